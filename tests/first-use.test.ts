@@ -114,7 +114,7 @@ describe('a start that cannot succeed', () => {
         DATABASE_URL: 'postgresql://u:p@nowhere.invalid/x',
         SERVICE_MASTER_KEY: Buffer.alloc(32).toString('base64'),
       }),
-      /^the database of DATABASE_URL cannot be used: its host is not known/,
+      /^the database of DATABASE_URL cannot be used: its host is unknown/,
     ],
   ])('says what to change for %s, in one sentence', async (_name, env, sentence) => {
     const { code, text } = await start(env());

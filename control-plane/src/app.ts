@@ -150,7 +150,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps, makers: readonly
       leaderWork.start();
     },
 
-    /** Ends the periodic work; the connections are their maker's to close. */
+    /** Ends the periodic work; whoever opened the connections closes them. */
     stop: async () => {
       await leaderWork.stop();
       await bundles.close();

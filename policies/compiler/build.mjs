@@ -1,13 +1,13 @@
 /**
  * Builds the Rego compiler's WebAssembly from the Go module beside this file.
  *
- *   npm run compiler:build   builds and writes artifact/
- *   npm run compiler:verify  runs the Go tests, builds and compares with artifact/
+ * npm run compiler:build builds and writes artifact/
+ * npm run compiler:verify runs the Go tests, builds and compares with artifact/
  *
- * The WebAssembly is the same byte for byte wherever it is built with the Go version that go.mod
- * names; its SHA-256 stands in the sums file. The compressed file's sum holds for the file in the
- * repository: another Node may compress the same bytes differently, so --verify compares what
- * comes out of it. Without Go there is nothing to verify with: it says so and succeeds.
+ * The WebAssembly is reproducible byte for byte with the Go version in go.mod; the sums file has
+ * its SHA-256. The compressed file's sum applies to the file in the repository: another Node
+ * version may compress differently, so --verify compares the decompressed bytes. Without Go,
+ * --verify reports that and succeeds.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

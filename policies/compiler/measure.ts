@@ -1,6 +1,6 @@
 /**
- * Holds the compiler to its promised times; `npm run bench:compiler`. The best of a few
- * starts counts, since a machine is rarely quite idle.
+ * Checks the compiler's time limits; `npm run bench:compiler`. The best of a few starts counts,
+ * since a machine is rarely idle.
  */
 import {
   FIRST_COMPILE_MS,

@@ -1,8 +1,8 @@
 /**
  * `npm run conformance:rego`: OPA's own test cases through our compiler, metering and evaluator.
- * Prints how many agree, are refused by name, are excepted by OPA itself, and differ. Ends with 1
- * unless at least 2,000 agree and none differs. `--allow-missing-go` ends with 0 where there is no
- * Go to find the cases with; `--note <text>` runs only the cases whose name holds the text.
+ * Prints how many agree, are refused by name, are excepted by OPA itself, and differ. Exits with 1
+ * unless at least 2,000 agree and none differs. `--allow-missing-go` exits with 0 where Go, which
+ * finds the cases, is missing; `--note <text>` runs only the cases whose name holds the text.
  */
 import { createRegoCompiler } from '../src/compiler/rego-compiler.ts';
 import { readCases, readExceptions } from './cases.ts';

@@ -8,7 +8,7 @@ import {
   type RegoValue,
 } from '../src/evaluator/rego-value.ts';
 
-/** The JSON text of a value; a set becomes an array in its order, a key that is no string its text. */
+/** The JSON text of a value; a set becomes an array in its order, a non-string key its text. */
 export function toJsonText(value: RegoValue): string {
   if (value instanceof RegoNumber) return value.text;
   if (value instanceof RegoSet) return `[${value.items.map(toJsonText).join(',')}]`;
@@ -23,7 +23,7 @@ function keyText(key: RegoValue): string {
   return JSON.stringify(typeof key === 'string' ? key : toJsonText(key));
 }
 
-/** The value that JSON would keep of it: sets as arrays in their order, keys as strings. */
+/** The value that remains in JSON: sets as arrays in their order, keys as strings. */
 export function throughJson(value: RegoValue): RegoValue {
   if (value instanceof RegoSet) return value.items.map(throughJson);
   if (value instanceof RegoObject) {
@@ -64,6 +64,6 @@ export function fromYaml(node: Node | null, resolve: (alias: Node) => Node | und
 }
 
 function yamlKey(node: Node): string {
-  if (!isScalar(node)) throw new Error('a key that is no scalar');
+  if (!isScalar(node)) throw new Error('a key that is not a scalar');
   return String(node.value);
 }

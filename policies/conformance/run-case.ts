@@ -15,10 +15,10 @@ export type CaseOutcome =
 
 const REFUSED = 'governance_builtin_refused';
 const BUILTIN = /built-in (\S+)/;
-/** A built-in that OPA registers in its own tests alone. */
+/** A built-in that OPA registers only in its own tests. */
 const TEST_BUILTIN = /undefined function (test\.\S+)/;
 const BINDINGS = 'conformance_query/bindings';
-/** `eval_conflict_error` in the words of OPA's WebAssembly. */
+/** `eval_conflict_error` as OPA's WebAssembly words it. */
 const CONFLICTS = ['var assignment conflict', 'object insert conflict'];
 
 export async function runCase(
@@ -54,7 +54,9 @@ export async function runCase(
   return judge(one, sandbox.run(one.input && withoutTrailingCommas(one.input), BINDINGS, 'rego'));
 }
 
-/** A module whose one rule holds the bindings of the query's variables, as OPA's results do. */
+/**
+ * A module whose single rule collects the bindings of the query's variables, as OPA's results do.
+ */
 function wrapQuery(one: ConformanceCase): string | undefined {
   if (/\bdata\b(?!\s*[.[])/.test(one.query.replace(/"[^"]*"/g, ''))) return undefined;
   const names = one.wantResult?.[0]?.entries.map(([name]) => name as string) ?? [];
@@ -77,7 +79,7 @@ function judge(one: ConformanceCase, result: ReturnType<PolicySandbox['run']>): 
       : { kind: 'differ', detail: `expected ${one.wantErrorCode}, got ${result.message}` };
   }
   if (!result.ok) return { kind: 'differ', detail: `${result.fault}: ${result.message}` };
-  // What is an error only in strict mode is undefined in OPA's WebAssembly.
+  // Errors of strict mode are undefined in OPA's WebAssembly.
   const want = toBindings(one.wantResult ?? [], false);
   const got = toBindings(readBindings(result.text), one.sortBindings);
   if (compareRego(want, got) === 0) return { kind: 'agree' };

@@ -18,7 +18,7 @@ const BASELINE = [
   {
     file: 'destructive_calls',
     name: 'Destructive calls',
-    description: 'What a high-risk agent would delete, a person decides.',
+    description: 'A person decides what a high-risk agent may delete.',
   },
   {
     file: 'critical_risk',
@@ -28,7 +28,7 @@ const BASELINE = [
   {
     file: 'local_models',
     name: 'Local models',
-    description: 'Who talks to a local model needs web:read and web:write; to list them, web:read.',
+    description: 'Using a local model needs web:read and web:write; listing models needs web:read.',
   },
 ] as const;
 

@@ -23,10 +23,10 @@ export const OWN_BUILTINS = [
   'units.parse_bytes',
 ] as const;
 
-/** One of OPA's built-ins for which the evaluator brings a bounded form. */
+/** A built-in of OPA that the evaluator implements with bounds. */
 export type OwnBuiltin = (typeof OWN_BUILTINS)[number];
 
-/** The name under which the compiled WebAssembly asks for an own built-in. */
+/** The name by which the compiled WebAssembly calls a built-in of ours. */
 export type WasmBuiltinName = `governance.${OwnBuiltin}`;
 
 /**
@@ -37,7 +37,7 @@ export function wasmBuiltinName(name: OwnBuiltin): WasmBuiltinName {
   return `governance.${name}`;
 }
 
-/** What the compiler is told to rename: the author's name to the WebAssembly's. */
+/** The compiler's renamings: the author's name to the WebAssembly's. */
 export const BUILTIN_RENAMES: Readonly<Record<OwnBuiltin, WasmBuiltinName>> = Object.fromEntries(
   OWN_BUILTINS.map((name) => [name, wasmBuiltinName(name)]),
 ) as Record<OwnBuiltin, WasmBuiltinName>;

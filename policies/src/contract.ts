@@ -1,10 +1,10 @@
 /**
- * What a policy is asked and what it may answer. Both planes and the compiler agree on these
- * types; docs/policy-contract.md describes them for the authors of policies.
+ * The input of a policy and its allowed results. Both planes and the compiler agree on these types;
+ * docs/policy-contract.md describes them for the authors of policies.
  */
 import { z } from 'zod';
 
-/** The question put to OPA for one tool call, under `input`. */
+/** The input of one decision, as OPA's `input`. */
 export interface PolicyInput {
   agent: {
     id: string;
@@ -23,7 +23,7 @@ export interface PolicyInput {
     resource: string;
     parameters: Record<string, unknown>;
     /**
-     * What the agent answers to what the server asked, where a call is made again with it (MCP
+     * The agent's answers to the server's questions, when a call is repeated with them (MCP
      * 2026-07-28, multi round-trip requests). Absent otherwise.
      */
     input_responses?: Record<string, unknown>;
@@ -106,7 +106,7 @@ export interface CheckResult {
   package: string | null;
   rego_version: 0 | 1 | null;
   builtins: string[];
-  /** Every mention of a built-in (but the operators), by its name in the source. */
+  /** Every use of a built-in (except operators), by its name in the source. */
   builtin_uses: { name: string; row: number; col: number }[];
 }
 
@@ -119,10 +119,10 @@ export interface RegoTestResult {
   policy_id?: string;
 }
 
-/** What became of one rule of a policy, whether it decided or not. */
+/** The result of one rule of a policy, whether it decided or not. */
 export interface RuleStep {
   policy_id: string;
-  /** As its author wrote it: `deny`, or a helper's name. */
+  /** The author's name: `deny`, or a helper's name. */
   rule: string;
   /** Of the author's source, from 1. */
   row: number;
@@ -142,10 +142,12 @@ export interface Explanation {
 
 /**
  * The compiler as its users see it; `createRegoCompiler` builds one. It does one thing at a time:
- * `turn` says for whom (a tenant's id), and those who wait are served by turns.
+ * `turn` names the requester (a tenant's id), and waiting requesters take turns.
  */
 export interface RegoCompiler {
-  /** Compiles one policy alone. Never throws for a bad source: the diagnostics say what is wrong. */
+  /**
+   * Compiles one policy alone. Never throws for a bad source: the diagnostics describe the errors.
+   */
   check(policy: PolicySource, turn?: string): Promise<CheckResult>;
   /** The `digest` that compiling these policies would have, without compiling them. */
   sourcesDigest(policies: PolicySource[]): string;
@@ -187,9 +189,9 @@ const AUTHORS_FAULTS: ReadonlySet<PolicyFault> = new Set<PolicyFault>([
 
 /**
  * Whether a fault is one that a policy's author can write: an endless loop, values that conflict.
- * Such a policy is put in force and denies what it fails on, so that everybody sees it; the rules of
- * before would go on allowing what the new ones may deny. Any other fault says that the bundle is
- * not what our compiler makes.
+ * Such a policy is activated and denies whatever it fails on, so that everybody notices; the
+ * previous rules might go on allowing what the new ones deny. Any other fault means that our
+ * compiler did not make the bundle.
  */
 export function isAuthorsFault(fault: PolicyFault): boolean {
   return AUTHORS_FAULTS.has(fault);

@@ -1,6 +1,6 @@
 /**
- * A decision in plain words: which rules held, and of those that did not, which condition. Made of
- * what OPA's interpreter did (policies/compiler/rego/steps.go).
+ * A decision in plain words: which rules held, and which condition of each other rule failed. Made
+ * from the steps of OPA's interpreter (policies/compiler/rego/steps.go).
  */
 import type { PolicyVerdict, RuleStep } from './contract.ts';
 
@@ -15,7 +15,7 @@ const SAID = {
 
 /**
  * @param names of the policies, by id
- * @returns one sentence that says the decision, then one a rule: what decided first
+ * @returns one sentence on the decision, then one per rule, deciding rules first
  */
 export function describeDecision(
   verdict: PolicyVerdict,
@@ -35,7 +35,7 @@ export function describeDecision(
   return [...sentences.slice(0, MAX_SENTENCES), `${left} more rules are left out.`];
 }
 
-/** A helper that holds says nothing that the rule which asked it does not. */
+/** A helper that holds adds nothing to the failed rule that used it. */
 function isTelling({ rule, holds }: RuleStep): boolean {
   return DECISION_RULES.has(rule) || !holds;
 }

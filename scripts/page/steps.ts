@@ -271,7 +271,7 @@ export const STEPS: readonly (readonly [string, Step])[] = [
       await tab.until('document.querySelector("#anchor").value !== ""');
       match(
         await submit(tab),
-        /^The trust anchor is not of the format of a trust anchor \(keys\.0\.purpose\)/,
+        /^The trust anchor does not have the format of a trust anchor \(keys\.0\.purpose\)/,
       );
       equal(
         await tab.evaluate('document.querySelector("#anchor").getAttribute("aria-invalid")'),

@@ -27,13 +27,13 @@ export interface TestDataPlane {
   records: WrittenRecord[];
   head: ChainHead;
   append(record: UnchainedRecord): WrittenRecord;
-  /** Appends bytes of any kind, made for the place they get: what a newer or broken writer does. */
+  /** Appends arbitrary bytes, made for their place: what a newer or broken writer does. */
   appendRaw(make: (place: ChainHead) => Uint8Array): WrittenRecord;
   /** Begins the next epoch, as a boot does. */
   boot(): WrittenRecord;
   /** Signs records[from..to); all of one epoch. */
   batch(from: number, to?: number): SignedBatch;
-  /** Another writer with the same key and history, as a cloned disk is. */
+  /** Another writer with the same key and history, like a cloned disk. */
   clone(): TestDataPlane;
 }
 
@@ -53,7 +53,7 @@ export async function aDataPlane(
         sealingKey: '{}',
       },
     });
-    // The one whose calls `aDecision` is about, long gone.
+    // The agent of `aDecision`'s calls, long gone.
     const gone = { status: 'deprovisioned', secretHash: '', clientId: `gone-${uuidv7()}` };
     const named = { id: AGENT_ID, name: 'gone', agentType: 'assistant', owner: 'tests' };
     const row = { tenantId: scope.tenantId, ...named, ...gone };
@@ -187,7 +187,7 @@ export function aDecision(overrides: Partial<Unchained<'decision'>> = {}): Uncha
   };
 }
 
-/** The record behind an escalated decision: its call waits for a person. */
+/** The record behind an escalated decision: its call is held for a person. */
 export function aHoldOpened(
   decision: Unchained<'decision'>,
   overrides: Partial<Unchained<'hold_opened'>> = {},
@@ -267,7 +267,7 @@ export function anOutcome(
   };
 }
 
-/** Appends a record as data planes wrote it before version 2: without the members that came then. */
+/** Appends a record in version 1, without the fields added since. */
 export function appendVersion1(plane: TestDataPlane, record: UnchainedRecord): WrittenRecord {
   const [version1] = LedgerRecord.options;
   const schema = version1.options.find(({ shape }) => shape.type.value === record.type);

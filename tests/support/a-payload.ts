@@ -23,7 +23,7 @@ export async function sealPayload({ payloadSealingKey }: Keys, content: PayloadC
   return { event_id: content.event_id, part: content.part, jwe };
 }
 
-/** Puts the input of one call and its record where they belong. @returns the event's id */
+/** Stores the input of one call and its record. @returns the event's id */
 export async function aPayload(
   { superuser }: Pick<TestDatabase, 'superuser'>,
   controlPlane: Keys & Pick<ControlPlane, 'payloadIngest'>,

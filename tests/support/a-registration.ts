@@ -3,7 +3,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { proveRegistration } from '@governance/shared/channel-routes';
 import type { ProvenRegistration, RegistrationRequest } from '@governance/shared/channels';
 
-/** Making one takes long, and no test needs two: the key only signs agents' tokens. */
+/** Creating one is slow, and no test needs two: the key only signs agents' tokens. */
 const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });
 
 export interface TestRegistration {

@@ -1,4 +1,4 @@
-/** A witness of C2SP tlog-witness that checks as the specification says, or does otherwise. */
+/** A C2SP tlog-witness that checks as the specification requires, or misbehaves on request. */
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,9 +20,9 @@ export interface TestWitness {
   /** Its entry of SERVICE_EVIDENCE_WITNESS_URLS. */
   setting: string;
   manner: WitnessManner;
-  /** Whose checkpoints it takes. */
+  /** The log keys whose checkpoints it accepts. */
   logKey: PublicJwk | undefined;
-  /** The one that follows it, where it was told before that signs. */
+  /** The next log key, where it was announced before it signs. */
   nextLogKey: PublicJwk | undefined;
   /** Method, address and first line of each request. */
   asked: string[];
@@ -33,7 +33,7 @@ export async function aWitness(name: string): Promise<TestWitness> {
   const jwk = publicKey.export({ format: 'jwk' }) as PublicJwk;
   const held = new Map<string, { size: number; root: string }>();
 
-  /** As the specification says, in its order. */
+  /** In the specification's order. */
   function judge(body: string): { status: number; text: string } {
     const [, old, proof, note] =
       /^old (\d+)\n((?:[A-Za-z0-9+/=]+\n)*)\n([\s\S]+)$/.exec(body) ?? [];

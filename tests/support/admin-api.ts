@@ -7,7 +7,7 @@ export interface AdminApi {
   delete(path: string): Promise<void>;
 }
 
-/** Logs in and answers a client whose calls throw with the service's `detail` on any error. */
+/** Logs in and returns a client whose calls throw the service's `detail` on any error. */
 export async function adminApi(url: string, username: string, password: string): Promise<AdminApi> {
   const login = await call(url, 'POST', '/api/v1/auth/admin/login', undefined, {
     username,

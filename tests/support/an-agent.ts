@@ -1,4 +1,4 @@
-/** An agent for tests that are about something else than making agents. */
+/** An agent for tests that are not about creating agents. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { TenantScope } from '@governance/control-plane/platform/tenant-scope';
 import { uuidv7 } from '@governance/shared/ids';

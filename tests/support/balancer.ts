@@ -1,4 +1,4 @@
-/** A TCP balancer before replicas: each connection to the next one that accepts. */
+/** A TCP balancer in front of replicas: each connection goes to the next one that accepts. */
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface Balancer {

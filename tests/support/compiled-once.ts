@@ -1,6 +1,6 @@
 /**
- * What nearly every test file would compile anew: two to five seconds of CPU each, most of it the
- * start of the compiler. A set of policies is compiled once in a run, by the first file that needs it.
+ * Shares compiled policies between test files: compiling takes two to five seconds of CPU, mostly
+ * the compiler's start. The first file that needs a set compiles it for the whole run.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,9 +15,9 @@ import { isUuid } from '@governance/shared/ids';
 import { inject } from 'vitest';
 
 /**
- * Compiles policies, or reads what another file of this run compiled of the same.
+ * Compiles policies, or reads what another file of this run compiled.
  *
- * @throws Error with the diagnostics where they do not compile
+ * @throws Error with the diagnostics if they do not compile
  */
 export async function compileOnce(policies: PolicySource[]): Promise<CompiledPolicySet> {
   const compiler = createRegoCompiler();
@@ -42,7 +42,7 @@ async function compileOnceWith(
   const { wasm, entrypoints, builtins, modules, digest } = result;
   const text = Buffer.from(wasm).toString('base64');
   const stored = { wasm: text, entrypoints, builtins, modules, digest };
-  // Whole or not at all: another file may be reading.
+  // Written atomically: another file may be reading.
   const written = `${path}.${process.pid}`;
   writeFileSync(written, JSON.stringify(stored));
   renameSync(written, path);
@@ -55,8 +55,8 @@ function read(path: string): CompileResult {
 }
 
 /**
- * The real compiler, but that each set of policies is compiled once a run, whatever ids a tenant has
- * given them. The result is the compiler's own, byte by byte (compiled-once.test.ts).
+ * The real compiler, except that each set of policies is compiled once per run, whatever ids a
+ * tenant gave them. The result is the compiler's own, byte by byte (compiled-once.test.ts).
  */
 export function createTestCompiler(): RegoCompiler {
   const real = createRegoCompiler();
@@ -74,7 +74,7 @@ export function createTestCompiler(): RegoCompiler {
   };
 }
 
-/** Whether ids of the same length can take the place of these, and stand nowhere but as ids. */
+/** Whether ids of the same length can replace these, and occur only as ids. */
 function mayBeRenamed(policies: PolicySource[]): boolean {
   const ids = new Set(policies.map(({ id }) => id));
   const texts = policies.flatMap(({ name, rego }) => [name, rego]);
@@ -87,7 +87,7 @@ function mayBeRenamed(policies: PolicySource[]): boolean {
 
 const STAND_IN = '0190aaaa-0000-7000-8000-';
 
-/** An id in the place of another of the same length, in the same order. */
+/** Replaces an id by another of the same length, in the same order. */
 const standIn = (index: number) => `${STAND_IN}${String(index).padStart(12, '0')}`;
 
 type Renames = readonly (readonly [string, string])[];

@@ -1,9 +1,9 @@
-/** A TCP link that a test cuts and heals, and that counts what is asked over it in plain HTTP. */
+/** A TCP link that a test cuts and restores, and that counts requests in plain HTTP. */
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface CutLink {
   url: string;
-  /** Ends every connection, and each new one at once. */
+  /** Ends every connection, and each new one immediately. */
   cut(): void;
   heal(): void;
   /** Requests whose first line matches, since the start. */
@@ -11,7 +11,7 @@ export interface CutLink {
   stop(): Promise<void>;
 }
 
-/** @param target what it leads to, an http address */
+/** @param target the http address that it leads to */
 export async function startCutLink(target: string): Promise<CutLink> {
   const { hostname, port } = new URL(target);
   const open = new Set<Socket>();

@@ -1,6 +1,6 @@
 /**
- * Every answer that a test gets from the control plane is one that its OpenAPI document names: the
- * status, and the content type. A route that answers what it does not say fails the file that saw it.
+ * Checks that the OpenAPI document names every answer that a test gets from the control plane:
+ * status and content type. An undocumented answer fails the file that received it.
  */
 import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
@@ -12,14 +12,15 @@ interface Operation {
 /**
  * Call it before routes are registered.
  *
- * @returns what begins the watch once the server is ready; it returns the check, for when the tests
- *   are over
+ * @returns a function that starts watching once the server is ready; it returns the check to run
+ * after
+ * the tests
  */
 export function watchAnswers(app: FastifyInstance): () => Promise<() => void> {
   const seen = new Set<string>();
   app.addHook('onResponse', async ({ method, routeOptions }, reply) => {
     const { url, config } = routeOptions;
-    // The documentation's own pages, and the twins of GETs, are not in it.
+    // It leaves out the documentation's own pages, and the HEAD twins of GETs.
     if (url === undefined || config.guard === undefined || method === 'HEAD') return;
     const type = String(reply.getHeader('content-type') ?? '').split(';')[0] ?? '';
     seen.add([method, url, reply.statusCode, type].join(' '));

@@ -1,10 +1,10 @@
-/** A client of the audit stream that reconnects where it was, as a browser does. */
+/** A client of the audit stream that resumes after a reconnect, as a browser does. */
 import { createParser } from 'eventsource-parser';
 
 export interface EventReader {
   /** The data of each event that has an id, in the order of arrival. */
   events: string[];
-  /** Connections that were made. */
+  /** Number of connections made. */
   connections(): number;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Packages as an auditor has them: exported through the API, read by both implementations. */
+/** Packages as an auditor gets them: exported through the API, verified by both implementations. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ export interface Reading {
   /** Names of the checks that failed. */
   fails: string[];
   passes: string[];
-  /** What the failed checks say. */
+  /** The details of the failed checks. */
   said: string;
 }
 
@@ -31,7 +31,7 @@ export function createEvidenceReader() {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const isAlone = findMissingPython() !== undefined;
   return {
-    /** What the verifier says; fails where the second one is of another opinion. */
+    /** The verifier's result; fails where the second one disagrees. */
     async read(packed: Uint8Array, anchor: TrustAnchor): Promise<Reading> {
       const trust = { anchor, issuers: [] };
       const report = await runChecks(Readable.from([packed]), trust, VOLUME_LIMITS);
@@ -54,7 +54,7 @@ export function createEvidenceReader() {
   };
 }
 
-/** Asks for a package, waits for it, and downloads its one volume. */
+/** Requests a package, waits for it, and downloads its single volume. */
 export async function exportEvidence(url: string, admin: AdminApi, asked: object): Promise<Buffer> {
   const { id } = await admin.post<{ id: string }>(PACKAGES, asked);
   await vi.waitFor(

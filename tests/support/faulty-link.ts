@@ -1,7 +1,7 @@
 /**
  * The way up between the planes as a bad network makes it: batches are lost before or after they
- * were stored, doubled, kept back and delivered later in another order, or cut. What is delivered
- * goes through the form it has on the wire. Repeatable from its random numbers.
+ * were stored, duplicated, delayed and reordered, or cut. Delivered batches pass through their wire
+ * form. Repeatable from its random numbers.
  */
 import type { BatchReceipt, SignedBatch } from '@governance/shared/audit-batch';
 import { decodeBatch, encodeBatch } from '@governance/shared/channel-routes';
@@ -9,9 +9,9 @@ import { AppError } from '@governance/shared/errors';
 
 export interface FaultyLink {
   shipBatch(batch: SignedBatch): Promise<BatchReceipt>;
-  /** From now on everything arrives; what was kept back is delivered first, in any order. */
+  /** From now on everything arrives; delayed batches are delivered first, in any order. */
   heal(): Promise<void>;
-  /** Answers to copies that nothing waited for and that no honest history explains. */
+  /** Answers to late copies that no honest history explains. */
   problems: string[];
   faults: number;
 }
@@ -30,7 +30,7 @@ export function createFaultyLink(options: {
   const deliver = (bytes: Buffer) => options.deliver(decodeBatch(bytes));
   const lost = () => new AppError('UNAVAILABLE', 'the network lost it');
 
-  /** A copy whose sender has gone on: stored already, or not yet possible, and never a fork. */
+  /** A copy whose sender has moved on: already stored, or not yet possible, and never a fork. */
   async function deliverLate(bytes: Buffer): Promise<void> {
     try {
       await deliver(bytes);

@@ -1,7 +1,7 @@
 /**
- * Starts the embedded server on the folder it is given, says so, and waits to be killed.
+ * Starts the embedded server in the given folder, reports it, and waits to be killed.
  *
- *   hold-postgres <data folder> [seconds that the server outlives it]
+ * hold-postgres <data folder> [seconds that the server outlives it]
  */
 import { startEmbeddedPostgres } from '@governance/control-plane/platform/embedded-postgres';
 

@@ -1,10 +1,10 @@
-/** The native OPA, which judges from outside what we build: it is on development machines only. */
+/** The native OPA, an independent judge of what we build; only on development machines. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './service-process.ts';
 
-/** Why a test that needs it was not run. */
+/** Why a test that needs it was skipped. */
 export const NO_NATIVE_OPA =
   'there is no opa here: go install github.com/open-policy-agent/opa@v1.22.0';
 
@@ -17,7 +17,7 @@ export function findNativeOpa(): string | undefined {
       execFileSync(candidate, ['version'], { stdio: 'ignore' });
       return candidate;
     } catch {
-      // Not this one.
+      // Try the next place.
     }
   }
   return undefined;

@@ -1,6 +1,6 @@
 /**
- * What a test waits for may take long on a machine that does other things too: one second, which is
- * the default, says nothing about the product. `expect.poll` has the same in vitest.config.ts.
+ * Waits may take long on a busy machine: exceeding the default of one second says nothing about the
+ * product. vitest.config.ts sets the same for `expect.poll`.
  */
 import { vi } from 'vitest';
 

@@ -16,7 +16,10 @@ import { prepare } from '../../scripts/prepare.mjs';
 declare module 'vitest' {
   interface ProvidedContext {
     postgres: { superuserUrl: string; ownerUrl: string; template: string };
-    /** A folder for what files of this run compile for each other (tests/support/compiled-once.ts). */
+    /**
+     * A folder for what the files of this run compile for each other
+     * (tests/support/compiled-once.ts).
+     */
     compiledPolicies: string;
   }
 }
@@ -44,7 +47,7 @@ async function startServer(): Promise<{ superuserUrl: string; stop: () => Promis
   const given = process.env.DATABASE_TEST_URL;
   if (given) return { superuserUrl: given, stop: async () => {} };
   const dataDir = mkdtempSync(join(tmpdir(), 'governance-tests-'));
-  // As root, PostgreSQL's own user has to get in.
+  // When running as root, PostgreSQL's own user needs access.
   chmodSync(dataDir, 0o755);
   const warn = (message: string) => console.error(message);
   const server = await startEmbeddedPostgres({
@@ -61,7 +64,7 @@ async function startServer(): Promise<{ superuserUrl: string; stop: () => Promis
   };
 }
 
-/** @returns the template's URL as the login that owns its tables, which is no superuser */
+/** @returns the template's URL as the login that owns its tables, which is not a superuser */
 async function makeTemplate(superuserUrl: string): Promise<string> {
   const superuser = new pg.Client({ connectionString: superuserUrl });
   await superuser.connect();

@@ -1,5 +1,5 @@
 /**
- * One seed for every property test of a run, so that a failure is found again. Another run of the
+ * One seed for every property test of a run, so that failures are reproducible. Another run of the
  * same commit tries the same cases; PROPERTY_SEED=random, or a number, tries others.
  */
 import fc from 'fast-check';

@@ -1,8 +1,8 @@
-/** Addresses for tests that go through the whole route table. */
+/** Paths for tests that iterate over the whole route table. */
 import type { RouteEntry } from '@governance/control-plane/platform/http/route-table';
 import { uuidv7 } from '@governance/shared/ids';
 
-/** Whose answer does not end. */
+/** Routes whose answer does not end. */
 export const ENDLESS_ROUTE = '/api/v1/audit/stream';
 
 /** The routes of the product, without the pages that describe them. */
@@ -15,7 +15,7 @@ export function routeName({ method, url }: RouteEntry): string {
   return `${method} ${url}`;
 }
 
-/** A path whose ids have the right form; they name nothing but what is given. */
+/** A path whose ids have the right form; unless given, they name nothing. */
 export function routePath(
   { url }: RouteEntry,
   ids: { tenantId: string; deploymentId: string },

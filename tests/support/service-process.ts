@@ -1,6 +1,6 @@
 /**
- * Runs the built service as a process of its own, on a free port and a folder of its own: for the
- * demo, the journeys, the durability run and the bench, which all want what a user would start.
+ * Runs the built service as a separate process, on a free port and in its own folder: for the demo,
+ * the journeys, the durability run and the bench, which all need what a user would start.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -20,7 +20,7 @@ export interface ServiceProcess {
   child: ChildProcess;
   /** Everything the service wrote, for a failure's message. */
   output(): string;
-  /** Asks it to stop and waits for its end; the data folder stays. */
+  /** Stops it gracefully; the data folder stays. */
   stop(): Promise<void>;
   /** kill -9. */
   kill(): Promise<void>;
@@ -44,7 +44,7 @@ export interface StartOptions {
 
 async function makeDataDir(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'governance-'));
-  // As root, PostgreSQL's own user has to pass through, or its files would stay in /var/lib.
+  // When running as root, PostgreSQL's own user needs access, or its files would stay in /var/lib.
   await chmod(folder, 0o711);
   return folder;
 }
@@ -113,7 +113,7 @@ export async function startService(options: StartOptions = {}): Promise<ServiceP
   return service;
 }
 
-/** A tracer does not pass signals on, so the service itself is asked. Linux only. */
+/** A tracer does not forward signals, so the service itself is signalled. Linux only. */
 function wrappedPid(wrapper: ChildProcess): number {
   const pid = wrapper.pid as number;
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0]);
@@ -150,7 +150,7 @@ export function builtService(): Promise<string> {
     const { buildService } = await import('../../scripts/build.mjs');
     await buildService({ outdir });
     process.once('exit', () => {
-      // Synchronous, since nothing asynchronous runs any more.
+      // Synchronous, since no asynchronous code runs any more.
       rmSync(outdir, { recursive: true, force: true });
     });
     return outdir;

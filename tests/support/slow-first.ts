@@ -1,7 +1,7 @@
 /**
- * The order of the test files. Those that take long begin first, or the last of them would run
- * alone while the other workers have nothing to do. Among themselves they go by the times of an
- * earlier run; a fresh clone has none, and then by size, which says little of how long one takes.
+ * The order of the test files. Slow files start first, or the last of them would run alone while
+ * the other workers idle. Files are ordered by the times of an earlier run; a fresh clone has none
+ * and orders them by size, a rough estimate.
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 

@@ -1,4 +1,4 @@
-/** The project's own sources and who imports whom, read as text. */
+/** The project's own sources and their imports, read as text. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path/posix';
 
@@ -10,7 +10,7 @@ export interface Import {
 export interface SourceTree {
   /** Number of lines by path, which is relative to the root of the project. */
   lines: ReadonlyMap<string, number>;
-  /** Between files of the tree; imports of types are imports too. */
+  /** Between files of the tree; type imports count too. */
   imports: readonly Import[];
 }
 
@@ -26,7 +26,7 @@ const FOLDERS = [
 ];
 const SKIPPED = new Set(['node_modules', 'generated', 'dist', 'artifact']);
 
-/** Statements begin a line, as Biome writes them; `import()` may stand anywhere. */
+/** Statements begin a line, as Biome formats them; `import()` may be anywhere. */
 const STATEMENT = /^(?:import|export)\s(?:[^'";]*?\sfrom\s)?'([^']+)'/gm;
 const CALL = /\bimport\(\s*'([^']+)'\s*\)/g;
 

@@ -1,9 +1,9 @@
-/** What is wrong with the structure of the sources, as sentences; nothing where all is well. */
+/** Finds violations of the sources' structure, as sentences; none if all is well. */
 import type { Import, SourceTree } from './source-tree.ts';
 
 /**
  * A package's rooms (folders and files below `src`), each above those that it may import from. A
- * file is in the room with the longest name that fits; `''` is what no other room has.
+ * file belongs to the room with the longest matching name; `''` takes the rest.
  */
 export type Rooms = Record<string, readonly string[]>;
 
@@ -41,8 +41,8 @@ export function findProblems(tree: SourceTree, rooms: Rooms): string[] {
 }
 
 /**
- * Circles of files. Imports of types count: nothing breaks when such a circle runs, and still
- * neither file can be read, moved or tested without the other.
+ * Import cycles of files. Type imports count: such a cycle runs, but neither file can be read,
+ * moved or tested without the other.
  */
 function findCircles(arrows: readonly Import[]): string[] {
   const targets = new Map<string, string[]>();
@@ -62,8 +62,8 @@ function findCircles(arrows: readonly Import[]): string[] {
 }
 
 /**
- * Circles of what lies side by side below a package's `src`. A folder is one room, however its files
- * are drawn: two folders that need each other are one.
+ * Import cycles between the entries of a package's `src`. Two folders that need each other are
+ * really one.
  */
 function findFolderCircles(arrows: readonly Import[]): string[] {
   const between = arrows.flatMap(({ from, to }) => {
@@ -123,7 +123,7 @@ function findTestImports(arrows: readonly Import[]): string[] {
   );
 }
 
-/** What tests alone import is a helper of theirs, and belongs into `testing/` or tests/support. */
+/** A file that only tests import is a test helper and belongs in `testing/` or tests/support. */
 function findStrayHelpers({ imports }: SourceTree): string[] {
   const importers = new Map<string, string[]>();
   for (const { from, to } of imports) importers.set(to, [...(importers.get(to) ?? []), from]);

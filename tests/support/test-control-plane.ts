@@ -1,6 +1,4 @@
-/**
- * The control plane as production builds it, on a database of its own, driven by `app.inject`.
- */
+/** The production control plane on its own database, driven by `app.inject`. */
 import { randomBytes } from 'node:crypto';
 import {
   buildControlPlane,
@@ -30,13 +28,13 @@ export interface TestControlPlane {
   app: FastifyInstance;
   controlPlane: ControlPlane;
   test: TestDatabase;
-  /** Every line that was logged. */
+  /** Every log line. */
   logged: string[];
   /** A request; a body makes it a POST with JSON unless `method` says otherwise. */
   call(url: string, options?: CallOptions): Promise<LightMyRequestResponse>;
   /** A new tenant, its administrator's scope and token. */
   aTenantAdmin(): Promise<{ scope: TenantScope; token: string }>;
-  /** Another user of a tenant, whose password nobody knows. */
+  /** Another user of a tenant, with an unknown password. */
   aColleague(scope: TenantScope, role: AdminRole): Promise<{ scope: TenantScope; token: string }>;
   superAdminToken(): Promise<string>;
 }
@@ -46,7 +44,7 @@ export interface CallOptions {
   token?: string;
   body?: InjectOptions['payload'];
   headers?: Record<string, string>;
-  /** Where it comes from; 127.0.0.1 unless given. */
+  /** The caller's address; 127.0.0.1 unless given. */
   remoteAddress?: string;
 }
 
@@ -55,9 +53,9 @@ export interface TestControlPlaneOptions {
   now?: () => Date;
   applied?: AppliedBarrier;
   listStdioNames?: (tenantId: string) => readonly string[] | undefined;
-  /** Behind those of production. */
+  /** Appended to those of production. */
   features?: readonly FeatureMaker[];
-  /** Runs before the control plane is made: a feature's own migration. */
+  /** Runs before the control plane is created: a feature's own migration. */
   prepare?: (test: TestDatabase) => Promise<void>;
 }
 

@@ -17,7 +17,7 @@ import { afterAll, inject } from 'vitest';
 export interface TestDatabase {
   /** As the login that owns the tables: what DATABASE_URL would be. */
   url: string;
-  /** As a superuser, whom no row-level security holds: for looking behind the scenes. */
+  /** As a superuser, exempt from row-level security, for inspection. */
   superuser: pg.Pool;
   connections: Connections;
   db: TenantDatabase;
@@ -28,7 +28,7 @@ export interface TestDatabase {
 /**
  * Call it at the top of a test file or in `beforeAll`; it cleans up after the file's last test.
  *
- * @param now the clock of what is written; the real one unless given
+ * @param now the clock of written rows; the real one unless given
  */
 export async function testDatabase(now: () => Date = () => new Date()): Promise<TestDatabase> {
   const { superuserUrl, ownerUrl, template } = inject('postgres');
@@ -40,7 +40,7 @@ export async function testDatabase(now: () => Date = () => new Date()): Promise<
 
   const url = withDatabase(ownerUrl, name);
   const superuser = new pg.Pool({ connectionString: withDatabase(superuserUrl, name), max: 2 });
-  // A connection that is still closing when the database is dropped is told so: no failure.
+  // A connection still closing when the database is dropped gets an error: no failure.
   superuser.on('connect', (client) => client.on('error', () => undefined));
   let isClosing = false;
   const connections = await connectDatabase({
@@ -77,8 +77,8 @@ export async function testDatabase(now: () => Date = () => new Date()): Promise<
 const GONE_TRIES = 250;
 
 /**
- * Drops a database once the sessions with it are gone: one that is still closing would be told that
- * it is terminated, when nobody listens to it any more. What is left after five seconds is.
+ * Drops a database once its sessions are gone: a closing one would get a termination error that
+ * nobody handles. After five seconds the rest are terminated.
  */
 export async function dropDatabase(admin: pg.Client, name: string): Promise<void> {
   for (let left = GONE_TRIES; left > 0; left--) {

@@ -1,4 +1,4 @@
-/** Replicas of the control plane as production builds them, each with its own pools, on one database. */
+/** Production replicas of the control plane, each with its own pools, on one database. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { buildControlPlane, type ControlPlane, FEATURES } from '@governance/control-plane/app';
@@ -19,13 +19,13 @@ export interface TestReplica {
     path: string,
     options?: { method?: string; token?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<Response>;
-  /** Ends it as a stop of its process does; the end of the file does it otherwise. */
+  /** Ends it as stopping its process does; otherwise the end of the file does. */
   stop(): Promise<void>;
 }
 
 export interface TestReplicas {
   test: TestDatabase;
-  /** Starts one more. */
+  /** Starts another replica. */
   start(): Promise<TestReplica>;
 }
 

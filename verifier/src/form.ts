@@ -1,6 +1,6 @@
 /**
  * Reads the form of a verification request (specification 3, section 2): a package or its address,
- * and perhaps an anchor. What is wrong is told as specification 3 wants it.
+ * and perhaps an anchor. Errors have the form of specification 3.
  */
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { ZodError } from 'zod';
@@ -48,7 +48,7 @@ export async function readForm(
   const file = single(fields, 'package');
   const url = single(fields, 'package_url');
   if (url !== undefined && !takesUrl) {
-    throw problem('package_url', 'is not taken by this route', 'extra_forbidden');
+    throw problem('package_url', 'is not accepted by this route', 'extra_forbidden');
   }
   if (typeof file === 'string') {
     throw problem('package', 'must be a file', 'file_expected');
@@ -69,7 +69,7 @@ export async function readForm(
   );
 }
 
-/** For a field of the form. */
+/** An error of one form field. */
 export const problem = (field: string, msg: string, type: string): FormInvalid =>
   new FormInvalid({ loc: ['body', field], msg, type });
 
@@ -88,10 +88,12 @@ async function parseForm(body: Uint8Array, contentType = ''): Promise<FormData> 
   }
 }
 
-/** Three fields are known; each part costs more than its bytes, on the thread that answers everyone. */
+/**
+ * Three fields are known; each part costs more than its bytes, on the thread that serves everyone.
+ */
 const MAX_PARTS = 16;
 
-/** Whether the form has more parts than any request; without a boundary it is none. */
+/** Whether the form has more parts than any valid request; false without a boundary. */
 function hasManyParts(body: Uint8Array, contentType: string): boolean {
   const [, quoted, plain] =
     /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType) ?? [];
@@ -106,7 +108,7 @@ function hasManyParts(body: Uint8Array, contentType: string): boolean {
   return false;
 }
 
-/** An empty text is a field that a browser left empty. */
+/** A browser sends an empty text for a field left empty. */
 function single(fields: FormData, name: string): FormValue | undefined {
   const [value, ...more] = fields.getAll(name);
   if (more.length > 0) throw problem(name, 'must be there once', 'value_error');
@@ -128,7 +130,7 @@ async function readAnchor(value: FormValue | undefined): Promise<TrustAnchor | n
     const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
     throw new FormInvalid({
       loc: ['body', 'trust_anchor', ...path],
-      msg: 'is not of the format of a trust anchor',
+      msg: 'does not have the format of a trust anchor',
       type: issue.code,
     });
   }

@@ -1,7 +1,7 @@
 /**
- * Fetches a package by its address, which a stranger chose: https on port 443 of global addresses
- * alone. The name is resolved once, every address of it is judged, and the connection goes to one
- * that was judged. Redirects are not followed, and nothing of an answer is repeated to the caller.
+ * Fetches a package from an address that a stranger chose: only https on port 443 of global
+ * addresses. The name is resolved once, all its addresses are checked, and the connection goes to a
+ * checked one. Redirects are not followed, and nothing of an answer is repeated to the caller.
  * Proven by package-fetch.test.ts.
  */
 import { lookup } from 'node:dns/promises';

@@ -1,7 +1,7 @@
 /**
- * The script of the verification page, for browsers: it sorts files that are dropped, sends the form,
- * and lays the plain-text report out. All that a package says is in that report, escaped; nothing is
- * ever read as HTML. Proven by `npm run page`.
+ * The script of the verification page, for browsers: it sorts dropped files, sends the form, and
+ * lays out the plain-text report. Everything from a package is in that report, escaped; nothing is
+ * ever interpreted as HTML. Proven by `npm run page`.
  */
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
 import { TRUST_ANCHOR_FORMAT } from '@governance/shared/evidence/trust-anchor';

@@ -1,6 +1,6 @@
 /**
- * A result as text for people and pipelines: lines in a fixed order, printable ASCII alone. What the
- * package says is shown escaped, so that no package can print a verdict of its own.
+ * A result as text for people and pipelines: lines in a fixed order, printable ASCII only. Text
+ * from the package is escaped, so that no package can print a verdict of its own.
  */
 import type { CheckResult, CheckStatus } from '@governance/shared/evidence/checks/check';
 import type { Location } from '@governance/shared/evidence/checks/location';
@@ -31,7 +31,7 @@ export function reportText(result: VerificationResult): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** @returns what is said of a set, behind the reports of its volumes */
+/** @returns the report on a set, printed after the reports of its volumes */
 export function setText({ verdict, checks }: SetResult): string {
   return `${[...checks.map(checkLine), `SET: ${verdict}`].join('\n')}\n`;
 }
@@ -55,7 +55,7 @@ function summaryLine({ passed, failed, skipped, warnings }: VerificationResult['
 
 const MAX_SHOWN = 300;
 
-/** Printable ASCII, everything else as its code point. */
+/** Printable ASCII; every other character as its code point. */
 function shown(text: string): string {
   return [...text.slice(0, MAX_SHOWN)]
     .map((one) => (/^[\x20-\x7e]$/.test(one) && one !== '\\' ? one : escaped(one)))

@@ -1,8 +1,7 @@
 /**
- * The checks that no volume of an export can be held to alone: that all are there, that the log, its
- * streams and the uses of approvals go on from one to the next. Each volume is walked once, with all
- * others, and of the volumes before nothing is held but where they ended and which approvals they
- * used. Proven by verify-set.test.ts.
+ * The checks that need all volumes of an export: that none is missing, and that the log, its
+ * streams and the uses of approvals continue from one to the next. Each volume is walked once; of
+ * earlier volumes only their ends and their used approvals are kept. Proven by verify-set.test.ts.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
 import {
@@ -27,7 +26,7 @@ export const SET_CHECK_NAMES = ['set.volumes', 'set.log', 'set.streams', 'set.ap
 export type SetCheckName = (typeof SET_CHECK_NAMES)[number];
 export type SetCheckResult = CheckResult<SetCheckName>;
 
-/** What is remembered of a set is bounded: by these, and by 256 volumes that a service makes. */
+/** Limits of what is remembered of a set, besides the 256 volumes that a service makes. */
 const MAX_STREAMS = 100_000;
 const MAX_APPROVALS = 1_000_000;
 const MAX_UNREAD = 1_000_000;
@@ -35,9 +34,9 @@ const MAX_UNREAD = 1_000_000;
 const SELECTIVE = 'the volumes are selective: their records stand alone';
 
 export interface SetChecks {
-  /** Who hears the next volume. */
+  /** The observer of the next volume. */
   observe(evidence: Evidence): Observer;
-  /** The result of the volume that was heard last. */
+  /** The result of the last observed volume. */
   add(result: VerificationResult): void;
   end(): SetCheckResult[];
 }
@@ -91,7 +90,7 @@ export function createSetChecks(): SetChecks {
   };
 }
 
-/** `set.volumes`: all volumes of one export, in order, each naming the one before. */
+/** `set.volumes`: all volumes of one export, in order, each naming the previous one. */
 function createVolumeOrder(tally: Tally<SetCheckName>) {
   let before: VerificationResult['package'] = null;
   let count = 0;
@@ -129,7 +128,7 @@ function findOrderFault(
   return `file ${file} follows another volume than the one before`;
 }
 
-/** What every volume of an export says alike. */
+/** What all volumes of an export state alike. */
 function commonOf({ tenant_id, scope, log, volume }: PackageSeen): string {
   const { origin, epoch } = log;
   return canonicalize({ tenant_id, scope, origin, epoch, of: volume.of });
@@ -142,8 +141,8 @@ interface Tree {
 
 /**
  * `set.log`: each volume begins with the very tree that the one before ends with. The frontier of a
- * range is the proof: it gives the root before the range's first leaf, and with all of its leaves the
- * root of the checkpoint behind (`log.inclusion`). Selective volumes are proven in one tree.
+ * range proves it: it yields the root before the range's first leaf and, with all its leaves, the
+ * root of the closing checkpoint (`log.inclusion`). Selective volumes are proven in one tree.
  */
 function createTreeWalk(tally: Tally<SetCheckName>) {
   let before: (Tree & { epoch: number }) | undefined;
@@ -177,12 +176,13 @@ function startOf(size: number, range: Evidence['proofs']['range']): Tree {
 type StreamSeen = EvidenceManifest['streams'][number];
 
 /**
- * `set.streams`: each stream goes on behind the record with which an earlier volume left it, or with
- * records that repeat those up to it; one that comes later has its past before the export's time.
+ * `set.streams`: each stream continues after the record at which an earlier volume left it, or
+ * repeats records up to it; the past of a stream that first appears later lies before the export's
+ * time.
  */
 function createStreamEnds(tally: Tally<SetCheckName>) {
   const ends = new Map<string, StreamPlace>();
-  /** Streams whose records are there again, which have not come to where they had been left. */
+  /** Streams that repeat records and have not reached the place where they were left. */
   const repeated = new Map<string, StreamPlace>();
   const links = createUnreadLinks(MAX_UNREAD);
 
@@ -194,7 +194,7 @@ function createStreamEnds(tally: Tally<SetCheckName>) {
     const end = ends.get(stream);
     if (!end) {
       const isWhole = boundary ? boundary.isBefore : first.epoch === 1 && first.seq === 1;
-      // Of the first volume it is `scope.complete`.
+      // In the first volume `scope.complete` checks this.
       if (isWhole || file === 1) tally.ok();
       else tally.fail(`file ${file} has a stream whose records of before no volume has`);
     } else if (boundary && isSame(boundary, end) && boundary.hash === end.hash) tally.ok();
@@ -241,7 +241,10 @@ const isSame = (
   other: Pick<StreamPlace, 'epoch' | 'seq'>,
 ): boolean => one.epoch === other.epoch && one.seq === other.seq;
 
-/** `set.approvals`: no approval let calls of two volumes pass. The same call again is no second one. */
+/**
+ * `set.approvals`: no approval covers calls in two volumes. A repetition of the same call is no
+ * second use.
+ */
 function createApprovalUses(tally: Tally<SetCheckName>) {
   const uses = new Map<string, { hash: string; file: number }>();
   return {
@@ -250,7 +253,7 @@ function createApprovalUses(tally: Tally<SetCheckName>) {
       if (record.v !== 2 || record.grant_id === null) return;
       const known = uses.get(record.grant_id);
       if (known) {
-        // Within one volume it is `approval.binding`.
+        // Within one volume `approval.binding` checks this.
         if (known.file === file || known.hash === hash) return;
         tally.fail(`an approval was used in file ${known.file} and in file ${file}`);
       } else if (uses.size >= MAX_APPROVALS) {

@@ -1,4 +1,4 @@
-/** Reads what a verification trusts: an anchor, and the issuers of this verifier's configuration. */
+/** Reads what a verification trusts: an anchor, and the configured issuers. */
 import type { TrustedIssuer } from '@governance/shared/evidence/checks/evidence';
 import { KeyEntry } from '@governance/shared/evidence/evidence-keys';
 import { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
@@ -6,7 +6,7 @@ import { parseStrictJson } from '@governance/shared/strict-json';
 import { Id, Text } from '@governance/shared/text';
 import { z } from 'zod';
 
-/** Characters of an anchor, at most. */
+/** The maximum length of an anchor in characters. */
 export const MAX_ANCHOR_LENGTH = 1024 * 1024;
 const MAX_NODES = 200_000;
 
@@ -29,7 +29,7 @@ export type PublishedKeyset = z.infer<typeof Published>;
  * Reads a trust anchor.
  *
  * @param text JSON, caller-controlled
- * @throws StrictJsonError, or ZodError, when it is none
+ * @throws StrictJsonError, or ZodError, when it is not one
  */
 export function parseTrustAnchor(text: string): TrustAnchor {
   return TrustAnchor.parse(parse(text));
@@ -53,7 +53,7 @@ export function parseIssuers(text: string): TrustedIssuer[] {
   return z.array(Published).max(1_000).parse(parse(text)).map(issuerOf);
 }
 
-/** Of an anchor only the keys count: without one that is given, nothing pins a log. */
+/** Only an anchor's keys count here: a log is pinned only by an anchor given with the request. */
 export function issuerOf({ issuer, tenant_id, keys }: PublishedKeyset): TrustedIssuer {
   return { issuer, tenant_id, keys };
 }

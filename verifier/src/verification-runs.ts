@@ -1,6 +1,6 @@
 /**
- * Verifies packages in threads of their own, with a limit on time and memory each, so that no package
- * holds up or fills the service.
+ * Verifies each package in its own thread, limited in time and memory, so that no package blocks or
+ * fills the service.
  */
 import type { EvidenceTrust } from '@governance/shared/evidence/checks/evidence';
 import { spawnWorker } from '@governance/shared/spawn-worker';
@@ -17,7 +17,7 @@ export const RUN_LIMITS: RunLimits = { timeoutMs: 30_000, memoryMb: 256 };
  * Verifies a package.
  *
  * @param bytes the package, which the thread takes over
- * @returns its result; one that says so where time or memory were not enough
+ * @returns its result; one that says so if time or memory ran out
  */
 export function runVerification(
   bytes: Uint8Array,
@@ -42,7 +42,7 @@ export function runVerification(
     );
     worker.once('message', settle);
     worker.once('error', () =>
-      settle(abandonedResult('the verification could not be finished in its memory')),
+      settle(abandonedResult('the verification exceeded its memory limit')),
     );
     worker.once('exit', () => settle(abandonedResult('the verification ended')));
   });

@@ -1,4 +1,4 @@
-/** A thread that verifies one package and ends: whoever started it may end it sooner. */
+/** A thread that verifies one package and ends; its parent may terminate it earlier. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { EvidenceTrust } from '@governance/shared/evidence/checks/evidence';
 import { SERVICE_LIMITS, verifyPackage } from './verify-package.ts';

@@ -1,6 +1,7 @@
 /**
- * The verification service (specification 3): no account, no database, nothing kept. A package gets
- * a verdict, whatever is in it; a request that is not one is a 422. Proven by verifier-app.test.ts.
+ * The verification service (specification 3): no account, no database, nothing stored. Every
+ * package gets a verdict, whatever it contains; a malformed request gets 422. Proven by
+ * verifier-app.test.ts.
  */
 import type { EvidenceTrust, TrustedIssuer } from '@governance/shared/evidence/checks/evidence';
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
@@ -21,13 +22,13 @@ export interface VerifierAppDeps {
   /** What is published; null: nothing is trusted here. */
   published: PublishedKeyset | null;
   issuers: readonly TrustedIssuer[];
-  /** Verifications at a time. */
+  /** Concurrent verifications. */
   concurrency: number;
   fetchPackage?: FetchPackage;
   verify?: (bytes: Uint8Array, trust: EvidenceTrust) => Promise<VerificationResult>;
 }
 
-/** The form has an anchor and its own lines beside the package. */
+/** Room for an anchor and the form's own lines beside the package. */
 const BODY_LIMIT = VOLUME_LIMITS.packedBytes + 2 * 1024 * 1024;
 const FETCH_TIMEOUT_MS = 20_000;
 const RETRY_AFTER_SECONDS = 5;
@@ -42,7 +43,7 @@ export function createVerifierApp(deps: VerifierAppDeps): FastifyInstance {
   const issuers = [...deps.issuers, ...(published ? [issuerOf(published)] : [])];
   const app = createHttpServer({ log: deps.log, corsOrigins: [] });
   let running = 0;
-  /** Settled, never rejected, once nothing of it is held. */
+  /** Settled, never rejected, once all its resources are released. */
   const verifications = new WeakMap<FastifyRequest, Promise<unknown>>();
 
   app.addHook('onSend', async (_request, reply) => {
@@ -58,7 +59,7 @@ export function createVerifierApp(deps: VerifierAppDeps): FastifyInstance {
     running,
     concurrency,
   }));
-  // Packages name this address: it always answers.
+  // Packages name this address, so it always answers.
   app.get('/trust-anchor.json', async (_request, reply) =>
     reply.send(published ?? { format: KEYSET_FORMAT, issuer: '', keys: [] }),
   );
@@ -71,11 +72,11 @@ export function createVerifierApp(deps: VerifierAppDeps): FastifyInstance {
       (_r, body, done) => done(null, body),
     );
     scope.setErrorHandler(answerError);
-    // Before the body is read, which is most of what a verification holds.
+    // Before the body is read, which takes most of a verification's memory.
     scope.addHook('onRequest', async (request, reply) => {
       if (running >= concurrency) return refuseBusy(reply);
       running++;
-      // Answered, or the other side has gone: then its verification may still run.
+      // Answered, or the client has disconnected: its verification may still run.
       reply.raw.once('close', () => {
         const work = verifications.get(request) ?? Promise.resolve();
         void work.finally(() => {
@@ -129,7 +130,7 @@ function refuseBusy(reply: FastifyReply): FastifyReply {
   return reply
     .code(503)
     .headers({ 'retry-after': String(RETRY_AFTER_SECONDS), connection: 'close' })
-    .send({ detail: 'As many verifications run as may. Try again later.' });
+    .send({ detail: 'The limit of concurrent verifications is reached. Try again later.' });
 }
 
 function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): unknown {

@@ -1,6 +1,6 @@
 /**
- * The page of the verification service: one file, nothing from elsewhere, no script but its own. It
- * works without the script, too: the form's answer is then the plain-text report. Looked at in a
+ * The page of the verification service: one file, no external resources, no script but its own. It
+ * also works without the script: the form then returns the plain-text report. Looked at in a
  * browser by `npm run page`.
  */
 import { createHash } from 'node:crypto';
@@ -75,7 +75,7 @@ export const VERIFIER_PAGE_HEADERS = {
     `script-src ${hashOf(PAGE_SCRIPT)}`,
     `style-src ${hashOf(PAGE_STYLE)}`,
     "connect-src 'self'",
-    // The empty icon, so that no browser asks for one.
+    // An empty icon, so that browsers do not request one.
     'img-src data:',
     "form-action 'self'",
     "base-uri 'none'",

@@ -1,4 +1,6 @@
-/** `npm run verifier`: reads the environment, starts the verification service, stops it in order. */
+/**
+ * `npm run verifier`: reads the environment, starts the verification service, stops it gracefully.
+ */
 import { readFileSync } from 'node:fs';
 import { listeningUrl } from '@governance/shared/http-server';
 import { createLog } from '@governance/shared/log';
@@ -13,7 +15,7 @@ function readFrom<T>(name: string, path: string | undefined, parse: (text: strin
   try {
     return parse(readFileSync(path, 'utf8'));
   } catch {
-    throw new ConfigurationError([{ name, message: 'names no file of the format' }]);
+    throw new ConfigurationError([{ name, message: 'names a file without the expected format' }]);
   }
 }
 

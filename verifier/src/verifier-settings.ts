@@ -18,19 +18,19 @@ export const VERIFIER_SETTINGS = {
   trustAnchor: setting({
     name: 'VERIFIER_TRUST_ANCHOR',
     description:
-      'A file with the trust anchor or keyset that is published at /trust-anchor.json; its issuer is trusted, too.',
+      'A file with the trust anchor or keyset that is published at /trust-anchor.json; its issuer is trusted too.',
     parse: z.string(),
   }),
   issuers: setting({
     name: 'VERIFIER_ISSUERS',
     description:
-      'A file with a JSON array of trust anchors and keysets: issuers whose packages count as issuer-anchored where no anchor is given.',
+      'A file with a JSON array of trust anchors and keysets: issuers whose packages count as issuer-anchored when no anchor is given.',
     parse: z.string(),
   }),
   concurrency: setting({
     name: 'VERIFIER_CONCURRENCY',
     description:
-      'Verifications at a time, uploads included; more are answered with 503. Each may take up to 400 MiB.',
+      'Concurrent verifications, uploads included; further ones get 503. Each may take up to 400 MiB.',
     default: '4',
     parse: wholeNumber(1, 64),
   }),

@@ -1,6 +1,6 @@
 /**
- * Holds a stream's records against the batches that its writer signed: that each batch is about
- * exactly these records, and was signed with one of the keys. Used by `verifyStream`, in one pass.
+ * Compares a stream's records with the batches that its writer signed: each batch must cover
+ * exactly these records and be signed with one of the keys. Used by `verifyStream`, in one pass.
  */
 import type { KeyObject } from 'node:crypto';
 import { BatchHeader, isBatchSignedBy } from '@governance/shared/audit-batch';
@@ -10,7 +10,7 @@ import { GENESIS_HASH } from '@governance/shared/hash-chain';
 import { merkleRoot } from '@governance/shared/merkle';
 import { z } from 'zod';
 
-/** A batch as it was kept: its header's canonical text, which was signed, and the signature. */
+/** A stored batch: its header's canonical text, which was signed, and the signature. */
 export interface KeptBatch {
   header: BatchHeader;
   signature: string;
@@ -29,7 +29,7 @@ export interface BatchWalk {
   add(at: ChainPosition, before: ChainPosition | null): BatchBreak[];
   /** After the last record. */
   end(stream: { tenant_id: string | null; stream: string | null }): BatchBreak[];
-  /** Records under no batch, and the first of them. */
+  /** Records in no batch, and the first of them. */
   uncovered(): { records: number; first: { epoch: number; seq: number } | null };
 }
 
@@ -41,7 +41,7 @@ const Line = z.strictObject({
 /**
  * Reads one batch: `{"header": …, "signature": …}`, the header as text or as an object.
  *
- * @throws when it is no batch, or its header's text is not the canonical one
+ * @throws when it is not a batch, or its header's text is not the canonical one
  */
 export function parseBatch(text: string): KeptBatch {
   const { header, signature } = Line.parse(JSON.parse(text));
@@ -55,7 +55,7 @@ export function parseBatch(text: string): KeptBatch {
  * Prepares a walk.
  *
  * @param batches in any order; they may overlap
- * @param keys of the writer; null: signatures are not looked at
+ * @param keys of the writer; null: signatures are not checked
  */
 export function createBatchWalk(
   batches: readonly KeptBatch[],

@@ -54,7 +54,7 @@ function readKeys(path: string): KeyObject[] {
   const text = readFileSync(path, 'utf8');
   const keys = text.trimStart().startsWith('{') ? readJwks(text) : [createPublicKey(text)];
   if (keys.length === 0 || keys.some((key) => key.asymmetricKeyType !== 'ed25519')) {
-    throw new Error(`${path} holds no Ed25519 keys`);
+    throw new Error(`${path} contains no Ed25519 keys`);
   }
   return keys;
 }
@@ -72,7 +72,7 @@ interface Given {
   keys: KeyObject[] | null;
 }
 
-/** What a reader must not take for verified. */
+/** What a reader must not mistake for verified. */
 function findUnchecked(given: Given, report: StreamReport, walk: BatchWalk | undefined): string[] {
   const unchecked: string[] = [];
   if (!given.head) {
@@ -101,7 +101,7 @@ function findUnchecked(given: Given, report: StreamReport, walk: BatchWalk | und
   return unchecked;
 }
 
-/** Where the command reads and writes. */
+/** The command's inputs and outputs. */
 export interface CommandStreams {
   input: AsyncIterable<Uint8Array>;
   write(text: string): void;

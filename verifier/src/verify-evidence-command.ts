@@ -26,7 +26,7 @@ Exit codes: 0 VERIFIED; 1 NOT_VERIFIED; 2 UNREADABLE, or the options cannot be r
 
 const EXIT_CODES = { VERIFIED: 0, NOT_VERIFIED: 1, UNREADABLE: 2, INCONCLUSIVE: 3 } as const;
 
-/** Where the command writes. */
+/** The command's outputs. */
 export interface CommandOutput {
   write(text: string): void;
   writeError(text: string): void;
@@ -85,7 +85,7 @@ async function verify(args: string[], { write }: CommandOutput): Promise<number>
   return EXIT_CODES[verdict];
 }
 
-/** Each is opened when the one before has been read. */
+/** Each is opened once the previous one has been read. */
 function* sourcesOf(paths: readonly string[]) {
   for (const path of paths) yield createReadStream(path);
 }

@@ -3,7 +3,7 @@ import { checkKeptLog, KeptLog, type KeptLogResult } from '@governance/shared/ev
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { parseStrictJson } from '@governance/shared/strict-json';
 
-/** Bytes of a file, at most: a data plane keeps a thousand checkpoints. */
+/** The maximum size of a file: a data plane keeps a thousand checkpoints. */
 export const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 const MAX_NODES = 2_000_000;
 const MAX_DEPTH = 32;
@@ -17,7 +17,7 @@ export const KEPT_EXIT_CODES = {
 
 /**
  * @param bytes caller-controlled
- * @throws Error when it is no such file
+ * @throws Error when it is not such a file
  */
 export function verifyKeptLog(bytes: Uint8Array, anchor: TrustAnchor | null): KeptLogResult {
   if (bytes.length > MAX_KEPT_BYTES) throw new Error('the file is too large');
@@ -25,7 +25,7 @@ export function verifyKeptLog(bytes: Uint8Array, anchor: TrustAnchor | null): Ke
   return checkKeptLog(kept, anchor);
 }
 
-/** The result as text: ids, numbers, hashes and words of our own alone. */
+/** The result as text: only ids, numbers, hashes and our own words. */
 export function keptLogText(result: KeptLogResult): string {
   const { highest } = result;
   const lines = [

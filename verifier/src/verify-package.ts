@@ -1,6 +1,6 @@
 /**
  * Verifies an evidence package: what the command, the service and other programs call. It reads
- * nothing but what it is given: no network, no files, no clock.
+ * only its arguments: no network, no files, no clock.
  */
 import { createTally, type Observer } from '@governance/shared/evidence/checks/check';
 import type { Evidence, EvidenceTrust } from '@governance/shared/evidence/checks/evidence';
@@ -14,21 +14,21 @@ export interface VerificationResult extends EvidenceReport {
   verifier: { version: string };
 }
 
-/** What the service takes. */
+/** The service's limits. */
 export const SERVICE_LIMITS: SourceLimits = {
   packedBytes: VOLUME_LIMITS.packedBytes,
   unpackedBytes: VOLUME_LIMITS.unpackedBytes,
   ratio: VOLUME_LIMITS.ratio,
 };
 
-/** What the command takes: it streams, and whoever runs it chose the file. */
+/** The command's limits: it streams, and its user chose the file. */
 export const COMMAND_LIMITS: SourceLimits = {
   packedBytes: Number.MAX_SAFE_INTEGER,
   unpackedBytes: Number.MAX_SAFE_INTEGER,
   ratio: 1_000,
 };
 
-/** What a verification is given beside the package. */
+/** What a verification is given besides the package. */
 export interface VerificationRequest extends EvidenceTrust {
   limits: SourceLimits;
 }
@@ -36,10 +36,10 @@ export interface VerificationRequest extends EvidenceTrust {
 /**
  * Verifies one package, or one volume of a set.
  *
- * @param source its bytes, cut anywhere; caller-controlled
+ * @param source its bytes in chunks of any size; caller-controlled
  * @param given the anchor that the tenant gave, the issuers that are trusted here, and limits
- * @param observe makes who hears what the checks hear
- * @returns the result: a corrupt package is one, too
+ * @param observe creates an observer of what the checks see
+ * @returns the result, also for a corrupt package
  * @throws what the source throws
  */
 export async function verifyPackage(
@@ -51,7 +51,7 @@ export async function verifyPackage(
   return { ...report, verifier: { version: VERIFIER_VERSION } };
 }
 
-/** The result for a package that could not be verified within the service's means. */
+/** The result for a package that could not be verified within the service's limits. */
 export function abandonedResult(detail: string): VerificationResult {
   const tally = createTally('container.limits');
   tally.fail(detail);

@@ -1,6 +1,6 @@
 /**
- * Verifies the volumes of one export together: each by itself, and that they are one whole. It streams,
- * and holds no volume. Proven by verify-set.test.ts.
+ * Verifies the volumes of one export together: each by itself, and all as one whole. It streams and
+ * keeps no volume in memory. Proven by verify-set.test.ts.
  */
 import type { Verdict } from '@governance/shared/evidence/checks/report';
 import { createSetChecks, type SetCheckResult } from './set-checks.ts';
@@ -11,7 +11,7 @@ import {
 } from './verify-package.ts';
 
 export interface SetResult {
-  /** The worst of the volumes', and NOT_VERIFIED where a check of the set failed. */
+  /** The worst of the volumes' verdicts, and NOT_VERIFIED if a check of the set failed. */
   verdict: Verdict;
   checks: SetCheckResult[];
   /** Records of all volumes. */
@@ -19,7 +19,7 @@ export interface SetResult {
   volumes: VerificationResult[];
 }
 
-/** The worst of several counts. */
+/** The worst of several. */
 const WORST = ['UNREADABLE', 'NOT_VERIFIED', 'INCONCLUSIVE', 'VERIFIED'] as const;
 
 /**

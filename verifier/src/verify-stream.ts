@@ -22,8 +22,9 @@ export interface StreamRecord {
 
 export interface StreamBreak {
   /**
-   * As the chain names it; `unreadable`: no valid record of a known version; `binding`: of another stream;
-   * `batch`: a batch is not about these records; `signature`: none of the keys signed it.
+   * The chain's name for it, or: `unreadable`, not a valid record of a known version; `binding`, of
+   * another stream; `batch`, a batch that does not cover these records; `signature`, signed by none
+   * of the keys.
    */
   kind: ChainBreakKind | 'unreadable' | 'binding' | 'batch' | 'signature';
   /** Counts the given records from 1. */
@@ -41,14 +42,17 @@ export interface StreamReport {
   stream: string | null;
   records: number;
   epochs: number;
-  /** Where the last record stands; null where there was none. A cut tail shows only against a later head. */
+  /**
+   * The position of the last record; null without records. A truncated tail is detectable only with
+   * a later head.
+   */
   last: ChainPosition | null;
   break_count: number;
-  /** The first of them, at most 100. */
+  /** The first breaks, at most 100. */
   breaks: StreamBreak[];
 }
 
-/** What a verification is held against, beside the records themselves. */
+/** What the records are compared with. */
 export interface StreamExpectation {
   /** The position that the last record must have. */
   head?: ChainPosition | undefined;
@@ -64,8 +68,8 @@ const MAX_REPORTED_BREAKS = 100;
  * Verifies the records of one stream from its beginning, in order.
  *
  * @param records the records, as they were stored
- * @param expected what else is known of the stream; what is not given is not checked
- * @returns what was found. Broken records are reported and never thrown
+ * @param expected what else is known about the stream; whatever is omitted is not checked
+ * @returns what was found. Broken records are reported, never thrown
  */
 export async function verifyStream(
   records: AsyncIterable<StreamRecord> | Iterable<StreamRecord>,
@@ -106,7 +110,7 @@ function addRecord(
   } catch (error) {
     const actual = error instanceof Error ? error.name : 'unknown';
     addBreak(report, { kind: 'unreadable', epoch: null, seq: null }, 'a record', actual);
-    // Where it stood is unknown; its own hash keeps the link to the next one checkable.
+    // Its place is unknown; its own hash keeps the link to the next one checkable.
     if (report.last) {
       const { epoch, seq } = report.last;
       report.last = { epoch, seq: seq + 1, head: hash ?? recordHash(bytes) };

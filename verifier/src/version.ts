@@ -1,2 +1,2 @@
-/** Of the verifier and its routes, which change by themselves. */
+/** The version of the verifier and its routes, independent of the service's. */
 export const VERIFIER_VERSION = '0.1.0';

@@ -1,4 +1,4 @@
-/** Holds both implementations against each other over mutated packages. */
+/** Compares both implementations over mutated packages. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,13 +7,13 @@ import { SERVICE_LIMITS, verifyPackage } from '../src/verify-package.ts';
 import { type Mutation, mutatePackages } from './fuzz.ts';
 import { type Opinion, opinionOf, secondOpinions } from './second-opinion.ts';
 
-/** Packages that are held at a time: the start of the second verifier costs more than a package. */
+/** Packages per run: starting the second verifier costs more than verifying a package. */
 const BATCH = 1_000;
 
 /**
- * Makes as many mutations, and asks both.
+ * Makes that many mutations, and has both verify them.
  *
- * @returns what they do not agree on: the mutation, the check, and both statuses
+ * @returns their disagreements: the mutation, the check, and both statuses
  * @throws Error when the second verifier cannot be run
  */
 export async function compareOpinions(seed: number, mutations: number): Promise<string[]> {

@@ -1,6 +1,6 @@
 /**
- * One forgery for each way to attack a package, with the check that must find it. Most are signed
- * anew by the issuer's own key, so that nothing before that check gives them away.
+ * One forgery for each way to attack a package, with the check that must find it. Most are
+ * re-signed with the issuer's own key, so that no earlier check detects them.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
 import type { CheckName } from '@governance/shared/evidence/checks/check';
@@ -25,10 +25,10 @@ import { aDelegation, anApproval, aStory, type Story } from './test-stories.ts';
 import { TestTenant, timeOf } from './test-tenant.ts';
 import { WITNESS_FORGERIES } from './witnessed-packages.ts';
 
-/** The anchor of the stories: as the log stood after the first leaves. */
+/** The anchor of the stories: the log after its first leaves. */
 const PINNED = 3;
 
-/** A package whose parts somebody changed, who then signed it with the issuer's key. */
+/** A package changed by somebody who then signed it with the issuer's key. */
 function forged(
   name: string,
   check: CheckName,
@@ -48,7 +48,7 @@ function forged(
   return { name, check, make };
 }
 
-/** A tenant where something else happened, packed as it should be. */
+/** A tenant with a different history, packed correctly. */
 function staged(
   name: string,
   check: CheckName,
@@ -65,7 +65,7 @@ function staged(
   return { name, check, make };
 }
 
-/** Members that somebody changed after they were signed. */
+/** Members changed after they were signed. */
 function tampered(name: string, check: CheckName, change: (members: Members) => Members): Forgery {
   const make = () => {
     const { tenant } = aStory();

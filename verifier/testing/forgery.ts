@@ -3,7 +3,7 @@ import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 
 export interface Forgery {
   name: string;
-  /** Which finds it. */
+  /** The check that finds it. */
   check: CheckName;
   make(): { bytes: Buffer; anchor: TrustAnchor };
 }

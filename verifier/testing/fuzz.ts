@@ -1,7 +1,7 @@
 /**
- * Mutates good packages by a seed, each class of mutations in turn: as somebody without a key would
- * (bytes, members, archives), and as an issuer would who signs the manifest anew. None may be verified,
- * but for one whose members are those of the good package to the byte, in another wrapping.
+ * Mutates good packages from a seed, each class of mutations in turn: as somebody without a key
+ * would (bytes, members, archives), and as an issuer would who re-signs the manifest. None may be
+ * verified, except one whose members equal the good package's byte for byte in another wrapping.
  */
 import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
@@ -25,7 +25,7 @@ const MUTATORS: readonly Mutator[] = [
   ...WRAPPING_MUTATORS,
 ];
 
-/** A package that was mutated, and the anchor for which it is looked at. */
+/** A mutated package, and the anchor that it is verified against. */
 export interface Mutation {
   index: number;
   /** The class. */
@@ -35,10 +35,10 @@ export interface Mutation {
   anchor: TrustAnchor;
 }
 
-/** Of one class of mutations. */
+/** Counts of one class of mutations. */
 export interface ClassCount {
   packages: number;
-  /** Of these, those with the good package's own members. */
+  /** Of these, packages with the good package's own members. */
   same_members: number;
 }
 
@@ -47,14 +47,14 @@ export interface FuzzReport {
   packages: number;
   classes: Record<string, ClassCount>;
   verdicts: Record<string, number>;
-  /** Of packages that were verified and are no good ones: what was done. */
+  /** Mutations whose packages were wrongly verified. */
   verified: string[];
-  /** Of packages that were no verdict but an error. */
+  /** Mutations whose packages caused an error instead of a verdict. */
   crashes: string[];
   peak_mib: { rss: number; heap: number };
 }
 
-/** A mutator may find nothing to do, by its base or by chance. */
+/** A mutator may find nothing to change, because of its base or by chance. */
 const MAX_TRIES = 1_000;
 
 function mutateOne(mutator: Mutator, bases: readonly Base[], random: Random): [Base, Mutated] {
@@ -64,14 +64,14 @@ function mutateOne(mutator: Mutator, bases: readonly Base[], random: Random): [B
       const mutated = mutator.mutate(base, random, bases);
       if (mutated) return [base, mutated];
     } catch (error) {
-      // A package without what is to be changed.
+      // A package without the part to be changed.
       if (!(error instanceof RangeError)) throw error;
     }
   }
   throw new Error(`no package can be mutated: ${mutator.name}`);
 }
 
-/** Makes as many mutations, each class as often as the others; the same ones for a seed. */
+/** Makes that many mutations, equally many of each class; a seed determines them. */
 export function* mutatePackages(seed: number, mutations: number): Generator<Mutation> {
   const random = createRandom(seed);
   const bases = makeBases();
@@ -92,7 +92,7 @@ function hasSameMembers({ base, bytes, anchor }: Mutation): boolean {
 }
 
 const MIB = 1024 * 1024;
-/** Between looks at the memory, which cost a little. */
+/** Interval of memory measurements, which cost a little. */
 const LOOK_EVERY = 16;
 
 function lookAtMemory({ peak_mib }: FuzzReport): void {
@@ -101,7 +101,7 @@ function lookAtMemory({ peak_mib }: FuzzReport): void {
   peak_mib.heap = Math.max(peak_mib.heap, Math.round(heapUsed / MIB));
 }
 
-/** Makes as many mutations, and verifies each. */
+/** Makes that many mutations, and verifies each. */
 export async function fuzzEvidence(seed: number, mutations: number): Promise<FuzzReport> {
   const classes = MUTATORS.map(({ name }) => [name, { packages: 0, same_members: 0 }] as const);
   const report: FuzzReport = {

@@ -19,7 +19,7 @@ export interface GoodPackage {
   make(): { bytes: Buffer; anchor: TrustAnchor };
 }
 
-/** The anchor is of when the log had this many leaves. */
+/** The anchor dates from when the log had this many leaves. */
 const PINNED = 3;
 const isDecision = (bytes: Buffer) => bytes.includes('"type":"decision"');
 export const SELECTIVE: PackageRequest = {
@@ -28,7 +28,7 @@ export const SELECTIVE: PackageRequest = {
   causes: (bytes) => !isDecision(bytes),
 };
 
-/** Everything that the format has. */
+/** Everything that the format supports. */
 export function aFullStory(seed?: string) {
   const story = aStory(seed);
   anApproval(story);
@@ -53,7 +53,7 @@ const volume = (number: 1 | 2) => () => {
   return { bytes: packMembers(second), anchor: tenant.anchor(PINNED) };
 };
 
-/** What a log that was restored goes on with. */
+/** What is appended to a restored log. */
 export function callSomewhereElse(tenant: TestTenant): void {
   const plane = tenant.plane('plane-3');
   for (let i = 0; i < 5; i++) {

@@ -1,6 +1,6 @@
 /**
- * What keys may not do, and writings of keys, notes and salts that one reader takes and another does
- * not. Manifests are signed by the issuer unless said.
+ * Misuse of keys, and encodings of keys, notes and salts that some readers accept and others
+ * refuse. The issuer signs manifests unless stated otherwise.
  */
 import type { CheckName } from '@governance/shared/evidence/checks/check';
 import { signRotation } from '@governance/shared/evidence/evidence-keys';
@@ -15,7 +15,7 @@ import { cosign, WITNESSES } from './witnessed-packages.ts';
 const PINNED = 3;
 
 interface Lie {
-  /** What happens, and whose anchor it is; without one that of before. */
+  /** The scenario, and its anchor; without one, the earlier anchor. */
   stage?(story: Story): TrustAnchor | undefined;
   change?(parts: PackageParts, story: Story): void;
   /** Who signs the manifest. */
@@ -43,7 +43,7 @@ function lie(name: string, check: CheckName, { stage, change, signer }: Lie): Fo
 const NEUTRAL = Buffer.concat([Buffer.from([1]), Buffer.alloc(31)]);
 const FOR_ANY_TEXT = Buffer.concat([NEUTRAL, Buffer.alloc(32)]).toString('base64url');
 
-/** The writer's statement names this key, by the issuer's word. */
+/** The writer's statement names this key, vouched for by the issuer. */
 function writesWith(tenant: TestTenant, stream: TestStream, jwk: TestKey['jwk']): void {
   tenant.writers = tenant.writers.map((signed) =>
     signed.statement.stream === stream.id
@@ -57,7 +57,7 @@ const DECOYS = 1_900;
 /** Each turn tries the decoys, the first of all and the key of the batch before. */
 const TURNS = 11;
 
-/** A stream of so many writers' keys that looking for the one that signed costs more than is given. */
+/** A stream with so many writer keys that the search for the signing one exceeds the budget. */
 function signInTurns(tenant: TestTenant, stream: TestStream): void {
   const [known] = tenant.writers.filter(({ statement }) => statement.stream === stream.id);
   if (!known) return;
@@ -162,5 +162,5 @@ export const KEY_FORGERIES: readonly Forgery[] = [
   },
 ];
 
-/** The last character of 16 bytes has four bits to spare: another one that says the same bytes. */
+/** The last character of 16 bytes has four spare bits: another one decodes to the same bytes. */
 const AFTER: Record<string, string> = { A: 'B', Q: 'R', g: 'h', w: 'x' };

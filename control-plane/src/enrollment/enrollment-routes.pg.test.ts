@@ -188,7 +188,7 @@ describe('signing up', () => {
     for (const other of others) {
       const answer = await signUp(other, '192.0.2.3');
       expect(answer.statusCode).toBe(409);
-      expect(answer.json()).toEqual({ detail: 'The organization or the user exists already.' });
+      expect(answer.json()).toEqual({ detail: 'The organization or the user already exists.' });
     }
     expect(await counts()).toEqual(before);
   });

@@ -43,7 +43,7 @@ export const enrollmentRoutes =
       {
         config: { guard: 'admin', use: 'manage' },
         schema: {
-          summary: 'Issue a token that registers agents; it is shown this once',
+          summary: 'Issue a token that registers agents; it is shown only in this answer',
           tags,
           body: NewTokenBody,
           response: { 201: IssuedToken, 404: ErrorBody, 409: ErrorBody },
@@ -66,7 +66,7 @@ export const enrollmentRoutes =
       {
         config: { guard: 'admin', use: 'manage' },
         schema: {
-          summary: 'Revoke a token; agents that it registered stay',
+          summary: 'Revoke a token; agents registered with it stay',
           tags,
           params: TokenParams,
           response: { 204: NoContent },
@@ -85,7 +85,7 @@ export const enrollmentRoutes =
         bodyLimit: 65_536,
         schema: {
           summary: 'Register an agent by a token',
-          description: 'The answer has its credentials and the entry for a client, this once.',
+          description: 'Only this answer has the credentials and the client’s configuration entry.',
           tags,
           body: EnrollBody,
           response: { 201: EnrolledAgent, 401: ErrorBody, 429: ErrorBody },

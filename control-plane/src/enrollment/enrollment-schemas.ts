@@ -14,7 +14,7 @@ export const TokenQuery = z.object(pageQuery({ default: 100, max: 1000 }));
 
 export const NewTokenBody = z.strictObject({
   label: Name,
-  /** Roles that an enrolled agent has; none: it may nothing until it gets one. */
+  /** Roles of an enrolled agent; without any it may do nothing until it gets one. */
   role_ids: z.array(Id).max(20).default([]),
   max_uses: z.int().min(1).max(1_000).default(1),
   expires_in_hours: z.int().min(1).max(720).default(24),
@@ -54,7 +54,7 @@ const ClientConfig = z
     ),
   })
   .meta({
-    description: 'An entry for the configuration of an MCP client, beside those of others.',
+    description: 'An entry for an MCP client’s configuration, beside existing entries.',
   });
 
 export const EnrolledAgent = z.object({

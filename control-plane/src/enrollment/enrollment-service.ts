@@ -22,7 +22,7 @@ import {
 } from './enrollment-token.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** Wrong tokens of an address in a minute. */
+/** Wrong tokens allowed per address and minute. */
 const WRONG_BY_ADDRESS = 60;
 const WINDOW_MS = 60_000;
 
@@ -53,7 +53,7 @@ export function createEnrollmentService({ db, lookups, applied, now }: Enrollmen
 
   return {
     /**
-     * @returns the token's record, and the token, which is shown this once
+     * @returns the token's record, and the token, which is shown only here
      * @throws AppError ROLE_NOT_FOUND, ENROLLMENT_TOKEN_LIMIT_REACHED
      */
     issue: (scope: TenantScope, input: NewToken) =>
@@ -77,8 +77,8 @@ export function createEnrollmentService({ db, lookups, applied, now }: Enrollmen
       }),
 
     /**
-     * Returns when the local data plane knows the agent. Guesses are limited by address; the right
-     * token is never refused because of wrong ones.
+     * Returns once the local data plane knows the agent. Guesses are limited by address; wrong
+     * tokens never block the right one.
      *
      * @throws AppError ENROLLMENT_TOKEN_INVALID, RATE_LIMITED
      */

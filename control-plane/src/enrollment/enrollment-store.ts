@@ -6,7 +6,9 @@ type Row = Awaited<ReturnType<TenantTransaction['db']['enrollmentToken']['findFi
 /** This feature's rows, of the transaction's tenant. */
 export function enrollmentStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
-    /** Serialises the making of tokens, until the transaction ends: their number is bounded. */
+    /**
+     * Serialises token creation until the transaction ends, since the number of tokens is bounded.
+     */
     lock: async (): Promise<void> => {
       await db.$queryRaw`
         SELECT pg_advisory_xact_lock(hashtextextended(${`enrollment/${tenantId}`}, 0))::text`;
@@ -45,7 +47,7 @@ export function enrollmentStore({ db, scope: { tenantId } }: TenantTransaction) 
       return row ? toToken(row) : undefined;
     },
 
-    /** @returns false where it was revoked before */
+    /** @returns false when it was already revoked */
     revoke: async (id: string, at: Date): Promise<boolean> => {
       const { count } = await db.enrollmentToken.updateMany({
         where: { tenantId, id, revokedAt: null },
@@ -54,7 +56,7 @@ export function enrollmentStore({ db, scope: { tenantId } }: TenantTransaction) 
       return count > 0;
     },
 
-    /** Takes one of its uses. @returns the token then, undefined where it has none left or is over */
+    /** Consumes one use. @returns the token, or undefined when it is used up or has ended */
     use: async (id: string, now: Date): Promise<EnrollmentToken | undefined> => {
       const [row] = await db.$queryRaw<{ id: string }[]>`
         UPDATE enrollment_tokens SET uses = uses + 1
@@ -65,7 +67,7 @@ export function enrollmentStore({ db, scope: { tenantId } }: TenantTransaction) 
       return used ? toToken(used) : undefined;
     },
 
-    /** Deletes those that ended long ago. */
+    /** Deletes tokens that ended long ago. */
     prune: async (now: Date): Promise<void> => {
       const before = new Date(now.getTime() - KEPT_AFTER_END_MS);
       await db.enrollmentToken.deleteMany({ where: { tenantId, expiresAt: { lt: before } } });

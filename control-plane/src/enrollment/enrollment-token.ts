@@ -1,4 +1,4 @@
-/** A token that registers agents: for so many, until then, with these roles. */
+/** A token that registers agents: how many, until when, and with which roles. */
 import { createHash, randomBytes } from 'node:crypto';
 import { ENTRY_NAME } from '@governance/shared/mcp-clients';
 
@@ -14,9 +14,9 @@ export interface EnrollmentToken {
   revokedAt: Date | null;
 }
 
-/** Most of a tenant that can still be used. */
+/** The most usable tokens of a tenant. */
 export const MAX_OPEN_TOKENS = 200;
-/** Those that ended are listed for so long. */
+/** How long ended tokens stay listed. */
 export const KEPT_AFTER_END_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** 256 random bits behind a prefix that secret scanners recognise. */
@@ -30,7 +30,7 @@ export function hashEnrollmentSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** What a client of MCP writes into its configuration, beside the entries of others. */
+/** What an MCP client adds to its configuration, beside existing entries. */
 export function clientConfig(gatewayUrl: string, authorization: string) {
   return {
     mcpServers: {

@@ -6,7 +6,7 @@ import { SignupAnswer, SignupBody } from './enrollment-schemas.ts';
 import { clientConfig } from './enrollment-token.ts';
 import type { SignupService } from './signup-service.ts';
 
-/** Stands where the credentials of an enrolled agent go. */
+/** Placeholder for the credentials of an enrolled agent. */
 const CREDENTIALS = 'Basic <base64 of client_id:client_secret>';
 
 export const signupRoutes =
@@ -18,9 +18,9 @@ export const signupRoutes =
         config: { guard: 'public' },
         bodyLimit: 16_384,
         schema: {
-          summary: 'Make a tenant of one’s own',
+          summary: 'Create your own tenant',
           description:
-            'Tenant, administrator, enrollment token and the entry for a client. Five requests an hour from an address. Closed unless SERVICE_SIGNUP.',
+            'Creates a tenant with its administrator, an enrollment token and a client’s configuration entry. Five requests per hour and address. Closed unless SERVICE_SIGNUP is set.',
           tags: ['enrollment'],
           body: SignupBody,
           response: { 201: SignupAnswer, 403: ErrorBody, 409: ErrorBody, 429: ErrorBody },

@@ -1,6 +1,6 @@
 /**
- * Anybody makes a tenant of their own, where the operator lets them: tenant, administrator and
- * enrollment token commit together. Each address may try five times an hour, whatever comes of it.
+ * Lets anybody create a tenant, if the operator allows it: tenant, administrator and enrollment
+ * token commit together. Each address has five attempts an hour, successful or not.
  */
 import { addressGroup } from '@governance/shared/client-address';
 import { AppError } from '@governance/shared/errors';
@@ -12,7 +12,7 @@ import type { EnrollmentToken } from './enrollment-token.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const BY_ADDRESS = 5;
-/** Of all addresses together: each makes a tenant, with its bundle. */
+/** Limit over all addresses: each sign-up makes a tenant with its bundle. */
 const BY_ALL = 100;
 
 /** The person has no account yet. */
@@ -76,7 +76,7 @@ function isTaken(error: unknown): boolean {
   return error instanceof AppError && error.code === 'DUPLICATE_NAME';
 }
 
-/** Does not say which of the two. */
+/** Does not say which of the two exists. */
 function takenName(): AppError {
-  return new AppError('DUPLICATE_NAME', 'The organization or the user exists already.');
+  return new AppError('DUPLICATE_NAME', 'The organization or the user already exists.');
 }

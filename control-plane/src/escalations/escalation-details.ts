@@ -1,7 +1,6 @@
 /**
- * What a person sees before deciding: the call, its arguments as far as data protection lets them
- * be kept and shown, and what the agent did before. What is withheld is said, never left out
- * silently.
+ * What a person sees before deciding: the call, its arguments as far as data protection permits,
+ * and what the agent did before. Anything withheld is named, never left out silently.
  */
 import { AppError } from '@governance/shared/errors';
 import type { PayloadPart } from '@governance/shared/event-payload';
@@ -16,14 +15,14 @@ import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform
 import { EscalationView, toView } from './escalation.ts';
 import { escalationStore } from './escalation-store.ts';
 
-/** What the agent did in so many minutes before is shown, the newest so many of it. */
+/** The window of earlier events that is shown, and their number; the newest count. */
 const BEFORE_MS = 15 * 60_000;
 const MAX_EVENTS = 20;
 
 /**
- * Why the arguments are not shown as the agent gave them: nothing is kept of calls, or not yet;
- * what is kept is shown by the decrypt route alone; it cannot be read; parts of it were taken out;
- * the caller's role only reads.
+ * Why the arguments are not shown as the agent gave them: calls are not kept, or not yet stored;
+ * only the decrypt route shows them; they cannot be read; parts were removed; the caller's role is
+ * read-only.
  */
 export const Withheld = z.enum(['not_kept', 'encrypted', 'unreadable', 'redacted', 'role']);
 export type Withheld = z.infer<typeof Withheld>;
@@ -44,10 +43,10 @@ export type RecentEvent = z.infer<typeof RecentEvent>;
 
 export const EscalationDetail = EscalationView.extend({
   agent: z.object({ id: z.string(), name: z.string(), risk_tier: z.string() }).nullable(),
-  /** Null where they are withheld as a whole. */
+  /** Null when withheld entirely. */
   arguments: z.record(z.string(), z.unknown()).nullable(),
   arguments_withheld: Withheld.nullable(),
-  /** The audit event that used the approval, once its record is here. */
+  /** The audit event that used the approval, once its record has arrived. */
   used_by_event: z.string().nullable(),
   /** What the agent did in the 15 minutes before, newest first, 20 events at most. */
   recent_events: z.array(RecentEvent),
@@ -56,7 +55,7 @@ export type EscalationDetail = z.infer<typeof EscalationDetail>;
 
 export type EscalationDetails = ReturnType<typeof createEscalationDetails>;
 
-/** The part of a kept policy input that is shown here. */
+/** The part of a stored policy input that is shown here. */
 const KeptInput = z.object({
   request: z.object({ parameters: z.record(z.string(), z.unknown()) }),
 });
@@ -67,7 +66,7 @@ export function createEscalationDetails(deps: {
 }) {
   const { db, payloads } = deps;
 
-  /** Each look at kept arguments leaves its record, as everywhere. */
+  /** Each look at stored arguments is audited. */
   async function readArguments(scope: TenantScope, eventId: string) {
     try {
       const { input } = await payloads.show(scope, eventId);
@@ -88,7 +87,7 @@ export function createEscalationDetails(deps: {
           agent: await findAgent(tx, row.agentId),
           used_by_event: await findUse(tx, row),
           recent_events: await listRecentEvents(tx, row),
-          // Who decides nothing sees no payload.
+          // Whoever decides nothing sees no payload.
           withheld:
             scope.actor.role === 'auditor' ? 'role' : await findWithheld(tx, row.eventId, 'input'),
         };
@@ -107,15 +106,15 @@ export async function listRecentEvents(
   { agentId, openedAt: to }: Pick<Escalation, 'agentId' | 'openedAt'>,
 ): Promise<RecentEvent[]> {
   const from = new Date(to.getTime() - BEFORE_MS);
-  // A half-open range: the held call itself is not among them.
+  // A half-open range, so that the held call itself is excluded.
   const page = { limit: MAX_EVENTS, offset: 0 };
   const events = await auditStore(tx).listEvents({ agentId, from, to }, page);
   return events.map(({ row, outcomeBytes }) => RecentEvent.parse(toAuditEvent(row, outcomeBytes)));
 }
 
-/** Events of the agent that are looked through for the one that used its approval. */
+/** How many of the agent's events are searched for the one that used its approval. */
 const MAX_LOOKED = 200;
-/** How far the clocks of the planes may be apart. */
+/** The largest clock difference between the planes that is tolerated. */
 const APART_MS = 60_000;
 
 export async function findUse(
@@ -139,7 +138,7 @@ export async function findAgent({ db, scope: { tenantId } }: TenantTransaction, 
   return agent && { id: agent.id, name: agent.name, risk_tier: agent.riskTier };
 }
 
-/** Why a part of a call is not shown as it was; null where it is. */
+/** Why part of a call is not shown as it was; null when it is. */
 export async function findWithheld(
   tx: TenantTransaction,
   eventId: string,

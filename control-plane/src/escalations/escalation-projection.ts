@@ -1,7 +1,6 @@
 /**
- * A data plane tells that it holds a call or a result by a record of its ledger; this makes it a row, and an
- * alert for people, in the transaction that stores the record. Proven by
- * escalation-routes.pg.test.ts.
+ * A ledger record announces a held call or result; this makes it a row, and an alert for people, in
+ * the transaction that stores the record. Proven by escalation-routes.pg.test.ts.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
 import { uuidv7 } from '@governance/shared/ids';
@@ -11,9 +10,12 @@ import type { Overflow, Projection } from '../platform/feature.ts';
 import { CLOCK_AHEAD_MS } from '../platform/record-time.ts';
 import { ALERT_SEVERITIES, alertKey } from './escalation.ts';
 
-/** What one data plane may have waiting: a lying one hides no other's. Itself it holds 1,000. */
+/**
+ * The most pending escalations of one data plane, so that a hostile one cannot crowd out others. A
+ * data plane itself holds 1,000.
+ */
 export const MAX_PENDING_OF_STREAM = 2_000;
-/** A time-out that no tenant can set is cut. */
+/** A time-out beyond any tenant's setting is cut. */
 const LONGEST = '7 days';
 
 const FLOOD = {
@@ -21,7 +23,7 @@ const FLOOD = {
   alertType: 'DATA_PLANE_ESCALATION_FLOOD',
   severity: 'high',
   title:
-    'A data plane has as many calls waiting for people as it may; further ones are in the audit trail only',
+    'A data plane has reached its limit of calls waiting for people; further ones are in the audit trail only',
 } as const;
 
 type HoldOpened = Extract<LedgerRecord, { type: 'hold_opened' }>;
@@ -51,7 +53,7 @@ async function isFull(client: PoolClient, tenantId: string, stream: string): Pro
   return (rows[0]?.count ?? 0) >= MAX_PENDING_OF_STREAM;
 }
 
-/** By the data plane's clock, as far as that is possible: one that is ahead holds no longer for it. */
+/** By the data plane's clock, within limits: a clock that is ahead does not extend the hold. */
 async function insert(
   client: PoolClient,
   tenantId: string,
@@ -99,7 +101,7 @@ async function insert(
   return rowCount === 1;
 }
 
-/** Goes out by the webhook as every alert does; resolved with the escalation. */
+/** Posted to the webhook like every alert; resolved with the escalation. */
 async function alert(
   client: PoolClient,
   tenantId: string,

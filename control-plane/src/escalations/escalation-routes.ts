@@ -1,4 +1,4 @@
-/** /api/v1/escalations: calls that wait for a person, and what a person says of them. */
+/** /api/v1/escalations: calls that wait for a person, and people's decisions about them. */
 import { AppError } from '@governance/shared/errors';
 import { Id, Text } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -35,7 +35,7 @@ const ApprovalBody = z
 const DenialBody = z.strictObject({ notes: Notes }).nullish();
 
 /**
- * Who may only decide about calls makes no rule out of one.
+ * Whoever may only decide single calls cannot make a rule of one.
  *
  * @throws AppError ROLE_REQUIRED, VALIDATION_FAILED
  */
@@ -73,9 +73,9 @@ export const escalationRoutes =
       {
         config: read,
         schema: {
-          summary: 'What a person has to know to decide',
+          summary: 'What a person needs to know to decide',
           description:
-            'The call, its arguments as far as data protection shows them, and what the agent did in the minutes before. A look at kept arguments leaves the audit action payload_read.',
+            'The call, its arguments as far as data protection shows them, and what the agent did in the minutes before. Each look at stored arguments is recorded as payload_read.',
           tags,
           params: Params,
           response: { 200: EscalationDetail, 404: ErrorBody },
@@ -91,7 +91,7 @@ export const escalationRoutes =
         schema: {
           summary: 'Approve a held call',
           description:
-            'The call may go once, within ten minutes, for a client that waits for it or makes it again. It is judged anew: a denial wins.',
+            'The call may be forwarded once, within ten minutes, for a client that waits for it or repeats it. It is evaluated again, and a denial wins.',
           tags,
           params: Params,
           body: ApprovalBody,

@@ -1,7 +1,7 @@
 /**
- * People decide about held calls and results. The row is the only authority: it is left once, by the statement
- * that says `WHERE status = 'pending' AND now() < timeout_at`, together with the fact for the data
- * plane and one record. Nothing is ever approved by time-out. Proven by
+ * People decide held calls and results. The row is the only authority: it leaves `pending` once, by
+ * the statement with `WHERE status = 'pending' AND now() < timeout_at`, together with the fact for
+ * the data plane and one record. A time-out never approves anything. Proven by
  * escalation-routes.pg.test.ts.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
@@ -42,7 +42,7 @@ export type EscalationService = ReturnType<typeof createEscalationService>;
 
 const GRANT_LASTS = `${GRANT_MS / 1000} seconds`;
 
-/** @param held what waits: each kind has a service of its own, which knows nothing of the other */
+/** @param held what is held: each kind has its own service, independent of the other */
 export function createEscalationService(
   { db, applied, now }: EscalationServiceDeps,
   held: Held = 'call',
@@ -55,11 +55,12 @@ export function createEscalationService(
     ) => db.inTenant(scope, (tx) => escalationStore(tx, held).list(filter, page)),
 
     /**
-     * Approves or denies. Returns when the local data plane knows it.
+     * Approves or denies. Returns once the local data plane knows the decision.
      *
-     * @throws AppError ESCALATION_NOT_FOUND; ESCALATION_RESOLVED, which says how it stands; of results
-     *   INBOUND_HOLD_NOT_FOUND, INBOUND_HOLD_RESOLVED; EXCEPTION_SHAPE_UNKNOWN, and what
-     *   `createException` throws: then nothing is decided
+     * @throws AppError ESCALATION_NOT_FOUND; ESCALATION_RESOLVED, with the present status; for
+     * results
+     * INBOUND_HOLD_NOT_FOUND, INBOUND_HOLD_RESOLVED; EXCEPTION_SHAPE_UNKNOWN, and what
+     * `createException` throws: then nothing is decided
      */
     decide: async (scope: TenantScope, id: string, decision: Decision): Promise<Escalation> => {
       const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
@@ -69,7 +70,7 @@ export function createEscalationService(
         const by = scope.actor.username;
         const resolved = await store.resolve(id, { status, notes, by, grant, release });
         if (resolved === undefined) throw resolvedBefore(await store.find(id), held);
-        // After the row's lock was waited for.
+        // Checked once the row's lock is held.
         await requireResolver(tx);
         const [made] = exceptionFor ? await except(tx, resolved, exceptionFor, now()) : [];
         const row = made ? await store.setException(id, made.id) : resolved;
@@ -82,7 +83,7 @@ export function createEscalationService(
   };
 }
 
-/** What goes with each end of an escalation: the fact, one record, and no alert any more. */
+/** What every end of an escalation writes: the fact, one record, and the alert's resolution. */
 export async function tell(
   tx: TenantTransaction,
   row: Escalation,
@@ -113,7 +114,9 @@ export async function tell(
   await resolveAlert(tx, alertKey(row.id), at);
 }
 
-/** Of each policy that asked one, since one of no policy by name would lift what none has asked. */
+/**
+ * One for each policy that asked: an exception that names no policy would lift more than was asked.
+ */
 async function except(
   tx: TenantTransaction,
   row: Escalation,
@@ -145,7 +148,7 @@ function resolvedBefore(row: Escalation | undefined, held: Held): AppError {
   if (row === undefined) {
     return new AppError(held === 'call' ? 'ESCALATION_NOT_FOUND' : 'INBOUND_HOLD_NOT_FOUND');
   }
-  // Its time is over, and the task has not come to it yet.
+  // Its time is over, but the task has not ended it yet.
   const isOver = row.status === 'pending';
   if (held === 'call') {
     const status = isOver ? 'timed_out' : row.status;

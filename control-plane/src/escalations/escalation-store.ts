@@ -10,16 +10,16 @@ export interface Resolving {
   status: Exclude<Resolution, 'timed_out'>;
   by: string;
   notes: string | null;
-  /** Of an approval. */
+  /** For an approval. */
   grant: { id: string; lasts: string } | null;
-  /** Of an approved result. */
+  /** For an approved result. */
   release: ResultRelease | null;
 }
 
 /**
  * This feature's rows, of the transaction's tenant.
  *
- * @param held which of them are listed, found and resolved
+ * @param held which kind is listed, found and resolved
  */
 export function escalationStore(
   { db, scope: { tenantId } }: TenantTransaction,
@@ -51,7 +51,7 @@ export function escalationStore(
       (await db.escalation.findUnique({ where: { tenantId_id: { tenantId, id }, held } })) ??
       undefined,
 
-    /** The one way to end it by a person. @returns undefined where it is not pending any more */
+    /** The only way for a person to end it. @returns undefined when it is no longer pending */
     resolve: async (id: string, to: Resolving): Promise<Escalation | undefined> => {
       const { status, by, notes, grant, release } = to;
       const expiresAt = grant
@@ -67,11 +67,11 @@ export function escalationStore(
       return (await findAll(changed))[0];
     },
 
-    /** Notes the exception that its approval made. */
+    /** Stores the exception made with its approval. */
     setException: async (id: string, exceptionId: string): Promise<Escalation> =>
       db.escalation.update({ where: { tenantId_id: { tenantId, id } }, data: { exceptionId } }),
 
-    /** Ends those whose time is over. @returns them, some at a time */
+    /** Ends escalations whose time is over. @returns a batch of them */
     timeOut: async (): Promise<Escalation[]> =>
       findAll(
         await db.$queryRaw<{ id: string }[]>`
@@ -85,7 +85,7 @@ export function escalationStore(
           RETURNING id::text AS id`,
       ),
 
-    /** Those that other data planes are to hear of from now on, some at a time. */
+    /** Escalations that other data planes are to be told about from now on, in batches. */
     announce: async (): Promise<Escalation[]> =>
       findAll(
         await db.$queryRaw<{ id: string }[]>`
@@ -98,13 +98,13 @@ export function escalationStore(
           RETURNING id::text AS id`,
       ),
 
-    /** Whether another one of the same binding is announced: its fact has the key. */
+    /** Whether another escalation with the same binding is announced: its fact occupies the key. */
     isReplaced: async ({ id, binding }: Escalation): Promise<boolean> => {
       const where = { tenantId, binding, isAnnounced: true, id: { not: id } };
       return (await db.escalation.count({ where })) > 0;
     },
 
-    /** Those whose facts nobody needs any more, some at a time. */
+    /** Escalations whose facts nobody needs any more, in batches. */
     leaveFeed: async (kept: string): Promise<Escalation[]> =>
       findAll(
         await db.$queryRaw<{ id: string }[]>`

@@ -1,6 +1,6 @@
 /**
- * Ends escalations that nobody decided in time, tells other data planes of those that are pending, and
- * takes back facts that nobody needs any more.
+ * Ends escalations that nobody decided in time, announces pending ones to other data planes, and
+ * withdraws facts that nobody needs any more.
  */
 import type { LeaderTask } from '../platform/leader.ts';
 import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
@@ -9,7 +9,7 @@ import { tell } from './escalation-service.ts';
 import { escalationStore } from './escalation-store.ts';
 
 const EVERY_MS = 1_000;
-/** A grant is good for ten minutes, and a data plane remembers an end for as long. */
+/** A grant is valid for ten minutes, and a data plane remembers an ended escalation as long. */
 const FACT_KEPT = '1 hour';
 
 export function createEscalationTimeouts(deps: {

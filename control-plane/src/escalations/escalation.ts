@@ -1,4 +1,4 @@
-/** Calls and results that wait for a person: states, shapes on the wire, and what a data plane is told. */
+/** Calls and results that wait for a person: states, wire shapes, and the facts for data planes. */
 import { BLAST_RADIUS } from '@governance/shared/exceptions';
 import { type NewFact, ResultRelease } from '@governance/shared/facts';
 import { GRANT_MS } from '@governance/shared/hold-settings';
@@ -12,22 +12,22 @@ export const EscalationStatus = z.enum(['pending', 'approved', 'denied', 'timed_
 export type EscalationStatus = z.infer<typeof EscalationStatus>;
 export type Resolution = Exclude<EscalationStatus, 'pending'>;
 
-/** What waits: the call, of which nothing was sent, or what came back of it. */
+/** What is held: a call of which nothing was sent, or a call's result. */
 export type Held = 'call' | 'result';
 
 export interface Decision {
   status: Exclude<Resolution, 'timed_out'>;
   notes: string | null;
-  /** Of an approval: why an exception of the call's shape is made with it. */
+  /** For an approval: the justification of an exception of the call's shape. */
   exceptionFor?: string;
-  /** Of a result that is approved. */
+  /** For an approved result. */
   release?: ResultRelease;
 }
 
 /** The key under which the alert about an escalation is raised and resolved. */
 export const alertKey = (id: string): string => `escalation:${id}`;
 
-/** Of the alert: somebody has to act, so none is low. */
+/** Severity of the alert: somebody has to act, so never low. */
 export const ALERT_SEVERITIES: Record<RiskTier, Severity> = {
   low: 'medium',
   medium: 'medium',
@@ -38,7 +38,7 @@ export const ALERT_SEVERITIES: Record<RiskTier, Severity> = {
 export const EscalationShape = z.object({ policy_ids: z.array(z.string()), resource: z.string() });
 export type EscalationShape = z.infer<typeof EscalationShape>;
 
-/** As a data plane told it; one that would reach further than its call is none. */
+/** As the data plane reported it; a shape that reaches beyond its call is dropped. */
 export function shapeOf({ held, shape }: Pick<Escalation, 'held' | 'shape'>) {
   const parsed = EscalationShape.safeParse(shape);
   if (!parsed.success || held !== 'call') return null;
@@ -59,10 +59,10 @@ export const EscalationView = z
     method: z.string(),
     tool_name: z.string(),
     target: z.string(),
-    /** Why a person is asked: of each policy that wants it, and of the blast radius. */
+    /** Why a person is asked: each policy that wants it, and the blast radius. */
     reason: z.string().nullable(),
     risk_tier: RiskTier,
-    /** The call waits, and nothing was sent. */
+    /** The call is held, and nothing was sent. */
     held: z.literal('call'),
     /** The audit event of the decision that escalated it. */
     event_id: z.string(),
@@ -71,17 +71,20 @@ export const EscalationView = z
     timestamp: z.string(),
     timeout_at: z.string(),
     resolved_at: z.string().nullable(),
-    /** Null where nobody did: pending, or timed out. */
+    /** Null when nobody decided: pending, or timed out. */
     resolved_by: z.string().nullable(),
     notes: z.string().nullable(),
     /**
-     * What `create_exception` would name beside agent, server and tool: the policies that ask, and the
-     * target (empty: none). Null where no exception can be made so.
+     * What `create_exception` would name besides agent, server and tool: the policies that ask, and
+     * the target (empty: none). Null where that makes no exception.
      */
     shape: EscalationShape.nullable(),
-    /** The exception that the approval made, the first of several. */
+    /** The exception made with the approval, the first of several. */
     exception_id: z.string().nullable(),
-    /** Of an approval: the call may go once, until then. An event that used it names its id. */
+    /**
+     * For an approval: the call may be forwarded once, until then. The event that used it names its
+     * id.
+     */
     grant: z.object({ id: z.string(), expires_at: z.string() }).nullable(),
     created_at: z.string(),
     updated_at: z.string(),
@@ -126,7 +129,7 @@ type OfEscalation = Extract<NewFact, { kind: 'optional.escalation' }>;
 
 const keyOf = ({ deploymentId, id }: Escalation) => `${deploymentId}/${id}`;
 
-/** What the data plane that holds the call is told. */
+/** The fact for the data plane that holds the call. */
 export function toFact(row: Escalation, resolution: Resolution): OfEscalation {
   return {
     kind: 'optional.escalation',
@@ -142,7 +145,7 @@ export function toFact(row: Escalation, resolution: Resolution): OfEscalation {
   };
 }
 
-/** Takes it back. */
+/** Withdraws the fact. */
 export function toTombstone(row: Escalation): OfEscalation {
   return { kind: 'optional.escalation', key: keyOf(row), value: null };
 }
@@ -150,7 +153,7 @@ export function toTombstone(row: Escalation): OfEscalation {
 type OfHeldCall = Extract<NewFact, { kind: 'optional.held_call' }>;
 
 /**
- * What the tenant's other data planes are told, while it is pending and for a while after.
+ * The fact for the tenant's other data planes, while it is pending and for a while after.
  *
  * @param row with a binding
  */

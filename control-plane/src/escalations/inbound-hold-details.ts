@@ -1,6 +1,6 @@
 /**
  * What a person sees of a held result before deciding: the call, what was found and where, and the
- * text as far as data protection lets it be kept and shown.
+ * text as far as data protection permits.
  */
 import { AppError } from '@governance/shared/errors';
 import { z } from 'zod';
@@ -19,10 +19,10 @@ import { InboundHoldView, toHoldView } from './inbound-hold.ts';
 
 export const InboundHoldDetail = InboundHoldView.extend({
   agent: z.object({ id: z.string(), name: z.string(), risk_tier: z.string() }).nullable(),
-  /** As the server gave it, unchecked; null where it is withheld as a whole. */
+  /** As the server gave it, unchecked; null when withheld entirely. */
   result: z.unknown().nullable(),
   result_withheld: Withheld.nullable(),
-  /** The audit event that handed the result over, once its record is here. */
+  /** The audit event that handed the result over, once its record has arrived. */
   used_by_event: z.string().nullable(),
   /** What the agent did in the 15 minutes before, newest first, 20 events at most. */
   recent_events: z.array(RecentEvent),
@@ -37,7 +37,7 @@ export function createInboundHoldDetails(deps: {
 }) {
   const { db, payloads } = deps;
 
-  /** Each look at a kept result leaves its record, as everywhere. */
+  /** Each look at a stored result is audited. */
   async function readResult(scope: TenantScope, eventId: string): Promise<unknown> {
     try {
       return (await payloads.show(scope, eventId)).result;
@@ -57,7 +57,7 @@ export function createInboundHoldDetails(deps: {
           agent: await findAgent(tx, row.agentId),
           used_by_event: await findUse(tx, row),
           recent_events: await listRecentEvents(tx, row),
-          // Who decides nothing sees no payload.
+          // Whoever decides nothing sees no payload.
           withheld:
             scope.actor.role === 'auditor' ? 'role' : await findWithheld(tx, row.eventId, 'result'),
         } as const;

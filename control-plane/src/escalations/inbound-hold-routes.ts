@@ -1,4 +1,4 @@
-/** /api/v1/inbound/holds: results that wait for a person, and what a person says of them. */
+/** /api/v1/inbound/holds: results that wait for a person, and people's decisions about them. */
 import { Id, Text } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -28,7 +28,7 @@ const ResolveBody = z.strictObject({
   notes: Text.max(2_000).optional(),
 });
 
-/** @param holds of results */
+/** @param holds the service for results */
 export const inboundHoldRoutes =
   (holds: EscalationService, details: InboundHoldDetails): FastifyPluginAsyncZod =>
   async (app) => {
@@ -55,9 +55,9 @@ export const inboundHoldRoutes =
       {
         config: read,
         schema: {
-          summary: 'What a person has to know to decide about a held result',
+          summary: 'What a person needs to know to decide about a held result',
           description:
-            'The call, what was found and where, the result as far as data protection shows it, and what the agent did in the minutes before. A look at a kept result leaves the audit action payload_read.',
+            'The call, what was found and where, the result as far as data protection shows it, and what the agent did in the minutes before. Each look at a stored result is recorded as payload_read.',
           tags,
           params: Params,
           response: { 200: InboundHoldDetail, 404: ErrorBody },
@@ -73,7 +73,7 @@ export const inboundHoldRoutes =
         schema: {
           summary: 'Release or block a held result',
           description:
-            'A released result is handed over once, within ten minutes, to a client that waits for it or makes the same call again. The server is not called again, and the call is judged anew: a denial wins.',
+            'A released result is handed over once, within ten minutes, to a client that waits for it or repeats the call. The server is not called again; the call is evaluated again, and a denial wins.',
           tags,
           params: Params,
           body: ResolveBody,

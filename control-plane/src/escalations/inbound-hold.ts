@@ -1,4 +1,4 @@
-/** Results that wait for a person: states and shapes on the wire. */
+/** Results that wait for a person: states and wire shapes. */
 import { RiskTier, Severity } from '@governance/shared/ledger-record';
 import { z } from 'zod';
 import type { Escalation } from '../platform/generated/client.ts';
@@ -17,7 +17,7 @@ export type InboundHoldStatus = z.infer<typeof InboundHoldStatus>;
 export const InboundResolution = z.enum(['allow_sanitized', 'allow_original', 'block']);
 export type InboundResolution = z.infer<typeof InboundResolution>;
 
-/** The row's words for a decision. */
+/** A decision, in the row's terms. */
 export const DECISIONS = {
   allow_sanitized: { status: 'approved', release: 'sanitized' },
   allow_original: { status: 'approved', release: 'original' },
@@ -26,7 +26,7 @@ export const DECISIONS = {
 
 export type StoredStatus = { readonly status: EscalationStatus; readonly release?: string };
 
-/** The row's words for a state. */
+/** A status, in the row's terms. */
 export const STORED: Record<InboundHoldStatus, StoredStatus> = {
   pending: { status: 'pending' },
   allowed_sanitized: { status: 'approved', release: 'sanitized' },
@@ -35,7 +35,7 @@ export const STORED: Record<InboundHoldStatus, StoredStatus> = {
   timed_out: { status: 'timed_out' },
 };
 
-/** How a held result stands. */
+/** The present status of a held result. */
 export function statusOfResult({
   status,
   release,
@@ -57,7 +57,7 @@ const Findings = z.array(
 
 const StoredFindings = z.array(z.looseObject({ class: z.string(), severity: Severity }));
 
-/** Of what a data plane has recorded, what is known; the rest may be anything, and long. */
+/** The known fields of what a data plane recorded; the rest may be anything, and long. */
 function findingsOf({ findings }: Pick<Escalation, 'findings'>): z.infer<typeof Findings> {
   return StoredFindings.parse(findings).map(({ class: of, severity, place, length, score }) => ({
     ...{ class: of, severity },
@@ -78,23 +78,23 @@ export const InboundHoldView = z
     tool_name: z.string(),
     target: z.string(),
     risk_tier: RiskTier,
-    /** Of the worst finding. */
+    /** Severity of the worst finding. */
     severity: Severity,
     /** The first 50: class, severity, place, length and score, and never the text. */
     findings: Findings,
     findings_count: z.int(),
     result_bytes: z.int(),
-    /** The audit event of the call that it is the result of. */
+    /** The audit event of the call that produced the result. */
     event_id: z.string(),
-    /** The data plane that has the result. */
+    /** The data plane that holds the result. */
     deployment_id: z.string(),
     timestamp: z.string(),
     timeout_at: z.string(),
     resolved_at: z.string().nullable(),
-    /** Null where nobody did: pending, or timed out. */
+    /** Null when nobody decided: pending, or timed out. */
     resolved_by: z.string().nullable(),
     notes: z.string().nullable(),
-    /** Of a released result: it is handed over once, until then. */
+    /** For a released result: it is handed over once, until then. */
     grant: z.object({ id: z.string(), expires_at: z.string() }).nullable(),
     created_at: z.string(),
     updated_at: z.string(),

@@ -1,4 +1,4 @@
-/** Makes exceptions, by hand or with an approval, in the transaction of what asks for them. */
+/** Creates exceptions, by request or with an approval, in the caller's transaction. */
 
 import { AppError } from '@governance/shared/errors';
 import {
@@ -20,11 +20,12 @@ const FREQUENT = 5;
 const FREQUENCY_ALERT = 'EXCEPTION_FREQUENCY';
 
 /**
- * Makes an exception, with its fact and its record. One that lifts a denial is pending, and no fact
- * yet, where the tenant's active policies change by change requests alone.
+ * Creates an exception, with its fact and its record. One that lifts a denial is pending and has no
+ * fact yet, where the tenant's active policies change only by change requests.
  *
- * @throws AppError AGENT_NOT_FOUND, MCP_SERVER_NOT_FOUND, POLICY_NOT_FOUND, EXCEPTION_LIMIT_REACHED;
- *   VALIDATION_FAILED for a denial of a baseline policy
+ * @throws AppError AGENT_NOT_FOUND, MCP_SERVER_NOT_FOUND, POLICY_NOT_FOUND,
+ * EXCEPTION_LIMIT_REACHED;
+ * VALIDATION_FAILED for a denial of a baseline policy
  */
 export async function createException(
   tx: TenantTransaction,
@@ -65,14 +66,14 @@ export async function createException(
   return exception;
 }
 
-/** What is named has to be there, in this tenant; ids are taken as they are written there. */
+/** Everything named must exist in this tenant; ids are normalised to their stored form. */
 async function resolveTarget(tx: TenantTransaction, given: NewException): Promise<NewException> {
   const { tenantId } = tx.scope;
   const { agentId: id, mcpServer: serverId, policyId } = given;
   const agent = id && (await tx.db.agent.findUnique({ where: { tenantId_id: { tenantId, id } } }));
   if (id !== null && !agent) throw new AppError('AGENT_NOT_FOUND');
   if (serverId !== null && serverId !== LOCAL_MODELS.serverId) {
-    // Whoever deletes it meanwhile waits, and then ends the exception with it.
+    // A concurrent deletion waits for this lock, and then ends the exception too.
     const found = await tx.db.$queryRaw<unknown[]>`
       SELECT 1 FROM mcp_servers WHERE tenant_id = ${tenantId}::uuid AND server_id = ${serverId}
       FOR SHARE`;
@@ -86,7 +87,7 @@ async function resolveTarget(tx: TenantTransaction, given: NewException): Promis
 }
 
 function deniedByBaseline(): AppError {
-  const msg = 'is of the baseline pack: what it denies is changed by changing the policy';
+  const msg = 'belongs to the baseline pack: change the policy to change what it denies';
   const errors = [{ loc: ['body', 'policy_id'], msg, type: 'custom' }];
   return new AppError('VALIDATION_FAILED', `body.policy_id: ${msg}`, { errors });
 }
@@ -102,7 +103,10 @@ async function requireRoom(
   if (isFull) throw new AppError('EXCEPTION_LIMIT_REACHED');
 }
 
-/** Many exceptions for one agent are a policy that does not fit, or an agent that wears people out. */
+/**
+ * Many exceptions for one agent point to a policy that does not fit, or to an agent that wears
+ * people out.
+ */
 async function watchFrequency(tx: TenantTransaction, agentId: string, at: Date): Promise<void> {
   const hourAgo = after(at, -1);
   const created = await exceptionStore(tx).countCreated(agentId, hourAgo);

@@ -1,4 +1,4 @@
-/** How exceptions end: with the server that they name, or by their time. */
+/** How exceptions end: with the server that they name, or when their time is over. */
 import type { LeaderTask } from '../platform/leader.ts';
 import {
   SYSTEM_ACTOR,
@@ -11,10 +11,10 @@ import { exceptionStore } from './exception-store.ts';
 
 const EVERY_MS = 10_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Those that ended are listed for so long. */
+/** How long ended exceptions stay listed. */
 const KEPT_DAYS = 90;
 
-/** Revokes one that was locked, with its fact and its record. */
+/** Revokes a locked exception, with its fact and its record. */
 export async function revokeException(
   tx: TenantTransaction,
   exception: StandingException,
@@ -33,7 +33,7 @@ export async function revokeException(
   });
 }
 
-/** Revokes what names a server that is deleted: its id may be given to another one. */
+/** Revokes exceptions for a deleted server: its id may be given to another server. */
 export async function revokeExceptionsOfServer(
   tx: TenantTransaction,
   serverId: string,
@@ -45,7 +45,7 @@ export async function revokeExceptionsOfServer(
 }
 
 /**
- * Notes exceptions whose time is over and takes their facts back. Data planes have not waited for it:
+ * Marks exceptions whose time is over and withdraws their facts. Data planes do not wait for this:
  * they go by the time in the fact.
  */
 export function createExceptionExpiry(deps: {

@@ -65,7 +65,7 @@ export const exceptionRoutes =
         schema: {
           summary: 'Make an exception',
           description:
-            'It lifts escalations of its shape, or (`lifts: deny`, with agent and policy, at most 720 hours) what one policy denies one agent. The latter is pending until somebody else approves it where the tenant’s policies change by change requests alone.',
+            'It lifts escalations of its shape, or (`lifts: deny`, with agent and policy, at most 720 hours) what one policy denies one agent. The latter is pending until somebody else approves it, if the tenant’s policies change only by change requests.',
           tags,
           body: NewExceptionBody,
           response: { 201: ExceptionView, 409: ErrorBody },
@@ -115,7 +115,7 @@ export const exceptionRoutes =
       {
         config: resolve,
         schema: {
-          summary: 'Approve an exception that waits for a second hand',
+          summary: 'Approve an exception that waits for a second person',
           tags,
           params: ExceptionParams,
           body: ReviewBody,
@@ -131,7 +131,7 @@ export const exceptionRoutes =
       {
         config: resolve,
         schema: {
-          summary: 'Reject an exception that waits for a second hand, or take the own one back',
+          summary: 'Reject an exception that waits for a second person, or withdraw your own',
           tags,
           params: ExceptionParams,
           body: ReviewBody,

@@ -123,7 +123,7 @@ export function toNewException(body: NewExceptionBody): NewException {
   };
 }
 
-/** @param at the time as of which its status is told */
+/** @param at the time for which its status is computed */
 export function toExceptionView(
   exception: StandingException,
   at: Date,

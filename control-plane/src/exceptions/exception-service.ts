@@ -1,5 +1,5 @@
 /**
- * Standing exceptions. Each change commits with its fact and its record; the answer comes when the
+ * Standing exceptions. Each change commits with its fact and its record; the answer comes once the
  * local data plane knows it. Proven by exception-routes.pg.test.ts.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
@@ -58,7 +58,7 @@ export function createExceptionService({ db, applied, now }: ExceptionServiceDep
     extend: (scope: TenantScope, id: string, hours: number): Promise<StandingException> =>
       change(scope, (tx, at) => extend(tx, id, { hours, at })),
 
-    /** Ends it at once. One that was revoked stays so. @throws AppError EXCEPTION_NOT_ACTIVE */
+    /** Ends it at once; a revoked one stays revoked. @throws AppError EXCEPTION_NOT_ACTIVE */
     revoke: (scope: TenantScope, id: string): Promise<StandingException> =>
       change(scope, async (tx, at) => {
         const exception = await lock(tx, id);
@@ -80,7 +80,7 @@ export function createExceptionService({ db, applied, now }: ExceptionServiceDep
         return active;
       }),
 
-    /** Also takes the own one back. @throws AppError EXCEPTION_NOT_PENDING */
+    /** Also withdraws the caller's own. @throws AppError EXCEPTION_NOT_PENDING */
     reject: (scope: TenantScope, id: string, notes: string | null): Promise<StandingException> =>
       change(scope, async (tx, at) => {
         const pending = await lockPending(tx, id, at);
@@ -102,7 +102,7 @@ async function extend(
   }
   const expiresAt = after(before.expiresAt, hours);
   if (before.lifts === 'deny') {
-    // Two people agreed to its time.
+    // Two people agreed to its duration.
     if (await requiresChangeRequests(tx)) throw new AppError('EXCEPTION_REVIEW_REQUIRED');
     if (isTooLong(before, expiresAt)) throw tooLong();
   }

@@ -29,25 +29,27 @@ export function exceptionStore({ db, scope: { tenantId } }: TenantTransaction) {
     await db.$queryRaw`
       SELECT 1 FROM exceptions WHERE tenant_id = ${tenantId}::uuid AND id = ANY(${ids}::uuid[])
       ORDER BY id FOR UPDATE`;
-    // As they are once nobody else changes them.
+    // Reads them once nobody else is changing them.
     const rows = await db.exception.findMany({ where: { ...where, tenantId, id: { in: ids } } });
     return rows.map(toException);
   }
 
   return {
-    /** Serialises the making of exceptions, until the transaction ends: their number is bounded. */
+    /**
+     * Serialises creation until the transaction ends, since the number of exceptions is bounded.
+     */
     lockCount: async (): Promise<void> => {
       await db.$queryRaw`
         SELECT pg_advisory_xact_lock(hashtextextended(${`exceptions/${tenantId}`}, 0))::text`;
     },
 
-    /** Those that are active or pending. */
+    /** Active and pending ones. */
     countOpen: (at: Date, target?: Omit<ExceptionTarget, 'resource' | 'policyId'>) =>
       db.exception.count({
         where: { tenantId, status: OPEN, expiresAt: { gt: at }, ...target },
       }),
 
-    /** Those that were made for an agent, whatever became of them. */
+    /** All that were made for an agent, whatever their status. */
     countCreated: (agentId: string, since: Date) =>
       db.exception.count({ where: { tenantId, agentId, createdAt: { gt: since } } }),
 
@@ -83,13 +85,13 @@ export function exceptionStore({ db, scope: { tenantId } }: TenantTransaction) {
       await db.exception.update({ where: { tenantId_id: { tenantId, id } }, data: fields });
     },
 
-    /** Those whose time is over, some at a time, locked. */
+    /** A locked batch of those whose time is over. */
     lockOverdue: (at: Date) => lockAll({ status: OPEN, expiresAt: { lte: at } }, BATCH),
 
-    /** Those of a server that may still lift something, or come to it, locked. */
+    /** Those of a server that are or may become active, locked. */
     lockOfServer: (mcpServer: string) => lockAll({ status: OPEN, mcpServer }),
 
-    /** Deletes those that ended long ago. */
+    /** Deletes exceptions that ended long ago. */
     prune: async (before: Date): Promise<void> => {
       await db.exception.deleteMany({
         where: { tenantId, status: { notIn: OPEN.in }, updatedAt: { lte: before } },
@@ -98,7 +100,7 @@ export function exceptionStore({ db, scope: { tenantId } }: TenantTransaction) {
   };
 }
 
-/** One whose time is over is expired before the task has come to it. */
+/** One whose time is over counts as expired before the task marks it. */
 function ofStatus(status: ExceptionStatus, at: Date): Where {
   if (status === 'expired') {
     return { OR: [{ status }, { status: OPEN, expiresAt: { lte: at } }] };

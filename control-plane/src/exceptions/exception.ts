@@ -1,9 +1,9 @@
 /**
- * A standing exception: it lifts escalations of its shape, or what one policy denies one agent, until
- * its time is over.
+ * A standing exception: it lifts escalations of its shape, or what one policy denies one agent,
+ * until its time is over.
  *
- * pending → active → revoked or expired; pending → rejected. Pending is one that lifts a denial where
- * the tenant wants a second hand. Its time runs from the moment it is asked for.
+ * pending → active → revoked or expired; pending → rejected. `pending` is one that lifts a denial
+ * in a tenant that requires a second person. Its time runs from the request.
  */
 import type { ExceptionLifts } from '@governance/shared/exceptions';
 import type { ExceptionFact, NewFact } from '@governance/shared/facts';
@@ -15,15 +15,15 @@ export type ExceptionStatus = z.infer<typeof ExceptionStatus>;
 const HOUR_MS = 60 * 60 * 1000;
 
 export const MIN_JUSTIFICATION = 10;
-/** The longest that one is made or extended for, in hours. */
+/** The longest duration of an exception or extension, in hours. */
 export const MAX_HOURS = 8_760;
-/** The longest that a denial is lifted for, extensions included, in hours. */
+/** The longest time that a denial is lifted, extensions included, in hours. */
 export const MAX_DENY_HOURS = 720;
 export const DEFAULT_MAX_EXTENSIONS = 4;
-/** Of one that is made with an approval. */
+/** For one made with an approval. */
 export const HOURS_WITH_APPROVAL = 24;
 
-/** To what it is narrowed; null does not narrow. */
+/** What it is narrowed to; null does not narrow. */
 export interface ExceptionTarget {
   agentId: string | null;
   mcpServer: string | null;
@@ -62,7 +62,7 @@ export interface StandingException extends ExceptionTarget {
   expiresAt: Date;
 }
 
-/** The status as of a time: one whose time is over is expired, whoever has noted it. */
+/** The status at a time: one whose time is over is expired, even before the task marks it. */
 export function statusAt({ status, expiresAt }: StandingException, at: Date): ExceptionStatus {
   const isOpen = status === 'active' || status === 'pending';
   return isOpen && expiresAt <= at ? 'expired' : status;
@@ -72,12 +72,12 @@ export function after(at: Date, hours: number): Date {
   return new Date(at.getTime() + hours * HOUR_MS);
 }
 
-/** Whether an exception that lifts a denial would do so for longer than it may. */
+/** Whether an exception that lifts a denial would do so for too long. */
 export function isTooLong({ createdAt }: StandingException, expiresAt: Date): boolean {
   return expiresAt > after(createdAt, MAX_DENY_HOURS);
 }
 
-/** What it is about, on the wire and in the audit chain. */
+/** Its shape, on the wire and in the audit chain. */
 export function targetOf(exception: ExceptionTarget & { lifts: ExceptionLifts }) {
   const { lifts, agentId, mcpServer, toolName, resource, policyId } = exception;
   return {
@@ -98,7 +98,7 @@ export function toFact(exception: StandingException): OfException {
   return { kind: 'optional.exception', key: exception.id, value };
 }
 
-/** Takes it back. */
+/** Withdraws the fact. */
 export function toTombstone({ id }: StandingException): OfException {
   return { kind: 'optional.exception', key: id, value: null };
 }

@@ -22,7 +22,7 @@ export function createAdminHeadStatements(signer: StatementSigner): AdminHeadSta
   return {
     about: async (tenantId, { stream, epoch, seq, hash }, readAt) => {
       const time = readAt.getTime();
-      // What an earlier key signed may not be good any more.
+      // Statements of an earlier key may no longer be valid.
       const key = await signer();
       const known = cache.get(tenantId);
       const said = known?.signed.statement;

@@ -23,8 +23,8 @@ export interface CompactionLimits {
 }
 
 /**
- * After a day and 10,000 changes a snapshot is no more to read than the entries; a data plane that
- * was away for less continues at its cursor.
+ * After a day and 10,000 changes, a snapshot is no larger than the entries; a data plane that was
+ * away for less continues at its cursor.
  */
 export const COMPACTION_LIMITS: CompactionLimits = {
   keepMs: 24 * 60 * 60 * 1000,
@@ -81,7 +81,7 @@ async function compactStep(
   now: Date,
 ): Promise<number> {
   const keepFrom = new Date(now.getTime() - keepMs);
-  // Without a gap, from the last compaction to the first entry to keep.
+  // Contiguous, from the last compaction to the first entry to keep.
   const [end] = await db.$queryRaw<{ from: bigint; seq: bigint | null; digest: string | null }[]>`
     SELECT h.compacted_seq AS from, e.seq, e.digest FROM tenant_heads h
     LEFT JOIN LATERAL (

@@ -1,8 +1,8 @@
 /**
- * The reading side of a tenant's feed: data planes pull entries by cursor, and wait when they have
- * all. Platform code writes the entries (tenant-scope.ts).
+ * The reading side of a tenant's feed: data planes pull entries by cursor, and wait when they are
+ * up to date. Platform code writes the entries (tenant-scope.ts).
  *
- * A change costs one read of the database for all waiting readers. A reader that has everything
+ * A change costs one read of the database for all waiting readers. A reader that is up to date
  * costs none, except for a check every ten seconds.
  */
 import type { ControlPlaneLink, FeedPage } from '@governance/shared/channels';
@@ -36,7 +36,7 @@ export interface FeedReader {
     request: { tenantId: string } & Parameters<ControlPlaneLink['readFeed']>[0],
   ): Promise<FeedPage>;
   /**
-   * All that is valid now: pages by (kind, key), then the signed end.
+   * All current facts: pages by (kind, key), then the signed end.
    *
    * @throws AppError UNAVAILABLE when too many are being read, or it was read too slowly
    */

@@ -1,6 +1,6 @@
 /**
- * Which data planes read their feed, and how far they are: whether one may read, and its place for
- * the list of data planes. Places are stored beside the answer and never delay it; those of a
+ * Tracks which data planes read their feed and how far they are: whether one may read, and its
+ * place for the list of data planes. Storing a place never delays an answer; the places of a
  * thousand polls are one statement.
  */
 import { AppError } from '@governance/shared/errors';
@@ -14,13 +14,13 @@ export interface ReadingPlaces {
    *   DATA_PLANE_REVOKED when it was revoked (and a root's token was used)
    */
   requireReader(scope: TenantScope, deploymentId: string): Promise<void>;
-  /** Notes the place of a data plane, at most every 30 s; a failure is logged. */
+  /** Records a data plane's place, at most every 30 s; a failure is logged. */
   note(
     scope: TenantScope,
     deploymentId: string,
     place: { cursor: number; backlog?: number | undefined },
   ): void;
-  /** Writes all pending notes now, and waits for it. */
+  /** Writes all pending places now, and waits for that. */
   settled(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ interface Note {
 }
 
 const NOTE_EVERY_MS = 30_000;
-/** How long a note waits for others. */
+/** How long a place waits for others. */
 const GATHER_MS = 250;
 /** How long a found data plane is cached. */
 const KNOWN_MS = 30_000;
@@ -55,7 +55,7 @@ export function createReadingPlaces({ db, log, now }: ReadingPlacesDeps): Readin
     try {
       await db.inTenant(
         systemScope(tenantId),
-        // A locked row is skipped: another note will come.
+        // A locked row is skipped: another place will follow.
         (tx) => tx.db.$executeRaw`
           WITH note AS (
             SELECT * FROM unnest(
@@ -76,7 +76,7 @@ export function createReadingPlaces({ db, log, now }: ReadingPlacesDeps): Readin
       );
     } catch (error) {
       const { length: count } = notes;
-      log.warn({ err: error, tenantId, count }, 'where data planes stand was not noted');
+      log.warn({ err: error, tenantId, count }, 'the feed places of data planes were not stored');
     }
   }
 

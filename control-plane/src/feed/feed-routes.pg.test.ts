@@ -225,7 +225,9 @@ describe('GET /api/v1/data-planes/{deployment_id}/feed', () => {
     );
     expect((await feed({ backlog: 7 })).statusCode).toBe(200);
     await expect
-      .poll(() => logged.some((line) => line.includes('where data planes stand was not noted')))
+      .poll(() =>
+        logged.some((line) => line.includes('the feed places of data planes were not stored')),
+      )
       .toBe(true);
     await test.superuser.query('DROP TRIGGER refuse_note ON data_planes');
   });

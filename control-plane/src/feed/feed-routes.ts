@@ -18,7 +18,7 @@ import type { ReadingPlaces } from './feed-reading-places.ts';
 
 const tags = ['data planes'];
 
-/** Where a busy service asks to come back, in seconds. */
+/** The Retry-After of a busy service, in seconds. */
 const RETRY_AFTER = '5';
 
 const FeedParams = z.object({ deployment_id: Id });
@@ -57,7 +57,7 @@ export const feedRoutes =
         schema: {
           summary: 'What changed for a data plane since its cursor',
           description:
-            'Facts in order, with a signed statement of where the tenant stands. Waits up to `wait` seconds for the first one. 410: the feed cannot be continued from this cursor (older than what is kept, beyond the head, or another digest); read a snapshot.',
+            'Facts in order, with a signed statement of the tenant’s state. Waits up to `wait` seconds for the first one. 410: the feed cannot be continued from this cursor (older than what is kept, beyond the head, or another digest); read a snapshot.',
           tags,
           params: FeedParams,
           querystring: FeedQuery,
@@ -111,8 +111,8 @@ export const feedRoutes =
         await requireReader(request, request.params.deployment_id);
         const { tenantId } = request.dataPlane;
         const pages = feed.readSnapshot({ tenantId, signal: untilGone(reply) });
-        // The first page is read before the headers are sent, so that an error until then has its
-        // status.
+        // The first page is read before the headers are sent, so that an error until then still
+        // gets its status code.
         const first = await orBusy(reply, pages.next());
         return reply
           .header('content-type', NDJSON)

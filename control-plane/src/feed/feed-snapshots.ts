@@ -1,6 +1,6 @@
 /**
  * Snapshots of a tenant's feed: all current facts, page by page from one REPEATABLE READ
- * transaction, so that the pages and the signed end are of one moment. Proven by
+ * transaction, so that the pages and the signed end are consistent. Proven by
  * feed-snapshots.pg.test.ts.
  */
 import type { ControlPlaneLink } from '@governance/shared/channels';

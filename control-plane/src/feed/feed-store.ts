@@ -1,5 +1,6 @@
 /**
- * Reads a tenant's feed, for readers and compaction. What has to be of one moment is one statement.
+ * Reads a tenant's feed, for readers and compaction. Values that must be consistent are read in one
+ * statement.
  */
 import type { FeedEntry } from '@governance/shared/facts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
@@ -9,7 +10,7 @@ export interface FeedHeads {
   seq: number;
   /** The feed's digest at `seq`. */
   digest: string;
-  /** Superseded entries up to here are removed: an older cursor needs a snapshot. */
+  /** Superseded entries up to here are removed; an older cursor needs a snapshot. */
   compactedSeq: number;
   compactedDigest: string;
   /** The newest bundle. */

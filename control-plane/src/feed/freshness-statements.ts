@@ -31,7 +31,7 @@ export function createFreshnessStatements(signer: StatementSigner): FreshnessSta
   return {
     about: async (tenantId, heads, readAt) => {
       const time = readAt.getTime();
-      // What an earlier key signed may not be good any more.
+      // Statements of an earlier key may no longer be valid.
       const key = await signer();
       const known = cache.get(tenantId);
       const isOfKey = known?.signed.kid === key.kid;

@@ -1,6 +1,6 @@
 /**
- * One read for all who ask the same of a tenant at once. A change of the tenant ends the sharing:
- * later callers get a read that began after it (tenant-listeners.test.ts).
+ * One read for all simultaneous callers with the same question about a tenant. A change of the
+ * tenant ends the sharing: later callers get a read that began after it (tenant-listeners.test.ts).
  */
 import type { ChangeBus } from '../platform/change-bus.ts';
 

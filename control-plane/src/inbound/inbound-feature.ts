@@ -7,7 +7,7 @@ import { createPinnedToolService } from './pinned-tool-service.ts';
 import { tenantSettingsRoutes } from './tenant-settings-routes.ts';
 import { createTenantSettingsService, readInboundSettings } from './tenant-settings-service.ts';
 
-/** What servers say: source rules, and what is done about findings. */
+/** Inspection of what servers return: source rules, and the actions on findings. */
 export function inboundFeature(core: InboundDeps): Feature {
   return {
     routes: [

@@ -1,4 +1,4 @@
-/** /api/v1/inbound/rules: what is said of the sources of results (specification 1, section 4). */
+/** /api/v1/inbound/rules: rules about the sources of results (specification 1, section 4). */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
@@ -17,7 +17,7 @@ export const inboundRuleRoutes =
         config: { ...config, use: 'read' },
         schema: {
           summary: 'The active source rules',
-          description: 'An array, the oldest first. Rules that expired are not in it.',
+          description: 'An array, the oldest first. Expired rules are left out.',
           tags,
           response: { 200: z.array(RuleView) },
         },
@@ -32,7 +32,7 @@ export const inboundRuleRoutes =
         schema: {
           summary: 'Trust, distrust or block a source',
           description:
-            'The pattern is a glob of MCP server ids or of requested URIs; `*` is any characters. `trust` skips the scanner, `untrusted` raises every finding by one severity, `block` replaces whatever comes. Where several rules match, block is before untrusted, and untrusted before trust. `expires_in`: `session` is one hour; `permanent` and null are for good.',
+            'The pattern is a glob of MCP server ids or of requested URIs; `*` matches any characters. `trust` skips the scanner, `untrusted` raises every finding by one severity, `block` replaces every result. Where several rules match, block goes before untrusted, and untrusted before trust. `expires_in`: `session` is one hour; `permanent` and null are for good.',
           tags,
           body: NewRuleBody,
           response: { 201: RuleView, 409: ErrorBody },

@@ -6,7 +6,7 @@ import type { InboundRule } from './inbound-rule-store.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** How long a rule holds, by `expires_in`; null: for good. */
+/** How long a rule is valid, by `expires_in`; null: for good. */
 export const LIFETIMES_MS = {
   session: HOUR_MS,
   '24h': 24 * HOUR_MS,

@@ -1,6 +1,6 @@
 /**
- * Rules about the sources of what servers say. A change goes into the bundle; the answer comes when
- * it is in force. A rule that expires needs no change: data planes decide it by their clocks.
+ * Rules about the sources of results. A change goes into the bundle; the answer comes once it is
+ * enforced. Expiry needs no change: data planes apply it by their clocks.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
@@ -76,7 +76,7 @@ export async function readSourceRules(tx: TenantTransaction, now: Date): Promise
   }));
 }
 
-/** Two rules at once must not both find the last place. */
+/** Two concurrent rules must not both take the last place. */
 async function lockRules({ db, scope }: TenantTransaction): Promise<void> {
   await db.$queryRaw`
     SELECT pg_advisory_xact_lock(hashtextextended(${`inbound_rules ${scope.tenantId}`}, 0))::text`;

@@ -1,7 +1,7 @@
 import type { SourceRuleType } from '@governance/shared/inbound-settings';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
-/** What an administrator says of a source. */
+/** An administrator's rule about a source. */
 export interface InboundRule {
   tenantId: string;
   id: string;
@@ -37,7 +37,7 @@ export function inboundRuleStore({ db, scope: { tenantId } }: TenantTransaction)
     insert: async (rule: Omit<InboundRule, 'tenantId'>): Promise<InboundRule> =>
       (await db.inboundRule.create({ data: { tenantId, ...rule } })) as InboundRule,
 
-    /** @returns what was removed; undefined where no active rule has the id */
+    /** @returns the removed rule; undefined when no active rule has the id */
     deleteActive: async (id: string, now: Date): Promise<InboundRule | undefined> => {
       const row = await db.inboundRule.findFirst({ where: { ...active(now), id } });
       if (row === null) return undefined;

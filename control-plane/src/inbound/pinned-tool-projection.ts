@@ -1,6 +1,6 @@
 /**
- * Data planes tell of changed tools by alerts, sooner than by their heartbeats; this keeps what they
- * are pinned to and what was seen last, where nothing newer is known. Proven by pinned-tool-routes.pg.test.ts.
+ * Alerts report changed tools sooner than heartbeats do; this stores their pins and the definitions
+ * seen last, unless something newer is known. Proven by pinned-tool-routes.pg.test.ts.
  */
 import { MAX_KEPT_PINS } from '@governance/shared/inbound-settings';
 import { Sha256Hex, Text, Timestamp } from '@governance/shared/text';
@@ -8,7 +8,9 @@ import { ToolDifference } from '@governance/shared/tool-pins';
 import { z } from 'zod';
 import type { ProjectedRecord, Projection } from '../platform/feature.ts';
 
-/** What such an alert says. An alert about `tool_actions` has the type too, and no hashes. */
+/**
+ * The content of such an alert. An alert about `tool_actions` has the same type, without hashes.
+ */
 const ChangeDetails = z.object({
   mcp_server: Text.max(100),
   tool_name: Text.min(1).max(256),
@@ -16,7 +18,7 @@ const ChangeDetails = z.object({
   seen_hash: Sha256Hex,
   first_seen_at: Timestamp,
   changed: z.array(Text.max(40)).max(10),
-  /** Earlier versions tell none of these. */
+  /** Earlier versions send none of these. */
   seen_at: Timestamp.optional(),
   difference: ToolDifference.default([]),
   varies: z.boolean().default(false),
@@ -25,7 +27,7 @@ const ChangeDetails = z.object({
 export const pinnedToolProjection: Projection = {
   types: ['alert'],
   store: async (client, tenantId, records) => {
-    // One at a time, in their order: a later one may be about the same tool.
+    // One at a time, in order: a later one may concern the same tool.
     for (const { details, at } of records.flatMap(toChange)) {
       await client.query(
         `INSERT INTO pinned_tools AS pin (tenant_id, server_id, tool_name, pinned_hash, seen_hash,
@@ -64,7 +66,7 @@ function toChange({ record }: ProjectedRecord) {
   const details = ChangeDetails.safeParse(record.details);
   if (!details.success) return [];
   const { seen_at: seenAt = record.timestamp } = details.data;
-  // No later than the record, so that nothing newer is kept out.
+  // Never later than the record, so that it does not hide newer reports.
   const at = seenAt < record.timestamp ? seenAt : record.timestamp;
   return [{ details: details.data, at }];
 }

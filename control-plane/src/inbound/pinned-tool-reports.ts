@@ -1,8 +1,8 @@
 /**
- * What data planes tell by heartbeat of the tools that they have pinned. The first to tell of a tool
- * says what it is pinned to; another data plane that sees something else has found a change, and
- * so has one that saw its own tool change. A change is built into a bundle, so that all data planes
- * of the tenant hold the tool to the same. Proven by pinned-tool-routes.pg.test.ts.
+ * Takes what heartbeats report about pinned tools. The first data plane to report a tool determines
+ * its pin; another one that sees a different definition has found a change, and so has one whose
+ * own tool changed. A change is built into a bundle, so that all data planes of the tenant use the
+ * same pin. Proven by pinned-tool-routes.pg.test.ts.
  */
 import type { ToolPinReport } from '@governance/shared/tool-pins';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
@@ -15,13 +15,13 @@ export interface PinnedToolReportDeps {
   now(): Date;
 }
 
-/** @returns takes what one heartbeat told */
+/** @returns a function that takes one heartbeat's report */
 export function createPinnedToolReports({ db, bundles, now }: PinnedToolReportDeps) {
   return async (tenantId: string, pins: readonly ToolPinReport[]): Promise<void> => {
     const hasChanged = await db.inTenant(systemScope(tenantId), (tx) =>
       pinnedToolStore(tx).keepReports(pins, now()),
     );
-    // Told by the observer and tried again where it fails; unchanged content builds nothing.
+    // The observer reports a failure and the queue retries; unchanged content builds nothing.
     if (hasChanged) void bundles.requestBuild(tenantId).catch(() => undefined);
   };
 }

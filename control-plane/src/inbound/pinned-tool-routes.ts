@@ -15,20 +15,20 @@ const PinnedToolView = z
   .object({
     name: z.string(),
     /**
-     * `changed`: what was seen last is not what the tool is pinned to. `varies`: its server says
-     * something else of it again and again.
+     * `changed`: the definition seen last differs from the pin. `varies`: the definition keeps
+     * changing.
      */
     status: z.enum(['pinned', 'changed', 'varies']),
     pinned_hash: z.string(),
     seen_hash: z.string(),
     /** Members of the definition that differ, as far as the data plane knows them. */
     changed: z.array(z.string()),
-    /** Where these begin to differ, as JSON: what the server wrote, unchecked. */
+    /** Where these begin to differ, as JSON: the server's text, unchecked. */
     difference: ToolDifference,
     first_seen_at: Timestamp,
-    /** Null for a tool that never was anything else. */
+    /** Null for a tool that never changed. */
     changed_at: Timestamp.nullable(),
-    /** Whatever the server says of the tool is approved. */
+    /** Whether every definition of the tool is approved. */
     may_vary: z.boolean(),
     approved_by: z.string().nullable(),
     approved_at: Timestamp.nullable(),
@@ -44,9 +44,9 @@ const ToolQuery = z.object(pageQuery({ default: 1_000, max: 4_000, offset: { max
 
 const ApprovalBody = z
   .strictObject({
-    /** What was looked at: another one by now is a 409. */
+    /** The hash that was reviewed; 409 if it has changed since. */
     hash: Sha256Hex.optional(),
-    /** Approves whatever the server says of the tool, for one whose description has a date or a name. */
+    /** Approves every definition, for a tool whose description contains a date or a name. */
     may_vary: z.boolean().default(false),
   })
   .nullish();
@@ -81,9 +81,9 @@ export const pinnedToolRoutes =
       {
         config: { ...config, use: 'read' },
         schema: {
-          summary: 'Tools of a server, and what their definitions are pinned to',
+          summary: 'The tools of a server, and the pins of their definitions',
           description:
-            'By name: every tool that a data plane has seen, once its heartbeat told of it, which takes some seconds.',
+            'By name: every tool that a data plane has seen, some seconds later, when its heartbeat reported it.',
           tags,
           params: ServerParams,
           querystring: ToolQuery,
@@ -103,7 +103,7 @@ export const pinnedToolRoutes =
         schema: {
           summary: 'Approve the changed definition of a tool',
           description:
-            'The tool is pinned to what was seen last. With `hash`, only if that is what was seen last. With `may_vary`, whatever its server says of it from now on is approved, too.',
+            'Pins the tool to the definition seen last. With `hash`, only if that is its hash. With `may_vary`, all later definitions are approved too.',
           tags,
           params: ToolParams,
           body: ApprovalBody,

@@ -1,6 +1,7 @@
 /**
- * Tools that data planes have pinned, and the approval of what has changed. What a tool that has
- * ever changed is pinned to goes into the bundle, so that all data planes of the tenant agree; the answer comes when it is in force.
+ * Tools that data planes have pinned, and the approval of changed definitions. The pin of a tool
+ * that ever changed goes into the bundle, so that all data planes of the tenant agree; the answer
+ * comes once it is enforced.
  */
 import { AppError } from '@governance/shared/errors';
 import type { InboundSettings } from '@governance/shared/inbound-settings';
@@ -30,7 +31,7 @@ export function createPinnedToolService({ db, bundles, applied, now }: InboundDe
         const isPinned = tool.seenHash === tool.pinnedHash;
         if (isPinned && tool.mayVary === mayVary) throw new AppError('TOOL_NOT_WAITING');
         if (hash !== undefined && hash !== tool.seenHash) {
-          throw new AppError('TOOL_NOT_WAITING', 'The tool has changed again: look at it anew.');
+          throw new AppError('TOOL_NOT_WAITING', 'The tool has changed again: review it again.');
         }
         tx.audit.append({
           action: 'tool_definition_approved',
@@ -53,15 +54,15 @@ export function createPinnedToolService({ db, bundles, applied, now }: InboundDe
 export interface AskedApproval {
   serverId: string;
   toolName: string;
-  /** What the administrator has looked at; whatever was seen last unless given. */
+  /** The reviewed hash; the definition seen last unless given. */
   hash: string | undefined;
-  /** Whether it may be anything else, too. */
+  /** Whether all later definitions are approved too. */
   mayVary: boolean;
 }
 
 type Pins = NonNullable<InboundSettings['pinned_tools']>['pins'];
 
-/** What tools are pinned to, for the bundle: of those that have ever changed. */
+/** The pins for the bundle: of tools that ever changed. */
 export async function readPins(tx: TenantTransaction): Promise<Pins> {
   const tools = await pinnedToolStore(tx).listPins();
   return tools.map(({ serverId, toolName, pinnedHash, mayVary }) => ({

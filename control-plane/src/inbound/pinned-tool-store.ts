@@ -11,9 +11,9 @@ export interface PinnedTool {
   changed: string[];
   difference: ToolDifference;
   firstSeenAt: Date;
-  /** Since when it is what it was seen as last. */
+  /** Since when the definition seen last has been unchanged. */
   seenAt: Date;
-  /** Null for one that never was anything else. */
+  /** Null for a tool that never changed. */
   changedAt: Date | null;
   varies: boolean;
   mayVary: boolean;
@@ -21,7 +21,7 @@ export interface PinnedTool {
   approvedAt: Date | null;
 }
 
-/** What an administrator approves: what was seen last, or whatever the server says. */
+/** What an administrator approves: the definition seen last, or all definitions. */
 export interface Approval {
   approvedBy: string;
   approvedAt: Date;
@@ -48,7 +48,7 @@ export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) 
       return { tools: rows.map(toTool), total: await db.pinnedTool.count({ where }) };
     },
 
-    /** Those that have ever changed or were approved; the longest known first. */
+    /** Tools that ever changed or were approved; the longest known first. */
     listPins: () =>
       db.pinnedTool.findMany({
         where: { tenantId, OR: [{ changedAt: { not: null } }, { approvedAt: { not: null } }] },
@@ -77,10 +77,10 @@ export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) 
     },
 
     /**
-     * Keeps what a data plane told, where it is newer than what is known, for registered servers
-     * and as far as there is room.
+     * Stores a data plane's report, where it is newer than what is known, for registered servers
+     * and within the limits.
      *
-     * @returns whether one of these tools is or was something else than it is pinned to
+     * @returns whether one of these tools differs or differed from its pin
      */
     keepReports: async (reports: readonly ToolPinReport[], now: Date): Promise<boolean> => {
       const hasRoom = (await db.pinnedTool.count({ where: { tenantId } })) < MAX_KEPT_PINS;

@@ -29,7 +29,7 @@ export const tenantSettingsRoutes =
         schema: {
           summary: 'Change settings of the tenant',
           description:
-            'Names what is to change; the rest stays. The answer comes when it is in force at the local data plane.',
+            'Only the given fields change. The answer comes once the local data plane enforces it.',
           tags,
           body: TenantSettingsPatch,
           response: { 200: TenantSettingsView },

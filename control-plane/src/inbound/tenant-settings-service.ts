@@ -41,7 +41,7 @@ export function createTenantSettingsService({ db, bundles, applied, now }: Inbou
   };
 }
 
-/** One person may turn it off, and not unseen. */
+/** A single person may turn it off, but not unseen. */
 async function tellNoReview(tx: TenantTransaction, now: Date): Promise<void> {
   await raiseAlert(tx, {
     alertType: 'POLICY_REVIEW_TURNED_OFF',

@@ -1,8 +1,8 @@
 /**
- * Checks a batch without the database: its writer signed it, the records are what was signed, and
- * each is a link of one chain. Nothing unchecked reaches a transaction. A record whose link is good
- * but whose content cannot be read, or that no data plane may write, is marked for quarantine.
- * Proven by ingest-service.pg.test.ts and quarantine.pg.test.ts.
+ * Checks a batch without the database: its writer signed it, the records match the signature, and
+ * they form one chain. Nothing unchecked reaches a transaction. A record whose link is valid but
+ * whose content cannot be read, or that no data plane may write, is marked for quarantine. Proven
+ * by ingest-service.pg.test.ts and quarantine.pg.test.ts.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { KeyObject } from 'node:crypto';
@@ -24,18 +24,18 @@ import { type RecordEnvelope, readEnvelope } from '../chain/record-envelope.ts';
 import type { NewLedgerRow } from './ledger-copy.ts';
 import { readUsualRecord } from './record-pattern.ts';
 
-/** A data plane ships at most 500; the rest is room for one that catches up. */
+/** A data plane ships at most 500; the rest is room for catching up. */
 export const MAX_BATCH_RECORDS = 5_000;
 export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 
 /**
- * About 1 ms of work, a few for large records: the same thread answers all other requests, in
- * standalone mode those of agents too.
+ * About 1 ms of work, a few for large records: the same thread serves all other requests, in
+ * standalone mode also agents' calls.
  */
 const RECORDS_A_TURN = 128;
 const BYTES_A_TURN = 64 * 1024;
 
-/** A record's row in the ledger, and what else ingest has to know of it. */
+/** A record's row in the ledger, with what else ingest needs to know about it. */
 export interface CheckedRecord extends NewLedgerRow {
   /** For projections; undefined where none reads its type, and in quarantine. */
   record: LedgerRecord | undefined;
@@ -49,7 +49,7 @@ export interface CheckedRecord extends NewLedgerRow {
 
 export interface RecordFault {
   kind: 'unreadable' | 'forbidden';
-  /** In words that follow "the record". */
+  /** Phrased to follow "the record". */
   reason: string;
 }
 
@@ -65,8 +65,8 @@ let checking: Promise<unknown> = Promise.resolve();
  * Checks a batch against its writer. Batches are checked one at a time, in the order of the calls:
  * one can then be stored while the next is checked.
  *
- * @param writer the tenant and stream that the caller's credentials stand for, and the Ed25519 key
- *   registered for it
+ * @param writer the tenant and stream of the caller's credentials, and the Ed25519 key
+ * registered for it
  * @param projected the types of record that projections read
  * @throws AppError VALIDATION_FAILED naming the first seq that is wrong
  */
@@ -101,7 +101,7 @@ async function check(
   if (header.stream !== writer.stream) throw refuse('The batch names another stream.');
   const count = header.last_seq - header.first_seq + 1;
   if (count < 1 || count !== batch.records.length) {
-    throw refuse('The number of records is not that of the header.');
+    throw refuse("The number of records differs from the header's.");
   }
   const bytes = batch.records.reduce((sum, record) => sum + record.byteLength, 0);
   if (count > MAX_BATCH_RECORDS || bytes > MAX_BATCH_BYTES) {
@@ -111,7 +111,7 @@ async function check(
     );
   }
   if (!isBatchSignedBy(writer.key, header, batch.signature)) {
-    throw refuse('The signature is not that of the key registered for this stream.');
+    throw refuse('The signature does not verify under the key registered for this stream.');
   }
 
   const records: CheckedRecord[] = [];
@@ -127,9 +127,9 @@ async function check(
     turn = { records: 0, bytes: 0 };
     await nextTurn();
   }
-  if (head !== header.head) throw refuse('The records do not end in the head that was signed.');
+  if (head !== header.head) throw refuse('The records do not end in the signed head.');
   if (merkleRoot(records.map((record) => record.hash)) !== header.event_root) {
-    throw refuse('The records do not have the root that was signed.');
+    throw refuse('The records do not have the signed root.');
   }
   return { header, signature: batch.signature, records };
 }
@@ -171,8 +171,8 @@ function checkRecord(
     if (forbidden === undefined) return { ...row, columns, record, previous, fault: null };
     return { ...row, ...unread(hash, 'forbidden', forbidden), previous };
   }
-  // Unreadable bytes have the place that the signed header gives them. The first record of an epoch
-  // has to be readable: without its `previous` a new epoch cannot be told from a fork.
+  // Unreadable bytes take the place that the signed header gives them. The first record of an epoch
+  // must be readable: without its `previous` a new epoch cannot be told from a fork.
   const isReadable = bytes.byteLength <= MAX_RECORD_BYTES;
   const envelope = isReadable ? readEnvelope(bytes) : undefined;
   if (envelope) checkPlace(header, seq, prevHash, envelope);
@@ -186,12 +186,12 @@ function unread(hash: string, kind: RecordFault['kind'], reason: string) {
   return { columns: quarantinedColumns(hash), record: undefined, fault: { kind, reason } };
 }
 
-/** Undefined for what no record can be. */
+/** Undefined for bytes that cannot be a record. */
 function textOf(bytes: Uint8Array): string | undefined {
   if (bytes.byteLength > MAX_RECORD_BYTES) return undefined;
   const { buffer: memory, byteOffset, byteLength } = bytes;
   const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(memory, byteOffset, byteLength);
-  // The same text as by UTF-8, in half the time.
+  // Gives the same text as decoding UTF-8, in half the time.
   if (isAscii(buffer)) return buffer.toString('latin1');
   return isUtf8(buffer) ? buffer.toString('utf8') : undefined;
 }
@@ -219,7 +219,7 @@ function checkPlace(
 
 type Content = { record: LedgerRecord; columns: LedgerColumns } | { fault: string };
 
-/** Reads a record as ingest does: its tables' columns, or why it can only lie in quarantine. */
+/** Reads a record as ingest does: its table columns, or why it must go to quarantine. */
 export function readContent(bytes: Uint8Array): Content {
   if (bytes.byteLength > MAX_RECORD_BYTES) return { fault: 'is too large' };
   try {

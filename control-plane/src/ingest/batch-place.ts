@@ -18,9 +18,9 @@ export const BEFORE_FIRST: StreamPosition = { epoch: 0, nextSeq: 1, head: GENESI
 export type Placement =
   /** The records from this index on continue the stream; those before are to be compared. */
   | { kind: 'append'; from: number }
-  /** All lie in what is stored: the same, or a fork. */
+  /** All are already stored: the same records, or a fork. */
   | { kind: 'compare' }
-  /** Earlier records are missing here. Not a fork: they may still come. */
+  /** Earlier records are missing here. Not a fork: they may still arrive. */
   | { kind: 'gap'; expected: { epoch: number; seq: number } }
   | { kind: 'fork'; seq: number; expected: string; actual: string };
 

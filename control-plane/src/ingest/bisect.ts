@@ -1,8 +1,8 @@
 /**
- * Finds the items that fail by themselves, in about log2 of the number of items trials for each.
+ * Finds the items that fail by themselves, with about log2(n) trials for each.
  *
  * @param fails tries some of the items together: why they fail, or undefined when they do not
- * @returns why each failing item fails. Items that fail only together are not among them.
+ * @returns the reason of each failing item. Items that fail only together are not among them.
  */
 export async function findFailing<T>(
   items: readonly T[],

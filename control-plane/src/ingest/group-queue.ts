@@ -1,7 +1,8 @@
 /**
  * Group commit: batches that arrive while a transaction of their tenant runs are stored together in
  * the next one. A tenant's transactions wait for each other's commits anyway (ADR 5), so these
- * batches share one. To begin the next group while one is under way made no measurable difference.
+ * batches share one. Starting the next group while one is in progress made no measurable
+ * difference.
  */
 export interface GroupItem {
   /** At most one item of a stream is in a group: the next one depends on what it leaves. */
@@ -63,7 +64,7 @@ export function createGroupQueue<T extends GroupItem, R>(
     });
 }
 
-/** Removes the next group from a queue that is not empty: in order, as far as the limits go. */
+/** Removes the next group from a queue that is not empty: in order, up to the limits. */
 function takeGroup<T extends GroupItem, R>(
   queue: Waiting<T, R>[],
   limits: GroupLimits,
@@ -84,7 +85,7 @@ function takeGroup<T extends GroupItem, R>(
       records += item.records;
       bytes += item.bytes;
     } else left.push(waiting);
-    // Also where it has to wait: later ones of the same stream then wait too.
+    // Also where it has to wait: later batches of the same stream then wait too.
     streams.add(item.stream);
   }
   queue.splice(0, queue.length, ...left);

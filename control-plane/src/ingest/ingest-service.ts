@@ -1,7 +1,7 @@
 /**
  * Takes the batches of data planes into the ledger. A batch is acknowledged only after the commit
  * returned; whatever is stored is never overwritten. Proven by ingest-service.pg.test.ts: any
- * interleaving of doubled, reordered and cut batches leaves each (stream, epoch, seq) once.
+ * interleaving of repeated, reordered and cut batches leaves each (stream, epoch, seq) once.
  */
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import type { BatchHeader, BatchReceipt, SignedBatch } from '@governance/shared/audit-batch';
@@ -33,7 +33,7 @@ export interface IngestDeps {
   changes: ChangeBus;
   breaks: Pick<ChainBreakRecorder, 'record' | 'recordQuarantined'>;
   violations: ViolationAlerts;
-  /** Ends what a data plane whose stream has forked may do, beside handing in its records. */
+  /** Ends what a data plane with a forked stream may do, except to deliver its records. */
   markForked(tenantId: string, deploymentId: string): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export interface IngestService extends QuarantineTrial {
   ingestBatch(tenantId: string, deploymentId: string, batch: SignedBatch): Promise<BatchReceipt>;
 }
 
-/** How much of a tenant is stored in one transaction, for which its other writers wait. */
+/** How much of a tenant one transaction stores; its other writers wait for it. */
 const GROUP_LIMITS = { items: 16, records: 2_000, bytes: 8 * 1024 * 1024 };
 const KEYS_KEPT = 10_000;
 const KEY_KEPT_MS = 60_000;
@@ -104,7 +104,7 @@ export function createIngestService(deps: IngestDeps): IngestService {
       await deps.markForked(tenantId, stream);
       throw fork(outcome.fork);
     }
-    // Before the acknowledgement: if this fails, the batch comes again and tells of it again.
+    // Before the acknowledgement: if this fails, the batch is sent again, and reported again.
     const unreadable = outcome.quarantined.filter(
       ({ seq }) => records[seq - first_seq]?.fault?.kind !== 'forbidden',
     );
@@ -147,7 +147,7 @@ function gap(expected: { epoch: number; seq: number }): AppError {
 }
 
 function fork({ seq, expected, actual }: Fork): AppError {
-  const detail = `The record with seq ${seq} contradicts the stream that is stored.`;
+  const detail = `The record with seq ${seq} contradicts the stored stream.`;
   return new AppError('BATCH_CONFLICT', detail, {
     errors: [
       { loc: ['records', seq], msg: `${detail} (${expected}, ${actual})`, type: 'stream_fork' },

@@ -10,8 +10,7 @@ import { QUARANTINED } from '../chain/ledger-columns.ts';
 import { BEFORE_FIRST, type StreamPosition } from './batch-place.ts';
 
 /**
- * Begins a transaction for a tenant and locks the heads of streams in it, making those that are not
- * there yet.
+ * Begins a transaction for a tenant and locks the heads of streams in it, creating missing ones.
  *
  * @param streams each once; UUIDs
  */
@@ -91,7 +90,10 @@ export interface HeadMove {
   before: StreamPosition;
   header: BatchHeader;
   signature: string;
-  /** Of its records by their writer's clock, ISO 8601; null where none can be read. */
+  /**
+   * Earliest and latest time of its records by their writer's clock, ISO 8601; null where none can
+   * be read.
+   */
   times: { first: string; last: string } | null;
 }
 
@@ -125,10 +127,10 @@ const MOVE_AND_PLACE = `WITH moves AS (
  SELECT (SELECT count(*) FROM moved) AS moved, position, received_at FROM placed`;
 
 /**
- * Moves the heads that still are where they were, keeps what the writers signed (for verification
- * and evidence) as the next leaves of the tenant's log, and takes the next numbers of its order of
- * receipt. From here to the
- * commit the tenant's other writers wait, so that positions become visible in their order.
+ * Moves the heads by compare-and-set, stores what the writers signed (for verification and
+ * evidence) as the next leaves of the tenant's log, and takes the next positions in its order of
+ * receipt. From here to the commit the tenant's other writers wait, so that positions become
+ * visible in their order.
  *
  * @returns the position of the first of `count` records, and the time of receipt in milliseconds
  */
@@ -140,7 +142,7 @@ export async function takePositions(
 ): Promise<{ firstPosition: number; receivedAt: number }> {
   const headers = moves.map((move) => move.header);
   const { rows } = await client.query<{ moved: string; position: string; received_at: Date }>({
-    // Named: each connection plans it once.
+    // Named, so that each connection plans it once.
     name: 'take_positions',
     text: MOVE_AND_PLACE,
     values: [
@@ -171,7 +173,7 @@ export async function takePositions(
 /**
  * Those of `agentIds` that the tenant has or had, in lower case.
  *
- * @param tenantId as a text that PostgreSQL reads as a UUID; `agentIds` too
+ * @param tenantId as text that PostgreSQL reads as a UUID; `agentIds` likewise
  */
 export async function findAgentIds(
   pool: pg.Pool,
@@ -197,13 +199,13 @@ export interface QuarantineEntry {
   bytes: Uint8Array;
 }
 
-/** A clone that goes on sending must not fill the database: both bounds are a stream's. */
+/** A clone that keeps sending must not fill the database: both limits are per stream. */
 export const MAX_FORK_RECORDS = 1_000;
 export const MAX_FORK_BYTES = 64 * 1024 * 1024;
 
 /**
- * Keeps records as evidence beside the ledger; one that is there already is not kept again. The
- * caller holds the lock of the stream's head.
+ * Keeps records as evidence beside the ledger; one already there is not stored again. The caller
+ * holds the lock of the stream's head.
  */
 export async function keepInQuarantine(
   client: PoolClient,
@@ -232,7 +234,7 @@ export async function keepInQuarantine(
   );
 }
 
-/** Those of `entries` that are new, and fit under the bounds beside what is kept of the stream's forks. */
+/** Those of `entries` that are new and fit within the limits of the stream's stored forks. */
 export async function withinForkBounds(
   client: PoolClient,
   tenantId: string,

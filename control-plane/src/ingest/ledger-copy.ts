@@ -1,7 +1,7 @@
 /**
  * Rows of ledger_records in PostgreSQL's binary COPY format, and the COPY that takes them: half the
- * server's work of an INSERT, and bytes travel as they are. The payload is made whole, messages and
- * all, in one buffer, so that a batch is one write to the socket.
+ * server's work of an INSERT, and bytes travel unencoded. The whole payload, messages included, is
+ * built in one buffer, so that a batch is one write to the socket.
  *
  * Formats: PostgreSQL documentation, "COPY / Binary Format" and "Message Formats / CopyData".
  * Proven by ledger-copy.pg.test.ts.
@@ -42,7 +42,7 @@ const SIGNATURE = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Bu
 const COPY_DATA = 'd'.charCodeAt(0);
 const COPY_DONE = 'c'.charCodeAt(0);
 const MESSAGE_HEAD = 5;
-/** The server takes a message in whole before it reads the rows in it. */
+/** The server reads a whole message before the rows in it. */
 const MESSAGE_BYTES = 64 * 1024;
 const FIXED_ROW_BYTES = 2 + COLUMNS.length * 4 + 5 * 16 + 4 * 8 + 4;
 const PG_EPOCH_MS = Date.UTC(2000, 0, 1);
@@ -100,7 +100,7 @@ const HEX_DIGITS = Uint8Array.from({ length: 103 }, (_, code) => {
   return Number.isNaN(digit) ? 16 : digit;
 });
 
-/** @throws TypeError for what is no UUID */
+/** @throws TypeError for anything but a UUID */
 function writeUuid(uuid: string, to: Uint8Array, at: number): void {
   let digits = 0;
   for (let i = 0; i < uuid.length; i++) {
@@ -193,7 +193,7 @@ class CopyWriter {
     return this.#buffer.subarray(0, this.#at);
   }
 
-  /** The buffer's own methods check what is known here, and took most of the time. */
+  /** The buffer's own methods repeat checks already made here, and took most of the time. */
   #int32(value: number): void {
     const buffer = this.#buffer;
     const at = this.#at;
@@ -211,7 +211,7 @@ class CopyWriter {
   }
 
   #endMessage(): void {
-    // The length counts itself, and not the byte of the type.
+    // The length includes itself, but not the type byte.
     this.#buffer.writeInt32BE(this.#at - this.#messageAt - 1, this.#messageAt + 1);
   }
 }

@@ -8,7 +8,7 @@ import pg, { type Pool } from 'pg';
 import type { LeaderTask } from '../platform/leader.ts';
 
 const EVERY_MS = 15_000;
-/** A smaller table is read as quickly by any plan. */
+/** A smaller table is read equally fast by any plan. */
 const MIN_PAGES = 64;
 /** It reads a sample of 30,000 pages at most, from a disk that may be busy. */
 const ANALYZE_WITHIN = '5min';
@@ -25,7 +25,7 @@ export const createLedgerStatistics = (pool: Pool): LeaderTask => ({
   },
 });
 
-/** Tables that PostgreSQL knows nothing of, or that have grown to twice what it knows. */
+/** Tables without statistics, or grown to twice what the statistics say. */
 async function findUnknown(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
     `SELECT c.relname AS name
@@ -47,7 +47,7 @@ async function analyze(pool: Pool, table: string): Promise<void> {
   try {
     await client.query('BEGIN');
     await client.query(`SET LOCAL statement_timeout = '${ANALYZE_WITHIN}'`);
-    // A table that is vacuumed or analyzed just now has its turn later.
+    // A table being vacuumed or analyzed just now gets its turn later.
     await client.query(`ANALYZE (SKIP_LOCKED) public.${pg.escapeIdentifier(table)}`);
     await client.query('COMMIT');
     client.release();

@@ -1,8 +1,8 @@
 /**
- * Whether a record in quarantine belongs there. To call a record unreadable would hide an event
- * although its bytes and hash are kept, so verification does not trust the row: the record is checked
- * again as ingest checks it. A good one is stored again in a transaction that is rolled back, since
- * PostgreSQL may have refused it.
+ * Whether a record in quarantine belongs there. Quarantine hides an event although its bytes and
+ * hash are kept, so verification does not trust the row: the record is checked again as ingest
+ * checks it. A readable one is stored again in a transaction that is rolled back, since PostgreSQL
+ * may have refused it.
  */
 import { findForbidden } from '@governance/shared/data-plane-records';
 import type { StoredLink } from '../chain/ledger-row.ts';

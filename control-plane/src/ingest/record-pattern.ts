@@ -20,7 +20,7 @@ export interface UsualRecord {
 const STRINGS = new Map<unknown, string>([
   [Id, '[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}'],
   [Sha256Hex, '[0-9a-f]{64}'],
-  // No escapes by number: one of them is NUL, which no text has.
+  // No numeric escapes: one of them is NUL, which no text contains.
   [Text, '[^"\\\\\\x00-\\x1f]*(?:\\\\["\\\\bfnrt][^"\\\\\\x00-\\x1f]*)*'],
   // No day that some month lacks, and no year that PostgreSQL lacks.
   [
@@ -29,11 +29,11 @@ const STRINGS = new Map<unknown, string>([
   ],
 ]);
 
-/** A double carries 15 digits, and writes these as they are. */
+/** A double carries 15 digits, and prints these unchanged. */
 const DECIMAL = '(?:0|[1-9]\\d{0,8})(?:\\.\\d{0,5}[1-9])?';
 
 /**
- * The pattern of some of the values that a schema allows, the usual ones among them.
+ * The pattern of some values that a schema allows, including the usual ones.
  *
  * @param open the group that the value is in, without its quotes
  */
@@ -81,7 +81,7 @@ const END = ['prev_hash', 'seq', 'stream', 'tenant_id', 'timestamp'];
 const DECISION = recordPattern('decision', ['agent_id', 'epoch', 'id', 'policy_result', ...END]);
 const OUTCOME = recordPattern('outcome', ['epoch', 'event_id', 'id', ...END]);
 
-/** @returns undefined for a record that is not usual, and for what is no record */
+/** @returns undefined for an unusual record, and for anything that is not a record */
 export function readUsualRecord(text: string): UsualRecord | undefined {
   const decision = DECISION.exec(text) as Groups | null;
   if (decision) {
@@ -119,13 +119,13 @@ export function readUsualRecord(text: string): UsualRecord | undefined {
 const scratch = Buffer.alloc(128);
 
 /**
- * A group is a part of the whole text and keeps it in memory. Until its batch was stored, that was
- * most of what the garbage collector had to move.
+ * A group is a slice that keeps the whole text in memory. Until its batch was stored, that was most
+ * of the garbage collector's work.
  */
 function copyOf(ascii: string): string {
   return scratch.toString('latin1', 0, scratch.write(ascii, 'latin1'));
 }
 
-/** At least as many as a pattern has, each of them there where the pattern matches. */
+/** At least as many as any pattern has groups; each exists when the pattern matches. */
 type Groups = RegExpExecArray &
   [string, string, string, string, string, string, string, string, string, string];

@@ -40,7 +40,7 @@ export type Outcome =
       kind: 'stored';
       isNew: boolean;
       quarantined: QuarantinedRecord[];
-      /** What of the new records was not projected. */
+      /** The new records that were not projected. */
       overflows: Overflow[];
     }
   | { kind: 'fork'; fork: Fork }
@@ -49,7 +49,7 @@ export type Outcome =
 export interface StoredGroup {
   /** In the order of the batches. */
   outcomes: Outcome[];
-  /** Of the last record that was stored; undefined when none was. */
+  /** Of the last stored record; undefined when none was stored. */
   position: number | undefined;
 }
 
@@ -62,7 +62,7 @@ export interface Ledger {
 }
 
 /**
- * @param batches at most one of a stream
+ * @param batches at most one per stream
  * @returns after the commit
  */
 export async function storeGroup(
@@ -127,7 +127,7 @@ async function writeGroup(
   };
 }
 
-/** Where the batch stands; keeps the records of a fork. */
+/** Where the batch belongs; stores the records of a fork. */
 async function plan(
   client: PoolClient,
   tenantId: string,
@@ -164,7 +164,10 @@ async function plan(
   };
 }
 
-/** The first of the leading `count` records that is not what is stored; those stored unread. */
+/**
+ * The index of the first of the leading `count` records that differs from the stored one; stored
+ * records are not parsed.
+ */
 async function compare(
   client: PoolClient,
   tenantId: string,
@@ -201,7 +204,7 @@ async function append(writing: Writing, plans: readonly Plan[]): Promise<number 
     rows.push(...fresh);
   }
   if (rows.length === 0) return undefined;
-  // Before the positions: whoever raises an alert and records it takes them in that order too.
+  // Before the positions, in the order of everything that raises and records an alert.
   const fresh = plans.flatMap((plan) => plan.fresh);
   const overflows = await project(writing, fresh);
   for (const { batch, outcome } of plans) {
@@ -299,13 +302,13 @@ function toEntry(epoch: number, { seq, hash, bytes, fault }: CheckedRecord): Qua
 
 class UnencodableRow extends Error {}
 
-/** Data exceptions, violated constraints, exceeded limits: what a value is to blame for. */
+/** Data exceptions, violated constraints, exceeded limits: errors that a value causes. */
 function isRefusedValue(error: unknown): boolean {
   if (error instanceof UnencodableRow) return true;
   return error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? '');
 }
 
-/** Deadlocks and failed serialisation: the other transaction is done by now. */
+/** Deadlocks and failed serialisation: the other transaction has finished by now. */
 function isTransient(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^(40001|40P01)$/.test(error.code ?? '');
 }
@@ -317,7 +320,7 @@ async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promis
   try {
     const result = await work(client);
     const { command } = await client.query('COMMIT');
-    // PostgreSQL answers the commit of a failed transaction with ROLLBACK, which is no error.
+    // PostgreSQL answers the commit of a failed transaction with ROLLBACK, without an error.
     if (command !== 'COMMIT') throw new Error(`the commit ended in ${command}`);
     broken = false;
     return result;

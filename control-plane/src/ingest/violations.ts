@@ -1,8 +1,8 @@
 /**
- * Checks what a data plane says against what it may say. A violation keeps its place in the chain:
- * a record that no data plane may write lies in quarantine; an agent that the tenant never had, and
- * an impossible time, are marked wherever the record is shown. An alert is raised once a kind and
- * stream, and the stream goes on. Proven by violations.pg.test.ts.
+ * Checks what a data plane may record. A violation keeps its place in the chain: a record that no
+ * data plane may write goes to quarantine; an agent that the tenant never had, and an impossible
+ * time, are marked wherever the record is shown. One alert is raised per kind and stream, and the
+ * stream continues. Proven by violations.pg.test.ts.
  */
 import type { Severity } from '@governance/shared/ledger-record';
 import { LRUCache } from 'lru-cache';
@@ -86,7 +86,7 @@ const ALERTS: Record<ViolationKind, ViolationAlert> = {
   forbidden: {
     alertType: 'DATA_PLANE_VIOLATION',
     severity: 'critical',
-    title: 'A data plane wrote what no data plane may write; it lies in quarantine',
+    title: 'A data plane wrote a record that no data plane may write; it is in quarantine',
   },
   agent_unknown: {
     alertType: 'DATA_PLANE_VIOLATION',
@@ -96,17 +96,16 @@ const ALERTS: Record<ViolationKind, ViolationAlert> = {
   time_impossible: {
     alertType: 'DATA_PLANE_VIOLATION',
     severity: 'medium',
-    title:
-      'A data plane wrote times that lie ahead of their receipt: its clock, or its word, is wrong',
+    title: 'A data plane wrote times later than their receipt: its clock, or its claim, is wrong',
   },
 };
 
-/** A plane with a wrong clock violates with every batch: it is not said again within this. */
+/** A data plane with a wrong clock violates with every batch: it is reported once in this time. */
 const REPEAT_MS = 60_000;
 const KEPT = 10_000;
 
 export interface ViolationAlerts {
-  /** Tells of violations; one alert a stream and kind while it is unresolved. */
+  /** Reports violations; one alert per stream and kind while it is unresolved. */
   tell(tenantId: string, stream: string, violations: readonly Violation[]): Promise<void>;
 }
 
@@ -130,7 +129,7 @@ export function createViolationAlerts(deps: {
           });
         }
       });
-      // After the commit: what was not told is told with the batch that comes again.
+      // After the commit: what was not reported is reported when the batch is sent again.
       for (const { kind } of due) told.set(`${tenantId}/${stream}/${kind}`, true);
     },
   };

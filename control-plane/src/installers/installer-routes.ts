@@ -47,7 +47,7 @@ export const installerRoutes =
         config: { guard: 'admin' },
         schema: {
           summary:
-            'Issue a token for one client of an agent: 15 minutes, once; it is shown this once',
+            'Issue a token for one client of an agent: 15 minutes, one use; it is shown only in this answer',
           tags,
           params: AgentParams,
           body: NewInstallerBody,
@@ -67,7 +67,7 @@ export const installerRoutes =
       {
         config: { guard: 'admin' },
         schema: {
-          summary: 'Revoke an installer token; a credential that it was used for stays',
+          summary: 'Revoke an installer token; a credential obtained with it stays',
           tags,
           params: InstallerParams,
           response: { 204: NoContent },
@@ -86,7 +86,7 @@ export const installerRoutes =
         bodyLimit: 16_384,
         schema: {
           summary: 'Exchange an installer token for a credential of the client’s own',
-          description: 'The answer has the credential and the entry for the client, this once.',
+          description: 'Only this answer has the credential and the client’s configuration entry.',
           tags,
           body: RedeemBody,
           response: {

@@ -24,7 +24,7 @@ const token = {
   expires_at: Timestamp,
   used_at: Timestamp.nullable(),
   revoked_at: Timestamp.nullable(),
-  /** What it was redeemed for; that may be revoked since. */
+  /** The credential that it was redeemed for, perhaps revoked since. */
   credential_id: Id.nullable(),
 };
 
@@ -46,9 +46,9 @@ export const Redeemed = z.object({
   client: McpClient,
   client_id: z.string(),
   client_secret: z.string().meta({ description: 'Shown this once.' }),
-  gateway_url: z.string().meta({ description: 'What the entry leads to.' }),
+  gateway_url: z.string().meta({ description: 'The server that the entry points to.' }),
   config: z.object({ mcpServers: z.record(z.string(), z.looseObject({})) }).meta({
-    description: 'The entry for the configuration of that client, beside those of others.',
+    description: 'The entry for that client’s configuration, beside existing entries.',
   }),
 });
 

@@ -24,7 +24,7 @@ import {
   MAX_OPEN_INSTALLER_TOKENS,
 } from './installer-token.ts';
 
-/** Wrong tokens of an address in an hour: as many as it may sign up. */
+/** Wrong tokens allowed per address and hour, as for sign-ups. */
 const WRONG_BY_ADDRESS = 5;
 const WINDOW_MS = 60 * 60 * 1000;
 
@@ -37,7 +37,7 @@ export interface InstallerServiceDeps {
 
 export interface Redemption {
   secret: string;
-  /** What the token has to be for. */
+  /** The client that the token must be for. */
   client: McpClient;
 }
 
@@ -54,7 +54,7 @@ export function createInstallerService({ db, lookups, applied, now }: InstallerS
 
   return {
     /**
-     * @returns the token's record, and the token, which is shown this once
+     * @returns the token's record, and the token, which is shown only here
      * @throws AppError AGENT_NOT_FOUND, AGENT_DEPROVISIONED, INSTALLER_TOKEN_LIMIT_REACHED
      */
     issue: (scope: TenantScope, input: Pick<InstallerToken, 'agentId' | 'label' | 'client'>) =>
@@ -67,7 +67,7 @@ export function createInstallerService({ db, lookups, applied, now }: InstallerS
         return installerStore(tx).list(agentId, page);
       }),
 
-    /** Does nothing to one that is over. @throws AppError INSTALLER_TOKEN_NOT_FOUND */
+    /** Has no effect on one that has ended. @throws AppError INSTALLER_TOKEN_NOT_FOUND */
     revoke: (scope: TenantScope, agentId: string, id: string): Promise<void> =>
       db.inTenant(scope, async (tx) => {
         const store = installerStore(tx);
@@ -82,11 +82,11 @@ export function createInstallerService({ db, lookups, applied, now }: InstallerS
       }),
 
     /**
-     * Returns when the local data plane knows the credential. Guesses are limited by address; the
-     * right token is never refused because of wrong ones. A redemption that fails uses nothing up.
+     * Returns once the local data plane knows the credential. Guesses are limited by address; wrong
+     * tokens never block the right one. A failed redemption does not consume the token.
      *
      * @throws AppError INSTALLER_TOKEN_INVALID, INSTALLER_TOKEN_OTHER_CLIENT, AGENT_SUSPENDED,
-     *   AGENT_CREDENTIAL_LIMIT_REACHED, RATE_LIMITED
+     * AGENT_CREDENTIAL_LIMIT_REACHED, RATE_LIMITED
      */
     redeem: async (
       { secret, client }: Redemption,
@@ -139,7 +139,7 @@ async function issue(
   return { token, secret };
 }
 
-/** @returns undefined where the token is not good any more */
+/** @returns undefined when the token is no longer valid */
 async function redeem(
   tx: TenantTransaction,
   id: string,
@@ -148,7 +148,7 @@ async function redeem(
 ): Promise<Redeemed | undefined> {
   const store = installerStore(tx);
   const token = await store.find(id);
-  // The agent's lock comes first here as everywhere; whoever used the token meanwhile is seen below.
+  // The agent's lock comes first, as everywhere; a concurrent use of the token is detected below.
   const agent = token && (await agentStore(tx).lock(token.agentId));
   if (!token || !agent) return undefined;
   const { label, agentId } = token;

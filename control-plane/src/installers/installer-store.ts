@@ -32,7 +32,7 @@ export function installerStore({ db, scope: { tenantId } }: TenantTransaction) {
       return row ? toToken(row) : undefined;
     },
 
-    /** @returns false where it could not be used any more */
+    /** @returns false when it was already unusable */
     revoke: async (id: string, now: Date): Promise<boolean> => {
       const { count } = await db.installerToken.updateMany({
         where: { tenantId, id, ...isOpen(now) },
@@ -41,7 +41,7 @@ export function installerStore({ db, scope: { tenantId } }: TenantTransaction) {
       return count > 0;
     },
 
-    /** Takes its one use, for a credential of that id. @returns false where it has none */
+    /** Consumes its single use, for a credential of that id. @returns false when it is used up */
     use: async (id: string, credentialId: string, now: Date): Promise<boolean> => {
       const { count } = await db.installerToken.updateMany({
         where: { tenantId, id, ...isOpen(now) },
@@ -50,7 +50,7 @@ export function installerStore({ db, scope: { tenantId } }: TenantTransaction) {
       return count > 0;
     },
 
-    /** Deletes those that ended long ago. */
+    /** Deletes tokens that ended long ago. */
     prune: async (agentId: string, now: Date): Promise<void> => {
       const before = new Date(now.getTime() - KEPT_AFTER_END_MS);
       await db.installerToken.deleteMany({
@@ -61,6 +61,6 @@ export function installerStore({ db, scope: { tenantId } }: TenantTransaction) {
 }
 
 function toToken({ tenantId: _, tokenHash: __, ...row }: Row): InstallerToken {
-  // Only schemas with that enum write it.
+  // Written only through schemas with that enum.
   return { ...row, client: row.client as McpClient };
 }

@@ -1,4 +1,4 @@
-/** A token with which one client of an agent gets a credential of its own, once. */
+/** A single-use token with which one client of an agent gets its own credential. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { McpClient } from '@governance/shared/mcp-clients';
 
@@ -17,9 +17,9 @@ export interface InstallerToken {
 
 /** Specification 1, section 8. */
 export const INSTALLER_TOKEN_MS = 15 * 60 * 1000;
-/** Of an agent that can still be used. */
+/** The most usable tokens of an agent. */
 export const MAX_OPEN_INSTALLER_TOKENS = 20;
-/** Those that ended are listed for so long. */
+/** How long ended tokens stay listed. */
 export const KEPT_AFTER_END_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** 256 random bits behind a prefix that secret scanners recognise. */

@@ -3,13 +3,13 @@ import { type KeyContext, type KeyProvider, KeyProviderError } from './key-provi
 import { loadSdk } from './load-sdk.ts';
 
 export interface AwsOptions {
-  /** Where keys lie that are not named by an ARN; AWS_REGION unless given. */
+  /** The region of keys not named by an ARN; AWS_REGION unless given. */
   region?: string | undefined;
   /** The SDK's own settings, before those made here. */
   client?: Record<string, unknown>;
 }
 
-/** What is used of `@aws-sdk/client-kms`. */
+/** The part of `@aws-sdk/client-kms` that is used. */
 interface AwsSdk {
   KMSClient: new (
     options: object,
@@ -71,7 +71,7 @@ export function createAwsProvider(options: AwsOptions): KeyProvider {
   };
 }
 
-/** A tenant names regions in its keys' ARNs. */
+/** A tenant's key ARN names its region. */
 const MAX_REGIONS = 50;
 
 function contextOf({ tenant_id, purpose }: KeyContext) {

@@ -1,8 +1,8 @@
 /**
- * Azure Key Vault by its SDK, which finds its credentials as every Azure program does. `wrapKey` takes
- * no context: so the vault wraps a key that is made for one data key alone, and that one encrypts the
- * data key with the context as associated data. Tenants name keys of the operator's vault, and never
- * an address: the operator's token would go there.
+ * Azure Key Vault by its SDK, which finds its credentials as every Azure program does. `wrapKey`
+ * takes no context, so the vault wraps a key made for one data key only, which encrypts the data
+ * key with the context as associated data. Tenants name keys of the operator's vault, and never an
+ * address: the operator's token would go there.
  */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -14,13 +14,13 @@ export interface AzureOptions {
   vaultUrl: string;
   /** SERVICE_KMS_LIBRARIES. */
   libraries?: string | undefined;
-  /** In the place of DefaultAzureCredential. */
+  /** Replaces DefaultAzureCredential. */
   credential?: object;
   /** The SDK's own settings, before those made here. */
   client?: Record<string, unknown>;
 }
 
-/** What is used of `@azure/keyvault-keys`. */
+/** The part of `@azure/keyvault-keys` that is used. */
 interface KeysSdk {
   KeyClient: new (vaultUrl: string, credential: object, options: object) => KeyClient;
   CryptographyClient: new (key: object, credential: object, options: object) => CryptographyClient;
@@ -38,7 +38,7 @@ interface CryptographyClient {
 interface Wrapped {
   result?: Uint8Array;
 }
-/** What is used of `@azure/identity`. */
+/** The part of `@azure/identity` that is used. */
 interface IdentitySdk {
   DefaultAzureCredential: new () => object;
 }
@@ -49,7 +49,7 @@ const TIMEOUT_MS = 10_000;
 const VERSION = /^[0-9a-f]{32}$/;
 const KEY_ID = /^(?<name>[A-Za-z0-9-]{1,127})(?:\/(?<version>[0-9a-f]{32}))?$/;
 
-/** What is stored: the version of the vault's key, the wrapped key, and what that one encrypts. */
+/** What is stored: the version of the vault's key, the wrapped key, and the ciphertext under it. */
 const Stored = z.strictObject({
   v: z.literal(1),
   version: z.string().regex(VERSION),
@@ -121,7 +121,9 @@ export function createAzureProvider(options: AzureOptions): KeyProvider {
         const opened = { id: '', key: Buffer.from(result) };
         return decryptUnder(opened, Buffer.from(sealed, 'base64'), { ...context });
       } catch (cause) {
-        throw new KeyProviderError('the data key belongs elsewhere, or was changed', { cause });
+        throw new KeyProviderError('the data key has another context, or was tampered with', {
+          cause,
+        });
       }
     },
     findKeyIdFault,

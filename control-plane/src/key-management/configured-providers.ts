@@ -19,7 +19,7 @@ export interface KeyProviderSettings {
   vaultTransitMount: string;
 }
 
-/** Those of SERVICE_KMS_PROVIDERS, beside `local`. Nothing is loaded and nobody is asked yet. */
+/** Those of SERVICE_KMS_PROVIDERS, beside `local`. Nothing is loaded or contacted yet. */
 export function createConfiguredProviders(
   settings: KeyProviderSettings,
 ): Partial<Record<KeyProviderName, KeyProvider>> {

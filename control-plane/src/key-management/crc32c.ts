@@ -1,4 +1,4 @@
-/** CRC-32C (Castagnoli), by which Cloud KMS and its clients tell that bytes arrived as they were sent. */
+/** CRC-32C (Castagnoli), with which Cloud KMS and its clients detect transmission errors. */
 const POLYNOMIAL = 0x82f63b78;
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {

@@ -1,7 +1,7 @@
 /**
- * Envelope encryption: data is encrypted (AES-256-GCM) under data keys, and those by the tenant's key
- * provider, bound to tenant and purpose. A data key is used for 30 days, and kept in memory in clear
- * for five minutes, so that a provider is not asked for each piece of data.
+ * Envelope encryption: data is encrypted (AES-256-GCM) under data keys, which the tenant's key
+ * provider encrypts, bound to tenant and purpose. A data key is used for 30 days, and kept in
+ * memory in clear for five minutes, so that a provider is not asked for each piece of data.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
@@ -23,17 +23,17 @@ export interface DataKey {
   key: Buffer;
 }
 
-/** Whose key encrypts. */
+/** The tenant whose key encrypts. */
 export interface KeyChoice {
   purpose: string;
   provider: KeyProviderName;
-  /** The empty text where the provider has one key alone. */
+  /** Empty where the provider has a single key. */
   keyId: string;
 }
 
 export interface DataKeys {
   /**
-   * The key to encrypt with now; made where the tenant has none yet.
+   * The active data key; created if the tenant has none.
    *
    * @throws KeyProviderError
    */
@@ -59,7 +59,8 @@ export function createDataKeys(deps: {
       const context = { tenant_id: scope.tenantId, purpose: row.purpose };
       const provider = providers.get(KeyProviderName.parse(row.provider));
       key = await provider.unwrap(row.kmsKeyId, row.wrapped, context);
-      if (key.length !== DATA_KEY_BYTES) throw new KeyProviderError('the data key is none');
+      if (key.length !== DATA_KEY_BYTES)
+        throw new KeyProviderError('the data key has the wrong length');
       known.set(place, key);
     }
     return { id: row.id, key };
@@ -80,7 +81,7 @@ export function createDataKeys(deps: {
       const context = { tenant_id: tenantId, purpose };
       const wrapped = new Uint8Array(await providers.get(provider).wrap(keyId, key, context));
       const id = uuidv7(now().getTime());
-      // Two replicas may make one each; both are good.
+      // Two replicas may each create one; both are valid.
       await db.inTenant(scope, (tx) =>
         tx.db.dataKey.create({
           data: { tenantId, id, purpose, provider, kmsKeyId: keyId, wrapped, createdAt: now() },
@@ -109,7 +110,7 @@ interface WrappedKey {
   wrapped: Uint8Array;
 }
 
-/** @param context what the ciphertext belongs to; the same is needed to open it */
+/** @param context what the ciphertext belongs to; decryption needs the same */
 export function encryptUnder(
   { key }: DataKey,
   plaintext: Uint8Array,
@@ -122,7 +123,7 @@ export function encryptUnder(
   return new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), body]));
 }
 
-/** @throws Error with another key, or when the bytes or the context were changed */
+/** @throws Error under another key, or when the bytes or the context were changed */
 export function decryptUnder(
   { key }: DataKey,
   ciphertext: Uint8Array,

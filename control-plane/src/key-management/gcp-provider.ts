@@ -1,7 +1,6 @@
 /**
  * Google Cloud KMS by its SDK, over HTTP, which finds its credentials as every Google Cloud program
- * does. The context is the additional authenticated data, and checksums tell of bytes that changed on
- * the way.
+ * does. The context is the additional authenticated data, and checksums detect transmission errors.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
 import { crc32c } from './crc32c.ts';
@@ -9,7 +8,7 @@ import { type KeyContext, type KeyProvider, KeyProviderError } from './key-provi
 import { loadSdk } from './load-sdk.ts';
 
 export interface GcpOptions {
-  /** The host of Cloud KMS where it is another one, with or without a port. */
+  /** Another host of Cloud KMS, with or without a port. */
   endpoint?: string | undefined;
   /** SERVICE_KMS_LIBRARIES. */
   libraries?: string | undefined;
@@ -17,7 +16,7 @@ export interface GcpOptions {
   client?: Record<string, unknown>;
 }
 
-/** What is used of `@google-cloud/kms`. */
+/** The part of `@google-cloud/kms` that is used. */
 interface GcpSdk {
   KeyManagementServiceClient: new (options: object) => GcpClient;
 }
@@ -25,7 +24,7 @@ interface GcpClient {
   encrypt(request: object, options: object): Promise<[EncryptResponse, ...unknown[]]>;
   decrypt(request: object, options: object): Promise<[DecryptResponse, ...unknown[]]>;
 }
-/** Numbers of 64 bits come as texts or as objects of a library; only their digits are read. */
+/** 64-bit numbers arrive as text or as objects of a library; only their digits are read. */
 interface Checksum {
   value?: unknown;
 }
@@ -54,7 +53,7 @@ export function createGcpProvider({ endpoint, libraries, client: given }: GcpOpt
     return new KeyManagementServiceClient({
       ...(endpoint !== undefined && placeOf(endpoint)),
       ...given,
-      // HTTP instead of gRPC: no channel of its own that stays open, and proxies know it.
+      // HTTP instead of gRPC: no permanent channel, and proxies support it.
       fallback: true,
     });
   }
@@ -66,7 +65,7 @@ export function createGcpProvider({ endpoint, libraries, client: given }: GcpOpt
     const fault = findKeyIdFault(keyId);
     if (fault !== null) throw new KeyProviderError(`kms_key_id ${fault}`);
     client ??= load();
-    // Loading may fail for a while, as where no credentials are there yet.
+    // Loading may fail for a while, for example without credentials.
     client.catch(() => (client = undefined));
     try {
       const answering = request(await client, { timeout: TIMEOUT_MS });
@@ -95,7 +94,7 @@ export function createGcpProvider({ endpoint, libraries, client: given }: GcpOpt
       const isVerified =
         answer.verifiedPlaintextCrc32c === true &&
         answer.verifiedAdditionalAuthenticatedDataCrc32c === true;
-      if (!isVerified) throw new KeyProviderError('Cloud KMS got other bytes than were sent');
+      if (!isVerified) throw new KeyProviderError('Cloud KMS received other bytes than were sent');
       return bytesOf(answer.ciphertext, answer.ciphertextCrc32c);
     },
     unwrap: async (name, ciphertext, context) => {
@@ -140,11 +139,11 @@ function bytesOf(
   if (bytes.length === 0) throw new KeyProviderError('Cloud KMS gave an empty answer');
   const isWhole =
     bytes.length <= MAX_ANSWER_BYTES && String(checksum?.value) === `${crc32c(bytes)}`;
-  if (!isWhole) throw new KeyProviderError('the answer of Cloud KMS was changed on its way');
+  if (!isWhole) throw new KeyProviderError('the answer of Cloud KMS was corrupted on its way');
   return bytes;
 }
 
-/** The SDK's own limit is for one attempt. */
+/** The SDK's own limit applies to a single attempt. */
 async function withTimeout<T>(answering: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

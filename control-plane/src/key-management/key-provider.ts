@@ -1,7 +1,6 @@
 /**
- * Who holds the key under which data keys are encrypted (envelope encryption). A provider encrypts
- * nothing but data keys, and binds each to its context: with another tenant or purpose it does not
- * decrypt.
+ * Holds the key that encrypts data keys (envelope encryption). A provider encrypts only data keys,
+ * and binds each to its context: it does not decrypt for another tenant or purpose.
  */
 import { createRequire } from 'node:module';
 import { z } from 'zod';
@@ -10,8 +9,8 @@ export const KeyProviderName = z.enum(['local', 'aws', 'gcp', 'azure', 'vault'])
 export type KeyProviderName = z.infer<typeof KeyProviderName>;
 
 /**
- * Libraries that the operator installs for a provider, with the versions that it is tested with. That
- * of `aws` comes with the service.
+ * Libraries that the operator installs for a provider, in the tested versions. The library of `aws`
+ * comes with the service.
  */
 export const PROVIDER_PACKAGES: Partial<Record<KeyProviderName, readonly string[]>> = {
   gcp: ['@google-cloud/kms@5'],
@@ -19,7 +18,7 @@ export const PROVIDER_PACKAGES: Partial<Record<KeyProviderName, readonly string[
 };
 
 /**
- * @param folder SERVICE_KMS_LIBRARIES, which is looked through before the service's own libraries
+ * @param folder SERVICE_KMS_LIBRARIES, which is searched before the service's own libraries
  * @returns the package's file
  * @throws Error where it is not installed
  */
@@ -28,7 +27,7 @@ export function resolvePackage(name: string, folder: string | undefined): string
   return createRequire(import.meta.url).resolve(name, { paths });
 }
 
-/** @returns what of a provider's libraries is not installed, as `npm install` takes it */
+/** @returns a provider's missing libraries, as arguments of `npm install` */
 export function findMissingPackages(
   provider: KeyProviderName,
   resolve: (name: string) => unknown,
@@ -54,11 +53,11 @@ export interface KeyProvider {
   wrap(keyId: string, dataKey: Uint8Array, context: KeyContext): Promise<Uint8Array>;
   /** @throws KeyProviderError, also for another context or changed bytes */
   unwrap(keyId: string, wrapped: Uint8Array, context: KeyContext): Promise<Buffer>;
-  /** Why a key id cannot be one of this provider's; null where it may be. */
+  /** Why a key id cannot be this provider's; null if it can. */
   findKeyIdFault(keyId: string | null): string | null;
 }
 
-/** The provider did not do it. Its message may be shown to an administrator: no secret is in it. */
+/** The provider failed. The message may be shown to an administrator: it contains no secret. */
 export class KeyProviderError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);

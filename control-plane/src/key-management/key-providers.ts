@@ -1,4 +1,4 @@
-/** The providers that this installation has, and the trial that shows whether one of them works. */
+/** The providers that this installation has, and the test of whether one of them works. */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { MasterKey } from '../platform/master-key.ts';
 import {
@@ -17,7 +17,7 @@ export interface KeyProviders {
   /**
    * Encrypts and decrypts a data key, as a payload would need it.
    *
-   * @throws KeyProviderError saying what is wrong
+   * @throws KeyProviderError with the reason of a failure
    */
   tryOut(name: KeyProviderName, keyId: string, context: KeyContext): Promise<void>;
 }

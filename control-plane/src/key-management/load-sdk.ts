@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { KeyProviderError, resolvePackage } from './key-provider.ts';
 
 /**
- * Loads a provider's own library at its first use. An installation without it says so when somebody
+ * Loads a provider's own library at its first use. A missing library is reported when somebody
  * chooses the provider.
  *
  * @param folder SERVICE_KMS_LIBRARIES, for what does not come with the service

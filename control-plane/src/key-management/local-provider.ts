@@ -11,11 +11,11 @@ export function createLocalProvider(masterKey: MasterKey): KeyProvider {
       try {
         return masterKey.decrypt(wrapped, contextOf(context));
       } catch (cause) {
-        const message = 'the data key is not one of this SERVICE_MASTER_KEY, or was changed';
+        const message = 'the data key is not one of this SERVICE_MASTER_KEY, or was tampered with';
         throw new KeyProviderError(message, { cause });
       }
     },
-    // There is one key, whatever it is called.
+    // There is a single key, whatever its name.
     findKeyIdFault: () => null,
   };
 }

@@ -18,12 +18,14 @@ import {
   writeFleetOrder,
 } from './fleet-order-store.ts';
 
-/** Tenants at a time. */
+/** Tenants processed concurrently. */
 const PARALLEL_TENANTS = 4;
 
 export interface FleetKillSwitchDeps<R> {
   db: Pick<TenantDatabase, 'inPlatform'>;
-  /** Gives the order to one tenant; commits at once and resolves `enforced` when it is in force. */
+  /**
+   * Applies the order to one tenant; commits at once and resolves `enforced` once it is enforced.
+   */
   give(
     scope: TenantScope,
     order: FleetOrder,
@@ -68,7 +70,7 @@ export function createFleetKillSwitch<R>({ db, give, now }: FleetKillSwitchDeps<
     if (failures.length > 0) {
       throw new AppError(
         'UNAVAILABLE',
-        `The order is stored, and took effect in ${results.length} of ${tenants.length} tenants. The rest is tried until it has; repeating is safe.`,
+        `The order is stored, and took effect in ${results.length} of ${tenants.length} tenants. The rest is retried; repeating is safe.`,
         { cause: new AggregateError(failures) },
       );
     }
@@ -94,7 +96,7 @@ export function createFleetKillSwitch<R>({ db, give, now }: FleetKillSwitchDeps<
       return giveToAll(order);
     },
 
-    /** Finishes what a dead replica or an unreachable database left undone. */
+    /** Finishes what a dead replica or an unreachable database left unfinished. */
     finish: async (): Promise<void> => {
       const order = await db.inPlatform(SYSTEM_ACTOR, findFleetOrder);
       if (order && order.doneGeneration < order.generation) await giveToAll(order);

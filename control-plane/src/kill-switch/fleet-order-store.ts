@@ -2,9 +2,9 @@
 import type { Actor, PlatformTransaction, TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface FleetOrder {
-  /** Counts the orders. */
+  /** Numbers the orders. */
   generation: number;
-  /** The newest order that every tenant has. */
+  /** The newest order that reached every tenant. */
   doneGeneration: number;
   engaged: boolean;
   reason: string | null;
@@ -13,7 +13,7 @@ export interface FleetOrder {
   changedAt: Date;
 }
 
-/** A tenant that is being made reads the order before or after a change, never during it. */
+/** A tenant being created reads the order before or after a change, never during it. */
 const LOCK = 'governance.fleet_kill_switch';
 
 type Reads = Pick<TenantTransaction | PlatformTransaction, 'db'>;
@@ -35,7 +35,7 @@ export async function holdFleetOrder(tx: TenantTransaction): Promise<FleetOrder 
   return findFleetOrder(tx);
 }
 
-/** Writes the next order, after all tenants being made now are committed. */
+/** Writes the next order once all tenants being created have committed. */
 export async function writeFleetOrder(
   tx: PlatformTransaction,
   order: Omit<FleetOrder, 'generation' | 'doneGeneration'>,
@@ -50,7 +50,7 @@ export async function writeFleetOrder(
   return { ...order, generation, doneGeneration: before?.doneGeneration ?? 0 };
 }
 
-/** Notes that every tenant has the order. */
+/** Records that the order reached every tenant. */
 export async function markFleetOrderDone(
   { db }: PlatformTransaction,
   generation: number,

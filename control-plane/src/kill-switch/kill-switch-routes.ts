@@ -27,7 +27,7 @@ const state = {
   engaged: z.boolean(),
   scope: z.enum(['tenant', 'all']).nullable(),
   reason: z.string().nullable(),
-  /** Who changed it last. */
+  /** Who last changed it. */
   actor: z.string().nullable(),
   changed_at: z.string().nullable(),
   /** Agents that would be active but for the kill switch. */
@@ -36,7 +36,7 @@ const state = {
 
 const KillSwitchView = z
   .object({
-    /** Counts the times it was engaged; null in the answer for all tenants. */
+    /** Counts its engagements; null in the answer for all tenants. */
     generation: z.int().nullable(),
     ...state,
     /** Only for scope `all`: how many tenants it reached, and which. */

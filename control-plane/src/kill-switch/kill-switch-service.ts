@@ -48,7 +48,7 @@ export interface KillSwitchResult {
 export type KillSwitchService = ReturnType<typeof createKillSwitchService>;
 
 export function createKillSwitchService({ db, applied, now }: KillSwitchServiceDeps) {
-  /** @param order for all tenants: taken once, and never after a newer one */
+  /** @param order for all tenants: applied once, and never after a newer one */
   async function changeTenant(
     scope: TenantScope,
     reach: KillSwitchScope,
@@ -79,7 +79,7 @@ export function createKillSwitchService({ db, applied, now }: KillSwitchServiceD
       };
       return write(tx, after, reach, change, at);
     });
-    // In force once the local data plane has applied it.
+    // Enforced once the local data plane has applied it.
     const enforced = feedSeq === undefined ? undefined : applied.wait(scope.tenantId, { feedSeq });
     return { result, enforced };
   }
@@ -176,7 +176,7 @@ function scopesLeft(
   { actor }: TenantScope,
 ): KillSwitchScope[] {
   if (reach === 'all') return scopes.filter((scope) => scope !== 'all');
-  // A super-admin who names a tenant frees it of both.
+  // A super-admin who names a tenant lifts both.
   if (actor.role === 'super_admin') return [];
   const left = scopes.filter((scope) => scope !== 'tenant');
   if (left.length > 0 && left.length === scopes.length) {

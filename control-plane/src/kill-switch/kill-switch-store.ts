@@ -4,7 +4,7 @@ import type { TenantTransaction } from '../platform/tenant-scope.ts';
 export type KillSwitchScope = 'tenant' | 'all';
 
 export interface KillSwitch {
-  /** Counts the times it was engaged; 0 for never. */
+  /** Counts its engagements; 0 for never. */
   generation: number;
   /** Whether any scope holds it. */
   engaged: boolean;
@@ -15,7 +15,7 @@ export interface KillSwitch {
   actor: string | null;
   engagedAt: Date | null;
   liftedAt: Date | null;
-  /** The last order for all tenants that this one has taken. */
+  /** The last order for all tenants that reached this tenant. */
   fleetGeneration: number;
 }
 

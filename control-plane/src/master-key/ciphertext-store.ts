@@ -1,4 +1,4 @@
-/** The ciphertexts of all tables of CIPHERTEXT_KINDS, read and exchanged in one way. */
+/** The ciphertexts of all tables of CIPHERTEXT_KINDS, read and replaced in one way. */
 import { z } from 'zod';
 import type { CiphertextKind, CiphertextRow } from '../platform/ciphertext-kinds.ts';
 import { Prisma } from '../platform/generated/client.ts';
@@ -13,11 +13,13 @@ const Counts = z.array(z.object({ kind: z.string(), master_key: z.string(), coun
 
 export type CiphertextCounts = z.infer<typeof Counts>;
 
-/** The bytes 2 to 9 of a ciphertext name its master key. */
+/** Bytes 2 to 9 of a ciphertext name its master key. */
 const keyNameOf = (column: Prisma.Sql) =>
   Prisma.sql`encode(substring(${column} FROM 2 FOR 8), 'hex')`;
 
-/** How many there are of each kind under each master key, of all tenants and of the platform. */
+/**
+ * The number of ciphertexts of each kind under each master key, over all tenants and the platform.
+ */
 export async function countCiphertexts({ db }: Transaction): Promise<CiphertextCounts> {
   return Counts.parse(
     await db.$queryRaw`
@@ -26,7 +28,7 @@ export async function countCiphertexts({ db }: Transaction): Promise<CiphertextC
   );
 }
 
-/** The next tenants, in the order of their ids, that have something under one of these keys. */
+/** The next tenants, by id, with ciphertexts under one of these keys. */
 export async function findTenantsUnder(
   { db }: Transaction,
   keyIds: readonly string[],
@@ -40,8 +42,8 @@ export async function findTenantsUnder(
 }
 
 /**
- * @param tenantId undefined of a kind that is the platform's
- * @param keyIds the master keys under which they are
+ * @param tenantId undefined for the platform's kinds
+ * @param keyIds the master keys they are encrypted under
  */
 export function ciphertextStore(
   { db }: Transaction,
@@ -59,7 +61,7 @@ export function ciphertextStore(
     ? Prisma.sql`AND ${Prisma.raw(kind.only.column)} = ${kind.only.value}`
     : Prisma.empty;
   return {
-    /** The next ones under these keys, in the order of their ids. */
+    /** The next ciphertexts under these keys, by id. */
     list: async (
       keyIds: readonly string[],
       { after, limit }: { after: string; limit: number },
@@ -72,7 +74,7 @@ export function ciphertextStore(
       return rows.map((row) => ({ ...row, tenantId }));
     },
 
-    /** @returns whether it was still as it was read, and is exchanged now */
+    /** @returns whether it was unchanged since it was read, and is now replaced */
     exchange: async (row: StoredCiphertext, fresh: Uint8Array<ArrayBuffer>): Promise<boolean> => {
       const changed = await db.$executeRaw`
         UPDATE ${table} SET ${column} = ${fresh}

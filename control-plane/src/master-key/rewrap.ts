@@ -1,8 +1,8 @@
 /**
- * After a change of the master key: encrypts anew what is under a previous one. Each batch is a
- * transaction of its own under row-level security, and a ciphertext is exchanged only while it is
- * the one that was read. So a run that dies is continued by the next, two replicas do no harm to one
- * another, and a credential that somebody changes meanwhile stays. Proven by rewrap.pg.test.ts.
+ * After a change of the master key, re-encrypts what is under a previous one. Each batch is its own
+ * transaction under row-level security, and a ciphertext is replaced by compare-and-set. So the
+ * next run continues one that died, two replicas do not harm each other, and a credential changed
+ * in the meantime stays. Proven by rewrap.pg.test.ts.
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { CIPHERTEXT_KINDS, type CiphertextKind } from '../platform/ciphertext-kinds.ts';
@@ -18,7 +18,7 @@ import {
 
 const EVERY_MS = 60_000;
 const BATCH = 100;
-/** Tenants that are looked for at once. */
+/** Tenants found per query. */
 const PAGE = 500;
 
 export interface RewrapDeps {
@@ -29,7 +29,7 @@ export interface RewrapDeps {
   batch?: number;
 }
 
-/** Which master keys the database needs. */
+/** The master keys that the database needs. */
 export interface MasterKeyUse {
   keyId: string;
   previousIds: readonly string[];
@@ -43,7 +43,7 @@ export type Rewrap = ReturnType<typeof createRewrap>;
 export function createRewrap({ db, masterKey, registry, log, batch = BATCH }: RewrapDeps) {
   const { keyId, previousIds } = masterKey;
   const metrics = createMetrics(registry);
-  /** Whether the log says so already. */
+  /** Whether the log already says so. */
   let isToldDone = false;
 
   const stateOf = (id: string): KeyState =>
@@ -79,7 +79,10 @@ export function createRewrap({ db, masterKey, registry, log, batch = BATCH }: Re
           plaintext = masterKey.decrypt(row.ciphertext, context);
         } catch (error) {
           const fields = { err: error, table: kind.table, tenant_id: tenantId, id: row.id };
-          log.warn(fields, 'a ciphertext does not open and stays as it is: it was changed');
+          log.warn(
+            fields,
+            'a ciphertext does not decrypt and stays as it is: it was tampered with',
+          );
           continue;
         }
         if (await store.exchange(row, masterKey.encrypt(plaintext, context))) exchanged += 1;
@@ -137,17 +140,20 @@ export function createRewrap({ db, masterKey, registry, log, batch = BATCH }: Re
         await rewrapTenants(signal);
       }
       if (signal.aborted) return;
-      // Counted anew: another replica may write under its own key while they restart.
+      // Counted again: another replica may write under its own key while they restart.
       const { ciphertexts } = await readUse();
       const isDone = ciphertexts.every(({ state }) => state === 'current');
       if (isDone && !isToldDone) {
         log.info(
-          'everything in the database is encrypted under SERVICE_MASTER_KEY: it does not need SERVICE_MASTER_KEY_PREVIOUS any more',
+          'everything in the database is encrypted under SERVICE_MASTER_KEY: SERVICE_MASTER_KEY_PREVIOUS is no longer needed',
         );
       }
       const unknown = sum(ciphertexts, 'unknown');
       if (unknown > 0) {
-        log.warn({ ciphertexts: unknown }, 'something is encrypted under a master key not given');
+        log.warn(
+          { ciphertexts: unknown },
+          'some ciphertexts are under a master key that was not given',
+        );
       }
       isToldDone = isDone;
     },

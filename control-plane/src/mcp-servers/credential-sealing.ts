@@ -1,4 +1,6 @@
-/** Credentials of MCP servers on their way to the data planes: sealed for each of them, by the feed. */
+/**
+ * Credentials of MCP servers on their way to the data planes: sealed for each of them in the feed.
+ */
 import {
   SealedUpstreamCredential,
   type UpstreamCredential,

@@ -32,7 +32,7 @@ export const mcpServerRoutes =
         schema: {
           summary: 'The registered MCP servers',
           description:
-            'With each server how it answers, as data planes that are online told it: `health` is the worst that one of them found, `health_by` says which ones.',
+            'Each server has its health as online data planes report it: `health` is the worst finding, `health_by` lists the data planes.',
           tags,
           response: { 200: ServerListView },
         },
@@ -52,7 +52,7 @@ export const mcpServerRoutes =
         schema: {
           summary: 'Register an MCP server',
           description:
-            'A stdio server is named as the operator of the data plane called it; a command cannot be given. A credential is kept encrypted, sent to data planes sealed, and never shown again.',
+            'A stdio server has the name that the data plane’s operator gave it; a command cannot be given. A credential is kept encrypted, sent to data planes sealed, and never shown again.',
           tags,
           body: NewServerBody,
           response: { 201: ServerView, 409: ErrorBody },
@@ -83,7 +83,7 @@ export const mcpServerRoutes =
         schema: {
           summary: 'Change an MCP server, switch it off, replace or remove its credential',
           description:
-            'A url on another origin needs the credential again (or null), so that it cannot be led elsewhere.',
+            'A url on another origin needs the credential again (or null), so that it is not sent elsewhere.',
           tags,
           params: ServerParams,
           body: ServerPatchBody,

@@ -14,7 +14,7 @@ import type { ServerFindings } from './server-health.ts';
 
 const NO_PLAIN_URL = 'must be an http or https URL without user, password and fragment';
 
-/** White space, control characters, the mark of a fragment: part of a character class. */
+/** White space, control characters and `#`: part of a character class. */
 const NOT_IN_URLS = '\\s\\u0000-\\u001f\\u007f#\\\\';
 
 /**
@@ -57,12 +57,12 @@ const MAX_TOOL_ACTIONS = 200;
 const MAX_TOOL_ACTIONS_BYTES = 64 * 1024;
 const ToolAction = z.enum(['read', 'write', 'delete', 'execute']);
 
-/** By tool name: what it does, whatever its name and its server say. */
+/** By tool name: what the tool does, whatever its name and its server suggest. */
 const ToolActions = z
   .record(
     Text.min(1)
       .max(256)
-      .refine((name) => name !== '__proto__', 'is the name of no tool'),
+      .refine((name) => name !== '__proto__', 'is not a tool name'),
     ToolAction,
   )
   .refine((actions) => Object.keys(actions).length <= MAX_TOOL_ACTIONS, {
@@ -75,7 +75,7 @@ const ToolActions = z
 
 export const ServerParams = z.object({ server_id: ServerId });
 
-/** The audit trail and policies name calls to local models so. */
+/** The audit trail and policies use this name for calls to local models. */
 const NewServerId = ServerId.refine(
   (id) => id !== LOCAL_MODELS.serverId,
   'is the name of the local models',
@@ -107,12 +107,12 @@ export const ServerPatchBody = z.strictObject({
   /** null removes the credential. */
   credential: Credential.nullish(),
   enabled: z.boolean().optional(),
-  /** Replaces all of it: what is not named ends. null removes all. */
+  /** Replaces all of it: unnamed entries are removed. null removes all. */
   tool_actions: ToolActions.nullish(),
 });
 export type ServerPatchBody = z.infer<typeof ServerPatchBody>;
 
-/** The findings of the data planes that are online. */
+/** The findings of online data planes. */
 const HealthBy = z.object({
   /** How many data planes have a finding. */
   total: z.int(),
@@ -122,7 +122,7 @@ const HealthBy = z.object({
       deployment_id: z.string(),
       label: z.string(),
       health: ReportedHealth,
-      /** What the data plane says of it: why it fails, or what is left out. */
+      /** The data plane's detail: why the server fails, or what is left out. */
       reason: z.string().nullable(),
     }),
   ),
@@ -138,7 +138,7 @@ export const ServerView = z.object({
   credential_configured: z.boolean(),
   /** The secret's last four characters; null where there is none or it is short. */
   credential_hint: z.string().nullable(),
-  /** The worst finding of an online data plane; null when none asked the server lately. */
+  /** The worst finding of an online data plane; null when none contacted the server recently. */
   health: ReportedHealth.nullable(),
   health_by: HealthBy,
   created_at: Timestamp,
@@ -148,7 +148,7 @@ export type ServerView = z.infer<typeof ServerView>;
 
 export const ServerListView = z.object({ mcp_servers: z.array(ServerView), total: z.int() });
 
-/** Without what only data planes need. */
+/** Without fields that only data planes need. */
 export function actionsOf({ toolActions }: Pick<McpServer, 'toolActions'>) {
   return Object.fromEntries(
     Object.entries(toolActions).map(([name, { action }]) => [name, action]),

@@ -1,6 +1,6 @@
 /**
  * The registry of MCP servers. A change goes into the bundle's settings (the WebAssembly is
- * reused), and a credential, sealed, into the feed. The answer comes when both are in force.
+ * reused), and a credential, sealed, into the feed. The answer comes once both are applied.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
@@ -63,7 +63,7 @@ export interface McpServerService {
   sealCredentialsFor(tx: TenantTransaction, target: SealingTarget): Promise<void>;
   /**
    * Removes the sealed credentials of revoked and forked data planes from the feed, after the
-   * revocation is committed: their number must not delay it.
+   * revocation is committed: so that their number does not delay it.
    */
   takeBackCredentials(tenantId: string): Promise<void>;
 }
@@ -117,14 +117,14 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
     return result;
   }
 
-  /** Sends a credential (or, null, its end) to every data plane of the tenant. */
+  /** Sends a credential to every data plane of the tenant; null removes it. */
   async function distribute(tx: TenantTransaction, { server, credential }: ServerWithCredential) {
     await appendCredential(tx, server, credential, await readSealingTargets(tx));
   }
 
   /**
-   * Data planes define the names of stdio servers. The local one is asked, if the tenant has no
-   * other that may know more names. Each data plane checks again at every use.
+   * Data planes define the names of stdio servers. The local one is asked, unless the tenant has
+   * another that may know more names. Each data plane checks again at every use.
    *
    * @throws AppError VALIDATION_FAILED for a name that is not open to the tenant
    */
@@ -192,7 +192,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
         await lockSealedFacts(tx);
         const removed = decrypt(tx, orNotFound(await mcpServerStore(tx).findForUpdate(serverId)));
         await mcpServerStore(tx).delete(serverId);
-        // Another server may get the id.
+        // The id may be given to another server.
         await revokeExceptionsOfServer(tx, serverId, deps.now());
         if (removed.credential) await distribute(tx, { ...removed, credential: null });
         tx.audit.append(auditOf('mcp_server_deleted', removed, removed.credential && 'removed'));
@@ -278,7 +278,7 @@ function newServer(body: NewServerBody, now: Date): ServerWithCredential {
 
 /**
  * @throws AppError VALIDATION_FAILED for a field that its transport does not have, and for a new
- *   origin with the old credential: whoever may change the address must not learn the secret by it
+ * origin with the old credential: changing the address must not reveal the secret
  */
 function changedServer(
   { server, credential }: ServerWithCredential,
@@ -296,7 +296,7 @@ function changedServer(
   refuseFields(body, ['local_name'], 'is not a field of a streamable-http server');
   const url = body.url ?? server.url;
   if (credential && body.credential === undefined && !isSameOrigin(server.url, url)) {
-    const msg = 'the address moves to another origin: give the credential again, or null';
+    const msg = 'the address moves to another origin: send the credential again, or null';
     throw invalidField('credential', msg);
   }
   return {
@@ -326,7 +326,7 @@ function auditOf(
     target: `mcp_server/${serverId}`,
     details: {
       transport,
-      // Without the query, which may hold a key: the chain keeps everything for ever.
+      // Without the query, which may hold a key: the chain never deletes anything.
       ...(server.url && { url: new URL(server.url).origin + new URL(server.url).pathname }),
       ...(localName && { local_name: localName }),
       enabled,

@@ -55,6 +55,6 @@ export function mcpServerStore({ db, scope: { tenantId } }: TenantTransaction) {
 }
 
 function toStored({ tenantId: _, credentialCiphertext, ...row }: Row): StoredServer {
-  // The table's CHECKs hold transport, url and local name together.
+  // The table's CHECK constraints tie transport, url and local name together.
   return { server: row as McpServer, ciphertext: credentialCiphertext };
 }

@@ -49,14 +49,14 @@ export function toSetting(server: McpServer, hasCredential: boolean): McpServerS
 /** The end of a shorter secret would reveal too much. */
 const MIN_HINTED = 16;
 
-/** Its last four characters, by which people recognise a secret. */
+/** The last four characters, by which people recognise a secret. */
 export function credentialHint(credential: UpstreamCredential | null): string | null {
   if (!credential) return null;
   const secret = credential.type === 'bearer' ? credential.token : credential.value;
   return secret.length < MIN_HINTED ? null : `…${secret.slice(-4)}`;
 }
 
-/** Whether a secret given for one address may be sent to the other: only to the same origin. */
+/** Whether a secret for one address may be sent to the other: only within one origin. */
 export function isSameOrigin(one: string | null, other: string | null): boolean {
   return one !== null && other !== null && new URL(one).origin === new URL(other).origin;
 }

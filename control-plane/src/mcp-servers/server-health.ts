@@ -20,7 +20,7 @@ export interface PlaneFinding {
 }
 
 export interface ServerFindings {
-  /** Data planes that have a finding. */
+  /** Data planes with a finding. */
   total: number;
   /** The worst findings first. */
   planes: PlaneFinding[];
@@ -28,7 +28,7 @@ export interface ServerFindings {
 
 export interface ServerHealth {
   /**
-   * The findings by server id; none for a server that nobody asked.
+   * The findings by server id; none for a server that nobody contacted.
    *
    * @param serverId one server; all unless given
    */

@@ -1,7 +1,7 @@
 /**
- * Takes payloads from data planes: opens each, holds it against the digest in the chained record of
- * its event, and stores it encrypted under a data key of the tenant's provider. What the record does
- * not say is refused: a payload can be left out, and not be changed. Proven by
+ * Stores payloads from data planes: opens each, compares it with the digest in its event's chained
+ * record, and stores it encrypted under a data key of the tenant's provider. A payload that does
+ * not match its record is refused: it can be left out, but not changed. Proven by
  * payload-routes.pg.test.ts.
  */
 
@@ -58,7 +58,7 @@ export function createPayloadIngest(deps: PayloadIngestDeps): PayloadIngest {
   const { db, now } = deps;
   const counter = new Counter({
     name: 'governance_payloads_received_total',
-    help: 'Parts of payloads that data planes sent, by what became of them',
+    help: 'Parts of payloads that data planes sent, by result',
     labelNames: ['result'],
     registers: [deps.registry],
   });
@@ -80,7 +80,7 @@ export function createPayloadIngest(deps: PayloadIngestDeps): PayloadIngest {
   return {
     ingest: async (tenantId, deploymentId, { payloads }) => {
       const scope = systemScope(tenantId);
-      // A root's token is bound to no deployment: it may name any.
+      // A root's token is bound to no deployment, so it could name any.
       const isOwn = await db.inTenant(scope, (tx) => isDataPlane(tx, deploymentId));
       if (!isOwn) throw new AppError('DATA_PLANE_NOT_FOUND');
       const { privateKey } = await deps.sealingKey();
@@ -90,7 +90,7 @@ export function createPayloadIngest(deps: PayloadIngestDeps): PayloadIngest {
       }
       const policy = await db.inTenant(scope, readProtectionPolicy);
       const key = await keyOf(scope, policy);
-      // What came under another mode is shown no more freely than what would come now.
+      // A payload sent under another mode is shown no more freely than a new one would be.
       const isEncrypted = policy.encryptionEnabled || policy.payloadMode === 'encrypted';
       const dueBefore = new Date(now().getTime() - policy.payloadRetentionDays * DAY_MS);
       const results = await db.inTenant(scope, async (tx) => {
@@ -102,7 +102,7 @@ export function createPayloadIngest(deps: PayloadIngestDeps): PayloadIngest {
             : REFUSED_UNREAD;
           results.push(result);
           if (result !== 'stored' || !content) continue;
-          // Sent again after it was purged, it must not come back.
+          // A purged payload that is sent again must not reappear.
           if (recordedAt && recordedAt <= dueBefore) continue;
           const { event_id: eventId, part, salt, text, mode } = content;
           const plaintext = Buffer.from(JSON.stringify({ salt, text, mode }));
@@ -132,7 +132,7 @@ async function isDataPlane({ db, scope: { tenantId } }: TenantTransaction, deplo
   return (await db.dataPlane.findUnique({ where, select: { deploymentId: true } })) !== null;
 }
 
-/** caller-controlled; null for what is not sealed to this key, or belongs elsewhere. */
+/** caller-controlled; null for a text that is not sealed to this key, or belongs elsewhere. */
 async function open(
   { event_id, part, jwe }: SealedPayload,
   privateKey: SealingKeyPair['privateKey'],
@@ -160,7 +160,7 @@ const DAY_MS = 86_400_000;
 
 interface Checked {
   result: Result;
-  /** When the record of it arrived. */
+  /** When its record arrived. */
   recordedAt: Date | null;
 }
 
@@ -179,7 +179,7 @@ interface RecordRow {
   received_at: Date;
 }
 
-/** @returns undefined where it has not arrived */
+/** @returns undefined when it has not arrived */
 async function findRecord(
   { db, scope: { tenantId } }: TenantTransaction,
   { event_id, deployment_id, part }: PayloadContent,

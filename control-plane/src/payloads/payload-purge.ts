@@ -1,6 +1,6 @@
 /**
  * Deletes payloads, with their salts, once the tenant's retention has passed since their receipt.
- * The retention that holds is that of the run: a shorter one reaches what is there already.
+ * The current retention applies: a shorter one also reaches payloads already stored.
  */
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { LeaderTask } from '../platform/leader.ts';

@@ -1,4 +1,4 @@
-/** What is kept of calls beside the audit trail: how much of it there is, and what it says. */
+/** Stored payloads of calls: how many there are, and their content. */
 import { Id } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ const config = { guard: 'admin' } as const;
 
 const RetentionStatus = z
   .object({
-    /** Events of which a payload is kept. */
+    /** Events with a stored payload. */
     events_with_payload: z.int(),
     /** Events whose payload was purged in the last 24 hours. */
     purged_last_24h: z.int(),
@@ -19,7 +19,7 @@ const RetentionStatus = z
 
 const EventParams = z.object({ event_id: Id });
 
-/** What policy was asked, and what came back; a part that is not kept is absent. */
+/** The policy input and the result; a part that is not stored is absent. */
 const PayloadView = z.object({ input: z.unknown().optional(), result: z.unknown().optional() });
 
 export const payloadRoutes =
@@ -46,9 +46,9 @@ export const payloadRoutes =
       {
         config,
         schema: {
-          summary: 'What an event’s encrypted payload says',
+          summary: 'The content of an event’s encrypted payload',
           description:
-            'Each request leaves the audit action PAYLOAD_DECRYPTED with its result, also where it failed.',
+            'Each request is recorded as PAYLOAD_DECRYPTED with its result, even when it failed.',
           tags,
           params: EventParams,
           response: {
@@ -70,8 +70,8 @@ export const payloadRoutes =
       {
         config,
         schema: {
-          summary: 'What is kept of an event, where the policy does not encrypt it',
-          description: 'Each request leaves the audit action payload_read with its result.',
+          summary: 'The stored payload of an event, where the policy does not encrypt it',
+          description: 'Each request is recorded as payload_read with its result.',
           tags,
           params: EventParams,
           response: {

@@ -1,6 +1,7 @@
 /**
- * The X25519 key pair that data planes seal payloads to. It is the whole service's, kept with the
- * signing keys and shared by all replicas; the private half is encrypted under the master key.
+ * The X25519 key pair that data planes seal payloads to. It belongs to the whole service, is stored
+ * with the signing keys and shared by all replicas; the private half is encrypted under the master
+ * key.
  */
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -42,7 +43,7 @@ export function createPayloadSealingKey(deps: {
 }
 
 async function findOrMake({ db }: PlatformTransaction, masterKey: MasterKey) {
-  // Replicas that start together must not make one each.
+  // Replicas that start together must not create one each.
   await db.$queryRaw`SELECT pg_advisory_xact_lock(hashtext(${LOCK}))::text`;
   const row = await db.serviceKey.findFirst({
     where: { purpose: PURPOSE, retiredAt: null },

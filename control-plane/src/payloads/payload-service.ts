@@ -1,6 +1,6 @@
 /**
- * What administrators read of payloads. Each look at one leaves its audit record, also where it
- * failed: without the record nothing is shown.
+ * Payloads as administrators read them. Each look leaves an audit record, even when it failed:
+ * without the record nothing is shown.
  */
 import { AppError, type ErrorCode } from '@governance/shared/errors';
 import { type PayloadPart, payloadDigest } from '@governance/shared/event-payload';
@@ -27,7 +27,7 @@ const Stored = z.object({ salt: z.string(), text: z.string() });
 interface Found {
   isEvent: boolean;
   parts: StoredPayload[];
-  /** What the chain says of each part, by `placeOf` it; absent where its record has gone. */
+  /** What the chain says about each part, by `placeOf` it; absent when its record is gone. */
   digests: Map<string, string | null>;
 }
 
@@ -54,7 +54,7 @@ export function createPayloadService({ db, dataKeys, now }: PayloadServiceDeps) 
     });
   }
 
-  /** @param refusal why the caller may not see what is there, if so */
+  /** @param refusal why the caller may not see the payload, if so */
   async function read(
     scope: TenantScope,
     eventId: string,
@@ -89,10 +89,10 @@ export function createPayloadService({ db, dataKeys, now }: PayloadServiceDeps) 
       ),
 
     /**
-     * What is kept of an event that policy did not have encrypted.
+     * The stored payload of an event whose policy does not encrypt it.
      *
      * @throws AppError EVENT_NOT_FOUND, PAYLOAD_NOT_FOUND, PAYLOAD_ENCRYPTED,
-     *   PAYLOAD_DECRYPTION_FAILED
+     * PAYLOAD_DECRYPTION_FAILED
      */
     show: (scope: TenantScope, eventId: string): Promise<Payload> =>
       read(scope, eventId, 'payload_read', ({ parts }) => {
@@ -126,7 +126,7 @@ async function findPayload(tx: TenantTransaction, eventId: string): Promise<Foun
   return { isEvent: rows.length > 0, parts: await payloadStore(tx).find(eventId), digests };
 }
 
-/** A server's result may be no JSON. */
+/** A server's result may be something other than JSON. */
 function asJson(text: string): unknown {
   try {
     return JSON.parse(text);

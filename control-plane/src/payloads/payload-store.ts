@@ -1,4 +1,4 @@
-/** This feature's rows: what is kept of calls, encrypted, and how much of it was purged. */
+/** This feature's rows: stored payloads of calls, encrypted, and counts of purged ones. */
 
 import type { PayloadPart } from '@governance/shared/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
@@ -14,7 +14,7 @@ export interface StoredPayload {
   receivedAt: Date;
 }
 
-/** What a ciphertext belongs to: moved to another row it does not decrypt. */
+/** What a ciphertext belongs to: it does not decrypt in another row. */
 export function payloadContext(tenantId: string, eventId: string, part: PayloadPart) {
   return { tenant_id: tenantId, purpose: 'payload', event_id: eventId, part };
 }
@@ -22,13 +22,13 @@ export function payloadContext(tenantId: string, eventId: string, part: PayloadP
 const DAY_MS = 86_400_000;
 
 export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
-  /** Until the transaction ends nobody else counts: what follows sees all that was counted. */
+  /** Nobody else counts until the transaction ends, so that later reads see everything counted. */
   const lockCount = () => db.$executeRaw`
     INSERT INTO payload_counts (tenant_id, events) VALUES (${tenantId}::uuid, 0)
     ON CONFLICT (tenant_id) DO UPDATE SET events = payload_counts.events`;
 
   return {
-    /** @returns whether it was new: what is there stays. `count` follows, last of all. */
+    /** @returns whether it was new; an existing payload stays. `count` follows, last of all. */
     insert: async (payload: StoredPayload): Promise<boolean> => {
       const { count } = await db.eventPayload.createMany({
         data: [{ tenantId, ...payload }],
@@ -57,7 +57,9 @@ export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
         ) WHERE tenant_id = ${tenantId}::uuid`;
     },
 
-    /** Counts anew what was last counted before a time: another version may have left some out. */
+    /**
+     * Counts again whatever was last counted before a time: another version may have missed some.
+     */
     recount: async (before: Date, now: Date): Promise<void> => {
       const due = await db.payloadCount.findUnique({
         where: { tenantId, countedAt: { lt: before } },
@@ -77,7 +79,7 @@ export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
         where: { tenantId, eventId },
         orderBy: { part: 'asc' },
       });
-      // The table's CHECK holds the parts.
+      // The table's CHECK constraint guarantees the parts.
       return rows.map(({ tenantId: _, ...row }) => row as StoredPayload);
     },
 
@@ -131,7 +133,7 @@ export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
       return events;
     },
 
-    /** Counts that `status` does not read any more. */
+    /** Counts that `status` no longer reads. */
     forgetPurges: async (now: Date): Promise<void> => {
       const before = new Date(now.getTime() - 2 * DAY_MS);
       await db.payloadPurge.deleteMany({ where: { tenantId, purgedAt: { lt: before } } });

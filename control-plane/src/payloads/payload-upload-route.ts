@@ -1,6 +1,6 @@
 /**
- * POST /api/v1/data-planes/{deployment_id}/payloads: payloads on their way up. Their bytes are bounded
- * before they are read; a caller without a share is told to come again, and loses nothing.
+ * POST /api/v1/data-planes/{deployment_id}/payloads: payloads on their way up. Their bytes are
+ * bounded before they are read; a caller without a share is asked to retry, and loses nothing.
  */
 import { randomInt } from 'node:crypto';
 import { AppError } from '@governance/shared/errors';
@@ -31,9 +31,9 @@ export const payloadUploadRoute =
         logLevel: 'warn',
         bodyLimit: PAYLOAD_LIMITS.bytes,
         schema: {
-          summary: 'What a data plane keeps of calls, sealed to the control plane',
+          summary: 'Payloads that a data plane kept, sealed to the control plane',
           description:
-            'One result for each part, in order: stored, waiting (its record has not arrived: send it again) or refused (it is not what the record says). 503 with Retry-After: send all of it again.',
+            'One result for each part, in order: stored, waiting (its record has not arrived: send it again) or refused (it differs from its record). 503 with Retry-After: send all of it again.',
           tags: ['data planes'],
           params: z.object({ deployment_id: Id }),
           body: PayloadUpload,
@@ -42,14 +42,14 @@ export const payloadUploadRoute =
         onRequest: async (request, reply) => {
           const giveBack = shares.take(request.dataPlane.tenantId, PAYLOAD_LIMITS.bytes);
           if (!giveBack) {
-            const detail = 'Too many payloads are in work: send these again.';
+            const detail = 'Too many payloads are in progress: send these again.';
             return reply
               .code(503)
               .header('retry-after', String(randomInt(1, 6)))
               .send({ detail });
           }
           held.set(request, giveBack);
-          // A caller that hangs up within the body gets no response.
+          // A caller that disconnects during the body gets no response.
           reply.raw.once('close', giveBack);
         },
       },

@@ -30,17 +30,17 @@ export const DEFAULT_PROTECTION: ProtectionPolicy = {
   stripPayloadFromStream: false,
 };
 
-/** The policy of the transaction's tenant; the defaults where it has none of its own. */
+/** The policy of the transaction's tenant; the defaults unless the tenant set its own. */
 export async function readProtectionPolicy(tx: TenantTransaction): Promise<ProtectionPolicy> {
   const { tenantId } = tx.scope;
   const row = await tx.db.dataProtectionPolicy.findUnique({ where: { tenantId } });
   if (!row) return DEFAULT_PROTECTION;
   const { tenantId: _tenant, updatedAt: _at, ...policy } = row;
-  // The table's CHECKs hold the two enumerations.
+  // The table's CHECK constraints guarantee the two enumerations.
   return policy as ProtectionPolicy;
 }
 
-/** The same, locked until the transaction ends; makes the row where there is none. */
+/** The same, locked until the transaction ends; creates the row if there is none. */
 export async function lockProtectionPolicy(tx: TenantTransaction): Promise<ProtectionPolicy> {
   const { tenantId } = tx.scope;
   await tx.db.$executeRaw`

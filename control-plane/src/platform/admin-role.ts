@@ -1,4 +1,4 @@
-/** What an administrator of a tenant is; http/role-table.ts says what each may do. */
+/** The roles of a tenant's administrators; http/role-table.ts says what each may do. */
 import { z } from 'zod';
 
 export const AdminRole = z.enum(['admin', 'approver', 'auditor']);

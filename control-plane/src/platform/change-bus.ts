@@ -1,6 +1,6 @@
 /**
  * Announces that a transaction committed a change of a tenant. It carries no data: a listener reads
- * what it needs, so a lost or doubled message costs only time.
+ * what it needs, so a lost or duplicate message costs only time.
  */
 export interface TenantChange {
   tenantId: string;
@@ -8,11 +8,11 @@ export interface TenantChange {
   feedSeq?: number;
   /** The newest position in ledger_records, when the transaction wrote there. */
   position?: number;
-  /** Tokens of data planes were revoked: their open polls have to be answered. */
+  /** Data-plane tokens were revoked: their open polls must be answered. */
   tokensRevoked?: true;
 }
 
-/** In place of a tenant: the keys of the service changed. */
+/** Stands for no tenant: the service's keys changed. */
 export const PLATFORM = 'platform';
 
 export interface ChangeBus {
@@ -28,7 +28,7 @@ export interface ChangeBus {
 
 /** A bus within one process; replica-changes.ts joins it to those of other replicas. */
 export interface LocalChangeBus extends ChangeBus {
-  /** Tells every listener that it may have missed something. */
+  /** Tells every listener that it may have missed changes. */
   announceMissed(): void;
 }
 

@@ -1,15 +1,15 @@
 /**
  * Every column that the master key encrypts, and what each ciphertext is bound to. A change of the
- * master key encrypts anew what stands here, so nothing may be encrypted that does not.
- * Proven by master-key/rewrap.pg.test.ts, which looks for uses that are not listed.
+ * master key re-encrypts the columns listed here, so nothing else may be encrypted. Proven by
+ * master-key/rewrap.pg.test.ts, which looks for uses that are not listed.
  */
 import type { CipherContext } from './master-key.ts';
 
-/** What of a row its context is made of. */
+/** The parts of a row that make its context. */
 export interface CiphertextRow {
   /** Undefined: the platform's. */
   tenantId: string | undefined;
-  /** The row among its tenant's, or the platform's. */
+  /** The row's key within its tenant, or within the platform. */
   id: string;
   /** Where the table has such a column. */
   purpose: string;
@@ -21,9 +21,9 @@ export interface CiphertextKind {
   idColumn: string;
   purposeColumn?: string;
   owner: 'platform' | 'tenant';
-  /** Which rows, where not all. */
+  /** Which rows, if not all. */
   only?: { column: string; value: string };
-  /** The sources that encrypt it. */
+  /** The source files that encrypt it. */
   filledBy: readonly string[];
   contextOf(row: CiphertextRow): CipherContext;
 }
@@ -51,7 +51,7 @@ export const dataKeyContext = (tenantId: string, purpose: string): CipherContext
   key: purpose,
 });
 
-/** By the names that count_ciphertexts() gives them. */
+/** By the names used by count_ciphertexts(). */
 export const CIPHERTEXT_KINDS = {
   service_key: {
     table: 'service_keys',

@@ -2,13 +2,13 @@
 import { errorCode, StartError } from '@governance/shared/start-error';
 
 const AWAY = 'check host and port in it, and that PostgreSQL runs and listens there';
-const MAY_NOT = 'see docs/database.md for what the login has to be allowed';
+const MAY_NOT = 'see docs/database.md for the rights that the login needs';
 
 // Of the system, of TLS, and of PostgreSQL (its appendix A).
 const REASONS: Record<string, readonly [what: string, change: string]> = {
   ECONNREFUSED: ['nothing listens there', AWAY],
-  ENOTFOUND: ['its host is not known', AWAY],
-  EAI_AGAIN: ['its host is not known', AWAY],
+  ENOTFOUND: ['its host is unknown', AWAY],
+  EAI_AGAIN: ['its host is unknown', AWAY],
   EHOSTUNREACH: ['its host cannot be reached', AWAY],
   ENETUNREACH: ['its host cannot be reached', AWAY],
   ETIMEDOUT: ['its host does not answer', AWAY],
@@ -16,7 +16,7 @@ const REASONS: Record<string, readonly [what: string, change: string]> = {
   '28P01': ['the user or the password is wrong', 'correct them in it'],
   '28000': ['the server refuses this user', 'correct the user in it, or pg_hba.conf of the server'],
   '3D000': ['the database does not exist', 'make it (CREATE DATABASE), or name another in it'],
-  '42501': ['its login lacks a right', MAY_NOT],
+  '42501': ['its login lacks a privilege', MAY_NOT],
   '53300': ['the server has no connection left', 'raise max_connections of the server'],
   '57P03': ['the server is starting or stopping', 'start again when it is up'],
   DEPTH_ZERO_SELF_SIGNED_CERT: ["the server's certificate is not trusted", 'name its authority'],
@@ -38,7 +38,7 @@ const TEXTS: readonly (readonly [text: string, what: string, change: string])[] 
 
 /**
  * @param setting the variable that names the database
- * @returns one sentence, or the error itself when no setting can mend it
+ * @returns one sentence, or the error itself when no setting can fix it
  */
 export function describeDatabaseFailure(error: unknown, setting: string): unknown {
   const message = error instanceof Error ? error.message : '';

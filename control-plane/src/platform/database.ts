@@ -1,8 +1,8 @@
 /**
- * The connections. The application's pool runs as governance_app, which owns nothing and is held
- * by row-level security; the ingest pool as governance_ingest. The role is a start option of the
- * connection, so that one connection string is enough, and it is checked at the start.
- * Nothing but tenant-scope.ts and lookups.ts uses the client made here.
+ * The connections. The application's pool runs as governance_app, which owns nothing and is subject
+ * to row-level security; the ingest pool as governance_ingest. The role is a start option of the
+ * connection, so that one connection string is enough, and it is checked at the start. Nothing but
+ * tenant-scope.ts and lookups.ts uses the client made here.
  */
 import { ConfigurationError } from '@governance/shared/settings';
 import { PrismaPg } from '@prisma/adapter-pg';
@@ -40,7 +40,7 @@ export interface Connections {
   prisma: PrismaClient;
   /** The application's pool as Prisma uses it; exposed for readiness and metrics. */
   pool: pg.Pool;
-  /** For bulk ingest alone. */
+  /** For bulk ingest only. */
   ingestPool: pg.Pool;
   /**
    * Opens a session of its own, for what a pool's connections cannot do: hold an advisory lock for
@@ -145,7 +145,7 @@ async function checkRole(pool: pg.Pool, expected: DatabaseRole, setting: string)
   const role = rows[0];
   if (role?.name !== expected || role.exempt) {
     throw new Error(
-      `the database connection runs as ${role?.name ?? 'nobody'}${role?.exempt ? ', which is exempt from row-level security' : ''}; ${expected} was asked for (a connection pooler that drops start options?)`,
+      `the database connection runs as ${role?.name ?? 'nobody'}${role?.exempt ? ', which is exempt from row-level security' : ''}; ${expected} was requested (a connection pooler that drops start options?)`,
     );
   }
 }

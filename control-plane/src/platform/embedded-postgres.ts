@@ -58,7 +58,7 @@ export interface EmbeddedPostgres {
   readonly pid: number;
   /** The process that ends the server when this one is gone; undefined on Windows. */
   readonly keeperPid: number | undefined;
-  /** Whether it was left behind by an earlier service and taken over. */
+  /** Whether it was left running by an earlier service and adopted. */
   adopted: boolean;
   clusterFolder: string;
   /** Why the server is down while it is being restarted; null while it runs. */
@@ -89,7 +89,7 @@ export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
   const dataDir = resolve(options.dataDir);
-  // The server's user must be able to pass through; everything secret inside is 0600.
+  // The server's user must be able to enter; every secret inside is 0600.
   await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const lock = takeLock(dataDir);
   try {
@@ -147,7 +147,7 @@ async function startLocked(
   if (!running && !existsSync(join(clusterFolder, 'PG_VERSION'))) {
     if (known && existsSync(clusterFolder)) {
       throw new Error(
-        `${clusterFolder} is no PostgreSQL data folder any more: restore it, or remove ${credentialsFile} to begin with an empty one`,
+        `${clusterFolder} is no longer a PostgreSQL data folder: restore it, or remove ${credentialsFile} to begin with an empty one`,
       );
     }
     save();
@@ -287,8 +287,8 @@ async function findReachableBinaries(
 }
 
 /**
- * Where the server's files lie: in the data folder, unless the service runs as root and the
- * server's user could not get there.
+ * Where the server's files are: in the data folder, unless the service runs as root and the
+ * server's user cannot enter it.
  */
 async function chooseClusterFolder(
   dataDir: string,
@@ -307,8 +307,8 @@ async function chooseClusterFolder(
   const outside = sharedClusterFolder(dataDir);
   log.info(`PostgreSQL's user cannot enter ${dataDir}, so the database is kept in ${outside}`);
   if (existsSync(outside)) {
-    // The data folder is gone, and with it the password. What is left is orphaned, but still data:
-    // do not delete it.
+    // The data folder is gone, and with it the password. The rest is orphaned, but still data: do
+    // not delete it.
     await stopLeftover(outside);
     const aside = `${outside}.orphan-${Date.now()}`;
     await rename(outside, aside);
@@ -337,7 +337,7 @@ async function lastLines(logFile: string): Promise<string> {
   return text.trimEnd().split('\n').slice(-8).join('\n');
 }
 
-/** The service's login and database; the login may make roles and is no superuser. */
+/** The service's login and database; the login may create roles and is not a superuser. */
 async function ensureDatabase(superuserUrl: string, password: string): Promise<void> {
   const client = new pg.Client({ connectionString: superuserUrl });
   await client.connect();

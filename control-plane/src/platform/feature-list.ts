@@ -1,4 +1,4 @@
-/** What all features give together: the one place where their lists are joined. */
+/** What all features contribute, joined in one place. */
 import { BundleSettings } from '@governance/shared/bundle-format';
 import type { Feature, Projection, SealingTarget } from './feature.ts';
 import type { TenantTransaction } from './tenant-scope.ts';
@@ -7,7 +7,7 @@ export interface FeatureList {
   /** @throws Error when another feature has a setting of the same name */
   add(feature: Feature): void;
   all(): readonly Feature[];
-  /** Of every feature, in the order of the list; grows with it. */
+  /** Settings of every feature, in the order of the list; grows with it. */
   projections: readonly Projection[];
   /** A tenant's enforcement settings, as they go into data.json and as policies read them. */
   readSettings(tx: TenantTransaction): Promise<BundleSettings>;

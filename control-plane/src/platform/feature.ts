@@ -23,11 +23,11 @@ export interface Feature {
 /** @returns JSON that differs only where the bundle has to */
 export type ReadSetting = (tx: TenantTransaction) => Promise<unknown>;
 
-/** What a feature writes into tenants' feeds when no administrator asked for a change. */
+/** What a feature writes into tenants' feeds without an administrator's change. */
 export interface Facts {
-  /** What a tenant begins with, in the transaction that makes it: rows, and their facts. */
+  /** A new tenant's rows and facts, in the transaction that creates it. */
   begin?(tx: TenantTransaction): Promise<void> | void;
-  /** At each start: tells every tenant what this version or configuration says differently. */
+  /** At each start: publishes what this version or configuration changes for each tenant. */
   publish?(): Promise<void>;
   /** Facts for one data plane alone, in the transaction that registers it or changes its key. */
   addForDataPlane?(tx: TenantTransaction, dataPlane: SealingTarget): Promise<void>;
@@ -35,7 +35,7 @@ export interface Facts {
   takeBack?(tenantId: string): Promise<void>;
 }
 
-/** A registered data plane as far as sealing goes. */
+/** A registered data plane, as far as sealing needs it. */
 export interface SealingTarget {
   deploymentId: string;
   /** Its public X25519 JWK. */
@@ -43,19 +43,20 @@ export interface SealingTarget {
 }
 
 /**
- * What a feature keeps of the records that data planes ship. Ingest calls it in the transaction that
- * stores the records: both are committed, or neither.
+ * A feature's rows made from the records that data planes ship. Ingest calls it in the transaction
+ * that stores the records: both commit, or neither.
  */
 export interface Projection {
   /** The types of record that it reads. */
   types: readonly LedgerRecord['type'][];
   /**
-   * Writes rows by the ingest role, which row-level security holds to the tenant. The streams' heads
-   * are locked. A record that PostgreSQL refuses here (a data exception, a violated constraint) is
-   * quarantined; any other error rolls the batch back, and its data plane sends it again.
+   * Writes rows as the ingest role, which row-level security confines to the tenant. The streams'
+   * heads are locked. A record that PostgreSQL refuses here (a data exception, a violated
+   * constraint) is quarantined; any other error rolls the batch back, and its data plane sends it
+   * again.
    *
    * @param records new in the ledger, in the order of their batches; never empty
-   * @returns what was not kept because its stream may have no more
+   * @returns records left out because their stream has reached a limit
    */
   store(
     client: PoolClient,

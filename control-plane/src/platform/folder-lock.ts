@@ -21,7 +21,7 @@ interface Holder {
  * Takes the lock.
  *
  * @param path of the lock file; its folder exists
- * @param folder as the error names it
+ * @param folder the name used in the error
  * @throws StartError when a living process holds it
  */
 export function lockFolder(path: string, folder: string): FolderLock {
@@ -101,7 +101,7 @@ export function isProcessAlive(pid: number): boolean {
   return statOf(pid)?.[0] !== 'Z';
 }
 
-/** The start time of a process in ticks since boot, where the system tells (Linux). */
+/** The start time of a process in ticks since boot, where the system provides it (Linux). */
 function startOf(pid: number): string | null {
   return statOf(pid)?.[19] ?? null;
 }

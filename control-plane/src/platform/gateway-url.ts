@@ -1,6 +1,6 @@
 import { gatewayAudience } from '@governance/shared/agent-token';
 
-/** Where agents reach the gateway: data planes of their own have addresses that are not known here. */
+/** Where agents reach the gateway; the addresses of separate data planes are unknown here. */
 export function gatewayUrlOf({
   publicUrl,
   deploymentMode,

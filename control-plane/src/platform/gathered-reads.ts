@@ -1,8 +1,8 @@
 /**
- * Look-ups by key that share queries: simultaneous ones are one query, and under load one query
- * goes out every few milliseconds with all that were asked meanwhile. A query begins after all
- * look-ups that it answers, so the results are as fresh as of separate queries; nothing is cached.
- * Proven by gathered-reads.test.ts.
+ * Batches look-ups by key: simultaneous look-ups share a query, and under load one query goes out
+ * every few milliseconds with all keys requested meanwhile. A query begins after every look-up that
+ * it answers, so results are as fresh as those of separate queries; nothing is cached. Proven by
+ * gathered-reads.test.ts.
  */
 export interface GatheredReadsOptions<V> {
   /** @returns the values by key; a missing key was not found */

@@ -21,7 +21,7 @@ export const ALG = {
 export type ServiceKeyPurpose = keyof typeof ALG;
 export const SERVICE_KEY_PURPOSES = Object.keys(ALG) as ServiceKeyPurpose[];
 
-/** What statements and packages call it. */
+/** The purpose's name in statements and packages. */
 export const STATEMENT_PURPOSE = {
   'bundle-signing': 'bundle',
   'feed-signing': 'feed',

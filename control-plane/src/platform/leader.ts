@@ -71,12 +71,12 @@ export function createLeaderWork(deps: LeaderWorkDeps): LeaderWork {
     // Each task waits for its end: many are no leak.
     setMaxListeners(0, signal);
     metrics.leader.set(1);
-    log.info('this replica does the periodic work');
+    log.info('this replica now runs the periodic work');
     for (const task of tasks.values()) begin(task, signal);
     if (!signal.aborted) await aborted(signal);
     term = undefined;
     metrics.leader.set(0);
-    log.info('this replica does not do the periodic work any more');
+    log.info('this replica no longer runs the periodic work');
     // The lock is released after this, so that the next leader normally finds nothing under way.
     const ends = Promise.all([...tasks.values()].map((task) => task.lastLoop));
     const late = new AbortController();
@@ -100,7 +100,7 @@ export function createLeaderWork(deps: LeaderWorkDeps): LeaderWork {
         if (signal.aborted) return;
         failures++;
         metrics.failures.inc({ task: task.name });
-        log.error({ err: error, task: task.name }, 'periodic work failed: it is tried again');
+        log.error({ err: error, task: task.name }, 'periodic work failed and will be retried');
       }
       await pause(pauseAfter(task, failures), signal);
     }
@@ -129,7 +129,10 @@ export function createLeaderWork(deps: LeaderWorkDeps): LeaderWork {
           }
         },
         onLost: (error) =>
-          log.warn({ err: error }, 'the session of the periodic work was lost: it is opened again'),
+          log.warn(
+            { err: error },
+            'the session of the periodic work was lost and is being reopened',
+          ),
       });
     },
     stop: async () => {
@@ -159,12 +162,12 @@ function createMetrics(registry: Registry) {
   return {
     leader: new Gauge({
       name: 'governance_leader',
-      help: '1 on the replica that does the periodic work',
+      help: '1 on the replica that runs the periodic work',
       registers,
     }),
     failures: new Counter({
       name: 'governance_leader_task_failures_total',
-      help: 'Runs of periodic work that failed and are tried again',
+      help: 'Failed runs of periodic work, which are retried',
       labelNames: ['task'],
       registers,
     }),

@@ -39,7 +39,7 @@ export function readOrMakeFile(dataDir: string, name: string, make: () => string
   return readNotEmpty(path);
 }
 
-/** @throws StartError for an empty file, which would be a secret that everybody knows */
+/** @throws StartError for an empty file, which would be a publicly known secret */
 function readNotEmpty(path: string): string {
   const text = readFileSync(path, 'utf8');
   if (text.trim() !== '') return text;

@@ -9,7 +9,7 @@ import { createGatheredReads } from './gathered-reads.ts';
 export interface Login {
   tenantId: string;
   id: string;
-  /** As it is stored: it may have been asked for in another case. */
+  /** As stored: the request may use another case. */
   username: string;
   passwordHash: string;
   role: AdminRole;
@@ -46,7 +46,7 @@ export interface InstallerTokenOwner {
 }
 
 export interface Lookups {
-  /** In any case; the one that is written so goes first. */
+  /** Ignoring case; an exact match goes first. */
   findLogin(username: string): Promise<Login | undefined>;
   /** Gathered as below, so that made-up client ids cost few queries. */
   findClient(clientId: string): Promise<ClientOwner | undefined>;

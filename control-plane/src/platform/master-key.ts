@@ -1,14 +1,14 @@
 /**
- * Encrypts what must not be in the database in clear: signing keys and upstream credentials.
- * AES-256-GCM with the purpose (and the tenant, if any) as associated data, so that a ciphertext
- * moved to another row or tenant does not decrypt.
+ * Encrypts what must not be stored in clear: signing keys and upstream credentials. AES-256-GCM
+ * with the purpose (and the tenant, if any) as associated data, so that a ciphertext moved to
+ * another row or tenant does not decrypt.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { Secret } from '@governance/shared/settings';
 import { StartError } from '@governance/shared/start-error';
 
-/** What a ciphertext belongs to; the same is needed to open it. */
+/** What a ciphertext belongs to; decryption needs the same. */
 export interface CipherContext {
   purpose: string;
   tenant_id?: string;
@@ -19,9 +19,9 @@ export interface CipherContext {
 export interface MasterKey {
   /** Identifies the key without revealing it; part of every ciphertext. */
   keyId: string;
-  /** Of the other keys that are accepted for reading. */
+  /** Ids of the other keys accepted for reading. */
   previousIds: readonly string[];
-  /** Whether it is encrypted under the key that encrypts. */
+  /** Whether it is encrypted under the current key. */
   isCurrent(ciphertext: Uint8Array): boolean;
   encrypt(plaintext: Uint8Array, context: CipherContext): Uint8Array<ArrayBuffer>;
   /** @throws StartError with another key; Error when the bytes or the context were changed */
@@ -36,7 +36,7 @@ const HEADER_BYTES = 1 + KEY_ID_BYTES;
 
 /**
  * @param key 32 bytes: it encrypts
- * @param previous others under which something may be encrypted still
+ * @param previous other keys that some ciphertexts may still be under
  */
 export function createMasterKey(
   key: Secret<Buffer>,
@@ -59,7 +59,7 @@ export function createMasterKey(
   };
 }
 
-/** A start that meets such a ciphertext says to its operator which key it takes. */
+/** So a start that meets such a ciphertext tells its operator which key it needs. */
 function sayMissing(bytes: Buffer, keyId: string): string {
   const needed = bytes.subarray(1, HEADER_BYTES).toString('hex');
   return (

@@ -25,7 +25,7 @@ export interface PostgresBinaries {
   initdb: string;
 }
 
-/** A user to run as; undefined: as whoever runs the service. */
+/** The user to run it as; undefined: the user of the service. */
 export interface RunAs {
   uid: number;
   gid: number;
@@ -34,7 +34,7 @@ export interface RunAs {
 /**
  * The PostgreSQL of this platform.
  *
- * @throws Error naming the package that is missing, and the way out
+ * @throws Error naming the package that is missing, and the alternative
  */
 export function findPostgresBinaries(): PostgresBinaries {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
@@ -74,9 +74,9 @@ function restoreLinks(packageFolder: string): void {
 }
 
 /**
- * As whom PostgreSQL has to run.
+ * The user that PostgreSQL has to run as.
  *
- * @param clusterFolder if it exists and belongs to an unprivileged user, that user goes on
+ * @param clusterFolder if it exists and belongs to an unprivileged user, that user is kept
  * @returns undefined unless this process is root
  */
 export async function findRunAs(clusterFolder: string): Promise<RunAs | undefined> {

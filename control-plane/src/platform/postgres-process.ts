@@ -1,6 +1,6 @@
 /**
  * The server as a process: finding one left by an earlier run, checking that it is ours, and ending
- * it. The pid file in the data folder says what is known of it.
+ * it. The pid file in the data folder describes it.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -59,7 +59,7 @@ async function clearStalePid(clusterFolder: string): Promise<void> {
   await rm(join(clusterFolder, 'postmaster.pid'), { force: true });
 }
 
-/** Whether a living process uses the folder, where the system tells (Linux). */
+/** Whether a living process uses the folder, where the system provides it (Linux). */
 function isProcessInside(folder: string): boolean {
   if (!existsSync('/proc/self/cwd')) return false;
   return readdirSync('/proc').some((name) => {

@@ -43,7 +43,7 @@ export function superviseServer(options: SupervisionOptions): Supervision {
   async function bringBack(): Promise<void> {
     if (performance.now() - startedAt > STEADY_MS) failures = 0;
     problem = 'the embedded PostgreSQL ended';
-    log.warn(`${problem}: it is started again; until then management answers 503`);
+    log.warn(`${problem}: it is being restarted; until then management answers 503`);
     while (!ending.signal.aborted) {
       const pause =
         failures === 0 ? 0 : Math.min(backoff.longest, backoff.first * 2 ** (failures - 1));

@@ -6,8 +6,8 @@
  * and ingest commits all the time. A process that dies between its commit and its NOTIFY announces
  * nothing, so every cache also checks by itself (long polls at their end, the bundle source every
  * ten seconds, audit streams at each keep-alive). While the session is lost, changes wait here;
- * when it is back, all listeners of this process are told that they may have missed something.
- * Proven by replica-changes.pg.test.ts.
+ * once it is back, all listeners of this process learn that they may have missed something. Proven
+ * by replica-changes.pg.test.ts.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ export interface ReplicaChanges extends ChangeBus {
    * Begins to listen; resolves when it listens, or when the first try failed (it keeps trying).
    */
   start(): Promise<void>;
-  /** Sends what waits, if the database is reachable, and ends. */
+  /** Sends what is waiting, if the database is reachable, and ends. */
   stop(): Promise<void>;
 }
 
@@ -43,11 +43,11 @@ const GATHER_MS = 50;
 const RETRY_MS = 1_000;
 /** A payload holds less than 8,000 bytes; a change is at most 90. */
 const CHANGES_A_PAYLOAD = 50;
-/** Beyond it, single changes are dropped: the others check everything. */
+/** Beyond this number, single changes are dropped: the other replicas check everything. */
 const MAX_WAITING = 10_000;
 
 const Message = z.object({
-  /** Identifies the sender, which hears itself too. */
+  /** Identifies the sender, which also receives its own notifications. */
   from: z.string(),
   /** [tenant, feed_seq, position, tokens revoked]; `null`: any tenant may have changed. */
   changes: z
@@ -94,7 +94,10 @@ export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
         (error: unknown) => {
           outbox.putBack(taken);
           notBefore = performance.now() + RETRY_MS;
-          log.warn({ err: error }, 'the other replicas could not be told of a change: it waits');
+          log.warn(
+            { err: error },
+            'the other replicas could not be notified of a change; it waits',
+          );
         },
       )
       .finally(() => {
@@ -168,7 +171,7 @@ export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
           onLost: (error) => {
             log.warn(
               { err: error },
-              'the changes of other replicas are not heard: connecting again',
+              'the changes of other replicas are not received: reconnecting',
             );
             resolve();
           },
@@ -249,17 +252,17 @@ function createMetrics(registry: Registry) {
   return {
     up: new Gauge({
       name: 'governance_replica_listener_up',
-      help: '1 while changes made by other replicas are heard',
+      help: '1 while changes made by other replicas are received',
       registers,
     }),
     sessions: new Counter({
       name: 'governance_replica_listener_sessions_total',
-      help: 'Sessions opened to hear other replicas: one, and one more for each that was lost',
+      help: 'Sessions opened to listen to other replicas: one, and one more for each that was lost',
       registers,
     }),
     changes: new Counter({
       name: 'governance_replica_changes_total',
-      help: 'Changes told to other replicas, and heard from them',
+      help: 'Changes sent to other replicas, and received from them',
       labelNames: ['direction'],
       registers,
     }),

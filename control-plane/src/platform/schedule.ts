@@ -1,13 +1,13 @@
-/** Work that the service repeats while it runs, one run at a time. */
+/** Repeats work while the service runs, one run at a time. */
 export interface Schedule {
   /** Ends it; resolves when a run that has begun is done. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs `work` now and then every `everyMs` after the end of the run before.
+ * Runs `work` now and then every `everyMs` after the previous run ended.
  *
- * @param onError called for a failed run; the next one comes anyway
+ * @param onError called for a failed run; the next run follows anyway
  */
 export function repeat(
   everyMs: number,

@@ -1,6 +1,6 @@
 /**
- * Bounds what is under way at once, in total and per tenant, so that no tenant takes it all. Proven
- * by shares.test.ts.
+ * Bounds concurrency in total and per tenant, so that no tenant takes it all. Proven by
+ * shares.test.ts.
  */
 export interface Shares {
   /** @returns a function that releases it (once), or undefined when not enough is left */

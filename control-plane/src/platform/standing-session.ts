@@ -78,7 +78,7 @@ export function startStandingSession(deps: StandingSessionDeps): StandingSession
   };
 }
 
-/** A lost session is not closed politely: nobody would answer. */
+/** A lost session is not closed politely: the server would not answer. */
 async function close(session: pg.Client, isLost: boolean): Promise<void> {
   session.removeAllListeners('end');
   session.removeAllListeners('notification');

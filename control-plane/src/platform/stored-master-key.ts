@@ -1,4 +1,4 @@
-/** The master key that lies in the data folder where SERVICE_MASTER_KEY is not set. */
+/** The master key in the data folder, used when SERVICE_MASTER_KEY is not set. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '@governance/shared/settings';
@@ -11,13 +11,13 @@ const BYTES = 32;
 /** Where the key of a data folder is. */
 export const masterKeyPath = (dataDir: string): string => join(dataDir, FILE);
 
-/** @throws StartError where the file holds something else */
+/** @throws StartError when the file holds anything else */
 export function readOrMakeMasterKey(dataDir: string): Secret<Buffer> {
   return parseMasterKey(dataDir, readOrMakeSecret(dataDir, FILE, BYTES));
 }
 
 /**
- * For commands: a key that they made would open nothing that the service has.
+ * For commands, which must not create a key: it would decrypt nothing that the service has.
  *
  * @returns undefined where the folder has none
  * @throws StartError where the file holds something else

@@ -83,7 +83,7 @@ export interface TenantDatabase {
     work: (tx: TenantTransaction) => Promise<T>,
     options?: TransactionOptions,
   ): Promise<T>;
-  /** The same, with the tenant's feed_seq, for `AppliedBarrier.wait`. */
+  /** The same, with the tenant's feed_seq for `AppliedBarrier.wait`. */
   inTenantWithHeads<T>(
     scope: TenantScope,
     work: (tx: TenantTransaction) => Promise<T>,
@@ -184,7 +184,7 @@ interface HeadsRow {
   admin_head: string;
 }
 
-/** @returns the feed_seq then, unchanged when there is nothing to write */
+/** @returns the resulting feed_seq, unchanged when there is nothing to write */
 async function writeFacts(
   db: Prisma.TransactionClient,
   tenantId: string,

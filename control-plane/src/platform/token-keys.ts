@@ -1,7 +1,7 @@
 /**
- * The RSA keys of agents' and administrators' tokens. Unless the environment gives a pair, they are
- * kept with the other keys of the service, and rotate as those do: the public half of the one before
- * is accepted until the last token of it has ended.
+ * The RSA keys of agents' and administrators' tokens. Unless the environment provides a pair, they
+ * are stored with the service's other keys and rotate like them: the previous public half is
+ * accepted until its last token has ended.
  */
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { AGENT_TOKEN_ALG } from '@governance/shared/agent-token';
@@ -17,11 +17,11 @@ export interface TokenKey {
 }
 
 export interface TokenKeys {
-  /** Whether the environment gives them: the service cannot rotate them then. */
+  /** Whether the environment provides them: the service cannot rotate them then. */
   isConfigured: boolean;
-  /** The key that signs now. */
+  /** The active signing key. */
   signing(): Promise<TokenKey>;
-  /** The keys whose tokens are good. */
+  /** The keys whose tokens are accepted. */
   verification(): Promise<PublicJwk[]>;
   /** One of those, by its id. */
   find(kid: string): Promise<KeyObject | undefined>;
@@ -30,11 +30,11 @@ export interface TokenKeys {
 export interface ConfiguredTokenKeys {
   privateKey: Secret<KeyObject>;
   publicKey: Secret<KeyObject>;
-  /** Of pairs before, or of the one that is to come. */
+  /** Public halves of earlier pairs, or of the next one. */
   others: readonly KeyObject[];
 }
 
-/** The longest life of a token, an administrator's, and more than clocks are apart. */
+/** The longest life of a token (an administrator's), plus a margin for clock differences. */
 const TOKEN_LIFE_MS = 8 * 3_600_000 + 5 * 60_000;
 const PARSED_KEYS = 100;
 

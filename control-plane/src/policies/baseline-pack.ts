@@ -1,6 +1,6 @@
 /**
- * The policies that a new tenant begins with, active; they are its own from then on. A tenant that
- * was there before one of them is given it as a draft: an update changes no decision by itself.
+ * The policies that a new tenant begins with, active; from then on they are its own. An existing
+ * tenant gets a new one as a draft: an update alone changes no decision.
  */
 import type { BaselinePolicy } from '@governance/policies/baseline-pack';
 import { uuidv7 } from '@governance/shared/ids';

@@ -38,7 +38,7 @@ function isAbout(one: Diagnostic, policyId: string): boolean {
 export function tooManyPolicies(maxActive: number): AppError {
   return new AppError(
     'POLICY_LIMIT_REACHED',
-    `The tenant may have ${maxActive} active policies and has them: archive one first.`,
+    `The tenant has its maximum of ${maxActive} active policies: archive one first.`,
   );
 }
 

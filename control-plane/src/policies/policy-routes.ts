@@ -44,7 +44,7 @@ export const policyRoutes =
         schema: {
           summary: 'Create a policy',
           description:
-            'The source must compile, also that of a draft. For an active policy the answer comes when it is in force.',
+            'The source must compile, also that of a draft. For an active policy the answer comes once it is enforced.',
           tags,
           body: NewPolicyBody,
           response: { 201: PolicyView, 409: ErrorBody },
@@ -75,7 +75,7 @@ export const policyRoutes =
         schema: {
           summary: 'Change a policy, activate it, archive it',
           description:
-            'Any status may follow any other: draft, active, archived. Only active policies decide. A change of what decides is answered when it is in force.',
+            'Any status may follow any other: draft, active, archived. Only active policies decide. A change of active policies is answered once it is enforced.',
           tags,
           params: PolicyParams,
           body: PolicyPatchBody,

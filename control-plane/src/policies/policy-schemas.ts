@@ -37,7 +37,7 @@ export const PolicyView = z.object({
   description: z.string(),
   rego_content: z.string(),
   status: PolicyStatus,
-  /** `baseline`: came with the tenant; `custom`: somebody wrote it. */
+  /** `baseline`: came with the tenant; `custom`: written by a user. */
   origin: z.enum(['baseline', 'custom']),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -61,13 +61,13 @@ export function toPolicyView(policy: Policy): PolicyView {
 
 const Words = z.array(Text.max(500)).max(1_000);
 
-/** What a workflow or a delegation says: any JSON, whose size and nesting the body parser bounds. */
+/** A workflow or a delegation: any JSON, whose size and nesting the body parser bounds. */
 const Anything = z.record(z.string(), z.unknown()).nullable().default(null);
 
-/** What the scan of the call would have found. */
+/** The findings that the scan of the call would have. */
 const EvaluatedDlp = z
   .strictObject({
-    /** As many as there have to be, unless given. */
+    /** As many as needed, unless given. */
     findings_count: z.int().min(0).max(1_000_000).optional(),
     max_severity: z.enum(['low', 'medium', 'high', 'critical']).nullable().default(null),
     patterns: Words.default([]),
@@ -92,7 +92,7 @@ const EvaluatedContext = z.strictObject({
 });
 
 /**
- * The specification's fields, and the rest of the policy input as options, so that every rule can
+ * The specification's fields, plus the rest of the policy input as options, so that every rule can
  * be tried.
  */
 export const EvaluateBody = z.strictObject({
@@ -113,7 +113,7 @@ export const EvaluateBody = z.strictObject({
     resource: Text.max(4_000).optional(),
     /** The body parser bounds its nesting. */
     parameters: z.record(z.string(), z.unknown()).default({}),
-    /** Of a call that is made again with what its server had asked for. */
+    /** For a call that is repeated with the input that its server requested. */
     input_responses: z.record(z.string(), z.unknown()).optional(),
     mcp_server: Text.max(500).default(''),
     method: Text.max(200).default('tools/call'),
@@ -147,7 +147,7 @@ const JudgedView = z.object({
   ),
   explanation: z.array(z.string()).meta({
     description:
-      'In plain words: the decision, the rules that made it, and of every rule that does not hold the condition that failed.',
+      'In plain words: the decision, the rules that made it, and the failed condition of every rule that does not hold.',
   }),
   trace: z.array(z.string()).optional().meta({ description: 'Where it was asked for.' }),
 });

@@ -1,8 +1,7 @@
 /**
- * Policies. An active set is compiled together before it is committed, so that two simultaneous
- * activations cannot meet for the first time in the bundle. The answer comes when the change is
- * built, signed and, standalone, in force. Proven by policy-routes.pg.test.ts ("a storm of
- * activations").
+ * Policies. The active set is compiled as a whole before it is committed, so that two simultaneous
+ * activations cannot first meet in the bundle. The answer comes once the change is built, signed
+ * and, in standalone mode, enforced. Proven by policy-routes.pg.test.ts ("a storm of activations").
  */
 import type { PolicyInput, PolicySource, RegoCompiler } from '@governance/policies/contract';
 import { describeDecision } from '@governance/policies/describe-decision';
@@ -50,17 +49,17 @@ export interface PolicyService {
   create(scope: TenantScope, body: NewPolicyBody): Promise<Policy>;
   change(scope: TenantScope, id: string, change: PolicyChange): Promise<Policy>;
   evaluate(scope: TenantScope, id: string, body: EvaluateBody): Promise<EvaluationView>;
-  /** @throws AppError POLICY_DOES_NOT_COMPILE where it would not, on its own */
+  /** @throws AppError POLICY_DOES_NOT_COMPILE when it does not compile on its own */
   requireCompiles(scope: TenantScope, policy: Policy): Promise<void>;
-  /** Makes a change that was reviewed, also where active policies change by change requests alone. */
+  /** Makes a reviewed change, also where active policies change only by change requests. */
   applyReviewed(scope: TenantScope, id: string, review: Review): Promise<Policy>;
 }
 
 export interface Review {
   /**
-   * What of the policy is to change; asked again when it was changed meanwhile.
+   * The change to the policy; computed again if the policy changed meanwhile.
    *
-   * @throws where the review does not hold for the policy as it is
+   * @throws when the review does not apply to the present policy
    */
   plan(before: Policy): Promise<PolicyChange>;
   /** Runs in the transaction that makes the change. */
@@ -184,8 +183,8 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
   }
 
   /**
-   * Serialises the steps of a tenant in this process, and repeats one when another replica was
-   * first. Waits for the bundle after its turn, so that many changes share builds.
+   * Serialises a tenant's steps in this process, and repeats one when another replica was first.
+   * The bundle is awaited after the turn, so that many changes share builds.
    */
   async function take(scope: TenantScope, plan: () => Promise<Step>): Promise<Policy> {
     const { after, outcome } = await turns.take(scope.tenantId, async () => {

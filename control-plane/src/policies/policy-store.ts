@@ -37,7 +37,7 @@ export function policyStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /**
-     * Serialises changes of the tenant's active policies over all replicas, until the transaction
+     * Serialises changes of the tenant's active policies across replicas until the transaction
      * ends: what was compiled together is committed together.
      */
     lockActiveSet: async (): Promise<void> => {
@@ -61,6 +61,6 @@ export async function readActivePolicies({
 }
 
 function toPolicy({ tenantId: _, ...row }: Row): Policy {
-  // The table's CHECKs hold these to their values.
+  // The table's CHECK constraints guarantee these values.
   return { ...row, status: row.status as PolicyStatus, origin: row.origin as Policy['origin'] };
 }

@@ -21,7 +21,7 @@ export const rateLimitRoutes =
       {
         config: { ...config, use: 'read' },
         schema: {
-          summary: 'How often an agent may call; the defaults where the tenant changed none',
+          summary: 'How often an agent may call; the defaults where the tenant changed nothing',
           tags,
           response: { 200: RateLimitView },
         },
@@ -36,7 +36,7 @@ export const rateLimitRoutes =
         schema: {
           summary: 'Calls that rate limits refused, by agent and hour',
           description:
-            'The newest hours first, of the last 30 days, from the records of all data planes. An hour’s number grows while records come.',
+            'The newest hours first, of the last 30 days, from the records of all data planes. An hour’s number grows while records arrive.',
           tags,
           querystring: RefusedQuery,
           response: { 200: RefusedList },
@@ -57,7 +57,7 @@ export const rateLimitRoutes =
         schema: {
           summary: 'Change how often an agent may call, or switch the limits off',
           description:
-            'Only what is named changes. A higher risk tier may not be allowed more a second than the one below it.',
+            'Only the given fields change. A higher risk tier may not be allowed more a second than the one below it.',
           tags,
           body: RateLimitPatch,
           response: { 200: RateLimitView },

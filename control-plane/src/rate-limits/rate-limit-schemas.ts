@@ -22,7 +22,7 @@ export const RateLimitView = z
   .object({
     enabled: z.boolean(),
     limits: z.object({ low: LimitView, medium: LimitView, high: LimitView, critical: LimitView }),
-    /** False: the defaults, since the tenant never changed any. */
+    /** False: the defaults apply, since the tenant never changed them. */
     is_custom: z.boolean(),
   })
   .meta({ id: 'RateLimits' });
@@ -44,7 +44,7 @@ const RefusedView = z
     agent_id: z.string(),
     /** Its beginning. */
     hour: Timestamp,
-    /** Calls that were refused in it, at all data planes. */
+    /** Refused calls in that hour, at all data planes. */
     refused: z.int(),
     last_at: Timestamp,
     /** The limit that refused the last one. */

@@ -1,4 +1,4 @@
-/** A tenant's rate limits. A change goes into the bundle; the answer comes when it is in force. */
+/** A tenant's rate limits. A change goes into the bundle; the answer comes once it is enforced. */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import {
@@ -25,7 +25,7 @@ export function createRateLimitService({ db, bundles, applied }: RateLimitServic
     get: (scope: TenantScope): Promise<RateLimits> =>
       db.inTenant(scope, (tx) => rateLimitStore(tx).get()),
 
-    /** Calls that were refused, by agent and hour. */
+    /** Refused calls, by agent and hour. */
     listRefused: (
       scope: TenantScope,
       filter: RefusedFilter,

@@ -1,7 +1,7 @@
 import { DEFAULT_RATE_LIMITS, RateLimitSettings } from '@governance/shared/rate-limit-settings';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
-/** A tenant's rate limits, and whether they are its own. */
+/** A tenant's rate limits, and whether the tenant set them. */
 export interface RateLimits {
   settings: RateLimitSettings;
   isCustom: boolean;
@@ -17,9 +17,9 @@ export function rateLimitStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
     get,
 
-    /** The same, until the transaction ends changed by nobody else. */
+    /** The same, locked until the transaction ends. */
     getForUpdate: async (): Promise<RateLimits> => {
-      // No row is there to be locked before the first change.
+      // Before the first change there is no row to lock.
       const lock = `rate_limits ${tenantId}`;
       await db.$queryRaw`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))::text`;
       return get();

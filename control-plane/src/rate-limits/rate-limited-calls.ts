@@ -15,9 +15,9 @@ import {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** What is older is deleted; the records themselves stay in the ledger. */
+/** Older counts are deleted; the records themselves stay in the ledger. */
 export const KEPT_DAYS = 30;
-/** Of one record, and of an hour: a data plane may claim any number. */
+/** Limits per record and per hour: a data plane may claim any number. */
 const MOST = Number.MAX_SAFE_INTEGER;
 
 type RateLimited = Extract<LedgerRecord, { type: 'rate_limited' }>;
@@ -38,7 +38,7 @@ export interface RefusedFilter {
   to?: Date | undefined;
 }
 
-/** @param now for records of the future and of a past that is not kept, which count now */
+/** @param now the time for records in the future or older than what is kept */
 export function rateLimitedProjection(now: () => Date): Projection {
   return {
     types: ['rate_limited'],
@@ -84,7 +84,7 @@ interface Added {
 function addedUp(records: readonly ProjectedRecord[], now: number): Map<string, Added> {
   const hours = new Map<string, Added>();
   for (const { record, agentId } of records) {
-    // An agent that the tenant never had is nobody's to look for.
+    // Nobody would look for an agent that the tenant never had.
     if (record.type !== 'rate_limited' || agentId === null) continue;
     const until = Date.parse(record.until);
     const at = until > now || until < now - KEPT_DAYS * DAY_MS ? now : until;
@@ -126,7 +126,7 @@ function refusedStore({ db, scope: { tenantId } }: TenantTransaction) {
   };
 }
 
-/** The newest hours first. @param filter `from` and `to` are of the beginning of hours */
+/** The newest hours first. @param filter `from` and `to` apply to the beginning of hours */
 export const listRefused = (
   db: Pick<TenantDatabase, 'inTenant'>,
   scope: TenantScope,
@@ -134,7 +134,7 @@ export const listRefused = (
   page: { limit: number; offset: number },
 ) => db.inTenant(scope, (tx) => refusedStore(tx).list(filter, page));
 
-/** The leader's task that forgets old hours. */
+/** The leader's task that deletes old hours. */
 export function createRefusedPurge(deps: {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
   now: () => Date;

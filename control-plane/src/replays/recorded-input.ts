@@ -1,6 +1,6 @@
 /**
- * What a replay reads of a recorded decision: whether policy decided it, and what policy was asked.
- * What cannot be known is a reason to skip it, and never guessed.
+ * What a replay reads from a recorded decision: whether policy decided it, and the policy input.
+ * Anything unknown is a reason to skip the decision, never a guess.
  */
 import { payloadDigest } from '@governance/shared/event-payload';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import { payloadContext } from '../payloads/payload-store.ts';
 import { type Recorded, type Skip, Verdict } from './replay-result.ts';
 import type { DecisionRow } from './replay-store.ts';
 
-/** The members of a decision's record that count here; of any version. */
+/** The fields of a decision's record that count here, in any version. */
 const Decision = z.object({
   timestamp: z.string(),
   agent_id: z.string(),
@@ -55,26 +55,26 @@ function parseDecision(bytes: Uint8Array): z.infer<typeof Decision> | undefined 
 
 const skip = (why: Skip) => ({ kind: 'skip', why }) as const;
 
-/** The data plane's step that asks the policies. */
+/** The data plane's step that evaluates the policies. */
 const POLICY_STEP = 'policy';
-/** Carried through that step: a person is asked although policy allows the call. */
+/** Carried through that step: a person decides although policy allows the call. */
 const CARRIED = 'Blast radius: ';
 
 function isByPolicy(record: z.infer<typeof Decision>): boolean {
   const { decided_by, grant_id, exception_id, policy_result, policy_reason: reason } = record;
-  // Policies are not asked about lists.
+  // Policies do not decide lists.
   if (decided_by !== POLICY_STEP || record.method.endsWith('/list')) return false;
-  // A person was.
+  // A person decided.
   if (grant_id || exception_id) return false;
   const isCarried = reason?.startsWith(CARRIED) || reason?.includes(`; ${CARRIED}`);
   return !(policy_result === 'escalate' && isCarried);
 }
 
-/** What data protection leaves where it took something out. */
+/** What data protection puts in place of what it removed. */
 const MARKS = /\[REDACTED[\]:]|hid1:/;
 
 /**
- * Decrypts what policy was asked, and holds it against the chain.
+ * Decrypts the policy input and compares it with the chain.
  *
  * @returns JSON, or why it cannot be used
  */

@@ -1,4 +1,4 @@
-/** What a replay has counted. Bounded: further agents and tools are counted together. */
+/** The counts of a replay. Bounded: further agents and tools are counted together. */
 import type { Judged } from '@governance/policies/evaluator/policy-judge';
 import { z } from 'zod';
 
@@ -7,15 +7,15 @@ export type Verdict = z.infer<typeof Verdict>;
 
 const Count = z.int().nonnegative();
 
-/** Why a decision was not judged anew. */
+/** Why a decision was not evaluated again. */
 export const SkippedCounts = z.object({
   /** No policy decided it: DLP, a limit, standing, an approval … */
   not_by_policy: Count,
-  /** What policy was asked is not kept, or not any more. */
+  /** The policy input is not stored, or no longer. */
   no_input: Count,
-  /** Data protection took something out of what is kept. */
+  /** Data protection removed part of it. */
   input_altered: Count,
-  /** It is not what its record says, or cannot be decrypted. */
+  /** It differs from its record, or cannot be decrypted. */
   input_unreadable: Count,
 });
 export type Skip = keyof z.infer<typeof SkippedCounts>;
@@ -52,9 +52,9 @@ export const ReplayResult = z.object({
   judged: Count,
   changed: Count,
   skipped: SkippedCounts,
-  /** Every pair that was seen, what stays as it was included. */
+  /** Every pair seen, including unchanged ones. */
   transitions: z.array(Transition),
-  /** Of what would change. */
+  /** Counts of changes. */
   agents: z.array(AgentChanges),
   tools: z.array(ToolChanges),
   /** Changes of agents and tools beyond those. */
@@ -80,7 +80,7 @@ export function countSkipped(result: ReplayResult, skip: Skip): void {
   result.skipped[skip]++;
 }
 
-/** A recorded decision, as far as a replay is about it. */
+/** A recorded decision, as far as a replay needs it. */
 export interface Recorded {
   id: string;
   timestamp: string;

@@ -1,4 +1,4 @@
-/** Recorded decisions, judged anew: what a change of a policy would have changed. */
+/** Recorded decisions, evaluated again: what a change of a policy would have changed. */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
@@ -24,7 +24,7 @@ export const replayRoutes =
       {
         config: { guard: 'admin', use: 'manage' },
         schema: {
-          summary: 'Judge recorded decisions anew by another text of this policy',
+          summary: 'Evaluate recorded decisions with another text of this policy',
           description:
             'Within the active set. Answered at once; it runs in the background, one of a tenant at a time.',
           tags,
@@ -62,7 +62,7 @@ export const replayRoutes =
       {
         config: { guard: 'admin', use: 'read' },
         schema: {
-          summary: 'A replay: how far it is, and what would change',
+          summary: 'A replay: its progress, and what would change',
           tags,
           params: ReplayParams,
           response: { 200: ReplayView },
@@ -77,7 +77,7 @@ export const replayRoutes =
       {
         config: { guard: 'admin', use: 'manage' },
         schema: {
-          summary: 'Cancel a replay that is not over',
+          summary: 'Cancel a replay that has not ended',
           tags,
           params: ReplayParams,
           response: { 204: NoContent, 409: ErrorBody },
@@ -90,7 +90,7 @@ export const replayRoutes =
     );
   };
 
-/** As whoever may call the routes that show payloads. */
+/** The same roles as for the routes that show payloads. */
 function seesPayloads({ actor }: TenantScope): boolean {
   return actor.role === 'admin' || actor.role === 'super_admin';
 }

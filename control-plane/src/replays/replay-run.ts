@@ -1,7 +1,7 @@
 /**
- * Runs one claimed replay to its end, its cancellation or this replica's stop. Decisions are judged in
- * a thread of their own, a step at a time, while the next step is read. What is counted is stored with
- * the place up to which it counts, so that another replica goes on from there. Proven by
+ * Runs one claimed replay to its end, its cancellation or this replica's stop. Decisions are
+ * evaluated in a separate thread, a step at a time, while the next step is read. The counts are
+ * stored with the position that they reach, so that another replica continues from there. Proven by
  * replay-run.pg.test.ts.
  */
 import type { RegoCompiler } from '@governance/policies/contract';
@@ -32,7 +32,7 @@ export interface ReplayRunDeps {
   step?: number;
 }
 
-/** How long nobody else takes a replay that was heard of. */
+/** How long a replay's lease lasts after its last sign of life. */
 export const LEASE_MS = 30_000;
 /** Progress is stored no more often. */
 const SAVE_EVERY_MS = 1_000;
@@ -43,7 +43,7 @@ class ReplayFailure extends Error {}
 
 /**
  * @param replay claimed by this replica
- * @param signal this replica stops: somebody else goes on
+ * @param signal this replica stops: another one continues
  */
 export async function runReplay(
   deps: ReplayRunDeps,
@@ -80,7 +80,7 @@ async function loadJudge(
   if (!compiled.ok) throw new ReplayFailure('The policies do not compile together any more.');
   if (setDigestOf(compiled.digest, settings) !== replay.setDigest) {
     throw new ReplayFailure(
-      'The active policies or the settings have changed since it was started: start it anew.',
+      'The active policies or the settings have changed since it was started: start it again.',
     );
   }
   try {
@@ -92,7 +92,7 @@ async function loadJudge(
 
 type Holder = ReturnType<typeof createHolder>;
 
-/** What this replica may write of the replay, as long as it holds it. */
+/** This replica's writes to the replay, while it holds the lease. */
 function createHolder({ db, now }: ReplayRunDeps, scope: TenantScope, replay: Replay) {
   const { id, result } = replay;
   let { leaseUntil } = replay;
@@ -112,12 +112,12 @@ function createHolder({ db, now }: ReplayRunDeps, scope: TenantScope, replay: Re
   };
   const progress = () => ({ position: replay.position, result });
   return {
-    /** @returns false where it is this replica's no more */
+    /** @returns false when this replica no longer holds it */
     keep: async (): Promise<boolean> => {
       if (performance.now() - savedAt < SAVE_EVERY_MS) return true;
       return save({ ...progress(), leaseUntil: new Date(now().getTime() + LEASE_MS) });
     },
-    /** For whoever is next. */
+    /** Releases it for another replica. */
     release: () => save({ ...progress(), leaseUntil: now() }),
     finish: (status: 'completed' | 'failed', reason: string | null) =>
       save({ ...progress(), status, reason, finishedAt: now() }, (tx) =>
@@ -199,7 +199,7 @@ async function open(
   return openInput(row, { tenantId: scope.tenantId, key: keys.get(id), digest });
 }
 
-/** @returns undefined where its provider does not give it: its payloads are counted as unreadable */
+/** @returns undefined when its provider does not return it: its payloads count as unreadable */
 async function findKey(
   dataKeys: Pick<DataKeys, 'find'>,
   scope: TenantScope,

@@ -15,10 +15,10 @@ export const NewReplayBody = z
     from: QueryTime,
     to: QueryTime,
     rego: RegoContent.optional().meta({
-      description: 'In place of the stored source; nothing is stored of the policy.',
+      description: 'Replaces the stored source; the policy itself is not changed.',
     }),
     change_request_id: Id.optional().meta({
-      description: 'Tries what this change request proposes.',
+      description: 'Tries this change request’s proposal.',
     }),
   })
   .refine(({ from, to }) => from < to, { message: 'must be after from', path: ['to'] })
@@ -37,7 +37,7 @@ const ReplayFields = z.object({
   to: Timestamp,
   rego_sha256: Sha256Hex.meta({ description: 'Of the text that is tried.' }),
   is_left_out: z.boolean().meta({
-    description: 'The policy would decide no longer: it is tried by leaving it out.',
+    description: 'The policy would no longer decide: it is tried by leaving it out.',
   }),
   requested_by: z.string(),
   decisions_total: z.int().meta({ description: 'Recorded decisions in the time.' }),
@@ -73,7 +73,7 @@ export function toReplaySummary(replay: Replay): z.infer<typeof ReplaySummary> {
   };
 }
 
-/** @param seesPayloads what policies say of a call may quote what it carried */
+/** @param seesPayloads since policy reasons may quote payloads */
 export function toReplayView(replay: Replay, seesPayloads: boolean): z.infer<typeof ReplayView> {
   const { decisions: _d, judged: _j, changed: _c, examples, ...counts } = replay.result;
   const shown = examples.map((example) => ({

@@ -105,7 +105,7 @@ async function getReplay(tx: TenantTransaction, policyId: string, id: string): P
   return replay;
 }
 
-/** The text that is tried: a change request's, the one that was given, or the policy's own. */
+/** The text to try: a change request's, the given one, or the policy's own. */
 async function findTried(
   tx: TenantTransaction,
   policyId: string,
@@ -119,7 +119,7 @@ async function findTried(
   const request = await changeRequestStore(tx).find(policyId, requestId);
   if (!request) throw new AppError('CHANGE_REQUEST_NOT_FOUND');
   const { base, proposed } = request;
-  // What would no longer decide is tried by leaving it out; a draft as if it were active.
+  // A policy that would no longer decide is left out; a draft is tried as if active.
   const isLeftOut = base.status === 'active' && proposed.status !== 'active';
   return { policyId, name: proposed.name, regoContent: proposed.regoContent, isLeftOut };
 }

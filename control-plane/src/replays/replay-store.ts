@@ -12,7 +12,7 @@ export interface DecisionRange {
   untilPosition: number;
 }
 
-/** A recorded decision with what is kept of what policy was asked. */
+/** A recorded decision with its stored policy input. */
 export interface DecisionRow {
   position: bigint;
   id: string;
@@ -23,7 +23,7 @@ export interface DecisionRow {
   ciphertext: Uint8Array | null;
 }
 
-/** Rows of a step have at most so many bytes together, but for the first. */
+/** Byte limit of a step's rows, which the first row may exceed. */
 const MAX_STEP_BYTES = 16 * 1024 * 1024;
 
 /** This feature's rows, of the transaction's tenant. */
@@ -53,7 +53,7 @@ export function replayStore({ db, scope: { tenantId } }: TenantTransaction) {
       return { found: rows.map(toReplay), total: await db.policyReplay.count({ where }) };
     },
 
-    /** @returns undefined where another replica was first, or it is over */
+    /** @returns undefined when another replica was first, or it has ended */
     claim: async (id: string, at: Date, leaseUntil: Date): Promise<Replay | undefined> => {
       const { count } = await db.policyReplay.updateMany({
         where: {
@@ -68,7 +68,7 @@ export function replayStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /**
-     * Writes how far a claimed replay is, if its lease is still the one that this replica took.
+     * Stores a claimed replay's progress, if its lease is still the one that this replica took.
      *
      * @returns false where it is not, or the replay was cancelled
      */
@@ -85,7 +85,7 @@ export function replayStore({ db, scope: { tenantId } }: TenantTransaction) {
       return count > 0;
     },
 
-    /** @returns false where it is over */
+    /** @returns false when it has ended */
     cancel: async (id: string, at: Date): Promise<boolean> => {
       const { count } = await db.policyReplay.updateMany({
         where: { tenantId, id, status: { in: ['queued', 'running'] } },
@@ -94,7 +94,7 @@ export function replayStore({ db, scope: { tenantId } }: TenantTransaction) {
       return count > 0;
     },
 
-    /** Deletes ended ones of a policy beyond those that are kept. */
+    /** Deletes ended ones of a policy beyond the number kept. */
     prune: async (policyId: string): Promise<void> => {
       await db.$executeRaw`
         DELETE FROM policy_replays WHERE tenant_id = ${tenantId}::uuid AND id IN (
@@ -126,7 +126,7 @@ export function replayStore({ db, scope: { tenantId } }: TenantTransaction) {
       return Number(row?.count ?? 0);
     },
 
-    /** In order of receipt, behind a position. */
+    /** In order of receipt, after a position. */
     readDecisions: (range: DecisionRange, after: number, limit: number): Promise<DecisionRow[]> =>
       db.$queryRaw<DecisionRow[]>`
         SELECT position, id::text AS id, event_time, bytes, is_encrypted,
@@ -155,7 +155,7 @@ export function replayStore({ db, scope: { tenantId } }: TenantTransaction) {
 function toReplay({ tenantId: _, ...row }: Row): Replay {
   return {
     ...row,
-    // The table's CHECK holds it to its values.
+    // The table's CHECK constraint guarantees its values.
     status: row.status as ReplayStatus,
     untilPosition: Number(row.untilPosition),
     position: Number(row.position),

@@ -8,7 +8,7 @@ import { replayStore } from './replay-store.ts';
 
 const EVERY_MS = 1_000;
 const LANES = 2;
-/** One that so many replicas could not finish is not tried for ever. */
+/** A replay that this many replicas could not finish is given up. */
 const MAX_ATTEMPTS = 10;
 const PURGE_EVERY_MS = 60 * 60_000;
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 /**
- * A replay and its states: queued → running → completed or failed; cancelled from either of the first
- * two. What runs is held by one replica until its lease ends; another one goes on from there.
+ * A replay and its states: queued → running → completed or failed; cancelled from either of the
+ * first two. A running one is held by one replica until its lease ends; then another continues it.
  */
 import { hash } from 'node:crypto';
 import type { PolicySource } from '@governance/policies/contract';
@@ -11,7 +11,7 @@ import type { ReplayResult } from './replay-result.ts';
 export const ReplayStatus = z.enum(['queued', 'running', 'completed', 'failed', 'cancelled']);
 export type ReplayStatus = z.infer<typeof ReplayStatus>;
 
-/** Ended ones that are kept of a policy. */
+/** Ended replays kept per policy. */
 export const MAX_ENDED_OF_POLICY = 20;
 
 export interface Replay {
@@ -21,7 +21,7 @@ export interface Replay {
   status: ReplayStatus;
   fromTime: Date;
   toTime: Date;
-  /** The policy's, in reasons. */
+  /** The policy's name, for reasons. */
   name: string;
   regoContent: string;
   regoSha256: string;
@@ -40,7 +40,7 @@ export interface Replay {
   finishedAt: Date | null;
 }
 
-/** The active set in which the policy has the text that is tried, or is left out. */
+/** The active set in which the policy has the text under test, or is left out. */
 export function candidateSet(
   active: PolicySource[],
   { policyId, name, regoContent, isLeftOut }: Tried,
@@ -51,7 +51,7 @@ export function candidateSet(
 
 export type Tried = Pick<Replay, 'policyId' | 'name' | 'regoContent' | 'isLeftOut'>;
 
-/** Names all that a verdict depends on besides the input. */
+/** Identifies everything that a verdict depends on besides the input. */
 export function setDigestOf(sourcesDigest: string, settings: unknown): string {
   return hash('sha256', canonicalize({ sources: sourcesDigest, settings }), 'hex');
 }

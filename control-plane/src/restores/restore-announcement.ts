@@ -1,9 +1,9 @@
 /**
  * Records in every tenant's admin chain that the operator restored the database from a backup, and
- * begins the next epoch of every tenant's log. It explains why others know heads and checkpoints
- * that are not there, and verifies nothing: the break stays, explained. No API route leads here, or
- * an administrator could explain away removed records. Proven by admin-chain-cut.pg.test.ts and
- * log-epochs.pg.test.ts.
+ * begins the next epoch of every tenant's log. It explains why others remember heads and
+ * checkpoints that are missing here, and verifies nothing: the break stays, explained. No API route
+ * leads here, or an administrator could explain away removed records. Proven by
+ * admin-chain-cut.pg.test.ts and log-epochs.pg.test.ts.
  */
 import type { LogEpoch } from '@governance/shared/evidence/evidence-keys';
 import { CONTROL_PLANE_RESTORED } from '../chain/admin-facts.ts';
@@ -17,12 +17,12 @@ export interface AnnouncedRestore {
   restored: { stream: string; epoch: number; seq: number; hash: string };
   /** The highest head that data planes have reported and the chain does not have. */
   lost: { position: string; signedAt: string | null } | null;
-  /** How the log goes on. */
+  /** How the log continues. */
   logEpoch: LogEpoch;
 }
 
 /**
- * One transaction a tenant: record and epoch are there both, or neither.
+ * One transaction per tenant: record and epoch commit together.
  *
  * @param announced.operator the login at the machine
  * @param announced.signer the key for checkpoints

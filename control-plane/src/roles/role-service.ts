@@ -33,7 +33,7 @@ export function createRoleService({ db, applied, now }: RoleServiceDeps) {
       try {
         const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
           const role = await roleStore(tx).create({ id, ...input }, at);
-          // A role with scopes travels as a fact of its own kind, which data planes that know no
+          // A role with scopes is a fact of a separate kind, which data planes without support for
           // scopes ignore.
           const isScoped = parseResourceScopes(resource_scopes) !== null;
           const flat = isScoped ? [] : permissions;
@@ -57,7 +57,7 @@ export function createRoleService({ db, applied, now }: RoleServiceDeps) {
         return result;
       } catch (error) {
         if (isUniqueViolation(error)) {
-          throw new AppError('DUPLICATE_NAME', 'There is a role with this name already.');
+          throw new AppError('DUPLICATE_NAME', 'A role with this name already exists.');
         }
         throw error;
       }

@@ -1,4 +1,4 @@
-/** Closes sessions whose time is over: what the agent's risk was then stays with the session. */
+/** Closes sessions whose time is over, and stores the agent's risk at that moment. */
 import type { LeaderTask } from '../platform/leader.ts';
 import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
 import { agentSessionStore, CLOSED_AT_ONCE } from './session-store.ts';

@@ -1,16 +1,16 @@
 /**
- * What makes calls one session: the same agent, for the same requester, in the same session of the
- * protocol where the client has one. Names are taken as they arrive, hashed where the tenant wants
- * that (docs/data-protection.md).
+ * Calls belong to one session if they have the same agent, requester and, where the client has one,
+ * protocol session. Names are taken as they arrive, hashed if the tenant wants that
+ * (docs/data-protection.md).
  */
 import { hash } from 'node:crypto';
 import type { DecisionRecord } from '@governance/shared/ledger-record';
 import { CLOCK_AHEAD_MS } from '../platform/record-time.ts';
 
-/** Characters of a requester's name that are kept to be shown. */
+/** Characters of a requester's name that are stored for display. */
 const MAX_SHOWN = 256;
 
-/** What data protection writes in the place of a name that it could not hash. */
+/** What data protection writes in place of a name that it could not hash. */
 export const REMOVED_NAME = '[REDACTED]';
 
 /** @returns the key of a decision's session */
@@ -24,19 +24,21 @@ export function requesterKeyOf({ agent_id, requester_id }: DecisionRecord): stri
   return keyOf('requester', requester_id);
 }
 
-/** @returns the requester as it is shown */
+/** @returns the requester's display name */
 export function shownRequester({ requester_id }: DecisionRecord): string | null {
   return requester_id === null ? null : requester_id.slice(0, MAX_SHOWN).toWellFormed();
 }
 
-/** @returns a UUID of version 8, the same for the same parts: short in an index, whatever they are */
+/**
+ * @returns a UUID of version 8, a function of its parts: short in an index, however long they are
+ */
 export function keyOf(...parts: (string | null)[]): string {
   const digits = hash('sha256', JSON.stringify(parts));
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-a${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
 }
 
 /**
- * When a decision counts as made: a time that its writer cannot have seen is that of now.
+ * The effective time of a decision: an impossible time becomes the present.
  *
  * @param now Unix milliseconds
  */

@@ -1,8 +1,8 @@
 /**
  * Keeps sessions of agents, and which decisions are theirs, in the transaction that stores the
- * records. What it reads does not grow with what was there before: the sessions that the new events
- * touch, by an index. Proven by session-projection.pg.test.ts: the counts are those of the records,
- * whatever the order in which batches of several data planes come.
+ * records. Reads only the sessions that the new events touch, by an index, however much there was
+ * before. Proven by session-projection.pg.test.ts: the counts match the records, whatever the order
+ * in which the batches of several data planes arrive.
  */
 import { uuidv7 } from '@governance/shared/ids';
 import type { PoolClient } from 'pg';
@@ -42,7 +42,7 @@ interface Change {
   joined: Joined<KnownSession, SessionEvent>;
 }
 
-/** @param now the clock against which times of the future are held */
+/** @param now the clock that future times are limited by */
 export function sessionProjection(now: () => Date): Projection {
   return {
     types: ['decision'],
@@ -92,8 +92,8 @@ function groupByKey(records: readonly ProjectedRecord[], now: number) {
 }
 
 /**
- * One transaction of a tenant at a time, over all replicas: two could begin the same session. They
- * wait for each other soon after in any case, for the order of receipt.
+ * Serialises a tenant's transactions across replicas: two could begin the same session. They wait
+ * for each other soon after anyway, for the order of receipt.
  *
  * @returns how long a session may be idle
  */
@@ -120,8 +120,8 @@ interface KnownRow {
 }
 
 /**
- * Of one key no two overlap: of those that began before a run, only the last one can reach into it.
- * Each part reads one range of `agent_sessions_key_idx`.
+ * Sessions of one key never overlap: of those that began before a run, only the last can reach into
+ * it. Each part reads one range of `agent_sessions_key_idx`.
  */
 const TOUCHED = `SELECT DISTINCT s.session_key, s.id, s.started_at, s.last_event_at, s.expires_at,
      s.event_count, s.tool_call_count, s.dlp_hit_count
@@ -148,7 +148,7 @@ async function readTouched(
   const runs = [...byKey].flatMap(([key, events]) =>
     runsOf(events, idleMs).map((run) => ({ key, ...run })),
   );
-  // Not named: a plan that is kept would be that of the table's first days.
+  // Not a named statement: its cached plan would date from the table's first days.
   const { rows } = await client.query<KnownRow>(TOUCHED, [
     tenantId,
     runs.map((run) => run.key),
@@ -175,7 +175,7 @@ async function readTouched(
   return known;
 }
 
-/** What a session gains: its new events, and all of the sessions that it takes in. */
+/** What a session gains: its new events, and all events of the sessions merged into it. */
 function gainOf({ events, sessions }: Change['joined']): Counts {
   const absorbed = sessions.slice(1).map(({ counts }) => counts);
   const gain = {
@@ -191,7 +191,7 @@ function gainOf({ events, sessions }: Change['joined']): Counts {
   return gain;
 }
 
-/** A closed session that a late record keeps open longer than now is open again. */
+/** A late record that extends a closed session beyond the present reopens it. */
 async function writeSessions(
   client: PoolClient,
   tenantId: string,
@@ -235,7 +235,7 @@ async function writeSessions(
   });
 }
 
-/** Sessions that late records have joined to an earlier one: their ids lead to it from now on. */
+/** Sessions that late records merged into an earlier one: their ids refer to it from now on. */
 async function writeMerged(
   client: PoolClient,
   tenantId: string,

@@ -62,7 +62,7 @@ export const agentSessionRoutes =
       {
         config,
         schema: {
-          summary: 'What was decided in a session, in the order of time',
+          summary: 'The decisions of a session, ordered by time',
           tags,
           params: z.object({ id: Id }),
           querystring: EventQuery,

@@ -1,34 +1,34 @@
 /**
- * Events become sessions by their times: two belong together where no more than the idle time lies
- * between them. The result is the same whatever the order in which they come, since it is the union
- * of spans: a late event may begin a session earlier, or join two. Proven by session-spans.test.ts.
+ * Groups events into sessions by time: two belong together if at most the idle time lies between
+ * them. The result is a union of spans, so it does not depend on the order of arrival: a late event
+ * may begin a session earlier, or merge two. Proven by session-spans.test.ts.
  */
 
 /** Times are Unix milliseconds. */
 export interface Span {
   startedAt: number;
   lastEventAt: number;
-  /** No event until then, and the session is over. */
+  /** Without an event until then, the session is over. */
   expiresAt: number;
 }
 
 export interface Joined<S, E> {
   span: Span;
   events: E[];
-  /** The sessions that it is made of, the earliest first. None: it is new. */
+  /** The sessions merged into it, the earliest first. None: it is new. */
   sessions: S[];
 }
 
-/** @returns the events in runs that no known session is needed to see, the earliest first */
+/** @returns the events in runs, found without looking at known sessions, the earliest first */
 export function runsOf<E extends { at: number }>(events: readonly E[], idleMs: number): Span[] {
   return joinSpans<never, E>([], events, idleMs).map(({ span }) => span);
 }
 
 /**
- * Puts events of one key into its sessions.
+ * Assigns events of one key to its sessions.
  *
  * @param sessions those that a run of the events meets; they do not meet each other
- * @returns what has an event; sessions without one stay as they are
+ * @returns the sessions with new events; the others stay as they are
  */
 export function joinSpans<S extends Span, E extends { at: number }>(
   sessions: readonly S[],

@@ -5,7 +5,7 @@ import type { SessionRow, SessionStatus } from './session-view.ts';
 
 /** Sessions that one transaction of the task closes. */
 export const CLOSED_AT_ONCE = 500;
-/** Of one page of events: a record has up to 256 KiB. */
+/** Byte limit of one page of events: a record has up to 256 KiB. */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
 export interface SessionFilter {
@@ -18,12 +18,14 @@ interface Page {
   offset: number;
 }
 
-/** This feature's rows, of the transaction's tenant. Sessions and their events are ingest's to write. */
+/**
+ * This feature's rows, of the transaction's tenant. Only ingest writes sessions and their events.
+ */
 export function agentSessionStore({ db, scope: { tenantId } }: TenantTransaction) {
   const where = ({ status, agentId }: SessionFilter, now: Date) => {
     const conditions = [Prisma.sql`s.tenant_id = ${tenantId}::uuid AND s.merged_into IS NULL`];
     if (agentId) conditions.push(Prisma.sql`s.agent_id = ${agentId}::uuid`);
-    // What is closed is over, so the few that are open are found by an index.
+    // A closed session has ended, so an index finds the few open ones.
     if (status === 'active') {
       conditions.push(Prisma.sql`s.closed_at IS NULL AND s.expires_at > ${now}`);
     }
@@ -48,7 +50,10 @@ export function agentSessionStore({ db, scope: { tenantId } }: TenantTransaction
       return { sessions, total: Number(counted?.total ?? 0) };
     },
 
-    /** @returns the session and how many events it has; one that became a part of another is that */
+    /**
+     * @returns the session and how many events it has; for a merged session, the one it was merged
+     * into
+     */
     find: async (id: string): Promise<{ id: string; events: number } | undefined> => {
       const [row] = await db.$queryRaw<{ id: string; event_count: bigint }[]>`
         SELECT s.id, s.event_count FROM agent_sessions named
@@ -59,10 +64,10 @@ export function agentSessionStore({ db, scope: { tenantId } }: TenantTransaction
     },
 
     /**
-     * The records of a session's decisions, the earliest first. What is not in the ledger any more is
+     * The records of a session's decisions, the earliest first. Records no longer in the ledger are
      * left out.
      *
-     * @returns how many fit where the page is too large to be held in memory
+     * @returns how many fit when the page is too large for memory
      */
     events: async (id: string, { limit, offset }: Page): Promise<LedgerRow[] | number> => {
       const parts = await db.$queryRaw<{ id: string }[]>`
@@ -91,7 +96,7 @@ export function agentSessionStore({ db, scope: { tenantId } }: TenantTransaction
       return rows.map((row) => toLedgerRow({ ...row, bytes: row.bytes ?? new Uint8Array() }));
     },
 
-    /** Closes sessions whose time is over, each with its agent's risk of now. @returns how many */
+    /** Closes sessions whose time is over, each with its agent's present risk. @returns how many */
     closeSome: async (now: Date): Promise<number> => db.$executeRaw`
       UPDATE agent_sessions s SET closed_at = ${now}, risk_score_at_close = a.risk_score
       FROM agents a
@@ -105,7 +110,7 @@ export function agentSessionStore({ db, scope: { tenantId } }: TenantTransaction
   };
 }
 
-/** What others ask of a session. Times are Unix milliseconds. */
+/** What other features ask about a session. Times are Unix milliseconds. */
 export interface FoundSession {
   id: string;
   startedAt: number;
@@ -115,7 +120,7 @@ export interface FoundSession {
  * The sessions that events belong to.
  *
  * @param events each with the key of its session (`sessionKeyOf`) and its time (`timeOf`)
- * @returns finds one of them; undefined where the event has none
+ * @returns finds one of them; undefined when the event has none
  */
 export async function readSessions(
   { db, scope: { tenantId } }: TenantTransaction,
@@ -125,7 +130,7 @@ export async function readSessions(
   const wanted = [
     ...new Map(events.map((event) => [placeOf(event.key, event.at), event])).values(),
   ];
-  // Of one key they do not overlap: the one that began last is the only one that can reach so far.
+  // Sessions of one key never overlap: only the one that began last can reach so far.
   const rows = await db.$queryRaw<{ nr: bigint; id: string; started_at: Date }[]>`
     SELECT w.nr, s.id, s.started_at
     FROM unnest(${wanted.map(({ key }) => key)}::uuid[],
@@ -146,14 +151,14 @@ export async function readSessions(
   return (key, at) => found.get(placeOf(key, at));
 }
 
-/** Sessions that are looked at in one time: more than any tenant lets one requester open in it. */
+/** Sessions read at a time: more than any tenant lets one requester open in it. */
 const MAX_OPENINGS = 4_000;
 
 /**
  * When sessions of requesters began.
  *
  * @param wanted with the key of a requester (`requesterKeyOf`), from and to included
- * @returns for each wanted, in the order of time
+ * @returns for each wanted, ordered by time
  */
 export async function readOpenings(
   { db, scope: { tenantId } }: TenantTransaction,

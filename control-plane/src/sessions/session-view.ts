@@ -6,7 +6,7 @@ import type { LedgerRow } from '../chain/ledger-row.ts';
 export const SessionStatus = z.enum(['active', 'expired']);
 export type SessionStatus = z.infer<typeof SessionStatus>;
 
-/** As it is read, with its agent's name of now. */
+/** As read, with its agent's present name. */
 export interface SessionRow {
   id: string;
   agent_id: string;
@@ -25,10 +25,10 @@ export const AgentSessionView = z
     id: z.string(),
     agent_id: z.string(),
     agent_name: z.string(),
-    /** For whom the agent acted; null where it named nobody. As it is recorded, so perhaps a hash. */
+    /** For whom the agent acted; null where it named nobody. As recorded, so possibly a hash. */
     requester_id: z.string().nullable(),
     started_at: z.string(),
-    /** When it is over unless something else is called; when it was over. */
+    /** When it ends unless another call follows; for an ended session, when it ended. */
     expires_at: z.string(),
     status: SessionStatus,
     /** Calls of tools, whatever was decided. */

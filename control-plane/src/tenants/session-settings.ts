@@ -1,4 +1,4 @@
-/** What a tenant may set of agent sessions, in `sessions` of /api/v1/admin/settings. */
+/** A tenant's settings for agent sessions, in `sessions` of /api/v1/admin/settings. */
 import { z } from 'zod';
 
 export const IDLE_MINUTES = { least: 1, most: 24 * 60, usual: 30 };
@@ -7,7 +7,7 @@ export const CYCLING_SESSIONS = { least: 2, most: 1_000, usual: 5 };
 const IdleMinutes = z.int().min(IDLE_MINUTES.least).max(IDLE_MINUTES.most);
 const CyclingSessions = z.int().min(CYCLING_SESSIONS.least).max(CYCLING_SESSIONS.most);
 
-/** As it is stored: a member that is missing has its default. */
+/** As stored: a missing member has its default. */
 export const SessionSettings = z
   .object({
     idle_minutes: IdleMinutes.default(IDLE_MINUTES.usual),
@@ -23,8 +23,8 @@ export const SessionSettingsPatch = z.strictObject({
 });
 
 export const SessionSettingsView = z.object({
-  /** A session that has no event for so long is over. */
+  /** A session without events for this long is over. */
   idle_minutes: z.int(),
-  /** So many sessions of one requester within 30 minutes are REQUESTER_SESSION_CYCLING. */
+  /** This many sessions of one requester within 30 minutes raise REQUESTER_SESSION_CYCLING. */
   cycling_sessions: z.int(),
 });

@@ -29,7 +29,7 @@ describe('POST /api/v1/tenants', () => {
     await call('/api/v1/tenants', { token, body: newTenant('twice') });
     const before = await test.superuser.query('SELECT count(*) FROM tenants');
     for (const [body, detail] of [
-      [newTenant('twice', 'somebody-else'), 'A tenant of that name exists.'],
+      [newTenant('twice', 'somebody-else'), 'A tenant with this name already exists.'],
       [newTenant('another', 'twice-admin'), 'The username is taken.'],
       [newTenant('third', 'superadmin'), 'The username is reserved.'],
     ] as const) {

@@ -45,7 +45,7 @@ export const tenantRoutes =
       {
         config: { guard: 'super-admin' },
         schema: {
-          summary: 'Make a tenant with its first administrator and the baseline policies',
+          summary: 'Create a tenant with its first administrator and the baseline policies',
           tags: ['tenants'],
           body: NewTenant,
           response: { 201: TenantView, 409: ErrorBody, 429: ErrorBody },

@@ -15,7 +15,7 @@ import {
 } from '../platform/tenant-scope.ts';
 import { tenantStore } from './tenant-store.ts';
 
-/** The tenant of `admin`, there from the first start. */
+/** The tenant of `admin`, which exists from the first start. */
 export const DEFAULT_TENANT = 'default';
 export const DEFAULT_ADMIN = 'admin';
 
@@ -36,7 +36,7 @@ export interface TenantServiceDeps {
   db: TenantDatabase;
   lookups: Pick<Lookups, 'findLogin'>;
   passwordGate: PasswordGate;
-  /** Writes what every tenant begins with, in the transaction that makes it. */
+  /** Writes what every tenant begins with, in the transaction that creates it. */
   begin: (tx: TenantTransaction) => Promise<void>;
   /** Standalone: why the local data plane cannot serve so many tenants. */
   findTenantProblem?: ((tenants: number) => string | undefined) | undefined;
@@ -58,12 +58,12 @@ export interface TenantService {
     actor: Actor,
     request: NewTenantRequest,
     requestId?: string,
-    /** Writes more in the transaction that makes the tenant. */
+    /** Writes more in the transaction that creates the tenant. */
     also?: (tx: TenantTransaction) => Promise<void>,
   ): Promise<Tenant>;
   /**
-   * Makes the tenant `default` with its user `admin`, or sets that user's password where another was
-   * given here the last time.
+   * Creates the tenant `default` with its user `admin`, or sets that user's password if the
+   * configured one changed.
    *
    * @returns the tenant's id
    */
@@ -77,14 +77,14 @@ export function createTenantService(deps: TenantServiceDeps): TenantService {
     if (admin.username === SUPER_ADMIN_USERNAME) {
       throw new AppError('DUPLICATE_NAME', 'The username is reserved.');
     }
-    // The first tenant is the service's own and is always made.
+    // The first tenant is the service's own and always created.
     if (actor !== SYSTEM_ACTOR) await requireServable(deps, actor);
     const passwordHash = await deps.passwordGate.run('tenants', false, () =>
       hashPassword(admin.password),
     );
     const tenantId = uuidv7();
     const administrator = { id: uuidv7(), username: admin.username, passwordHash };
-    // The table holds names apart as they are written; this one, in any case.
+    // The table distinguishes case in names; this check does not.
     if (await lookups.findLogin(admin.username)) throw takenUsername();
     try {
       const { result, feedSeq } = await db.inTenantWithHeads(
@@ -108,7 +108,7 @@ export function createTenantService(deps: TenantServiceDeps): TenantService {
       const taken = await lookups.findLogin(admin.username);
       throw taken
         ? takenUsername()
-        : new AppError('DUPLICATE_NAME', 'A tenant of that name exists.');
+        : new AppError('DUPLICATE_NAME', 'A tenant with this name already exists.');
     }
   };
 
@@ -143,7 +143,7 @@ export function createTenantService(deps: TenantServiceDeps): TenantService {
           const admin = { username: DEFAULT_ADMIN, password: password.reveal() };
           return (await create(SYSTEM_ACTOR, { name: DEFAULT_TENANT, admin })).id;
         } catch (error) {
-          // Another replica made it at the same moment.
+          // Another replica created it at the same moment.
           const made = await findDefaultTenant();
           if (!made) throw error;
           return made.id;
@@ -171,8 +171,8 @@ function takenUsername(): AppError {
 }
 
 /**
- * A password changed in the environment takes effect at the next start and ends open sessions. One
- * that stayed the same there does not undo what was changed through the API.
+ * A password changed in the environment takes effect at the next start and ends open sessions. An
+ * unchanged one does not undo changes made through the API.
  */
 async function ensurePassword(
   { db, lookups }: TenantServiceDeps,
@@ -180,7 +180,7 @@ async function ensurePassword(
   password: Secret,
 ): Promise<void> {
   const login = await lookups.findLogin(DEFAULT_ADMIN);
-  // It may have been deleted since, and the name be another tenant's now.
+  // The tenant may have been deleted since, and its name may belong to another now.
   if (login?.tenantId !== tenantId || login.username !== DEFAULT_ADMIN) return;
   const scope = { tenantId, actor: SYSTEM_ACTOR };
   const taken = await db.inTenant(scope, (tx) => tenantStore(tx).environmentHash(login.id));

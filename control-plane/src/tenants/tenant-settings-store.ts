@@ -1,7 +1,7 @@
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { TenantSettings } from './tenant-settings.ts';
 
-/** The row of the transaction's tenant, which is there once something was changed. */
+/** The transaction's tenant's row, which exists once something was changed. */
 export function tenantSettingsStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
     get: async (): Promise<TenantSettings> => {
@@ -24,7 +24,7 @@ export function tenantSettingsStore({ db, scope: { tenantId } }: TenantTransacti
   };
 }
 
-/** Whether the tenant's active policies change by change requests alone. */
+/** Whether the tenant's active policies change only by change requests. */
 export async function requiresChangeRequests(tx: TenantTransaction): Promise<boolean> {
   return (await tenantSettingsStore(tx).get()).policies.require_change_requests;
 }

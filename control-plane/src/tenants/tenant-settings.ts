@@ -1,7 +1,6 @@
 /**
- * What a tenant's administrators may set about what servers say, and about their own work, with its
- * defaults. Stored as what
- * was changed, shown and sent whole.
+ * A tenant's settings for the inspection of results and for administrators' own work, with
+ * defaults. Stores only changes; shown and sent whole.
  */
 import { DEFAULT_HOLD_SETTINGS, HoldMinutes } from '@governance/shared/hold-settings';
 import { DEFAULT_INBOUND_ACTIONS, InboundAction } from '@governance/shared/inbound-settings';
@@ -11,7 +10,7 @@ import { SessionSettings, SessionSettingsPatch, SessionSettingsView } from './se
 const { low, medium, high, critical } = DEFAULT_INBOUND_ACTIONS;
 const { timeout_minutes: minutes } = DEFAULT_HOLD_SETTINGS;
 
-/** As it is stored: a member that is missing has its default. */
+/** As stored: a missing member has its default. */
 export const TenantSettings = z.object({
   inbound: z
     .object({
@@ -65,7 +64,7 @@ export const TenantSettingsPatch = z.strictObject({
           critical: InboundAction.optional(),
         })
         .optional(),
-      /** Members that it does not name become those of `actions` at the first change. */
+      /** Members that it omits become those of `actions` at the first change. */
       untrusted_actions: z
         .strictObject({
           low: InboundAction.optional(),
@@ -119,7 +118,7 @@ export const TenantSettingsView = z
       require_approval: z.boolean(),
     }),
     policies: z.object({
-      /** What is active changes by change requests alone. */
+      /** Active policies change only by change requests. */
       require_change_requests: z.boolean(),
     }),
     holds: z.object({
@@ -135,7 +134,7 @@ export const TenantSettingsView = z
   })
   .meta({ id: 'TenantSettings' });
 
-/** The settings with what a PATCH names. */
+/** The settings after a PATCH. */
 export function changedSettings(before: TenantSettings, patch: TenantSettingsPatch) {
   const actions = { ...before.inbound.actions, ...patch.inbound?.actions };
   const untrusted = patch.inbound?.untrusted_actions;

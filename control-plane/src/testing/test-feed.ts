@@ -18,7 +18,7 @@ export function aFeedSigner(): { signer: StatementSigner; keys: StatementKey[] }
   return { signer: async () => ({ key, kid }), keys: [jwk] };
 }
 
-/** The fact of a role whose key goes with its number, and whose name may be given. */
+/** The fact of a role whose key has its number, with an optional name. */
 export function roleFact(n: number, name = `role ${n}`): Extract<NewFact, { kind: 'role' }> {
   const id = `0190aaaa-0000-7000-8000-${String(n).padStart(12, '0')}`;
   const value = { id, name, permissions: [], resource_scopes: [] };
@@ -30,7 +30,7 @@ export interface ReadSnapshot {
   end: SignedSnapshotEnd;
 }
 
-/** Reads a snapshot to its end, and checks what a data plane would: signature, count, digest. */
+/** Reads a whole snapshot, and checks what a data plane would: signature, count, digest. */
 export async function readSnapshot(
   reader: Pick<FeedReader, 'readSnapshot'>,
   trust: { tenantId: string; keys: StatementKey[] },
@@ -46,18 +46,18 @@ export async function readSnapshot(
   }
   const end = verifyStatement(step.value, trust);
   if (end.count !== sum.count() || end.entries_digest !== sum.hex()) {
-    throw new Error('the snapshot is not what its end says');
+    throw new Error('the snapshot does not match its end');
   }
   return { pages, end: step.value };
 }
 
-/** A reader of one tenant's feed as a data plane is, with what it knows in a map. */
+/** Reads one tenant's feed as a data plane does, into a map. */
 export interface Follower {
   facts: Map<string, unknown>;
   cursor: number;
-  /** Snapshots it had to read. */
+  /** Snapshots that it had to read. */
   resets: number;
-  /** Reads one page, or a snapshot where that is asked for. @returns whether it has everything */
+  /** Reads one page, or a snapshot where one is required. @returns whether it is up to date */
   step(limit: number): Promise<boolean>;
 }
 
@@ -84,7 +84,7 @@ export function createFollower(
           follower.cursor = entry.seq;
         }
         const isAtHead = follower.cursor === said.feed_seq;
-        if (isAtHead && digest !== said.feed_digest) throw new Error('the digest is another');
+        if (isAtHead && digest !== said.feed_digest) throw new Error('the digest differs');
         return isAtHead;
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'FEED_RESET') throw error;

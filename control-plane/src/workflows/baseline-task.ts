@@ -1,6 +1,7 @@
 /**
- * Compares completed sessions with what is usual in their workflow, and learns from them. A minute
- * after the end, when the records of data planes have come; those of one that is away count nothing.
+ * Compares completed sessions with their workflow's baseline, and updates it. Runs a minute after a
+ * session's end, when the data planes' records have arrived; records of an offline data plane do
+ * not count.
  */
 import { z } from 'zod';
 import { raiseAlert } from '../alerts/raise-alert.ts';
@@ -30,7 +31,7 @@ export interface BaselineDeps {
 }
 
 export function createBaselineTask({ db, now }: BaselineDeps): LeaderTask {
-  /** One session a transaction: its baseline, its alerts and its mark go together. */
+  /** One session per transaction: its baseline, its alerts and its mark commit together. */
   const compareNext = (tenantId: string) =>
     db.inTenant(systemScope(tenantId), (tx) => compareOne(tx, now()));
   return {
@@ -43,7 +44,7 @@ export function createBaselineTask({ db, now }: BaselineDeps): LeaderTask {
   };
 }
 
-/** @returns whether there was one */
+/** @returns whether there was a session */
 async function compareOne(tx: TenantTransaction, at: Date): Promise<boolean> {
   const { db, scope } = tx;
   const { tenantId } = scope;
@@ -54,7 +55,7 @@ async function compareOne(tx: TenantTransaction, at: Date): Promise<boolean> {
     ORDER BY completed_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
   if (!session) return false;
   const { id, workflow_id: workflowId } = session;
-  // Two sessions of one workflow are learned from one after the other.
+  // Serialises two sessions of one workflow.
   await db.$queryRaw`
     SELECT 1 FROM workflows WHERE tenant_id = ${tenantId}::uuid AND id = ${workflowId}::uuid
     FOR NO KEY UPDATE`;

@@ -55,7 +55,7 @@ export function delegationStore({ db, scope: { tenantId } }: TenantTransaction) 
       return { delegations: rows.map(toDelegation), total };
     },
 
-    /** What an agent has been given last in a session and still has. */
+    /** The newest delegation that an agent received in a session and still holds. */
     findHeld: async (sessionId: string, agentId: string): Promise<Delegation | undefined> => {
       const row = await db.delegation.findFirst({
         where: {
@@ -71,7 +71,7 @@ export function delegationStore({ db, scope: { tenantId } }: TenantTransaction) 
 
     countActive: () => db.delegation.count({ where: { tenantId, status: 'active' } }),
 
-    /** Revokes one and all that hang on it. @returns their ids */
+    /** Revokes one and all derived from it. @returns their ids */
     revokeChain: async (id: string, at: Date): Promise<string[]> => {
       const rows = await db.$queryRaw<{ id: string }[]>`
         WITH RECURSIVE chain AS (
@@ -88,7 +88,7 @@ export function delegationStore({ db, scope: { tenantId } }: TenantTransaction) 
       );
     },
 
-    /** Revokes all of some sessions. @returns their ids */
+    /** Revokes all delegations of some sessions. @returns their ids */
     revokeOfSessions: async (sessionIds: string[], at: Date): Promise<string[]> => {
       const rows = await db.delegation.findMany({
         where: { tenantId, workflowSessionId: { in: sessionIds }, status: 'active' },
@@ -102,7 +102,7 @@ export function delegationStore({ db, scope: { tenantId } }: TenantTransaction) 
   };
 }
 
-/** Ends what was delegated in sessions that end, in the same transaction. */
+/** Ends the delegations of sessions that end, in the same transaction. */
 export async function endDelegationsOf(
   tx: TenantTransaction,
   sessionIds: string[],
@@ -129,6 +129,6 @@ export function toDelegationFact(delegation: Delegation): DelegationFact {
 }
 
 function toDelegation({ tenantId: _, ...row }: Prisma.DelegationGetPayload<object>): Delegation {
-  // The table's CHECK holds it to these values.
+  // The table's CHECK constraint guarantees these values.
   return { ...row, status: row.status as Delegation['status'] };
 }

@@ -1,4 +1,7 @@
-/** Sessions of workflows: they begin with a token, and end by an administrator or by their time. */
+/**
+ * Sessions of workflows: they begin with a token, and end by an administrator or when their time is
+ * over.
+ */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
@@ -16,7 +19,7 @@ import type { SessionTokens } from './session-tokens.ts';
 import type { NewSessionBody } from './workflow-schemas.ts';
 import { lockCount, workflowStore } from './workflow-store.ts';
 
-/** Of a tenant: each is a fact, and ending a workflow ends all of its sessions at once. */
+/** Limit per tenant: each is a fact, and ending a workflow ends all its sessions at once. */
 const MAX_ACTIVE_SESSIONS = 2_000;
 const EXPIRE_EVERY_MS = 30_000;
 const EXPIRE_STEP = 200;
@@ -49,7 +52,7 @@ export function createSessionService({ db, applied, tokens, now }: SessionServic
   }
 
   return {
-    /** @returns the session and its token, which is shown this once */
+    /** @returns the session and its token, which is shown only here */
     start: async (scope: TenantScope, workflowId: string, body: NewSessionBody) => {
       const { tenantId } = scope;
       const { result: session, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
@@ -70,7 +73,7 @@ export function createSessionService({ db, applied, tokens, now }: SessionServic
           metadata: body.metadata,
           startedAt: at,
           completedAt: null,
-          // Whole seconds, as the token has them.
+          // Whole seconds, as in the token.
           expiresAt: new Date(Math.floor(at.getTime() / 1000 + body.expires_in_seconds) * 1000),
         });
         const { id, expiresAt, initiatedBy: initiated_by } = created;
@@ -124,7 +127,7 @@ export async function getSession(
   return session;
 }
 
-/** Ends active sessions, which are locked, and what was delegated in them. */
+/** Ends locked active sessions, with their delegations. */
 export async function endSessions(
   tx: TenantTransaction,
   ids: string[],

@@ -52,7 +52,7 @@ export function sessionStore({ db, scope: { tenantId } }: TenantTransaction) {
           AND workflow_id = ${workflowId}::uuid AND status = 'active' ORDER BY id FOR UPDATE`;
       return rows.map(({ id }) => id);
     },
-    /** Locked until the transaction ends; those that another transaction ends now are left out. */
+    /** Locked until the transaction ends; skips those that another transaction is ending. */
     lockExpired: async (now: Date, limit: number): Promise<string[]> => {
       const rows = await db.$queryRaw<{ id: string }[]>`
         SELECT id FROM workflow_sessions WHERE tenant_id = ${tenantId}::uuid
@@ -77,7 +77,7 @@ export function sessionStore({ db, scope: { tenantId } }: TenantTransaction) {
 function toSession({ tenantId: _, comparedAt: __, metadata, ...row }: Row): WorkflowSession {
   return {
     ...row,
-    // The table's CHECK holds it to these values; the route lets nothing but an object in.
+    // The table's CHECK constraint guarantees these values; the route admits only an object.
     status: row.status as WorkflowSessionStatus,
     metadata: metadata as Record<string, unknown>,
   };

@@ -1,6 +1,6 @@
 /**
- * Signs the tokens of workflow sessions and delegations. What they are verified with is published
- * with the other keys (service-keys/key-facts.ts).
+ * Signs the tokens of workflow sessions and delegations. Their verification keys are published with
+ * the other keys (service-keys/key-facts.ts).
  */
 import {
   SESSION_TOKEN_ALG,
@@ -26,7 +26,7 @@ export interface SessionTokens {
   ): Promise<string>;
 }
 
-/** Builds it. */
+/** Creates the token. */
 export function createSessionTokens(deps: SessionTokenDeps): SessionTokens {
   const { serviceKeys, publicUrl, now } = deps;
 

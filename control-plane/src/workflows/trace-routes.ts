@@ -19,9 +19,9 @@ const TraceNode = z
     /** 0 at the top. */
     causal_depth: z.int(),
     parent_event_id: z.string().nullable(),
-    /** The event named a parent that is none of this session: it stands at the top. */
+    /** The event named a parent outside this session, so it is at the top. */
     parent_ignored: z.boolean(),
-    /** Nodes like this one. */
+    /** Child nodes. */
     children: z.array(z.unknown()),
   })
   .meta({ id: 'TraceNode' });
@@ -43,7 +43,7 @@ const Trace = z
         last_event_at: z.string(),
       }),
     ),
-    /** There are more events: the trace has the first 10,000. */
+    /** Whether the trace is truncated to the first 10,000 events. */
     truncated: z.boolean(),
   })
   .meta({ id: 'Trace' });
@@ -56,7 +56,7 @@ export const traceRoutes =
       {
         config,
         schema: {
-          summary: 'What happened in a workflow session, and what caused what',
+          summary: 'The events of a workflow session, each under its cause',
           tags,
           params: SessionParams,
           response: { 200: Trace },

@@ -1,11 +1,11 @@
 /**
- * The trace of a workflow session: its events below those that caused them, and what each agent did.
- * Linear in the events. An event that names a parent which is none of the session, or which comes
- * back to itself, or stands too deep, begins a tree of its own and says so. Proven by trace.test.ts
- * (each event once, depth one more than its parent's).
+ * The trace of a workflow session: its events under those that caused them, with a summary per
+ * agent. Linear in the events. An event whose parent is not in the session, or leads back to the
+ * event, or is too deep, begins its own tree and says so. Proven by trace.test.ts (each event once,
+ * depth one more than its parent's).
  */
 
-/** Deeper than any workflow allows: what stands so deep was made up by a data plane. */
+/** Deeper than any workflow allows: a data plane made such an event up. */
 const MAX_DEPTH = 128;
 
 export interface TraceEvent {
@@ -30,7 +30,7 @@ export interface TraceNode {
   policy_result: string;
   causal_depth: number;
   parent_event_id: string | null;
-  /** The event named a parent that it cannot have. */
+  /** The event named an impossible parent. */
   parent_ignored: boolean;
   children: TraceNode[];
 }
@@ -46,7 +46,7 @@ export interface AgentSummary {
   last_event_at: string;
 }
 
-/** @param events in the order of their time */
+/** @param events ordered by time */
 export function buildTrace(events: readonly TraceEvent[]): {
   nodes: TraceNode[];
   agent_summaries: Record<string, AgentSummary>;
@@ -72,7 +72,7 @@ export function buildTrace(events: readonly TraceEvent[]): {
     const parent = node.parent_event_id;
     if (parent === null || !byId.has(parent) || parent === node.event_id) beginAt(node);
   }
-  // What is left goes in a circle, or hangs too deep.
+  // The remaining events form a cycle, or are too deep.
   for (const node of byId.values()) if (!placed.has(node)) beginAt(node);
   return { nodes, agent_summaries: summarise([...byId.values()]) };
 }
@@ -84,7 +84,7 @@ function placeTree(
 ): void {
   placed.add(root);
   const open = [root];
-  // An array that grows is walked to its end.
+  // Iterates an array that grows meanwhile.
   for (const node of open) {
     if (node.causal_depth >= MAX_DEPTH) continue;
     for (const child of below.get(node.event_id) ?? []) {
@@ -133,7 +133,7 @@ function summarise(nodes: readonly TraceNode[]): Record<string, AgentSummary> {
   return Object.fromEntries(
     [...summaries].map(([agentId, { summary, tools }]) => [
       agentId,
-      // Names of tools are the servers' own: `__proto__` is one as any other.
+      // Servers choose tool names freely: `__proto__` is a valid one.
       { ...summary, tools: Object.fromEntries(tools) },
     ]),
   );

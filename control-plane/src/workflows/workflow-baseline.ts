@@ -1,34 +1,34 @@
 /**
- * What is usual in a workflow, and how a session differs from it (specification 1, section 6). Means
- * are exponentially weighted; tools are compared as parts of all calls. Proven by
+ * The baseline of a workflow, and how a session deviates from it (specification 1, section 6).
+ * Means are exponentially weighted; tools are compared by their share of calls. Proven by
  * workflow-baseline.test.ts.
  */
 
 /** Weight of the newest session. */
 const ALPHA = 0.2;
-/** Sessions that have to be known before anything is unusual. */
+/** Sessions needed before anything counts as unusual. */
 const LEARNED = 5;
-/** Calls of a session whose tools are worth a comparison. */
+/** Calls that a session needs before its tools are compared. */
 const MIN_CALLS = 5;
 const MIN_DIVERGENCE = 0.5;
-/** So many times as long, or as short. */
+/** The factor by which a duration is unusually long or short. */
 const DURATION_FACTOR = 3;
 const MIN_DURATION_SECONDS = 10;
 const DEPTH_FACTOR = 2;
 const MIN_DEPTH_RISE = 2;
-/** Tools of a baseline; those with the smallest parts are left out. */
+/** Tools of a baseline; those with the smallest shares are left out. */
 const MAX_TOOLS = 200;
 
 export interface WorkflowBaseline {
-  /** That it was learned from. */
+  /** The number of sessions that it was learned from. */
   sessions: number;
   durationSeconds: number;
   maxDepth: number;
-  /** By `server/tool`, the part of all calls; about 1 together. */
+  /** The share of all calls by `server/tool`; about 1 in total. */
   tools: Readonly<Record<string, number>>;
 }
 
-/** One session as it was. */
+/** One completed session. */
 export interface SessionMeasures {
   durationSeconds: number;
   maxDepth: number;
@@ -45,7 +45,7 @@ export interface Anomaly {
   details: Record<string, number>;
 }
 
-/** The baseline with one session more. */
+/** The baseline updated by one session. */
 export function learn(
   baseline: WorkflowBaseline | undefined,
   session: SessionMeasures,
@@ -56,7 +56,7 @@ export function learn(
     return { sessions: 1, durationSeconds, maxDepth, tools: largest(parts) };
   }
   const mean = (before: number, now: number) => (1 - ALPHA) * before + ALPHA * now;
-  // Where nothing was called, there is nothing to learn of tools.
+  // A session without calls says nothing about tools.
   const tools =
     parts.size === 0 ? new Map(Object.entries(baseline.tools)) : new Map<string, number>();
   if (parts.size > 0) {
@@ -72,7 +72,7 @@ export function learn(
   };
 }
 
-/** How a session differs from what was usual before it. */
+/** How a session deviates from the baseline before it. */
 export function findAnomalies(
   baseline: WorkflowBaseline | undefined,
   session: SessionMeasures,
@@ -111,7 +111,7 @@ export function findAnomalies(
   return found;
 }
 
-/** Bray–Curtis, of parts: 0 for the same tools in the same parts, 1 for no tool in common. */
+/** Bray–Curtis dissimilarity of shares: 0 for identical shares, 1 for no tool in common. */
 function divergenceOf(
   parts: ReadonlyMap<string, number>,
   usual: Readonly<Record<string, number>>,
@@ -128,7 +128,7 @@ function partsOf(calls: Readonly<Record<string, number>>): Map<string, number> {
   return new Map(Object.entries(calls).map(([name, count]) => [name, count / total]));
 }
 
-// Names of tools are the servers' own: `constructor` is one as any other.
+// Servers choose tool names freely: `constructor` is a valid one.
 const partIn = (tools: Readonly<Record<string, number>>, name: string): number =>
   Object.hasOwn(tools, name) ? (tools[name] ?? 0) : 0;
 

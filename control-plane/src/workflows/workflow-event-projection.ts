@@ -1,5 +1,5 @@
 /**
- * Keeps which decisions belong to which workflow session, for its trace. Proven by
+ * Records which decisions belong to which workflow session, for its trace. Proven by
  * workflow-trace.pg.test.ts.
  */
 import type { ProjectedRecord, Projection } from '../platform/feature.ts';
@@ -9,7 +9,7 @@ export const workflowEventProjection: Projection = {
   store: async (client, tenantId, records) => {
     const rows = records.flatMap(toRow);
     if (rows.length === 0) return [];
-    // A session that there is not, or another tenant's, has no events.
+    // An unknown session, or another tenant's, gets no events.
     await client.query(
       `INSERT INTO workflow_events (tenant_id, session_id, event_id, event_time, agent_id, action,
          tool_name, mcp_server, policy_result, parent_event_id)

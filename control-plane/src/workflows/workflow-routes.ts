@@ -32,7 +32,7 @@ export const workflowRoutes =
       {
         config,
         schema: {
-          summary: 'Make a workflow: which agents work together, how deep, and who may do what',
+          summary: 'Create a workflow: which agents work together, how deep, and who may do what',
           tags,
           body: NewWorkflowBody,
           response: { 201: WorkflowView, 404: ErrorBody, 409: ErrorBody },
@@ -79,7 +79,7 @@ export const workflowRoutes =
       {
         config,
         schema: {
-          summary: 'Change a workflow; what is left out stays. It holds for running sessions too',
+          summary: 'Change a workflow; omitted fields stay unchanged. Applies to running sessions too',
           tags,
           params: WorkflowParams,
           body: WorkflowChangeBody,
@@ -130,7 +130,7 @@ export const workflowSessionRoutes =
       {
         config,
         schema: {
-          summary: 'Start a session; its token is shown this once',
+          summary: 'Start a session; its token is shown only in this answer',
           tags,
           params: WorkflowParams,
           body: NewSessionBody,

@@ -32,7 +32,7 @@ const Participant = z.strictObject({
 const fields = {
   name: Name,
   owner_agent_id: Id,
-  /** Of chains of events, from 0, and of delegations, from 1. */
+  /** Of event chains, from 0, and of delegations, from 1. */
   max_depth: z.int().min(0).max(MAX_WORKFLOW_DEPTH),
   max_participants: z.int().min(1).max(MAX_PARTICIPANTS),
   participants: z.array(Participant).max(MAX_PARTICIPANTS),
@@ -49,7 +49,7 @@ export type NewWorkflowBody = z.infer<typeof NewWorkflowBody>;
 export const WorkflowChangeBody = z
   .strictObject({
     ...fields,
-    /** `active` lets a suspended workflow go on. */
+    /** `active` resumes a suspended workflow. */
     status: WorkflowStatus,
   })
   .partial();
@@ -61,12 +61,12 @@ const MAX_METADATA_BYTES = 16 * 1024;
 /** The specification gives the request no body: an empty one starts a session for a day. */
 export const NewSessionBody = z
   .strictObject({
-    /** For whom or by what it was started; the administrator unless given. */
+    /** The user or trigger that started it; the administrator unless given. */
     initiated_by: Text.min(1).max(256).optional(),
     metadata: z
       .record(Text, z.unknown())
       .refine((value) => JSON.stringify(value).length <= MAX_METADATA_BYTES, 'is too large')
-      // PostgreSQL keeps none in JSON.
+      // PostgreSQL's JSON type does not allow NUL.
       .refine((value) => !JSON.stringify(value).includes('\\u0000'), 'must not contain a NUL')
       .default({}),
     expires_in_seconds: z
@@ -113,7 +113,7 @@ export const WorkflowSessionView = z.object(sessionFields).meta({ id: 'WorkflowS
 
 export const CreatedSession = z.object({
   ...sessionFields,
-  /** For the header X-Workflow-Session; shown this once. */
+  /** For the header X-Workflow-Session; shown only in this answer. */
   wf_token: z.string(),
 });
 

@@ -1,6 +1,6 @@
 /**
  * Workflows: which agents may work together, how deep, and what each of them may do there. A change
- * holds for its running sessions too, once its fact has arrived.
+ * also applies to running sessions, once its fact has arrived.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
@@ -17,7 +17,7 @@ import {
   workflowStore,
 } from './workflow-store.ts';
 
-/** Of a tenant: each is a fact of up to a megabyte. */
+/** Limit per tenant: each is a fact of up to a megabyte. */
 const MAX_WORKFLOWS = 1_000;
 
 export interface WorkflowServiceDeps {
@@ -86,7 +86,7 @@ export function createWorkflowService({ db, applied, now }: WorkflowServiceDeps)
         return updated;
       }),
 
-    /** Its sessions end; what was recorded of them stays. */
+    /** Its sessions end; their records stay. */
     delete: (scope: TenantScope, id: string): Promise<void> =>
       change(scope, async (tx) => {
         const { name } = await lockWorkflow(tx, id);

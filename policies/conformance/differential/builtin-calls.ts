@@ -8,7 +8,7 @@ type Random = ReturnType<typeof createRandom>;
 
 /**
  * Answers `{"<index>": [result]}` for each call of `input.calls`; an undefined call has none. Sets
- * are not made by a function, whose result OPA would keep for the equal argument: [1] and [1.0].
+ * are not built by a function, since OPA caches its result for equal arguments: [1] and [1.0].
  */
 export const PROBE = `package probe
 
@@ -64,7 +64,7 @@ const CALLS: Record<string, (random: Random) => string[]> = {
   'units.parse_bytes': (random) => [text(size(random))],
 };
 
-/** Returns `count` calls of each built-in, for one seed always the same. */
+/** Returns `count` calls of each built-in, determined by the seed. */
 export function generateCalls(seed: number, count: number): string[] {
   const random = createRandom(seed);
   return Object.entries(CALLS).flatMap(([name, make]) =>
@@ -152,7 +152,7 @@ function collection(random: Random, depth: number): string {
   return `{${keys.map((key) => `${text(key)}: ${item(random)}`).join(', ')}}`;
 }
 
-/** Few values, so that one collection often holds another. */
+/** Few values, so that one collection often contains another. */
 function simple(random: Random): string {
   return random.pick(['1', '2', '"x"', 'null', 'true', '1.5']);
 }
@@ -193,7 +193,7 @@ const ZONES = [
 
 const MOMENTS = ['1.5', '1e18', '1.0', '9223372036854775808', '-1', '0', '1e30', '1e9', '-1e18'];
 
-/** Since 1980, so that no sum is before 1970, where sources of time zone data differ. */
+/** From 1980 on, so that no sum is before 1970, where sources of time zone data differ. */
 function nanoseconds(random: Random): string {
   const fraction = String(random.integer(0, 999_999_999)).padStart(9, '0');
   return `${random.integer(320_000_000, 4_000_000_000)}${fraction}`;

@@ -9,14 +9,14 @@ import { OWN_BUILTIN_FUNCTIONS } from '../../src/evaluator/builtins/index.ts';
 import { compilePolicyModule, PolicySandbox } from '../../src/evaluator/policy-sandbox.ts';
 import { generateCalls, PROBE } from './builtin-calls.ts';
 
-/** Calls that are evaluated at once; more would need more fuel than a decision has. */
+/** Calls evaluated together; more would need more fuel than a decision has. */
 const BATCH = 32;
 
 export interface BuiltinComparison {
   calls: number;
   /** How many of them were undefined in OPA. */
   undefinedCalls: number;
-  /** Calls that our bounds refuse where OPA answers. */
+  /** Calls that our limits refuse but OPA answers. */
   refused: { call: string; message: string }[];
   differences: { call: string; opa: unknown; ours: unknown }[];
 }
@@ -91,7 +91,7 @@ async function askOurs(calls: readonly string[]): Promise<OurAnswer[]> {
   }
 }
 
-/** A batch with a call that is refused is asked again call by call. */
+/** A batch with a refused call is repeated call by call. */
 function askBatch(sandbox: PolicySandbox, calls: readonly string[]): OurAnswer[] {
   const result = sandbox.run(`{"calls":[${calls.join(',')}]}`, 'probe/results');
   if (!result.ok) {
@@ -104,7 +104,9 @@ function askBatch(sandbox: PolicySandbox, calls: readonly string[]): OurAnswer[]
   );
 }
 
-/** Integers as strings: a double cannot tell all of them apart. Strings in the text stay as they are. */
+/**
+ * Integers as strings: a double cannot distinguish all of them. Strings in the text stay unchanged.
+ */
 function quoteIntegers(json: string): string {
   return json.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?![\d.eE])/g, (token) =>
     token.startsWith('"') ? token : `"#${token}"`,

@@ -1,7 +1,7 @@
 /**
- * Inputs for the comparison with a stock OPA: the same seed gives the same inputs. Half of them
- * are calls as they come, the other half are bent towards what the policies and their built-ins
- * look at. They are JSON texts, since some numbers (1.0, 2e3) exist only as text.
+ * Inputs for the comparison with a stock OPA: the same seed gives the same inputs. Half of them are
+ * random calls, the other half target what the policies and their built-ins read. They are JSON
+ * texts, since some numbers (1.0, 2e3) exist only as text.
  */
 
 /** A small generator of reproducible numbers (mulberry32). */
@@ -24,7 +24,7 @@ export function createRandom(seed: number) {
 }
 type Random = ReturnType<typeof createRandom>;
 
-/** A number by its text; everything else is written as JSON. */
+/** A number by its text; everything else is serialised as JSON. */
 class NumberText {
   readonly text: string;
   constructor(text: string) {

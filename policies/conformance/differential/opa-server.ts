@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 
-/** What `opa` says of itself, or undefined where there is none on the path. */
+/** The version that `opa` reports, or undefined without one on the path. */
 export function findOpa(): string | undefined {
   try {
     return /^Version: (\S+)/.exec(execFileSync('opa', ['version'], { encoding: 'utf8' }))?.[1];
@@ -29,8 +29,8 @@ export interface OpaServerOptions {
 const START_TIMEOUT_MS = 30_000;
 
 /**
- * Starts `opa run --server` on a free port of the loopback address.
- * Throws, with what OPA wrote, when it ends or does not answer: a bundle that does not verify.
+ * Starts `opa run --server` on a free port of the loopback address. Throws, with what OPA wrote,
+ * when it exits or does not answer, for example because a bundle does not verify.
  */
 export async function startOpaServer(options: OpaServerOptions): Promise<OpaServer> {
   const port = await freePort();

@@ -1,6 +1,6 @@
 /**
- * Compares our evaluator with a stock OPA: both decide from the same signed bundle. Who writes the
- * bundle is given, so that it is the product's own writer.
+ * Compares our evaluator with a stock OPA: both decide from the same signed bundle. The bundle
+ * writer is a parameter, so that the product's own writer is used.
  */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -44,11 +44,11 @@ export type WriteBundle = (request: {
 export interface DifferentialReport {
   policies: number;
   inputs: number;
-  /** By what a stock OPA decided. */
+  /** Grouped by the stock OPA's decision. */
   decisions: Record<'allow' | 'deny' | 'escalate', number>;
-  /** The built-ins of ours that the policies call. */
+  /** Our built-ins that the policies call. */
   builtins: string[];
-  /** Those that no policy calls. */
+  /** Our built-ins that no policy calls. */
   builtinsUnused: string[];
   differences: { set: string; input: string; opa: unknown; ours: unknown }[];
 }

@@ -9,7 +9,7 @@ export interface CompileTimes {
   firstMs: number;
   /** The best of the later rounds. */
   laterMs: number;
-  /** CPU time of the process in the same spans, which other work on the machine hardly changes. */
+  /** CPU time of the process in the same spans; other load on the machine hardly affects it. */
   firstCpuMs: number;
   laterCpuMs: number;
 }
@@ -40,7 +40,7 @@ export async function measureCompileTimes(): Promise<CompileTimes> {
   }
 }
 
-/** The round is in the names, so that no answer comes from the cache. */
+/** The round is part of the names, so that no answer comes from the cache. */
 const twentyPolicies = (round: number) =>
   Array.from({ length: 20 }, (_, i) => ({ id: `p-${i}`, name: `${round}`, rego: rego(i) }));
 

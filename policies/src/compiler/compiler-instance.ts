@@ -1,6 +1,6 @@
 /**
- * One instance of the compiler's WebAssembly. It is spoiled by any throw: the owner drops it and
- * makes another.
+ * One instance of the compiler's WebAssembly. Any throw leaves it unusable: the owner drops it and
+ * creates another.
  */
 import { z } from 'zod';
 import { type WasmMemory, type WasmModule, wasmApi } from '../evaluator/wasm-api.ts';
@@ -65,7 +65,7 @@ export function instantiateCompiler(module: WasmModule, softLimitBytes: number):
   };
 }
 
-/** V8's stack ends with a RangeError, Go's own stack and memory with words on stderr. */
+/** V8's stack ends with a RangeError, exhausted Go stack or memory with a message on stderr. */
 function causeOf(thrown: unknown, lastWords: string): CrashCause {
   if (/out of memory|cannot allocate memory/.test(lastWords)) return 'memory';
   if (thrown instanceof RangeError || /stack overflow|stack exceeds/.test(lastWords))

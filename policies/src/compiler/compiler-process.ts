@@ -1,5 +1,5 @@
 /**
- * The compiler's worker thread behind a queue of requests, by turns: one at a time, started when needed, ended
+ * The compiler's worker thread behind a fair queue: one request at a time, started on demand, ended
  * when idle, terminated when a request takes too long.
  */
 import type { Worker } from 'node:worker_threads';
@@ -19,16 +19,16 @@ export const COMPILER_ARTIFACT = 'policies/compiler/artifact/rego-compiler.wasm.
 /** Loading the WebAssembly takes half a second; a machine under load gets much more. */
 const START_TIMEOUT_MS = 60_000;
 
-/** What became of a request: an answer, or the reason why it was stopped. */
+/** The result of a request: an answer, or the reason why it was stopped. */
 export type CompilerOutcome =
   | { kind: 'answer'; answer: CompilerAnswer }
   | { kind: 'stopped'; cause: CrashCause | 'timeout'; message: string };
 
 export interface CompilerProcess {
   /**
-   * Answers or tells why it was stopped; throws UNAVAILABLE when closed or the queue is full.
+   * Returns the answer, or why it was stopped; throws UNAVAILABLE when closed or the queue is full.
    *
-   * @param turn whose request it is: those who wait are served by turns
+   * @param turn the requester's id: waiting requesters take turns
    */
   ask(request: CompilerRequest, turn?: string): Promise<CompilerOutcome>;
   /** Whether a worker thread is up. */
@@ -45,7 +45,7 @@ export interface CompilerProcessOptions {
   memoryPages: number;
   /** Requests that may wait; more are refused. */
   maxQueue: number;
-  /** Of one `turn`, so that a tenant's storm leaves room for the others. */
+  /** Limit per `turn`, so that a tenant's storm leaves room for the others. */
   maxQueueOfOne: number;
 }
 
@@ -60,7 +60,7 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
   let worker: Worker | undefined;
   let current: Job | undefined;
   let currentTurn = '';
-  /** Until when whoever made a request that was stopped lets the others go first, by turn. */
+  /** Until when the owner of a stopped request must let others go first, by turn. */
   const resting = new Map<string, number>();
   let waking: NodeJS.Timeout | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -88,8 +88,8 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
   }
 
   /**
-   * By turns alone, one that is always stopped would be between any two requests of the others, who
-   * make theirs one after the other: it rests for as long as it has taken, also while nobody waits.
+   * With turns only, a requester whose requests are always stopped would run between any two
+   * requests of the others. So it rests for as long as its request took, even while nobody waits.
    */
   function takeNext(): Job | undefined {
     const now = performance.now();
@@ -105,7 +105,7 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
     return undefined;
   }
 
-  /** The worker is gone or must go; whoever waited for it hears why. */
+  /** The worker has ended or must end; its pending request is rejected with the reason. */
   function lose(outcome: CompilerOutcome): void {
     dropWorker();
     finish(outcome);
@@ -133,7 +133,7 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
     if (message.kind === 'answer') finish(message);
     else if (message.kind === 'crash') finish({ ...message, kind: 'stopped' });
     else {
-      // The start was part of what the stopped request cost: who rests does so from here on.
+      // Starting the worker is part of the stopped request's cost, so the rest begins here.
       const until = performance.now() + options.timeoutMs;
       for (const turn of resting.keys()) resting.set(turn, until);
       if (current) dispatch(from, current);
@@ -177,7 +177,7 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
     );
   }
 
-  /** Nothing to do: the thread no longer keeps the process alive, and ends when it stays idle. */
+  /** Idle: the thread no longer keeps the process alive, and ends if it stays idle. */
   function rest(): void {
     clearTimeout(timer);
     worker?.unref();

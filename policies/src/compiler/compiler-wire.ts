@@ -1,5 +1,5 @@
 /**
- * What goes over the worker's port and into the compiler's WebAssembly: the TypeScript side of
+ * The messages to the worker and into the compiler's WebAssembly: the TypeScript side of
  * policies/compiler/rego/wire.go.
  */
 import { z } from 'zod';
@@ -26,7 +26,7 @@ export interface CompilerRequest {
   limits?: CompilerLimits;
 }
 
-/** Bounds of one request inside the WebAssembly; what is left out has the compiler's default. */
+/** Bounds of one request inside the WebAssembly; omitted ones have the compiler's defaults. */
 export interface CompilerLimits {
   /** Bytes of one source, 128 KiB. */
   source_bytes?: number;
@@ -45,7 +45,7 @@ const list = <T extends z.ZodType>(of: T) =>
     .nullish()
     .transform((some) => some ?? []);
 
-/** Go writes an empty slice as null and leaves out what an operation does not answer. */
+/** Go serialises an empty slice as null and omits what an operation does not return. */
 export const CompilerResponse = z.object({
   error: z.string().optional(),
   diagnostics: list(

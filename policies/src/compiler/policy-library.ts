@@ -1,4 +1,6 @@
-/** The product's own Rego under policies/rego, which bundles carry and policies may use. */
+/**
+ * The product's own Rego under policies/rego, which is part of bundles and available to policies.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assetPath } from '@governance/shared/assets';

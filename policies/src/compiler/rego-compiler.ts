@@ -25,13 +25,13 @@ import { readPolicyLibrary } from './policy-library.ts';
 export interface RegoCompilerOptions {
   /** The worker thread ends after this long without work. Default 30 s. */
   idleMs?: number;
-  /** What takes longer is stopped. Default 10 s. */
+  /** Anything that takes longer is stopped. Default 10 s. */
   timeoutMs?: number;
   /** Bound of the compiler's memory in pages of 64 KiB. Default 8,192 (512 MiB). */
   memoryPages?: number;
   /** Requests that may wait at once. Default 256. */
   maxQueue?: number;
-  /** Of one tenant. Default 32. */
+  /** Requests of one tenant. Default 32. */
   maxQueueOfOne?: number;
   limits?: CompilerLimits;
 }
@@ -43,8 +43,8 @@ export type RawCompileResult =
 
 export interface FullRegoCompiler extends RegoCompiler {
   /**
-   * Compiles modules as given for entrypoints like `test/p` (`data.test.p`), with our own
-   * built-ins renamed. Data belongs to the evaluation, not to the WebAssembly.
+   * Compiles modules as given for entrypoints like `test/p` (`data.test.p`), with our own built-ins
+   * renamed. Data is passed at evaluation and is not part of the WebAssembly.
    */
   compileRaw(modules: RawModule[], entrypoints: string[]): Promise<RawCompileResult>;
   /** Whether the worker thread is up. */
@@ -116,7 +116,7 @@ export function createRegoCompiler(options: RegoCompilerOptions = {}): FullRegoC
       const known = cache.find(digest);
       if (known) return known;
       const compiling = compileFresh(sorted, digest, turn);
-      // Kept while it runs, so that the same set is compiled once; what was stopped is tried again.
+      // Kept while it runs, so that a set is compiled once; stopped ones are retried.
       cache.put(digest, compiling, 0);
       compiling.then(
         (result) => (result.ok ? cache.put(digest, compiling, sizeOf(result)) : cache.drop(digest)),
@@ -200,7 +200,7 @@ function failedTest({ code, message, row, policy_id }: Diagnostic): RegoTestResu
   return { name: code, outcome: 'error', message, row, policy_id };
 }
 
-/** What cannot be explained is told as the denial that it would be. */
+/** A decision that cannot be explained is reported as the denial that it would be. */
 function unexplained(message: string, trace: string[] = []): Explanation {
   const reason = { policy_id: '', policy: 'default', rule: 'deny' as const, message };
   return { verdict: { decision: 'deny', reasons: [reason] }, steps: [], trace };

@@ -1,21 +1,21 @@
 /**
- * A bounded queue that serves those who wait by turns: one entry of each, in the order in which they
- * came. Who waits with many waits longer, and nobody behind them does.
+ * A bounded round-robin queue: one entry per requester and round, in order of arrival. A requester
+ * with many entries delays only itself.
  */
 export interface TurnQueue<T> {
-  /** @returns false where there is no room: the caller is refused */
+  /** @returns false when there is no room: the caller is refused */
   put(turn: string, entry: T): boolean;
-  /** @param mayGo whose turn it may be: the others stay where they are */
+  /** @param mayGo whether a requester may have its turn: the others keep their places */
   take(mayGo?: (turn: string) => boolean): { turn: string; entry: T } | undefined;
-  /** Whose entries wait. */
+  /** The requesters with waiting entries. */
   turns(): string[];
-  /** Takes everything out. */
+  /** Removes everything. */
   empty(): T[];
 }
 
-/** @param limits entries in all, and of one */
+/** @param limits entries in total, and per requester */
 export function createTurnQueue<T>(limits: { max: number; maxOfOne: number }): TurnQueue<T> {
-  // A Map keeps the order in which its keys came: whoever was served goes to its end.
+  // A Map keeps insertion order: a served requester moves to the end.
   const waiting = new Map<string, T[]>();
   let length = 0;
 

@@ -1,11 +1,10 @@
 /**
- * The system of the compiler's WebAssembly: a clock, random bytes and nothing else. There is no
- * file, no argument and no environment but one variable, and what is written to stderr is only
- * kept to tell why the compiler died.
+ * The WASI host of the compiler's WebAssembly: a clock, random bytes and nothing else. It has no
+ * files, no arguments and one environment variable; stderr is kept only to explain a crash.
  *
  * node:wasi is not used: V8 calls its functions from WebAssembly as fast calls, which leave no
  * frame, and some of them allocate; a garbage collection then misses the stack and frees the
- * running code. A policy with a long package name crashed the whole process in that way
+ * running code. A policy with a long package name crashed the whole process this way
  * (hostile.test.ts; docs/adr names the details).
  */
 import { randomFillSync } from 'node:crypto';
@@ -17,7 +16,7 @@ const NOT_SUPPORTED = 52;
 const STDERR = 2;
 const REALTIME = 0;
 
-/** Calls that Go's runtime may make and that find nothing here. */
+/** Calls that Go's runtime may make, without effect here. */
 const FILE_CALLS = [
   'fd_close',
   'fd_fdstat_get',
@@ -40,7 +39,7 @@ export interface WasiHost {
   imports: WasmImports;
   /** Must be called after instantiation and before the first export is. */
   attach(memory: WasmMemory): void;
-  /** The beginning of what was written to stderr. */
+  /** The beginning of stderr. */
   lastWords(): string;
 }
 
@@ -51,7 +50,7 @@ export function createWasiHost(environment: readonly string[]): WasiHost {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   let memory: WasmMemory | undefined;
   let words = '';
-  // A new view each time: the buffer of before is detached when the memory grows.
+  // A new view each time: growing the memory detaches the previous buffer.
   const view = () => new DataView(attached().buffer);
   const attached = () => {
     if (!memory) throw new Error('the host has no memory yet');
@@ -87,7 +86,7 @@ export function createWasiHost(environment: readonly string[]): WasiHost {
       return SUCCESS;
     },
     sched_yield: () => SUCCESS,
-    /** Go waits on one clock only. It may be woken early: it looks at the time itself. */
+    /** Go waits on a single clock. It may be woken early, since it checks the time itself. */
     poll_oneoff(subscriptionAt: number, eventAt: number, count: number, countAt: number) {
       const subscription = view();
       const isClock = subscription.getUint8(subscriptionAt + 8) === 0;

@@ -1,4 +1,4 @@
-/** Puts the payments of fuel into the functions of a policy; see meter-wasm.ts. */
+/** Inserts the fuel charges into the functions of a policy; see meter-wasm.ts. */
 import { IMMEDIATES, Immediates, LAST_PLAIN_PREFIXED, Opcode } from './wasm-opcodes.ts';
 import { WasmFormatError, type WasmReader, WasmWriter } from './wasm-reader.ts';
 
@@ -7,7 +7,7 @@ const I32 = 0x7f;
 const F64 = 0x7c;
 const EMPTY_BLOCK = 0x40;
 const MAX_LOCALS = 49_000;
-/** Growing memory is work outside the counted instructions: the engine maps and clears pages. */
+/** Growing memory costs more than the counted instructions: the engine maps and clears pages. */
 const MEMORY_GROW_COST = 5_000;
 
 /** How many parameters each of the module's own functions has. */
@@ -16,7 +16,7 @@ export function countParameters(typeSection: WasmReader, functionSection: WasmRe
   const byType: number[] = [];
   const typeCount = types.u32();
   for (let i = 0; i < typeCount; i++) {
-    if (types.byte() !== FUNCTION_TYPE) throw new WasmFormatError('a type that is no function');
+    if (types.byte() !== FUNCTION_TYPE) throw new WasmFormatError('a type that is not a function');
     const parameters = types.u32();
     types.skip(parameters);
     types.skip(types.u32());
@@ -43,7 +43,7 @@ export function meterCode(
 ): Uint8Array {
   const out = new WasmWriter((section.end - section.position) * 2);
   const count = section.u32();
-  if (count !== parameters.length) throw new WasmFormatError('functions and code do not agree');
+  if (count !== parameters.length) throw new WasmFormatError('function and code sections differ');
   out.u32(count);
   for (const parameterCount of parameters) {
     const body = meterFunction(section.region(section.u32()), parameterCount, fuelIndex);
@@ -54,7 +54,7 @@ export function meterCode(
   return out.view();
 }
 
-/** What is paid for at `start`: the code of a function or a loop, or one costly instruction. */
+/** What is charged at `start`: the code of a function or a loop, or one costly instruction. */
 interface Charge {
   start: number;
   cost: number;
@@ -67,7 +67,7 @@ function meterFunction(body: WasmReader, parameters: number, fuelIndex: number):
   const code = body.position;
   const charges = findCharges(body, locals, fuelIndex);
   const out = new WasmWriter(body.end - declarations + charges.length * 24);
-  // One more local, an i32, for the fuel that is left: reading the global back costs more.
+  // One more local, an i32, for the remaining fuel: reading the global back costs more.
   out.u32(groups + 1);
   out.copy(body.bytes, declarations, code);
   out.u32(1);
@@ -82,7 +82,7 @@ function meterFunction(body: WasmReader, parameters: number, fuelIndex: number):
   return out.view();
 }
 
-/** Returns the number of locals: clearing them is work that the entry has to pay for. */
+/** Returns the number of locals: clearing them is work charged at the entry. */
 function skipLocals(body: WasmReader, groups: number): number {
   let total = 0;
   for (let i = 0; i < groups; i++) {
@@ -98,7 +98,9 @@ function skipLocals(body: WasmReader, groups: number): number {
 function findCharges(body: WasmReader, locals: number, fuelIndex: number): Charge[] {
   const entry: Charge = { start: body.position, cost: locals };
   const charges = [entry];
-  /** Who pays inside each open block, the innermost last: its loop, or the function. */
+  /**
+   * What carries the charge inside each open block, the innermost last: its loop, or the function.
+   */
   const open: Charge[] = [entry];
   for (let payer: Charge | undefined = entry; payer; payer = open.at(-1)) {
     const start = body.position;
@@ -114,7 +116,7 @@ function findCharges(body: WasmReader, locals: number, fuelIndex: number): Charg
     } else if (opcode === Opcode.end) {
       open.pop();
     } else if (opcode === Opcode.memoryGrow) {
-      // Paid where it stands: it is part of OPA's allocator, which seldom comes to it.
+      // Charged in place: it is part of OPA's allocator, which rarely gets there.
       charges.push({ start, cost: MEMORY_GROW_COST });
     }
   }

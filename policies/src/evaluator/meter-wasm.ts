@@ -1,21 +1,20 @@
 /**
- * Fuel for a policy: rewrites OPA's WebAssembly so that it cannot run for ever.
+ * Fuel for a policy: rewrites OPA's WebAssembly so that it always terminates.
  *
- * A synchronous WebAssembly call cannot be interrupted by a timer, so the bound is put into the
- * code. One mutable global holds what is left; each function entry and each loop header takes the
- * number of instructions of its region off it and ends in `unreachable` when nothing is left. A
- * region is the code of a function or of a loop without the loops inside it: execution can repeat
- * it only through that function's entry or that loop's header, so that the fuel taken is never
- * less than the instructions executed.
+ * A synchronous WebAssembly call cannot be interrupted by a timer, so the bound is part of the
+ * code. One mutable global holds the remaining fuel; each function entry and each loop header
+ * subtracts the number of instructions of its region and traps with `unreachable` when none is
+ * left. A region is the code of a function or of a loop without the loops inside it: execution can
+ * repeat it only through that function's entry or that loop's header, so that the fuel taken is
+ * never less than the instructions executed.
  *
- * The rewriting fails closed: an opcode, a section or an import that it does not know is refused.
- * What the property tests of meter-wasm.test.ts hold: a module that has been damaged anywhere is
- * either refused or still stops.
+ * The rewriting fails closed: it refuses an unknown opcode, section or import. The property tests
+ * of meter-wasm.test.ts prove that a module damaged anywhere is either refused or still terminates.
  */
 import { countParameters, meterCode } from './meter-code.ts';
 import { WasmFormatError, WasmReader, WasmWriter } from './wasm-reader.ts';
 
-/** The export by which the fuel is read and set, an i32. */
+/** The export that holds the fuel, an i32. */
 export const FUEL_EXPORT = 'governance_fuel';
 
 /** The most pages of 64 KiB that a policy's memory may have: 16 MiB. */
@@ -23,7 +22,7 @@ export const MAX_MEMORY_PAGES = 256;
 
 const MAX_WASM_BYTES = 32 * 1024 * 1024;
 const MAX_TABLE_ELEMENTS = 65_536;
-/** What the start function may use, before the first evaluation sets a budget. */
+/** The fuel of the start function, before the first evaluation sets a budget. */
 const START_FUEL = 10_000_000;
 
 const HOST_FUNCTIONS = new Set([
@@ -62,11 +61,11 @@ export interface MeteredWasm {
 }
 
 /**
- * Takes the bytes of a `policy.wasm` as OPA's compiler wrote it.
- * Returns the metered module: the same exports plus the global `FUEL_EXPORT`, and a memory import
- * whose maximum is `MAX_MEMORY_PAGES`. Custom sections (names) are left out.
- * Throws `WasmFormatError` when the module is damaged or holds anything that OPA's compiler does
- * not write; such a module must not be run.
+ * Takes the bytes of a `policy.wasm` as OPA's compiler wrote it. Returns the metered module: the
+ * same exports plus the global `FUEL_EXPORT`, and a memory import whose maximum is
+ * `MAX_MEMORY_PAGES`. Custom sections (names) are left out. Throws `WasmFormatError` when the
+ * module is damaged or contains anything that OPA's compiler does not emit; such a module must not
+ * be run.
  */
 export function meterWasm(wasm: Uint8Array): MeteredWasm {
   if (wasm.length > MAX_WASM_BYTES) throw new WasmFormatError('the module is too large');
@@ -121,7 +120,7 @@ export function meterWasm(wasm: Uint8Array): MeteredWasm {
   return { bytes: out.view().slice(), memoryPages: imports.memoryPages };
 }
 
-/** Allows OPA's host functions and one memory, whose maximum it writes. */
+/** Allows OPA's host functions and one memory, whose maximum it sets. */
 function boundImports(section: WasmReader): { body: Uint8Array; memoryPages: number } {
   const out = new WasmWriter(section.end - section.position + 8);
   const count = section.u32();
@@ -194,7 +193,7 @@ function addFuelGlobal(section: WasmReader | undefined): { body: Uint8Array; fue
   return { body: out.view(), fuelIndex: count };
 }
 
-/** Steps over an initial value of the form `<type>.const x end`. */
+/** Skips an initial value of the form `<type>.const x end`. */
 function skipConstant(reader: WasmReader): void {
   const opcode = reader.byte();
   if (opcode === 0x41) reader.skipLeb(5);

@@ -1,8 +1,8 @@
 /**
- * Asks a compiled policy for its decision. Every irregularity is a fault, and every fault is a
- * denial for the caller: a trap, no fuel, no memory, a failed built-in, no decision, a decision
- * that is not exactly one verdict. Nothing is thrown and nothing runs for ever
- * (policy-engine.test.ts, "hostile").
+ * Evaluates a compiled policy. Every irregularity is a fault, and every fault is a denial for the
+ * caller: a trap, no fuel, no memory, a failed built-in, no decision, a decision that is not
+ * exactly one verdict. Nothing is thrown, and everything terminates (policy-engine.test.ts,
+ * "hostile").
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
@@ -16,18 +16,18 @@ import {
 import { OWN_BUILTIN_FUNCTIONS } from './builtins/index.ts';
 import { compilePolicyModule, type MeteredModule, PolicySandbox } from './policy-sandbox.ts';
 
-/** What a compiled set of policies is asked for. */
+/** The entrypoint of a compiled set of policies. */
 export const DECISION_ENTRYPOINT = 'governance/decision';
 
 const WARM_ROUNDS = 200;
-/** The longest that warming holds up other work at once. */
+/** The longest that warming up blocks other work. */
 const WARM_SLICE_MS = 4;
 const WARM_TOTAL_MS = 60;
 
 export interface PolicyEngineOptions {
   /** Milliseconds since the epoch, for time.now_ns. */
   now?: () => number;
-  /** What `compilePolicyModule` made of this wasm before; compiled anew when it is not given. */
+  /** The module made from this wasm before; compiled again if omitted. */
   compiled?: MeteredModule;
 }
 
@@ -35,8 +35,8 @@ export interface LoadedPolicyEngine extends PolicyEngine {
   /** As `evaluate`, with the input as JSON text. Never throws. */
   evaluateRaw(inputJson: string): PolicyOutcome;
   /**
-   * Replaces the data document (the settings) without compiling anything anew.
-   * Throws when it does not fit the policy's memory; the data from before then stays in force.
+   * Replaces the data document (the settings) without compiling anything. Throws when it does not
+   * fit the policy's memory; the previous data then stays in force.
    */
   setData(data: unknown): void;
   /** Runs sample decisions until the code is optimised: a cold one takes 5 to 20 times as long. */
@@ -68,7 +68,7 @@ export async function loadPolicyEngine(
 }
 
 function createEngine(sandbox: PolicySandbox): LoadedPolicyEngine {
-  // Most calls end in the verdict of the one before. It is the same text, so the same verdict.
+  // Most calls have the previous call's verdict; identical text means an identical verdict.
   let lastText = '';
   let lastOutcome: PolicyOutcome | undefined;
   const evaluateRaw = (inputJson: string): PolicyOutcome => {
@@ -109,7 +109,7 @@ function createEngine(sandbox: PolicySandbox): LoadedPolicyEngine {
   };
 }
 
-/** Calls share it: none may change another's. */
+/** Shared between calls: none may change another's. */
 function frozen(outcome: PolicyOutcome): PolicyOutcome {
   if (outcome.ok) {
     for (const reason of outcome.verdict.reasons) Object.freeze(reason);
@@ -131,7 +131,7 @@ function readVerdict(json: string): PolicyOutcome {
   return outcomeOfVerdict(results[0]?.result);
 }
 
-/** Judges what any OPA gave as `data.governance.decision`: one well-formed verdict, or a fault. */
+/** Validates any OPA's `data.governance.decision`: one well-formed verdict, or a fault. */
 export function outcomeOfVerdict(value: unknown): PolicyOutcome {
   if (isVerdict(value)) return { ok: true, verdict: value };
   const checked = PolicyVerdict.safeParse(value);
@@ -142,7 +142,7 @@ export function outcomeOfVerdict(value: unknown): PolicyOutcome {
 const DECISIONS: readonly unknown[] = PolicyVerdict.shape.decision.options;
 const RULES: readonly unknown[] = PolicyReason.shape.rule.options;
 
-/** What `PolicyVerdict` says, by hand: zod takes longer than the rest of a small decision. */
+/** A hand-written `PolicyVerdict` check: zod takes longer than the rest of a small decision. */
 export function isVerdict(value: unknown): value is PolicyVerdict {
   if (!isRecord(value) || Object.keys(value).length !== 2) return false;
   const { decision, reasons } = value;
@@ -164,7 +164,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A call like any other; what it asks for does not matter. */
+/** An ordinary call; its content does not matter. */
 const WARM_INPUT: PolicyInput = {
   agent: {
     id: '00000000-0000-7000-8000-000000000000',

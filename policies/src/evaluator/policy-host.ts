@@ -13,9 +13,9 @@ import {
 import { parseRegoValue, type RegoValue } from './rego-value.ts';
 import type { WasmGlobal, WasmImports, WasmMemory } from './wasm-api.ts';
 
-/** A call from WebAssembly into JavaScript and back, whatever it does. */
+/** The cost of a call from WebAssembly into JavaScript and back. */
 const CALL_FUEL = 5_000;
-/** Decoding an argument or encoding a result, for each byte. */
+/** The cost of decoding an argument or encoding a result, per byte. */
 const FUEL_PER_BYTE = 30;
 
 /** `opa_abort`: a rule conflict, an exhausted heap, a broken value. */
@@ -23,17 +23,17 @@ export class PolicyAbort extends Error {
   override readonly name = 'PolicyAbort';
 }
 
-/** A built-in of ours that could not answer, for whatever reason but fuel. */
+/** A built-in of ours that failed, for any reason but fuel. */
 export class BuiltinFailure extends Error {
   override readonly name = 'BuiltinFailure';
 }
 
-/** A result that is longer than what is read. */
+/** A result longer than the limit. */
 export class TextTooLongError extends Error {
   override readonly name = 'TextTooLongError';
 }
 
-/** The exports of the instance that the host functions work with; set once it exists. */
+/** The exports of the instance that the host functions use; set once it exists. */
 export interface HostedExports {
   opa_malloc(size: number): number;
   opa_free(address: number): void;
@@ -45,7 +45,7 @@ export interface PolicyHost extends BuiltinCall {
   readonly imports: WasmImports;
   /** Connects the host functions with the instance that was made from `imports`. */
   attach(exports: HostedExports, fuel: WasmGlobal, names: readonly string[]): void;
-  /** Starts a new decision at this time, with this much fuel for all its built-ins together. */
+  /** Starts a new decision at this time, with this much fuel for all its built-ins. */
   begin(nowMs: number, fuel: number): void;
   /** Writes text as UTF-8 of this many bytes into the policy's heap; returns where. */
   write(text: string, bytes: number): { address: number; length: number };

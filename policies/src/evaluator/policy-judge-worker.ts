@@ -1,6 +1,6 @@
 /**
- * The thread that judges many recorded inputs by one compiled set. Each decision is bounded by its
- * fuel, so no batch runs for ever.
+ * The thread that evaluates many recorded inputs with one compiled set. Fuel bounds each decision,
+ * so every batch terminates.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
@@ -8,7 +8,7 @@ import { formatReasons, type PolicyOutcome } from '../contract.ts';
 import { loadPolicyEngine } from './policy-engine.ts';
 import type { Judged, JudgeMessage, Question } from './policy-judge.ts';
 
-/** As much of a reason as anybody is shown. */
+/** The longest reason that is shown. */
 const MAX_REASON_CHARS = 500;
 
 const port = parentPort;

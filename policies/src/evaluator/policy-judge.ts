@@ -1,4 +1,6 @@
-/** Many decisions of one compiled set, in a thread of their own: whoever asks goes on meanwhile. */
+/**
+ * Evaluates many inputs with one compiled set in a separate thread, without blocking the caller.
+ */
 import type { Worker } from 'node:worker_threads';
 import { spawnWorker } from '@governance/shared/spawn-worker';
 
@@ -6,11 +8,11 @@ import { spawnWorker } from '@governance/shared/spawn-worker';
 export interface Question {
   /** JSON. */
   input: string;
-  /** What the policy takes for now, in Unix milliseconds. */
+  /** The policy's current time, in Unix milliseconds. */
   at: number;
 }
 
-/** What a set of policies says of an input; a fault is a denial. */
+/** The result of a set of policies for an input; a fault is a denial. */
 export interface Judged {
   decision: 'allow' | 'deny' | 'escalate';
   /** The names of the policies that decided. */
@@ -21,7 +23,7 @@ export interface Judged {
 export type JudgeMessage = { kind: 'ready' } | { kind: 'judged'; judged: Judged[] };
 
 export interface PolicyJudge {
-  /** One batch at a time. Rejects when the thread ended. */
+  /** One batch at a time. Rejects when the thread has ended. */
   judge(questions: Question[]): Promise<Judged[]>;
   close(): Promise<void>;
 }

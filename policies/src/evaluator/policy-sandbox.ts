@@ -1,8 +1,8 @@
 /**
- * One metered policy.wasm and its current instance. Everything hostile that a policy can do ends
- * here as a fault: running too long (fuel), taking too much memory (the memory's maximum), deep
+ * One metered policy.wasm and its current instance. Everything hostile that a policy can do becomes
+ * a fault here: running too long (fuel), taking too much memory (the memory's maximum), deep
  * recursion, aborts, errors in built-ins. Nothing escapes as an exception, and after any fault the
- * instance is thrown away, because OPA's heap and stack pointer are not usable after it.
+ * instance is discarded, because OPA's heap and stack pointer are not usable after it.
  *
  * The npm package's `LoadedPolicy` holds the loaded data and the entrypoints. Its `evaluate` and
  * its import object are not used: they read an input that does not parse as undefined, turn the
@@ -29,21 +29,21 @@ import {
 } from './wasm-api.ts';
 
 /**
- * What a decision may use before its input's size is added, in WebAssembly instructions: 3 to 5 ms
- * of CPU, 15 ms when the code is cold. As many policies as a tenant may have, all with a reason, take
- * 60 million of it, the heaviest of OPA's own test cases 130 million.
+ * The fuel of a decision before its input's size is added, in WebAssembly instructions: 3 to 5 ms
+ * of CPU, 15 ms when the code is cold. As many policies as a tenant may have, all with a reason,
+ * take 60 million of it, the heaviest of OPA's own test cases 130 million.
  */
 export const BASE_FUEL = 150_000_000;
-/** Added for each byte of input: parsing alone takes 240 to 390. */
+/** Added per byte of input: parsing alone takes 240 to 390. */
 export const FUEL_PER_INPUT_BYTE = 500;
 /**
- * The part of it that built-ins of ours may use. A unit of theirs takes ten times as long, and while
- * V8 still interprets them up to forty: this share, not the other, bounds the worst cold decision.
+ * The part of it for our built-ins. Their unit takes ten times as long, and up to forty times while
+ * V8 still interprets them: this share, not the rest, bounds the worst cold decision.
  */
 const BASE_HOST_FUEL = 8_000_000;
 const HOST_FUEL_PER_INPUT_BYTE = 50;
 const MAX_FUEL = 0x7fff_ffff;
-/** The npm package's own start: 320 KiB. */
+/** The initial memory that the npm package uses: 320 KiB. */
 const INITIAL_PAGES = 5;
 /** The longest result that is read; a verdict has a few hundred bytes. */
 const MAX_RESULT_BYTES = 128 * 1024;
@@ -154,7 +154,10 @@ export class PolicySandbox {
     this.#live = this.#instantiate(this.#data);
   }
 
-  /** Replaces the data document, given as JSON text. When it throws, the data from before stays in force. */
+  /**
+   * Replaces the data document, given as JSON text. When it throws, the previous data stays in
+   * force.
+   */
   setData(dataJson: string): void {
     const encoded = encodeData(dataJson);
     this.#live = undefined;
@@ -205,7 +208,8 @@ export class PolicySandbox {
         format === 'json'
           ? exports.opa_json_parse(address, length)
           : exports.opa_value_parse(address, length);
-      // OPA would go on as if there were no input, and a deny rule that reads it would not apply.
+      // OPA would continue as if there were no input, and a deny rule that reads it would not
+      // apply.
       if (inputAddress === 0) throw new PolicyAbort('the input is not JSON that OPA can read');
     }
     const context = exports.opa_eval_ctx_new();
@@ -219,7 +223,7 @@ export class PolicySandbox {
   }
 
   #instantiate(data: ArrayBuffer): LiveInstance {
-    // The data segments are written again; everything else has to start as zero.
+    // The data segments are written again; everything else must start as zero.
     Buffer.from(this.#memory.buffer).fill(0);
     const instance = new wasmApi.Instance(this.#compiled.module, this.#host.imports);
     const exports = checkExports(instance.exports);
@@ -239,7 +243,7 @@ function budget(inputBytes: number): number {
 }
 
 function encodeData(json: string): ArrayBuffer {
-  // A copy of its own: an encoder may hand out part of a larger buffer.
+  // A separate copy: an encoder may return part of a larger buffer.
   return new TextEncoder().encode(json).slice().buffer;
 }
 
@@ -249,7 +253,7 @@ function checkExports(exports: WasmExports): OpaExports {
   }
   const version = (exports.opa_wasm_abi_version as WasmGlobal | undefined)?.value;
   const minor = (exports.opa_wasm_abi_minor_version as WasmGlobal | undefined)?.value ?? 0;
-  if (version !== 1 || minor < 2) throw new PolicyAbort(`ABI ${version}.${minor} is not known`);
+  if (version !== 1 || minor < 2) throw new PolicyAbort(`ABI ${version}.${minor} is not supported`);
   return exports as unknown as OpaExports;
 }
 

@@ -4,7 +4,7 @@
  * of built-ins, turns sets into arrays and 64-bit integers into doubles.
  */
 
-/** A number by its decimal text, as the policy or the input spelt it. */
+/** A number by its decimal text, as spelled in the policy or the input. */
 export class RegoNumber {
   readonly text: string;
   constructor(text: string) {
@@ -168,12 +168,13 @@ function isNumberCharacter(code: number): boolean {
 const MAX_INT64_DIGITS = 20;
 
 /**
- * The integer that a number stands for, or null when it has a fraction, an exponent or does not
- * fit 64 bits. Trailing zeros after the point count as an integer ("10.00"), as in OPA.
+ * The integer that a number denotes, or null when it has a fraction, an exponent or does not fit 64
+ * bits. Zeros after the point count as an integer ("10.00"), as in OPA.
  */
 export function toInt64(number: RegoNumber): bigint | null {
   const match = /^([+-]?\d+)(?:\.0*)?$/.exec(number.text);
-  // No 64 bits have more digits, and JSON writes none before them; BigInt reads all that it is given.
+  // No 64-bit integer has more digits, and JSON allows no leading zeros; BigInt would parse any
+  // length.
   if (!match || (match[1] as string).length > MAX_INT64_DIGITS) return null;
   const value = BigInt(match[1] as string);
   return BigInt.asIntN(64, value) === value ? value : null;

@@ -1,9 +1,9 @@
 /**
- * The instructions that a policy may consist of, by what follows their opcode. It is the
+ * The instructions that a policy may contain, by the operands of their opcode. It is the
  * WebAssembly 1.0 set with sign extension and saturating truncation, which is all that OPA's
- * compiler writes. Whatever is missing here is refused: an instruction whose length is unknown
- * cannot be stepped over, and one that does work in proportion to an operand (memory.fill,
- * memory.copy, table.grow) would cost far more than the one unit it is counted as.
+ * compiler writes. Anything else is refused: an instruction of unknown length cannot be skipped,
+ * and one whose work is proportional to an operand (memory.fill, memory.copy, table.grow) would
+ * cost far more than the one unit it is counted as.
  */
 export const Immediates = {
   refused: 0,

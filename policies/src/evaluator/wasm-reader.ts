@@ -1,7 +1,7 @@
 /**
- * Reads WebAssembly's binary format, no further than metering needs it. Every read is checked
- * against the end of the region it reads from, so that a damaged module ends in a
- * `WasmFormatError`, never in a read beyond it.
+ * Reads as much of WebAssembly's binary format as metering needs. Every read is checked against the
+ * end of the region it reads from, so that a damaged module ends in a `WasmFormatError`, never in a
+ * read beyond it.
  */
 export class WasmFormatError extends Error {
   override readonly name = 'WasmFormatError';
@@ -22,7 +22,7 @@ export class WasmReader {
     return this.position >= this.end;
   }
 
-  /** Throws when something is left. */
+  /** Throws when bytes are left. */
   finish(): void {
     if (!this.done) throw new WasmFormatError('a section is longer than its contents');
   }
@@ -44,7 +44,7 @@ export class WasmReader {
     throw new WasmFormatError('a LEB128 number is longer than 32 bits');
   }
 
-  /** Steps over a LEB128 of at most `maxBytes` bytes, whatever its sign and value. */
+  /** Skips a LEB128 of at most `maxBytes` bytes, whatever its sign and value. */
   skipLeb(maxBytes: number): void {
     for (let i = 0; i < maxBytes; i++) if (this.byte() < 0x80) return;
     throw new WasmFormatError('a LEB128 number is too long');
@@ -57,14 +57,14 @@ export class WasmReader {
     this.position += count;
   }
 
-  /** A reader of the next `count` bytes, which this one steps over. */
+  /** A reader of the next `count` bytes, which this one skips. */
   region(count: number): WasmReader {
     const start = this.position;
     this.skip(count);
     return new WasmReader(this.bytes, start, start + count);
   }
 
-  /** A reader that begins where this one stands. */
+  /** A reader that begins at this one's place. */
   clone(): WasmReader {
     return new WasmReader(this.bytes, this.position, this.end);
   }

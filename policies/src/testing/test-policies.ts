@@ -1,4 +1,4 @@
-/** What the evaluator's tests share: policies compiled by the real compiler, and inputs. */
+/** Shared by the evaluator's tests: policies compiled by the real compiler, and inputs. */
 import { afterAll } from 'vitest';
 import { createRegoCompiler } from '../compiler/rego-compiler.ts';
 import type { PolicyInput } from '../contract.ts';
@@ -9,7 +9,7 @@ export function testCompiler() {
   afterAll(() => compiler.close());
   return {
     compiler,
-    /** Compiles one module as it stands, asked for `governance/decision`. */
+    /** Compiles one module unchanged, for `governance/decision`. */
     async decision(rego: string): Promise<Uint8Array> {
       const compiled = await compiler.compileRaw(
         [{ path: 'decision.rego', rego: `package governance\n\n${rego}` }],

@@ -1,6 +1,6 @@
 /**
- * Hand-made WebAssembly modules in the shape of a policy's, for the tests of metering: programs
- * built from blocks whose execution can be counted beside them.
+ * Hand-made WebAssembly modules shaped like a policy's, for the metering tests: programs built from
+ * blocks with a known number of executed instructions.
  */
 import { WasmWriter } from '../evaluator/wasm-reader.ts';
 
@@ -13,7 +13,7 @@ export type Program =
 
 interface Compiled {
   bytes: number[];
-  /** How many instructions run when it is executed. */
+  /** The number of instructions that executing it runs. */
   executed: number;
 }
 
@@ -25,7 +25,7 @@ const END = 0x0b;
 const BR_IF_0 = [0x0d, 0x00];
 const DROP = 0x1a;
 
-/** The bodies of the functions of a program, the entry first, and what running it executes. */
+/** The bodies of a program's functions, the entry first, and its instruction count. */
 export function compileProgram(program: Program[]): { functions: number[][]; executed: number } {
   const functions: number[][] = [[]];
   /** Function 0 of the module is an import. */

@@ -1,4 +1,6 @@
-/** Archives that other readers take: links, paths, other writings of headers, padding and ends. */
+/**
+ * Archives that other readers accept: links, paths, other encodings of headers, padding and ends.
+ */
 import { gzipSync } from 'node:zlib';
 import { USTAR_END, ustarHeader, ustarPadding } from '@governance/shared/evidence/ustar';
 import type { Members } from '../package-builder.ts';
@@ -26,7 +28,7 @@ const FIELDS = {
 } as const;
 type Field = keyof typeof FIELDS;
 
-/** A header of which fields say something else, with a checksum that fits. */
+/** A header with changed fields and a matching checksum. */
 function headerOf(
   name: string,
   size: number,
@@ -68,7 +70,7 @@ function packEntries(entries: readonly Entry[], end: Buffer = USTAR_END): Buffer
   return gzipSync(Buffer.concat([...blocks, end]), { level: 1 });
 }
 
-/** Puts an entry between the others, or in the place of one. */
+/** Inserts an entry between the others, or replaces one. */
 function withEntry(base: Base, entry: Entry, random: Random): Buffer {
   const entries = entriesOf(base.members);
   const at = random(entries.length + 1);
@@ -143,7 +145,7 @@ const traversal: Mutator = {
   },
 };
 
-/** Fields that say the same otherwise, or what nobody looks at. */
+/** Fields that encode the same value differently, or that nobody reads. */
 function otherWriting(size: number, random: Random): Partial<Record<Field, string | Buffer>> {
   const octal = size.toString(8);
   const binary = Buffer.alloc(12);
@@ -187,7 +189,7 @@ const tar: Mutator = {
   },
 };
 
-/** A record of PAX or GNU tar that says what the next entry is called or how large it is. */
+/** A PAX or GNU tar record that gives the next entry's name or size. */
 function extension(name: string, random: Random): Entry {
   const [typeflag, text] = pick(
     [

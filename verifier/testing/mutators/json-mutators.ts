@@ -1,4 +1,4 @@
-/** Mutations that know JSON: a member's value, key or item is another, or is there twice. */
+/** Mutations of JSON: a value, key or item is changed or duplicated. */
 import { EVIDENCE_MEMBERS } from '@governance/shared/evidence/evidence-package';
 import { contentOf, fromLines, linesOf, packChanged, signChanged, withContent } from './members.ts';
 import type { Base, Mutated, Mutator } from './mutator.ts';
@@ -37,7 +37,7 @@ function another(value: Json, whole: Json, random: Random): Json {
   return pick(others, random);
 }
 
-/** Changes one place of a value, or takes it out. */
+/** Changes one place of a value, or removes it. */
 function mutateJson(whole: Json, random: Random): Json {
   const copy = structuredClone(whole);
   const path = pick(pathsOf(copy).slice(1), random);
@@ -59,7 +59,7 @@ function mutateJson(whole: Json, random: Random): Json {
 
 const LINES = ['batches', 'eventProofs', 'causes', 'bundles', 'payloads', 'events'] as const;
 
-/** A place in a package that is JSON: a document, or a line. */
+/** A place in a package that contains JSON: a document, or a line. */
 function mutatePlace(
   { members }: Base,
   name: string,
@@ -88,7 +88,7 @@ const fields: Mutator = {
   },
 };
 
-/** Of what writers, other keys and the log bind; the rest is the issuer's to say. */
+/** Fields bound by writers, other keys and the log; the issuer may choose the rest. */
 const fieldsSigned: Mutator = {
   name: 'fields, signed anew',
   mutate: (base, random) => {
@@ -110,7 +110,7 @@ const streams: Mutator = {
   },
 };
 
-/** An object's first key once more, in front of it: of two readers each takes another one. */
+/** Repeats an object's first key in front of it: two readers may each take another one. */
 function withKeyTwice(text: string, random: Random): string {
   const starts = [...text.matchAll(/\{"([a-z_0-9]+)":/g)];
   if (starts.length === 0) return `${text} `;

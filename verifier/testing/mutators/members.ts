@@ -1,4 +1,4 @@
-/** What mutators do with members: change one, compare, and sign the manifest over them anew. */
+/** Operations of mutators on members: change one, compare, and re-sign the manifest over them. */
 import { gzipSync } from 'node:zlib';
 import type { EvidenceManifest } from '@governance/shared/evidence/evidence-package';
 import { archiveOf, type Members, signMembers } from '../package-builder.ts';
@@ -26,17 +26,17 @@ export function isSameMembers(one: Members, other: Members): boolean {
   );
 }
 
-/** Deflated in haste: a run makes many. */
+/** Fast compression: a run makes many. */
 export const packed = (members: Members): Mutated => ({
   bytes: gzipSync(archiveOf(members), { level: 1 }),
 });
 
-/** Packs members as they are; undefined where they are those of the base. */
+/** Packs members as they are; undefined if they equal the base's. */
 export function packChanged(base: Base, members: Members): Mutated | undefined {
   return isSameMembers(members, base.members) ? undefined : packed(members);
 }
 
-/** Packs members that the issuer signs anew; undefined where they are those of the base. */
+/** Packs members that the issuer re-signs; undefined if they equal the base's. */
 export function signChanged(
   base: Base,
   members: Members,

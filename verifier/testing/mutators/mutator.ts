@@ -3,20 +3,20 @@ import type { Members, PackageParts } from '../package-builder.ts';
 import type { TestKey } from '../test-keys.ts';
 import type { Random } from './random.ts';
 
-/** A good package that is mutated, and the anchor for which it is one. */
+/** A good package to mutate, and the anchor for which it is good. */
 export interface Base {
   name: string;
   parts: PackageParts;
   members: Members;
   anchor: TrustAnchor;
-  /** The issuer's own key: with it a manifest is signed anew. */
+  /** The issuer's own key, to re-sign a manifest. */
   signer: TestKey;
 }
 
-/** What became of a good package. */
+/** A mutated package. */
 export interface Mutated {
   bytes: Buffer;
-  /** Where it is held against another anchor than its own. */
+  /** Set when it is verified against another anchor than its own. */
   anchor?: TrustAnchor;
 }
 
@@ -24,8 +24,8 @@ export interface Mutated {
 export interface Mutator {
   name: string;
   /**
-   * @param bases all that there are, for what is taken from another package
-   * @returns undefined where nothing was changed
+   * @param bases all bases, for content taken from another package
+   * @returns undefined if nothing was changed
    */
   mutate(base: Base, random: Random, bases: readonly Base[]): Mutated | undefined;
 }

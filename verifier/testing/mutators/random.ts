@@ -1,7 +1,7 @@
-/** A number from 0 to before another. */
+/** A number from 0 up to, but not including, another. */
 export type Random = (below: number) => number;
 
-/** mulberry32: small, and the same everywhere. */
+/** mulberry32: small, and the same on every platform. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   return (below) => {
@@ -13,14 +13,14 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** @throws RangeError when there is none */
+/** @throws RangeError when the list is empty */
 export function pick<T>(items: readonly T[], random: Random): T {
   const at = items.length === 0 ? 0 : random(items.length);
   if (at >= items.length) throw new RangeError('there is nothing to pick');
   return items[at] as T;
 }
 
-/** Takes bytes out, puts one in, or changes one. */
+/** Removes, inserts or changes bytes. */
 export function mutateBytes(content: Buffer, random: Random): Buffer {
   if (content.length === 0) return Buffer.from([random(256)]);
   const at = random(content.length);
@@ -40,14 +40,14 @@ export function mutateBytes(content: Buffer, random: Random): Buffer {
   }
 }
 
-/** A copy of which one byte has other bits. */
+/** A copy with different bits in one byte. */
 export function withByte(content: Buffer, at: number, bits: number): Buffer {
   const edited = Buffer.from(content);
   edited[at] = (edited[at] as number) ^ bits;
   return edited;
 }
 
-/** Exchanges, doubles or takes out an item. */
+/** Swaps, duplicates or removes an item. */
 export function mutateList<T>(items: readonly T[], random: Random): T[] {
   const [at, other] = [random(items.length), random(items.length)];
   const [one, two] = [items[at] as T, items[other] as T];
@@ -56,7 +56,7 @@ export function mutateList<T>(items: readonly T[], random: Random): T[] {
   return items.with(at, two).with(other, one);
 }
 
-/** Exchanges a digit or letter of a text for another, which leaves its form mostly as it is. */
+/** Replaces a digit or letter of a text, which mostly preserves its form. */
 export function mutateText(text: string, random: Random): string {
   const at = random(text.length);
   const one = '0123456789abcdefz'[random(17)] ?? '0';

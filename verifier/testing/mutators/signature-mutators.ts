@@ -1,4 +1,4 @@
-/** Signatures that hold, of something else: swapped within a package and between good ones. */
+/** Valid signatures of something else: swapped within a package and between good ones. */
 import { canonicalize } from '@governance/shared/canonical-json';
 import { DsseEnvelope } from '@governance/shared/evidence/dsse';
 import { EvidenceKeys } from '@governance/shared/evidence/evidence-keys';
@@ -31,7 +31,7 @@ const manifests: Mutator = {
   },
 };
 
-/** Of the lines of a member: one line's signature on another. */
+/** For the lines of a member: one line's signature on another. */
 function ofLines<T>(
   name: string,
   member: string,
@@ -70,7 +70,7 @@ const swapBundles = ofLines(
 const ofBundles: Mutator = {
   ...swapBundles,
   mutate: (base, random, bases) => {
-    // ES256 is never the same twice: another signature of the same tenant's bundle is as good.
+    // ES256 is randomised: another signature of the same tenant's bundle is as good.
     const others = bases.filter(({ anchor }) => anchor.tenant_id !== base.anchor.tenant_id);
     return swapBundles.mutate(base, random, others);
   },
@@ -92,7 +92,7 @@ const checkpoints: Mutator = {
     const [body = ''] = String(content).split('\n\n');
     const [, line = ''] = String(theirs).split('\n\n');
     const [origin = ''] = body.split('\n');
-    // Their line as it is, or under the name of this log.
+    // Their line unchanged, or under the name of this log.
     const signed = random(2) === 0 ? line : line.replace(/^\u2014 \S+/, `\u2014 ${origin}`);
     const swapped = Buffer.from(`${body}\n\n${signed}`);
     return signChanged(base, withContent(base.members, name, swapped));

@@ -1,4 +1,4 @@
-/** What is around an archive: gzip in other writings, bombs, and the JSON document. */
+/** The wrapping of an archive: other encodings of gzip, bombs, and the JSON document. */
 import { crc32, deflateRawSync, gzipSync, constants as zlib } from 'node:zlib';
 import { EVIDENCE_MEMBERS } from '@governance/shared/evidence/evidence-package';
 import { USTAR_END, ustarHeader } from '@governance/shared/evidence/ustar';
@@ -17,7 +17,10 @@ function trailerOf(archive: Buffer): Buffer {
   return trailer;
 }
 
-/** The same members, however they were deflated and whatever a plain header says of time and system. */
+/**
+ * The same members, however they are compressed and whatever a plain header says about time and
+ * system.
+ */
 const gzipAsGood: Mutator = {
   name: 'non-canonical gzip: the same members',
   mutate: ({ members }, random) => {
@@ -28,7 +31,7 @@ const gzipAsGood: Mutator = {
       () => gzipSync(archive, { strategy, memLevel: 1 + random(9), windowBits: 9 + random(7) }),
       () => {
         const bytes = gzipSync(archive);
-        // Time, extra flags and system: six bytes that say nothing of the members.
+        // Time, extra flags and system: six bytes unrelated to the members.
         return withByte(bytes, 4 + random(6), 1 + random(255));
       },
     ];
@@ -81,7 +84,7 @@ const gzip: Mutator = {
 };
 
 const EMPTY = Buffer.alloc(0);
-/** A mebibyte of zeros that another one can follow. */
+/** A mebibyte of zeros that another can follow. */
 const ZEROS = deflateRawSync(Buffer.alloc(MIB), { level: 9, finishFlush: zlib.Z_FULL_FLUSH });
 
 /** An archive's beginning, then as many mebibytes of zeros, which end as a gzip should or break off. */
@@ -111,7 +114,7 @@ const bombs: Mutator = {
   },
 };
 
-/** What costs a reader more than its bytes. */
+/** Content that costs a reader more than its size suggests. */
 const shapes: Mutator = {
   name: 'bombs: what is nested, long or many',
   mutate: (base, random): Mutated | undefined => {
@@ -156,7 +159,7 @@ function escapeOne(text: string, random: Random): string {
   const places = [...text.matchAll(/[a-z]/g)];
   const { index } = pick(places, random);
   const code = text.charCodeAt(index).toString(16).padStart(4, '0');
-  // Not behind a backslash, where it is an escape already.
+  // Not after a backslash, where it is already an escape.
   if (text[index - 1] === '\\' || /\\u[0-9a-f]{0,3}$/.test(text.slice(0, index))) return text;
   return `${text.slice(0, index)}\\u${code}${text.slice(index + 1)}`;
 }

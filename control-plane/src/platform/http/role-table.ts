@@ -1,7 +1,7 @@
 /**
- * Which roles may call a route: a route declares what it is used for, and this table says who may.
- * A route that declares nothing is for `manage`. role-table.pg.test.ts tries every role on every
- * route, and holds docs/api.md against it.
+ * Which roles may call a route: a route declares its use, and this table maps uses to roles. A
+ * route without a declared use is `manage`. role-table.pg.test.ts tries every role on every route,
+ * and compares docs/api.md with it.
  */
 import { AppError } from '@governance/shared/errors';
 import type { AdminRole } from '../admin-role.ts';
@@ -25,7 +25,10 @@ export function rolesFor(use: RouteUse): readonly AdminRole[] {
   return ROLE_TABLE[use];
 }
 
-/** What a role may, for those who ask about themselves. A super-admin may all that an admin may. */
+/**
+ * The uses that a role permits, for callers that ask about themselves. A super-admin may do
+ * everything that an admin may.
+ */
 export function usesOf(role: AdminRole | 'super_admin'): RouteUse[] {
   const uses = Object.keys(ROLE_TABLE) as RouteUse[];
   return role === 'super_admin' ? uses : uses.filter((use) => ROLE_TABLE[use].includes(role));

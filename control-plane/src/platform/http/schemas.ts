@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 export { ErrorBody } from '@governance/shared/http-errors';
 
-/** A name that people give to something: not empty, not endless. */
+/** A name that people choose: neither empty nor unbounded. */
 export const Name = VisibleText.max(200).trim();
 
 /** Free text about something. */
@@ -13,7 +13,7 @@ export const Description = Text.max(10_000);
 export interface IntBounds {
   min: number;
   max?: number;
-  /** The message for a greater one. */
+  /** The message for a larger number. */
   tooBig?: string;
 }
 

@@ -5,10 +5,10 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
 
-/** Something that the service cannot work without. */
+/** A dependency that the service cannot work without. */
 export interface ReadinessCheck {
   name: string;
-  /** Resolves when it is there; throws or rejects when not. */
+  /** Resolves when it is available; throws or rejects when it is not. */
   check(): Promise<void>;
 }
 

@@ -267,7 +267,7 @@ describe('an approval', () => {
     const late = await decide(eve, policy, second, 'approve');
     expect(late.statusCode, late.body).toBe(409);
     expect(late.json()).toEqual({
-      detail: 'The policy has changed since, in rego_content: propose it anew.',
+      detail: 'The policy has changed since, in rego_content: propose the change again.',
       errors: [
         {
           loc: ['policy', 'rego_content'],

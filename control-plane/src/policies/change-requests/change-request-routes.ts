@@ -71,7 +71,7 @@ export const changeRequestRoutes =
         config: { guard: 'admin', use: 'manage' },
         schema: {
           summary: 'Propose a change of a policy',
-          description: 'What is not named stays. The source must compile.',
+          description: 'Omitted fields stay unchanged. The source must compile.',
           tags,
           params: PolicyParams,
           body: NewChangeRequestBody,
@@ -104,7 +104,7 @@ export const changeRequestRoutes =
         schema: {
           summary: 'Approve a change request: the policy becomes what it proposes',
           description:
-            'The answer comes when it is in force. 409 where the policy is no longer what it was when the change was proposed; `errors` says what differs.',
+            'The answer comes once it is enforced. 409 where the policy is no longer what it was when the change was proposed; `errors` says what differs.',
           tags,
           params: ChangeRequestParams,
           body: DecisionBody,
@@ -120,7 +120,7 @@ export const changeRequestRoutes =
       {
         config: { guard: 'admin', use: 'resolve' },
         schema: {
-          summary: 'Reject a change request, or take the own one back',
+          summary: 'Reject a change request, or withdraw your own',
           tags,
           params: ChangeRequestParams,
           body: DecisionBody,

@@ -18,7 +18,7 @@ export const ChangeRequestQuery = z.object({
   ...pageQuery({ default: 20, max: 100 }),
 });
 
-/** What is not named stays as it is. */
+/** Omitted fields stay unchanged. */
 export const NewChangeRequestBody = z.strictObject({
   proposed_rego_content: RegoContent.optional(),
   proposed_name: Name.optional(),
@@ -30,7 +30,7 @@ export type NewChangeRequestBody = z.infer<typeof NewChangeRequestBody>;
 
 const Decision = z.strictObject({
   notes: Text.max(2_000).default(''),
-  /** Of what was looked at: another one is refused. */
+  /** The digest of the reviewed request: any other is refused. */
   digest: Sha256Hex.optional(),
 });
 
@@ -53,7 +53,7 @@ const ChangeRequestFields = z.object({
   reviewer: z.string().nullable(),
   notes: z.string().nullable(),
   digest: Sha256Hex.meta({
-    description: 'Of the policy’s id, what was looked at and what is proposed.',
+    description: 'Over the policy’s id, its reviewed state and the proposed state.',
   }),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -93,7 +93,7 @@ const DifferenceView = z.object({
 export const LookedAtView = ChangeRequestFields.extend({
   changes: z
     .array(DifferenceView)
-    .meta({ description: 'What is proposed, against what was there.' }),
+    .meta({ description: 'The proposed state, compared with the present one.' }),
   changed_since: z
     .array(DifferenceView)
     .nullable()

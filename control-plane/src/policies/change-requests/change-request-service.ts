@@ -1,7 +1,7 @@
 /**
- * Changes of policies by many hands: one proposes, another approves. The approval, the change and
- * their audit records commit together, so that a request is decided once and what it says is what is
- * applied. Proven by change-request-routes.pg.test.ts.
+ * Changes of policies by two people: one proposes, another approves. The approval, the change and
+ * their audit records commit together, so that a request is decided once and applied exactly as it
+ * was proposed. Proven by change-request-routes.pg.test.ts.
  */
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
@@ -106,8 +106,7 @@ export function createChangeRequestService(
       }),
 
     /**
-     * Applies what was proposed, where the policy still is what was looked at. Returns when it is
-     * in force.
+     * Applies the proposal, if the policy is unchanged since. Returns once it is enforced.
      *
      * @throws AppError OWN_CHANGE_REQUEST, CHANGE_REQUEST_DECIDED, CHANGE_REQUEST_OUTDATED
      */
@@ -128,7 +127,7 @@ export function createChangeRequestService(
         },
         record: async (tx) => {
           const request = await getRequest(tx, policyId, id);
-          // The compiler took its time: the reviewer may have lost the role meanwhile.
+          // The reviewer may have lost the role while the compiler ran.
           await requireOtherHand(tx, request, 'OWN_CHANGE_REQUEST');
           const decided = await changeRequestStore(tx).decide(id, {
             ...{ status: 'approved', notes, now: now() },
@@ -167,9 +166,9 @@ async function getRequest(
 ): Promise<ChangeRequest> {
   const request = await changeRequestStore(tx).find(policyId, id);
   if (!request) throw new AppError('CHANGE_REQUEST_NOT_FOUND');
-  // What was recorded with the proposal is what is shown and applied.
+  // Exactly what was recorded with the proposal is shown and applied.
   if (digestOf(request) !== request.digest) {
-    throw new Error(`change request ${id} is not what was proposed`);
+    throw new Error(`change request ${id} differs from what was proposed`);
   }
   return request;
 }
@@ -188,11 +187,11 @@ function requirePending({ status }: ChangeRequest): void {
   if (status !== 'pending') throw new AppError('CHANGE_REQUEST_DECIDED');
 }
 
-/** @param digest of what the reviewer saw, where they say so */
+/** @param digest of what the reviewer saw, if they sent it */
 function requireLookedAt(request: ChangeRequest, digest: string | undefined): void {
   if (digest === undefined || digest === request.digest) return;
   const msg = 'is not the digest of this change request';
-  throw new AppError('CHANGE_REQUEST_OUTDATED', `body.digest ${msg}: look at it anew.`, {
+  throw new AppError('CHANGE_REQUEST_OUTDATED', `body.digest ${msg}: review it again.`, {
     errors: [{ loc: ['body', 'digest'], msg, type: 'changed_since' }],
   });
 }
@@ -212,7 +211,7 @@ function auditOf(action: string, request: ChangeRequest, notes?: string) {
 }
 
 function proposesNothing(): AppError {
-  const msg = 'proposes what the policy is already';
+  const msg = 'proposes no change';
   return new AppError('VALIDATION_FAILED', `body: ${msg}`, {
     errors: [{ loc: ['body'], msg, type: 'custom' }],
   });

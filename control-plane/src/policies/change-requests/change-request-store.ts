@@ -21,7 +21,9 @@ export interface Decision {
 export function changeRequestStore({ db, scope }: TenantTransaction) {
   const { tenantId, actor } = scope;
   return {
-    /** Serialises proposals of a tenant, until the transaction ends: their number is bounded. */
+    /**
+     * Serialises a tenant's proposals until the transaction ends, since their number is bounded.
+     */
     lock: async (): Promise<void> => {
       await db.$queryRaw`
         SELECT pg_advisory_xact_lock(hashtextextended(${`change-requests/${tenantId}`}, 0))::text`;
@@ -48,10 +50,7 @@ export function changeRequestStore({ db, scope }: TenantTransaction) {
       return { found: rows.map(toChangeRequest), total: await db.changeRequest.count({ where }) };
     },
 
-    /**
-     * Finds for a request of the policy the newest replay that was made for it, or of the text that
-     * it proposes.
-     */
+    /** Finds for a request of the policy the newest replay made for it, or of its proposed text. */
     readReplays: async (
       policyId: string,
     ): Promise<(request: ChangeRequest) => ReplayOfProposal | null> => {
@@ -122,7 +121,7 @@ export function changeRequestStore({ db, scope }: TenantTransaction) {
       return count > 0;
     },
 
-    /** Deletes decided ones of a policy beyond those that are kept. */
+    /** Deletes decided ones of a policy beyond the number kept. */
     prune: async (policyId: string): Promise<void> => {
       await db.$executeRaw`
         DELETE FROM change_requests WHERE tenant_id = ${tenantId}::uuid AND id IN (
@@ -147,7 +146,7 @@ function toChangeRequest(row: Row): ChangeRequest {
   return {
     ...{ id, policyId, summary, digest, authorId, author, reviewer, notes },
     ...{ createdAt, updatedAt, reviewedAt },
-    // The table's CHECKs hold these to their values.
+    // The table's CHECK constraints guarantee these values.
     status: row.status as ChangeRequestStatus,
     base: {
       name: row.baseName,

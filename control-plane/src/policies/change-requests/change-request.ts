@@ -1,7 +1,7 @@
 /**
- * A proposed change of a policy. It holds the whole content that was looked at (base) and the whole
- * that would be (proposed), under one digest: what is approved is what was proposed, and only while
- * the policy still is what it was then.
+ * A proposed change of a policy. It holds the whole reviewed content (base) and the whole proposed
+ * content, under one digest: exactly what was proposed is approved, and only while the policy is
+ * unchanged.
  */
 import { hash } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
@@ -21,7 +21,7 @@ export type ChangeRequestStatus = z.infer<typeof ChangeRequestStatus>;
 /** Pending ones. */
 export const MAX_PENDING_OF_POLICY = 20;
 export const MAX_PENDING_OF_TENANT = 200;
-/** Decided ones that are kept of a policy; the audit chain has all decisions. */
+/** Decided requests kept per policy; the audit chain has all decisions. */
 export const MAX_DECIDED_OF_POLICY = 100;
 
 export interface ChangeRequest {
@@ -41,7 +41,7 @@ export interface ChangeRequest {
   reviewedAt: Date | null;
 }
 
-/** What a replay of recorded decisions says of what is proposed. */
+/** What a replay of recorded decisions found about the proposal. */
 export interface ReplayOfProposal {
   id: string;
   status: string;
@@ -66,7 +66,7 @@ export function contentOf(policy: PolicyContent): PolicyContent {
   return { name, description, regoContent, status };
 }
 
-/** SHA-256 over RFC 8785 of the policy's id, what was looked at and what is proposed. */
+/** SHA-256 over RFC 8785 of the policy's id, the base and the proposed content. */
 export function digestOf(request: Pick<ChangeRequest, 'policyId' | 'base' | 'proposed'>): string {
   const toWire = ({ name, description, regoContent: rego_content, status }: PolicyContent) => ({
     ...{ name, description, rego_content, status },
@@ -79,7 +79,7 @@ export function digestOf(request: Pick<ChangeRequest, 'policyId' | 'base' | 'pro
   return hash('sha256', text, 'hex');
 }
 
-/** What the policy has become since the proposal; nothing while it applies. */
+/** What the policy has become since the proposal; empty while it applies. */
 export function changesSince({ base }: ChangeRequest, policy: PolicyContent): Difference[] {
   return differencesOf(base, contentOf(policy));
 }
@@ -91,7 +91,7 @@ export function requireApplies(request: ChangeRequest, policy: Policy): void {
   const fields = since.map(({ field }) => field).join(', ');
   throw new AppError(
     'CHANGE_REQUEST_OUTDATED',
-    `The policy has changed since, in ${fields}: propose it anew.`,
+    `The policy has changed since, in ${fields}: propose the change again.`,
     {
       errors: since.map((difference) => ({
         loc: ['policy', difference.field],

@@ -4,7 +4,7 @@
  */
 import type { PolicyStatus } from '../policy.ts';
 
-/** All that a change of a policy may be about. */
+/** All fields that a change of a policy may concern. */
 export interface PolicyContent {
   name: string;
   description: string;
@@ -20,7 +20,7 @@ export interface Difference {
   line?: number;
 }
 
-/** As much of each side as a sentence about it shows. */
+/** How much of each side a sentence about it shows. */
 const SHOWN = 500;
 
 export function differencesOf(before: PolicyContent, after: PolicyContent): Difference[] {

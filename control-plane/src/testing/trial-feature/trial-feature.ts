@@ -1,6 +1,6 @@
 /**
- * A feature as small as one can be that has every part: it counts the calls of each tool. Its one
- * line is `features: [trialFeature]` in trial-feature.pg.test.ts; nothing else knows it.
+ * The smallest feature that has every part: it counts the calls of each tool. It is listed only in
+ * trial-feature.pg.test.ts; nothing else knows it.
  */
 import type { NewFact } from '@governance/shared/facts';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -10,7 +10,7 @@ import type { Feature, Projection } from '../../platform/feature.ts';
 import type { LeaderTask } from '../../platform/leader.ts';
 import { systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
 
-/** What a migration would make. */
+/** What a migration would create. */
 export const TRIAL_TABLE = `
   CREATE TABLE tool_counts (
     tenant_id uuid NOT NULL,

@@ -1,17 +1,18 @@
 /**
- * What a built-in of ours is. The rules they share:
- * - What is an error in OPA returns `undefined`: the expression is undefined, as in OPA.
- * - What OPA would compute but our bounds forbid throws `BuiltinLimitError`: the whole decision is
- *   then a denial. It must not be undefined, or a deny rule would silently not apply.
+ * The interface of our built-ins. The rules they share:
+ * - An error in OPA returns `undefined`: the expression is undefined, as in OPA.
+ * - Anything that OPA would compute but our limits forbid throws `BuiltinLimitError`: the whole
+ *   decision is
+ * then a denial. It must not be undefined, or a deny rule would silently not apply.
  * - Work in proportion to an argument is paid for by `charge`, in the units of the policy's fuel,
- *   so that a loop over a built-in ends where any other loop does.
+ * so that a loop over a built-in ends where any other loop does.
  */
 import type { RegoValue } from '../rego-value.ts';
 
 export interface BuiltinCall {
   /** The time of this decision in nanoseconds; the same for all calls of one decision. */
   readonly nowNs: bigint;
-  /** Takes fuel; throws `OutOfFuelError` when there is not enough. */
+  /** Takes fuel; throws `OutOfFuelError` when too little is left. */
   charge(units: number): void;
   /** True the first time it is asked for this key in one decision. */
   firstUse(key: string): boolean;
@@ -34,6 +35,6 @@ export class OutOfFuelError extends Error {
 export function encodeResult(result: BuiltinResult): string {
   if (typeof result === 'bigint') return result.toString();
   if (typeof result === 'object') return `[${result.map(encodeResult).join(',')}]`;
-  // A lone surrogate would not survive the way into UTF-8.
+  // A lone surrogate cannot be encoded as UTF-8.
   return JSON.stringify(typeof result === 'string' ? result.toWellFormed() : result);
 }

@@ -18,9 +18,9 @@ export const hexDecode: Builtin = ([text], call) => {
   try {
     return UTF8.decode(Buffer.from(text, 'hex'));
   } catch {
-    // OPA goes on with a string that holds the bytes. The WebAssembly's strings cannot, and a
-    // replacement would have another digest.
-    throw new BuiltinLimitError('the bytes are no UTF-8 text');
+    // OPA continues with a string of those bytes. The WebAssembly's strings cannot hold them, and a
+    // replacement would change the digest.
+    throw new BuiltinLimitError('the bytes are not UTF-8 text');
   }
 };
 

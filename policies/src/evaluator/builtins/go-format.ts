@@ -1,6 +1,6 @@
 /**
  * Go's fmt.Sprintf for the operands that OPA gives it: float64, int64, *big.Int and string. OPA's
- * sprintf is this function, with every mistake in a format answered in the text ("%!d(string=x)").
+ * sprintf is this function, which reports every error of a format in the text ("%!d(string=x)").
  * Width and precision are bounded, the length of the result too.
  */
 import { BuiltinLimitError } from './builtin.ts';
@@ -111,7 +111,7 @@ class Printer {
     this.#afterIndex = false;
     if (this.#format[this.#at] !== '[') return;
     this.#reordered = true;
-    // Searched for once, since a format may open a thousand and close none.
+    // Searched once, since a format may open a thousand brackets and close none.
     const close = this.#at > this.#lastClose ? -1 : this.#format.indexOf(']', this.#at);
     if (close < 0 || this.#format.length - this.#at < 3) {
       this.#goodIndex = false;
@@ -183,7 +183,7 @@ class Printer {
     let value = 0;
     for (const digit of match[0]) {
       if (value > GO_TOO_LARGE) {
-        // Go gives up on the whole format here.
+        // Go stops formatting here.
         this.#at = this.#format.length;
         return null;
       }

@@ -32,7 +32,7 @@ export const noFlags = (): Flags => ({
   precision: null,
 });
 
-/** One operand by a verb of the format, which moves the flags of %+v and %#v aside. */
+/** Formats one operand by a verb, after setting the flags of %+v and %#v aside. */
 export function formatOperand(operand: FormatOperand, verb: string, flags: Flags): string {
   if (verb === 'T') return padText(truncate(operand.type, flags), flags);
   if (operand.type === '*big.Int') return formatBigInteger(operand.value, verb, flags);
@@ -53,7 +53,7 @@ function printOperand(operand: SimpleOperand, verb: string, flags: Flags): strin
   }
 }
 
-/** The verb does not fit the operand: Go says so in the text, under the same flags. */
+/** The verb does not fit the operand: Go reports that in the text, under the same flags. */
 function badVerb(operand: SimpleOperand, verb: string, flags: Flags): string {
   return `%!${verb}(${operand.type}=${printOperand(operand, 'v', flags)})`;
 }
@@ -143,7 +143,7 @@ function formatDigits(value: bigint, base: number, verb: string, flags: Flags): 
   return padText(sign + digits, withoutZeros);
 }
 
-/** The character of a code point; U+FFFD for what is none. */
+/** The character of a code point; U+FFFD for an invalid one. */
 function toCharacter(value: bigint): string {
   const isCharacter = value >= 0n && value <= 0x10ffffn && (value < 0xd800n || value > 0xdfffn);
   return isCharacter ? String.fromCodePoint(Number(value)) : '\ufffd';
@@ -163,7 +163,7 @@ function formatUnicode(value: bigint, flags: Flags): string {
 
 /** math/big's Int.Format, which differs from fmt's own integers in several ways. */
 function formatBigInteger(value: bigint, verb: string, flags: Flags): string {
-  // Go shows the address or the words of the number here.
+  // Go prints the address or the words of the number here.
   if (verb === 'p' || verb === 'w') throw new BuiltinLimitError(`%${verb} of a large integer`);
   const bases: Record<string, number> = { b: 2, o: 8, O: 8, d: 10, s: 10, v: 10, x: 16, X: 16 };
   const base = bases[verb];
@@ -222,7 +222,7 @@ function keepPoint(number: string, verb: string, precision: number): string {
   return body + '0'.repeat(Math.max(missing, 0)) + tail;
 }
 
-/** Cuts to the precision, in characters. */
+/** Truncates to the precision, in characters. */
 function truncate(text: string, flags: Flags): string {
   if (flags.precision === null || text.length <= flags.precision) return text;
   let end = 0;
@@ -234,7 +234,7 @@ function truncate(text: string, flags: Flags): string {
   return text.slice(0, end);
 }
 
-/** Fills up to the width, in characters: zeros or spaces on the left, spaces on the right. */
+/** Pads to the width, in characters: zeros or spaces on the left, spaces on the right. */
 function padText(text: string, flags: Flags): string {
   if (flags.width === null || flags.width <= text.length / 2) return text;
   let characters = 0;

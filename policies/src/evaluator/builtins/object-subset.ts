@@ -1,8 +1,8 @@
-/** OPA's object.subset: whether one collection holds another. */
+/** OPA's object.subset: whether one collection contains another. */
 import { equalRego, RegoObject, RegoSet, type RegoValue } from '../rego-value.ts';
 import type { Builtin, BuiltinCall } from './builtin.ts';
 
-/** One comparison of two elements; nested ones pay again. */
+/** The cost of comparing two elements; nested ones are charged again. */
 const FUEL_PER_COMPARISON = 20;
 
 export const objectSubset: Builtin = ([whole, part], call) => {
@@ -25,7 +25,7 @@ function equal(a: RegoValue, b: RegoValue, call: BuiltinCall): boolean {
   return equalRego(a, b);
 }
 
-/** Goes into values that are collections of the same kind. */
+/** Recurses into values that are collections of the same kind. */
 function holdsObject(whole: RegoObject, part: RegoObject, call: BuiltinCall): boolean {
   return part.entries.every(([key, wanted]) => {
     const found = whole.entries.find(([other]) => equal(other, key, call))?.[1];
@@ -44,7 +44,7 @@ function holdsSet(whole: RegoSet, part: RegoSet, call: BuiltinCall): boolean {
   return part.items.every((wanted) => whole.items.some((item) => equal(item, wanted, call)));
 }
 
-/** Whether the part appears in the whole in one piece. */
+/** Whether the part appears contiguously in the whole. */
 function holdsArray(
   whole: readonly RegoValue[],
   part: readonly RegoValue[],
@@ -57,8 +57,8 @@ function holdsArray(
 }
 
 /**
- * Whether the members of the set appear in the array, as OPA counts it: it stops at the element
- * that brings the count of hits to the size of the set, so that a repeated member counts twice.
+ * Whether the members of the set appear in the array, as OPA counts it: it stops when the number of
+ * hits reaches the size of the set, so that a repeated member counts twice.
  */
 function arrayHoldsSet(whole: readonly RegoValue[], part: RegoSet, call: BuiltinCall): boolean {
   let missing = part.items.length;

@@ -2,7 +2,7 @@
  * OPA's regex.replace on a linear-time engine with Go's syntax. "Linear" alone is not a bound: a
  * pattern can compile to a hundred thousand instructions, and finding all matches of some patterns
  * reads the rest of the text for each. So the size of a pattern is estimated before it is compiled,
- * and every search is paid for at its worst.
+ * and every search is charged at its worst case.
  */
 import { RE2JS, RE2JSException } from 're2js';
 import { type Builtin, type BuiltinCall, BuiltinLimitError } from './builtin.ts';
@@ -12,13 +12,13 @@ const MAX_INSTRUCTIONS = 4_000;
 const MAX_OUTPUT = 64 * 1024;
 const CACHED_PATTERNS = 64;
 const DUPLICATE_NAME = 'duplicate capture group name';
-/** Parsing and compiling, once a decision for each pattern, for each instruction. */
+/** The cost of parsing and compiling, once per decision and pattern, for each instruction. */
 const FUEL_PER_INSTRUCTION = 3_000;
-/** One search, for each instruction and each character that is left of the text. */
+/** The cost of one search, for each instruction and each remaining character of the text. */
 const FUEL_PER_STEP = 3;
 const FUEL_PER_SEARCH = 2_000;
 
-/** Compiled patterns, least recently used first; undefined for what does not compile. */
+/** Compiled patterns, least recently used first; undefined for invalid ones. */
 const compiled = new Map<string, RE2JS | undefined>();
 
 export const regexReplace: Builtin = ([text, pattern, replacement], call) => {
@@ -56,8 +56,8 @@ function tryCompile(pattern: string): RE2JS | undefined {
 }
 
 /**
- * How many instructions a pattern may compile to at most: its characters, those under a counted
- * repetition as often as it may repeat them. A pattern that is not valid gets some number too.
+ * An upper bound of the instructions that a pattern compiles to: its characters, multiplied under
+ * counted repetitions. An invalid pattern gets some number too.
  */
 export function estimateInstructions(pattern: string): number {
   /** The instructions of each open group, the innermost last, and of the last item in each. */
@@ -138,7 +138,7 @@ function replaceAll(regex: RE2JS, text: string, template: string, call: BuiltinC
 type TemplatePart = { text: string } | { group: number } | { name: string };
 type Groups = Pick<ReturnType<RE2JS['matcher']>, 'group' | 'groupCount' | 'namedGroups'>;
 
-/** Go's templates: $1, $name, ${name}, $$; what is none of these stays. */
+/** Go's templates: $1, $name, ${name}, $$; anything else stays unchanged. */
 function parseTemplate(template: string): TemplatePart[] {
   const parts: TemplatePart[] = [];
   let at = 0;

@@ -8,7 +8,7 @@ import type { FormatOperand } from './go-verbs.ts';
 
 const MAX_OUTPUT = 64 * 1024;
 const LIMITS = { maxWidth: 1_000, maxLength: MAX_OUTPUT };
-/** Work for each operand and each character of the format and of the result. */
+/** The cost of each operand and of each character of the format and the result. */
 const FUEL_PER_CHARACTER = 10;
 const FUEL_PER_OPERAND = 500;
 

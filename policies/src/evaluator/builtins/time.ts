@@ -9,7 +9,7 @@ import { isTimeZone, isUtc, zoneOffset } from './time-zone.ts';
 const NS_PER_SECOND = 1_000_000_000n;
 const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);
-/** Characters of a number that is no plain integer. */
+/** Characters of a number that is not a plain integer. */
 const MAX_NUMBER = 1000;
 const MAX_JS_MS = 8_640_000_000_000_000;
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
@@ -111,7 +111,7 @@ function parseOperand(operand: RegoValue | undefined, call: BuiltinCall): ZonedT
   return { seconds: (total - nanoseconds) / NS_PER_SECOND, nanoseconds, zone };
 }
 
-/** The integer that a number stands for in any spelling, 1e9 too. */
+/** The integer that a number denotes in any spelling, including 1e9. */
 function toExactInt64(number: RegoNumber): bigint | null {
   const plain = toInt64(number);
   if (plain !== null) return plain;
@@ -128,7 +128,7 @@ function toExactInt64(number: RegoNumber): bigint | null {
   return BigInt.asIntN(64, value) === value ? value : null;
 }
 
-/** The time as the zone's clocks show it, in the UTC fields of a Date. */
+/** The zone's wall clock time, in the UTC fields of a Date. */
 function localDate(operand: RegoValue | undefined, call: BuiltinCall): Date | undefined {
   const time = parseOperand(operand, call);
   return time && toLocal(time, call);
@@ -139,7 +139,7 @@ function toLocal(time: ZonedTime, call: BuiltinCall): Date {
   return new Date((seconds + offsetAt(time.zone, seconds, call)) * 1000);
 }
 
-/** Go's time.Date: the offset of the wall clock's time read as UTC is a first guess. */
+/** Go's time.Date: the offset at the wall clock time read as UTC is a first guess. */
 function fromLocal(seconds: bigint, zone: string, call: BuiltinCall): bigint {
   const local = Number(seconds);
   const guess = offsetAt(zone, local, call);

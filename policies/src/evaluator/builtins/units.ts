@@ -4,7 +4,7 @@ import { BuiltinLimitError } from './builtin.ts';
 
 const FUEL_PER_CHARACTER = 100;
 const MAX_LENGTH = 1_000;
-/** OPA's own limit is six digits; results of that size are no sizes of anything. */
+/** OPA's own limit is six digits; sizes that large have no use. */
 const MAX_EXPONENT = 400;
 /** The precision of Go's big.Float, which OPA computes with. */
 const MANTISSA_BITS = 64n;
