@@ -79,7 +79,8 @@ export const workflowRoutes =
       {
         config,
         schema: {
-          summary: 'Change a workflow; omitted fields stay unchanged. Applies to running sessions too',
+          summary:
+            'Change a workflow; omitted fields stay unchanged. Applies to running sessions too',
           tags,
           params: WorkflowParams,
           body: WorkflowChangeBody,
