@@ -4,7 +4,10 @@ export type DiskLevel = 'ok' | 'warning' | 'full';
 
 /** Used share of the disk from which an alert is raised. */
 export const WARNING_AT = 0.8;
-/** Used share from which new calls are denied; the rest is kept for the ends of those begun. */
+/**
+ * Used share from which new calls are denied; the rest is reserved for outcomes of calls that have
+ * begun.
+ */
 export const FULL_AT = 0.95;
 
 /** @returns the level for a used share between 0 and 1 */
@@ -14,7 +17,7 @@ export function diskLevel(usedShare: number): DiskLevel {
 }
 
 /**
- * How full the ledger's place is: the larger of the file system's use (as `df` counts it, without
+ * How full the ledger's disk is: the larger of the file system's use (as `df` counts it, without
  * the blocks reserved for root) and the ledger's own share of its limit.
  *
  * @param folder a folder on that file system
@@ -48,8 +51,8 @@ async function sizeOf(file: string): Promise<number> {
 }
 
 /**
- * Looks at the disk now and then and tells when its level changes. A disk that cannot be looked at
- * counts as full: what is not known is no permission.
+ * Checks the disk periodically and reports when its level changes. A disk that cannot be checked
+ * counts as full: fail closed.
  *
  * @returns `level`, `check` (looks at once), `reportFull` (a write found no room) and `stop`
  */

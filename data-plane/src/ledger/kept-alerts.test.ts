@@ -35,7 +35,7 @@ describe('alerts that found no room', () => {
   });
   afterEach(() => kept.stop());
 
-  it('are raised once by type and key, in their order and time, with how often they came', async () => {
+  it('are raised once by type and key, in their order and time, with a count', async () => {
     const alert = (dedupe_key: string, timestamp: string) => anAlert({ dedupe_key, timestamp });
     const at = (second: number) => `2026-01-02T03:04:0${second}.000Z`;
     kept.keep('a', alert('x', at(1)), full);
@@ -58,7 +58,7 @@ describe('alerts that found no room', () => {
     ]);
   });
 
-  it('are bounded for each tenant, and what was lost is told', async () => {
+  it('are bounded for each tenant, and losses are reported', async () => {
     for (let i = 0; i < MAX_KEPT_ALERTS + 7; i++) {
       kept.keep('a', anAlert({ dedupe_key: `${i}` }), full);
     }
@@ -73,7 +73,7 @@ describe('alerts that found no room', () => {
     ]);
   });
 
-  it('are no other records, and none that was refused for what it is', async () => {
+  it('include no other records, and none that was refused for its content', async () => {
     kept.keep('a', aDecision(), full);
     kept.keep('a', anAlert(), new LedgerError('record_refused', 'no JSON'));
     kept.keep('a', anAlert(), new LedgerError('stopped', 'stopping'));
@@ -83,7 +83,7 @@ describe('alerts that found no room', () => {
   });
 });
 
-describe('a ledger on a disk that is full', () => {
+describe('a ledger on a full disk', () => {
   const { privateKey: signingKey } = generateKeyPairSync('ed25519');
   const tenantId = uuidv7();
   let dataDir: string;
@@ -123,7 +123,7 @@ describe('a ledger on a disk that is full', () => {
     }
   };
 
-  it('raises an alert that it had no room for once it has', async () => {
+  it('raises an alert once there is room for it', async () => {
     await open({ limitBytes: 256 * 1024 });
     const junk = () => createHash('sha256').update(uuidv7()).digest('hex').repeat(40);
     let refused: unknown;
@@ -132,7 +132,7 @@ describe('a ledger on a disk that is full', () => {
       await ledger.append(tenantId, outcome).catch((error: unknown) => (refused = error));
     }
     expect(refused).toMatchObject({ fault: 'full' });
-    // As the data plane raises its alerts; each about another cause, and each needs room.
+    // As the data plane raises its alerts; each has another cause, and each needs room.
     const raise = createRaiseAlert({
       ledger,
       writes: createPendingWrites({ error: () => undefined }),
@@ -155,14 +155,14 @@ describe('a ledger on a disk that is full', () => {
     const expected = Array.from({ length: 20 }, (_, i) => `bundle-refused:${i}`);
     // Until all have come; the time of the test is the bound.
     while (!expected.every((key) => seen.has(key))) {
-      // What was shipped makes room, and each alert takes some.
+      // Shipped records make room, and each alert takes some.
       while ((await ledger.prune(tenantId, 0, 1_000)) > 0);
       for (const { dedupe_key } of await alertsOf()) seen.add(dedupe_key);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   });
 
-  it('tells of it after a restart, though nothing changed since', async () => {
+  it('reports it after a restart, though nothing has changed', async () => {
     await open({ readUsedShare: async () => 0.97 });
     expect(await alertsOf()).toMatchObject([
       { alert_type: 'DISK_WATERMARK', severity: 'critical', details: { used_percent: 97 } },

@@ -1,8 +1,8 @@
 /**
  * Alerts that the ledger had no room for are kept in memory and raised when there is room again: a
- * full disk is when people have to be told most. Kept once by type and key, with how often they
- * came; a tenant has 100, and what is beyond is counted and told as ALERTS_LOST. A restart forgets
- * them, and tells of a disk that is still full by itself. Proven by kept-alerts.test.ts.
+ * full disk is when people most need to know. Kept once by type and key, with a count; a tenant has
+ * 100, and further ones are counted and reported as ALERTS_LOST. A restart forgets them, and itself
+ * reports a disk that is still full. Proven by kept-alerts.test.ts.
  */
 import { uuidv7 } from '@governance/shared/ids';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
@@ -21,7 +21,7 @@ interface KeptAlert {
 export function createKeptAlerts(options: {
   append: (tenantId: string, record: AlertRecord) => Promise<unknown>;
   now: () => number;
-  /** Between two attempts while something is kept. */
+  /** The interval of attempts while something is kept. */
   retryMs: number;
 }) {
   const { append } = options;
@@ -30,7 +30,7 @@ export function createKeptAlerts(options: {
   let timer: NodeJS.Timeout | null = null;
   const time = () => new Date(options.now()).toISOString();
 
-  /** Keeps an alert that was refused, where room was what it wanted for. */
+  /** Keeps an alert that was refused for lack of room. */
   function keep(tenantId: string, record: UnchainedRecord, error: unknown): void {
     if (record.type !== 'alert' || !isForRoom(error)) return;
     timer ??= setInterval(() => void raise(), options.retryMs).unref();
@@ -51,7 +51,7 @@ export function createKeptAlerts(options: {
     }
   }
 
-  /** Raises what is kept, until one is refused again. */
+  /** Raises the kept alerts until one is refused again. */
   const raise = shareRun(raiseAll);
 
   async function raiseAll(): Promise<void> {
@@ -60,7 +60,7 @@ export function createKeptAlerts(options: {
         for (const [key, alert] of kept) {
           const { times } = alert;
           await append(tenantId, asKept(alert));
-          // What came while it was written is kept for the next time.
+          // Alerts that came during the write are kept for the next attempt.
           if (alert.times === times) kept.delete(key);
           else alert.times -= times;
         }
@@ -72,11 +72,11 @@ export function createKeptAlerts(options: {
       }
       if (tenants.size === 0 && lost.size === 0) stop();
     } catch {
-      // No room yet, or the ledger ends: they stay kept.
+      // No room yet, or the ledger is closing: they stay kept.
     }
   }
 
-  /** The first that came, in its own time. */
+  /** The first occurrence, with its own time. */
   function asKept({ record, times, lastAt }: KeptAlert): AlertRecord {
     const kept_back = { times, last_at: lastAt, raised_at: time() };
     return { ...record, id: uuidv7(options.now()), details: { ...record.details, kept_back } };
@@ -86,7 +86,7 @@ export function createKeptAlerts(options: {
     const alert = {
       alert_type: 'ALERTS_LOST',
       severity: 'high',
-      title: 'More alerts came while nothing could be recorded than are kept',
+      title: 'More alerts were raised while nothing could be recorded than could be kept',
       details: { times, types },
       dedupe_key: 'alerts-lost',
     } as const;

@@ -23,7 +23,7 @@ beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'checker-'));
   ledger = await open();
   for (const tenant of tenants) {
-    // One after the other: each is a group of its own.
+    // One after the other, so that each is a group of its own.
     for (let n = 0; n < RECORDS; n++) {
       await ledger.append(tenant, aDecision({ policy_result: 'deny' }));
     }
@@ -88,7 +88,7 @@ function start(againAfterMs = 86_400_000) {
   return { checker, told, steps };
 }
 
-it('reads all that was shipped after a start, in small steps with pauses, and again later', async () => {
+it('reads everything shipped after a start, in small steps with pauses, and again later', async () => {
   const { checker, told, steps } = start(1);
   await vi.waitFor(() => expect(checker.status()).toMatchObject({ state: 'checking' }));
   await vi.waitFor(() => expect(steps.length).toBeGreaterThan(6), { timeout: 10_000 });
@@ -118,7 +118,7 @@ it.each([
     'what is no record',
     "UPDATE records SET bytes = CAST('x' AS BLOB), hash = x'2d3adedff11b61f14c886e35afa036736dcd87a74d27b5c1510225d0f592e213' WHERE stream_no = 1 AND seq = 60",
   ],
-])('finds %s in what was shipped, tells it, and calls go on', async (_what, sql) => {
+])('finds %s among shipped records, reports it, and calls continue', async (_what, sql) => {
   await damage(sql);
   const { checker, told } = start();
   await vi.waitFor(() => expect(checker.status().state).toBe('damaged'), { timeout: 10_000 });
@@ -128,7 +128,7 @@ it.each([
   expect(ledger.condition()).toBe('ok');
 });
 
-it('does not take what was pruned meanwhile for damage', async () => {
+it('does not mistake pruned records for damage', async () => {
   const step = await ledger.checkShipped(tenantA, null, 10);
   expect(step).toMatchObject({ records: 10, next: { epoch: 1, seq: 10 } });
   await ledger.prune(tenantA, -1, 500);

@@ -1,6 +1,6 @@
 /**
- * Reads again, slowly and in the background, what was shipped and is kept: once after the start and
- * then daily. The control plane has these records, so what is found is told, and stops nothing.
+ * Rereads, slowly and in the background, the shipped records that are kept: once after the start
+ * and then daily. The control plane has these records, so damage is reported, and stops nothing.
  * Proven by ledger-checker.test.ts.
  */
 import type { DurableLedger } from './ledger.ts';
@@ -15,11 +15,11 @@ const AGAIN_AFTER_MS = 24 * 3_600_000;
 
 export interface LedgerCheckStatus {
   state: 'waiting' | 'checking' | 'ok' | 'damaged';
-  /** When the last whole pass ended. */
+  /** When the last complete pass ended. */
   checked_at: string | null;
-  /** Records that it read. */
+  /** The number of records that it read. */
   records: number;
-  /** Of the last pass that found something: the tenant and what is wrong. */
+  /** The last damage found: the tenant and the fault. */
   damage: { tenant_id: string; message: string }[];
 }
 
@@ -28,7 +28,7 @@ export type LedgerChecker = ReturnType<typeof startLedgerChecker>;
 export function startLedgerChecker(options: {
   ledger: Pick<DurableLedger, 'checkShipped'>;
   listTenants(): string[];
-  /** Told at each pass of each tenant whose records do not hold. */
+  /** Called in each pass for each tenant whose records do not verify. */
   onDamage(tenantId: string, message: string): void;
   log: { warn(details: object, message: string): void };
   now: () => number;

@@ -1,4 +1,7 @@
-/** The order of commit, sync and acknowledgement, with the real file and, where said, a sync by hand. */
+/**
+ * The order of commit, sync and acknowledgement, with the real file and, where stated, a controlled
+ * sync.
+ */
 import { generateKeyPairSync, pbkdf2 } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -76,14 +79,14 @@ it('acknowledges a record only when a sync that began after its commit has ended
   };
   append('first');
   await sleep(20);
-  // Its commit is in the file, and it is not acknowledged, nor shipped, nor marked.
+  // Its commit is in the file, but it is neither acknowledged, nor shipped, nor marked.
   expect(readStoredRecords(join(dataDir, LEDGER_FILE))).toHaveLength(2);
   expect(settled).toEqual([]);
   const marks = statSync(join(dataDir, `${LEDGER_FILE}-marks`)).mtimeMs;
   append('second');
   append('third');
   await sleep(20);
-  // They came while a sync ran, which may not cover them: they wait, uncommitted.
+  // They came during a sync, which may not cover them: they wait, uncommitted.
   expect(readStoredRecords(join(dataDir, LEDGER_FILE))).toHaveLength(2);
   expect(syncs).toHaveLength(1);
   syncs.shift()?.end();
@@ -97,7 +100,7 @@ it('acknowledges a record only when a sync that began after its commit has ended
   expect(groups).toEqual([1, 2]);
 });
 
-it('does not ship what is committed and not yet on disk', async () => {
+it('does not ship what is committed but not yet on disk', async () => {
   const { startSync, hold, letGo } = syncByHand();
   await start({ startSync });
   await ledger.open(tenantId, uuidv7());
@@ -161,7 +164,7 @@ it('commits what came during a sync as one group, of several tenants', async () 
   }
 });
 
-it('goes on while passwords fill the threads of libuv', async () => {
+it('continues while password hashing fills the threads of libuv', async () => {
   await start();
   await ledger.open(tenantId, uuidv7());
   let ended = 0;
@@ -179,7 +182,7 @@ it('goes on while passwords fill the threads of libuv', async () => {
   await Promise.all(hashes);
 }, 60_000);
 
-it("waits for somebody else's lock without stopping the thread", async () => {
+it("waits for another program's lock without blocking the thread", async () => {
   await start();
   await ledger.open(tenantId, uuidv7());
   const other = new Database(join(dataDir, LEDGER_FILE));
@@ -188,7 +191,7 @@ it("waits for somebody else's lock without stopping the thread", async () => {
   const appended = ledger.append(tenantId, aDecision()).then(() => {
     isAppended = true;
   });
-  // A thread that stands still comes to the second turn when the lock was waited for in vain.
+  // A blocked thread would reach the second turn only after the lock wait had failed.
   for (let turns = 0; turns < 50; turns++) {
     await sleep(1);
     expect(isAppended).toBe(false);

@@ -1,9 +1,8 @@
 /**
- * Commits groups one after the other: commit, sync, acknowledge. What arrives while a sync runs is
- * gathered and committed as one group when it ends, so that groups grow with the load. What else
- * writes to the file takes its turn between two groups; the writer therefore never meets a lock of
- * its own second thread, and at most one commit is ever not on disk. Proven by
- * ledger-committer.test.ts.
+ * Commits groups one after the other: commit, sync, acknowledge. What arrives during a sync is
+ * gathered and committed as one group when it ends, so that groups grow with the load. Other writes
+ * to the file take their turn between two groups; so the writer never meets a lock of its own
+ * second thread, and at most one commit is ever not on disk. Proven by ledger-committer.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppendedRecord } from '../contracts.ts';
@@ -12,11 +11,14 @@ import { LedgerError } from './ledger-error.ts';
 import type { LedgerSync } from './ledger-sync.ts';
 import type { GroupItem, LedgerWriter } from './ledger-writer.ts';
 
-/** Somebody else's lock, such as that of a person with sqlite3, is tried again after this. */
+/** The interval of retries while another program holds the lock, such as a person with sqlite3. */
 const BUSY_AGAIN_MS = 5;
-/** And refused after this. Until the lock is free again, what comes then is refused at once. */
+/**
+ * The time after which waiting records are refused. Until the lock is free again, new ones are
+ * refused at once.
+ */
 export const BUSY_FOR_MS = 5_000;
-/** Of the log, until it is copied into the file and begun anew. */
+/** Size of the log at which it is copied into the file and restarted. */
 const CHECKPOINT_CHARACTERS = 4 * 1024 * 1024;
 
 export interface Group {
@@ -26,7 +28,10 @@ export interface Group {
   resolve(chained: AppendedRecord[]): void;
   /** None of them is recorded. */
   reject(error: unknown): void;
-  /** None of them is recorded yet: who waits is refused, and outcomes come with a later group. */
+  /**
+   * None of them is recorded yet: those that are awaited are refused, and outcomes are added to a
+   * later group.
+   */
   postpone(error: unknown): void;
 }
 
@@ -43,11 +48,11 @@ export type LedgerCommitter = ReturnType<typeof createLedgerCommitter>;
 export function createLedgerCommitter(options: {
   writer: Pick<LedgerWriter, 'commitGroup' | 'confirm'>;
   sync: Pick<LedgerSync, 'sync'>;
-  /** Takes what waits; null when nothing does. */
+  /** Takes the waiting records; null when there are none. */
   take(): Group | null;
-  /** Copies the log into the file, as far as it can without stopping the writer. */
+  /** Copies the log into the file, as far as possible without blocking the writer. */
   checkpoint(): Promise<void>;
-  /** What to tell those whom an error concerns alone; null where it ends the ledger. */
+  /** The error for the affected callers only; null where it ends the ledger. */
   refusalFor(error: unknown): LedgerError | null;
   onFatal(error: unknown): void;
   observer?: LedgerObserver;
@@ -55,13 +60,13 @@ export function createLedgerCommitter(options: {
   const { writer, sync } = options;
   const turns: { take: () => Promise<void>; reject: (error: unknown) => void }[] = [];
   let end: Error | null = null;
-  /** Since when somebody else has the file's lock. */
+  /** Since when another program has held the file's lock. */
   let lockedAt: number | null = null;
   let isBusy = false;
   let isCheckpointing = false;
   let sinceCheckpoint = 0;
 
-  /** Commits what waits, unless a commit or a turn is under way: then that goes on with it. */
+  /** Commits what waits, unless a commit or a turn is in progress, which then continues with it. */
   function run(): void {
     if (isBusy || end) return;
     const turn = turns.shift()?.take ?? nextGroup();
@@ -71,7 +76,7 @@ export function createLedgerCommitter(options: {
       .catch(options.onFatal)
       .finally(() => {
         isBusy = false;
-        // Those who were acknowledged go on first.
+        // Acknowledged callers continue first.
         setImmediate(run);
       });
   }
@@ -104,13 +109,13 @@ export function createLedgerCommitter(options: {
     if (sinceCheckpoint > CHECKPOINT_CHARACTERS && !isCheckpointing) void checkpoint();
   }
 
-  /** Makes what was committed durable. After an error nothing more may be: it is thrown on. */
+  /** Makes the commits durable. After an error nothing more may be written: it is rethrown. */
   async function settle(): Promise<void> {
     await sync.sync();
     writer.confirm();
   }
 
-  /** Most of the log while others write; the rest while nobody does, so that it begins anew. */
+  /** Most of the log while others write; the rest while nobody does, so that it restarts. */
   async function checkpoint(): Promise<void> {
     isCheckpointing = true;
     try {
@@ -125,8 +130,8 @@ export function createLedgerCommitter(options: {
   }
 
   /**
-   * Runs what writes to the file between two groups. It ends the ledger itself where it leaves the
-   * file in doubt.
+   * Runs another write between two groups. If it leaves the file in an unknown state, it ends the
+   * ledger.
    */
   function between<T>(work: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -186,7 +191,7 @@ export function createLedgerCommitter(options: {
     run,
     between,
     write,
-    /** Nothing is begun any more, and who waits for a turn is refused. */
+    /** Starts nothing any more, and refuses waiting turns. */
     end: (error: LedgerError) => {
       end ??= error;
       for (const { reject } of turns.splice(0)) reject(error);

@@ -11,7 +11,7 @@ import { readStoredRecords } from '../testing/test-ledger-store.ts';
 import { LEDGER_FILE } from './ledger.ts';
 
 const ROUNDS = 4;
-/** A number that comes from nowhere else makes a failing round repeatable. */
+/** A fixed seed makes a failing round repeatable. */
 const SEED = 20_260_102;
 
 const child = fileURLToPath(new URL('../testing/ledger-crash-child.ts', import.meta.url));
@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
-/** Runs the child until it ended, and gives the ids it saw acknowledged. */
+/** Runs the child to its end, and returns the ids that it saw acknowledged. */
 function runChild(prefix: string[], killAfter: number | null) {
   const command = [
     ...prefix,
@@ -72,7 +72,7 @@ function readLedger() {
   return { records, breaks };
 }
 
-/** Each decision of an ended process has one outcome, the last process's own left open. */
+/** Each decision of an ended process has one outcome; the last process's may be open. */
 function openDecisions(records: LedgerRecord[]): string[] {
   const answered = new Set(
     records.flatMap((record) => (record.type === 'outcome' ? [record.event_id] : [])),

@@ -1,11 +1,11 @@
 export type LedgerFault =
-  /** The record itself cannot be chained; others are not touched by it. */
+  /** The record itself cannot be chained; others are unaffected. */
   | 'record_refused'
   /** The disk is over its upper watermark, or had no room for the commit. */
   | 'full'
   /** More records are waiting than the queue may hold. */
   | 'overloaded'
-  /** What is stored of the stream is not what was chained. */
+  /** The stored records of the stream differ from what was chained. */
   | 'damaged'
   /** No stream was opened for the tenant. */
   | 'stream_unknown'
@@ -24,7 +24,7 @@ export class LedgerError extends Error {
   }
 }
 
-/** Stored bytes are not those that were chained: the disk, or a hand, changed them. */
+/** Stored bytes differ from what was chained: the disk, or a person, changed them. */
 export class LedgerDamagedError extends Error {
   constructor(message: string) {
     super(message);

@@ -18,7 +18,7 @@ export type LedgerFile = ReturnType<typeof openLedgerFile>;
 
 export interface LedgerFileOptions {
   path: string;
-  /** What the file may grow to; beyond it a commit fails with SQLITE_FULL. Null: no limit. */
+  /** Size limit of the file; beyond it a commit fails with SQLITE_FULL. Null: no limit. */
   limitBytes: number | null;
 }
 
@@ -44,7 +44,7 @@ export function openLedgerFile(options: LedgerFileOptions) {
     limitFile(db, options.limitBytes);
     requireKnownVersion(db);
     syncLog(options.path);
-    // Before the file says that it has marks.
+    // Before the file itself declares that it has marks.
     marks = openMarks(options.path, isNew(db) ? [] : readStreamMarks(db));
     const sql = prepareStatements(db);
     // From here on an append must never wait for another connection's lock, nor for the disk.
@@ -59,8 +59,8 @@ export function openLedgerFile(options: LedgerFileOptions) {
 }
 
 /**
- * A process that was killed may have left a commit that is not on disk. Nothing is marked or built
- * upon it before it is: the marks are never ahead, and one commit at most is not on disk.
+ * A killed process may have left a commit that is not on disk. It is synced before anything is
+ * marked or built upon it: the marks are never ahead, and at most one commit is not on disk.
  */
 function syncLog(path: string): void {
   const log = openSync(`${path}-wal`, 'r+');
@@ -78,7 +78,7 @@ function syncLog(path: string): void {
  * the whole process.
  */
 export function openSecondConnection({ path, limitBytes }: LedgerFileOptions): Database.Database {
-  // While it waits for somebody else's lock, the writer waits for it.
+  // While this connection waits for another program's lock, the writer waits for it.
   const db = new Database(path, { fileMustExist: true, timeout: 100 });
   db.pragma('synchronous = FULL');
   db.pragma('wal_autocheckpoint = 0');

@@ -1,4 +1,6 @@
-/** Somebody else at the ledger's file, such as a person with sqlite3, and what comes after a failure. */
+/**
+ * Another program at the ledger's file, such as sqlite3 in a shell, and behaviour after a failure.
+ */
 import { spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
@@ -52,7 +54,7 @@ function takeLock(): Database.Database {
 }
 
 it(
-  'refuses calls when a lock is not given back, keeps outcomes, and goes on after it',
+  'refuses calls when a lock is not released, keeps outcomes, and continues after it',
   async () => {
     await start();
     const decision = aDecision();
@@ -61,7 +63,7 @@ it(
     const outcome = ledger.append(tenantId, anOutcome(decision.id));
     const refused = ledger.append(tenantId, aDecision());
     await expect(refused).rejects.toMatchObject({ fault: 'overloaded' });
-    // From now on at once: were each to wait as long as the first, the test would not end in time.
+    // From now on at once: if each waited as long as the first, the test would not end in time.
     for (let n = 0; n < 12; n++) {
       const again = ledger.append(tenantId, aDecision());
       await expect(again).rejects.toMatchObject({ fault: 'overloaded' });
@@ -75,7 +77,7 @@ it(
 );
 
 it(
-  'goes on when a lock keeps it from pruning',
+  'continues when a lock keeps it from pruning',
   async () => {
     await start();
     const other = takeLock();

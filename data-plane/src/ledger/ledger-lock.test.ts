@@ -29,7 +29,7 @@ it('keeps a ledger for one user, until it is closed', () => {
   openLedgerFile({ path, limitBytes: null }).close();
 });
 
-it('keeps another process out, and is free when that process was killed', async () => {
+it('keeps another process out, and is free once its process was killed', async () => {
   const child = fileURLToPath(new URL('../testing/ledger-crash-child.ts', import.meta.url));
   const ids = ['01890000-0000-7000-8000-000000000001', '01890000-0000-7000-8000-000000000002'];
   const args = ['--import', 'tsx', child, folder, ...ids];

@@ -39,7 +39,7 @@ const Place = z.strictObject({
 });
 
 const Mark = z.strictObject({
-  /** Rises with each writing: of two lines the newer one counts. */
+  /** Rises with each write: of two lines the newer one counts. */
   n: z.int().positive(),
   stream_no: z.int().positive(),
   tenant_id: Id,
@@ -51,7 +51,7 @@ const Mark = z.strictObject({
 });
 type Mark = z.infer<typeof Mark>;
 
-/** Where a stream stands, for the marks. */
+/** A stream's position, for the marks. */
 export type StreamMark = Omit<Mark, 'n'>;
 
 export type LedgerMarks = ReturnType<typeof openMarks>;
@@ -76,7 +76,7 @@ export function readMarks(ledgerPath: string): StreamMark[] | null {
       const at = offsetOf(streamNo, copy);
       return text.subarray(at, at + LINE_BYTES);
     });
-    // Room that was made and not used: its stream's first commit did not happen.
+    // Reserved but unused: its stream's first commit did not happen.
     if (lines.every((line) => line.every((byte) => byte === 0))) continue;
     const newest = lines
       .flatMap((line) => parseLine(line, streamNo) ?? [])
@@ -91,7 +91,7 @@ export function readMarks(ledgerPath: string): StreamMark[] | null {
 }
 
 /**
- * Opens the marks for writing; those of before are replaced.
+ * Opens the marks for writing, and replaces the earlier ones.
  *
  * @param marks what the ledger holds; it is durable when this returns
  */
@@ -100,13 +100,13 @@ export function openMarks(ledgerPath: string, marks: readonly StreamMark[]) {
   closeSync(openSync(path, 'a', 0o600));
   const file = openSync(path, 'r+');
   const written = new Map<number, number>();
-  // Above all that is in the file, so that every first writing wins.
+  // Above everything in the file, so that the first write wins.
   let n = Math.max(0, ...readNumbers(path));
   let isDirty = false;
   let isClosed = false;
   let syncing = 0;
 
-  /** To be called after the commit. */
+  /** Call it after the commit. */
   function write(mark: StreamMark): void {
     const { stream_no: streamNo } = mark;
     const count = written.get(streamNo) ?? 0;
@@ -117,14 +117,14 @@ export function openMarks(ledgerPath: string, marks: readonly StreamMark[]) {
     isDirty = true;
   }
 
-  /** Makes what was written survive a power failure. */
+  /** Makes the writes survive a power failure. */
   function sync(): void {
     if (!isDirty) return;
     isDirty = false;
     fdatasyncSync(file);
   }
 
-  /** The same, without stopping the thread. */
+  /** The same, without blocking the thread. */
   function syncSoon(onError: (error: Error) => void): void {
     if (!isDirty) return;
     isDirty = false;
@@ -139,7 +139,7 @@ export function openMarks(ledgerPath: string, marks: readonly StreamMark[]) {
   try {
     writeLine(file, TITLE, 0);
     for (const mark of marks) {
-      // Both lines: nothing of before is left to be taken for it.
+      // Both lines: no earlier mark is left to be mistaken for it.
       write(mark);
       write(mark);
     }

@@ -1,4 +1,4 @@
-/** What the ledger's parts tell each other. */
+/** The messages between the ledger's threads. */
 import type { KeyObject } from 'node:crypto';
 import type { BatchHeader } from '@governance/shared/audit-batch';
 import type { ChainPosition } from '@governance/shared/hash-chain';
@@ -6,11 +6,11 @@ import type { ChainPosition } from '@governance/shared/hash-chain';
 export interface LedgerWorkerData {
   path: string;
   signingKey: KeyObject;
-  /** What the file may grow to; null: as much as the disk has. */
+  /** Size limit of the file; null: as much as the disk has. */
   limitBytes: number | null;
 }
 
-/** Where a stream's records were stored at the control plane up to. */
+/** Up to where a stream's records were stored at the control plane. */
 export type ShippedPosition = ChainPosition;
 
 export interface OpenedStream {
@@ -22,10 +22,12 @@ export interface OpenedStream {
   backlog: number;
 }
 
-/** Whether the stream is shipped again from an earlier place, and how many records that are. */
+/**
+ * Whether the stream is shipped again from an earlier position, and how many records that affects.
+ */
 export type Rewound = { state: 'rewound'; backlog: number } | { state: 'gone' | 'ahead' };
 
-/** How far a check of what was shipped came: `next` is null at its end. */
+/** Progress of checking shipped records: `next` is null at the end. */
 export interface Checked {
   records: number;
   next: ShippedPosition | null;

@@ -1,4 +1,4 @@
-/** What a stream begins an epoch with. */
+/** The records with which a stream begins an epoch. */
 import type { ChainPosition } from '@governance/shared/hash-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
@@ -18,7 +18,7 @@ export function epochStart(
   };
 }
 
-/** The process ended between an allowed decision and its outcome: nobody knows what became of it. */
+/** The process ended between an allowed decision and its outcome: the outcome is unknown. */
 export function outcomeUnknown(eventId: string, timestamp: string): UnchainedRecord {
   return {
     type: 'outcome',

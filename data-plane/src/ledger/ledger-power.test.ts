@@ -1,6 +1,6 @@
 /**
- * What a power failure leaves: all that was synced, and of what was written since any of the
- * disk's sectors, in no order. Whatever that is, a start finds everything that was acknowledged.
+ * What a power failure leaves: everything that was synced, and of later writes any sectors, in no
+ * order. Whichever they are, a start finds everything that was acknowledged.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import {
@@ -55,7 +55,7 @@ const open = (of: LedgerStore) =>
     const timestamp = new Date().toISOString();
     return of.openStream({ tenantId, stream, writerVersion: '1', timestamp }).streamNo;
   });
-/** Of both tenants, in one group. */
+/** For both tenants, in one group. */
 const aGroup = (streams: number[], count: number) =>
   Array.from({ length: count }, (_, n) => ({
     streamNo: streams[n % 2] ?? 0,
@@ -64,9 +64,9 @@ const aGroup = (streams: number[], count: number) =>
   }));
 
 it.each([
-  ['in a log that goes on', false],
-  ['in a log that was begun anew over an older one', true],
-])('loses nothing that was acknowledged, whatever sectors of the last group got to the disk, %s', (_where, isRestarted) => {
+  ['in a log that continues', false],
+  ['in a log that was restarted over an older one', true],
+])('loses nothing that was acknowledged, whichever sectors of the last group reached the disk, %s', (_where, isRestarted) => {
   store = boot(live);
   const streams = open(store);
   for (let group = 0; group < 12; group++) store.commitGroup(aGroup(streams, 9));
@@ -103,13 +103,13 @@ it.each([
         for (const file of ['', '-wal', '-marks', '-shm']) rmSync(path + file, { force: true });
         writeFileSync(path, database);
         writeFileSync(`${path}-marks`, marks);
-        // The file's new length may have got to the disk, or not.
+        // The file's new length may or may not have reached the disk.
         writeFileSync(`${path}-wal`, isCut ? log.subarray(0, end) : log);
         const copy = boot(path);
         open(copy);
         copy.close();
         const stored = readStoredRecords(path).filter(({ epoch }) => epoch === 1).length;
-        // A group is there whole, or not at all.
+        // A group is there completely, or not at all.
         expect([acknowledged, acknowledged + 20]).toContain(stored);
         if (stored === acknowledged) seen.without++;
         else seen.whole++;
@@ -144,20 +144,17 @@ it('leaves no more than one commit that is not on disk, also where records are p
 
 const ifLinux = process.platform === 'linux' ? it : it.skip;
 
-ifLinux(
-  'syncs what a killed process left in the log before it marks that, or builds upon it',
-  () => {
-    store = boot(live);
-    const streams = open(store);
-    store.commitGroup(aGroup(streams, 9), false);
-    for (const file of ['', '-wal', '-marks']) copyFileSync(live + file, path + file);
-    const synced: string[] = [];
-    const fsync = vi.mocked(fsyncSync).getMockImplementation();
-    vi.mocked(fsyncSync).mockImplementation((file) => {
-      synced.push(readlinkSync(`/proc/self/fd/${file}`));
-      fsync?.(file);
-    });
-    boot(path).close();
-    expect(synced.slice(0, 2)).toEqual([`${path}-wal`, `${path}-marks`]);
-  },
-);
+ifLinux('syncs what a killed process left in the log before it marks it, or builds upon it', () => {
+  store = boot(live);
+  const streams = open(store);
+  store.commitGroup(aGroup(streams, 9), false);
+  for (const file of ['', '-wal', '-marks']) copyFileSync(live + file, path + file);
+  const synced: string[] = [];
+  const fsync = vi.mocked(fsyncSync).getMockImplementation();
+  vi.mocked(fsyncSync).mockImplementation((file) => {
+    synced.push(readlinkSync(`/proc/self/fd/${file}`));
+    fsync?.(file);
+  });
+  boot(path).close();
+  expect(synced.slice(0, 2)).toEqual([`${path}-wal`, `${path}-marks`]);
+});

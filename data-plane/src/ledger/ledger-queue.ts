@@ -1,6 +1,6 @@
 /**
- * What waits to be committed, within bounds. A record that somebody waits for is due at the end of
- * the tick; an outcome, for which nobody waits, goes with the next such record or after a moment.
+ * The records waiting to be committed, within bounds. An awaited record is due at the end of the
+ * tick; an outcome, which nobody awaits, goes with the next such record or after a moment.
  */
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import type { AppendedRecord } from '../contracts.ts';
@@ -9,20 +9,23 @@ import type { LedgerError } from './ledger-error.ts';
 import type { GroupItem, GroupRecord } from './ledger-writer.ts';
 
 const MAX_PENDING_CHARACTERS = 64 * 1024 * 1024;
-/** Bounds what a record may wait for the others of its group, and how long a group stops the thread. */
+/**
+ * Bounds how long a record may wait for the others of its group, and how long a group blocks the
+ * thread.
+ */
 const MAX_GROUP_RECORDS = 512;
 const MAX_GROUP_CHARACTERS = 1024 * 1024;
-/** The longest that an outcome waits for a record to go with. */
+/** The longest that an outcome waits for a record to join. */
 const OUTCOME_DELAY_MS = 5;
 
 interface Entry {
-  /** Null: only wants to know when all before it are settled. */
+  /** Null: only waits until everything before it is settled. */
   item: GroupItem | null;
   tenantId: string;
   isUrgent: boolean;
-  /** Whether somebody waits for it. */
+  /** Whether somebody awaits it. */
   isAwaited: boolean;
-  /** What counts against the bound. */
+  /** Its size, counted against the bound. */
   characters: number;
   resolve(appended: AppendedRecord | undefined): void;
   reject(error: unknown): void;
@@ -39,7 +42,7 @@ const URGENT: ReadonlySet<string> = new Set(['alert', 'hold_opened', 'result_hel
 const BARE = { tenantId: '', isUrgent: false, isAwaited: true, characters: 0 };
 
 /**
- * @param options.run told when something is due
+ * @param options.run called when something is due
  * @param options.settled told of each tenant's records that are on disk, after those who waited
  */
 export function createLedgerQueue(options: {
@@ -50,7 +53,7 @@ export function createLedgerQueue(options: {
   let waiting: Entry[] = [];
   let underWay: Entry[] = [];
   let characters = 0;
-  /** Whether somebody waits for one of the waiting entries. */
+  /** Whether somebody awaits one of the waiting entries. */
   let isDue = false;
   let isScheduled = false;
   let end: LedgerError | null = null;
@@ -65,7 +68,7 @@ export function createLedgerQueue(options: {
     });
   }
 
-  /** The same for a record, of which an outcome is the one that nobody waits for. */
+  /** The same for a record; an outcome is the kind that nobody awaits. */
   function addRecord(
     record: GroupRecord,
     tenantId: string,
@@ -74,7 +77,7 @@ export function createLedgerQueue(options: {
   ): Promise<AppendedRecord> {
     return new Promise<AppendedRecord | undefined>((resolve, reject) => {
       if (end) throw end;
-      // A person waits to hear of it.
+      // A person waits for the result.
       const isUrgent = URGENT.has(type);
       const isAwaited = type !== 'outcome';
       const item = record;
@@ -170,11 +173,11 @@ export function createLedgerQueue(options: {
     hasRoom: (more: number) =>
       waiting.length + underWay.length < options.maxRecords &&
       characters + more <= MAX_PENDING_CHARACTERS,
-    /** Resolves when all that was added is on disk, or refused. */
+    /** Resolves when everything added so far is on disk, or refused. */
     drained: async (): Promise<void> => {
       if (waiting.length + underWay.length > 0) await add(null);
     },
-    /** Refuses everybody who waits, and who comes after. */
+    /** Refuses all waiting records, and all later ones. */
     fail: (error: LedgerError) => {
       end = error;
       for (const { reject } of [...release(), ...waiting]) reject(error);

@@ -1,8 +1,9 @@
 /**
- * What may take long, on a connection of its own: the checks of a start, batches, the check of what
- * was shipped, pruning and checkpoints. It reads no further than it is told, since what lies behind
- * may not be on disk yet. `prune` and the second `checkpoint` are asked for only while the writer
- * waits (ledger-committer.ts), so that it never meets a lock. Proven by ledger-store.test.ts.
+ * The operations that may take long, on a connection of their own: the checks of a start, batches,
+ * the check of shipped records, pruning and checkpoints. It reads only up to the given position,
+ * since later records may not be on disk yet. `prune` and the second `checkpoint` are requested
+ * only while the writer waits (ledger-committer.ts), so that it never meets a lock. Proven by
+ * ledger-store.test.ts.
  */
 import type { KeyObject } from 'node:crypto';
 import { signBatch } from '@governance/shared/audit-batch';
@@ -26,7 +27,7 @@ import { callMark, eventIdText } from './open-decisions.ts';
 
 const MAX_BATCH_BYTES = BATCH_LIMITS.bytes / 2;
 
-/** A stream as the reader is told of it. */
+/** A stream as the reader gets it. */
 export interface KnownStream {
   streamNo: number;
   tenantId: string;
@@ -36,7 +37,7 @@ export interface KnownStream {
   end: ChainPosition;
 }
 
-/** What a start finds of a stream. */
+/** A start's findings about a stream. */
 export interface FoundStream {
   streamNo: number;
   end: ChainPosition | null;
@@ -75,7 +76,7 @@ export function createLedgerReader(db: Database, signingKey: KeyObject) {
    * Checks what a new epoch is going to build upon.
    *
    * @returns null where there is no such stream
-   * @throws LedgerDamagedError when its end, or a record that nobody else has, does not hold
+   * @throws LedgerDamagedError when its end, or a record that nobody else has, does not verify
    */
   function checkStream(tenantId: string, stream: string): FoundStream | null {
     const row = findStream.get(tenantId, stream);
@@ -93,7 +94,7 @@ export function createLedgerReader(db: Database, signingKey: KeyObject) {
 
   function findOpen(streamNo: number, after: Position): string[] {
     const open = new Set(readOpen.all(streamNo).map(eventIdText));
-    // What was shipped may be damaged: the checker finds it, and no start fails by it.
+    // Shipped records may be damaged: the checker finds it, and no start fails because of it.
     let record: StoredRecord | null = null;
     for (const next of rows.readAfter(streamNo, after, 'damaged rows')) {
       if (record) note(record, next, open);
@@ -117,7 +118,7 @@ export function createLedgerReader(db: Database, signingKey: KeyObject) {
     let size = 0;
     for (const record of rows.readAfter(of.streamNo, after)) {
       if (isAfter(record, of.end)) break;
-      // Also of the one behind the batch: it is what vouches for the last one in the middle of a row.
+      // Includes the record behind the batch: it vouches for the last one in the middle of a row.
       const position = verifyNext(record, before, of.stream);
       if (records.length === limit || size + record.bytes.length > MAX_BATCH_BYTES) break;
       if (records.length > 0 && record.epoch !== before.epoch) break;
@@ -148,7 +149,7 @@ export function createLedgerReader(db: Database, signingKey: KeyObject) {
   }
 
   /**
-   * Checks some of what was shipped and is kept.
+   * Checks some of the shipped records that are kept.
    *
    * @param after the last position that was checked, null to begin at the oldest record
    * @returns how far it came; `next` is null at the end
@@ -157,7 +158,7 @@ export function createLedgerReader(db: Database, signingKey: KeyObject) {
   function checkShipped(of: KnownStream, after: ChainPosition | null, limit: number): Checked {
     const { streamNo, tenantId, stream, shipped } = of;
     if (!shipped) return { records: 0, next: null };
-    // What it stood on may have been pruned since: then the oldest record is the first again.
+    // Its starting point may have been pruned since: then the oldest record is the first again.
     const from = after && rows.find(streamNo, after) ? after : null;
     const found: StoredRecord[] = [];
     for (const record of rows.readAfter(streamNo, from ?? BEFORE_FIRST)) {
@@ -181,10 +182,10 @@ export function createLedgerReader(db: Database, signingKey: KeyObject) {
     findBefore: retention.findBefore,
     backlog: retention.backlog,
     freeBytes: retention.freeBytes,
-    /** Removes some of what was shipped long ago. @returns how many records */
+    /** Removes some records shipped long ago. @returns how many */
     prune: (streamNo: number, shipped: Position | null, step: PruneStep): number =>
       prune.immediate(streamNo, shipped, step),
-    /** Copies what the log holds into the file; it syncs the log before and the file after. */
+    /** Copies the log into the file; it syncs the log before and the file after. */
     checkpoint: (): void => {
       db.pragma('wal_checkpoint(PASSIVE)');
     },
@@ -194,7 +195,7 @@ export function createLedgerReader(db: Database, signingKey: KeyObject) {
   };
 }
 
-/** A record opens a call only where it is what was chained; a damaged one may still end its own. */
+/** A record opens a call only if it verifies; a damaged one may still close its own. */
 function note({ bytes, hash }: StoredRecord, next: StoredRecord | null, open: Set<string>): void {
   const head = recordHash(bytes);
   const isWhole = hash === null ? next?.bytes.includes(`"prev_hash":"${head}"`) : hash === head;
@@ -208,7 +209,7 @@ function note({ bytes, hash }: StoredRecord, next: StoredRecord | null, open: Se
   else if (mark) open.delete(mark.closes);
 }
 
-/** Cheaper than parsing: a record that names the hash of the bytes before it vouches for them. */
+/** Cheaper than parsing: a record that names the hash of the preceding bytes vouches for them. */
 function verifyNext(record: StoredRecord, before: ChainPosition, stream: string): ChainPosition {
   const { epoch, seq, bytes } = record;
   const follows =

@@ -1,4 +1,4 @@
-/** Asks the ledger's second thread. */
+/** Requests to the ledger's second thread. */
 import { spawnWorker } from '@governance/shared/spawn-worker';
 import { LedgerError, type LedgerFault } from './ledger-error.ts';
 import type { LedgerWorkerData } from './ledger-messages.ts';
@@ -27,7 +27,9 @@ interface Waiting {
   reject: (error: LedgerError) => void;
 }
 
-/** @param onFatal told when the thread ended, or met what leaves the file's state unknown */
+/**
+ * @param onFatal called when the thread ended, or met an error that leaves the file's state unknown
+ */
 export function startLedgerReading(workerData: LedgerWorkerData, onFatal: (error: Error) => void) {
   const worker = spawnWorker(import.meta.url, 'ledger-worker', { workerData });
   const waiting = new Map<number, Waiting>();
@@ -58,7 +60,7 @@ export function startLedgerReading(workerData: LedgerWorkerData, onFatal: (error
         waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
         worker.postMessage({ id, operation, parameters } satisfies ReaderRequest);
       }),
-    /** Refuses everybody who waits. */
+    /** Refuses all waiting requests. */
     fail: (error: LedgerError): void => {
       closed = true;
       for (const { reject } of waiting.values()) reject(error);

@@ -47,7 +47,7 @@ function open(): number {
   return store.openStream({ tenantId, stream, writerVersion: '1', timestamp }).streamNo;
 }
 
-/** In groups of so many records. */
+/** In groups of this many records. */
 function append(streamNo: number, count: number, group = 7): void {
   for (let left = count; left > 0; left -= group) {
     const items = Array.from({ length: Math.min(left, group) }, () => ({
@@ -89,7 +89,7 @@ function restart(): number {
 }
 
 describe('shipping again', () => {
-  it('begins where a restored control plane stands, over epochs', () => {
+  it('begins at the position of a restored control plane, across epochs', () => {
     const streamNo = open();
     append(streamNo, 9);
     const first = shipAll(streamNo);
@@ -107,7 +107,7 @@ describe('shipping again', () => {
     ]);
     expect(again[1]).toEqual(second[0]);
 
-    // It has all of the first epoch: the record that it names will never exist.
+    // It has the whole first epoch: the record that it names will never exist.
     expect(store.rewindShipped(streamNo, { epoch: 1, seq: 11 })).toMatchObject({
       state: 'rewound',
       backlog: second[0]?.[2],
@@ -133,7 +133,7 @@ describe('shipping again', () => {
 });
 
 describe('pruning', () => {
-  it('removes what was shipped longer ago than the window, and nothing that was not', () => {
+  it('removes records shipped before the window, and none that was not shipped', () => {
     const streamNo = open();
     append(streamNo, 299);
     const t0 = Date.now();
@@ -183,7 +183,7 @@ describe('pruning', () => {
     expect(before).toBeGreaterThan(0);
   });
 
-  it('keeps the salts of what it removes, but for those that were purged', () => {
+  it('keeps the salts of what it removes, except purged ones', () => {
     const streamNo = open();
     const records = Array.from({ length: 6 }, () => aDecision());
     const salts = records.map((_, n) => (n === 1 ? null : Buffer.alloc(16, n + 1)));
@@ -194,7 +194,7 @@ describe('pruning', () => {
     let db = new Database(path);
     const stored = db.prepare('SELECT salts FROM records WHERE salts IS NOT NULL').pluck();
     const packed = stored.get() as Buffer;
-    // The third record's, behind a salt, no salt and its own length.
+    // The third record's: after one salt and one without, with its own length.
     packed.fill(0, 17 + 1 + 1, 17 + 1 + 17);
     db.prepare('UPDATE records SET salts = ? WHERE salts IS NOT NULL').run(packed);
     db.close();
@@ -224,7 +224,7 @@ describe('pruning', () => {
     expect(pruneAll(streamNo, Date.now())).toBe(0);
   });
 
-  it('leaves an unbroken end that can be shipped again, whatever came before', () => {
+  it('always leaves an unbroken end that can be shipped again', () => {
     const step = fc.oneof(
       fc.record({
         append: fc.integer({ min: 1, max: 150 }),

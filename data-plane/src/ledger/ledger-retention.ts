@@ -1,7 +1,7 @@
 /**
- * What was shipped is kept for the control plane's backup window, so that it can be shipped again
- * to one that was restored; then the oldest is pruned, in small steps. What is kept of a stream is
- * always its unbroken end: never less than what a start checks, nothing that was not shipped.
+ * Shipped records are kept for the control plane's backup window, so that they can be shipped again
+ * to a restored one; then the oldest are pruned, in small steps. What is kept of a stream is always
+ * its unbroken end: never less than a start checks, and including everything not yet shipped.
  * Proven by ledger-retention.test.ts.
  */
 import { GENESIS_HASH } from '@governance/shared/hash-chain';
@@ -20,7 +20,7 @@ import { eventIdBytes } from './open-decisions.ts';
 
 export const BEFORE_FIRST: ShippedPosition = { epoch: 0, seq: 0, head: GENESIS_HASH };
 
-/** Marks in a backup window: what is pruned is at most this fraction of it too old. */
+/** Marks in a backup window: records are pruned late by at most this fraction of it. */
 const MARKS = 168;
 
 export function createRetention(db: Database, rows: RecordRows) {
@@ -68,7 +68,7 @@ export function createRetention(db: Database, rows: RecordRows) {
     return first && sql.findKeptEnd.get(streamNo, first.epoch, first.seq);
   }
 
-  /** By them a hash that the control plane has can be proven later. */
+  /** They allow a hash that the control plane has to be proven later. */
   function keepSalts(row: StoredRow, salts: Buffer): void {
     let at = 0;
     for (const { bytes } of recordsIn(row)) {
@@ -99,7 +99,7 @@ export function createRetention(db: Database, rows: RecordRows) {
       sql.countAfter.get(epoch, seq, streamNo, epoch, seq) ?? 0,
 
     /**
-     * The position of one who wants this record next, with the head that he must have.
+     * The position of a control plane that wants this record next, with the head that it must have.
      *
      * @returns null where the records that he lacks are no longer kept
      */
@@ -107,7 +107,7 @@ export function createRetention(db: Database, rows: RecordRows) {
       const { epoch, seq } = next;
       const record = rows.find(streamNo, next);
       if (!record) {
-        // An epoch of which he has everything: the next one follows.
+        // An epoch that it has completely: the next one follows.
         const last = rows.find(streamNo, { epoch, seq: seq - 1 });
         return last ? { epoch, seq: seq - 1, head: last.hash } : null;
       }
@@ -136,7 +136,7 @@ export function createRetention(db: Database, rows: RecordRows) {
       }
       const due = sql.findDue.get(streamNo, now - keepMs);
       const kept = findKeptEnd(streamNo);
-      // Behind it, calls are known to be open by their records alone.
+      // Beyond it, open calls are found from the records alone.
       const spilled = sql.findOpenFrom.get(streamNo);
       if (!due || !kept || !spilled) return 0;
       const [end = due] = [due, kept, spilled].sort((a, b) => (isAfter(b, a) ? -1 : 1));
@@ -145,7 +145,7 @@ export function createRetention(db: Database, rows: RecordRows) {
       return removed;
     },
 
-    /** Bytes of the file that hold nothing and are written again before it grows. */
+    /** Free bytes within the file, reused before it grows. */
     freeBytes: (): number => {
       const pages = db.pragma('freelist_count', { simple: true }) as number;
       return pages * (db.pragma('page_size', { simple: true }) as number);
@@ -153,7 +153,7 @@ export function createRetention(db: Database, rows: RecordRows) {
   };
 }
 
-/** Null where the record is damaged: what was shipped is not looked at before it is pruned. */
+/** Null where the record is damaged: shipped records are not verified before they are pruned. */
 function findId(bytes: Buffer): string | null {
   try {
     return (JSON.parse(bytes.toString()) as { id: string }).id;

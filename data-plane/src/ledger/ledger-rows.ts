@@ -13,13 +13,13 @@ export interface Position {
 
 export interface StoredRow extends Position {
   count: number;
-  /** Of its last record. */
+  /** The number of its last record. */
   hash: Buffer;
   bytes: Buffer;
 }
 
 export interface StoredRecord extends Position {
-  /** The hash that is kept beside it: of the last record of a row, null of the others. */
+  /** The hash stored beside it: for the last record of a row, null for the others. */
   hash: string | null;
   bytes: Buffer;
 }
@@ -45,7 +45,7 @@ export function createRecordRows(db: Database) {
     /**
      * The records behind a position, in order.
      *
-     * @param skips leaves out rows that do not hold as many records as they say
+     * @param skips skips rows that do not hold as many records as they declare
      */
     *readAfter(
       streamNo: number,
@@ -100,7 +100,7 @@ function isComplete(row: StoredRow): boolean {
   }
 }
 
-/** @throws LedgerDamagedError when the row does not hold as many records as it says */
+/** @throws LedgerDamagedError when the row does not hold as many records as it declares */
 export function* recordsIn(row: StoredRow): Generator<StoredRecord> {
   let start = 0;
   for (let seq = row.seq - row.count + 1; seq <= row.seq; seq++) {
@@ -115,7 +115,7 @@ export function* recordsIn(row: StoredRow): Generator<StoredRecord> {
   }
 }
 
-/** Whether one place of a stream lies behind another. */
+/** Whether one position of a stream is behind another. */
 export function isAfter(a: Position, b: Position): boolean {
   return a.epoch > b.epoch || (a.epoch === b.epoch && a.seq > b.seq);
 }

@@ -6,7 +6,7 @@ export const VERSION = 4;
 export const FIRST_VERSION_WITH_MARKS = 3;
 export const FIRST_VERSION_WITH_GROUPS = 4;
 
-// When a stream was shipped up to where, by which what is old enough is pruned.
+// When a stream was shipped up to which position; pruning goes by it.
 const SHIPPED_MARKS = `
 CREATE TABLE shipped_marks (
   stream_no INTEGER NOT NULL,
@@ -60,7 +60,7 @@ CREATE TABLE open_decisions (
 ${SHIPPED_MARKS}PRAGMA user_version = ${VERSION};
 `;
 
-// Each old row is a group of one, and its salts are in `event_salts` already.
+// Each old row becomes a group of one, and its salts are in `event_salts` already.
 const ADD_GROUPS = `
 ALTER TABLE records ADD COLUMN count INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE records ADD COLUMN salts BLOB;
@@ -75,8 +75,8 @@ UPDATE streams SET (open_epoch, open_seq) = (
 /** How many of a stream's last records are checked when it is opened, and therefore kept. */
 export const TAIL = 64;
 
-// Calls that wait for a person; what used or ended one is in the commit that removes its row. The
-// table is no part of the version: an older service holds no call, and leaves it alone.
+// Calls that wait for a person; the record that used or ended one is in the commit that removes its
+// row. The table does not belong to the version: an older service holds no calls, and ignores it.
 const HOLDS = `
 CREATE TABLE IF NOT EXISTS holds (
   tenant_id TEXT NOT NULL,
@@ -100,7 +100,7 @@ export function versionOf(db: Database): number {
   return db.pragma('user_version', { simple: true }) as number;
 }
 
-/** Creates the tables in a new file, and takes over a file of an older version. */
+/** Creates the tables in a new file, and migrates a file of an older version. */
 function migrate(db: Database): void {
   const version = versionOf(db);
   if (version === VERSION) return;
@@ -122,7 +122,7 @@ export function prepareStatements(db: Database) {
     markShipped: db.prepare<[number, number, string, number]>(
       'UPDATE streams SET shipped_epoch = ?, shipped_seq = ?, shipped_head = ? WHERE stream_no = ?',
     ),
-    // The bytes are given as text: SQLite writes its UTF-8 itself.
+    // The bytes are passed as text: SQLite writes UTF-8 itself.
     insertRecords: db.prepare<[number, number, number, number, Buffer, string, Buffer | null]>(
       `INSERT INTO records (stream_no, epoch, seq, type, count, hash, bytes, salts)
        VALUES (?, ?, ?, 'group', ?, ?, CAST(? AS BLOB), ?)`,

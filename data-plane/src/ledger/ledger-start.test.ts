@@ -1,4 +1,4 @@
-/** What damage a start finds in real files. A copy of open files is what kill -9 leaves. */
+/** The damage that a start finds in real files. A copy of open files is what kill -9 leaves. */
 import { generateKeyPairSync } from 'node:crypto';
 import {
   copyFileSync,
@@ -98,7 +98,7 @@ function readAll(file: string): string[] {
 const snapshot = () =>
   FILES.map((end) => (existsSync(path + end) ? readFileSync(path + end) : null));
 
-/** Asked of Buffer: comparing megabytes byte by byte takes seconds. */
+/** Compared by Buffer: comparing megabytes byte by byte takes seconds. */
 function isSame(a: (Buffer | null)[], b: (Buffer | null)[]): boolean {
   return a.every((bytes, i) => Buffer.compare(bytes ?? Buffer.of(), b[i] ?? Buffer.of()) === 0);
 }
@@ -114,7 +114,7 @@ function restore(files: (Buffer | null)[]): void {
 }
 
 describe('after kill -9', () => {
-  it('a ledger goes on with everything that was acknowledged', () => {
+  it('a ledger continues with everything that was acknowledged', () => {
     killed();
     const { epoch, backlog } = boot();
     expect(epoch).toBe(2);
@@ -123,7 +123,7 @@ describe('after kill -9', () => {
     expect(backlog).toBe(1 + GROUPS * 3 - 5 + 1);
   });
 
-  it('so it does wherever the last group was torn before it was acknowledged', () => {
+  it('it also does wherever the last group was torn before it was acknowledged', () => {
     const live = join(folder, 'live.db');
     const { store, streamNo } = boot(live);
     append(store, streamNo, 3);
@@ -134,7 +134,7 @@ describe('after kill -9', () => {
     expect(walAfter.length).toBeGreaterThan(walBefore.length);
     fc.assert(
       fc.property(fc.integer({ min: walBefore.length, max: walAfter.length }), (cut) => {
-        // Written up to there, and not marked: the group was never acknowledged.
+        // Written up to there, but not marked: the group was never acknowledged.
         closeCopies(live);
         writeFileSync(path, readFileSync(live));
         writeFileSync(`${path}-wal`, walAfter.subarray(0, cut));
@@ -154,7 +154,7 @@ describe('after kill -9', () => {
     for (const end of [...FILES, '-shm']) rmSync(path + end, { force: true });
   }
 
-  it('so it does when power failed over a last group whose frames reached the disk in no order', () => {
+  it('it also does when a power failure left the frames of the last group in no order', () => {
     const live = join(folder, 'live.db');
     const { store, streamNo } = boot(live);
     append(store, streamNo, 3);
@@ -164,7 +164,7 @@ describe('after kill -9', () => {
     for (const end of ['', '-wal']) copyFileSync(live + end, path + end);
     writeFileSync(`${path}-marks`, marks);
     const wal = readFileSync(`${path}-wal`);
-    // The first of its frames did not get there, its last one did.
+    // The first of its frames did not reach the disk, its last one did.
     wal.fill(0, length, length + 4_000);
     writeFileSync(`${path}-wal`, wal);
     boot();
@@ -174,7 +174,7 @@ describe('after kill -9', () => {
 });
 
 describe('a log that is damaged in its middle', () => {
-  it('is a refusal that names frame and commits and says what to do, also without newer marks', () => {
+  it('is refused with the frame, the commits and what to do, even without newer marks', () => {
     killed();
     const wal = readFileSync(`${path}-wal`);
     const at = Math.floor(wal.length / 2);
@@ -187,7 +187,7 @@ describe('a log that is damaged in its middle', () => {
     expect(isSame(snapshot(), before)).toBe(true);
   });
 
-  it('never loses a record in silence, whatever byte was changed, and changes nothing itself', () => {
+  it('never loses a record silently, whichever byte was changed, and changes nothing itself', () => {
     killed();
     const intact = snapshot();
     const everything = intactRecords();
@@ -216,7 +216,7 @@ function intactRecords(): string[] {
   return everything;
 }
 
-/** Either the start refuses and leaves the files as they were, or every record is there. */
+/** Either the start refuses and leaves the files unchanged, or every record is there. */
 function startOrRefuse(everything: string[], seen: { refused: number; whole: number }): void {
   const before = snapshot();
   try {
@@ -233,7 +233,7 @@ function startOrRefuse(everything: string[], seen: { refused: number; whole: num
 }
 
 describe('an end that was cut off', () => {
-  it('is a refusal, wherever the log was cut or when it is gone', () => {
+  it('is refused, wherever the log was cut or when it is gone', () => {
     killed();
     const intact = snapshot();
     const everything = intactRecords();
@@ -253,7 +253,7 @@ describe('an end that was cut off', () => {
     expect(() => boot()).toThrow(LedgerDamagedError);
   });
 
-  it('is a refusal when the last records were deleted, or an older copy was put in place', () => {
+  it('is refused when the last records were deleted, or an older copy was put in place', () => {
     const { store, streamNo } = boot();
     appendEach(store, streamNo, 10);
     ship(store, streamNo, 5);
@@ -289,7 +289,7 @@ describe('an end that was cut off', () => {
     expect(boot().epoch).toBe(3);
   });
 
-  it('is a refusal when what says so was removed with it, or is unreadable', () => {
+  it('is refused when the marks were removed with it, or are unreadable', () => {
     const { store, streamNo } = boot();
     append(store, streamNo, 10);
     closeAll();
@@ -315,7 +315,7 @@ describe('an end that was cut off', () => {
 });
 
 describe('records that were not shipped', () => {
-  it('are walked: an edit, a gap or a swap far from the end is a refusal', () => {
+  it('are all checked: an edit, a gap or a swap far from the end is refused', () => {
     const { store, streamNo } = boot();
     appendEach(store, streamNo, 30);
     append(store, streamNo, 300);
@@ -349,7 +349,7 @@ describe('records that were not shipped', () => {
 });
 
 describe('a start', () => {
-  it('takes over a ledger of the version before, and keeps its end from then on', () => {
+  it('migrates a ledger of the previous version, and keeps its end from then on', () => {
     const { store, streamNo } = boot();
     appendEach(store, streamNo, 5);
     closeAll();
@@ -363,7 +363,7 @@ describe('a start', () => {
     expect(() => boot()).toThrow(/ends at 1\/6, and 2\/1 was recorded/);
   });
 
-  it('takes over version 3 with what was open, also from its log alone, and keeps older services out', () => {
+  it('migrates version 3 with its open calls, even from its log alone, and keeps older services out', () => {
     const live = join(folder, 'live.db');
     const first = boot(live);
     const open = aDecision();
@@ -390,7 +390,7 @@ describe('a start', () => {
     expect(boot()).toMatchObject({ epoch: 3, outcomesUnknown: 0, backlog: 10 });
   });
 
-  it('goes on where a kill came between the first commit of a stream and its mark', () => {
+  it('continues after a kill between the first commit of a stream and its mark', () => {
     const live = join(folder, 'live.db');
     createLedgerStore({ path: live, signingKey, limitBytes: null }).close();
     copyFileSync(`${live}-marks`, `${path}-marks`);
@@ -399,7 +399,7 @@ describe('a start', () => {
     expect(boot().epoch).toBe(2);
   });
 
-  it('does not mind that a restored control plane had it go back', () => {
+  it('starts normally after a restored control plane made it go back', () => {
     const { store, streamNo } = boot();
     append(store, streamNo, 10);
     ship(store, streamNo, 8);
@@ -408,7 +408,7 @@ describe('a start', () => {
     expect(boot().backlog).toBe(10);
   });
 
-  it('does not take what was not committed for shipped', () => {
+  it('does not count uncommitted records as shipped', () => {
     const { store, streamNo } = boot();
     append(store, streamNo, 3);
     const unknown = { streamNo: 99, record: aDecision(), salt: null };

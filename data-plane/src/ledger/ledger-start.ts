@@ -1,8 +1,9 @@
 /**
- * What a ledger looks at before SQLite may write to its file: whether the log behind its last valid
+ * What a ledger checks before SQLite may write to its file: whether the log behind its last valid
  * commit holds commits (ledger-wal.ts), and whether each stream reaches as far as it did
- * (ledger-marks.ts). What does not hold is a refusal to start, and nothing is changed: SQLite, once
- * it has opened a file for writing, overwrites what it did not take. Proven by ledger-start.test.ts.
+ * (ledger-marks.ts). A failed check refuses the start and changes nothing: once it has opened a
+ * file for writing, SQLite overwrites the part of the log that it discarded. Proven by
+ * ledger-start.test.ts.
  */
 import { existsSync, statSync } from 'node:fs';
 import type { ChainPosition } from '@governance/shared/hash-chain';
@@ -32,7 +33,7 @@ export function checkLedgerFiles(path: string): void {
   );
 }
 
-/** Where each stream of an open ledger stands. */
+/** The position of each stream of an open ledger. */
 export function readStreamMarks(db: Database.Database): StreamMark[] {
   return readStreams(db).flatMap((stream) => {
     const { stream_no, tenant_id, end, shipped } = stream;
@@ -40,7 +41,7 @@ export function readStreamMarks(db: Database.Database): StreamMark[] {
   });
 }
 
-/** Of SQLite: the file's own structure does not hold. */
+/** From SQLite: the file's own structure is damaged. */
 const DAMAGED = /^SQLITE_(?:CORRUPT|NOTADB)/;
 
 interface StoredStream {
@@ -49,7 +50,7 @@ interface StoredStream {
   stream: string;
   end: ChainPosition | null;
   shipped: ChainPosition | null;
-  /** The hash of the record at a place, where it is kept. */
+  /** The hash of the record at a position, if it is kept. */
   hashAt(place: ChainPosition): string | undefined;
 }
 
@@ -71,8 +72,8 @@ function findFileFault(path: string): string | null {
 function findStoredFault(path: string, marks: StreamMark[] | null): string | null {
   // Only from the creation of the file: a log has no journal.
   if (existsSync(`${path}-journal`)) openDurableDatabase(path, { exclusive: true }).close();
-  // A connection that only reads writes nothing, neither when it is closed. The index of the log,
-  // -shm, stays: another program may have it open, and two indexes of one log would ruin the file.
+  // A read-only connection writes nothing, not even when it is closed. The index of the log, -shm,
+  // stays: another program may have it open, and two indexes of one log would ruin the file.
   const db = new Database(path, { readonly: true });
   try {
     const version = db.pragma('user_version', { simple: true }) as number;
@@ -105,7 +106,7 @@ function readStreams(db: Database.Database): StoredStream[] {
   });
 }
 
-/** A commit is on disk before the next one is begun: what a crash leaves is one at most. */
+/** A commit is on disk before the next one is begun: a crash leaves at most one. */
 function findLostCommits(wal: WalReport | null): string | null {
   if (!wal || wal.commitsBehind < 2) return null;
   return `${wal.commitsBehind} commits behind the last valid one of its log would be lost`;
@@ -168,7 +169,7 @@ function findLostEnd(
   return null;
 }
 
-/** What was shipped is a record of the stream, unless it is pruned by now. */
+/** A shipped position is a record of the stream, unless it was pruned. */
 function findShippedFault({ stream, end, shipped, hashAt }: StoredStream): string | null {
   if (!shipped) return null;
   const hash = hashAt(shipped);

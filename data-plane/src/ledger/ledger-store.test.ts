@@ -45,7 +45,7 @@ function boot(of = stream) {
   return { store, ...opened };
 }
 
-/** All records of all streams as they lie on disk, with what a verifier says of each stream. */
+/** All records of all streams on disk, with a verifier's result for each stream. */
 function readDisk() {
   store?.close();
   store = null;
@@ -115,12 +115,12 @@ describe('a stream', () => {
     expect(starts).toMatchObject([
       { epoch: 1, previous: null, reason: 'created', prev_hash: GENESIS_HASH },
       { epoch: 2, previous: { epoch: 1, last_seq: 2 }, reason: 'boot' },
-      // The decision of epoch 1 was never answered: epoch 2 also says so.
+      // The decision of epoch 1 had no outcome: epoch 2 records that too.
       { epoch: 3, previous: { epoch: 2, last_seq: 2 }, reason: 'boot' },
     ]);
   });
 
-  it('is opened once a process, however often it is asked for', () => {
+  it('is opened once in a process, however often it is requested', () => {
     const first = boot();
     const again = first.store.openStream({ tenantId, stream, writerVersion: '2', timestamp });
     expect(again).toEqual({
@@ -132,7 +132,7 @@ describe('a stream', () => {
     expect(readDisk().records).toHaveLength(1);
   });
 
-  it('records outcome_unknown for exactly the allowed calls that were under way', () => {
+  it('records outcome_unknown for exactly the allowed calls that were in progress', () => {
     const { store: writer, streamNo } = boot();
     const decisions = ['allow', 'allow', 'deny', 'escalate', 'dlp_block', 'allow'] as const;
     const made = decisions.map((policy_result, i) => aDecision({ policy_result, id: uuidv7(i) }));
@@ -151,7 +151,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('refuses to go on from a damaged end', () => {
+  it('refuses to continue from a damaged end', () => {
     const { store: writer, streamNo } = boot();
     writer.commitGroup([{ streamNo, record: aDecision(), salt: null }]);
     writer.close();
@@ -224,7 +224,7 @@ describe('a group', () => {
     expect(readDisk().breaks).toEqual([]);
   });
 
-  it('leaves nothing behind when its commit fails, and the next one follows what is stored', () => {
+  it('has no effect when its commit fails, and the next one follows what is stored', () => {
     const { store: writer, streamNo } = boot();
     const good = { streamNo, record: anAlert(), salt: null };
     writer.commitGroup([good]);
@@ -235,7 +235,7 @@ describe('a group', () => {
 });
 
 describe('batches', () => {
-  it('are signed, consecutive and of one epoch, and go on behind what was shipped', () => {
+  it('are signed, consecutive and of one epoch, and continue behind what was shipped', () => {
     const first = boot();
     const append = (to: ReturnType<typeof boot>, count: number) =>
       to.store.commitGroup(
@@ -275,11 +275,11 @@ describe('batches', () => {
   it.each([
     ['the middle of a group', "replace(bytes, 'm1', 'm2')"],
     ['the end of a group', "replace(bytes, 'm3', 'm4')"],
-  ])('never sign what is no longer what was chained, in %s', (_where, edit) => {
+  ])('never sign records that differ from what was chained, in %s', (_where, edit) => {
     const { store: writer, streamNo } = boot();
     const titles = Array.from({ length: 80 }, (_, n) => (n === 9 ? 'm1' : n === 19 ? 'm3' : 'x'));
     const records = titles.map((title) => ({ streamNo, record: anAlert({ title }), salt: null }));
-    // What a start checks of the end lies behind them.
+    // The records that a start checks lie behind them.
     for (let n = 0; n < 80; n += 20) writer.commitGroup(records.slice(n, n + 20));
     const behind = () => ({ streamNo, record: anAlert(), salt: null });
     writer.commitGroup(Array.from({ length: 80 }, behind));
@@ -292,7 +292,7 @@ describe('batches', () => {
     const db = new Database(path);
     expect(db.prepare(`UPDATE records SET bytes = CAST(${edit} AS BLOB)`).run().changes).toBe(6);
     db.close();
-    // What was shipped is not looked at by the start; then a restored control plane lacks it.
+    // A start does not check shipped records; then a restored control plane lacks them.
     const reopened = boot();
     reopened.store.rewindShipped(reopened.streamNo, { epoch: 1, seq: 3 });
     for (const limit of [500, 8]) {
@@ -356,7 +356,7 @@ describe('a damaged file', () => {
 });
 
 describe('a model of the ledger', () => {
-  // What was acknowledged is stored; each (stream, epoch, seq) once; every stream verifies.
+  // Acknowledged records are stored; each (stream, epoch, seq) exists once; every stream verifies.
   it('holds for any order of groups, streams, poison and boots', () => {
     const streams = [uuidv7(), uuidv7()] as const;
     const record = fc.record({ stream: fc.nat(1), poison: fc.boolean() });

@@ -15,9 +15,9 @@ import type { Position } from './ledger-rows.ts';
 import type { LedgerWriter } from './ledger-writer.ts';
 import type { Place } from './record-text.ts';
 
-/** Before records are pruned, and no more often than this, what is open goes into its table. */
+/** Open calls are written to their table before records are pruned, but at most this often. */
 const SPILL_MS = 30_000;
-/** The marks are made durable no more often than this; each group writes them. */
+/** The marks are made durable at most this often; each group writes them. */
 const SYNC_MARKS_MS = 1_000;
 
 export type AppendListener = (tenantId: string, urgent: boolean, records: number) => void;
@@ -28,9 +28,9 @@ export function createLedgerStreams(options: {
   writer: LedgerWriter;
   reading: LedgerReading;
   committer: LedgerCommitter;
-  /** Resolves when all that was appended is on disk. */
+  /** Resolves when everything appended so far is on disk. */
   drained: () => Promise<void>;
-  /** Puts a position among what waits to be committed. */
+  /** Queues a position to be committed. */
   ship: (streamNo: number, shipped: ShippedPosition) => Promise<unknown>;
   onFatal: (error: unknown) => void;
   writerVersion: string;
@@ -41,7 +41,7 @@ export function createLedgerStreams(options: {
   const opening = new Map<string, { stream: string; opened: Promise<OpenedStream> }>();
   const listeners = createListeners<Parameters<AppendListener>>();
   const backlogs = new Map<string, number>();
-  /** Of the last batch of each tenant: where it ends, and how many records it has. */
+  /** The end of each tenant's last batch, and its number of records. */
   const batches = new Map<string, Position & { records: number }>();
   const spilledAt = new Map<string, number>();
   let marksSyncedAt = Number.NEGATIVE_INFINITY;
@@ -120,7 +120,7 @@ export function createLedgerStreams(options: {
     const time = performance.now();
     if (time - (spilledAt.get(tenantId) ?? Number.NEGATIVE_INFINITY) > SPILL_MS) {
       spilledAt.set(tenantId, time);
-      // On a full disk the less is pruned, but what can be is: it makes room.
+      // On a full disk pruning matters even more: it makes room.
       await committer
         .write(() => writer.spillOpen(streamNo))
         .catch((error: LedgerError) => {

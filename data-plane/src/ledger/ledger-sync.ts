@@ -1,4 +1,4 @@
-/** Makes durable what was written to the ledger's log, without stopping the main thread. */
+/** Makes the ledger's log durable without blocking the main thread. */
 import { once } from 'node:events';
 import { spawnWorker } from '@governance/shared/spawn-worker';
 
@@ -9,7 +9,7 @@ export interface LedgerSyncData {
   turns: Int32Array;
 }
 
-/** Places in `turns`: how many syncs were asked for, and how many are done. */
+/** Indexes in `turns`: how many syncs were requested, and how many are done. */
 export const ASKED = 0;
 export const DONE = 1;
 
@@ -18,7 +18,7 @@ export const DONE = 1;
  * cost more than all else that a group of few records does.
  *
  * @param path the log, which exists
- * @param onError told when a sync failed or the thread ended; no sync resolves after that
+ * @param onError called when a sync failed or the thread ended; no sync resolves after that
  */
 export async function startLedgerSync(path: string, onError: (error: Error) => void) {
   const turns = new Int32Array(new SharedArrayBuffer(8));
@@ -36,7 +36,7 @@ export async function startLedgerSync(path: string, onError: (error: Error) => v
       const done = Atomics.load(turns, DONE);
       Atomics.add(turns, ASKED, 1);
       Atomics.notify(turns, ASKED);
-      // The value is there already where the thread was faster.
+      // The value is there already if the thread was faster.
       await Atomics.waitAsync(turns, DONE, done).value;
     },
     close: async (): Promise<void> => {

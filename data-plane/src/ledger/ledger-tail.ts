@@ -53,7 +53,7 @@ function nameOf({ epoch, seq }: StoredRecord, stream: string): string {
   return `record ${epoch}/${seq} of stream ${stream}`;
 }
 
-/** Holds a record against its place and against what precedes it. */
+/** Checks a record against its position and its predecessor. */
 function follow(
   position: ChainPosition | null,
   row: StoredRecord,
@@ -92,7 +92,9 @@ function readStored(row: StoredRecord, at: string) {
 
 type ReadRecord = ReturnType<typeof parseRecord>;
 
-/** The rows may begin in the middle of the stream: the first one is believed about what precedes it. */
+/**
+ * The rows may begin in the middle of the stream: the first one's predecessor is taken on trust.
+ */
 function beforeFirst(record: ReadRecord): ChainPosition {
   if (record.type === 'epoch_start') {
     const { previous } = record;

@@ -40,7 +40,7 @@ function killed(pageBytes: number, after?: (db: Database.Database) => void): voi
   db.close();
 }
 
-/** How many rows SQLite finds: what its own recovery takes. */
+/** How many rows SQLite finds: the result of its own recovery. */
 function countRows(): number {
   const copy = join(folder, 'opened.db');
   for (const end of ['', '-wal']) copyFileSync(path + end, copy + end);
@@ -50,7 +50,9 @@ function countRows(): number {
   return count;
 }
 
-it.each([1024, 4096, 65536])('takes what SQLite takes of a log with pages of %i bytes', (bytes) => {
+it.each([
+  1024, 4096, 65536,
+])('accepts what SQLite accepts of a log with pages of %i bytes', (bytes) => {
   killed(bytes);
   const intact = readWal(path);
   expect(intact).toMatchObject({ damaged: null, commitsBehind: 0 });
@@ -58,9 +60,9 @@ it.each([1024, 4096, 65536])('takes what SQLite takes of a log with pages of %i 
   expect(countRows()).toBe(COMMITS);
 });
 
-it('knows frames of an earlier round, and of a transaction that was not committed', () => {
+it('recognises frames of an earlier round, and of an uncommitted transaction', () => {
   killed(4096, (db) => {
-    // What comes next is written over the beginning of the log; the rest of it stays.
+    // New frames overwrite the beginning of the log; the rest stays.
     db.pragma('wal_checkpoint(RESTART)');
     db.exec('INSERT INTO rows VALUES (100, NULL)');
     // Spilled to the log, and never committed.
@@ -75,7 +77,7 @@ it('knows frames of an earlier round, and of a transaction that was not committe
   expect(countRows()).toBe(COMMITS + 1);
 });
 
-it('says of any changed byte and any cut how many commits SQLite then leaves behind', () => {
+it('counts for any changed byte and any cut the commits that SQLite then discards', () => {
   killed(4096);
   const wal = readFileSync(`${path}-wal`);
   fc.assert(
@@ -85,7 +87,7 @@ it('says of any changed byte and any cut how many commits SQLite then leaves beh
       writeFileSync(`${path}-wal`, damaged);
       const report = readWal(path);
       const kept = countRows();
-      // A damaged commit mark cannot be counted: it is one of those that are lost.
+      // A damaged commit mark cannot be counted: it is one of the lost commits.
       const lost = COMMITS - kept;
       expect([lost, lost - 1]).toContain(report?.commitsBehind);
       if (report?.damaged === null) expect(lost).toBe(0);
@@ -96,7 +98,7 @@ it('says of any changed byte and any cut how many commits SQLite then leaves beh
     fc.property(fc.nat(wal.length - 1), (length) => {
       writeFileSync(`${path}-wal`, wal);
       truncateSync(`${path}-wal`, length);
-      // Nothing is behind a cut: that is for the marks to see.
+      // Nothing is behind a cut: only the marks can show that.
       expect(readWal(path)?.commitsBehind ?? 0).toBe(0);
     }),
     { numRuns: 30 },

@@ -15,22 +15,22 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** The lowest bit says in which order the bytes of the words stand that are summed up. */
+/** The lowest bit gives the byte order of the words that are summed. */
 const MAGIC = 0x377f0682;
 const DEFAULT_PAGE_BYTES = 4096;
 
 export interface WalReport {
-  /** Complete frames in the file, those of earlier rounds among them. */
+  /** Complete frames in the file, including those of earlier rounds. */
   frames: number;
-  /** Frames that SQLite takes: up to the last commit whose checksums hold. */
+  /** Frames that SQLite accepts: up to the last commit with valid checksums. */
   taken: number;
-  /** The first frame that does not hold, from 1; 0 is the header, null where all hold. */
+  /** The first invalid frame, from 1; 0 is the header, null where all are valid. */
   damaged: number | null;
   /** Commit marks of this round behind those frames. */
   commitsBehind: number;
 }
 
-/** What the log of a database holds; null where there is none. Nothing is changed. */
+/** Analyses the log of a database; null where there is none. Nothing is changed. */
 export function readWal(databasePath: string): WalReport | null {
   const path = `${databasePath}-wal`;
   if (!existsSync(path) || statSync(path).size < HEADER_BYTES) return null;
@@ -51,7 +51,7 @@ export function readWal(databasePath: string): WalReport | null {
 
 interface Walk {
   pageBytes: number;
-  /** Of this round; null where the header does not hold: then those of the first frame. */
+  /** The salts of this round; null where the header is invalid: then those of the first frame. */
   salts: Buffer | null;
   sum: Sum;
 }
@@ -80,7 +80,7 @@ function walk(file: number, { pageBytes, salts: given, sum }: Walk): WalReport {
   return report;
 }
 
-/** A page of the log is one of the database. */
+/** A page of the log is a page of the database. */
 function pageBytesOf(databasePath: string): number {
   const header = Buffer.alloc(18);
   const file = openSync(databasePath, 'r');
@@ -96,7 +96,7 @@ function pageBytesOf(databasePath: string): number {
 interface Sum {
   /** @param bytes a multiple of eight */
   add(bytes: Buffer): void;
-  /** Whether the eight bytes are the sum of all so far. */
+  /** Whether the eight bytes are the checksum of everything so far. */
   is(stored: Buffer): boolean;
 }
 

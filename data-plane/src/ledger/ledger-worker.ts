@@ -28,17 +28,20 @@ function answerTo({ id, operation, parameters }: ReaderRequest): ReaderAnswer {
   }
 }
 
-/** A full disk can be cleared, a lock is given back, and damage concerns one stream; anything else ends the ledger. */
+/**
+ * A full disk can be cleared, a lock is released, and damage concerns one stream; any other error
+ * ends the ledger.
+ */
 function faultOf(error: unknown, operation: keyof LedgerReader) {
   const code = sqliteCode(error);
   const message = error instanceof Error ? error.message : String(error);
   const isDamaged =
     error instanceof LedgerDamagedError ||
-    // Reading what is kept finds damage, and no call waits for it: it ends nothing.
+    // Damage in kept records concerns no waiting call: it ends nothing.
     (operation === 'checkShipped' && code?.startsWith('SQLITE_CORRUPT'));
   if (isDamaged) return { fault: 'damaged' as const, message };
   if (code === 'SQLITE_FULL') return { fault: 'full' as const, message };
-  // Somebody else has the lock: nothing was done, and nothing is in doubt.
+  // Another program has the lock: nothing was done, and nothing is in doubt.
   if (code?.startsWith('SQLITE_BUSY')) return { fault: 'overloaded' as const, message };
   return { fault: 'failed' as const, message: code ? `${code}: ${message}` : message };
 }

@@ -28,9 +28,9 @@ export interface GroupRecord {
   streamNo: number;
   text: RecordText;
   mark: CallMark;
-  /** A salt of the record's hashes, kept beside the chain. */
+  /** A salt of the record's hashes, stored beside the chain. */
   salt: Uint8Array | null;
-  /** Committed with it. */
+  /** Changes committed with it. */
   holds?: readonly HoldChange[] | undefined;
 }
 
@@ -46,12 +46,12 @@ interface Stream {
   /** The last record that was committed. */
   end: ChainPosition;
   shipped: ShippedPosition | null;
-  /** What is on disk of the two. */
+  /** The part of it that is on disk. */
   confirmed: { end: ChainPosition; shipped: ShippedPosition | null };
   open: OpenDecisions;
 }
 
-/** What a group does to a stream. */
+/** A group's effect on a stream. */
 interface Change {
   stream: Stream;
   end: ChainPosition;
@@ -94,8 +94,8 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
   }
 
   /**
-   * Begins an epoch, which names the end of the one before, and records `outcome_unknown` for what
-   * that left open.
+   * Begins an epoch, which names the end of the previous one, and records `outcome_unknown` for the
+   * calls that it left open.
    */
   function openStream(request: OpenRequest, found: FoundStream | null): OpenedStream {
     const { tenantId, stream: name, timestamp } = request;
@@ -126,7 +126,7 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
     return { streamNo, epoch, outcomesUnknown: records.length - 1, backlog };
   }
 
-  /** Commits a group as one; the results are those of its records, in order. */
+  /** Commits a group atomically; the results are those of its records, in order. */
   function commitGroup(items: readonly GroupItem[]): AppendedRecord[] {
     const changes = new Map<number, Change>();
     const chained = inTransaction(() => {
@@ -182,7 +182,7 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
     }
   }
 
-  /** To be called when everything that was committed is on disk. */
+  /** Call it when everything committed is on disk. */
   function confirm(): void {
     for (const stream of unconfirmed) {
       const { streamNo, tenantId, stream: name, end, shipped } = stream;
@@ -192,13 +192,13 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
     unconfirmed = [];
   }
 
-  /** Whether a position lies before what was shipped. */
+  /** Whether a position lies before the shipped one. */
   function canRewind(streamNo: number, position: ShippedPosition): boolean {
     const { shipped } = streamOf(streamNo).confirmed;
     return shipped !== null && isAfter(shipped, position);
   }
 
-  /** Goes back to ship again what lies behind a position. The mark first: it is never ahead. */
+  /** Moves the shipped position back to ship again. The mark first: it is never ahead. */
   function rewind(streamNo: number, position: ShippedPosition): void {
     const stream = streamOf(streamNo);
     const { epoch, seq, head } = position;
@@ -214,7 +214,7 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
     unconfirmed.push(stream);
   }
 
-  /** What is pruned cannot tell any more which calls it left open. */
+  /** Pruned records no longer show which calls they left open. */
   function spillOpen(streamNo: number): void {
     const stream = streamOf(streamNo);
     inTransaction(() => stream.open.spill(stream.end))();
@@ -238,7 +238,7 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
   };
 }
 
-/** Made of stored values, a record can only be wrong where those are. */
+/** Built from stored values, a record can only be invalid if those are. */
 function writeStored(place: Place, record: UnchainedRecord) {
   try {
     return { id: record.id, text: writeRecord(place, record), mark: callMark(record) };

@@ -45,7 +45,7 @@ async function reopen(ledger: DurableLedger): Promise<DurableLedger> {
   return aLedger();
 }
 
-/** Everything that was not shipped, as a reader finds it. */
+/** All unshipped records, as a reader finds them. */
 async function recordsOf(ledger: DurableLedger, tenant = tenantId) {
   const records = [];
   for (;;) {
@@ -105,7 +105,7 @@ describe('append', () => {
     expect(await recordsOf(ledger)).toHaveLength(1 + poison.length);
   });
 
-  it('refuses a salt that has no place beside its record, alone', async () => {
+  it('refuses only a record whose salt does not fit beside it', async () => {
     const ledger = await aLedger();
     await ledger.open(tenantId, uuidv7());
     const bad = ledger.append(tenantId, aDecision(), Buffer.alloc(256));
@@ -142,7 +142,7 @@ describe('append', () => {
     ]);
   });
 
-  it('tells those who ship of what became durable, and of what is urgent', async () => {
+  it('notifies the shipper of durable records, and of urgent ones', async () => {
     const ledger = await aLedger();
     const heard: unknown[] = [];
     const end = ledger.onAppended((tenant, urgent) => heard.push([tenant, urgent]));
@@ -160,7 +160,7 @@ describe('append', () => {
 });
 
 describe('restarts', () => {
-  it('lose nothing that was appended before stop, and ship on from where they were', async () => {
+  it('lose nothing that was appended before stop, and continue shipping from the same position', async () => {
     const stream = uuidv7();
     const first = await aLedger();
     await first.open(tenantId, stream);
@@ -188,7 +188,7 @@ describe('restarts', () => {
 });
 
 describe('the disk', () => {
-  it('warns, then denies new calls but not the ends of those begun, and recovers', async () => {
+  it('warns, then denies new calls but not outcomes of earlier ones, and recovers', async () => {
     let share = 0.5;
     const ledger = await aLedger({ readUsedShare: async () => share });
     await ledger.open(tenantId, uuidv7());
@@ -214,7 +214,7 @@ describe('the disk', () => {
     ]);
   });
 
-  it('counts as full when it cannot be looked at', async () => {
+  it('counts as full when it cannot be checked', async () => {
     const ledger = await aLedger({ readUsedShare: () => Promise.reject(new Error('EIO')) });
     expect(ledger.condition()).toBe('full');
   });
@@ -227,7 +227,7 @@ describe('the disk', () => {
     expect(ledger.condition()).toBe('full');
   });
 
-  it('without room for a commit refuses that group, keeps what it has and goes on later', async () => {
+  it('without room for a commit refuses that group, keeps what it has and continues later', async () => {
     const stream = uuidv7();
     const ledger = await aLedger({ limitBytes: 256 * 1024 });
     await ledger.open(tenantId, stream);

@@ -1,8 +1,8 @@
 /**
  * The ledger of a data plane: records are checked, chained and committed on the main thread, in
- * groups, and acknowledged when a thread of their own has synced the log. A failed disk ends the
- * ledger for good: `onFatal` is told once, and the process has to end, since what a later fsync
- * says about earlier writes is worth nothing. Proven by ledger.test.ts and ledger-crash.test.ts.
+ * groups, and acknowledged when another thread has synced the log. A failed disk ends the ledger
+ * for good: `onFatal` is called once, and the process has to end, since a later fsync proves
+ * nothing about earlier writes. Proven by ledger.test.ts and ledger-crash.test.ts.
  */
 import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ export const LEDGER_FILE = 'data-plane.db';
 
 const DEFAULT_MAX_PENDING_RECORDS = 20_000;
 const DISK_CHECK_MS = 5_000;
-/** What a byte can count. */
+/** The largest length that a byte can hold. */
 const MAX_SALT_BYTES = 255;
 
 export interface LedgerOptions {
@@ -45,11 +45,11 @@ export interface LedgerOptions {
   /** The writer's Ed25519 private key, which signs batches. */
   signingKey: KeyObject;
   writerVersion: string;
-  /** Told once when nothing can be recorded any more; the process must then end. */
+  /** Called once when nothing can be recorded any more; the process must then end. */
   onFatal: (error: Error) => void;
   observer?: LedgerObserver;
   now?: () => number;
-  /** What the ledger's files may take together; null: as much as the disk has. */
+  /** Limit of all files of the ledger together; null: as much as the disk has. */
   limitBytes?: number | null;
   readUsedShare?: () => Promise<number>;
   diskCheckMs?: number;
@@ -76,11 +76,11 @@ export interface DurableLedger extends Ledger {
   nextBatch(tenantId: string, limit: number): Promise<SignedBatch | null>;
   /** Remembers durably that everything up to this position is stored at the control plane. */
   markShipped(tenantId: string, position: ShippedPosition): Promise<void>;
-  /** Ships again from `next`, where what is kept reaches back so far (ledger-retention.ts). */
+  /** Ships again from `next`, if the kept records reach back that far (ledger-retention.ts). */
   rewindShipped(tenantId: string, next: { epoch: number; seq: number }): Promise<Rewound>;
-  /** The rows of a tenant's held calls, as they were written. */
+  /** The rows of a tenant's held calls, as written. */
   readHolds(tenantId: string): string[];
-  /** Writes such rows by themselves. */
+  /** Writes such rows on their own. */
   writeHolds(holds: readonly HoldChange[]): Promise<void>;
   /** Records that wait to be shipped; 0 where the tenant has no stream. */
   backlog(tenantId: string): number;
@@ -92,17 +92,19 @@ export interface DurableLedger extends Ledger {
    */
   prune(tenantId: string, keepMs: number, limit: number): Promise<number>;
   /**
-   * Reads some of what was shipped again, behind `after` or from the oldest that is kept.
+   * Rereads some of the shipped records, behind `after` or from the oldest one kept.
    *
    * @throws LedgerError `damaged` when a record is not what was chained
    */
   checkShipped(tenantId: string, after: ShippedPosition | null, limit: number): Promise<Checked>;
-  /** Calls back after records became durable (`urgent`: ship them at once); returns how to end that. */
+  /**
+   * Calls back after records became durable (`urgent`: ship them at once); returns the unsubscribe.
+   */
   onAppended(listener: AppendListener): () => void;
-  /** Looks at the disk's level at once instead of at the next interval. */
+  /** Checks the disk's level now instead of at the next interval. */
   checkDisk(): Promise<void>;
   status(): LedgerStatus;
-  /** Makes what was appended durable and closes the file. */
+  /** Makes all records durable and closes the file. */
   stop(): Promise<void>;
 }
 
@@ -168,7 +170,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     onChange: reportDisk,
   });
 
-  /** A full disk can be cleared. After any other error its state is unknown: then null. */
+  /** A full disk can be cleared. After any other error the state is unknown: then null. */
   function refusalFor(error: unknown): LedgerError | null {
     if (error instanceof LedgerError) return error.fault === 'failed' ? null : error;
     if (sqliteCode(error) !== 'SQLITE_FULL') return null;
@@ -194,7 +196,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   function refusalOf(record: UnchainedRecord, characters: number): LedgerError | null {
     if (failure) return new LedgerError('failed', failure.message);
     if (stopping) return new LedgerError('stopped', 'the ledger is stopping');
-    // Above the watermark a call is not begun; what was begun may still be finished.
+    // Above the watermark no call begins; one that has begun may still be finished.
     const isBegun = record.type !== 'decision' && record.type !== 'hold_opened';
     if (!isBegun && disk.level() === 'full') {
       return new LedgerError('full', 'the disk is too full to record new calls');
@@ -245,7 +247,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   async function open(tenantId: string, stream: string): Promise<OpenedStream> {
     const isFirst = !streams.find(tenantId);
     const opened = await streams.open(tenantId, stream);
-    // After a restart on a disk that is full still, nobody else would tell.
+    // After a restart on a disk that is still full, nothing else would report it.
     if (isFirst) tellOfDisk(tenantId, stream, disk.level());
     return opened;
   }
@@ -258,7 +260,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
 
   function tellOfDisk(tenantId: string, stream: string, level: DiskLevel): void {
     if (level === 'ok') return;
-    // A disk without room for its own alert is still shown by `condition`, and by the heartbeat.
+    // A disk without room for its own alert still shows in `condition`, and in the heartbeat.
     append(tenantId, diskAlert(stream, level, usedShare, now())).catch(() => undefined);
   }
 
@@ -268,7 +270,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     disk.stop();
     kept.stop();
     await queue.drained();
-    // What has its turn ends first; after that nothing is begun.
+    // The current turn ends first; after that nothing is started.
     await committer.between(async () => undefined);
     const refusal = new LedgerError('stopped', 'the ledger is stopping');
     queue.fail(refusal);

@@ -36,7 +36,7 @@ function boot() {
   return store.openStream({ tenantId, stream, writerVersion: '1', timestamp });
 }
 
-/** The decisions of which the newest epoch says that nobody knows what became of them. */
+/** The decisions that the newest epoch records as outcome unknown. */
 function unknownOf(epoch: number): string[] {
   const records = readStoredRecords(path).map(({ bytes }) => parseRecord(bytes));
   return records
@@ -48,7 +48,7 @@ function unknownOf(epoch: number): string[] {
     .sort();
 }
 
-it('finds exactly what was open, over the position up to which it is kept in the table', () => {
+it('finds exactly the open calls, across the position up to which the table keeps them', () => {
   const step = fc.record({
     opened: fc.nat(3),
     closed: fc.nat(3),
@@ -74,7 +74,7 @@ it('finds exactly what was open, over the position up to which it is kept in the
           store.commitGroup(alerts.map(write));
         }
       }
-      // A kill leaves the log as it is; for the file that is the same as a close.
+      // A kill leaves the log as it is, which for the file equals a close.
       if (!isKilled) store.commitGroup([write(anAlert())]);
       store.close();
       expect(boot()).toMatchObject({ epoch: 2, outcomesUnknown: open.length });
@@ -87,7 +87,7 @@ it('finds exactly what was open, over the position up to which it is kept in the
   );
 });
 
-it('costs a call that ends soon no row, and one that stays open a row until it ends', () => {
+it('writes no row for a call that ends soon, and one for a long call until it ends', () => {
   const { streamNo } = boot();
   const write = (record: unknown) => ({ streamNo, record, salt: null });
   const [long, short] = [aDecision(), aDecision()];
@@ -116,7 +116,7 @@ function shipAll(streamNo: number): void {
   store.commitGroup([{ streamNo, shipped: { epoch, seq, head } }]);
 }
 
-it('finds a call that is open still after its record was pruned', () => {
+it('finds a call that is still open after its record was pruned', () => {
   const { streamNo } = boot();
   const decision = aDecision();
   const commit = (record: unknown) => store.commitGroup([{ streamNo, record, salt: null }]);
@@ -134,7 +134,7 @@ it('finds a call that is open still after its record was pruned', () => {
   expect(unknownOf(2)).toEqual([decision.id]);
 });
 
-it('starts over a damaged record that was shipped, and believes nothing of it', () => {
+it('starts despite a damaged shipped record, and trusts nothing in it', () => {
   const { streamNo } = boot();
   const decision = aDecision();
   const commit = (...records: unknown[]) =>

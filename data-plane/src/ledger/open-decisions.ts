@@ -1,9 +1,9 @@
 /**
- * The allowed calls of a stream whose outcome is not recorded yet. A call that ends soon costs
- * nothing on disk: only what is open when `SPILL_AFTER` records were written goes into a table, and
- * the position up to which that was done with it. A start takes the table and reads the records
- * behind the position. Memory holds the calls since then, never those that stay open for ever.
- * Proven by open-decisions.test.ts.
+ * The allowed calls of a stream without a recorded outcome. A call that ends soon costs nothing on
+ * disk: only calls still open after `SPILL_AFTER` records go into a table, together with the
+ * position up to which that was done. A start reads the table and the records behind the position.
+ * Memory holds only the calls since then, not those that stay open for long. Proven by
+ * open-decisions.test.ts.
  */
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import type { prepareStatements } from './ledger-schema.ts';
@@ -18,7 +18,7 @@ type Statements = Pick<
 
 export type OpenDecisions = ReturnType<typeof createOpenDecisions>;
 
-/** What the ledger keeps of a record for this. */
+/** The part of a record that the ledger keeps for this. */
 export type CallMark = { opens: string } | { closes: string } | null;
 
 export function callMark(record: UnchainedRecord): CallMark {
@@ -37,7 +37,10 @@ export function createOpenDecisions(sql: Statements, streamNo: number) {
   }
 
   return {
-    /** Within a transaction: so what lies up to the stream's end may be pruned. As `write`. */
+    /**
+     * Within a transaction, after which everything up to the stream's end may be pruned. Like
+     * `write`.
+     */
     spill: (end: { epoch: number; seq: number }): (() => void) => {
       if (records > 0) spill(end);
       return () => {
@@ -49,7 +52,7 @@ export function createOpenDecisions(sql: Statements, streamNo: number) {
      * Within the transaction that writes these records.
      *
      * @param before where the stream ends before them
-     * @returns to be called once it is committed
+     * @returns a function to call once it is committed
      */
     write: (marks: readonly CallMark[], before: { epoch: number; seq: number }): (() => void) => {
       const spills = records >= SPILL_AFTER;

@@ -48,7 +48,7 @@ const aRecord = fc.oneof(
   fc.record({ title: text, details: fc.dictionary(text, fc.jsonValue()) }).map(anAlert),
 );
 
-it('writes what the schema and the canonical form make of a record, or refuses what they refuse', () => {
+it('writes a record as schema and canonical form define it, or refuses what they refuse', () => {
   fc.assert(
     fc.property(aRecord, fc.nat(1e9), (record, seq) => {
       const head: ChainHead = { ...place, seq, head: recordHash(Buffer.of(1)) };
@@ -70,7 +70,7 @@ it('writes what the schema and the canonical form make of a record, or refuses w
   );
 });
 
-it('keeps what it was given, whatever its author does to it later', () => {
+it('keeps the record unchanged, whatever its author does to it later', () => {
   const record = aDecision({ dlp_findings: [{ severity: 'low' }] });
   const before = { seq: 1, head: 'ab'.repeat(32) };
   const written = writeRecord(place, record);
@@ -80,7 +80,7 @@ it('keeps what it was given, whatever its author does to it later', () => {
   expect(chainRecordText(written, before)).toEqual(expected);
 });
 
-it('takes details as JSON shows them, and never makes a record larger than a reader takes', () => {
+it('accepts details as JSON, and never makes a record larger than a reader accepts', () => {
   const at = new Date('2026-01-02T03:04:05.678Z');
   const details = { at, none: undefined, list: [undefined] };
   const { text: line } = chainRecordText(writeRecord(place, anAlert({ details })), {

@@ -1,7 +1,7 @@
 /**
- * A record as the bytes that are going to be chained, but for what only the chain knows: the number
- * and the hash before it. So each record is checked and written out once, when it is handed over,
- * and whatever its author changes later changes nothing. Proven by record-text.test.ts.
+ * A record as the bytes that will be chained, except for what only the chain knows: the number and
+ * the previous hash. So each record is checked and serialised once, when it is handed over, and
+ * later changes by its author have no effect. Proven by record-text.test.ts.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
 import { textHash } from '@governance/shared/hash-chain';
@@ -22,16 +22,16 @@ export interface RecordText {
   end: string;
 }
 
-/** Why a record cannot be chained: it concerns this one alone. */
+/** Why a record cannot be chained; other records are unaffected. */
 export class UnfitRecordError extends Error {}
 
 export type Place = Pick<ChainHead, 'tenant_id' | 'stream' | 'epoch'>;
 
 interface Member {
   key: string;
-  /** With what stands before its value. */
+  /** Including the text before its value. */
   quoted: string;
-  /** Undefined for what the ledger gives itself, and where the general way is taken. */
+  /** Undefined for what the ledger sets itself, and where the general path is taken. */
   write: QuickWrite | undefined;
 }
 
@@ -43,7 +43,7 @@ const OF_CHAIN: ReadonlySet<string> = new Set([
   'seq',
   'prev_hash',
 ]);
-/** Two of these are written a call. */
+/** Each call writes two of these. */
 const USUAL: ReadonlySet<unknown> = new Set(['decision', 'outcome']);
 
 /** The members of each type of record, in canonical order. */
@@ -60,7 +60,7 @@ const MEMBERS = new Map<string, readonly Member[]>(
   }),
 );
 
-/** A place in the text, and the room that its value takes at most. */
+/** A position in the text, and the most room that its value takes. */
 const HASH_AND_SEQ_BYTES = 64 + 2 + 16;
 /** Of a character. */
 const MAX_BYTES = 3;
@@ -80,7 +80,7 @@ export function writeRecord(place: Place, given: UnchainedRecord): RecordText {
   return text;
 }
 
-/** @returns undefined for a record that is not a usual one, and for one that is none */
+/** @returns undefined for a record that is not a usual one, or not valid */
 function writeUsual(place: Place, given: UnchainedRecord): RecordText | undefined {
   if (!USUAL.has(given?.type)) return undefined;
   const own = given as unknown as Record<string, unknown>;
@@ -90,7 +90,7 @@ function writeUsual(place: Place, given: UnchainedRecord): RecordText | undefine
     return write?.(own[key]);
   });
   if (text === undefined) return undefined;
-  // What the schema does not name is refused the general way.
+  // A member outside the schema is refused by the general path.
   for (const _key in own) expected--;
   return expected === 0 ? text : undefined;
 }
@@ -106,7 +106,7 @@ function writeAny(place: Place, record: UnchainedRecord): RecordText {
   throw new UnfitRecordError('of no known type');
 }
 
-/** @param write gives a member's value as text; undefined ends it */
+/** @param write returns a member's value as text; undefined aborts */
 function joinMembers(
   { tenant_id, stream, epoch }: Place,
   type: string,
@@ -167,7 +167,7 @@ function bytesOf({ beforeHash, beforeSeq, end }: RecordText): number {
 }
 
 function parse(given: UnchainedRecord): UnchainedRecord {
-  // Details may hold anything: dates, or members that are undefined.
+  // Details may hold anything: dates, or undefined members.
   const parsed = UnchainedRecord.safeParse(USUAL.has(given?.type) ? given : asJson(given));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

@@ -86,7 +86,7 @@ it('lead to their agent by client id, and change at once', () => {
   expect(refused).toEqual([]);
 });
 
-it('keep their client id to themselves, and come with a snapshot', () => {
+it('keep their client id unique, and come with a snapshot', () => {
   const agent = anAgent();
   // A snapshot has them in the order of their keys.
   const both = [aCredential(agent), aCredential(agent)].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -124,7 +124,7 @@ it('of another agent’s key, or with a member that this version does not know, 
   expect(refused).toHaveLength(3);
 });
 
-it('that an older version kept without knowing them are found by this one, and nothing is lost', () => {
+it('stored by an older version that did not know them are found, and nothing is lost', () => {
   const agent = anAgent();
   const credential = aCredential(agent);
   put('agent', agent.id, agent);
@@ -139,7 +139,7 @@ it('that an older version kept without knowing them are found by this one, and n
   expect(replica.findClient(agent.client_id)?.agent.id).toBe(agent.id);
 });
 
-it('are always what was said of them last', () => {
+it('always show their last change', () => {
   const agent = anAgent();
   put('agent', agent.id, agent);
   const ids = Array.from({ length: 3 }, () => uuidv7());

@@ -1,7 +1,7 @@
 /**
- * Whom client ids name: a table beside the facts of a kind that have a `client_id`, which is unique
- * over all tenants, and a cache before it. Of two facts with one client id the first stays, and the
- * other one is refused. Proven by replica.test.ts and agent-credentials.test.ts.
+ * Look-up by client id: a table beside the facts of a kind that have a `client_id`, which is unique
+ * over all tenants, with a cache in front. Of two facts with one client id the first stays, and the
+ * other is refused. Proven by replica.test.ts and agent-credentials.test.ts.
  */
 import type { FactOf } from '@governance/shared/facts';
 import type { Database } from 'better-sqlite3';
@@ -79,7 +79,7 @@ export function createClientIndex<K extends KindWithClient>(
 
   return {
     index,
-    /** What a client id names. @param findFact by tenant and id: what is cached may be out of date */
+    /** The fact of a client id. @param findFact by tenant and id: the cache may be stale */
     find<F extends { client_id: string }>(
       clientId: string,
       findFact: (tenantId: string, id: string) => F | undefined,

@@ -9,8 +9,8 @@ type KindWithId = {
 }[FactKind];
 
 /**
- * Facts of some kinds by their ids, the least recently used ones on disk alone. One that cannot be
- * read, or is stored under another id than its own, is not there.
+ * Caches facts of some kinds by id; the least recently used ones are only on disk. A fact that
+ * cannot be read, or is stored under another id, counts as missing.
  *
  * @param max facts that are kept in memory
  */

@@ -1,9 +1,9 @@
 import { FACTS, type FactKind } from '@governance/shared/facts';
 
-/** Stored in place of a refused fact: its absence might permit something. */
+/** Stored in place of a refused fact, whose absence might permit something. */
 export const REFUSED = '{"refused":true}';
 
-/** A fact that was refused; what it concerns is denied. */
+/** A refused fact; calls that it concerns are denied. */
 export interface RefusedFact {
   tenantId: string;
   kind: string;
@@ -11,7 +11,7 @@ export interface RefusedFact {
   reason: string;
 }
 
-/** The text to store for a fact, and the reason where it was refused. */
+/** The text to store for a fact, and the reason if it was refused. */
 export interface CheckedFact {
   text: string;
   reason: string | null;
@@ -19,14 +19,14 @@ export interface CheckedFact {
 
 export const refusedFor = (reason: string): CheckedFact => ({ text: REFUSED, reason });
 
-/** @param index the one of the fact's kind, where that has one */
+/** @param index the index of the fact's kind, if it has one */
 export function checkFact(
   kind: string,
   key: string,
   value: unknown,
   index: { checkKey(fact: never, key: string): boolean } | undefined,
 ): CheckedFact {
-  // A kind that only a newer version knows is kept for it.
+  // A kind that only a newer version knows is stored for it.
   const parsed = isKnownKind(kind) ? FACTS[kind].safeParse(value) : null;
   if (parsed?.error) return refusedFor(parsed.error.message);
   if (index && !index.checkKey(value as never, key)) return refusedFor('the key is not the id');

@@ -13,27 +13,27 @@ export interface FactKindContext {
   cachedAgents: number;
 }
 
-/** What the replica does with one kind of fact beside storing it. */
+/** What the replica does with a kind of fact in addition to storing it. */
 export interface KindOfFact {
-  /** The look-ups that it offers to enforcement. */
+  /** The look-ups that it provides to enforcement. */
   finds: object;
-  /** Rows for look-ups by something other than the fact's key. */
+  /** Rows for look-ups by other members than the fact's key. */
   index?: FactIndex<never>;
   /** A fact of any kind has changed, durably. */
   changed?(tenantId: string, kind: string, key: string): void;
-  /** All facts of a tenant have changed, or the tenant is not served any more. */
+  /** All facts of a tenant have changed, or the tenant is no longer served. */
   dropped?(tenantId: string): void;
 }
 
-/** Kept in the transaction that changes the facts. */
+/** Updated in the transaction that changes the facts. */
 export interface FactIndex<Fact> {
   kind: string;
   /** Whether the fact belongs under its key. */
   checkKey(fact: Fact, key: string): boolean;
-  /** @returns why the fact has to be refused, null where it was entered */
+  /** @returns why the fact has to be refused; null where it was entered */
   put(tenantId: string, fact: Fact): string | null;
   remove(tenantId: string, key: string): void;
   clear(tenantId: string): void;
-  /** Enters what was staged, once `clear` has run, and tells what has to be refused. */
+  /** Enters the staged facts, once `clear` has run, and reports those to be refused. */
   fill(tenantId: string): { key: string; digest: Buffer; reason: string }[];
 }

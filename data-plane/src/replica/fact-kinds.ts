@@ -1,4 +1,4 @@
-/** The kinds of fact that enforcement asks for: one file and one line each. */
+/** The kinds of fact that enforcement uses: one file and one line each. */
 import type { FactKindContext, KindOfFact } from './fact-kind.ts';
 import { agentFacts } from './facts/agent.ts';
 import { agentCredentialFacts } from './facts/agent-credential.ts';

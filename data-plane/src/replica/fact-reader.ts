@@ -12,12 +12,14 @@ interface StoredFacts {
   get(tenantId: string, kind: string, key: string): { value: string; digest: Buffer } | undefined;
 }
 
-/** Reads single facts. A fact that does not parse, or whose stored bytes changed, is refused. */
+/**
+ * Reads single facts. A fact that does not parse, or whose stored bytes changed, counts as refused.
+ */
 export class FactReader {
   readonly #stored: StoredFacts;
-  /** Tells a person of a fact that cannot be used. */
+  /** Raises an alert about a fact that cannot be used. */
   readonly refuse: (fact: RefusedFact) => void;
-  /** What `find` found: bounded by the tenants and their servers. */
+  /** Results of `find`, bounded by the tenants and their servers. */
   readonly #found = new Map<string, unknown>();
 
   constructor(stored: StoredFacts, refuse: (fact: RefusedFact) => void) {
@@ -40,7 +42,7 @@ export class FactReader {
   /**
    * A fact that is kept in memory until it changes: for kinds with few facts a tenant.
    *
-   * @param ifRefused what one that cannot be used counts as
+   * @param ifRefused what an unusable fact counts as
    */
   find<K extends FactKind>(
     tenantId: string,
@@ -57,7 +59,7 @@ export class FactReader {
     return found;
   }
 
-  /** Forgets what was found of one fact. */
+  /** Forgets the result for one fact. */
   forget(tenantId: string, kind: string, key: string): void {
     this.#found.delete(`${tenantId}/${kind}/${key}`);
   }
@@ -67,7 +69,7 @@ export class FactReader {
   }
 }
 
-/** Removes what is kept of a tenant; the keys begin with its id and a slash. */
+/** Removes a tenant's entries; the keys begin with its id and a slash. */
 export function forgetTenant(
   kept: { keys(): Iterable<string>; delete(key: string): boolean },
   tenantId: string,

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 const DIGEST_BYTES = 32;
 
-/** Where a tenant's feed was read up to, and how old that is. */
+/** A tenant's position in its feed, and the age of its facts. */
 export interface FeedPlace {
   cursor: number;
   /** The feed's digest at the cursor (shared/src/feed-chain.ts). */
@@ -17,8 +17,8 @@ export function factDigest(tenantId: string, kind: string, key: string, value: s
 }
 
 /**
- * A set of digests as one value that a change updates in constant time: their exclusive or. It is
- * there for disks that lie, not against someone who writes the file: that one owns the machine.
+ * A set of digests as one value that a change updates in constant time: their exclusive or. It
+ * protects against faulty disks, not against someone who writes the file: they own the machine.
  */
 export class DigestSet {
   readonly #sum: Buffer;
@@ -31,14 +31,14 @@ export class DigestSet {
     return new DigestSet(this.#sum);
   }
 
-  /** Adds a digest, or takes it away where it was in. */
+  /** Adds a digest, or removes it if it was in. */
   toggle(digest: Buffer): void {
     for (let i = 0; i < DIGEST_BYTES; i++) {
       this.#sum[i] = (this.#sum[i] ?? 0) ^ (digest[i] ?? 0);
     }
   }
 
-  /** What is stored beside the facts: changes with any of them and with where the feed stands. */
+  /** The seal stored beside the facts: it changes with any of them and with the feed's position. */
   seal(tenantId: string, { cursor, digest, statementMs }: FeedPlace): Buffer {
     const facts = this.#sum.toString('hex');
     return hash('sha256', [tenantId, cursor, digest, statementMs, facts].join('\n'), 'buffer');

@@ -2,8 +2,8 @@ import type { ReplicaClient } from '../contracts.ts';
 import type { FactFinds } from './fact-kinds.ts';
 
 /**
- * Whom a client id names: two look-ups by key at most, of agents' first credentials and of the
- * others. A credential is none while its agent is unknown.
+ * Look-up by client id: at most two by key, of agents' first credentials and of the others. A
+ * credential counts as missing while its agent is unknown.
  */
 export function createFindClient({
   findAgent,

@@ -52,7 +52,7 @@ interface TenantRow {
 export type ReplicaFile = ReturnType<typeof openReplicaFile>;
 
 /**
- * Opens the file. A damaged one is thrown away and filled again from the feed: it is a copy, and
+ * Opens the file. A damaged one is discarded and filled again from the feed: it is a copy, and
  * until then every agent is unknown.
  *
  * @throws when it is in use, or was written by a newer version
@@ -86,9 +86,9 @@ function openAndPrepare(path: string) {
 function migrate(db: Database): void {
   const version = db.pragma('user_version', { simple: true }) as number;
   if (version > VERSION) throw new Error(`the replica was written by a newer version (${version})`);
-  // Version 1 had no digests. What it kept is read again from the feed.
+  // Version 1 had no digests. Its facts are read again from the feed.
   if (version < 2) db.exec(`BEGIN IMMEDIATE; ${DROP_FIRST} ${SCHEMA} ${SET_VERSION} COMMIT`);
-  // Version 2 keeps what it has: agents go on while the control plane is away.
+  // Version 2 keeps its facts: agents keep working while the control plane is away.
   else if (version < 3) db.exec(`BEGIN IMMEDIATE; ${CREDENTIALS_SCHEMA} ${SET_VERSION} COMMIT`);
 }
 

@@ -131,7 +131,7 @@ describe('agents', () => {
     expect(refused).toEqual([]);
   });
 
-  it('are unknown while a role of theirs is: a policy may deny by role', () => {
+  it('are unknown while one of their roles is: a policy may deny by role', () => {
     const role = aRole();
     const agent = anAgent({ role_ids: [role.id] });
     apply(put(agent));
@@ -143,7 +143,7 @@ describe('agents', () => {
     expect(replica.findAgent(tenantId, agent.id)).toBeUndefined();
   });
 
-  it('keep their client id to themselves', () => {
+  it('keep their client id unique', () => {
     const agent = anAgent();
     const thief = anAgent({ client_id: agent.client_id });
     apply(put(agent), put(thief));
@@ -181,7 +181,7 @@ describe('agents', () => {
     );
   });
 
-  // The caches are a copy of a copy: they must never say what the file does not.
+  // The caches are a copy of a copy: they must never contradict the file.
   it('are the same through small caches as without any', () => {
     replica.close();
     replica = aReplica(2);
@@ -236,7 +236,7 @@ describe('agents', () => {
   });
 });
 
-describe('facts that are not what they should be', () => {
+describe('invalid facts', () => {
   it('are refused, and what they concern is denied', () => {
     const agent = anAgent();
     apply(put(agent));
@@ -277,7 +277,7 @@ describe('facts that are not what they should be', () => {
     expect(replica.findKillSwitch(tenantId)).toEqual(lifted);
   });
 
-  it('leave no keys and no credential where they concern those', () => {
+  it('leave no keys and no credential if they concern those', () => {
     const keys = { issuer: 'i', keys: [{ kty: 'RSA', kid: 'k', alg: 'RS256', n: 'x', e: 'AQAB' }] };
     const credential = { server_id: 'files', deployment_id: deploymentId, jwe: 'a.b.c' };
     const key = `${deploymentId}/files`;
@@ -289,7 +289,7 @@ describe('facts that are not what they should be', () => {
     expect(replica.findUpstreamCredential(tenantId, 'files')).toBeUndefined();
   });
 
-  it('are kept when only a newer version knows their kind, which is told until it is withdrawn', () => {
+  it('are kept when only a newer version knows their kind, which is reported until it is withdrawn', () => {
     apply(entry('agent', 'a', null), entry('optional.hint', 'x', {}), entry('role', 'b', aRole()));
     expect(replica.findUnknownKind(tenantId)).toBeUndefined();
     apply(entry('holds', 'x', { anything: true }), entry('zones', 'y', 1));
@@ -306,7 +306,7 @@ describe('facts that are not what they should be', () => {
     expect(replica.findUnknownKind(tenantId)).toBeUndefined();
   });
 
-  it('are refused where a newer version gave them a member that may restrict', () => {
+  it('are refused when a newer version gave them a member that may restrict', () => {
     const agent = anAgent();
     apply(put(agent));
     apply(entry('agent', agent.id, { ...agent, allowed_hours: [9, 17] }));
@@ -350,7 +350,7 @@ describe('the cursor', () => {
 });
 
 describe('tenants', () => {
-  it('know nothing of each other, and nothing is known of one that was removed', async () => {
+  it('are isolated from each other, and a removed one is unknown', async () => {
     const other = uuidv7();
     const agent = anAgent();
     apply(put(agent), entry('kill_switch', 'tenant', killSwitch({})));
@@ -381,7 +381,7 @@ describe('tenants', () => {
 });
 
 describe('a damaged file', () => {
-  it('is thrown away and filled again from the feed', () => {
+  it('is discarded and filled again from the feed', () => {
     apply(put(anAgent()));
     replica.close();
     writeFileSync(join(dataDir, REPLICA_FILE), 'x'.repeat(8_192));
@@ -442,7 +442,7 @@ describe('a damaged file', () => {
         try {
           opened = aReplica();
           opened.addTenant(tenantId, deploymentId);
-          // Known as it was, or unknown; nothing in between.
+          // Either known unchanged, or unknown.
           const found = opened.findAgent(tenantId, active.id);
           if (found) expect(found).toEqual(before);
           expect([undefined, 'suspended']).toContain(

@@ -34,21 +34,21 @@ export interface ReplicaOptions {
 }
 
 export interface LocalReplica extends Replica, FactFinds {
-  /** Begins to serve a tenant; its cursor is kept from before, if there was one. */
+  /** Begins to serve a tenant; an earlier cursor is kept. */
   addTenant(tenantId: string, deploymentId: string): void;
-  /** Forgets a tenant: none of its agents is known from then on. */
+  /** Forgets a tenant: its agents are unknown from then on. */
   removeTenant(tenantId: string): void;
-  /** Where the tenant's feed was read up to. */
+  /** The tenant's position in its feed. */
   place(tenantId: string): FeedPlace;
   /**
    * Applies consecutive entries in one durable transaction, which also moves cursor and digest.
    *
-   * @param statementMs the time of a statement that is verified with them
+   * @param statementMs the time of a statement verified with them
    */
   apply(tenantId: string, entries: FeedEntry[], cursor: number, statementMs?: number): void;
-  /** Keeps the time of a newer verified statement durably. */
+  /** Stores the time of a newer verified statement durably. */
   keepStatement(tenantId: string, statementMs: number): void;
-  /** Begins a snapshot that will replace all facts; drops what another one has staged. */
+  /** Begins a snapshot that will replace all facts; drops what an earlier one has staged. */
   beginSnapshot(tenantId: string): SnapshotStaging;
   close(): void;
 }
@@ -57,14 +57,14 @@ const FeedEntries = z.array(FeedEntry);
 
 interface Served {
   place: FeedPlace;
-  /** Of all facts of the tenant. */
+  /** The digest of all facts of the tenant. */
   sum: DigestSet;
   deploymentId: string;
 }
 
 /**
- * Opens the replica in a data folder. A damaged file is thrown away and filled again from the
- * feed: it is a copy, and until then every agent is unknown.
+ * Opens the replica in a data folder. A damaged file is discarded and filled again from the feed:
+ * it is a copy, and until then every agent is unknown.
  */
 export function createReplica({ dataDir, onRefused, cachedAgents }: ReplicaOptions): LocalReplica {
   const file = openReplicaFile(join(dataDir, REPLICA_FILE));
@@ -110,7 +110,7 @@ export function createReplica({ dataDir, onRefused, cachedAgents }: ReplicaOptio
         return refusals;
       })
       .immediate();
-    // Only what is on disk may be seen.
+    // Only durable facts may be visible.
     for (const { kind, key } of entries) {
       facts.forget(tenantId, kind, key);
       for (const one of kinds) one.changed?.(tenantId, kind, key);
@@ -119,7 +119,7 @@ export function createReplica({ dataDir, onRefused, cachedAgents }: ReplicaOptio
     refused.forEach(onRefused);
   }
 
-  /** @returns the fact where it was refused */
+  /** @returns the fact if it was refused */
   function store(tenantId: string, entry: FeedEntry, sum: DigestSet): RefusedFact | null {
     const { kind, key, value } = entry;
     const index = indexes.find((one) => one.kind === kind);
@@ -144,7 +144,7 @@ export function createReplica({ dataDir, onRefused, cachedAgents }: ReplicaOptio
 
   function moveTo(tenantId: string, place: FeedPlace, sum: DigestSet): void {
     const tenant = served.get(tenantId);
-    // Removed while its snapshot came.
+    // Removed while its snapshot arrived.
     if (!tenant) return;
     served.set(tenantId, { ...tenant, place, sum });
     waiters.reached(tenantId, place.cursor);
@@ -159,13 +159,13 @@ export function createReplica({ dataDir, onRefused, cachedAgents }: ReplicaOptio
     });
   }
 
-  /** A tenant's place and digests as stored; undefined where there are none or they are damaged. */
+  /** A tenant's stored position and digests; undefined where there are none or they are damaged. */
   function readTenant(tenantId: string) {
     const row = sql.findTenant.get(tenantId);
     if (!row) return undefined;
     const sum = new DigestSet();
     for (const { kind, key } of sql.readFacts.iterate(tenantId)) {
-      // As enforcement will look for it: a damaged tree may show a row that no look-up finds.
+      // Looked up as enforcement will: a damaged tree may list a row that no look-up finds.
       const found = sql.findFact.get(tenantId, kind, key);
       if (found) sum.toggle(factDigest(tenantId, kind, key, found.value));
     }

@@ -1,7 +1,7 @@
 /**
- * A snapshot of a tenant's feed on its way in: written page by page beside what is valid, so that
- * memory does not grow with it, and swapped in by one transaction. What was staged when a process
- * ended is thrown away by the next snapshot.
+ * Stages a snapshot of a tenant's feed: written page by page beside the valid facts, so that memory
+ * does not grow with it, and swapped in by one transaction. The next snapshot discards what an
+ * ended process left staged.
  */
 import type { FeedEntry } from '@governance/shared/facts';
 import { checkFact, REFUSED, type RefusedFact } from './fact-check.ts';
@@ -12,7 +12,7 @@ import type { ReplicaFile } from './replica-file.ts';
 export type SnapshotStaging = ReturnType<typeof createSnapshotStaging>;
 
 /**
- * @param onSwapped told after the swap is on disk, with the new sum of the tenant's facts and
+ * @param onSwapped called after the swap is on disk, with the new sum of the tenant's facts and
  *   those that were refused
  */
 export function createSnapshotStaging(
@@ -48,12 +48,12 @@ export function createSnapshotStaging(
   }
 
   return {
-    /** @throws when an entry is a tombstone, or its (kind, key) came before */
+    /** @throws when an entry is a tombstone, or its (kind, key) occurred before */
     add: (entries: readonly FeedEntry[]): void => {
       if (!isOpen) throw new Error('the snapshot is over');
       db.transaction(() => entries.forEach(stage)).immediate();
     },
-    /** Replaces the tenant's facts by what was added, and its place in the feed, as one. */
+    /** Replaces the tenant's facts and its feed position by the staged ones, atomically. */
     swap: (place: FeedPlace): void => {
       if (!isOpen) throw new Error('the snapshot is over');
       isOpen = false;
@@ -67,7 +67,7 @@ export function createSnapshotStaging(
       }).immediate();
       onSwapped(place, sum, refused);
     },
-    /** Forgets what was added. Does nothing after a swap. */
+    /** Discards what was staged. No effect after a swap. */
     drop: (): void => {
       if (!isOpen) return;
       isOpen = false;

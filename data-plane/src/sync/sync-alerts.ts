@@ -20,7 +20,7 @@ export function createSyncAlerts(raise: RaiseAlert) {
       raise(tenantId, {
         alert_type: 'FACT_REFUSED',
         severity: 'high',
-        title: 'A fact from the control plane was refused; what it concerns is denied',
+        title: 'A fact from the control plane was refused; calls that it concerns are denied',
         details: { kind, key, reason: reason.slice(0, 500) },
         dedupe_key: `fact-refused:${kind}:${key}`,
       }),
@@ -28,7 +28,7 @@ export function createSyncAlerts(raise: RaiseAlert) {
       raise(tenantId, {
         alert_type: 'BUNDLE_REFUSED',
         severity: 'critical',
-        title: 'A policy bundle was refused; the rules from before stay in force',
+        title: 'A policy bundle was refused; the previous rules stay in force',
         details: shown(failure),
         dedupe_key: `bundle-refused:${failure.code}`,
       }),
@@ -36,7 +36,7 @@ export function createSyncAlerts(raise: RaiseAlert) {
       raise(tenantId, {
         alert_type: 'PAYLOAD_LOST',
         severity: 'high',
-        title: 'Payloads that were kept did not reach the control plane and are gone',
+        title: 'Payloads did not reach the control plane and are lost',
         details: { parts, reason },
         dedupe_key: `payload-lost:${reason}`,
       }),
@@ -44,7 +44,7 @@ export function createSyncAlerts(raise: RaiseAlert) {
       raise(tenantId, {
         alert_type: 'FEED_REFUSED',
         severity: 'critical',
-        title: 'What came as the feed was refused; what was known before stays in force',
+        title: 'Data of the feed was refused; earlier facts stay in force',
         details: shown(failure),
         dedupe_key: `feed-refused:${failure.code}`,
       }),
@@ -68,7 +68,7 @@ export function createSyncAlerts(raise: RaiseAlert) {
       raise(tenantId, {
         alert_type: 'LOG_CONTRADICTED',
         severity: 'critical',
-        title: 'The control plane shows a log that does not continue the one that was seen here',
+        title: 'The control plane shows a log that does not continue the one seen here',
         details: { reason, known, told: told?.slice(0, 2_000) ?? null },
         dedupe_key: `log-contradicted:${reason}`,
       }),
@@ -84,7 +84,7 @@ export function createSyncAlerts(raise: RaiseAlert) {
       raise(tenantId, {
         alert_type: 'LEDGER_DAMAGED',
         severity: 'critical',
-        title: 'Records that a data plane keeps are not those that it recorded',
+        title: 'Stored records of a data plane differ from what it recorded',
         details: { message: message.slice(0, 500) },
         dedupe_key: 'ledger-damaged',
       }),

@@ -1,4 +1,4 @@
-/** What makes a data plane one of several: its sessions' names, its ways in, its views. */
+/** Makes a data plane one of several workers: names of sessions, listeners, and views. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -28,14 +28,14 @@ export function joinWorkers(place: WorkerPlace, options: { bodyBytes: number }) 
       : createWorkerSessions({ worker, count, wayTo, isThere, isPrivate, ...options }),
     views: (own: OwnViews): Views =>
       isAlone ? ownViews(own) : workerViews(own, { worker, siblings, isPrivate }),
-    /** Takes connections from now on. */
+    /** Accepts connections from now on. */
     listen: async (app: FastifyInstance): Promise<void> => {
       listener = createWorkerListener(app);
       await listener.listen(socketPath(socketDir, worker));
     },
     /** Serves a client's connection; false where this worker is stopping. */
     accept: (socket: Socket): boolean => listener?.accept(socket) ?? false,
-    /** Closes the app, and the ways to the others after it. */
+    /** Closes the app, and then the connections to the other workers. */
     close: async (): Promise<void> => {
       await listener?.close(DRAIN_MS);
       await siblings.close();

@@ -1,7 +1,7 @@
 /**
- * One request passed on to another worker, and its answer passed back, both as they flow. On
- * undici's dispatcher, its lower level: most requests of a session may come this way, and its
- * request API costs more than the rest of the hop.
+ * One request forwarded to another worker, and its answer returned, both streamed. On undici's
+ * dispatcher, its lower level: most requests of a session may come this way, and its request API
+ * costs more than the rest of the hop.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
@@ -9,12 +9,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Dispatcher } from 'undici';
 import { GatewayError } from '../gateway/json-rpc.ts';
 
-/** A body of a known length up to this is sent in one piece: the owner needs it whole anyway. */
+/** A body of a known length up to this is sent at once: the owner needs it whole anyway. */
 const ONE_PIECE_BYTES = 64 * 1024;
 
 export type Passage = ReturnType<typeof openPassage>;
 
-/** Passes a request on. Its body was not read. */
+/** Forwards a request whose body was not read. */
 export function openPassage(way: Dispatcher, request: FastifyRequest, reply: FastifyReply) {
   const answer = new PassedAnswer(reply);
   return {
@@ -31,7 +31,7 @@ export function openPassage(way: Dispatcher, request: FastifyRequest, reply: Fas
 
 async function run(way: Dispatcher, raw: IncomingMessage, answer: PassedAnswer): Promise<void> {
   // Not the request itself: undici destroys a body that it could not send, and with it the
-  // connection that the refusal has to go back on.
+  // connection that the refusal has to be sent on.
   let stream: PassThrough | null = null;
   let body: Buffer | PassThrough | null = null;
   try {
@@ -39,7 +39,7 @@ async function run(way: Dispatcher, raw: IncomingMessage, answer: PassedAnswer):
     const isChunked = raw.headers['transfer-encoding'] !== undefined;
     if (!isChunked && length > 0 && length <= ONE_PIECE_BYTES) {
       body = await readWhole(raw);
-      // The client went in the middle of it.
+      // The client left in the middle of it.
       if (body === null) return;
     } else if (isChunked || length > 0) {
       stream = raw.pipe(new PassThrough());
@@ -138,7 +138,7 @@ class PassedAnswer implements Dispatcher.DispatchHandler {
   }
 }
 
-/** @returns null where the client went before it had sent all */
+/** @returns null where the client left before it had sent everything */
 function readWhole(raw: IncomingMessage): Promise<Buffer | null> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -151,7 +151,7 @@ function readWhole(raw: IncomingMessage): Promise<Buffer | null> {
   });
 }
 
-/** They belong to one connection (RFC 9110, section 7.6.1). */
+/** They belong to a single connection (RFC 9110, section 7.6.1). */
 const HOP_BY_HOP = new Set([
   'connection',
   'expect',
@@ -165,9 +165,9 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-/** Names and values in turn, as they came. */
+/** Names and values in turn, as received. */
 function endToEnd({ rawHeaders, headers }: IncomingMessage): string[] {
-  // caller-controlled: as many names as headers, so that a list would be searched as often.
+  // caller-controlled: there may be as many names as headers, so a list would be searched as often.
   const named = new Set(
     (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()),
   );
@@ -185,7 +185,7 @@ function withoutHops(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
 }
 
-/** Nothing was sent where no connection came about: the session is gone, and no call with it. */
+/** If no connection was made, nothing was sent: the session is gone, but no call was lost. */
 const NOT_CONNECTED = new Set(['ENOENT', 'ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT']);
 
 function refusal(error: Error, isStopping: boolean): GatewayError {

@@ -1,4 +1,4 @@
-/** The ways from one worker to the others of its machine, over their private sockets. */
+/** The connections from one worker to the others of its machine, over their private sockets. */
 import { connect } from 'node:net';
 import { Pool } from 'undici';
 import { socketPath } from './worker-place.ts';
@@ -6,7 +6,7 @@ import { socketPath } from './worker-place.ts';
 export type Siblings = ReturnType<typeof createSiblings>;
 
 const ASK_MS = 1_000;
-/** Between processes of one machine, a connection comes about at once or not at all. */
+/** Between processes of one machine, a connection is made at once or not at all. */
 const CONNECT_MS = 2_000;
 
 export function createSiblings(own: { worker: number; count: number; socketDir: string }) {
@@ -29,7 +29,7 @@ export function createSiblings(own: { worker: number; count: number; socketDir: 
     others: Array.from({ length: own.count }, (_, index) => index + 1).filter(
       (worker) => worker !== own.worker,
     ),
-    /** Connections to a worker; made when they are needed. */
+    /** Connections to a worker, made on first use. */
     wayTo,
     /** Whether a worker takes connections. */
     isThere: (worker: number): Promise<boolean> =>
@@ -46,7 +46,7 @@ export function createSiblings(own: { worker: number; count: number; socketDir: 
     /**
      * Asks a worker for JSON.
      *
-     * @returns null where it does not answer with JSON within a second: it is away, or hangs
+     * @returns null where it does not answer with JSON within a second: it is down, or hangs
      */
     ask: async (worker: number, path: string): Promise<unknown> => {
       try {

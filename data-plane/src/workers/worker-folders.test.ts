@@ -25,7 +25,7 @@ function ledgerOf(worker: number): void {
   writeFileSync(join(folder, LEDGER_FILE), '');
 }
 
-it('finds what workers that are no longer wanted left, until it was drained', () => {
+it('finds the folders of removed workers, until they were drained', () => {
   expect(listWorkers(join(dataDir, 'none'))).toEqual([]);
   for (const worker of [1, 2, 10, 3]) ledgerOf(worker);
   for (const other of ['worker-', 'worker-1', 'worker-02', 'worker-x', 'evidence']) {
@@ -66,7 +66,7 @@ it('has its sockets in a folder of its own, whose path is short enough', () => {
   expect(() => statSync(far.path)).toThrow('ENOENT');
 });
 
-it('tells a worker its place, which nothing that it starts inherits', () => {
+it('gives a worker its place, which its child processes do not inherit', () => {
   const place = { task: 'serve', worker: 2, count: 4, socketDir: '/x' } as const;
   const env: NodeJS.ProcessEnv = { PATH: '/bin', ...placeVariables(place) };
   expect(takePlace(env)).toEqual(place);

@@ -1,7 +1,7 @@
 /**
- * Where the workers of one machine keep what is theirs. Worker 1 uses SERVICE_DATA_DIR itself, so
- * that one may go from one process to several and back without a new registration; worker n uses
- * `worker-<n>` in it. A folder whose worker is no longer wanted is drained (drain.ts) and marked.
+ * The folders of the workers of one machine. Worker 1 uses SERVICE_DATA_DIR itself, so that a data
+ * plane may change from one process to several and back without a new registration; worker n uses
+ * `worker-<n>` in it. The folder of a removed worker is drained (drain.ts) and marked.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,12 +23,12 @@ export function workerFolder(dataDir: string, worker: number): string {
   return worker === 1 ? dataDir : join(dataDir, `worker-${worker}`);
 }
 
-/** The workers that have a folder, in order; 1 among them when SERVICE_DATA_DIR is there. */
+/** The workers that have a folder, in order; includes 1 when SERVICE_DATA_DIR exists. */
 export function listWorkers(dataDir: string): number[] {
   if (!existsSync(dataDir)) return [];
   const others = readdirSync(dataDir).flatMap((name) => {
     const number = Number(/^worker-([1-9]\d{0,3})$/.exec(name)?.[1] ?? 0);
-    // A link counts as well: a worker's folder may lie on a disk of its own.
+    // A link counts as well: a worker's folder may be on a disk of its own.
     return number > 1 && isFolder(join(dataDir, name)) ? [number] : [];
   });
   return [1, ...others.sort((a, b) => a - b)];
@@ -53,18 +53,18 @@ export function findDrained(folder: string): string | null {
     const text = readFileSync(join(folder, DRAINED_FILE), 'utf8');
     return DrainedFile.parse(JSON.parse(text)).drained_at;
   } catch {
-    // What cannot be read is drained once more, which changes nothing.
+    // An unreadable mark means one more drain, which changes nothing.
     return null;
   }
 }
 
-/** Says durably that everything in the folder was shipped. Its ledger is closed. */
+/** Marks durably that everything in the folder was shipped. Its ledger is closed. */
 export function markDrained(folder: string, now = Date.now()): void {
   const content: z.infer<typeof DrainedFile> = { drained_at: new Date(now).toISOString() };
   writeFileDurably(join(folder, DRAINED_FILE), `${JSON.stringify(content)}\n`);
 }
 
-/** Takes the mark away: the folder is written to again. To be called with its ledger open. */
+/** Removes the mark: the folder is written to again. Call it with its ledger open. */
 export function unmarkDrained(folder: string): void {
   rmSync(join(folder, DRAINED_FILE), { force: true });
 }

@@ -1,7 +1,7 @@
 /**
- * How connections reach a worker: those of clients are handed over by the supervisor, and its own
- * Unix socket takes those of the other workers of the machine. Both have the same routes; which way
- * a request came is known by its connection alone, and no header can claim it. Folder 0700, socket
+ * How connections reach a worker: the supervisor hands over those of clients, and the worker's own
+ * Unix socket accepts those of the machine's other workers. Both have the same routes; which way a
+ * request came is known only from its connection, and no header can claim it. Folder 0700, socket
  * 0600.
  */
 import { chmodSync, rmSync } from 'node:fs';
@@ -25,9 +25,9 @@ export function createWorkerListener(app: FastifyInstance) {
     /** Whether a request came over the Unix socket. */
     isPrivate: (request: IncomingMessage): boolean => fromWorkers.has(request.socket),
 
-    /** Begins to listen at `path`. The folder's ledger is open: no other process has a claim to it. */
+    /** Starts listening at `path`. The folder's ledger is open: no other process can claim it. */
     listen: async (path: string): Promise<void> => {
-      // What a worker that was killed left behind.
+      // A killed worker's leftover.
       rmSync(path, { force: true });
       await app.listen({ path });
       chmodSync(path, 0o600);
@@ -46,11 +46,11 @@ export function createWorkerListener(app: FastifyInstance) {
       return true;
     },
 
-    /** Closes the app, and waits for requests under way, for `drainMs` at most. */
+    /** Closes the app, and waits for requests in progress, for `drainMs` at most. */
     close: async (drainMs: number): Promise<void> => {
       isClosing = true;
       await app.close();
-      // The server waits for connections that it accepted itself; these it was given.
+      // The server waits only for connections that it accepted itself; these were handed over.
       const limit = performance.now() + drainMs;
       while (fromClients.size > 0 && performance.now() < limit) {
         server.closeIdleConnections();

@@ -1,4 +1,4 @@
-/** Two workers on real sockets: what is handed from one to the other, and what comes back. */
+/** Two workers on real sockets: what one forwards to the other, and what comes back. */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ interface TestWorker {
   url: string;
   /** Requests that this worker served itself. */
   served: { method: string; body: string; headers: FastifyRequest['headers'] }[];
-  /** Requests under way whose client went. */
+  /** Requests in progress whose client left. */
   gone: number;
   stop(): Promise<void>;
 }
@@ -83,7 +83,7 @@ async function startWorker(number: number): Promise<TestWorker> {
     }
   });
   await joined.listen(app);
-  // In place of the supervisor, which hands over what it accepts.
+  // In place of the supervisor, which hands over accepted connections.
   const port: Server = createServer({ pauseOnConnect: true }, (socket) => {
     if (joined.accept(socket)) socket.resume();
     else socket.destroy();
@@ -137,7 +137,7 @@ function send(to: number, session: string, over: Record<string, unknown> = {}) {
   });
 }
 
-it('hands a request to the worker that its session id names, as it came', async () => {
+it('forwards a request unchanged to the worker that its session id names', async () => {
   expect(worker(2).joined.sessions?.nameSession('abc')).toBe('w2.abc');
   const headers = { authorization: 'Basic x', 'x-requester-id': 'Zoë', connection: 'keep-alive' };
   for (const [to, owner] of [
@@ -165,7 +165,7 @@ it('hands a request to the worker that its session id names, as it came', async 
   expect(worker(2).served.at(-1)?.method).toBe('DELETE');
 });
 
-it('passes large bodies on, in pieces and whole', async () => {
+it('forwards large bodies, in pieces and whole', async () => {
   const pieces = Array.from({ length: 20 }, (_, n) => String(n % 10).repeat(10_000));
   const sent = await send(1, sessionOf(2), { body: Readable.from(pieces) });
   expect(await sent.body.text()).toBe('served by 2');
@@ -173,7 +173,7 @@ it('passes large bodies on, in pieces and whole', async () => {
   expect(worker(2).served.at(-1)?.headers['content-length']).toBeUndefined();
 
   const answered = await send(1, sessionOf(2), { headers: { wanted: 'large' } });
-  // A reader that is slower than the owner.
+  // A reader slower than the owner.
   await sleep(50);
   let bytes = 0;
   for await (const chunk of answered.body) bytes += (chunk as Buffer).length;
@@ -194,7 +194,7 @@ it.each([
   expect(worker(2).served).toEqual([]);
 });
 
-it('passes a stream on as it comes, and its end in both directions', async () => {
+it('streams an answer, and passes on its end in both directions', async () => {
   const client = new AbortController();
   const stream = await ask(`${worker(1).url}/mcp`, {
     headers: { 'mcp-session-id': sessionOf(2), wanted: 'events' },
@@ -206,18 +206,18 @@ it('passes a stream on as it comes, and its end in both directions', async () =>
     seen.push(String(chunk));
     if (seen.join('').includes('data: 3')) break;
   }
-  // It never ends, so that what comes at all comes before its end.
+  // It never ends, so anything that arrives arrives before its end.
   expect(seen.join('')).toMatch(/^data: 1\n\ndata: 2\n\n/);
   await vi.waitFor(() => expect(worker(2).gone).toBe(1));
 
-  // A client that goes before there is an answer.
+  // A client that leaves before there is an answer.
   const waiting = send(1, sessionOf(2), { headers: { wanted: 'never' }, signal: client.signal });
   await vi.waitFor(() => expect(worker(2).served).toHaveLength(2));
   client.abort();
   await expect(waiting).rejects.toThrow();
   await vi.waitFor(() => expect(worker(2).gone).toBe(2));
 
-  // The owner that ends: what was begun breaks off.
+  // The owner ends: an answer in progress breaks off.
   const other = await ask(`${worker(1).url}/mcp`, {
     headers: { 'mcp-session-id': sessionOf(2), wanted: 'events' },
   });
@@ -228,7 +228,7 @@ it('passes a stream on as it comes, and its end in both directions', async () =>
   await expect(read).rejects.toThrow();
 });
 
-it('knows no session of a worker that is away, and takes the next one from its successor', async () => {
+it('knows no session of a worker that is down, and reaches its successor for the next', async () => {
   const client = new Client(worker(1).url);
   const call = () =>
     client.request({
@@ -255,7 +255,7 @@ it('knows no session of a worker that is away, and takes the next one from its s
   await client.close();
 });
 
-it('hands nothing on that came from a worker, and nothing too large', async () => {
+it('forwards nothing that came from a worker, and nothing too large', async () => {
   const large = await send(1, sessionOf(2), { body: 'x'.repeat(BODY_BYTES + 1) });
   expect(large.statusCode).toBe(413);
   await large.body.dump();
@@ -294,7 +294,7 @@ it('stops only once requests under way were answered', async () => {
   await stopped;
 });
 
-it('hands any id to the worker that it names, among those there are, and never to itself', () => {
+it('forwards any id to the existing worker that it names, and never to itself', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 64 }),
@@ -323,7 +323,7 @@ it('hands any id to the worker that it names, among those there are, and never t
           const headers = { 'mcp-session-id': id };
           const raw = { once: () => {}, off: () => {}, destroyed: true };
           const request = { method: 'GET', headers, raw: { headers, rawHeaders: [] } };
-          // What passOn reads of a request and its reply, before it asks the owner.
+          // The members of a request and its reply that passOn reads before it asks the owner.
           const passed = sessions.passOn(
             request as unknown as FastifyRequest,
             { raw } as unknown as FastifyReply,

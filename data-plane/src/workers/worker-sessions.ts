@@ -1,8 +1,8 @@
 /**
- * MCP sessions among several workers. A session lives in the worker that made it, and its id says
- * which one that is; a request that comes in elsewhere is handed there, over the private socket,
- * and its answer back, both as they flow. The owner alone authenticates, judges and records.
- * An owner that is away has lost the session: 404, and the client initializes again.
+ * MCP sessions among several workers. A session lives in the worker that made it, and its id names
+ * that worker; a request that arrives elsewhere is forwarded there, over the private socket, and
+ * its answer returned, both streamed. Only the owner authenticates, judges and records. An owner
+ * that is down has lost the session: 404, and the client initializes again.
  */
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,20 +13,20 @@ import { openPassage, type Passage } from './passage.ts';
 
 export type WorkerSessions = ReturnType<typeof createWorkerSessions>;
 
-/** How long a worker is waited for that is being started again. */
+/** How long a restarting worker is waited for. */
 const AWAY_ATTEMPTS = 20;
 const AWAY_MS = 250;
 
-/** A full stop is in no base64url: the number cannot be mistaken for a part of the secret. */
+/** base64url has no full stop: the number cannot be mistaken for a part of the secret. */
 const SESSION_ID = /^w([1-9]\d{0,3})\./;
 
 export function createWorkerSessions(options: {
   /** This worker's number, from 1. */
   worker: number;
   count: number;
-  /** The way to another worker's private socket. */
+  /** The connection to another worker's private socket. */
   wayTo(worker: number): Dispatcher;
-  /** Whether another worker takes connections now. */
+  /** Whether another worker accepts connections now. */
   isThere(worker: number): Promise<boolean>;
   /** Whether a request came from another worker: it is served here, or not at all. */
   isPrivate(request: IncomingMessage): boolean;
@@ -62,7 +62,7 @@ export function createWorkerSessions(options: {
     return true;
   }
 
-  /** One that is being started again is waited for. @returns whether it came */
+  /** Waits for a worker that is restarting. @returns whether it came */
   async function handWhenThere(
     owner: number,
     request: FastifyRequest,
@@ -77,7 +77,7 @@ export function createWorkerSessions(options: {
   }
 
   return {
-    /** Makes a session id of its random part. */
+    /** Builds a session id from its random part. */
     nameSession: (random: string): string => `w${worker}.${random}`,
 
     /**
@@ -90,7 +90,7 @@ export function createWorkerSessions(options: {
     },
 
     /**
-     * Takes a request to another worker, where that is there; undefined where this one is meant.
+     * Forwards a request to another worker, if that is up; undefined where this one is meant.
      *
      * @returns false where it is not there: nothing of the request was read
      */
@@ -103,7 +103,7 @@ export function createWorkerSessions(options: {
 
     worker,
 
-    /** Ends the streams that other workers send through this one: it stops. */
+    /** Ends the streams that other workers send through this one when it stops. */
     endStreams: (): void => {
       for (const passage of streams) passage.end();
     },

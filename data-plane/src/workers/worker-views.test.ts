@@ -55,7 +55,7 @@ async function askPeer(worker: number, path: string): Promise<unknown> {
   return JSON.parse(JSON.stringify(body));
 }
 
-it('says of health what is worst, and how each worker is', async () => {
+it('reports the worst health, and the state of each worker', async () => {
   expect(await peer(2).views.health(OUTSIDE)).toEqual({
     status: 'ok',
     mode: 'data-plane',
@@ -83,7 +83,7 @@ it('says of health what is worst, and how each worker is', async () => {
   });
 });
 
-it('is ready when every worker is that gets connections', async () => {
+it('is ready when every worker that gets connections is', async () => {
   peer(3).isAway = true;
   expect(await peer(1).views.ready(OUTSIDE)).toEqual({
     isReady: true,

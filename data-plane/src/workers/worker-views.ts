@@ -1,6 +1,6 @@
 /**
- * What any worker answers for all of its machine: health, readiness and metrics. It asks the others
- * over their private sockets, where each answers for itself alone.
+ * What any worker answers for the whole machine: health, readiness and metrics. It asks the others
+ * over their private sockets, where each answers only for itself.
  */
 import type { IncomingMessage } from 'node:http';
 import {
@@ -13,19 +13,19 @@ import {
 import { z } from 'zod';
 import type { Siblings } from './siblings.ts';
 
-/** What one process says of itself. */
+/** One process's report on itself. */
 export interface OwnViews {
   health(): Record<string, unknown>;
-  /** What keeps it from its work, by name; empty when nothing does. */
+  /** Why it is not ready, by name; empty when it is. */
   findUnready(): Promise<Record<string, string>>;
-  /** What somebody has to look at although it does its work, by name. */
+  /** What an operator has to look at although it works, by name. */
   findWarnings?(): Record<string, string>;
   registries: readonly Registry[];
 }
 
 /** What `/health`, `/ready` and `/metrics` answer. */
 export interface Views {
-  /** The bearer token of /metrics is not asked for: who can ask here reads the folder as well. */
+  /** Without the bearer token of /metrics: whoever can connect here can read the folder as well. */
   isPrivate(request: IncomingMessage): boolean;
   health(request: IncomingMessage): Promise<Record<string, unknown>>;
   ready(request: IncomingMessage): Promise<Readiness>;
@@ -62,7 +62,7 @@ export function workerViews(
 ): Views {
   const { worker, siblings, isPrivate } = at;
 
-  /** Everyone's answer, in the order of the workers; null for one that gave none. */
+  /** Every worker's answer, in order; null for one that gave none. */
   async function askAll<T>(path: string, shape: z.ZodType<T>, mine: T) {
     const answers = await Promise.all(
       siblings.others.map(async (other) => ({
@@ -109,7 +109,7 @@ const MetricsAnswer = z.array(z.looseObject({ name: z.string(), values: z.array(
 
 const CONDITIONS = ['ok', 'warning', 'full', 'failed'];
 
-/** What is the same for all stands once; ledger and tenants are each worker's own. */
+/** What all share is shown once; ledger and tenants are each worker's own. */
 function mergeHealth(
   mine: Record<string, unknown>,
   all: Answered<z.infer<typeof HealthAnswer>>[],
@@ -130,8 +130,8 @@ function mergeHealth(
 }
 
 /**
- * Connections go to workers that listen: one of them that is not ready would get calls, and one
- * that is being started again gets none.
+ * Connections go to workers that listen: one that is not ready would get calls, one that is
+ * restarting gets none.
  */
 function mergeReady(all: Answered<z.infer<typeof ReadyAnswer>>[]): Readiness {
   const ofAll = (of: 'problems' | 'warnings') =>
@@ -155,14 +155,14 @@ function readiness(problems: Record<string, string>, warnings: Record<string, st
   return { isReady, body: { status, problems, ...(isWarned && { warnings }) } };
 }
 
-/** Every series with its worker: nothing is summed up, so that one that hangs is seen. */
+/** Every series by worker: nothing is summed up, so that one that hangs is visible. */
 async function mergeMetrics(all: Answered<z.infer<typeof MetricsAnswer>>[]): Promise<string> {
   const labelled = all.map(({ worker, answer }) =>
     (answer ?? []).map((metric) => {
       // Written by this product's own version of the library, in this process or a sibling.
       const { values, ...rest } = metric as unknown as MetricObjectWithValues<MetricValue<string>>;
       const own = values.map((value) => ({ ...value, labels: { worker, ...value.labels } }));
-      // With the worker among the labels, a sum is of one.
+      // With the worker among the labels, each sum has one term.
       return { ...rest, aggregator: 'sum', values: own };
     }),
   );

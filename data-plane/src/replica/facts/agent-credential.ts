@@ -6,7 +6,7 @@ import type { FactKindContext } from '../fact-kind.ts';
 
 const KIND = 'optional.agent_credential';
 
-/** What is looked up by SQL. A fact of a version that did not know the kind is entered, too. */
+/** The columns for SQL look-ups. Facts stored before this version knew the kind are entered too. */
 export const CREDENTIALS_SCHEMA = `
 CREATE TABLE agent_credentials (
   tenant_id TEXT NOT NULL,

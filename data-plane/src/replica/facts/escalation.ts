@@ -1,6 +1,6 @@
 /**
- * How escalations of this data plane ended. One that cannot be read leaves its call to the time-out:
- * it permits nothing. Read when it comes and after a start, not at each call.
+ * How escalations of this data plane ended. An unreadable one leaves its call to the time-out: it
+ * permits nothing. Read on arrival and after a start, not at each call.
  */
 import type { EscalationFact } from '@governance/shared/facts';
 import { createListeners } from '../../storage/listeners.ts';
@@ -8,7 +8,7 @@ import type { FactKindContext } from '../fact-kind.ts';
 
 const KIND = 'optional.escalation';
 
-/** Told of an escalation that was resolved; of null where all have to be looked at again. */
+/** Called with a resolved escalation; with null when all have to be checked again. */
 export type EscalationListener = (tenantId: string, escalationId: string | null) => void;
 
 export const escalationFacts = ({ facts, findDeploymentId }: FactKindContext) => {
@@ -25,7 +25,7 @@ export const escalationFacts = ({ facts, findDeploymentId }: FactKindContext) =>
         const isOwn = escalation_id === escalationId && deployment_id === deploymentId;
         return isOwn ? fact.value : undefined;
       },
-      /** @returns ends it */
+      /** @returns the unsubscribe */
       onEscalation: (listener: EscalationListener): (() => void) => add(listener),
     },
     changed(tenantId: string, kind: string, key: string): void {

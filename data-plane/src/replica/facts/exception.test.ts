@@ -54,7 +54,7 @@ const find = (agentId = agent, serverId = 'files', toolName = 'read') =>
     .sort();
 
 describe('exceptions of the replica', () => {
-  it('are found by what they name of agent, server and tool', () => {
+  it('are found by the agent, server and tool that they name', () => {
     const facts = [
       aFact(),
       aFact({ tool_name: 'read' }),
@@ -75,7 +75,7 @@ describe('exceptions of the replica', () => {
     ).toEqual([]);
   });
 
-  it('change and end with the feed, and are there after a start', () => {
+  it('change and end with the feed, and survive a restart', () => {
     const [first, second] = [aFact(), aFact()];
     apply(entryOf(first), entryOf(second));
     expect(find()).toEqual([first.id, second.id].sort());
@@ -89,7 +89,7 @@ describe('exceptions of the replica', () => {
     expect(find(agent, 'mail')).toEqual([]);
   });
 
-  it('that cannot be read, or lie under another key, are none', () => {
+  it('that cannot be read, or are stored under another key, are ignored', () => {
     const good = aFact();
     const [other, bad, wide] = [uuidv7(), uuidv7(), uuidv7()];
     const narrow = { agent_id: null, mcp_server: null };

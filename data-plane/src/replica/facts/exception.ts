@@ -1,6 +1,6 @@
 /**
- * Exceptions, by the agent, server and tool that they name: a look-up costs the same whatever others
- * there are. One that cannot be read, or is one too many, is none: it would only permit.
+ * Exceptions, by the agent, server and tool that they name: a look-up costs the same however many
+ * others there are. An unreadable one, or one too many, is ignored: it could only permit.
  */
 
 import { MAX_EXCEPTIONS } from '@governance/shared/exceptions';
@@ -9,17 +9,17 @@ import type { FactKindContext } from '../fact-kind.ts';
 
 const KIND = 'optional.exception';
 
-/** Those whose time is over stay a while beside the ones that are active. */
+/** Expired ones stay for a while beside the active ones. */
 const MAX_KEPT = 2 * MAX_EXCEPTIONS;
 
-/** What a call is looked up by. */
+/** The look-up key of a call. */
 export interface ExceptionPlace {
   agentId: string;
   serverId: string;
   toolName: string;
 }
 
-/** A tenant's exceptions. Built of the stored facts when it is first asked for. */
+/** A tenant's exceptions, built from the stored facts on first use. */
 class ExceptionIndex {
   readonly #byShape = new Map<string, Map<string, ExceptionFact>>();
   readonly #shapes = new Map<string, string>();

@@ -1,5 +1,5 @@
 /**
- * What waits for people at other data planes of the tenant. One that cannot be read is not known: the
+ * Calls that wait for people at other data planes of the tenant. An unreadable one is unknown: the
  * call is then held here as well, and permitted nowhere.
  */
 import type { HeldCallFact } from '@governance/shared/facts';
@@ -10,7 +10,7 @@ const KIND = 'optional.held_call';
 
 export const heldCallFacts = ({ db, facts, findDeploymentId }: FactKindContext) => {
   const { tell, add } = createListeners<[]>();
-  /** The bindings of each tenant: most calls have none, and then nothing is computed for them. */
+  /** The bindings of each tenant: most calls have none, and nothing is computed for them. */
   const bindings = new Map<string, Set<string>>();
   const list = db
     .prepare<[string, string], string>('SELECT key FROM facts WHERE tenant_id = ? AND kind = ?')
@@ -31,7 +31,7 @@ export const heldCallFacts = ({ db, facts, findDeploymentId }: FactKindContext) 
         if (fact.state !== 'known') return undefined;
         return fact.value.deployment_id === findDeploymentId(tenantId) ? undefined : fact.value;
       },
-      /** @returns ends it */
+      /** @returns the unsubscribe */
       onHeldCall: (listener: () => void): (() => void) => add(listener),
     },
     changed(tenantId: string, kind: string): void {

@@ -1,4 +1,4 @@
-/** The tenant's kill switch. One that cannot be read is engaged. */
+/** The tenant's kill switch. An unreadable one counts as engaged. */
 import type { KillSwitchFact } from '@governance/shared/facts';
 import type { FactKindContext } from '../fact-kind.ts';
 import type { FactReader } from '../fact-reader.ts';

@@ -2,7 +2,7 @@ import type { RoleFact } from '@governance/shared/facts';
 import { parseResourceScopes } from '@governance/shared/resource-scopes';
 import type { Grant } from '../../contracts.ts';
 
-/** The grants of some roles; those of a role whose scopes cannot be read are none. */
+/** The grants of some roles; a role with unreadable scopes grants nothing. */
 export function grantsOf(
   roles: readonly Pick<RoleFact, 'permissions' | 'resource_scopes'>[],
 ): Grant[] {

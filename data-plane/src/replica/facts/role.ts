@@ -9,7 +9,7 @@ export type ResolvedRoles = Pick<ReplicaAgent, 'role_names' | 'permissions' | 'g
 /** Whether facts of this kind describe roles. */
 export const isRoleKind = (kind: string): boolean => kind === 'role' || kind === 'scoped_role';
 
-/** Reads an agent's roles; `lacking` names one that is not known. */
+/** Reads an agent's roles; `lacking` names an unknown one. */
 export function readRoles(
   facts: FactReader,
   tenantId: string,
@@ -29,7 +29,7 @@ export function readRoles(
   };
 }
 
-/** What a role permits within its scopes; a fact that cannot be read permits nothing. */
+/** What a role permits within its scopes; an unreadable fact permits nothing. */
 function readScoped(facts: FactReader, tenantId: string, roleId: string): FactOf<'scoped_role'>[] {
   const scoped = facts.read(tenantId, 'scoped_role', roleId);
   return scoped.state === 'known' && scoped.value.id === roleId ? [scoped.value] : [];

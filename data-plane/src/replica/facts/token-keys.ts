@@ -1,4 +1,4 @@
-/** The keys that a tenant's agent tokens may be signed with. None where they cannot be read. */
+/** The keys that may sign a tenant's agent tokens. None if they cannot be read. */
 import type { FactKindContext } from '../fact-kind.ts';
 
 export const tokenKeyFacts = ({ facts }: FactKindContext) => ({

@@ -1,6 +1,7 @@
 /**
- * Kinds of fact that only a newer version knows. They are kept for it. Until then nobody knows what
- * they restrict, so the tenant's calls are denied, unless the control plane marked the kind optional.
+ * Kinds of fact that only a newer version knows. They are stored for it. Until then it is unknown
+ * what they restrict, so the tenant's calls are denied, unless the control plane marked the kind
+ * optional.
  */
 import { FACTS, OPTIONAL_KIND } from '@governance/shared/facts';
 import type { FactKindContext } from '../fact-kind.ts';

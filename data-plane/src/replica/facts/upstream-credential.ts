@@ -1,4 +1,7 @@
-/** What this data plane shows an MCP server, sealed to its own key (a compact JWE). */
+/**
+ * The credential that this data plane presents to an MCP server, sealed to its own key (a compact
+ * JWE).
+ */
 import type { FactKindContext } from '../fact-kind.ts';
 
 export const upstreamCredentialFacts = ({ facts, findDeploymentId }: FactKindContext) => ({

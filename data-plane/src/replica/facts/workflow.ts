@@ -1,6 +1,6 @@
 /**
- * Workflows, their sessions and the delegations in them, and the keys of their tokens. What cannot be
- * read is not there, so that a token which names it is refused.
+ * Workflows, their sessions and delegations, and the keys of their tokens. Unreadable facts count
+ * as missing, so that a token which names one is refused.
  */
 import type { DelegationFact, TokenKeysFact } from '@governance/shared/facts';
 import type { SessionTokenClass } from '@governance/shared/session-token';
