@@ -63,6 +63,15 @@ async function aWriter({ token, scope: { tenantId } }: Admin) {
       expect(batch.statusCode, batch.body).toBe(200);
       shipped = writer.records.length;
     },
+    /** What is there already, from its beginning on. */
+    shipAgain: async (to: number) => {
+      const batch = await call(`/api/v1/data-planes/${deploymentId}/audit-batches`, {
+        token: own.token,
+        body: encodeBatch(writer.batch(0, to)),
+        headers: { 'content-type': NDJSON },
+      });
+      expect(batch.json()).toMatchObject({ status: 'already_stored' });
+    },
   };
 }
 
@@ -142,6 +151,8 @@ it('an export that is cut at any leaf is a whole set, whatever could not be read
   // Again from the middle of a batch on: the record before is no batch's last one, nor can be read.
   one.decide();
   await one.ship(4);
+  // No leaf ends within a repetition: what has nothing new is none.
+  await one.shipAgain(5);
   one.decide();
   await one.ship(2);
   const whole = await exported(token, {});

@@ -16,8 +16,21 @@ it('a volume ends behind the next leaf of the admin chain, where that is near', 
   expect(cutLeaves(weigh([...calls(35), admin, ...calls(5)]), 41)).toEqual([36, 41]);
 });
 
-it('or behind an earlier one, where the next is far', () => {
-  expect(cutLeaves(weigh([...calls(20), admin, ...calls(40), admin]), 62)).toEqual([21, 53, 62]);
+it('or far, as long as the volume stays below what verifiers take', () => {
+  // 47 MiB between the first call and the batch that has its approval.
+  expect(cutLeaves(weigh([...calls(47), admin, ...calls(5)]), 53)).toEqual([48, 53]);
+  const small = calls(30_000, 500).map((one) => ({ ...one, records: 1 }));
+  const leaves = [...calls(20), ...small, admin, ...calls(5)];
+  expect(cutLeaves(weigh(leaves), leaves.length)[0]).toBe(30_021);
+});
+
+it('or behind an earlier one, where the next is too far', () => {
+  expect(cutLeaves(weigh([...calls(20), admin, ...calls(40), admin]), 62)).toEqual([21, 62]);
+  expect(cutLeaves(weigh([...calls(3), admin, ...calls(47), admin]), 52)).toEqual([4, 52]);
+});
+
+it('the last volume ends behind one, too, where the log goes on', () => {
+  expect(cutLeaves(weigh([...calls(10), admin, ...calls(60)]), 20)).toEqual([11, 20]);
 });
 
 it('or where it is full, where there is none: it does not grow beyond what verifiers take', () => {

@@ -23,10 +23,12 @@ export interface Weight {
 }
 
 const PAGE_LEAVES = 1_000;
-/** By as much a volume may become larger for an approval; it stays below what verifiers take. */
-const COVERED_BYTES = VOLUME_BYTES / 4;
-const COVERED_LEAVES = PAGE_LEAVES;
-const COVERED_RECORDS = VOLUME_LIMITS.payloads / 4;
+/** As large a volume may become for an approval behind it; that is below what verifiers take. */
+const COVERED = {
+  bytes: VOLUME_BYTES * 1.5,
+  leaves: VOLUME_LIMITS.batches * 0.75,
+  records: VOLUME_LIMITS.payloads * 0.75,
+};
 /** What a line of proof takes beside a selected record. */
 const PROOF_BYTES = 1_024;
 
@@ -50,9 +52,23 @@ export async function planExport(
   for (let from = start; from < end; from += PAGE_LEAVES) {
     weights.push(...(await weighLeaves(tx, request, from, Math.min(from + PAGE_LEAVES, end))));
   }
-  const behind = Math.min(size, end + PAGE_LEAVES);
-  weights.push(...(await weighLeaves(tx, request, end, behind)));
+  await addBehind(weights, end, (from) => weighLeaves(tx, request, from, from + PAGE_LEAVES));
   return { ...place, start, ends: cutLeaves(weights, end) };
+}
+
+/** Leaves behind the range up to the next one of the admin chain, where that may be reached. */
+async function addBehind(
+  weights: Weight[],
+  end: number,
+  weigh: (from: number) => Promise<Weight[]>,
+): Promise<void> {
+  const held = { leaves: 0, records: 0, bytes: 0 };
+  for (let from = end; !isPassed(held); from += PAGE_LEAVES) {
+    const page = await weigh(from);
+    weights.push(...page);
+    for (const one of page) add(held, one);
+    if (page.length < PAGE_LEAVES || page.some(({ isAdmin }) => isAdmin)) return;
+  }
 }
 
 const nothing = () => new ExportRefused('nothing was recorded in that time');
@@ -119,8 +135,23 @@ async function weighSelected(
   }));
 }
 
+interface Held {
+  leaves: number;
+  records: number;
+  bytes: number;
+}
+
+function add(held: Held, { records, bytes }: Weight): void {
+  held.leaves++;
+  held.records += records;
+  held.bytes += bytes;
+}
+
+const isPassed = ({ leaves, records, bytes }: Held): boolean =>
+  bytes > COVERED.bytes || leaves > COVERED.leaves || records > COVERED.records;
+
 /** Half of what verifiers take: approvals behind the volume and the batches of causes come on top. */
-const isFull = (held: { records: number; bytes: number; leaves: number }): boolean =>
+const isFull = (held: Held): boolean =>
   held.bytes > VOLUME_BYTES ||
   held.leaves > VOLUME_LIMITS.batches / 2 ||
   held.records > VOLUME_LIMITS.payloads / 2;
@@ -148,9 +179,10 @@ function cutSelected(weights: readonly Weight[]): number[] {
 
 /**
  * Cuts leaves into volumes. A call may be stored some seconds before the approval that it went with,
- * since the admin chain's batches are signed periodically: so a volume ends behind one of these, the
- * next one where that is not far, or else an earlier one. Where there is none, nobody approved
- * anything around it.
+ * since the admin chain's batches are signed periodically, and the leaf behind a call that such a batch
+ * is has all that was approved before. So a volume ends behind one of these: the next one, or where
+ * that is too far the last one in it. Only a volume that has none, with too much behind it up to the
+ * next one, is cut elsewhere.
  *
  * @param weights of the leaves of a range, and of some behind it that approvals may be among
  * @param end of the range
@@ -160,7 +192,7 @@ export function cutLeaves(weights: readonly Weight[], end: number): number[] {
   const ends: number[] = [];
   for (let at = 0; at < weights.length && (weights[at] as Weight).leaf < end; ) {
     const full = fill(weights, at, end);
-    at = findAdminBehind(weights, full) ?? findAdminBefore(weights, at, full, end) ?? full;
+    at = findAdminBehind(weights, at, full) ?? findAdminBefore(weights, at, full) ?? full;
     ends.push((weights[at - 1] as Weight).leaf + 1);
   }
   return bounded(ends);
@@ -170,42 +202,39 @@ export function cutLeaves(weights: readonly Weight[], end: number): number[] {
 function fill(weights: readonly Weight[], from: number, end: number): number {
   const held = { leaves: 0, records: 0, bytes: 0 };
   for (let at = from; at < weights.length; at++) {
-    const { leaf, records, bytes } = weights[at] as Weight;
-    held.leaves++;
-    held.records += records;
-    held.bytes += bytes;
-    if (leaf >= end || (at > from && isFull(held))) return at;
+    const one = weights[at] as Weight;
+    add(held, one);
+    if (one.leaf >= end || (at > from && isFull(held))) return at;
   }
   return weights.length;
 }
 
-/** @returns the place behind the next leaf of the admin chain, where that is not far */
-function findAdminBehind(weights: readonly Weight[], from: number): number | undefined {
-  if (weights[from - 1]?.isAdmin) return from;
-  let bytes = 0;
-  let records = 0;
+/** @returns the place behind the next leaf of the admin chain, where the volume may reach there */
+function findAdminBehind(
+  weights: readonly Weight[],
+  from: number,
+  full: number,
+): number | undefined {
+  if (weights[full - 1]?.isAdmin) return full;
+  const held = { leaves: 0, records: 0, bytes: 0 };
   for (let at = from; at < weights.length; at++) {
-    bytes += weights[at]?.bytes ?? 0;
-    records += weights[at]?.records ?? 0;
-    const isFar = bytes > COVERED_BYTES || records > COVERED_RECORDS || at - from >= COVERED_LEAVES;
-    if (isFar) return undefined;
-    if (weights[at]?.isAdmin) return at + 1;
+    const one = weights[at] as Weight;
+    add(held, one);
+    if (isPassed(held)) return undefined;
+    if (at >= full && one.isAdmin) return at + 1;
   }
   return undefined;
 }
 
-/** @returns the place behind the last leaf of the admin chain of a volume, where most of it stays */
+/** @returns the place behind the last leaf of the admin chain of a volume */
 function findAdminBefore(
   weights: readonly Weight[],
   from: number,
   full: number,
-  end: number,
 ): number | undefined {
-  // The last volume leaves nothing to another one.
-  if ((weights[full]?.leaf ?? end) >= end) return undefined;
-  for (let at = full; at > from + (full - from) / 2; at--) {
-    if (weights[at - 1]?.isAdmin) return at;
-  }
+  // Where the log ends, nothing is behind that could have approved anything.
+  if (full === weights.length) return undefined;
+  for (let at = full; at > from; at--) if (weights[at - 1]?.isAdmin) return at;
   return undefined;
 }
 
