@@ -165,7 +165,7 @@ export type FindDenial = (tenantId: string) => PlaneDenial | null;
 export type FeedNews = 'current' | 'unreachable' | 'late' | 'crowded';
 
 /** Reads a tenant's feed at once; null where the tenant is not served here. Never rejects. */
-export type AskForNews = (tenantId: string) => Promise<FeedNews> | null;
+export type AskForNews = (tenantId: string, agentId: string | null) => Promise<FeedNews> | null;
 
 export interface RulesProvider {
   /** Null where no valid bundle was ever activated: every call is denied. */

@@ -272,7 +272,8 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     removeTenant: tenants.remove,
     findDenial,
     /** For callers about whom the replica cannot decide. */
-    askForNews: (tenantId: string) => syncOf(tenantId)?.feed.askForNews() ?? null,
+    askForNews: (tenantId: string, agentId: string | null) =>
+      syncOf(tenantId)?.feed.askForNews(agentId) ?? null,
     /** Tenants whose feed is still expected to catch up after the start. */
     countCatchingUp: () => tenants.list().filter(([, { sync }]) => sync.feed.isCatchingUp()).length,
     /** The control plane revoked this data plane: stored durably, until it is reinstated. */

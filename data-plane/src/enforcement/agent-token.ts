@@ -148,14 +148,22 @@ export function createAgentTokenVerifier(deps: {
   return { verify: verifyToken };
 }
 
+/** Whom a token says it is of. Caller-controlled. */
+export interface ClaimedAgent {
+  tenantId: string;
+  agentId: string;
+}
+
 /**
- * The tenant that a token claims, where its signing key is unknown.
+ * Whom a token says it is of, if the key that signed it is not known.
  *
  * @param token one that `verify` called `unknown_key`: its size was judged
  */
-export function findClaimedTenant(token: string): string | undefined {
-  const tenantId = parseCompactJws(token, PART_LIMITS)?.claims.tenant_id;
-  return typeof tenantId === 'string' ? tenantId : undefined;
+export function findClaims(token: string): ClaimedAgent | undefined {
+  const claims = parseCompactJws(token, PART_LIMITS)?.claims;
+  if (typeof claims?.tenant_id !== 'string') return undefined;
+  const { tenant_id: tenantId, sub } = claims;
+  return { tenantId, agentId: typeof sub === 'string' ? sub : '' };
 }
 
 function keyIn(fact: TokenKeysFact | undefined, kid: string) {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   plane = await startTestPlane({
     servers: [HTTP_SERVER('files', upstream.url)],
     now: () => time,
-    askForNews: (tenantId) => askForNews(tenantId),
+    askForNews: (...asked) => askForNews(...asked),
     policies: [
       {
         id: uuidv7(),

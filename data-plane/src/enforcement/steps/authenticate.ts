@@ -1,7 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { CredentialProof } from '@governance/shared/agent-token';
 import type { AskForNews, FindDenial, Replica, ReplicaAgent } from '../../contracts.ts';
-import { type AgentTokenVerifier, findClaimedTenant, type VerifiedToken } from '../agent-token.ts';
+import {
+  type AgentTokenVerifier,
+  type ClaimedAgent,
+  findClaims,
+  type VerifiedToken,
+} from '../agent-token.ts';
 import type { AgentCall, Caller, Credential, Deny, RawCall, StepResult } from '../calls.ts';
 import {
   currentVersion,
@@ -113,16 +118,24 @@ function identifyToken(
   if (typeof verified !== 'string') return identifyVerified(verified, serverId, deps);
   // The newest tokens may be signed by a key published while this data plane was away. The id may
   // be made up.
-  const claimed = verified === 'unknown_key' ? findClaimedTenant(token) : undefined;
-  const asked = claimed === undefined ? null : deps.askForNews(claimed);
+  const claimed = verified === 'unknown_key' ? findClaims(token) : undefined;
+  const asked = claimed === undefined ? null : askFor(claimed, deps);
   if (asked === null) return refuse(verified, 'bearer', deps);
   return asked.then((news) => {
     const again = deps.tokens.verify(token, tokenHash);
     if (typeof again !== 'string') return identifyVerified(again, serverId, deps);
-    const isUnheard = again === 'unknown_key' && news !== 'current';
-    if (!isUnheard) return refuse(again, 'bearer', deps);
+    if (again !== 'unknown_key' || news === 'current') return refuse(again, 'bearer', deps);
+    if (news === 'crowded') {
+      return { ...refuse('unknown_key_crowded', 'bearer', deps), message: CROWDED };
+    }
     return { ...refuse('unknown_key_not_asked', 'bearer', deps), message: NOT_ASKED };
   });
+}
+
+/** An agent's id is nothing that strangers know: who names one does not wait among those. */
+function askFor({ tenantId, agentId }: ClaimedAgent, deps: AuthenticateDeps) {
+  const isKnown = deps.replica.findAgent(tenantId, agentId) !== undefined;
+  return deps.askForNews(tenantId, isKnown ? agentId : null);
 }
 
 function identifyVerified(
@@ -167,7 +180,7 @@ function identifyVerified(
     if (version > proof.version) return refuse('credential_rotated', 'bearer', deps);
     return { tenantId, agent, proof, bar };
   }
-  void deps.askForNews(tenantId);
+  void deps.askForNews(tenantId, agentId);
   return deps.replica
     .waitFor(tenantId, feedSeq, FEED_WAIT_MS)
     .then((isThere) => (isThere ? find() : refuse('replica_behind', 'bearer', deps)));
@@ -185,6 +198,9 @@ const MESSAGES = {
 
 const NOT_ASKED =
   'Unauthorized: the key of the token is not known here, and the control plane did not answer.';
+
+const CROWDED =
+  'Unauthorized: the key of the token is not known here, and too many requests wait for news of it already: try again.';
 
 const OTHER_PATH = 'Unauthorized: the token is for another MCP server of this gateway.';
 

@@ -123,12 +123,13 @@ describe('authenticate', () => {
       const askForNews = vi.fn(async () => 'current' as const);
       const result = await authenticate(call(), deps({ tokens: { verify }, askForNews }));
       expect(result).toMatchObject({ call: { agent } });
-      expect(askForNews.mock.calls).toEqual([[TENANT]]);
+      // It names no agent that is known here.
+      expect(askForNews.mock.calls).toEqual([[TENANT, null]]);
     });
 
     it.each([
       ['current', 'unknown_key'],
-      ['crowded', 'unknown_key_not_asked'],
+      ['crowded', 'unknown_key_crowded'],
       ['unreachable', 'unknown_key_not_asked'],
       ['late', 'unknown_key_not_asked'],
     ] as const)('is refused where the answer is %s and the key is not there', async (news, why) => {
@@ -143,12 +144,24 @@ describe('authenticate', () => {
       );
       expect(result).toMatchObject({ kind: 'deny', cause: 'unauthenticated', detail: why });
       expect(told).toEqual([why]);
-      const says = expect.stringContaining('the control plane did not answer');
-      expect(result).toMatchObject(
-        why === 'unknown_key'
-          ? { message: expect.not.stringContaining('answer') }
-          : { message: says },
+      const says = {
+        unknown_key: 'a valid, unexpired agent token is required',
+        unknown_key_crowded: 'too many requests wait',
+        unknown_key_not_asked: 'the control plane did not answer',
+      };
+      expect(result).toMatchObject({ message: expect.stringContaining(says[why]) });
+    });
+
+    it('waits in the place of the agent that it names, where the tenant has that', async () => {
+      const text = JSON.stringify({ tenant_id: TENANT, sub: agent.id });
+      const own = Buffer.from(text).toString('base64url');
+      const askForNews = vi.fn(async () => 'current' as const);
+      const credential = parseCredential(`Bearer e30.${own}.AA`);
+      await authenticate(
+        aCall({ agent, credential }),
+        deps({ tokens: { verify: () => 'unknown_key' }, askForNews }),
       );
+      expect(askForNews.mock.calls).toEqual([[TENANT, agent.id]]);
     });
 
     it('asks nobody for another fault, for no tenant, or for one that is not served', async () => {

@@ -1,5 +1,5 @@
 import type { SessionTokenClass } from '@governance/shared/session-token';
-import type { AskForNews, Replica } from '../../contracts.ts';
+import type { AskForNews, FeedNews, Replica } from '../../contracts.ts';
 import type { AgentCall, Deny, StepResult, WorkflowPlace } from '../calls.ts';
 import {
   denied,
@@ -62,14 +62,12 @@ export function withToken(
   const { tenantId } = call.caller;
   const token = deps.sessionTokens.verify(kind, tenantId, text);
   if (typeof token !== 'string') return withVerified(call, kind, token, deps, use);
-  const asked = token === 'unknown_key' ? deps.askForNews(tenantId) : null;
+  const asked = token === 'unknown_key' ? deps.askForNews(tenantId, call.agent.id) : null;
   if (asked === null) return notValid(kind, token);
   return asked.then((news) => {
     const again = deps.sessionTokens.verify(kind, tenantId, text);
     if (typeof again === 'string') {
-      const isUnheard = again === 'unknown_key' && news !== 'current';
-      const why = isUnheard ? `${again}, and the control plane did not answer` : again;
-      return notValid(kind, why);
+      return notValid(kind, again === 'unknown_key' ? withNews(again, news) : again);
     }
     const agent = findAgentNow(call, deps);
     return 'kind' in agent ? agent : withVerified(extend(call, { agent }), kind, again, deps, use);
@@ -86,12 +84,18 @@ function withVerified(
   const { tenantId } = call.caller;
   if (token.expiresAt <= deps.now()) return notValid(kind, 'expired');
   if (deps.replica.cursor(tenantId) >= token.feedSeq) return use(call, token);
-  void deps.askForNews(tenantId);
+  void deps.askForNews(tenantId, call.agent.id);
   return deps.replica.waitFor(tenantId, token.feedSeq, FEED_WAIT_MS).then((isThere) => {
     if (!isThere) return notValid(kind, 'replica_behind');
     const agent = findAgentNow(call, deps);
     return 'kind' in agent ? agent : use(extend(call, { agent }), token);
   });
+}
+
+function withNews(fault: string, news: FeedNews): string {
+  if (news === 'current') return fault;
+  if (news === 'crowded') return `${fault}, and too many wait for news of it already`;
+  return `${fault}, and the control plane did not answer`;
 }
 
 function notValid(kind: SessionTokenClass, fault: string): Deny {

@@ -99,11 +99,11 @@ export function startFeedFollower(options: FeedFollowerOptions) {
   async function step(signal: AbortSignal): Promise<boolean> {
     stage = 'read';
     status.last_attempt_at = time();
-    news.began();
+    const isAsked = news.began();
     const { cursor, digest } = replica.place(tenantId);
     let page: Awaited<ReturnType<typeof link.readFeed>>;
     try {
-      isWaiting = isCurrent && !news.isAsked();
+      isWaiting = isCurrent && !isAsked;
       const waitMs = isWaiting ? WAIT_MS : 0;
       const backlog = options.backlog();
       page = await link.readFeed({ cursor, digest, limit: PAGE, waitMs, signal, backlog });

@@ -1,27 +1,32 @@
 /**
- * Asks for news at once, for callers about whom the replica cannot decide: their token names a key
- * that the feed may have brought in the meantime. One read answers all waiting callers. Anybody can
- * make up a key's id, so reads, waits and waiters are bounded. Proven by feed-news.test.ts.
+ * Asks for news at once, for callers who cannot be judged by what is known here: their token names a
+ * key that the feed may have brought meanwhile. Each is answered by a read that began after the
+ * question; one read answers all who wait. Anybody can make up a key's id, so reads, waits and
+ * waiters are bounded, and whoever names no agent of the tenant takes no place from its agents.
+ * Proven by feed-news.test.ts.
  */
 import type { FeedNews } from '../../contracts.ts';
 
-/** The shortest time between two such reads. */
-export const NEWS_EVERY_MS = 3_000;
-/** How long a caller waits, at most: longer than the feed pauses while nothing answers. */
-export const NEWS_WAIT_MS = 2_500;
-/** Waiting callers of a tenant at a time. */
+/** Reads that are asked for at once; one more is allowed after each NEWS_EVERY_MS. */
+export const NEWS_BURST = 3;
+export const NEWS_EVERY_MS = 2_000;
+/** The longest wait: longer than until the next read, and than the feed pauses while nothing answers. */
+export const NEWS_WAIT_MS = 3_000;
+/** Of a tenant, at one time: of all, of each agent, and of those that name no agent of the tenant. */
 export const NEWS_WAITERS = 500;
+export const NEWS_WAITERS_PER_AGENT = 20;
+export const NEWS_WAITERS_UNKNOWN = 100;
 
-interface Ask {
-  heard: Promise<FeedNews>;
-  end(news: FeedNews): void;
-  waiters: number;
+interface Waiter {
+  /** Null where it names no agent of the tenant. */
+  agentId: string | null;
   /** Whether a read has begun since. */
   isBegun: boolean;
+  end(news: FeedNews): void;
 }
 
 /**
- * @param options.hurry makes the feed read without waiting
+ * @param options.hurry has the feed read without waiting
  * @param options.elapsed a monotonic clock in milliseconds
  */
 export function createFeedNews({
@@ -31,69 +36,97 @@ export function createFeedNews({
   hurry: () => void;
   elapsed?: () => number;
 }) {
-  let open: Ask | null = null;
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let last: FeedNews = 'late';
+  const waiters = new Set<Waiter>();
+  const taken = new Map<string | null, number>();
+  let allowed = NEWS_BURST;
+  let refilledAt = elapsed();
+  /** Whether a read was asked for that has not begun. */
+  let isOrdered = false;
+  let due: NodeJS.Timeout | undefined;
 
-  function begin(): Ask {
-    let resolve: (news: FeedNews) => void = () => undefined;
-    const heard = new Promise<FeedNews>((settle) => {
-      resolve = settle;
-    });
-    const timer = setTimeout(() => ask.end('late'), NEWS_WAIT_MS);
-    const ask: Ask = {
-      heard,
-      end: (news) => {
-        if (open !== ask) return;
-        clearTimeout(timer);
-        open = null;
-        last = news;
-        resolve(news);
+  function order(): void {
+    if (isOrdered) return;
+    const steps = Math.floor((elapsed() - refilledAt) / NEWS_EVERY_MS);
+    refilledAt += steps * NEWS_EVERY_MS;
+    allowed = Math.min(NEWS_BURST, allowed + steps);
+    if (allowed === NEWS_BURST) refilledAt = elapsed();
+    if (allowed > 0) {
+      allowed--;
+      isOrdered = true;
+      hurry();
+      return;
+    }
+    due ??= setTimeout(
+      () => {
+        due = undefined;
+        // Those who came before the last read began are answered by it.
+        if ([...waiters].some(({ isBegun }) => !isBegun)) order();
       },
-      waiters: 0,
-      isBegun: false,
-    };
-    return ask;
+      Math.max(1, Math.ceil(refilledAt + NEWS_EVERY_MS - elapsed())),
+    );
+  }
+
+  function wait(agentId: string | null): Promise<FeedNews> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => waiter.end('late'), NEWS_WAIT_MS);
+      const waiter: Waiter = {
+        agentId,
+        isBegun: false,
+        end: (news) => {
+          if (!waiters.delete(waiter)) return;
+          clearTimeout(timer);
+          const left = (taken.get(agentId) ?? 1) - 1;
+          if (left > 0) taken.set(agentId, left);
+          else taken.delete(agentId);
+          resolve(news);
+        },
+      };
+      waiters.add(waiter);
+      taken.set(agentId, (taken.get(agentId) ?? 0) + 1);
+    });
+  }
+
+  function answer(news: FeedNews): void {
+    for (const waiter of [...waiters]) if (waiter.isBegun) waiter.end(news);
   }
 
   return {
-    /** Whether a caller waits: then a read must not wait for the next change. */
-    isAsked: (): boolean => open !== null,
-
     /**
-     * Makes the feed read, unless that was just done. If it could not be read, the question waits
-     * for the next read, which the feed starts by itself.
+     * Has the feed read as soon as that is allowed. If it could not be read, the question waits for
+     * the next read, which the feed begins by itself.
+     *
+     * @param agentId of the tenant, as far as is known here; null for whoever names none of them
      */
-    ask: async (): Promise<FeedNews> => {
-      if (open === null) {
-        const isDue = elapsed() - askedAt >= NEWS_EVERY_MS;
-        if (!isDue && last === 'current') return last;
-        open = begin();
-        if (isDue) {
-          askedAt = elapsed();
-          hurry();
-        }
-      }
-      if (open.waiters >= NEWS_WAITERS) return 'crowded';
-      open.waiters++;
-      return open.heard;
+    ask: async (agentId: string | null): Promise<FeedNews> => {
+      const most = agentId === null ? NEWS_WAITERS_UNKNOWN : NEWS_WAITERS_PER_AGENT;
+      const isFull = waiters.size >= NEWS_WAITERS || (taken.get(agentId) ?? 0) >= most;
+      if (isFull) return 'crowded';
+      const heard = wait(agentId);
+      order();
+      return heard;
     },
 
-    /** A read begins. */
-    began: (): void => {
-      if (open) open.isBegun = true;
+    /**
+     * A read begins.
+     *
+     * @returns whether it was asked for: it must not wait for the next change then
+     */
+    began: (): boolean => {
+      const wasOrdered = isOrdered;
+      isOrdered = false;
+      for (const waiter of waiters) waiter.isBegun = true;
+      return wasOrdered;
     },
 
     /** A read ended, and nothing newer is there. */
-    reached: (): void => {
-      if (open?.isBegun) open.end('current');
-    },
+    reached: (): void => answer('current'),
 
     /** A read failed. */
-    failed: (): void => {
-      if (open?.isBegun) open.end('unreachable');
-    },
+    failed: (): void => answer('unreachable'),
 
-    stop: (): void => open?.end('late'),
+    stop: (): void => {
+      clearTimeout(due);
+      for (const waiter of [...waiters]) waiter.end('late');
+    },
   };
 }
