@@ -7,6 +7,13 @@ import type { AddressPolicy } from '@governance/shared/address-policy';
 import { Agent, type Dispatcher } from 'undici';
 
 /**
+ * Where a server does not say how long a connection may be idle. Many end it after five seconds, and
+ * a call that is on its way then is lost: nobody knows whether it was read, so it is not repeated
+ * (checked-connections.test.ts).
+ */
+const IDLE_MS = 4_000;
+
+/**
  * fair-shares.ts bounds the number of connections: nothing waits here, uncounted.
  *
  * @param endMs how long requests of before may go on
@@ -22,7 +29,7 @@ export function createCheckedConnections(
   function open(): Dispatcher {
     return new Agent({
       pipelining: 1,
-      keepAliveTimeout: 30_000,
+      keepAliveTimeout: IDLE_MS,
       connect: { timeout: 10_000, lookup: addresses.lookup },
     });
   }
