@@ -17,23 +17,23 @@ import { bareAddress, carriedIpv4 } from './ip-address.ts';
 import { commaList } from './settings.ts';
 
 export interface AddressPolicy {
-  /** Whether the host of a URL may be tried at all; an address in it is checked here. */
+  /** Whether the host of a URL may be tried at all; an IP address in it is checked here. */
   isHostAllowed(host: string): boolean;
   /** For `net.connect`: resolves, and gives only addresses that are allowed. */
   lookup: LookupFunction;
   /**
    * Whether private addresses are open without being named. When this changes, earlier connections
-   * must not be used.
+   * must no longer be used.
    */
   isPrivateOpen(): boolean;
 }
 
-/** The code of the error with which a look-up of a refused host ends. */
+/** The error code of a look-up of a refused host. */
 export const ADDRESS_REFUSED = 'UPSTREAM_ADDRESS_REFUSED';
 
-/** Hosts whose answer is remembered, at most: servers have few. */
+/** Hosts whose result is cached, at most: servers have few. */
 const MAX_KNOWN_HOSTS = 4096;
-/** A range that is wider names nothing in particular. */
+/** A wider range names nothing in particular. */
 const NARROW = { ipv4: 16, ipv6: 10 };
 
 /**
@@ -43,7 +43,7 @@ const NARROW = { ipv4: 16, ipv6: 10 };
  *   every global address, `*` for everything but METADATA_ADDRESSES; a host that is named may have any
  *   address. Null where nothing is set: everything but METADATA_ADDRESSES, or only what is global
  * @param isPrivateOpen asked at each use where nothing is set: whether it is everything
- * @param refusal what is said of a host whose addresses are not allowed
+ * @param refusal the message for a host whose addresses are not allowed
  * @throws RangeError for an entry that is none of these
  */
 export function createAddressPolicy(
@@ -79,12 +79,12 @@ export function createAddressPolicy(
   const isBelowNamed = (host: string) => suffixes.some((suffix) => host.endsWith(suffix));
   const isPrivateOpenNow = () => (entries === null ? isPrivateOpen() : everything);
 
-  /** @param isTrusted the address is that of a host which is named by its suffix */
+  /** @param isTrusted the address belongs to a host that is named by its suffix */
   function isAddressAllowed(text: string, isTrusted = false): boolean {
     const address = bareAddress(text);
     if (address === null) return false;
     if (named.has(address)) return true;
-    // What an address of a translator leads to is asked too.
+    // The address behind a translator is checked too.
     const carried = carriedIpv4(address);
     if (metadata.has(address) || (carried !== null && metadata.has(carried))) return false;
     if (isTrusted || isPrivateOpenNow() || allowed.has(address)) return true;
@@ -93,10 +93,10 @@ export function createAddressPolicy(
 
   function isHostAllowed(host: string): boolean {
     const bare = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
-    // Whether the addresses of a name are allowed shows when it is resolved.
+    // Whether the addresses of a name are allowed is known only when it is resolved.
     return isIP(bare) === 0 || isAddressAllowed(bare);
   }
-  // Asked twice a call: by whether private addresses are open, which alone can change.
+  // Asked twice for each call: only whether private addresses are open can change.
   const known = { open: new Map<string, boolean>(), closed: new Map<string, boolean>() };
 
   return {

@@ -1,4 +1,4 @@
-/** Sets of IP addresses, and which addresses are global: the ones that a request may go to. */
+/** Sets of IP addresses, and which addresses are global, so that a request may go to them. */
 import { BlockList, isIP } from 'node:net';
 import { bareAddress, carriedIpv4 } from './ip-address.ts';
 
@@ -18,7 +18,7 @@ export const SPECIAL_ADDRESSES = [
   '198.51.100.0/24',
   '203.0.113.0/24',
   '224.0.0.0/3',
-  // Of IPv6 only 2000::/3 is given to anyone.
+  // Of IPv6 only 2000::/3 is allocated.
   '::/3',
   '4000::/2',
   '8000::/1',
@@ -29,8 +29,8 @@ export const SPECIAL_ADDRESSES = [
 ];
 
 /**
- * Where clouds answer a machine with its own credentials, and all else that is link-local. Neither
- * `*` nor `global` opens these, nor a range that only happens to hold them.
+ * Where clouds give a machine its own credentials, and all other link-local addresses. Neither `*`
+ * nor `global` opens these, nor a range that merely includes them.
  */
 export const METADATA_ADDRESSES = [
   '169.254.0.0/16',
@@ -42,7 +42,7 @@ export const METADATA_ADDRESSES = [
   'fd00:ec2::254/128',
   'fd20:ce::254/128',
 ];
-/** Addresses and ranges. A range of IPv6 says nothing of IPv4, as it would in one BlockList. */
+/** Addresses and ranges. A range of IPv6 does not cover IPv4, as it would in one BlockList. */
 export class AddressSet {
   readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() };
 
@@ -91,7 +91,7 @@ const special = new AddressSet([...SPECIAL_ADDRESSES, ...METADATA_ADDRESSES]);
 /**
  * Whether an address is one of the public internet, and leads to no other through a translator.
  *
- * @param text of an IPv4 or IPv6 address; what is none is not global
+ * @param text an IPv4 or IPv6 address; any other text is not global
  */
 export function isGlobalAddress(text: string): boolean {
   const address = bareAddress(text);

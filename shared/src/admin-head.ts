@@ -1,6 +1,6 @@
 /**
- * When two signed heads of a tenant's admin chain cannot both be of one chain that only grew. Data
- * planes judge by it what they are told, and control planes what data planes report.
+ * Decides whether two signed heads of a tenant's admin chain can both belong to one chain that only
+ * grew. Data planes check what they receive with it, and control planes what data planes report.
  */
 import type { AdminHead } from './signed-statement.ts';
 
@@ -10,13 +10,13 @@ import type { AdminHead } from './signed-statement.ts';
  */
 export const ADMIN_HEAD_SKEW_MS = 2 * 60_000;
 
-/** Orders heads of one stream by their place. */
+/** Orders heads of one stream by position. */
 export function compareAdminHeads(a: AdminHead, b: AdminHead): number {
   return a.epoch - b.epoch || a.seq - b.seq;
 }
 
 /**
- * Whether a chain that had the head `known` cannot have the head `told` later.
+ * Whether a chain with the head `known` cannot later have the head `told`.
  *
  * @param known signed before
  * @param told signed by the same control plane for the same tenant

@@ -27,11 +27,11 @@ import { createRateLimiter } from './rate-limiter.ts';
 import { withoutTrailingSlashes } from './text.ts';
 
 const FAILURES_BY_ADDRESS = 60;
-/** Of tokens: what a client with the right secret may have. */
+/** Tokens that a client with the right secret may have in a window. */
 const TOKENS_BY_CLIENT = 600;
 const WINDOW_MS = 60_000;
 
-/** Whom a client id names, as far as a request without a proven secret may cost a look. */
+/** The owner of a client id, as far as a request without a verified secret may look. */
 export interface AgentClient {
   /** SHA-256 of the client secret, lower-case hexadecimal. */
   secretHash: string;
@@ -39,26 +39,26 @@ export interface AgentClient {
   read(): Promise<AgentCredentials | undefined>;
 }
 
-/** What is to be known of an agent before it gets a token. */
+/** The facts about an agent that its token needs. */
 export interface AgentCredentials {
   id: string;
   tenantId: string;
-  /** With the kill switch taken into account. */
+  /** Takes the kill switch into account. */
   status: AgentStatus;
   /** SHA-256 of the client secret, lower-case hexadecimal. */
   secretHash: string;
-  /** The credential that the secret is of. */
+  /** The credential that the secret belongs to. */
   proof: CredentialProof;
   riskTier: RiskTier;
   /** Names of its roles. */
   roles: string[];
-  /** Of all its roles, each once. */
+  /** Of all its roles, without duplicates. */
   permissions: string[];
-  /** The feed entry up to which all of this holds. */
+  /** The feed entry up to which all of this is valid. */
   feedSeq: number;
 }
 
-/** A private RSA key, with the id that its public half has. */
+/** A private RSA key, with the id of its public half. */
 export interface TokenSigner {
   kid: string;
   privateKey: KeyObject;
@@ -75,7 +75,7 @@ interface AgentTokenDeps {
 
 export type AgentTokens = ReturnType<typeof createAgentTokens>;
 
-/** Builds the issuer, with its limits of attempts by address and by client. */
+/** Builds the issuer, with its limits on attempts by address and by client. */
 export function createAgentTokens(deps: AgentTokenDeps) {
   const { publicUrl, findClient, now } = deps;
   const limiter = (limit: number) => createRateLimiter({ limit, windowMs: WINDOW_MS, now });
@@ -109,7 +109,7 @@ export function createAgentTokens(deps: AgentTokenDeps) {
       tokensByClient.check(clientId);
       tokensByClient.count(clientId);
       const agent = await client.read();
-      // Rotated meanwhile.
+      // Rotated in the meantime.
       if (!agent || !equalSecrets(given, agent.secretHash)) return refuse(place);
       if (agent.status !== 'active') throw new AppError('AGENT_SUSPENDED');
       const audience = chooseAudience(publicUrl, resource);

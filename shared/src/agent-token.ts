@@ -10,15 +10,15 @@ import { Id } from './text.ts';
 /** The `typ` header, so that no token of another class passes for an agent's (RFC 8725 3.11). */
 export const AGENT_TOKEN_TYP = 'agent+jwt';
 
-/** The one algorithm (specification 1, section 1). */
+/** The only algorithm (specification 1, section 1). */
 export const AGENT_TOKEN_ALG = 'RS256';
 
-/** Seconds an agent token lives at most. */
+/** The longest lifetime of an agent token, in seconds. */
 export const AGENT_TOKEN_MAX_SECONDS = 15 * 60;
 
 /**
- * Which credential proved an agent, and which version of it: a token of a version that was replaced
- * is refused.
+ * Which credential authenticated an agent, and in which version: a token of a replaced version is
+ * refused.
  */
 export interface CredentialProof {
   /** Null: the agent's first one. */
@@ -36,11 +36,13 @@ const Claims = z.looseObject({
   exp: z.int(),
   jti: z.string(),
   tenant_id: Id,
-  /** The feed entry from which on the token is valid: a replica that is behind waits for it. */
+  /** The feed entry from which the token is valid: a replica that is behind waits for it. */
   feed_seq: z.int().nonnegative(),
-  /** Of the agent's first credential; absent where another one proved the agent. */
+  /**
+   * The version of the agent's first credential; absent where another one authenticated the agent.
+   */
   credential_version: z.int().positive().optional(),
-  /** The other one. Without `credential_version` no data plane of before lets such a token in. */
+  /** The other credential. Without `credential_version`, older data planes refuse such a token. */
   credential: z.strictObject({ id: Id, version: z.int().positive() }).optional(),
   roles: z.array(z.string()),
   permissions: z.array(z.string()),
@@ -52,7 +54,7 @@ export const AgentTokenClaims = Claims.refine(
 );
 export type AgentTokenClaims = z.infer<typeof AgentTokenClaims>;
 
-/** The claims that name the credential of a token. */
+/** The claims that name a token's credential. */
 export function claimsOfProof({ credentialId, version }: CredentialProof) {
   return credentialId === null
     ? { credential_version: version }

@@ -1,6 +1,6 @@
 /**
- * What a data plane ships upward: consecutive records of one stream and epoch under one signature
- * of the writer. Signing batches, not events, keeps a signature's cost off the call.
+ * What a data plane ships: consecutive records of one stream and epoch under one signature of the
+ * writer. Signing batches, not events, keeps the cost of a signature off the call.
  */
 import { type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
@@ -8,7 +8,7 @@ import { canonicalize } from './canonical-json.ts';
 import { merkleRoot } from './merkle.ts';
 import { Epoch, Id, Sha256Hex } from './text.ts';
 
-/** What is signed. `event_root` is the RFC 6962 root over the records' hashes. */
+/** The signed header. `event_root` is the RFC 6962 root over the records' hashes. */
 export const BatchHeader = z.strictObject({
   v: z.literal(1),
   tenant_id: Id,
@@ -30,7 +30,7 @@ export interface SignedBatch {
   records: Uint8Array[];
 }
 
-/** The answer to a batch: only given once the records are durable at the control plane. */
+/** The answer to a batch: given only once the records are durable at the control plane. */
 export interface BatchReceipt {
   status: 'accepted' | 'already_stored';
   stream: string;
@@ -58,7 +58,7 @@ export function signBatch(
 /**
  * Whether a batch's header was signed by the holder of this Ed25519 key. Never throws.
  *
- * @param signature base64url without padding; any other writing of it is none
+ * @param signature base64url without padding; any other spelling is invalid
  */
 export function isBatchSignedBy(key: KeyObject, header: BatchHeader, signature: string): boolean {
   try {

@@ -1,7 +1,7 @@
 import { AppError } from './errors.ts';
 import { isStorableText } from './text.ts';
 
-/** Characters of the header: a client id and a secret have a fraction of it. */
+/** Limit of the header; a client id and a secret need a fraction of it. */
 const MAX_LENGTH = 8192;
 
 /**
@@ -32,14 +32,14 @@ export function parseBasic(
       return { clientId, clientSecret };
     }
   } catch {
-    // Not form-encoded: said below.
+    // Not form-encoded: reported below.
   }
   throw new AppError('BAD_CREDENTIALS');
 }
 
 /**
- * The value of an `Authorization: Basic` header. Client ids and secrets of ours are their own form
- * encoding, so that both readings of RFC 6749 section 2.3.1 find the same.
+ * The value of an `Authorization: Basic` header. Our client ids and secrets equal their form
+ * encoding, so that both readings of RFC 6749 section 2.3.1 agree.
  */
 export function basicAuthorization(clientId: string, clientSecret: string): string {
   return `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;

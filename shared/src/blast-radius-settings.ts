@@ -1,11 +1,11 @@
-/** How far one call may reach, as a bundle tells it (specification 1, section 2). */
+/** The bounds of one call's blast radius, as carried by a bundle (specification 1, section 2). */
 import { z } from 'zod';
 import { VisibleText } from './text.ts';
 
 /** Prefixes, and patterns, that a tenant may have. */
 const MAX_ENTRIES = 200;
 
-/** Of a path from the top: `/etc/`, `~/.ssh/`, `C:\Windows\`, `s3://bucket/`. */
+/** A path from its root: `/etc/`, `~/.ssh/`, `C:\Windows\`, `s3://bucket/`. */
 export const ConfigPathPrefix = VisibleText.max(1_024)
   .refine(
     (prefix) => /^(?:[/~]|[a-z]:|\\\\|[a-z][a-z0-9+.-]{1,20}:\/\/)/i.test(prefix),
@@ -20,11 +20,11 @@ export const ProtectedFilePattern = VisibleText.max(256).refine(
 );
 
 export const BLAST_RADIUS_FIELDS = {
-  /** Recipients that one call may have; more wait for a person. */
+  /** Recipients that one call may have; with more, a person has to approve. */
   email_recipient_limit: z.int().min(0).max(1_000_000),
   /** A path with fewer segments may not be deleted; 0 allows all. */
   min_delete_depth: z.int().min(0).max(64),
-  /** Things that one call may change; more wait for a person. */
+  /** Things that one call may change; with more, a person has to approve. */
   bulk_action_threshold: z.int().min(1).max(1_000_000),
   config_path_prefixes: z.array(ConfigPathPrefix).max(MAX_ENTRIES),
   protected_file_patterns: z.array(ProtectedFilePattern).max(MAX_ENTRIES),
@@ -33,7 +33,7 @@ export const BLAST_RADIUS_FIELDS = {
 export const BlastRadiusSettings = z.object(BLAST_RADIUS_FIELDS);
 export type BlastRadiusSettings = z.infer<typeof BlastRadiusSettings>;
 
-/** The specification's defaults, which hold where a tenant set nothing. */
+/** The specification's defaults, used where a tenant set nothing. */
 export const DEFAULT_BLAST_RADIUS: BlastRadiusSettings = {
   email_recipient_limit: 50,
   min_delete_depth: 2,

@@ -1,19 +1,19 @@
 /**
- * Large bodies are read one after the other. Reading one, and what follows upon it, stops everything
- * else in the process; so after each the process does other things for as long as that took, however
- * many wait. Tenants take turns, and within each its agents. Proven by body-turns.test.ts.
+ * Large bodies are read one after the other. Reading one, and the work that follows, blocks the
+ * process; so after each one the process does other work for as long as that took, however many
+ * wait. Tenants take turns, and within each its agents. Proven by body-turns.test.ts.
  */
 
-/** A body of so many bytes, at most, is read at once. */
+/** A body up to this size is read at once. */
 export const SMALL_BODY_BYTES = 16 * 1024;
 
 const MIB = 1024 * 1024;
-/** Of bodies that wait for their turn. */
+/** Limits on bodies that wait for their turn. */
 const MAX_WAITING_BYTES = { agent: 64 * MIB, tenant: 256 * MIB };
-/** Longer than this nobody makes the others wait by having been slow. */
+/** A slow body makes the others wait no longer than this. */
 const MAX_REST_MS = 100;
 
-/** Too much of this agent or tenant waits already. The message is safe to show. */
+/** Too much of this agent or tenant is waiting already. The message is safe to show. */
 export class BodiesBusyError extends Error {
   constructor() {
     super('Busy: too many large bodies are waiting to be read. Try again later.');
@@ -21,7 +21,7 @@ export class BodiesBusyError extends Error {
   }
 }
 
-/** Whose body it is. */
+/** The owner of a body. */
 export interface BodyHolder {
   tenantId: string;
   /** An agent or another caller, unique within the tenant. */
@@ -35,14 +35,14 @@ interface Waiter {
 
 /** Builds the turns of one process. `elapsed` is in monotonic milliseconds. */
 export function createBodyTurns(elapsed: () => number = () => performance.now()) {
-  /** By tenant and caller; who had a turn the longest ago comes first. */
+  /** By tenant and caller; the least recently served one comes first. */
   const waiting = new Map<string, Map<string, Waiter[]>>();
   let isTaken = false;
 
   function begin(): void {
     isTaken = true;
     const began = elapsed();
-    // What follows upon the body in the same go has run by then.
+    // The work that follows synchronously is done by then.
     setImmediate(() => {
       const restMs = Math.min(elapsed() - began, MAX_REST_MS);
       if (restMs < 1) endTurn();
@@ -63,7 +63,7 @@ export function createBodyTurns(elapsed: () => number = () => performance.now())
     if (callers === undefined) return undefined;
     const [callerId, queue] = firstOf(callers);
     const next = queue?.shift();
-    // Whoever waits on comes last.
+    // A caller that still waits goes to the end.
     callers.delete(callerId);
     if (queue !== undefined && queue.length > 0) callers.set(callerId, queue);
     waiting.delete(tenantId);

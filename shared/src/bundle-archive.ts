@@ -13,10 +13,10 @@ const decompress = promisify(gunzip);
 
 const BLOCK = 512;
 const MIN_CHUNK = 64 * 1024;
-/** Of zeros behind the last member; writers fill up a record of 20 blocks. */
+/** Zeros behind the last member; writers pad to a record of 20 blocks. */
 const MAX_PADDING = 64 * 1024;
 
-/** An archive that is not read, or cannot be written. */
+/** An archive that is refused, or cannot be written. */
 export class BundleArchiveError extends CodedError<'too_large' | 'archive_malformed'> {}
 
 /**
@@ -47,9 +47,9 @@ export async function unpackArchive(bytes: Uint8Array): Promise<Map<string, Buff
 }
 
 /**
- * The size that the end of a gzip says, and one more, so that it is unpacked in one piece: many are
- * a turn of the inflating thread each, and are all copied in the end. It may lie, within the limit:
- * then there are more pieces, or memory is reserved that nobody touches.
+ * The size stated at the end of a gzip, plus one byte, so that it is unpacked in one piece: each
+ * piece costs a turn of the inflating thread, and all are copied in the end. The size may be false,
+ * within the limit: then there are more pieces, or memory is reserved unused.
  */
 function unpackedSize(bytes: Uint8Array): number {
   const at = bytes.byteLength - 4;

@@ -1,6 +1,6 @@
 /**
- * What both planes agree on about a bundle: the names of its members and the settings document.
- * The layout is OPA's (tar.gz with `.manifest`, sources, `policy.wasm`, `data.json` and
+ * What both planes agree on about a bundle: the names of its members and the settings document. The
+ * layout is OPA's (tar.gz with `.manifest`, sources, `policy.wasm`, `data.json` and
  * `.signatures.json`), so that a stock OPA loads, verifies and decides from it.
  */
 import { z } from 'zod';
@@ -19,7 +19,7 @@ export const BUNDLE_MEMBERS = {
   data: 'data.json',
 } as const;
 
-/** The one entrypoint: the generated aggregator's verdict. */
+/** The only entrypoint: the generated aggregator's verdict. */
 export const DECISION_ENTRYPOINT = 'governance/decision';
 
 /** Limits that a data plane enforces before it unpacks anything. */
@@ -29,26 +29,26 @@ export const BUNDLE_LIMITS = {
   members: 2_000,
 } as const;
 
-/** What an administrator said of a tool. */
+/** The action that an administrator set for a tool. */
 export const ToolActionSetting = z.object({
   action: z.enum(['read', 'write', 'delete', 'execute']),
-  /** Another one, and a later one, each time that it is said: it holds for the definition of then. */
+  /** A new, later id each time it is set: the setting is for the definition at that time. */
   set_id: Id,
 });
 export type ToolActionSetting = z.infer<typeof ToolActionSetting>;
 
-/** An MCP server as enforcement knows it; credentials travel apart, sealed. */
+/** An MCP server as enforcement knows it; credentials travel separately, sealed. */
 export const McpServerSetting = z.object({
   server_id: Text,
   transport: z.enum(['streamable-http', 'stdio']),
   url: Text.nullable(),
   local_name: Text.nullable(),
   /**
-   * Whether a credential belongs to it, which comes by the feed: without it the server is not asked.
-   * Bundles that were built before 0.2 do not say.
+   * Whether it has a credential, which comes by the feed: the server is not asked without it.
+   * Bundles built before 0.2 do not say.
    */
   has_credential: z.boolean().optional(),
-  /** By the tool's name. A data plane that does not know it goes by name and hints alone. */
+  /** By the tool's name. A data plane that does not know it uses only name and hints. */
   tool_actions: z.record(z.string(), ToolActionSetting).optional(),
 });
 export type McpServerSetting = z.infer<typeof McpServerSetting>;

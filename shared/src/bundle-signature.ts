@@ -16,7 +16,7 @@ import { parseStrictJson } from './strict-json.ts';
 export const BundleSignatureAlgorithm = z.enum(['ES256', 'RS256']);
 export type BundleSignatureAlgorithm = z.infer<typeof BundleSignatureAlgorithm>;
 
-/** A public key that may sign bundles: a JWK with its id and the one algorithm it is good for. */
+/** A public key that may sign bundles: a JWK with its id and its only algorithm. */
 export interface BundleVerificationKey {
   kty: string;
   kid: string;
@@ -35,7 +35,7 @@ export type BundleSignatureFault =
   | 'file_missing'
   | 'digest_mismatch';
 
-/** A bundle whose signature does not hold; `code` says what about it. */
+/** A bundle whose signature is invalid; `code` says why. */
 export class BundleSignatureError extends CodedError<BundleSignatureFault> {}
 
 const SignaturesFile = z.strictObject({ signatures: z.array(z.string()).max(1) });
@@ -48,7 +48,7 @@ const Claims = z.looseObject({
   scope: z.string(),
 });
 
-/** Files whose JSON is hashed by its meaning, not its bytes: white space is free there. */
+/** Files whose JSON is hashed by meaning, not by bytes: white space does not matter there. */
 function isStructured(name: string): boolean {
   const base = name.slice(name.lastIndexOf('/') + 1);
   return base === BUNDLE_MEMBERS.data || base === BUNDLE_MEMBERS.manifest;
@@ -124,7 +124,7 @@ export function verifyBundleSignatures(
 }
 
 /**
- * Verifies that a bundle's manifest was signed for a scope, where only these two members are at hand.
+ * Verifies that a bundle's manifest was signed for a scope, from these two members alone.
  *
  * @param signatures the content of `.signatures.json`
  * @param manifest the content of `.manifest`
@@ -140,7 +140,7 @@ export function readBundleSignature(
   const kid = header.kid ?? claims.keyid ?? '';
   const key = trust.findKey(kid);
   if (!key) throw new BundleSignatureError('key_unknown', 'no trusted key has the id it names');
-  // A JWK need not name its algorithm; the kind of key leaves one.
+  // A JWK need not name its algorithm; the kind of key determines it.
   const alg = typeof key.alg === 'string' ? key.alg : key.kty === 'EC' ? 'ES256' : 'RS256';
   if (header.alg !== alg || !isSignedBy({ ...key, kid, alg }, signed, signature)) {
     throw new BundleSignatureError('signature_invalid', 'the signature does not verify');
@@ -191,7 +191,7 @@ function digestOf(name: string, bytes: Uint8Array): string {
   }
 }
 
-/** Of `.signatures.json`: as many members as a bundle may have take half of it. */
+/** Limit of `.signatures.json`; a bundle of the most members needs half of it. */
 const MAX_SIGNATURES_BYTES = 1024 * 1024;
 /** Values and keys of the file and of a token's header, and of a token's claims. */
 const MAX_NODES = 100;
@@ -206,7 +206,7 @@ function parseToken(signatures: Uint8Array) {
     if (signatures.byteLength > MAX_SIGNATURES_BYTES) throw new TypeError('it is too large');
     const file = SignaturesFile.parse(parseJson(signatures, MAX_NODES));
     const [header, claims, signature, ...rest] = (file.signatures[0] ?? '..').split('.');
-    // What RFC 7515 calls unsecured, or nothing at all, where a signature belongs.
+    // RFC 7515's "unsecured" form, or nothing at all, in place of a signature.
     if (signature === '' && rest.length === 0) {
       throw new BundleSignatureError('signature_stripped', 'the signature was taken out');
     }
@@ -225,7 +225,7 @@ function parseToken(signatures: Uint8Array) {
   }
 }
 
-/** RFC 7515 section 2: any other writing of the same bytes is none. */
+/** RFC 7515 section 2: any other spelling of the same bytes is invalid. */
 function fromBase64url(text: string): Buffer {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.toString('base64url') !== text) throw new TypeError('it is no base64url');

@@ -38,14 +38,14 @@ export function canonicalize(value: unknown): string {
  * `canonicalize(value) === text`, at about a fifth of its cost where it is yes.
  *
  * @param value what `JSON.parse(text)` returned
- * @param writing of the text, where a strict parse told it
+ * @param writing of the text, as reported by a strict parse
  * @throws TypeError as `canonicalize` does
  */
 export function isCanonicalText(text: string, value: unknown, writing?: JsonWriting): boolean {
   if (writing?.isPlain && areKeysInOrder(value)) return true;
-  // The engine writes members in the order in which they were parsed (but for keys like numbers,
-  // which then differ from the text) and numbers and strings as RFC 8785 wants them; what it would
-  // accept beyond that is a lone surrogate, as an escape.
+  // The engine writes members in the order in which they were parsed (except keys like numbers,
+  // which then differ from the text) and numbers and strings as RFC 8785 requires; the only thing
+  // that it accepts beyond that is a lone surrogate, as an escape.
   if (areKeysSorted(value) && !text.includes('\\ud') && JSON.stringify(value) === text) return true;
   return canonicalize(value) === text;
 }
@@ -68,8 +68,8 @@ function areKeysSorted(value: unknown): boolean {
 }
 
 /**
- * Whether the text that a value was parsed from has its keys in order. Keys like numbers are parsed
- * into an order of their own: of those nothing is said.
+ * Whether the text that a value was parsed from has its keys in order. Keys like numbers are
+ * reordered by the parser: for those the answer means nothing.
  */
 function areKeysInOrder(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
@@ -100,8 +100,8 @@ function array(items: unknown[]): string {
 
 function object(value: Record<string, unknown>): string {
   const keys = Object.keys(value);
-  // The default sort compares UTF-16 code units, which is the order RFC 8785 section 3.2.3 asks for.
-  // It makes an array of its own even of keys that are in order, as they often are.
+  // The default sort compares UTF-16 code units, the order that RFC 8785 section 3.2.3 requires. It
+  // allocates an array even for keys that are in order, as they often are.
   if (!areSorted(keys)) keys.sort();
   let text = '{';
   for (const key of keys) {

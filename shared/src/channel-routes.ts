@@ -35,7 +35,7 @@ export const REVISION_HEADER = 'x-bundle-revision';
 
 export const NDJSON = 'application/x-ndjson';
 
-/** A batch on the wire, at most: larger ones are cut by the sender. */
+/** Largest batch on the wire: the sender splits larger ones. */
 export const BATCH_LIMITS = { records: 500, bytes: 8 * 1024 * 1024 } as const;
 
 export const FeedPageBody = z.object({

@@ -27,7 +27,7 @@ export interface BundleDownload {
   bytes: Uint8Array;
 }
 
-/** Where a reader of the feed stands, and what it tells of itself by the way. */
+/** A reader's position in the feed, and what it reports along with it. */
 export interface FeedRequest {
   cursor: number;
   /** The feed's digest at the cursor (feed-chain.ts). */
@@ -41,18 +41,18 @@ export interface FeedRequest {
 
 export interface FeedPage {
   entries: FeedEntry[];
-  /** Where to read on from: the seq of the last entry, or the given cursor when there is none. */
+  /** Where to continue: the seq of the last entry, or the given cursor when there is none. */
   cursor: number;
   /** The newest seq of the tenant's feed. */
   head: number;
   statement: SignedFreshness;
-  /** Where the admin chain stands; an older control plane does not tell. */
+  /** The signed head of the admin chain; an older control plane does not send it. */
   admin_head?: SignedAdminHead | undefined;
 }
 
 /**
- * How an MCP server answers a data plane. `failing`: its last request got no answer; `resting`:
- * several in a row got none, so that it is asked now and then only, to find out.
+ * A data plane's view of an MCP server. `failing`: its last request got no answer; `resting`:
+ * several consecutive ones got none, so that it is only probed now and then.
  */
 export const ReportedHealth = z.enum(['ok', 'failing', 'resting']);
 export type ReportedHealth = z.infer<typeof ReportedHealth>;
@@ -60,7 +60,7 @@ export type ReportedHealth = z.infer<typeof ReportedHealth>;
 /** A tenant's registry has 500. */
 const ServerIds = z.array(Text.min(1).max(100)).max(500).default([]);
 
-/** Servers of which one report says why they are as they are, and characters of each reason. */
+/** Servers with reasons in one report, and characters of each reason. */
 export const MAX_SERVER_REASONS = 100;
 export const MAX_SERVER_REASON = 200;
 
@@ -72,9 +72,9 @@ const ServerReasons = z
   .meta({ maxProperties: MAX_SERVER_REASONS });
 
 /**
- * The server_ids that a data plane has asked, by how they are; states that are not known are left
- * out. `reasons` says of some of them, by server_id, why: what went wrong, or what of a server that
- * answers is left out.
+ * The server_ids that a data plane has asked, by state; unknown states are left out. `reasons`
+ * gives for some of them, by server_id, what went wrong, or what is left out of a server that
+ * answers.
  */
 export const ServerReport = z.object({
   resting: ServerIds,
@@ -86,7 +86,7 @@ export type ServerReport = z.infer<typeof ServerReport>;
 
 /**
  * What a data plane remembers of the admin chain, as the control plane signed it: heads, newest
- * first, and two that contradict each other, where it was told such.
+ * first, and two that contradict each other, if it received such.
  */
 export const AdminHeadReport = z.object({
   heads: z.array(SignedAdminHead).max(4),
@@ -98,12 +98,12 @@ export type AdminHeadReport = z.infer<typeof AdminHeadReport>;
 export const MAX_WATCHED_NOTES = 2;
 
 /**
- * What a data plane keeps of the tenant's log, as the control plane signed it: the newest checkpoint
- * and the highest ever seen, where that is another; and the newest of what contradicted each other.
+ * What a data plane keeps of the tenant's log, as the control plane signed it: the newest
+ * checkpoint, the highest ever seen if that differs, and the newest contradictions.
  */
 export const LogWatchReport = z.object({
   checkpoints: z.array(WatchedNote).max(MAX_WATCHED_NOTES),
-  /** How many are kept. */
+  /** The number of stored checkpoints. */
   contradictions: z.int().nonnegative(),
   contradicted: z
     .object({
@@ -125,38 +125,38 @@ export const ShippedEnd = z.object({
 export type ShippedEnd = z.infer<typeof ShippedEnd>;
 
 /**
- * How the way up goes: whether records still come, and why not. By heartbeat, since a record in a
- * stream that has stopped would not arrive.
+ * The state of shipping: whether records still arrive, and why not. Sent by heartbeat, since a
+ * record in a stopped stream would not arrive.
  */
 export const StreamReport = z.object({
-  /** A word of the data plane's own: its versions may know others. */
+  /** A code of the data plane's own: newer versions may have others. */
   state: Text.min(1).max(40),
-  /** Nothing comes until somebody has looked, or what is wrong has gone. */
+  /** Nothing arrives until a person has acted, or the cause is gone. */
   is_stopped: z.boolean(),
   /** Records that wait to be shipped. */
   backlog: z.int().nonnegative(),
-  /** Of a stop, its cause; else what failed last, null once it did not. */
+  /** The cause of a stop; otherwise the last failure, null after a success. */
   last_error: z.object({ code: Text.max(100), message: Text.max(500), at: Timestamp }).nullable(),
-  /** The first record that does not come, where that is known. */
+  /** The first record that does not arrive, if known. */
   stopped_at: z.object({ epoch: Epoch, seq: z.int().positive() }).nullable(),
 });
 export type StreamReport = z.infer<typeof StreamReport>;
 
-/** What a data plane calls itself: a UUID once it registered. */
+/** A data plane's own id: a UUID once it has registered. */
 export const DeploymentName = Text.min(1).max(200);
 
 const Unreadable = z.unknown().meta({ description: 'Anything else is left out.' });
 
 /**
- * A member that the other side may write in a way that is not known here: what cannot be read of it
- * (nor be stored) is not there, and stops nothing. Its JSON Schema says both.
+ * A member that the other side may write in an unknown form: whatever of it cannot be read (or
+ * stored) counts as missing, and stops nothing. Its JSON Schema says both.
  */
 const ifReadable = <T extends z.ZodType>(member: T) =>
   z.union([member, Unreadable.transform(() => undefined)]).optional();
 
 /**
- * The heartbeat's body (specification 1, section 4), sent every 60 s. What is optional is an
- * addition to it, which neither side may rely on: what cannot be read of it is not there.
+ * The heartbeat's body (specification 1, section 4), sent every 60 s. Optional members are
+ * additions that neither side may rely on: what cannot be read counts as missing.
  */
 export const Heartbeat = z.object({
   deployment_id: DeploymentName,
@@ -170,12 +170,15 @@ export const Heartbeat = z.object({
   shipped: ifReadable(ShippedEnd),
   stream: ifReadable(StreamReport),
   log_watch: ifReadable(LogWatchReport),
-  /** Of tools that are pinned, those that were not told yet; not kept with the heartbeat. */
+  /** Pins that were not reported yet; not stored with the heartbeat. */
   tool_pins: ifReadable(z.array(ToolPinReport).max(MAX_PIN_REPORTS)),
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
-/** One tenant's channels, as its data plane sees them. All calls reject when the plane is away. */
+/**
+ * One tenant's channels, as its data plane sees them. All calls reject when the control plane is
+ * away.
+ */
 export interface ControlPlaneLink {
   /** The bundle if its digest is not `digest`, else null after at most `waitMs`. */
   pullBundle(request: {
@@ -190,7 +193,7 @@ export interface ControlPlaneLink {
    *   than what is kept, newer than the head, or its digest is another. Read a snapshot then.
    */
   readFeed(request: FeedRequest): Promise<FeedPage>;
-  /** Pages of all that is valid now, without tombstones, by (kind, key); then its signed end. */
+  /** Pages of everything valid now, without tombstones, by (kind, key); then its signed end. */
   readSnapshot(request: {
     signal: AbortSignal;
   }): AsyncGenerator<FeedEntry[], SignedSnapshotEnd, undefined>;
@@ -198,11 +201,11 @@ export interface ControlPlaneLink {
   /** Resolves only after the records are committed. Throws AppError BATCH_CONFLICT on a fork. */
   shipBatch(batch: SignedBatch): Promise<BatchReceipt>;
   /**
-   * What the tenant's log is now, and that it continues the place that is held (size 0: none). An
-   * older control plane does not have it (404).
+   * The present state of the tenant's log, with the proof that it continues the held position (size
+   * 0: none). An older control plane does not have it (404).
    */
   readLog(request: { epoch: number; size: number; signal: AbortSignal }): Promise<LogView>;
-  /** What is kept of calls, beside the batches. An older control plane does not have it (404). */
+  /** Payloads of calls, beside the batches. An older control plane does not have it (404). */
   shipPayloads(upload: PayloadUpload): Promise<PayloadReceipt>;
 }
 
@@ -221,7 +224,7 @@ const SealingJwk = z.looseObject({
 });
 const TokenJwk = z.looseObject({ kty: z.literal('RSA'), n: Base64Url, e: Base64Url });
 
-/** What a data plane tells of itself when it registers. Keys are public JWKs. */
+/** What a data plane states when it registers. Keys are public JWKs. */
 export const RegistrationRequest = z.strictObject({
   /** Signs its batches; one writer, one key. */
   signing_key: SigningJwk,
@@ -235,7 +238,7 @@ export const RegistrationRequest = z.strictObject({
 });
 export type RegistrationRequest = z.infer<typeof RegistrationRequest>;
 
-/** The request as it travels: with the proof that its sender holds the signing key. */
+/** The request on the wire: with the proof that its sender holds the signing key. */
 export const ProvenRegistration = z.strictObject({
   registration: RegistrationRequest,
   /** Ed25519 by signing_key over `registrationProofBytes`, base64url. */
@@ -245,7 +248,7 @@ export type ProvenRegistration = z.infer<typeof ProvenRegistration>;
 
 const PublicKey = z.looseObject({ kty: z.string(), kid: z.string(), alg: z.string() });
 
-/** What it learns: who it is, and the keys it may trust. */
+/** What it gets: its id, and the keys it may trust. */
 export const RegistrationAnswer = z.object({
   tenant_id: Id,
   deployment_id: Id,
@@ -253,14 +256,16 @@ export const RegistrationAnswer = z.object({
   bundle_keys: z.array(PublicKey),
   /** Public Ed25519 JWKs (with kid) that may sign statements about feed and bundle. */
   feed_keys: z.array(PublicKey).default([]),
-  /** How those followed one another. An older control plane says nothing of it. */
+  /** The statements that link those keys. An older control plane sends none. */
   key_history: KeyHistory.optional(),
-  /** The region that it is listed with: its records carry it. An older control plane says none. */
+  /** The region that it is listed with, for its records. An older control plane sends none. */
   region: Text.nullable().optional().catch(undefined),
 });
 export type RegistrationAnswer = z.infer<typeof RegistrationAnswer>;
 
-/** A token of one deployment: in place of the one it registered with, renewed before it ends. */
+/**
+ * A token of one deployment: it replaces the token used to register, and is renewed before it ends.
+ */
 export const DeploymentToken = z.object({ token: z.string(), expires_at: Timestamp.nullable() });
 export type DeploymentToken = z.infer<typeof DeploymentToken>;
 
@@ -269,8 +274,8 @@ export const RegistrationReply = RegistrationAnswer.extend({ token: DeploymentTo
 export type RegistrationReply = z.infer<typeof RegistrationReply>;
 
 /**
- * Lets a management request answer only when what it changed is enforced. Standalone gives the
- * data plane's; a control plane alone has nothing to wait for.
+ * Lets a management request wait until its change is enforced. Standalone uses the data plane's
+ * barrier; a control plane alone has nothing to wait for.
  */
 export interface AppliedBarrier {
   wait(tenantId: string, target: { feedSeq?: number; bundleRevision?: number }): Promise<void>;

@@ -9,7 +9,7 @@ export interface TrustedProxies {
   has(address: string): boolean;
 }
 
-/** Nobody is trusted: every request comes from its socket's address. */
+/** No proxy is trusted: every request comes from its socket's address. */
 export const NO_PROXIES: TrustedProxies = { has: () => false };
 
 /**
@@ -39,7 +39,7 @@ export function parseTrustedProxies(entries: readonly string[]): TrustedProxies 
 }
 
 /**
- * The address that a request comes from: the last hop that is no trusted proxy.
+ * The address that a request comes from: the last hop that is not a trusted proxy.
  *
  * @param socketAddress of the connection
  * @param forwarded the X-Forwarded-For header; caller-controlled but for what proxies appended
@@ -58,7 +58,7 @@ export function findClientAddress(
     if (address === undefined) return own;
     if (!trusted.has(address)) return address;
   }
-  // Every hop is a proxy of ours: the request begins at the first of them.
+  // Every hop is a trusted proxy: the request originates at the first of them.
   return readHop((hops.at(-1) ?? '').trim()) ?? own;
 }
 
@@ -70,7 +70,7 @@ function readHop(text: string): string | undefined {
   return isIP(address) === 0 ? undefined : address;
 }
 
-/** Without a zone; an IPv4 address in IPv6's clothes is the IPv4 address. */
+/** Without a zone; an IPv4-mapped IPv6 address becomes the IPv4 address. */
 function plainAddress(text: string): string {
   const address = text.split('%')[0] ?? '';
   if (isIP(address) !== 6) return address;
@@ -85,7 +85,7 @@ function plainAddress(text: string): string {
 /**
  * What limits count by: an IPv4 address, or the /64 of an IPv6 one, which is what one customer has.
  *
- * @param address of `findClientAddress`; a text that is none stands for itself
+ * @param address of `findClientAddress`; any other text stands for itself
  */
 export function addressGroup(address: string): string {
   const plain = plainAddress(address);
@@ -94,7 +94,7 @@ export function addressGroup(address: string): string {
   return `${network.map((group) => group.toString(16)).join(':')}::/64`;
 }
 
-/** The eight groups of an address that `isIP` took for IPv6. */
+/** The eight groups of an address that `isIP` accepted as IPv6. */
 function expandIpv6(address: string): number[] {
   const numbers = (part: string): number[] =>
     part.split(':').flatMap((group) => {

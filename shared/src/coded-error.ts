@@ -1,4 +1,4 @@
-/** An error that is named after its class, and whose `code` says which of its faults it is. */
+/** An error named after its class, whose `code` identifies the fault. */
 export class CodedError<Code extends string> extends Error {
   readonly code: Code;
 

@@ -1,4 +1,4 @@
-/** The data folder, tried before anything is kept in it. */
+/** Checks the data folder before anything is stored in it. */
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type ListeningAddress, settleAddress } from './listening-address.ts';
@@ -17,7 +17,7 @@ const REASONS: Record<string, string> = {
 };
 
 /**
- * Makes the folder where it is missing, and writes a file in it.
+ * Creates the folder if it is missing, and writes a file in it.
  *
  * @param dataDir SERVICE_DATA_DIR
  * @throws StartError saying what is wrong with it
@@ -41,18 +41,18 @@ function prepareDataFolder(dataDir: string): void {
   }
 }
 
-/** Part by part: Node's own recursive mkdir does not come back from a path below /proc. */
+/** Part by part: Node's own recursive mkdir never returns for a path below /proc. */
 function makeFolder(path: string): void {
   const isThere = statSync(path, { throwIfNoEntry: false });
   if (isThere?.isDirectory()) return;
   const parent = dirname(path);
   if (parent !== path) makeFolder(parent);
-  // As root PostgreSQL runs as a user of its own, which has to pass through.
+  // When run as root, PostgreSQL uses a user of its own, which has to pass through.
   mkdirSync(path, { mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
 }
 
 /**
- * Tries what a start would find out late: the data folder and the address.
+ * Checks early what a start would find out late: the data folder and the address.
  *
  * @returns the address as `settleAddress` does
  * @throws StartError saying what to change

@@ -1,7 +1,7 @@
 /**
- * What a data plane's stream may say. The control plane checks every record against it: whoever
+ * What a data plane's stream may contain. The control plane checks every record against it: whoever
  * steals a signing key can write to the audit trail, but not as an administrator or as the control
- * plane. A data plane takes the names from here, so that it raises no alert that is refused.
+ * plane. A data plane takes its alert types from here, so that none is refused.
  */
 import type { LedgerRecord } from './ledger-record.ts';
 
@@ -12,7 +12,7 @@ export const DATA_PLANE_ALERTS = [
   'ALERTS_LOST',
   'BLAST_RADIUS_ESCALATION',
   'BUNDLE_REFUSED',
-  // Written by earlier versions, which counted at each data plane by itself.
+  // Written by earlier versions, which counted at each data plane separately.
   'DELEGATION_SCOPE_PROBE',
   'DISK_WATERMARK',
   'DLP_CROSS_SESSION',
@@ -49,8 +49,8 @@ export const DATA_PLANE_ALERTS = [
 export type DataPlaneAlert = (typeof DATA_PLANE_ALERTS)[number];
 
 /**
- * Alerts that the control plane raises from decisions, over all data planes. What a data plane of an
- * earlier version says of the same stays in its ledger and is no alert of its own.
+ * Alerts that the control plane raises from decisions, over all data planes. The same alert from an
+ * older data plane stays in its ledger and is not raised.
  */
 export const RAISED_FROM_DECISIONS: ReadonlySet<string> = new Set<DataPlaneAlert>([
   'DELEGATION_SCOPE_PROBE',
@@ -71,8 +71,8 @@ const ALERTS: ReadonlySet<string> = new Set(DATA_PLANE_ALERTS);
 const ACTIONS: ReadonlySet<string> = new Set(DATA_PLANE_ACTIONS);
 
 /**
- * Checks whether a data plane may write a record. It reads nothing but the record, and not its
- * place in the chain: the same record gets the same answer at any time.
+ * Checks whether a data plane may write a record. It reads only the record, not its place in the
+ * chain: the same record gets the same answer at any time.
  *
  * @returns what is wrong, in words that follow "the record"; undefined for a record that is allowed
  */
@@ -100,12 +100,12 @@ export function findForbidden(record: LedgerRecord): string | undefined {
       return `claims an action that is no data plane’s: ${shown(action)}`;
     }
     case 'hold_resolved':
-      // A data plane sees a hold end by itself; everything else is a person's act.
+      // A data plane itself sees a hold expire; everything else is a person's act.
       if (record.resolution === 'timed_out' && !record.resolved_by && !record.grant)
         return undefined;
       return 'claims the act of an approver';
     default:
-      // A type that a later version adds is forbidden until somebody allows it here.
+      // A type added by a later version is refused until it is allowed here.
       return 'is of a type that is no data plane’s';
   }
 }

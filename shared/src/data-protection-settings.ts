@@ -9,7 +9,7 @@ import { Text } from './text.ts';
 export const PayloadMode = z.enum(['full', 'metadata_only', 'redacted', 'encrypted']);
 export type PayloadMode = z.infer<typeof PayloadMode>;
 
-/** Names of fields whose values are removed; of a tenant. */
+/** Names of fields whose values are removed, for one tenant. */
 export const MAX_REDACT_FIELDS = 200;
 
 /** The public X25519 key that payloads are sealed to. */
@@ -23,11 +23,11 @@ export type PayloadSealingKey = z.infer<typeof PayloadSealingKey>;
 
 export const DataProtectionSettings = z.object({
   payload_mode: PayloadMode,
-  /** What DLP patterns match is replaced in what is kept. */
+  /** DLP matches in payloads are replaced. */
   redact_dlp_matches: z.boolean(),
-  /** Members of these names, at any depth and in any case, are removed from what is kept. */
+  /** Members with these names, at any depth and in any case, are removed from payloads. */
   redact_fields: z.array(Text.min(1).max(200)).max(MAX_REDACT_FIELDS),
-  /** Identifiers are recorded and kept as keyed hashes; the key travels by the feed, sealed. */
+  /** Identifiers are recorded and stored as keyed hashes; the key travels by the feed, sealed. */
   hash_identifiers: z.boolean(),
   /** The control plane's; null while nothing is kept. */
   sealing_key: PayloadSealingKey.nullable(),

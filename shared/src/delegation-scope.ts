@@ -1,7 +1,8 @@
 /**
  * What a delegation passes on: tools and resources. Whether a scope lies within what its delegator
- * may do is asked when it is issued (of patterns), and the same of every call (of what it does).
- * Proven by delegation-scope.test.ts (a scope within another covers nothing that the other does not).
+ * may do is checked when it is issued (by patterns), and again at every call (by what it does).
+ * Proven by delegation-scope.test.ts (a scope within another covers nothing that the other does
+ * not).
  */
 import type { RoleFact } from './facts.ts';
 import type { Effort } from './glob.ts';
@@ -14,23 +15,26 @@ import {
 } from './resource-scopes.ts';
 
 /**
- * Why a call within the scope of a delegation is denied all the same, as it is recorded. It is no
- * probe of the scope: the delegatee cannot know what its delegator has lost.
+ * Why a call within a delegation's scope is denied all the same, as recorded. It does not count as
+ * a scope probe: the delegatee cannot know what its delegator has lost.
  */
 export const DELEGATOR_LACKS = 'a delegator may not do this itself';
 
 export interface DelegationScope {
-  /** Each a server, `server/tool` or a tool; `*` is any characters. One with a slash is the second. */
+  /**
+   * Each a server, `server/tool` or a tool; `*` is any characters. An entry with a slash is
+   * `server/tool`.
+   */
   readonly tools: readonly string[];
   /** As in `target:` of a role's scopes; `*` alone is every resource, and calls without one. */
   readonly resources: readonly string[];
 }
 
 const EVERYTHING = '*';
-/** Steps of matching that one question may cost; beyond, the answer is no. */
+/** Matching steps that one question may cost; beyond that, the answer is no. */
 const EFFORT = 1_000_000;
 
-/** A scope as it is kept: what is left out, or empty, is everything of its kind. */
+/** The normalised scope: a missing or empty list covers everything of its kind. */
 export function completeScope(scope: Partial<DelegationScope>): DelegationScope {
   const whole = (entries: readonly string[] | undefined) =>
     entries === undefined || entries.length === 0 ? [EVERYTHING] : [...new Set(entries)];
@@ -50,7 +54,7 @@ export function coversTool(
   });
 }
 
-/** A scope's resources, as the scopes of roles are read; `none` where one cannot be. */
+/** A scope's resources, read like the scopes of roles; `none` where one cannot be read. */
 export function resourcesOf({ resources }: DelegationScope): ResourceScopes | null | 'none' {
   if (resources.includes(EVERYTHING) || resources.includes('**')) return null;
   return parseResourceScopes(resources.map((entry) => `target:${entry}`));
@@ -83,7 +87,7 @@ export function findExceedingRoles(
   return undefined;
 }
 
-/** What a permission is for; nothing where it names no action that there is. */
+/** The server and action of a permission; undefined for an unknown action. */
 function resourceOf(permission: string): string[] {
   const parts = splitPermission(permission);
   const isReal = parts && ACTIONS.some((one) => wildcardMatches(parts.action, one));
@@ -104,14 +108,14 @@ export function findExceedingScope(
 }
 
 /**
- * Whether all that a pattern names is named by another. A star of the one is a character that only a
- * star of the other matches.
+ * Whether one pattern covers everything that another one matches. A star of the other counts as a
+ * character that only a star matches.
  */
 function isToolWithin(inner: string, outer: string): boolean {
   if (wildcardMatches(outer, inner)) return true;
   const slash = inner.indexOf('/');
   const server = inner.slice(0, Math.max(slash, 0));
-  // Where the star of a server ends nobody knows: a tool may have a slash in its name.
+  // Where a server's star ends is ambiguous: a tool may have a slash in its name.
   if (slash < 0 || server.includes('*') || outer.includes('/')) return false;
   // `files` is all of a server, and `read_file` is that tool of every server.
   return wildcardMatches(outer, server) || wildcardMatches(outer, inner.slice(slash + 1));

@@ -1,5 +1,5 @@
 /**
- * What a tenant set of DLP, as it travels in the bundle under `settings.dlp`. Absent means
+ * A tenant's DLP settings, as they travel in the bundle under `settings.dlp`. Absent means
  * `DEFAULT_DLP_SETTINGS`.
  */
 import { z } from 'zod';
@@ -7,7 +7,7 @@ import { MAX_REGEX_LENGTH, MAX_TENANT_PATTERNS } from './detect/engine/pattern-c
 import type { Severity } from './ledger-record-v1.ts';
 import { Id, Text } from './text.ts';
 
-/** What a tenant's own patterns may be. */
+/** Limits on a tenant's own patterns. */
 export const DLP_LIMITS = {
   /** A tenant's own patterns. */
   patterns: MAX_TENANT_PATTERNS,
@@ -17,20 +17,20 @@ export const DLP_LIMITS = {
   name: 100,
 } as const;
 
-/** Of a pattern; `info` is no severity of sensitive data. */
+/** Severities of a pattern; `info` is not one for sensitive data. */
 export const DlpSeverity = z.enum(['low', 'medium', 'high', 'critical']);
 export type DlpSeverity = z.infer<typeof DlpSeverity>;
 
-/** What is done about a finding on its way to a server. */
+/** Actions for a finding on its way to a server. */
 export const OutboundAction = z.enum(['block', 'warn', 'log']);
 export type OutboundAction = z.infer<typeof OutboundAction>;
 
-/** What is done about a finding in what a server says. */
+/** Actions for a finding in what a server says. */
 export const ResultAction = z.enum(['block', 'redact', 'log']);
 export type ResultAction = z.infer<typeof ResultAction>;
 
 export const OutboundActions = z.object({
-  /** A critical finding is blocked, whatever a tenant says. */
+  /** A critical finding is blocked whatever a tenant sets. */
   critical: z.literal('block'),
   high: OutboundAction,
   medium: OutboundAction,
@@ -44,7 +44,7 @@ export const ResultActions = z.object({
   low: ResultAction,
 });
 
-/** What a tenant changed of a built-in pattern. */
+/** A tenant's changes to a built-in pattern. */
 export const BuiltinOverride = z.object({
   enabled: z.boolean().optional(),
   severity: DlpSeverity.optional(),
@@ -61,14 +61,14 @@ export const CustomPattern = z.object({
 export type CustomPattern = z.infer<typeof CustomPattern>;
 
 export const DlpSettings = z.object({
-  /** By the pattern's name. A name that a data plane does not know means nothing to it. */
+  /** By the pattern's name. A data plane ignores unknown names. */
   builtins: z.record(z.string(), BuiltinOverride),
   custom: z.array(CustomPattern).max(DLP_LIMITS.patterns),
   outbound: OutboundActions,
   results: ResultActions,
   /** Whether one pattern in several sessions of an agent is an alert. */
   cross_session: z.boolean(),
-  /** Whether a value that is sent piece by piece is looked for. */
+  /** Whether values sent piece by piece are searched for. */
   fragments: z.boolean(),
 });
 export type DlpSettings = z.infer<typeof DlpSettings>;
@@ -82,7 +82,7 @@ export const DEFAULT_DLP_SETTINGS: DlpSettings = {
   fragments: true,
 };
 
-/** What is done about a finding of a severity. */
+/** The action for a finding of a severity. */
 export function actionFor<A>(actions: { readonly [S in DlpSeverity]: A }, severity: Severity): A {
   return actions[severity === 'info' ? 'low' : severity];
 }

@@ -1,6 +1,6 @@
 /**
- * Every error the product answers with, once: docs/errors.md is checked against this table both
- * ways. Services throw codes; one handler a plane maps them to a status and `{detail}`
+ * Every error that the product answers with, in one table: docs/errors.md is checked against it
+ * both ways. Services throw codes; one handler in each plane maps them to a status and `{detail}`
  * (specification 1, section 7).
  */
 export const ERRORS = {
@@ -158,7 +158,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** One failed field of a validation, as documents 1 and 2 of the specification show it. */
+/** One invalid field, as documents 1 and 2 of the specification show it. */
 export interface FieldError {
   loc: (string | number)[];
   msg: string;

@@ -1,6 +1,6 @@
 /**
- * What is kept of a call beside the chain, on its way up: each part sealed to the control plane's key
- * (a compact JWE), and bound to the chain by a salted digest in the record that it belongs to.
+ * Payloads of a call on their way to the control plane: each part sealed to its key (a compact
+ * JWE), and bound to the chain by a salted digest in its record.
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import { Id } from './text.ts';
 export const PayloadPart = z.enum(['input', 'result']);
 export type PayloadPart = z.infer<typeof PayloadPart>;
 
-/** Bytes of a part's text; a larger one is not kept. */
+/** Bytes of a part's text; a larger one is not stored. */
 export const MAX_PAYLOAD_BYTES = 1024 * 1024;
 
 export const PAYLOAD_LIMITS = { parts: 50, bytes: 8 * 1024 * 1024 } as const;
@@ -19,15 +19,15 @@ export const PAYLOAD_LIMITS = { parts: 50, bytes: 8 * 1024 * 1024 } as const;
 /** As SEALING of credentials: nothing else is opened. */
 export const PAYLOAD_SEALING = { alg: 'ECDH-ES', enc: 'A256GCM' } as const;
 
-/** The plaintext of the JWE. It names where it belongs, so that none can be put in another's place. */
+/** The plaintext of the JWE. It names its place, so that none can replace another. */
 export const PayloadContent = z.strictObject({
   tenant_id: Id,
   deployment_id: Id,
   event_id: Id,
   part: PayloadPart,
-  /** Of the call. */
+  /** The call's event id. */
   mode: PayloadMode.exclude(['metadata_only']),
-  /** 16 bytes, base64url: of this event's payload alone. */
+  /** 16 bytes, base64url: for this event's payload only. */
   salt: z.string().regex(/^[\w-]{22}$/),
   /** JSON. */
   text: z.string(),
@@ -54,15 +54,15 @@ export type PayloadUpload = z.infer<typeof PayloadUpload>;
 export type SealedPayload = PayloadUpload['payloads'][number];
 
 /**
- * What became of each part, in the order of the upload. `waiting`: its record has not arrived, send
- * it again; `refused`: it is not what the record says, or cannot be opened.
+ * The result for each part, in the order of the upload. `waiting`: its record has not arrived yet,
+ * send it again; `refused`: it does not match the record, or cannot be opened.
  */
 export const PayloadReceipt = z.object({
   results: z.array(z.enum(['stored', 'waiting', 'refused'])).max(PAYLOAD_LIMITS.parts),
 });
 export type PayloadReceipt = z.infer<typeof PayloadReceipt>;
 
-/** SHA-256(salt || text), lower-case hexadecimal: what the chain holds of a payload. */
+/** SHA-256(salt || text), lower-case hexadecimal: the chain's digest of a payload. */
 export function payloadDigest(salt: Uint8Array, text: string): string {
   return hash('sha256', Buffer.concat([salt, Buffer.from(text)]), 'hex');
 }

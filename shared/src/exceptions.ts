@@ -1,4 +1,4 @@
-/** What both planes know of exceptions. */
+/** What both planes share about exceptions. */
 import { z } from 'zod';
 
 /**
@@ -11,7 +11,7 @@ export type ExceptionLifts = z.infer<typeof ExceptionLifts>;
 /** The `policy_id` under which the blast radius escalates and denies. */
 export const BLAST_RADIUS = 'blast_radius';
 
-/** Exceptions of a tenant that are active or wait for a second hand: each may become a fact. */
+/** A tenant's exceptions that are active or wait for a second approver: each may become a fact. */
 export const MAX_EXCEPTIONS = 1_000;
-/** Of these, those that name the same agent, server and tool: a call is compared with each. */
+/** Of these, the ones with the same agent, server and tool: a call is compared with each. */
 export const MAX_EXCEPTIONS_OF_SHAPE = 50;

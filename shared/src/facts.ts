@@ -24,7 +24,7 @@ export const AgentFact = z.strictObject({
   client_id: Text,
   /** SHA-256 of the client secret. */
   secret_hash: Sha256Hex,
-  /** Raised by each rotation; a token that carries another version is refused. */
+  /** Raised by each rotation; a token with another version is refused. */
   credential_version: z.int().positive(),
   /** The newest kill-switch generation this agent was released from. */
   kill_released_generation: z.int().nonnegative(),
@@ -36,8 +36,8 @@ export type AgentFact = z.infer<typeof AgentFact>;
 export const MAX_AGENT_CREDENTIALS = 20;
 
 /**
- * key: the credential's id. One more client id and secret of an agent. It lets in and never keeps
- * out: a data plane that does not read it refuses the credential.
+ * key: the credential's id. An additional client id and secret of an agent. It only admits, and
+ * never restricts: a data plane that does not know it refuses the credential.
  */
 export const AgentCredentialFact = z.strictObject({
   id: Id,
@@ -60,9 +60,9 @@ export const RoleFact = z.strictObject({
 export type RoleFact = z.infer<typeof RoleFact>;
 
 /**
- * key: the role's id. What a role with `resource_scopes` permits, within them; its `role` fact then
- * permits nothing. A data plane that does not know this kind of fact does not know the scopes
- * either, and so the role permits nothing there.
+ * key: the role's id. The permissions of a role with `resource_scopes`, within them; its `role`
+ * fact then permits nothing. A data plane that does not know this kind of fact does not know the
+ * scopes either, so the role permits nothing there.
  */
 export const ScopedRoleFact = RoleFact.omit({ name: true });
 
@@ -82,7 +82,7 @@ export const TokenKeysFact = z.strictObject({
 });
 export type TokenKeysFact = z.infer<typeof TokenKeysFact>;
 
-/** key: `current`. Says that a newer bundle can be had. */
+/** key: `current`. Announces a newer bundle. */
 export const BundleFact = z.strictObject({
   revision: z.int().positive(),
   /** SHA-256 of the tar.gz. */
@@ -106,30 +106,31 @@ export const IdentifierKeyFact = z.strictObject({
   jwe: z.string(),
 });
 
-/** How a held result is handed over: as it came, or without the passages that were found. */
+/** How a held result is handed over: unchanged, or without the passages that were found. */
 export const ResultRelease = z.enum(['original', 'sanitized']);
 export type ResultRelease = z.infer<typeof ResultRelease>;
 
 /**
- * key: `<deployment_id>/<escalation_id>`. How an escalation ended, for the data plane that holds the
- * call or its result. It permits and never restricts: one that is not read leaves it to its time-out.
+ * key: `<deployment_id>/<escalation_id>`. How an escalation ended, for the data plane that holds
+ * the call or its result. It permits and never restricts: an unread one leaves the hold to its
+ * time-out.
  */
 export const EscalationFact = z.strictObject({
   escalation_id: Id,
   deployment_id: Id,
   resolution: z.enum(['approved', 'denied', 'timed_out']),
   resolved_at: Timestamp,
-  /** Set for `approved`, and for nothing else: the call may go once, until then. */
+  /** Only set for `approved`: the call may be made once, until then. */
   grant: z.strictObject({ id: Id, expires_at: Timestamp }).nullable(),
-  /** Of an approved result, and of nothing else: how the agent may see it. */
+  /** Only set for an approved result: how the agent may see it. */
   release: ResultRelease.optional(),
 });
 export type EscalationFact = z.infer<typeof EscalationFact>;
 
 /**
- * key: the exception's id; there is none for one that has ended. It lifts an escalation of its
- * shape, or the denial of one policy for one agent. A member that is null narrows nothing. It permits
- * and never restricts: a data plane that does not know this kind of fact goes on asking people.
+ * key: the exception's id; an ended one has no fact. It lifts an escalation of its shape, or the
+ * denial of one policy for one agent. A null member narrows nothing. It permits and never
+ * restricts: a data plane that does not know this kind of fact keeps asking people.
  */
 export const ExceptionFact = z
   .strictObject({
@@ -158,7 +159,7 @@ export type ExceptionFact = z.infer<typeof ExceptionFact>;
 
 /**
  * key: the binding. A call, or its result, that waits at one data plane, and how it ended, for the
- * tenant's other ones: the same call is answered there with how it stands. It permits nothing.
+ * tenant's other data planes: they answer the same call with that state. It permits nothing.
  */
 export const HeldCallFact = z.strictObject({
   escalation_id: Id,
@@ -168,15 +169,15 @@ export const HeldCallFact = z.strictObject({
   held: z.enum(['call', 'result']),
   status: z.enum(['pending', 'approved', 'denied', 'timed_out']),
   timeout_at: Timestamp,
-  /** Of one that is not pending: until when that is to be told. */
+  /** For one that is not pending: until when the end is reported. */
   told_until: Timestamp.nullable(),
 });
 export type HeldCallFact = z.infer<typeof HeldCallFact>;
 
-/** Agents of a workflow, at most, and what one of them may do. */
+/** Agents of a workflow, at most, and actions of one of them. */
 export const MAX_PARTICIPANTS = 100;
 export const MAX_ALLOWED_ACTIONS = 50;
-/** How deep a chain of events or of delegations may be, at most. */
+/** The greatest depth of a chain of events or delegations. */
 export const MAX_WORKFLOW_DEPTH = 64;
 
 /** key: the workflow's id. */
@@ -197,7 +198,7 @@ export const WorkflowFact = z.strictObject({
 });
 export type WorkflowFact = z.infer<typeof WorkflowFact>;
 
-/** key: the session's id. There is none for a session that has ended. */
+/** key: the session's id. An ended session has no fact. */
 export const WorkflowSessionFact = z.strictObject({
   id: Id,
   workflow_id: Id,
@@ -205,7 +206,7 @@ export const WorkflowSessionFact = z.strictObject({
 });
 export type WorkflowSessionFact = z.infer<typeof WorkflowSessionFact>;
 
-/** key: the delegation's id. There is none for one that was revoked or whose session has ended. */
+/** key: the delegation's id. One that was revoked, or whose session has ended, has no fact. */
 export const DelegationFact = z.strictObject({
   id: Id,
   workflow_session_id: Id,
@@ -215,7 +216,7 @@ export const DelegationFact = z.strictObject({
   depth: z.int().positive().max(MAX_WORKFLOW_DEPTH),
   tools: z.array(Text).min(1).max(200),
   resources: z.array(Text).min(1).max(200),
-  /** For whom the delegatee acts. */
+  /** The requester for whom the delegatee acts. */
   requester: Text,
   expires_at: Timestamp,
 });
@@ -237,7 +238,10 @@ export const FACTS = {
   workflow: WorkflowFact,
   workflow_session: WorkflowSessionFact,
   delegation: DelegationFact,
-  /** keys: `workflow`, `delegation`. What tokens of those classes are signed with: they restrict nothing. */
+  /**
+   * keys: `workflow`, `delegation`. The keys that sign tokens of those classes: they restrict
+   * nothing.
+   */
   'optional.session_token_keys': TokenKeysFact,
   /** key: `current`. The keys of bundles and of the feed. */
   'optional.key_history': KeyHistory,
@@ -246,8 +250,8 @@ export type FactKind = keyof typeof FACTS;
 export type FactOf<K extends FactKind> = z.infer<(typeof FACTS)[K]>;
 
 /**
- * How the name of a kind begins that a data plane may ignore. A kind that it does not know is kept
- * for a newer version; where it is not optional, the tenant's calls are denied meanwhile.
+ * Prefix of a kind that a data plane may ignore. An unknown kind is stored for a newer version;
+ * unless it is optional, the tenant's calls are denied meanwhile.
  */
 export const OPTIONAL_KIND = 'optional.';
 
@@ -265,7 +269,9 @@ export type NewFact = {
   [K in FactKind]: { kind: K; key: string; value: FactOf<K> | null };
 }[FactKind];
 
-/** Whether an agent may act, given the tenant's kill switch: what is shown and what is enforced. */
+/**
+ * Whether an agent may act, given the tenant's kill switch: the same for display and enforcement.
+ */
 export function effectiveAgentStatus(
   agent: Pick<AgentFact, 'status' | 'kill_released_generation'>,
   killSwitch: Pick<KillSwitchFact, 'engaged' | 'generation'> | null,

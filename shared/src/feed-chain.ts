@@ -1,7 +1,7 @@
 /**
  * The digest that binds a cursor in a tenant's feed to everything before it. Two sides that agree
  * on (seq, digest) have read the same entries: a control plane that was restored from a backup, and
- * gave numbers away a second time, shows at once. Proven by feed-chain.test.ts.
+ * reused numbers, is detected at once. Proven by feed-chain.test.ts.
  */
 import { createHash, hash } from 'node:crypto';
 import { canonicalize } from './canonical-json.ts';
@@ -21,7 +21,7 @@ export function feedDigest(previous: string, { seq, kind, key, value }: FeedEntr
   return hash('sha256', canonicalize({ previous, seq, kind, key, value: value ?? null }), 'hex');
 }
 
-/** Sums up the entries of a snapshot in the order in which they are sent. */
+/** Digests the entries of a snapshot in the order in which they are sent. */
 export function createSnapshotDigest() {
   const sum = createHash('sha256');
   let count = 0;

@@ -1,7 +1,7 @@
 /**
- * Which keys of bundles and of the feed a data plane may take: a new one only by the word of one that
- * it knows, however many it missed, so that whoever answers in the control plane's place brings none
- * of their own. Proven by follow-keys.test.ts.
+ * Which bundle and feed keys a data plane may accept: a new one only if a known key vouches for it,
+ * however many rotations it missed, so that an impostor of the control plane cannot introduce keys.
+ * Proven by follow-keys.test.ts.
  */
 import type { RegistrationAnswer } from './channels.ts';
 import type { EvidenceJwk, KeyPurpose } from './evidence/evidence-keys.ts';
@@ -10,14 +10,14 @@ import type { KeyHistory } from './key-history.ts';
 
 type TrustedKey = RegistrationAnswer['feed_keys'][number];
 
-/** The keys that are good, and the ids of those that no statement leads to. */
+/** The accepted keys, and the ids of those that no statement leads to. */
 export interface FollowedKeys {
   keys: TrustedKey[];
   untrusted: string[];
 }
 
 /**
- * Holds keys against the statements.
+ * Checks keys against the statements.
  *
  * @param purpose what the keys sign
  * @param known what is trusted already; a key of the same id is not replaced
@@ -36,7 +36,7 @@ export function followKeys(
     const { kid } = jwk;
     living.set(keyPlace({ purpose, kid }), { kid, jwk, ...alive });
   }
-  // Before revocations: the last word of a key that is revoked now names the one after it.
+  // Before revocations: a key's last statement names its successor, even if the key is revoked now.
   const rotations = history.rotations.filter(({ statement }) => statement.purpose === purpose);
   followRotations(living, rotations, ({ kid, jwk }) => ({ kid, jwk, ...alive }));
   const revoked = new Set(
@@ -54,8 +54,8 @@ export function followKeys(
 }
 
 /**
- * The answer to a registration with the keys that may be taken of it. The first answer is believed,
- * and one of a control plane that never told how keys follow one another.
+ * The answer to a registration, with only the keys that may be accepted. The first answer is
+ * trusted, and so is that of a control plane that never sent a key history.
  *
  * @param kept the answer that is kept from before
  */
@@ -63,7 +63,7 @@ export function followRegistration(
   kept: RegistrationAnswer | undefined,
   answer: RegistrationAnswer,
 ): { answer: RegistrationAnswer; untrusted: string[] } {
-  // Once told, it is not left out any more: it would bring any key.
+  // Once sent, a history cannot be omitted again: that would admit any key.
   const history = answer.key_history ?? kept?.key_history;
   if (!kept || !history) return { answer, untrusted: [] };
   const follow = (purpose: 'bundle' | 'feed'): FollowedKeys => {
@@ -83,7 +83,7 @@ export function followRegistration(
 }
 
 /**
- * The keys of a registration with those that the feed told of since.
+ * The keys of a registration with those that the feed announced since.
  *
  * @param history undefined where it told of none
  */
@@ -103,7 +103,7 @@ function hasKeys(history: KeyHistory | undefined, purpose: KeyPurpose): boolean 
   return history?.keys.some((key) => key.purpose === purpose) ?? false;
 }
 
-/** A kept answer names the algorithm of each key; a statement may leave it to the kind. */
+/** A stored answer names each key's algorithm; a statement may leave it to the kind. */
 function toTrustedKey(kid: string, jwk: typeof EvidenceJwk._output): TrustedKey {
   const { alg } = jwk;
   if (typeof alg === 'string') return { ...jwk, kid, alg };

@@ -1,4 +1,4 @@
-/** `GET /`: what this is and where to go, for a person at a browser and for a curl. */
+/** `GET /`: what this service is and where to go, for browsers and curl. */
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { addressFor } from './own-addresses.ts';
@@ -17,7 +17,7 @@ export interface FrontPageOptions {
   version: string;
   /** SERVICE_DEPLOYMENT_MODE */
   mode: 'standalone' | 'control-plane' | 'data-plane';
-  /** What the plane's own hooks want to read at a route. */
+  /** Configuration for the plane's own hooks. */
   config?: FastifyContextConfig;
 }
 
@@ -56,7 +56,7 @@ export function addFrontPage(app: FastifyInstance, options: FrontPageOptions): v
           },
         },
       },
-      // The page goes out as it is.
+      // The page is sent unchanged.
       serializerCompiler: () => (page) => (typeof page === 'string' ? page : JSON.stringify(page)),
     },
     async (request, reply) => {

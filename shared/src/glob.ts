@@ -1,4 +1,4 @@
-/** Work that may still be done for one question; used up, the answer is no. */
+/** Remaining effort for one question; once used up, the answer is no. */
 export interface Effort {
   left: number;
 }
@@ -11,8 +11,8 @@ const IN_SEGMENT = -1;
 const ANYTHING = -2;
 
 /**
- * A pattern with stars. Time is linear in the text: all places of the pattern that are possible are
- * followed at once, so nothing is tried twice, and no text of anybody's becomes an expression.
+ * A pattern with stars. Time is linear in the text: all possible positions in the pattern are
+ * tracked together, so nothing is tried twice, and no foreign text becomes a regular expression.
  */
 export class Glob {
   readonly #tokens: readonly number[];
@@ -26,12 +26,12 @@ export class Glob {
     return this.#follow(text, effort).has(this.#tokens.length);
   }
 
-  /** Whether any text that begins so could match. */
+  /** Whether any text with this beginning could match. */
   canBegin(prefix: string, effort: Effort): boolean {
     return [...this.#follow(prefix, effort)].some((at) => at < this.#tokens.length);
   }
 
-  /** The places of the pattern that are possible after the text. */
+  /** The possible positions in the pattern after the text. */
   #follow(text: string, effort: Effort): Set<number> {
     let active = this.#add(new Set(), 0);
     for (let i = 0; i < text.length && active.size > 0; i++) {
@@ -49,7 +49,7 @@ export class Glob {
     return active;
   }
 
-  /** A star may also stand for nothing. */
+  /** A star may also match nothing. */
   #add(places: Set<number>, from: number): Set<number> {
     for (let at = from; !places.has(at); at++) {
       places.add(at);

@@ -59,9 +59,9 @@ export interface ChainBreak {
   actual: string;
 }
 
-/** A record's place, as far as it can be read. */
+/** A record's position, as far as it can be read. */
 export interface LinkPlace extends Pick<ChainLink, 'epoch' | 'seq' | 'previous'> {
-  /** Undefined where the record cannot be read: its link is then not looked at. */
+  /** Undefined where the record cannot be read: its link is then not checked. */
   prev_hash: string | undefined;
 }
 
@@ -109,7 +109,7 @@ export function verifyLink(
 ): { after: ChainPosition; broken: ChainBreak | null } {
   const { epoch, seq } = link;
   const actual = recordHash(link.bytes);
-  // Going on from the stored hash keeps one edited record from breaking every later link.
+  // Continuing from the stored hash keeps one edited record from breaking every later link.
   const after = { epoch, seq, head: storedHash ?? actual };
   if (storedHash !== undefined && storedHash !== actual) {
     return { after, broken: { kind: 'content', epoch, seq, expected: storedHash, actual } };

@@ -1,4 +1,4 @@
-/** How long a call waits for a person, as a bundle tells it (specification 1, section 3). */
+/** How long a call waits for a person, as carried by a bundle (specification 1, section 3). */
 import { z } from 'zod';
 
 /** One minute to seven days. */
@@ -18,10 +18,10 @@ export const HoldSettings = z.looseObject({
 });
 export type HoldSettings = z.infer<typeof HoldSettings>;
 
-/** What holds where a tenant set nothing: the riskier the agent, the sooner it is too late. */
+/** The defaults of a tenant: the riskier the agent, the shorter the time. */
 export const DEFAULT_HOLD_SETTINGS: HoldSettings = {
   timeout_minutes: { low: 60, medium: 30, high: 15, critical: 5 },
 };
 
-/** How long an approval can be used by the call that it is for. */
+/** How long an approval can be used by its call. */
 export const GRANT_MS = 10 * 60_000;

@@ -36,8 +36,8 @@ export class RequestInvalid extends Error {
 }
 
 /**
- * The body of an error of the token route: to a form, which OAuth clients send, also RFC 6749
- * section 5.2.
+ * The body of an error of the token route: for a form, which OAuth clients send, it also follows
+ * RFC 6749 section 5.2.
  */
 export const TokenErrorBody = ErrorBody.extend({
   error: z.string().optional(),
@@ -46,7 +46,7 @@ export const TokenErrorBody = ErrorBody.extend({
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Errors are answered to forms in OAuth's words too. */
+    /** Errors for forms also use OAuth's codes. */
     oauthErrors?: true;
   }
 }
@@ -72,7 +72,7 @@ const FRAMEWORK_ERRORS: Record<string, ErrorCode> = {
   FST_ERR_BAD_URL: 'BAD_REQUEST',
 };
 
-/** @returns what to answer, or undefined when nobody expected the error */
+/** @returns the answer, or undefined for an unexpected error */
 function toAppError(error: unknown, isAway: (error: unknown) => boolean): AppError | undefined {
   if (error instanceof AppError) return error;
   if (error instanceof RequestInvalid) return invalidRequest(error);
@@ -81,7 +81,7 @@ function toAppError(error: unknown, isAway: (error: unknown) => boolean): AppErr
   const { code, statusCode } = error as Partial<FastifyError>;
   const known = code === undefined ? undefined : FRAMEWORK_ERRORS[code];
   if (known) return new AppError(known);
-  // Any other fault that the framework blames on the request.
+  // Any other error that the framework attributes to the request.
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new AppError('BAD_REQUEST');
   }
@@ -89,14 +89,14 @@ function toAppError(error: unknown, isAway: (error: unknown) => boolean): AppErr
   return undefined;
 }
 
-/** Fields that an answer names, at most. */
+/** Fields listed in an answer, at most. */
 const MAX_FIELD_ERRORS = 50;
 
 function invalidRequest({ issues, validationContext }: RequestInvalid): AppError {
-  // An id that is none names nothing: the same answer as for another tenant's row.
+  // A malformed id names nothing: the same answer as for another tenant's row.
   if (validationContext === 'params') return new AppError('NOT_FOUND');
   const where = validationContext === 'querystring' ? 'query' : (validationContext ?? 'body');
-  // A body can be wrong in more places than anybody reads, each of which is told at length.
+  // A body can be wrong in more places than anybody reads, each described at length.
   const errors = issues
     .slice(0, MAX_FIELD_ERRORS)
     .flatMap((issue) => toFieldErrors(issue, where))
@@ -156,7 +156,7 @@ function answer(
   });
 }
 
-/** What RFC 6749 adds to the specification's body, where the caller speaks OAuth. */
+/** RFC 6749's additions to the specification's body, for OAuth callers. */
 function inOAuthWords(
   code: ErrorCode,
   detail: string,

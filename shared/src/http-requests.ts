@@ -1,17 +1,17 @@
-/** How requests are read, whichever plane they reach: by their zod schemas, and as strict JSON. */
+/** How requests are read in both planes: validated by zod schemas, parsed as strict JSON. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { type BodyHolder, createBodyTurns } from './body-turns.ts';
 import { RequestInvalid } from './http-errors.ts';
 import { parseStrictJson } from './strict-json.ts';
 
-/** Objects and arrays inside each other, in a body. */
+/** Nesting of objects and arrays in a body. */
 const MAX_BODY_DEPTH = 32;
 
 /** Values and keys in a body: no request of the API comes near. */
 const MAX_BODY_NODES = 20_000;
 
-/** Characters of an Authorization header: longer ones are read no further. */
+/** Characters of an Authorization header: longer ones are not read. */
 const MAX_AUTHORIZATION = 8192;
 
 /**
@@ -36,7 +36,7 @@ export function readStrictRequests(
     'application/json',
     { parseAs: 'buffer' },
     async (request: FastifyRequest, body: Buffer) => {
-      // An empty body is none: routes without a body accept the header all the same.
+      // An empty body counts as none: routes without a body still accept the header.
       if (body.length === 0) return undefined;
       await turns.take(holderOf(request), body.length);
       return parseStrictJson(body, { maxDepth: MAX_BODY_DEPTH, maxNodes: MAX_BODY_NODES });

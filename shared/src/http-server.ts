@@ -1,5 +1,5 @@
 /**
- * The one listener. Both planes register their routes on it as plugins, each with its own body
+ * The only listener. Both planes register their routes on it as plugins, each with its own body
  * parsers and hooks, so that neither pays for the other's.
  */
 import type { Server, Socket } from 'node:net';
@@ -25,18 +25,18 @@ export interface HttpServerOptions {
   log: Logger;
   /** SERVICE_CORS_ORIGINS_STR, split. */
   corsOrigins: string[];
-  /** SERVICE_TRUSTED_PROXIES; nobody unless given. */
+  /** SERVICE_TRUSTED_PROXIES; none unless given. */
   trustedProxies?: TrustedProxies;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Where the request comes from: the socket's address, or what a trusted proxy says. */
+    /** The request's origin: the socket's address, or what a trusted proxy reports. */
     readonly clientAddress: string;
   }
 }
 
-/** How long requests under way may take to end once the service stops. */
+/** How long requests in progress may take to finish once the service stops. */
 const DRAIN_MS = 10_000;
 
 /**
@@ -51,13 +51,14 @@ export function createHttpServer({
   const handleError = createErrorHandler();
   const app: FastifyInstance = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    // A line a request is each plane's own choice.
+    // Whether to log a line for each request is each plane's own choice.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => uuidv7(),
     childLoggerFactory: (parent, bindings, options) => new RequestLog(parent, bindings, options),
     bodyLimit: BODY_LIMIT_BYTES,
     exposeHeadRoutes: false,
-    // Slow senders of headers or bodies; answers (streams, long polls) may take as long as they like.
+    // Against slow senders of headers or bodies; answers (streams, long polls) may take as long as
+    // they like.
     requestTimeout: 130_000,
     forceCloseConnections: 'idle',
     // Names of 200 characters, percent-encoded.
@@ -68,7 +69,7 @@ export function createHttpServer({
   boundClosing(app);
   const letStall = closeStalled(app.server);
   app.addHook('onClose', async () => letStall());
-  // Not Fastify's trustProxy: that would believe the host and the scheme that a header names, too.
+  // Not Fastify's trustProxy: that would also trust the host and the scheme that a header names.
   app.decorateRequest('clientAddress', {
     getter() {
       const { headers, socket } = this.raw;
@@ -92,9 +93,9 @@ const UNREADABLE: Record<string, readonly [string, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
 };
 
-/** What Node's parser refuses reaches no route, and is answered like every other error. */
+/** Requests that Node's parser refuses reach no route, but are answered like every other error. */
 function answerUnreadable(error: ConnectionError, socket: Socket): void {
-  // The other side has gone: nobody reads an answer.
+  // The client has gone: nobody reads an answer.
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -111,7 +112,7 @@ function answerUnreadable(error: ConnectionError, socket: Socket): void {
 }
 
 /**
- * Closing waits for requests under way, but not for ever, and not for connections that never sent
+ * Closing waits for requests in progress, but not forever, and not for connections that never sent
  * one (a browser opens them in advance): Node counts those as busy until they time out.
  */
 function boundClosing(app: FastifyInstance): void {
@@ -126,7 +127,7 @@ function boundClosing(app: FastifyInstance): void {
     for (const socket of silent) socket.destroy();
     timers.push(
       setTimeout(() => app.server.closeAllConnections(), DRAIN_MS),
-      // A connection whose last answer was given meanwhile would be kept for the next request.
+      // A connection whose last answer was sent in the meantime would be kept for the next request.
       setInterval(() => app.server.closeIdleConnections(), 50),
     );
   });
@@ -135,7 +136,7 @@ function boundClosing(app: FastifyInstance): void {
   });
 }
 
-/** The address that a listening server is reached at from its own machine. */
+/** The address of a listening server as reached from its own machine. */
 export function listeningUrl(
   app: { server: Pick<Server, 'address'> },
   given: { host: string; port: number },

@@ -1,7 +1,7 @@
 /**
- * Keyed hashes in the place of identifiers (`hash_identifiers` of a tenant's data protection). The
- * key is the tenant's own: whoever has it can test guesses, so it travels sealed to each data plane
- * and is in no bundle. The same identifier has the same hash until the key is rotated.
+ * Keyed hashes in place of identifiers (`hash_identifiers` of a tenant's data protection). The key
+ * is the tenant's own: whoever has it can test guesses, so it travels sealed to each data plane and
+ * is in no bundle. An identifier has the same hash until the key is rotated.
  */
 import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { Id } from './text.ts';
 
 export const IDENTIFIER_KEY_BYTES = 32;
 
-/** The plaintext of the sealed key. It names where it belongs, so that none can be put elsewhere. */
+/** The plaintext of the sealed key. It names its place, so that none can be used elsewhere. */
 export const SealedIdentifierKey = z.strictObject({
   purpose: z.literal('identifier-key'),
   tenant_id: Id,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-// A pool, since one call to the system for every id is most of an id's cost; as text, since ids are.
+// A pool, since a system call for every id would be most of its cost; as text, since ids are text.
 const POOL_BYTES = 4096;
 const ID_BYTES = 10;
 let pool = randomBytes(POOL_BYTES);

@@ -1,6 +1,6 @@
 /**
- * How a tenant's data planes treat what servers say: member `inbound` of the bundle's settings.
- * Absent means `DEFAULT_INBOUND_ACTIONS`, and no rules.
+ * How a tenant's data planes treat server text: member `inbound` of the bundle's settings. Absent
+ * means `DEFAULT_INBOUND_ACTIONS`, and no rules.
  */
 import { z } from 'zod';
 import type { Severity } from './ledger-record.ts';
@@ -8,7 +8,7 @@ import { Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
 /** Rules of one tenant; all are in its bundle. */
 export const MAX_SOURCE_RULES = 500;
-/** Stars of one pattern: each is followed at once, so they bound what a comparison costs. */
+/** Stars of one pattern: each adds a position to track, so they bound the cost of a comparison. */
 const MAX_STARS = 16;
 
 export const SOURCE_RULE_TYPES = ['trust', 'untrusted', 'block'] as const;
@@ -25,16 +25,16 @@ export const SourceRule = z.object({
   id: Id,
   source_pattern: SourcePattern,
   rule_type: z.enum(SOURCE_RULE_TYPES),
-  /** Decided by the data plane's clock: no bundle is built when a rule expires. Null: never. */
+  /** Checked by the data plane's clock: no bundle is built when a rule expires. Null: never. */
   expires_at: Timestamp.nullable(),
 });
 export type SourceRule = z.infer<typeof SourceRule>;
 
-/** `hold`: a person decides; what cannot wait for one is replaced. */
+/** `hold`: a person decides; what cannot be held is replaced. */
 export const InboundAction = z.enum(['pass', 'hold', 'substitute']);
 export type InboundAction = z.infer<typeof InboundAction>;
 
-/** What is done about a finding, by its severity; `info` is passed on. */
+/** The action for a finding, by its severity; `info` is passed on. */
 export const InboundActions = z.object({
   low: InboundAction,
   medium: InboundAction,
@@ -53,10 +53,10 @@ export const DEFAULT_INBOUND_ACTIONS: InboundActions = {
 /** Tools of one tenant whose pin travels in its bundle: those that have ever changed. */
 export const MAX_PINS = 5_000;
 
-/** Tools of one tenant of which it is kept what they are pinned to. */
+/** Tools of one tenant whose pins are stored. */
 export const MAX_KEPT_PINS = 20_000;
 
-/** What is held of tools whose definition changes. */
+/** The policy for tools whose definition changes. */
 export const PinnedToolsSetting = z.object({
   /** A changed tool is neither listed nor called until an administrator approves it. */
   require_approval: z.boolean(),
@@ -66,7 +66,7 @@ export const PinnedToolsSetting = z.object({
         server_id: Text,
         tool_name: Text,
         hash: Sha256Hex,
-        /** Whatever else the server says of the tool is approved, too. */
+        /** Every other definition from the server is approved, too. */
         varies: z.boolean().optional(),
       }),
     )
@@ -75,10 +75,10 @@ export const PinnedToolsSetting = z.object({
 
 export const InboundSettings = z.looseObject({
   actions: InboundActions,
-  /** Of sources that a rule calls untrusted; absent: as `actions`. */
+  /** For sources that a rule calls untrusted; absent: as `actions`. */
   untrusted_actions: InboundActions.optional(),
   rules: z.array(SourceRule).max(MAX_SOURCE_RULES),
-  /** Bundles of before do not have it: nothing waits for approval. */
+  /** Earlier bundles do not have it: nothing waits for approval. */
   pinned_tools: PinnedToolsSetting.optional(),
 });
 export type InboundSettings = z.infer<typeof InboundSettings>;

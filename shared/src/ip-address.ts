@@ -1,11 +1,11 @@
-/** What an IP address is, beneath its ways of being written. */
+/** The address that an IP text denotes, whatever its spelling. */
 import { isIP } from 'node:net';
 
 /**
  * The address that is meant: without a zone, and as IPv4 where IPv6 only dresses it (`::ffff:0:0/96`,
  * and `64:ff9b::/96`, which a NAT64 translates).
  *
- * @returns null for what is no address
+ * @returns null for anything but an address
  */
 export function bareAddress(text: string): string | null {
   const [address = ''] = text.split('%');

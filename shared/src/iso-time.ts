@@ -2,8 +2,7 @@ let last = Number.NaN;
 let text = '';
 
 /**
- * A time as ISO 8601 in UTC, with milliseconds. Calls that come within the same millisecond share
- * one text.
+ * A time as ISO 8601 in UTC, with milliseconds. Calls within the same millisecond share one text.
  *
  * @param ms Unix milliseconds
  */

@@ -1,12 +1,12 @@
 /**
- * What a data plane is told of the keys that it follows: those of bundles and of the feed, each with
- * its time, and that one follows another. It comes with the answer to a registration and by the feed.
- * An older data plane ignores it and takes the keys that registration names.
+ * The history of the bundle and feed keys for a data plane: each key with its time, and the
+ * statements that link them. It comes with the answer to a registration and by the feed. An older
+ * data plane ignores it and takes the keys that registration names.
  */
 import { z } from 'zod';
 import { KeyEntry, SignedRotation } from './evidence/evidence-keys.ts';
 
-/** Of all purposes together. */
+/** For all purposes together. */
 const MAX_KEYS = 1_000;
 
 export const KeyHistory = z.strictObject({

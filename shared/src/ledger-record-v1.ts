@@ -1,6 +1,6 @@
 /**
  * Version 1 of the ledger's records, as data planes wrote them before version 2. It never changes:
- * records of it stay valid and verifiable for ever. ledger-record.ts builds version 2 upon it.
+ * its records stay valid and verifiable forever. ledger-record.ts builds version 2 upon it.
  */
 import { z } from 'zod';
 import { Epoch, Id, Sha256Hex, Text, Timestamp } from './text.ts';
@@ -24,7 +24,7 @@ export const MAX_LIST_ITEMS = 1_000;
 export const List = <T extends z.ZodType>(item: T) =>
   z.array(z.unknown()).max(MAX_LIST_ITEMS).pipe(z.array(item));
 
-/** What every record carries beside its own fields. */
+/** The members of every record beside its own fields. */
 export const ENVELOPE_V1 = {
   v: z.literal(1),
   id: Id,
@@ -41,7 +41,10 @@ export const ENVELOPE_V1 = {
   bundle_revision: z.int().nonnegative().nullable(),
 };
 
-/** The first record of an epoch; it names the end of the epoch before, so that a cut tail shows. */
+/**
+ * The first record of an epoch; it names the end of the previous epoch, so that a cut tail is
+ * detected.
+ */
 export const EpochStartV1 = z.strictObject({
   ...ENVELOPE_V1,
   type: z.literal('epoch_start'),
@@ -86,7 +89,7 @@ export const DecisionV1 = z.strictObject({
   region: Text.nullable(),
 });
 
-/** What became of an allowed call; joined to its decision when events are listed. */
+/** The outcome of an allowed call; joined to its decision when events are listed. */
 export const OutcomeV1 = z.strictObject({
   ...ENVELOPE_V1,
   type: z.literal('outcome'),

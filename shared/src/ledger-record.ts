@@ -47,7 +47,7 @@ const boundCall = {
   mcp_server: Text,
   method: Text,
   tool_name: Text,
-  /** Of the held call's decision, which has the salt. */
+  /** The held call's decision, which has the salt. */
   instruction_hash: Sha256Hex,
 };
 
@@ -55,7 +55,7 @@ const EpochStart = EpochStartV1.extend({ v });
 
 const Decision = DecisionV1.extend({
   v,
-  /** The hold that this decision opened (`hold_opened`), or that its call waits with. */
+  /** The hold that this decision opened (`hold_opened`), or under which its call waits. */
   escalation_id: Id.nullable(),
   /** The approval that this decision redeemed. A grant is redeemed once. */
   grant_id: Id.nullable(),
@@ -66,9 +66,9 @@ const Decision = DecisionV1.extend({
    * the payload, and is not the decision's.
    */
   payload_digest: Sha256Hex.nullable(),
-  /** The members of this record that the tenant's data protection has changed. */
+  /** The members of this record that the tenant's data protection changed. */
   protected_fields: List(z.enum(['target', 'policy_reason', 'requester_id'])),
-  /** Of a call to a language model. Its messages are never recorded. */
+  /** For a call to a language model. Its messages are never recorded. */
   model: z
     .strictObject({
       name: Text.nullable(),
@@ -87,26 +87,26 @@ const Outcome = OutcomeV1.extend({
    * result came. Version 1 has the bare SHA-256 of the bytes.
    */
   result_digest: OutcomeV1.shape.result_digest,
-  /** As the decision's, of the kept result. */
+  /** As in the decision, for the kept result. */
   payload_digest: Sha256Hex.nullable(),
   /** What became of the result; null where none came. */
   result_action: z.enum(['allowed', 'blocked', 'replaced', 'held']).nullable(),
-  /** What inspection found in the result; null where it found nothing. */
+  /** The findings of inspection in the result; null where there are none. */
   inspection: z
     .strictObject({
-      /** The step that blocked, replaced or held it; null where it was allowed all the same. */
+      /** The step that blocked, replaced or held it; null where it was passed on all the same. */
       step: Text.nullable(),
       /** The first of them; `inbound_findings_count` counts all. */
       inbound_findings: List(z.looseObject({ class: Text, severity: Severity })),
       dlp_findings_count: z.int().nonnegative(),
       dlp_findings: DecisionV1.shape.dlp_findings,
-      /** As `result_digest`, of what the agent got in place of the result. */
+      /** Like `result_digest`, for what the agent got in place of the result. */
       replacement_digest: Sha256Hex.nullable(),
       /** The hold of a held result (`hold_opened`). */
       escalation_id: Id.nullable(),
     })
     .nullable(),
-  /** Of a call to a language model. */
+  /** For a call to a language model. */
   model_usage: z
     .strictObject({
       status: z.int().nullable(),
@@ -122,7 +122,10 @@ const Alert = AlertV1.extend({ v });
 const AdminAction = AdminActionV1.extend({ v, actor: Actor });
 
 /** A call, or its result, waits for a person. */
-/** What a hold is bound to, keyed by what no chain has: how another data plane knows the same call. */
+/**
+ * What a hold is bound to, keyed by a secret that no chain contains: another data plane recognises
+ * the same call by it.
+ */
 const Binding = Sha256Hex.nullable().optional();
 
 const HoldOpened = z.strictObject({
@@ -149,10 +152,7 @@ const HoldOpened = z.strictObject({
     .optional(),
 });
 
-/**
- * A result waits for a person, since it looks like an injection: what was found in it, and not what
- * it says.
- */
+/** A result waits for a person, since it looks like an injection: its findings, not its text. */
 const ResultHeld = z.strictObject({
   ...envelope,
   type: z.literal('result_held'),
@@ -186,14 +186,14 @@ const HoldResolved = z.strictObject({
     'result_blocked',
   ]),
   resolved_at: Timestamp,
-  /** Null where nobody did, and the hold timed out. */
+  /** Null if nobody did, and the hold timed out. */
   resolved_by: Actor.nullable(),
   notes: Text.nullable(),
   /** What an approval allows: this call, once, until it expires. */
   grant: z.strictObject({ id: Id, expires_at: Timestamp, ...boundCall }).nullable(),
 });
 
-/** Calls of an agent that its rate limit refused: counted, with no decision each. */
+/** Calls of an agent that its rate limit refused: counted, without decisions. */
 const RateLimited = z.strictObject({
   ...envelope,
   type: z.literal('rate_limited'),
@@ -216,7 +216,7 @@ const RecordV1 = z.discriminatedUnion('type', [
   AdminActionV1,
 ]);
 
-/** What is written now. */
+/** The schema for writing. */
 export const RecordV2 = z.discriminatedUnion('type', [
   EpochStart,
   Decision,
@@ -245,7 +245,7 @@ export type ChainFields = 'v' | 'tenant_id' | 'stream' | 'epoch' | 'seq' | 'prev
 
 type WithoutChain<R> = R extends { type: string } ? Omit<R, ChainFields> : never;
 
-/** A record as its author hands it to the ledger, before it has a place in the chain. */
+/** A record as its author hands it to the ledger, before it has a position in the chain. */
 export type UnchainedRecord = WithoutChain<z.infer<typeof RecordV2>>;
 
 const CHAIN_FIELDS = {
@@ -257,7 +257,7 @@ const CHAIN_FIELDS = {
   prev_hash: true,
 } as const satisfies Record<ChainFields, true>;
 
-/** A writer checks records with it: nothing is chained that no reader would accept. */
+/** A writer checks records with it: nothing is chained that a reader would refuse. */
 export const UnchainedRecord = z.discriminatedUnion('type', [
   EpochStart.omit(CHAIN_FIELDS),
   Decision.omit(CHAIN_FIELDS),
@@ -270,7 +270,7 @@ export const UnchainedRecord = z.discriminatedUnion('type', [
   ResultHeld.omit(CHAIN_FIELDS),
 ]) satisfies z.ZodType<UnchainedRecord>;
 
-/** Where a stream stands: what the next record follows. */
+/** A stream's position: what the next record follows. */
 export interface ChainHead {
   tenant_id: string;
   stream: string;

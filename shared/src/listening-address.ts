@@ -1,6 +1,6 @@
 /**
- * The address to listen on, tried before anything long starts: a port that is taken is told in the
- * first second, and port 0 becomes a number before tokens and metadata name it.
+ * The listening address, tried before anything slow starts: a port in use is reported in the first
+ * second, and port 0 becomes a number before tokens and metadata name it.
  */
 import { createServer } from 'node:net';
 import { errorCode, StartError } from './start-error.ts';
@@ -14,10 +14,10 @@ export interface ListeningAddress {
   publicUrl: string;
 }
 
-/** Listening there is reached by the name of the machine's own loopback. */
+/** Hosts that are reached by the name of the machine's own loopback. */
 const ANY_OR_LOOPBACK = new Set(['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost']);
 
-/** Where clients reach a service that was told nothing of it. */
+/** The address for clients of a service without a configured one. */
 export function defaultPublicUrl(host: string, port: number): string {
   if (ANY_OR_LOOPBACK.has(host)) return `http://localhost:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

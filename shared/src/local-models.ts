@@ -1,5 +1,5 @@
 /**
- * How calls to the local model runtime are named (specification 2, section 6), beside MCP servers
+ * The names of calls to the local model runtime (specification 2, section 6), beside MCP servers
  * and their tools: no MCP server may have this id.
  */
 export const LOCAL_MODELS = {

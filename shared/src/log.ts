@@ -1,6 +1,6 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 
-/** Where callers put secrets; what we hold ourselves is a `Secret`, which shows itself to nobody. */
+/** Where callers put secrets; our own are `Secret`s, which never show themselves. */
 const REDACTED = [
   'authorization',
   'password',
@@ -26,7 +26,7 @@ export function createLog({ debug }: { debug: boolean }, destination?: Destinati
   return destination ? pino(options, destination) : pino(options);
 }
 
-/** What helps to mend it. A database error's own fields hold the whole connection. */
+/** What helps to fix it. A database error's own fields contain the whole connection. */
 function showError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, stack, cause } = error;

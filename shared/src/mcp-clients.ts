@@ -1,10 +1,10 @@
 /**
- * MCP clients that people use, and how an entry of each looks in its configuration. The formats are
- * the clients' own, as their documentation has them (docs/connect.md).
+ * Common MCP clients, and the form of an entry in the configuration of each. The formats are the
+ * clients' own, as documented (docs/connect.md).
  */
 import { z } from 'zod';
 
-/** Clients whose configuration is known; `other` takes the common form. */
+/** Clients whose configuration is known; `other` gets the common form. */
 export const McpClient = z.enum([
   'claude-desktop',
   'claude-code',
@@ -16,13 +16,13 @@ export const McpClient = z.enum([
 ]);
 export type McpClient = z.infer<typeof McpClient>;
 
-/** The name that an entry has unless somebody chooses another. */
+/** The default name of an entry. */
 export const ENTRY_NAME = 'governance';
 
-/** What an entry leads to. */
+/** What an entry points to. */
 export interface GatewayAccess {
   url: string;
-  /** The value of the Authorization header: whoever reads it is the agent. */
+  /** The value of the Authorization header: whoever reads it can act as the agent. */
   authorization: string;
 }
 
@@ -40,8 +40,8 @@ const BRIDGE_VARIABLE = 'AGENT_AUTH';
 export function clientEntry(client: McpClient, { url, authorization }: GatewayAccess): ClientEntry {
   const headers = { Authorization: authorization };
   switch (client) {
-    // It starts local processes alone: this one passes everything on. The header stands in `env`,
-    // since an argument with a space is taken apart on Windows.
+    // It only starts local processes: this one forwards everything. The header is in `env`, since
+    // an argument with a space is split on Windows.
     case 'claude-desktop':
       return {
         command: 'npx',

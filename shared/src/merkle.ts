@@ -34,7 +34,7 @@ node[0] = 0x01;
  * @throws TypeError when one of them is none
  */
 export function nodeHash(left: string, right: string): string {
-  // Hexadecimal digits that are none would leave what the node before had there.
+  // Invalid hexadecimal digits would leave the previous node's bytes there.
   if (node.write(left, 1, 32, 'hex') !== 32 || node.write(right, 33, 32, 'hex') !== 32) {
     throw new TypeError('a leaf is no SHA-256 in hexadecimal');
   }

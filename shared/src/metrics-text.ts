@@ -1,6 +1,5 @@
 /**
- * Metrics without the tenants in them, for whoever reads them without a token: the series of all
- * tenants are added up.
+ * Metrics without tenants, for readers without a token: the series of all tenants are added up.
  *
  * @param text in Prometheus's text format, of this service's own registries
  */

@@ -11,10 +11,10 @@ import { ADDRESS_REFUSED, createAddressPolicy } from './address-policy.ts';
 
 export type OutboundClient = ReturnType<typeof createOutboundClient>;
 
-/** Its message is for the operator, and holds nothing of an answer. */
+/** Its message is for the operator, and contains nothing of an answer. */
 export class OutboundError extends Error {}
 
-/** @returns what is said of a host that is not open */
+/** @returns the message for a host that is not open */
 export const notOpen = (host: string): string =>
   `the address of ${host} is not global: SERVICE_OUTBOUND_ALLOW does not name it`;
 
@@ -51,7 +51,7 @@ export function createOutboundClient({
       const { body, headers, timeoutMs, maxBytes, signal } = request;
       const url = new URL(request.url);
       const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-      // Who writes an address means it: nobody else can make it lead elsewhere.
+      // An address given by the operator is intended: nobody else can redirect it.
       const isWritten = isIP(host) !== 0;
       const deadline = AbortSignal.timeout(timeoutMs);
       const ended = signal ? AbortSignal.any([signal, deadline]) : deadline;
@@ -103,7 +103,7 @@ function toFailure(error: unknown, deadline: AbortSignal): unknown {
 }
 
 /**
- * What failed, for those who look after the service: never what the other side said.
+ * What failed, for the operator: never the other side's text.
  *
  * @param error of `post`
  */

@@ -1,8 +1,8 @@
 /**
- * The names of one service. A service on this machine's loopback is reached as `localhost`,
- * `127.0.0.1` and `[::1]`, and an OAuth client compares the address it uses with the one that the
- * metadata names (RFC 8414 section 3.3, RFC 9728 section 3.3): so each is told its own. The names
- * come from the public address; a Host header only chooses among them.
+ * The addresses of one service. A service on this machine's loopback is reached as `localhost`,
+ * `127.0.0.1` and `[::1]`, and an OAuth client compares the address it uses with the one in the
+ * metadata (RFC 8414 section 3.3, RFC 9728 section 3.3): so each client gets its own. The addresses
+ * come from the public one; a Host header only selects among them.
  */
 import { withoutTrailingSlashes } from './text.ts';
 

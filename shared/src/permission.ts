@@ -6,7 +6,9 @@
 
 export const ACTIONS: readonly string[] = ['read', 'write', 'delete', 'execute'];
 
-/** Taken apart at its last colon, since a resource may have one; undefined for what is none. */
+/**
+ * Split at its last colon, since a resource may contain one; undefined for a malformed permission.
+ */
 export function splitPermission(
   permission: string,
 ): { resource: string; action: string } | undefined {
@@ -42,7 +44,7 @@ export function mayCoverServer(permission: string, serverId: string): boolean {
   return slash < 0 || wildcardMatches(resource.slice(0, slash), serverId);
 }
 
-/** A glob of `*` alone, without backtracking: each piece is found once, left to right. */
+/** A glob with only `*`, without backtracking: each piece is found once, left to right. */
 export function wildcardMatches(pattern: string, text: string): boolean {
   const pieces = pattern.split('*');
   const first = pieces[0] ?? '';

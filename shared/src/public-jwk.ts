@@ -1,7 +1,7 @@
 /**
- * Reads the public keys that packages, anchors and bundles carry: Ed25519, EC on P-256, or RSA. Each
- * number has one writing, so that no two readers take one text for two keys, or for a key and none.
- * Proven by public-jwk.test.ts.
+ * Reads the public keys that packages, anchors and bundles carry: Ed25519, EC on P-256, or RSA.
+ * Each number has one spelling, so that no two readers take one text for two keys, or for a key and
+ * an invalid one. Proven by public-jwk.test.ts.
  */
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 
@@ -47,19 +47,22 @@ function read(members: Record<string, unknown>): KeyObject {
   }
 }
 
-/** Bytes of a base64url text; undefined where it is not their one writing. */
+/** Bytes of a base64url text; undefined where it is not their only spelling. */
 function lengthOf(text: unknown): number | undefined {
   if (typeof text !== 'string') return undefined;
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes.length : undefined;
 }
 
-/** Without zeros in front (RFC 7518 section 2, Base64urlUInt). */
+/** Without leading zeros (RFC 7518 section 2, Base64urlUInt). */
 function isPlainNumber(text: unknown): boolean {
   return (lengthOf(text) ?? 0) > 0 && Buffer.from(String(text), 'base64url')[0] !== 0;
 }
 
-/** The y coordinates of the points of small order, little-endian, in each writing (RFC 8032, 5.1.7). */
+/**
+ * The y coordinates of the points of small order, little-endian, in each spelling (RFC 8032,
+ * 5.1.7).
+ */
 const SMALL_ORDER = new Set([
   '00'.repeat(32),
   `01${'00'.repeat(31)}`,
@@ -70,7 +73,7 @@ const SMALL_ORDER = new Set([
   `ee${'ff'.repeat(30)}7f`,
 ]);
 
-/** One signature of such a key holds for many texts, and anybody can make it. */
+/** One signature of such a key is valid for many texts, and anybody can make it. */
 function isOfSmallOrder(x: string): boolean {
   const y = Buffer.from(x, 'base64url');
   y[31] = (y[31] ?? 0) & 0x7f;

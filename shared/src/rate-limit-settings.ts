@@ -1,4 +1,4 @@
-/** How often an agent may call, as a bundle tells it (specification 1, section 8). */
+/** How often an agent may call, as carried by a bundle (specification 1, section 8). */
 import { z } from 'zod';
 
 /** From the lowest to the highest. */
@@ -22,8 +22,8 @@ export const RateLimitSettings = z.object({
 export type RateLimitSettings = z.infer<typeof RateLimitSettings>;
 
 /**
- * What holds where a tenant set nothing: ten calls a second of an agent of low risk, over a minute,
- * which is more than one that works with a model makes and far less than one that runs away.
+ * The defaults of a tenant: ten calls a second for an agent of low risk, over a minute, which is
+ * more than one that works with a model makes and far less than a runaway agent.
  */
 export const DEFAULT_RATE_LIMITS: RateLimitSettings = {
   enabled: true,
@@ -35,7 +35,9 @@ export const DEFAULT_RATE_LIMITS: RateLimitSettings = {
   },
 };
 
-/** The first tier that allows more a second than the tier below it; undefined where none does. */
+/**
+ * The first tier that allows more calls a second than the tier below it; undefined where none does.
+ */
 export function findLooserTier(limits: RateLimitSettings['limits']): RateTier | undefined {
   const rate = (tier: RateTier) => limits[tier].requests / limits[tier].window_seconds;
   return RATE_TIERS.find((tier, at) => at > 0 && rate(tier) > rate(RATE_TIERS[at - 1] as RateTier));

@@ -8,7 +8,7 @@ import { AppError } from './errors.ts';
 
 const MAX_KEYS = 50_000;
 
-/** Events of the window before the running one count by the part of it that is still in view. */
+/** Events of the previous window count by the part of it that is still in view. */
 interface Window {
   start: number;
   count: number;
@@ -45,12 +45,12 @@ export function createRateLimiter(options: { limit: number; windowMs: number; no
       const window = current(key);
       windows.set(key, { ...window, count: window.count + 1 });
     },
-    /** Takes one event back: it was none of those that are counted. */
+    /** Takes one event back that should not have counted. */
     giveBack: (key: string): void => {
       const window = current(key);
       if (window.count > 0) windows.set(key, { ...window, count: window.count - 1 });
     },
-    /** Forgets a key: what it did wrong it has put right. */
+    /** Forgets a key, which has succeeded since. */
     forget: (key: string): void => void windows.delete(key),
   };
 }

@@ -1,4 +1,4 @@
-/** A line that is longer than a reader may hold. */
+/** A line longer than the reader's limit. */
 export class LineTooLongError extends Error {
   constructor(limit: number) {
     super(`a line is longer than ${limit} bytes`);

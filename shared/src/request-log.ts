@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 
 type ChildOptions = Parameters<FastifyBaseLogger['child']>[1];
 
-/** The log of one request. It is made when the request has something to say: most have nothing. */
+/** The log of one request, created on first use: most requests log nothing. */
 export class RequestLog implements FastifyBaseLogger {
   readonly #parent: FastifyBaseLogger;
   readonly #bindings: object;

@@ -1,7 +1,7 @@
 /**
- * `resource_scopes` of a role: to what its permissions are narrowed. `tool:<glob>`, or an entry
- * without a kind, is matched with `server/tool`; `target:<glob>` with whatever a call is aimed at.
- * Within a kind one has to match, and each kind that is given has to. Nothing, or `*`: everything.
+ * `resource_scopes` of a role, which narrow its permissions. `tool:<glob>`, or an entry without a
+ * kind, is matched with `server/tool`; `target:<glob>` with whatever a call is aimed at. Within a
+ * kind one entry has to match, and each given kind has to. Nothing, or `*`: everything.
  */
 import { type Effort, Glob } from './glob.ts';
 import { plainPattern } from './target-readings.ts';
@@ -13,18 +13,18 @@ export interface ResourceScopes {
   readonly targets: readonly Glob[] | null;
 }
 
-/** What a call is about, as scopes see it. */
+/** What scopes see of a call. */
 export interface Reach {
   /** `server/tool`. */
   readonly resource: string;
-  /** All that the call's targets may be taken for; null where one of them cannot be read. */
+  /** All readings of the call's targets; null where one of them cannot be read. */
   readonly targets: readonly string[] | null;
 }
 
 const MAX_STARS = 16;
 const KIND = /^[a-z][a-z0-9_-]*:/i;
 
-/** What is wrong with an entry; undefined for one that can be read. */
+/** What is wrong with an entry; undefined for a valid one. */
 export function findScopeFault(entry: string): string | undefined {
   const parsed = parseEntry(entry);
   return typeof parsed === 'string' ? parsed : undefined;
@@ -78,7 +78,7 @@ function parseEntry(entry: string): Entry | string {
   return { kind, globs, isAll: false };
 }
 
-/** Whether scopes let a call through. */
+/** Whether scopes admit a call. */
 export function coverReach(scopes: ResourceScopes, reach: Reach, effort: Effort): boolean {
   if (!coverTool(scopes, reach.resource, effort)) return false;
   const { targets } = scopes;
@@ -87,19 +87,20 @@ export function coverReach(scopes: ResourceScopes, reach: Reach, effort: Effort)
   return reach.targets.every((text) => targets.some((glob) => glob.matches(text, effort)));
 }
 
-/** Whether scopes let calls of a tool through, at some target. */
+/** Whether scopes admit calls of a tool, for some target. */
 export function coverTool({ tools }: ResourceScopes, resource: string, effort: Effort): boolean {
   return tools === null || tools.some((glob) => glob.matches(resource, effort));
 }
 
-/** Whether scopes let calls of anything of a server through. */
+/** Whether scopes admit calls of anything on a server. */
 export function coverServer({ tools }: ResourceScopes, serverId: string, effort: Effort): boolean {
   return tools === null || tools.some((glob) => glob.canBegin(`${serverId}/`, effort));
 }
 
 /**
- * Whether one of the targets' patterns matches everything that another pattern does. A star of the
- * other is a character that only a star matches; how many folders a double one stands for is tried.
+ * Whether one of the targets' patterns covers everything that another pattern matches. A star of
+ * the other counts as a character that only a star matches; the number of folders that a double
+ * star matches is tried.
  */
 export function coverPattern(
   { targets }: ResourceScopes,

@@ -1,18 +1,18 @@
 /**
- * A quick yes: whether a schema accepts a parsed JSON value as it stands. Where it says no the schema
- * itself has to be asked, which knows why, or accepts all the same: so no schema is written twice, and
- * whatever is not known here costs time and nothing else. Proven by schema-predicate.test.ts: what is
+ * A fast pre-check: whether a schema accepts a parsed JSON value unchanged. On a no, the schema
+ * itself has to be asked, which knows the reason, or accepts all the same: so no schema is written
+ * twice, and a construct unknown here only costs time. Proven by schema-predicate.test.ts: what is
  * accepted here the schema accepts, and returns equal.
  */
 import type { z } from 'zod';
 
-/** True: the schema accepts the value and would return an equal one. False says nothing. */
+/** True: the schema accepts the value and would return an equal one. False means nothing. */
 export type SchemaPredicate = (value: unknown) => boolean;
 
 const undecided: SchemaPredicate = () => false;
 
 /**
- * Makes the predicate of a schema.
+ * Derives the predicate of a schema.
  *
  * @param schema of JSON; kinds that are not known here are left to the schema
  */
@@ -78,7 +78,7 @@ function ofObject({ shape, catchall, checks }: z.core.$ZodObjectDef): SchemaPred
       } else if (accepts(item)) known++;
       else return false;
     }
-    // Validators leave this one out.
+    // Validators omit this one.
     if (rest === 'unknown') return !Object.hasOwn(value, '__proto__');
     let keys = 0;
     for (const _ in value) keys++;
@@ -96,7 +96,7 @@ function all(checks: readonly SchemaPredicate[]): SchemaPredicate {
 
 function ofText(def: z.core.$ZodStringDef & { pattern?: RegExp | undefined }): SchemaPredicate {
   const checks: SchemaPredicate[] = (def.checks ?? []).map(ofCheck);
-  // A format of its own, as that of a UUID.
+  // A format of its own, such as a UUID's.
   const { pattern } = def;
   const hasFormat = 'format' in def;
   if (hasFormat && !isPlain(pattern)) return undecided;
@@ -105,7 +105,7 @@ function ofText(def: z.core.$ZodStringDef & { pattern?: RegExp | undefined }): S
   return (value) => typeof value === 'string' && accepts(value);
 }
 
-/** An expression that remembers where it was has another answer each time. */
+/** A stateful regular expression answers differently each time. */
 const isPlain = (pattern: RegExp | undefined): pattern is RegExp =>
   pattern !== undefined && !pattern.global && !pattern.sticky;
 
@@ -167,7 +167,7 @@ function ofRecord({ keyType, valueType, checks }: z.core.$ZodRecordDef): SchemaP
   };
 }
 
-/** Of objects that one member tells apart. */
+/** For objects distinguished by one member. */
 function ofUnion(
   def: z.core.$ZodUnionDef & { discriminator?: string | undefined },
 ): SchemaPredicate {

@@ -13,7 +13,7 @@ export const MAX_SESSION_TOKEN = 4096;
 
 export type SessionTokenClass = 'workflow' | 'delegation';
 
-/** The `typ` header of each class, and what its audience ends with. */
+/** The `typ` header of each class, and the suffix of its audience. */
 const CLASSES: Record<SessionTokenClass, { typ: string; audience: string }> = {
   workflow: { typ: 'workflow-session+jwt', audience: 'workflow-sessions' },
   delegation: { typ: 'delegation+jwt', audience: 'delegations' },
@@ -39,6 +39,6 @@ export const SessionTokenClaims = z.looseObject({
   iat: z.int(),
   exp: z.int(),
   tenant_id: Id,
-  /** The feed entry from which on the token is valid: a replica that is behind waits for it. */
+  /** The feed entry from which the token is valid: a replica that is behind waits for it. */
   feed_seq: z.int().nonnegative(),
 });

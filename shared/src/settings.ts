@@ -1,12 +1,12 @@
 /**
- * Settings from the environment. Each variable is declared once, with its default and what it
- * means; docs/configuration.md and .env.example are made from the declarations, and a process reads
- * its environment once and fails naming every variable that is wrong.
+ * Settings from the environment. Each variable is declared once, with its default and its meaning;
+ * docs/configuration.md and .env.example are generated from the declarations, and a process reads
+ * its environment once and fails naming every invalid variable.
  */
 import { inspect } from 'node:util';
 import { z } from 'zod';
 
-/** A value that shows itself to nobody who does not ask: not in logs, JSON or error messages. */
+/** A value that is never shown unless asked for: not in logs, JSON or error messages. */
 export class Secret<T = string> {
   readonly #value: T;
 
@@ -38,7 +38,7 @@ export interface Setting<T> {
   description: string;
   /** As it would stand in the environment; absent: the setting is undefined unless given. */
   default?: string;
-  /** What a reader is told instead of a default, where there is none to show. */
+  /** Shown to a reader in place of a default, where there is none to show. */
   defaultNote?: string;
   /** From the variable's text to its value. */
   parse: z.ZodType<T, string>;
@@ -58,7 +58,7 @@ export type SettingValues<S extends Settings> = {
   [K in keyof S]: S[K] extends Setting<infer T> ? T : never;
 };
 
-/** Values while some may be wrong: those are absent. */
+/** Values while some may be invalid: those are absent. */
 export type ReadableValues<S extends Settings> = {
   [K in keyof S]?: SettingValues<S>[K] | undefined;
 };
@@ -68,7 +68,7 @@ export interface SettingProblem {
   message: string;
 }
 
-/** Everything that is wrong with the environment, so that it can be put right in one go. */
+/** Everything that is wrong with the environment, so that it can be fixed in one go. */
 export class ConfigurationError extends Error {
   readonly problems: SettingProblem[];
 
@@ -139,7 +139,7 @@ export function parseTogether<T extends readonly (() => unknown)[]>(
 }
 
 /**
- * Variables that look like settings and are none: a slip of the pen that would be ignored in silence.
+ * Variables that look like settings but are not: typing errors that would be ignored silently.
  *
  * @param declared every declaration that the process reads
  * @returns their names, sorted
@@ -169,7 +169,7 @@ export function wholeNumber(min: number, max: number) {
 /** Any text, kept from view. */
 export const secretText = z.string().transform((text) => new Secret(text));
 
-/** Texts separated by commas; spaces around them do not count. */
+/** Texts separated by commas; surrounding spaces are ignored. */
 export const commaList = z.string().transform((text) =>
   text
     .split(',')
@@ -177,7 +177,7 @@ export const commaList = z.string().transform((text) =>
     .filter((item) => item !== ''),
 );
 
-/** An address of the web. */
+/** An http or https URL. */
 export const webAddress = z
   .string()
   .refine(

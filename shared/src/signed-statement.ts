@@ -1,8 +1,9 @@
 /**
- * What a control plane says of the present, signed, so that a data plane can tell "nothing changed"
- * from "somebody holds the changes back" (TUF's freeze attack): the freshness statement with every
- * answer of the feed, and the end of a snapshot. And where the tenant's admin chain stands, so that
- * whoever cuts it contradicts what data planes remember. Proven by signed-statement.test.ts.
+ * A control plane's signed statements about the present, so that a data plane can distinguish
+ * "nothing changed" from "somebody withholds changes" (TUF's freeze attack): the freshness
+ * statement with every answer of the feed, and the end of a snapshot. Also the head of the tenant's
+ * admin chain, so that cutting the chain contradicts what data planes remember. Proven by
+ * signed-statement.test.ts.
  */
 import { createPublicKey, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
@@ -10,7 +11,7 @@ import { canonicalize } from './canonical-json.ts';
 import { CodedError } from './coded-error.ts';
 import { Epoch, Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
-/** Where a tenant's rules and facts stand at `time`. */
+/** The state of a tenant's rules and facts at `time`. */
 export const FreshnessStatement = z.strictObject({
   type: z.literal('freshness'),
   v: z.literal(1),
@@ -40,7 +41,7 @@ export type SnapshotEnd = z.infer<typeof SnapshotEnd>;
 
 /**
  * The head of the tenant's admin chain at `time`. A statement of its own beside the freshness
- * statement, which a reader of an older version takes with no member more.
+ * statement, since older readers accept no additional member there.
  */
 export const AdminHead = z.strictObject({
   type: z.literal('admin_head'),
@@ -55,10 +56,10 @@ export const AdminHead = z.strictObject({
 });
 export type AdminHead = z.infer<typeof AdminHead>;
 
-/** What a control plane signs of the present. */
+/** A control plane's statement about the present. */
 export type SignedPresent = FreshnessStatement | SnapshotEnd | AdminHead;
 
-/** A statement as it travels. */
+/** A statement on the wire. */
 export const Signed = <T extends z.ZodType>(statement: T) =>
   z.strictObject({
     statement,
@@ -95,7 +96,7 @@ export function signStatement<T extends SignedPresent>(
 }
 
 /**
- * Verifies who said a statement and for whom. How old it is, the caller judges.
+ * Verifies a statement's signer and tenant. The caller checks its age.
  *
  * @param trust the tenant it must be for, and the public keys that may sign
  * @throws StatementError

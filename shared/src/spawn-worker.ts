@@ -25,8 +25,8 @@ export function spawnWorker(callerUrl: string, name: string, options: WorkerOpti
 const bundles = new Map<string, URL>();
 
 /**
- * One file of a worker's sources, made once a process. A loader for TypeScript in the thread would
- * take ten times as long at each start. The bundler is a development dependency: it is looked for
+ * One file of a worker's sources, built once in each process. A TypeScript loader in the thread
+ * would take ten times as long at each start. The bundler is a development dependency, resolved
  * only here, where sources run.
  */
 function bundled(source: string, name: string): URL {
@@ -48,12 +48,12 @@ function bundled(source: string, name: string): URL {
     logLevel: 'warning',
   });
   const text = outputFiles[0]?.text ?? '';
-  // Below the root, or the thread would not find the packages that stay outside.
+  // Below the root, or the thread would not find the packages outside the bundle.
   const folder = join(projectRoot, '.tmp', 'workers');
   const outfile = join(folder, `${name}-${hash('sha256', text, 'hex').slice(0, 16)}.mjs`);
   if (!existsSync(outfile)) {
     mkdirSync(folder, { recursive: true });
-    // Whole or not at all: another process may be about to load it.
+    // Atomically: another process may be about to load it.
     const written = `${outfile}.${process.pid}`;
     writeFileSync(written, text);
     renameSync(written, outfile);
@@ -63,7 +63,7 @@ function bundled(source: string, name: string): URL {
   return url;
 }
 
-/** Where the workspaces' sources are, which are part of the bundle. */
+/** The sources of the workspaces, which are part of the bundle. */
 function ownPackages(require: NodeJS.Require): Record<string, string> {
   const { workspaces } = require(join(projectRoot, 'package.json')) as { workspaces: string[] };
   return Object.fromEntries(

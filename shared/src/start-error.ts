@@ -1,6 +1,6 @@
 /**
  * Why the service cannot start, in one sentence that says what to change. Its message is shown to
- * the operator without a stack; anything else that ends a start is a fault of the service.
+ * the operator without a stack; any other error during a start is a bug of the service.
  */
 export class StartError extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -9,7 +9,9 @@ export class StartError extends Error {
   }
 }
 
-/** The `code` of an error of the system or of PostgreSQL; of several tries, that of the first. */
+/**
+ * The `code` of an error of the system or of PostgreSQL; after several attempts, that of the first.
+ */
 export function errorCode(error: unknown): string | undefined {
   if (error instanceof AggregateError && error.errors.length > 0) return errorCode(error.errors[0]);
   const code = (error as { code?: unknown } | null)?.code;

@@ -1,9 +1,9 @@
 /**
- * JSON without room for two readings. What one parser takes for a value and another for a
- * different one (a duplicate key, an integer past 2^53, a lone surrogate, `__proto__`) is refused,
- * so that a value that was judged and then serialised again is the value everyone else reads. Every
- * token is bounded before anything is computed over it, so that no text costs more than linear time.
- * Proven by strict-json.test.ts: an accepted text parses to the same value after a round trip.
+ * JSON with only one reading. A text that two parsers may read differently (a duplicate key, an
+ * integer past 2^53, a lone surrogate, `__proto__`) is refused, so that a value that was judged and
+ * then serialised again is the value everyone else reads. Every token is bounded before anything is
+ * computed over it, so that no text costs more than linear time. Proven by strict-json.test.ts: an
+ * accepted text parses to the same value after a round trip.
  */
 import { isUtf8 } from 'node:buffer';
 
@@ -50,7 +50,7 @@ export class StrictJsonError extends SyntaxError {
 }
 
 export interface StrictJsonOptions {
-  /** Objects and arrays around a value, at most. */
+  /** Nesting of objects and arrays, at most. */
   maxDepth: number;
   /**
    * Values and keys in the text, at most (each array, object, comma and colon counts one). A value
@@ -64,7 +64,7 @@ export interface StrictJsonOptions {
   numbers?: 'exact' | 'any';
   /** Filled with start and end of each member's value when the text is one object, in its order. */
   memberSpans?: number[];
-  /** Told how the text is written. */
+  /** Receives how the text is written. */
   writing?: JsonWriting;
 }
 
@@ -99,7 +99,7 @@ export function parseStrictJson(input: string | Uint8Array, options: StrictJsonO
     if (typeof value === 'string') checkText(value);
     return value === 0 ? 0 : value;
   }
-  // Only an escape can still make a lone surrogate.
+  // From here on only an escape can produce a lone surrogate.
   const escapes = text.includes('\\u');
   // A valid text has one colon outside strings for each member, and JSON.parse keeps the last of
   // equal keys: fewer members than colons is a duplicate.
@@ -158,9 +158,9 @@ function scan(text: string, options: StrictJsonOptions): number {
   return members;
 }
 
-/** Whether RFC 8785 writes the number so. */
+/** Whether RFC 8785 writes the number this way. */
 function isPlainNumber(text: string, start: number, end: number): boolean {
-  // JSON.parse refuses zeros in front.
+  // JSON.parse refuses leading zeros.
   if (text.charCodeAt(start) !== 0x2d && end - start <= 15 && isDigits(text, start, end)) {
     return true;
   }
@@ -168,7 +168,7 @@ function isPlainNumber(text: string, start: number, end: number): boolean {
   return String(Number(token)) === token;
 }
 
-/** Steps from one character to the next before a search, which costs more than a few of them. */
+/** Single steps before a search, which costs more than a few of them. */
 const STEPS = 24;
 
 /** The index of the closing quote. */
@@ -200,21 +200,24 @@ function endOfNumber(text: string, start: number): number {
   return end;
 }
 
-/** Digits, and what else stands in a number: `.`, `e`, `E`, `+` and `-`. NaN is none of them. */
+/**
+ * Digits, and the other characters of a number: `.`, `e`, `E`, `+` and `-`. NaN is none of them.
+ */
 function isOfNumber(c: number): boolean {
   return (
     (c >= 0x30 && c <= 0x39) || c === 0x2e || c === 0x65 || c === 0x45 || c === 0x2b || c === 0x2d
   );
 }
 
-/** Refuses a number that a double does not carry. Most are told by their digits alone. */
+/** Refuses a number that a double cannot represent. Most are decided by their digits alone. */
 function checkNumber(text: string, start: number, end: number): void {
   const isWhole = isDigits(text, start, end);
-  // A double carries any whole number of up to 15 digits, and any decimal of as many that count.
+  // A double represents any whole number of up to 15 digits, and any decimal of as many significant
+  // digits.
   if (isWhole ? end - start <= 15 : isShortDecimal(text, start, end)) return;
   const token = text.slice(start, end);
   const value = Number(token);
-  // No number by JSON's grammar: JSON.parse will say so.
+  // Not a number by JSON's grammar: JSON.parse will report it.
   if (Number.isNaN(value)) return;
   const isExact = isWhole
     ? Number.isSafeInteger(value)
@@ -222,7 +225,7 @@ function checkNumber(text: string, start: number, end: number): void {
   if (!isExact) throw new StrictJsonError('number');
 }
 
-/** Whether at most 15 digits count, and the exponent is far from where doubles end. */
+/** Whether at most 15 digits are significant, and the exponent is far from a double's limits. */
 function isShortDecimal(text: string, start: number, end: number): boolean {
   let digits = 0;
   let zeros = 0;
@@ -238,7 +241,7 @@ function isShortDecimal(text: string, start: number, end: number): boolean {
   return digits <= 15;
 }
 
-/** Whether all of it but a sign are digits. */
+/** Whether everything except a sign is digits. */
 function isDigits(text: string, start: number, end: number): boolean {
   for (let i = text.charCodeAt(start) === 0x2d ? start + 1 : start; i < end; i++) {
     if (!isDigit(text.charCodeAt(i))) return false;
@@ -246,7 +249,7 @@ function isDigits(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** Whether two decimals say the same but for their sign, however they are written. */
+/** Whether two decimals are equal except for their sign, however they are written. */
 function isSameMagnitude(a: string, b: string): boolean {
   if (a === b) return true;
   const endA = endOfMantissa(a);
@@ -273,7 +276,7 @@ function endOfMantissa(token: string): number {
   return end;
 }
 
-/** The index of the first digit that is no zero, or `end`. */
+/** The index of the first non-zero digit, or `end`. */
 function firstThatCounts(token: string, end: number): number {
   let i = 0;
   while (i < end && (token.charCodeAt(i) === ZERO || !isDigit(token.charCodeAt(i)))) i++;

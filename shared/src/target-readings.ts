@@ -1,18 +1,18 @@
 /**
- * What a text that names a target may be taken for: a path, a URI, an address, a name. A server
- * reads it in its own way (it may decode it, or take a backslash for a slash), so a scope has to
- * match all the ways. What has no plain meaning has none here, and no scope matches it.
+ * The possible readings of a text that names a target: a path, a URI, an address, a name. A server
+ * reads it in its own way (it may decode it, or treat a backslash as a slash), so a scope has to
+ * match all readings. A text without a plain reading has none here, and no scope matches it.
  */
 
 const MAX_LENGTH = 4_096;
-/** A text that means more than that, such as one encoded many times over, is made to mislead. */
+/** A text with more readings, such as one encoded many times, is made to mislead. */
 const MAX_VARIANTS = 12;
 
 const CONTROL = /[\p{Cc}\u2028\u2029\ufffd]/u;
 const SPACE = /\s/;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 const DRIVE = /^[a-z]:[\\/]/i;
-/** A parser may see an address in these without `//`. */
+/** Parsers may see an authority in these even without `//`. */
 const BARE_URL = /^(?:https?|wss?|ftp):/i;
 
 /**
@@ -23,7 +23,7 @@ const BARE_URL = /^(?:https?|wss?|ftp):/i;
 export function readTarget(text: string): string[] | null {
   if (text === '' || text.length > MAX_LENGTH || !text.isWellFormed()) return null;
   const variants = new Set([text]);
-  // A set that grows is walked to its end.
+  // The set grows during the walk, which reaches its end.
   for (const variant of variants) {
     variants.add(variant.normalize('NFKC'));
     variants.add(decoded(variant));
@@ -39,7 +39,7 @@ export function readTarget(text: string): string[] | null {
   return [...found];
 }
 
-/** As lenient servers decode: what is no escape stays as it is. */
+/** As lenient servers decode: an invalid escape stays as it is. */
 function decoded(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
     Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8'),
@@ -49,7 +49,7 @@ function decoded(text: string): string {
 function formsOf(text: string): string[] | null {
   if (text === '' || text !== text.trim() || CONTROL.test(text)) return null;
   if (DRIVE.test(text)) return one(pathOf(drivePath(text)));
-  // Two at the beginning: a path to some, another machine's to others.
+  // Two at the beginning: to some a path, to others another machine.
   if (/^[\\/]{2}/.test(text)) return null;
   if (/^file:/i.test(text)) return fileForms(text);
   if (SCHEME.test(text) && text.includes('://')) return uriForms(text);
@@ -57,7 +57,7 @@ function formsOf(text: string): string[] | null {
   if (text.includes('/') || text.startsWith('.') || text.startsWith('~')) return one(pathOf(text));
   const parts = text.split(/[,;]/).map((part) => part.trim());
   const forms = parts.map(nameOf);
-  // One text may name several; the whole counts too, where the signs are part of a name.
+  // One text may name several; the whole counts too, since the separators may belong to a name.
   return forms.includes(null) ? null : unique([...(forms as string[]), ...wholeOf(text, parts)]);
 }
 
@@ -68,7 +68,7 @@ function wholeOf(text: string, parts: string[]): string[] {
 const unique = (texts: string[]) => [...new Set(texts)];
 const one = (form: string | null) => (form === null ? null : [form]);
 
-/** A name, or the address of somebody: nothing that has more than one address in it. */
+/** A name, or a single address: nothing with more than one address in it. */
 function nameOf(text: string): string | null {
   if (text === '') return null;
   const at = text.lastIndexOf('@');
@@ -95,10 +95,11 @@ function pathOf(text: string): string | null {
     if (segment === '' || segment === '.') continue;
     if (segment === '..') {
       const left = segments.pop();
-      // From where a relative path leads upwards nobody here knows, nor from a home or a drive.
+      // Where a relative path leads upwards is unknown here, and so it is from a home or a drive.
       if (!isAbsolute && (left === undefined || PLACE.test(left))) return null;
     } else if (DOTS.test(segment)) {
-      // Some systems drop these signs, or what follows the semicolon: then it is another path.
+      // Some systems drop these characters, or everything after the semicolon: then it is another
+      // path.
       return null;
     } else segments.push(segment);
   }
@@ -132,7 +133,7 @@ function uriForms(text: string): string[] | null {
   const parsed = url.pathname === '' ? '/' : url.pathname;
   if (plain === null) return null;
   const forms = [`${base}${plain}${after}`];
-  // A parser that keeps empty segments resolves `..` in another way.
+  // A parser that keeps empty segments resolves `..` differently.
   if (rawPath.includes('//')) {
     const kept = pathOf(parsed);
     if (kept === null) return null;
@@ -144,7 +145,7 @@ function uriForms(text: string): string[] | null {
 /**
  * The pattern of a scope in the same form.
  *
- * @returns null for one that could match nothing that is read so
+ * @returns null for a pattern that could match no reading
  */
 export function plainPattern(pattern: string): string | null {
   if (pattern === '' || CONTROL.test(pattern) || pattern !== pattern.trim()) return null;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** As JSON Schema shows it: source of a regular expression. */
+/** In JSON Schema's form: source of a regular expression. */
 const WITHOUT_NUL = '^[^\\u0000]*$';
 
 /** Whether PostgreSQL, SQLite and canonical JSON can all hold this text unchanged. */
@@ -8,7 +8,7 @@ export function isStorableText(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
-/** A text without the slashes at its end. An expression for it tries each run of slashes anew. */
+/** A text without its trailing slashes. A regular expression would retry each run of slashes. */
 export function withoutTrailingSlashes(text: string): string {
   let end = text.length;
   while (text[end - 1] === '/') end--;
@@ -16,20 +16,20 @@ export function withoutTrailingSlashes(text: string): string {
 }
 
 /**
- * The one string type of requests and records: no NUL (PostgreSQL refuses it) and no lone
- * surrogate (it has no UTF-8 form), either of which could stop a queue for ever.
+ * The one string type of requests and records: no NUL (PostgreSQL refuses it) and no lone surrogate
+ * (it has no UTF-8 form), either of which could block a queue forever.
  */
 export const Text = z
   .string()
   .regex(new RegExp(WITHOUT_NUL), 'must not contain a NUL character')
-  // No UTF-8 has one, so that no schema needs to say it.
+  // No UTF-8 text contains one, so that no schema needs to say it.
   .refine((text) => text.isWellFormed(), 'must not contain a lone surrogate');
 
-/** What `trim` takes away, and the control characters: source of a part of a character class. */
+/** What `trim` removes, and the control characters: source of a part of a character class. */
 const BLANK =
   '\\u0001-\\u0020\\u007f-\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
 
-/** Text without the blanks at its ends, of which something is left. */
+/** Text without surrounding blanks, and not empty. */
 export const VisibleText = z
   .string()
   .regex(
@@ -41,10 +41,10 @@ export const VisibleText = z
 /** A time as the product writes it: ISO 8601 UTC with milliseconds. */
 export const Timestamp = z.iso.datetime({ precision: 3 });
 
-/** An identifier: a UUID, lower case where we make it. */
+/** An identifier: a UUID, lower case where we generate it. */
 export const Id = z.uuid();
 
-/** An epoch of a stream, which PostgreSQL keeps as an integer: a larger one has no row to be in. */
+/** An epoch of a stream, which PostgreSQL stores as an integer: a larger one fits no row. */
 export const Epoch = z.int().positive().max(2_147_483_647);
 
 /** A SHA-256 in lower-case hexadecimal. */

@@ -1,7 +1,7 @@
 /**
- * `POST /api/v1/auth/token` and `GET /.well-known/jwks.json` (specification 1, section 4), and what
- * tells an OAuth client of them (RFC 8414): one implementation, mounted by whichever plane issues
- * tokens.
+ * `POST /api/v1/auth/token` and `GET /.well-known/jwks.json` (specification 1, section 4), and
+ * their metadata for OAuth clients (RFC 8414): one implementation, mounted by whichever plane
+ * issues tokens.
  */
 import formbody from '@fastify/formbody';
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -15,11 +15,11 @@ import { RiskTier } from './ledger-record.ts';
 import { addressFor } from './own-addresses.ts';
 import { Id, Text } from './text.ts';
 
-/** JSON or a form; the client may stand in an Authorization: Basic header instead. */
+/** JSON or a form; the client may be in an Authorization: Basic header instead. */
 export const TokenRequestBody = z.object({
   grant_type: Text.min(1)
     .max(200)
-    // Any other is answered in OAuth's words, which a failed schema has not.
+    // Any other is answered with OAuth's codes, which a failed schema does not have.
     .meta({ enum: ['client_credentials'] }),
   client_id: Text.min(1).max(200).optional(),
   client_secret: Text.min(1).max(1000).optional(),
@@ -48,7 +48,7 @@ export const JwkSet = z.object({
   ),
 });
 
-/** RFC 8414, for the client-credentials grant alone. */
+/** RFC 8414, for the client-credentials grant only. */
 export const AuthorizationServerMetadata = z.object({
   issuer: z.string(),
   authorization_endpoint: z.string(),
@@ -71,9 +71,9 @@ export interface TokenRoutesDeps {
   /** The issuer of the tokens, without a slash at its end. */
   publicUrl: string;
   tokens: AgentTokens;
-  /** The keys whose tokens of this plane are good, or will be: public RSA JWKs. */
+  /** The public RSA JWKs that sign this plane's valid tokens, or will. */
   keys(): Promise<JwkList> | JwkList;
-  /** What the plane's own hooks want to read at a route. */
+  /** Configuration for the plane's own hooks. */
   config?: FastifyContextConfig;
 }
 
@@ -170,22 +170,22 @@ export async function addTokenRoutes(
 function authorizationServer(address: string): z.infer<typeof AuthorizationServerMetadata> {
   return {
     issuer: address,
-    // There is none, and RFC 8414 lets it be left out then. Both versions of the MCP SDK refuse a
-    // document without it: it names the one endpoint that there is, and the response types, none.
+    // There is none, and RFC 8414 allows leaving it out. Both versions of the MCP SDK refuse a
+    // document without it: so it names the only endpoint, and the response types are empty.
     authorization_endpoint: `${address}${TOKEN_PATH}`,
     token_endpoint: `${address}${TOKEN_PATH}`,
     jwks_uri: `${address}${KEYS_PATH}`,
     grant_types_supported: ['client_credentials'],
     response_types_supported: [],
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
-    // No grant here has a code. MCP clients refuse a server that does not name S256 (MCP,
-    // authorization), also for grants without one.
+    // No grant here uses a code. MCP clients refuse a server that does not name S256 (MCP,
+    // authorization), even for grants without one.
     code_challenge_methods_supported: ['S256'],
     protected_resources: [gatewayAudience(address)],
   };
 }
 
-/** RFC 6749 section 5.2: a client that tried HTTP Basic is challenged with the same. */
+/** RFC 6749 section 5.2: a client that tried HTTP Basic is challenged with it. */
 async function challengeInKind<T>(
   request: FastifyRequest,
   reply: FastifyReply,

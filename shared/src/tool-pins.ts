@@ -1,20 +1,20 @@
 /**
- * What data planes tell of the tools that they have pinned: by heartbeat, since it is a state and no
- * event, and by the alert about a change. Each report says all of its tool, so that one that comes
- * twice, late or out of order changes nothing that is newer.
+ * Reports of data planes on the tools that they have pinned: by heartbeat, since it is a state and
+ * not an event, and by the alert about a change. Each report is complete for its tool, so that one
+ * that comes twice, late or out of order changes nothing newer.
  */
 import { z } from 'zod';
 import { Sha256Hex, Text, Timestamp } from './text.ts';
 
-/** Tools of one heartbeat. */
+/** Tools in one heartbeat. */
 export const MAX_PIN_REPORTS = 100;
 
 /** UTF-16 units of each side of a difference, over all members. */
 export const MAX_DIFFERENCE = 2_000;
 
 /**
- * How a definition differs from the pinned one, by member: where its JSON begins to differ. Null for
- * a member that is not there, or whose text is not known. It is what a server wrote.
+ * How a definition differs from the pinned one, by member: where its JSON begins to differ. Null
+ * for a member that is missing, or whose text is unknown. It is a server's text.
  */
 export const ToolDifference = z
   .array(
@@ -30,14 +30,14 @@ export type ToolDifference = z.infer<typeof ToolDifference>;
 export const ToolPinReport = z.object({
   server_id: Text.min(1).max(100),
   tool_name: Text.min(1).max(256),
-  /** What this data plane holds the tool to. */
+  /** The definition that this data plane requires of the tool. */
   pinned_hash: Sha256Hex,
-  /** What the tool was at last, where that is something else. */
+  /** The tool's last definition, where that differs. */
   seen_hash: Sha256Hex.optional(),
   first_seen_at: Timestamp,
-  /** Since when the tool is what it was at last. */
+  /** When the tool's definition last changed. */
   seen_at: Timestamp,
-  /** The server says something else of it again and again. */
+  /** The server keeps changing it. */
   varies: z.boolean().optional(),
   /** Members that differ. */
   changed: z.array(Text.max(40)).max(10).optional(),

@@ -1,20 +1,20 @@
 /**
- * What no route takes: a path that is there with a method that it lacks is a 405 that says which it
- * has, or what OPTIONS asks for; any other path is a 404. Answered before a body is read, whatever
- * plane the path belongs to.
+ * Requests that match no route: an existing path with an unsupported method gets a 405 that lists
+ * its methods, or the answer to OPTIONS; any other path gets a 404. Answered before a body is read,
+ * whichever plane the path belongs to.
  */
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from './errors.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A route that only refuses, in words of its own: its methods are none that the path has. */
+    /** A route that only refuses, with its own message: its methods do not count for the path. */
     refusesMethod?: true;
   }
 }
 
 interface Pattern {
-  /** Of the path; undefined is a parameter, which the router lets be empty. */
+  /** Segments of the path; undefined is a parameter, which the router allows to be empty. */
   segments: (string | undefined)[];
   /** A wildcard at its end takes any further segments. */
   isOpen: boolean;
@@ -22,13 +22,13 @@ interface Pattern {
 }
 
 /**
- * Makes a server answer them. Call it before any route is registered: routes that came earlier are
- * not known to it.
+ * Makes a server answer them. Call it before any route is registered: earlier routes are unknown to
+ * it.
  */
 export function answerUnmatched(app: FastifyInstance): void {
   const patterns = new Map<string, Pattern>();
   app.addHook('onRoute', ({ url, method, config }) => {
-    // The CORS plugin's, at every path; and routes that are there to say 405 themselves.
+    // The CORS plugin's, at every path; and routes that exist to answer 405 themselves.
     if (url === '*' || (config as FastifyContextConfig | undefined)?.refusesMethod) return;
     const pattern = patterns.get(url) ?? parsePattern(url);
     for (const one of [method].flat()) pattern.methods.add(one.toUpperCase());

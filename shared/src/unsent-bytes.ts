@@ -1,22 +1,22 @@
 /**
- * Connections whose other side does not read. What is written to one waits in this process's memory;
- * Node closes none for it, however long it waits.
+ * Connections whose other side does not read. Unsent data waits in this process's memory; Node
+ * closes no connection for it, however long it waits.
  */
 import type { Server, Socket } from 'node:net';
 
-/** How long nothing may move on a connection that has something to send. */
+/** How long a connection with unsent data may go without progress. */
 export const STALL_MS = 30_000;
 
 /**
- * Bytes that were handed to the system and not taken by it yet. Unlike `writableLength` they become
- * fewer within one large write, as the other side reads.
+ * Bytes handed to the system but not yet accepted by it. Unlike `writableLength` they decrease
+ * within one large write, as the other side reads.
  */
 export function unsentBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { _handle?: { writeQueueSize?: unknown } | null };
   return typeof handle?.writeQueueSize === 'number' ? handle.writeQueueSize : socket.writableLength;
 }
 
-/** Knows how long nothing has moved on a connection. */
+/** Tracks how long a connection has made no progress. */
 export class StallClock {
   #unsent = 0;
   #since: number;
@@ -26,7 +26,7 @@ export class StallClock {
     this.#since = now;
   }
 
-  /** @returns for how many milliseconds what waits has waited without a byte of it being taken */
+  /** @returns the milliseconds for which the waiting bytes have made no progress */
   look(socket: Socket, now: number): number {
     const unsent = unsentBytes(socket);
     if (unsent === 0 || unsent !== this.#unsent) this.#since = now;

@@ -1,12 +1,12 @@
 /**
- * What the control plane seals for one data plane and that data plane opens: a compact JWE
- * (ECDH-ES on X25519, A256GCM) whose plaintext is this JSON. It names where it belongs, so that
- * one sealed for another server or tenant cannot be put in its place.
+ * A credential that the control plane seals for one data plane: a compact JWE (ECDH-ES on X25519,
+ * A256GCM) whose plaintext is this JSON. It names its place, so that one sealed for another server
+ * or tenant cannot replace it.
  */
 import { z } from 'zod';
 import { Id, isStorableText } from './text.ts';
 
-/** The `alg` and `enc` of the JWE; nothing else is opened. */
+/** The `alg` and `enc` of the JWE; no others are accepted. */
 export const SEALING = { alg: 'ECDH-ES', enc: 'A256GCM' } as const;
 
 // Printable ASCII: the value becomes a header field, where a line break would start another one.
@@ -34,7 +34,7 @@ export const SealedUpstreamCredential = z.strictObject({
   deployment_id: Id,
   server_id: z.string().refine(isStorableText),
   /**
-   * Where the server was when it was sealed: the address comes by another channel, and a credential
+   * The server's origin when it was sealed: the address comes by another channel, and a credential
    * must not go to an origin that it was not given for. Those sealed before 0.2 do not say.
    */
   origin: z.string().optional(),

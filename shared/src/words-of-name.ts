@@ -1,7 +1,7 @@
 /**
- * The words of a name in lower case, however it is written: snake_case, kebab-case, dotted,
- * camelCase, runs of capitals (`HTTPDelete`), with digits between. Accents and other forms of the
- * same letters make no difference.
+ * The words of a name in lower case, in any spelling: snake_case, kebab-case, dotted, camelCase,
+ * runs of capitals (`HTTPDelete`), with digits between. Accents and other forms of the same letters
+ * make no difference.
  */
 export function wordsOfName(name: string): string[] {
   return name
