@@ -70,6 +70,16 @@ const OTHER_ACTIONS: ReadonlyMap<string, Action> = new Map([
 /** The methods of the local model runtime. Both styles of its API share these names. */
 export type ModelMethod = 'localmodel/models' | 'localmodel/chat' | 'localmodel/generate';
 
+const REPEATABLE: ReadonlySet<string> = new Set([TOOL_CALL, 'resources/read', 'prompts/get']);
+
+/**
+ * Whether an agent can repeat the call for an answer that waits for a person: these methods' results
+ * may be `input_required` (MCP 2026-07-28).
+ */
+export function isRepeatable(method: string): boolean {
+  return REPEATABLE.has(method);
+}
+
 const QUESTIONS: ReadonlySet<string> = new Set([
   'roots/list',
   'elicitation/create',

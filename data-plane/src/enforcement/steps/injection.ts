@@ -9,7 +9,7 @@ import {
 } from '@governance/shared/inbound-settings';
 import type { RulesProvider } from '../../contracts.ts';
 import { isObject } from '../../upstream/message.ts';
-import { isTaskMethod, TOOL_CALL } from '../call-kinds.ts';
+import { isRepeatable, isTaskMethod, TOOL_CALL } from '../call-kinds.ts';
 import type { Ask, Continue, Deny, Escalate } from '../calls.ts';
 import { fitsSchema } from '../dlp/fits-schema.ts';
 import { denied } from '../eligibility.ts';
@@ -116,12 +116,10 @@ const TOLD = { pass: 'passed', hold: 'held', substitute: 'substituted' } as cons
  */
 function isHoldable({ call, part }: Said): boolean {
   if (call === null || part.kind === 'notification' || call.ask.model !== undefined) return false;
-  if (!HOLDABLE.has(call.ask.method)) return false;
+  if (!isRepeatable(call.ask.method)) return false;
   const { resultType } = part.value as Record<string, unknown>;
   return part.kind === 'error' || resultType === undefined || resultType === 'complete';
 }
-
-const HOLDABLE: ReadonlySet<string> = new Set([TOOL_CALL, 'resources/read', 'prompts/get']);
 
 /** How a person released this text; null where nobody was asked. */
 function releaseOf({ call }: Said) {

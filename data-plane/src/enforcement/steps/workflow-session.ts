@@ -69,8 +69,7 @@ export function withToken(
     if (typeof again === 'string') {
       return notValid(kind, again === 'unknown_key' ? withNews(again, news) : again);
     }
-    const agent = findAgentNow(call, deps);
-    return 'kind' in agent ? agent : withVerified(extend(call, { agent }), kind, again, deps, use);
+    return withAgentNow(call, deps, (now) => withVerified(now, kind, again, deps, use));
   });
 }
 
@@ -87,8 +86,7 @@ function withVerified(
   void deps.askForNews(tenantId, call.agent.id);
   return deps.replica.waitFor(tenantId, token.feedSeq, FEED_WAIT_MS).then((isThere) => {
     if (!isThere) return notValid(kind, 'replica_behind');
-    const agent = findAgentNow(call, deps);
-    return 'kind' in agent ? agent : use(extend(call, { agent }), token);
+    return withAgentNow(call, deps, (now) => use(now, token));
   });
 }
 
@@ -96,6 +94,16 @@ function withNews(fault: string, news: FeedNews): string {
   if (news === 'current') return fault;
   if (news === 'crowded') return `${fault}, and too many wait for news of it already`;
   return `${fault}, and the control plane did not answer`;
+}
+
+/** Goes on after a wait, in which the agent's standing may have changed. */
+function withAgentNow<T>(
+  call: AgentCall,
+  deps: SessionTokenDeps,
+  use: (call: AgentCall) => T,
+): T | Deny {
+  const agent = findAgentNow(call, deps);
+  return 'kind' in agent ? agent : use(extend(call, { agent }));
 }
 
 function notValid(kind: SessionTokenClass, fault: string): Deny {

@@ -1,5 +1,6 @@
 /** What an argument is, by its name. Names are written in every way, so their words count. */
 import { wordsOfName } from '../../words-of-name.ts';
+import { wordSet } from './word-set.ts';
 
 export type ArgumentKind = 'content' | 'command' | 'sql' | 'recipient' | 'path' | 'ids' | 'other';
 
@@ -8,8 +9,6 @@ export interface ArgumentName {
   readonly words: readonly string[];
   readonly last: string;
 }
-
-const wordSet = (words: string) => new Set(words.split(' '));
 
 /** Text that is kept or sent as it is, whatever it looks like. */
 const CONTENT = wordSet(

@@ -6,8 +6,7 @@ import type { PathUse, ReachCall, ReachFinding, TouchedPath } from './reach-find
 import { addRecipients, isAddress } from './recipients.ts';
 import { MAX_SHELL_LENGTH, readArgvReach, readShellReach, type ShellReach } from './shell-reach.ts';
 import { findSqlReach, SQL_EFFORT } from './sql-reach.ts';
-
-const wordSet = (words: string) => new Set(words.split(' '));
+import { wordSet } from './word-set.ts';
 
 const SHELL_TOOLS = wordSet(
   'shell bash terminal exec execute powershell ssh command commands cmd console',

@@ -2,6 +2,7 @@
 import { findWholeReach, isWholeProgram, type WholeReach } from './program-reach.ts';
 import type { PathUse } from './reach-finding.ts';
 import { readShellCommands, type ShellCommand } from './shell-words.ts';
+import { wordSet } from './word-set.ts';
 
 export interface ShellReach {
   readonly paths: { text: string; use: PathUse; isRecursive?: boolean; isMoved?: boolean }[];
@@ -18,7 +19,6 @@ const MAX_WRAPPERS = 8;
 /** Command lines in command lines. */
 const MAX_DEPTH = 4;
 
-const wordSet = (words: string) => new Set(words.split(' '));
 const DELETES = wordSet('rm rmdir unlink shred srm rimraf trash del erase rd ri remove-item');
 const WIPES = wordSet('wipefs blkdiscard');
 const WRITES = wordSet(
