@@ -58,7 +58,7 @@ it('never allows more than the limit in a window, nor refuses for longer than it
   );
 });
 
-it('forgets who calls no more, and has an end', () => {
+it('forgets agents that stop calling, and is bounded', () => {
   let now = 0;
   const rates = createCallRates(() => now, 10);
   const limit = { requests: 1, window_seconds: 1 };

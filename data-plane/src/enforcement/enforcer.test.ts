@@ -240,7 +240,7 @@ describe('what fails on the way', () => {
     );
   });
 
-  it('a policy that computes for ever is denied, and raises one alert', async () => {
+  it('a policy that never ends is denied, and raises one alert', async () => {
     const endless = await startTestPlane({
       servers: [HTTP_SERVER('up', upstream.url)],
       policies: [

@@ -42,7 +42,7 @@ beforeAll(async () => {
   plane = await startTestPlane({
     servers: [HTTP_SERVER('up', upstream.url)],
     policies: POLICIES,
-    // Whoever is held is told so at once.
+    // A held client is answered at once.
     config: { holdWaitMs: 1 },
     planeNow: () => Date.now() + ahead,
   });
@@ -138,7 +138,7 @@ describe('an exception from an escalation', () => {
     plane.apply('optional.exception', all.id, null);
   });
 
-  it('ends when it is revoked, and by the clock, with nobody to ask', async () => {
+  it('ends when it is revoked, and by the clock, without the control plane', async () => {
     const fact = except();
     expect(await call('careful_read')).toBe('went');
     plane.apply('optional.exception', fact.id, null);
@@ -186,7 +186,7 @@ describe('an exception from an escalation', () => {
     expect(await call('careful_read', { path: '/srv/b' })).toBe('pending');
   });
 
-  it('covers how far a call reaches, and nobody is alerted', async () => {
+  it('covers the blast radius of a call, and raises no alert', async () => {
     const args = { path: '/etc/hosts', content: 'x' };
     expect(await call('write_file', args)).toBe('pending');
     const alerts = async () =>

@@ -110,7 +110,7 @@ describe('an exception from an escalation', () => {
     expect(of({ policy_id: BLAST_RADIUS })).toBe('allow');
   });
 
-  it('ends by the clock of the data plane, whatever it is told', () => {
+  it('ends by the clock of the data plane, whatever the control plane sends', () => {
     const exception = anException();
     const at = Date.parse(exception.expires_at);
     expect(finding([exception], aCall(), at - 1)('escalation', POLICY)).toBe(exception);

@@ -35,7 +35,7 @@ describe('isToolVisible', () => {
     expect(covers(permission)).toBe(false);
   });
 
-  it('hides the server of whoever may use none of its tools', () => {
+  it('hides a server from an agent that may use none of its tools', () => {
     expect(isServerVisible([], 'files', null)).toBe(false);
     expect(isServerVisible(grants('mail/*:read', 'nonsense', 'files:fly'), 'files', null)).toBe(
       false,

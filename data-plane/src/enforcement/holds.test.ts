@@ -116,7 +116,7 @@ async function leftHeld(asked?: Asked): Promise<Opened> {
 }
 
 describe('a call that waits', () => {
-  it('goes once when it was approved, with a decision for each time that it was judged', async () => {
+  it('is sent once when it was approved, with a decision for each judgement', async () => {
     const waiting = call({ args: { id: 7 } });
     const hold = await held();
     expect(sent()).toBe(0);
@@ -150,7 +150,7 @@ describe('a call that waits', () => {
     expect(sent()).toBe(1);
   });
 
-  it('is refused when it was denied, and so is who asks again', async () => {
+  it('is refused when it was denied, also when the client asks again', async () => {
     const waiting = call();
     const hold = await held();
     decide(hold, 'denied');
@@ -161,7 +161,7 @@ describe('a call that waits', () => {
     expect(sent()).toBe(0);
   });
 
-  it('is refused when nobody decided, and then asks anew', async () => {
+  it('is refused when nobody decided, and then asks a person again', async () => {
     const waiting = call();
     const hold = await held();
     decide(hold, 'timed_out');
@@ -185,7 +185,7 @@ describe('a call that waits', () => {
     expect(sent()).toBe(1);
   });
 
-  it('is denied by a policy that came meanwhile', async () => {
+  it('is denied by a policy that came in the meantime', async () => {
     const waiting = call();
     const hold = await held();
     const baseline = plane.policies();
@@ -255,7 +255,7 @@ describe('a client that comes back', () => {
     expect(await opened()).toHaveLength(1);
   });
 
-  it('had gone away: nothing runs for nobody', async () => {
+  it('had gone away: no call runs without a client', async () => {
     const leaving = new AbortController();
     const params = { name: 'delete_thing', arguments: {} };
     const gone = fetch(`${plane.url}/mcp/v1/up`, {
@@ -302,7 +302,7 @@ describe('a client that comes back', () => {
     await client.close();
   });
 
-  it('comes too late for an approval, and asks anew', async () => {
+  it('comes too late for an approval, and asks a person again', async () => {
     const hold = await leftHeld();
     decide(hold, 'approved', -1);
     const other = await leftHeld();
@@ -349,7 +349,7 @@ it('refuses what is more than an agent may have waiting', async () => {
   await Promise.all(calls);
 });
 
-it.each(Object.entries(REAL_CLIENTS))('%s is told while it waits', async (_name, connect) => {
+it.each(Object.entries(REAL_CLIENTS))('%s learns of it while it waits', async (_name, connect) => {
   const client = await connect(`${plane.url}/mcp/v1/up`, agent.basic);
   const told: number[] = [];
   const calling = client.callTool('delete_thing', {}, ({ progress }) => told.push(progress));

@@ -209,7 +209,7 @@ function askModern(method: string, params: Record<string, unknown>, authorizatio
   return plane.post('/mcp/v1/up', message, headers);
 }
 
-it('answers a list with the list, whatever its server asks meanwhile', async () => {
+it('answers a list with the list, whatever its server asks in the meantime', async () => {
   const release = upstream.override(({ message }, response) => {
     if (message?.method !== 'resources/list') return false;
     const event = (value: unknown) => response.write(`data: ${JSON.stringify(value)}\n\n`);

@@ -22,7 +22,7 @@ function slowStream(passOn: (data: unknown) => void = () => undefined) {
   return { stream, push, inspecting, failed };
 }
 
-it('keeps no more than a bound of what waits, and goes on when that is gone', async () => {
+it('bounds what waits, and continues when that is gone', async () => {
   const heard: unknown[] = [];
   const { stream, push, inspecting } = slowStream((data) => heard.push(String(data).length));
   for (let n = 0; n < 10; n++) push('x'.repeat(1_600_000));
@@ -34,7 +34,7 @@ it('keeps no more than a bound of what waits, and goes on when that is gone', as
   expect(inspecting).toHaveLength(4);
 });
 
-it('tells of what could not be passed on, and rejects nothing', async () => {
+it('reports what could not be passed on, and rejects nothing', async () => {
   const { stream, push, inspecting, failed } = slowStream(() => {
     throw new Error('the client is gone');
   });

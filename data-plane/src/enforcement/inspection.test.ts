@@ -125,7 +125,7 @@ describe('a step that is added by one line', () => {
     expect(await outcomeOf(plane)).toMatchObject({ outcome: 'blocked' });
   });
 
-  it('sees what a server says of its own accord, and its failure is an alert', async () => {
+  it('sees what a server sends unprompted, and its failure is an alert', async () => {
     const begin = await ask('initialize', {
       protocolVersion: '2025-11-25',
       capabilities: {},

@@ -108,7 +108,7 @@ it.each([
   expect(await list(two.basic, () => end(one))).toBe(200);
 });
 
-it('one of another agent, or of none, lets nobody in', async () => {
+it('one of another agent, or of none, admits nobody', async () => {
   const [agent, other] = [plane.addAgent(), plane.addAgent()];
   const theirs = aCredential(other.id);
   expect(await list(agent.bearer(theirs.claims))).toBe(401);

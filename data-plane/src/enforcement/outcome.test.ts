@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { AllowedCall } from './audit.ts';
 import { type OutcomeDeps, recordOutcome } from './outcome.ts';
 
-it('records a digest of the result that nobody can guess without the salt of the decision', async () => {
+it('records a digest of the result that cannot be guessed without the salt of the decision', async () => {
   const raw = '{"deleted":true}';
   const salt = randomBytes(16);
   const call = { id: 'x', rules: { revision: 1 }, caller: { tenantId: 't', arrivedAt: 0 } };

@@ -76,7 +76,7 @@ const settings = (
   },
 });
 
-it('pins what is seen first, and tells a change once, for all workers and over restarts', () => {
+it('pins what is seen first, and reports a change once, for all workers and over restarts', () => {
   const [one, other] = [worker(), worker()];
   one.observe('t', 's', [tool('Reads.')], null);
   other.observe('t', 's', [tool('Reads.')], null);
@@ -188,7 +188,7 @@ it('is what was seen last, however often it changes between two workers', () => 
   expect(other.isWaiting(PLACE, settings())).toBe(true);
 });
 
-it('is told four times a day; then it varies, waits whatever it is, and is told no more', () => {
+it('is reported four times a day; then it varies, always waits, and is no longer reported', () => {
   const one = worker();
   const seen = (day: number) => one.observe('t', 's', [tool(`Today is ${day}.`)], null);
   for (let day = 0; day < 20; day++) {
@@ -208,7 +208,7 @@ it('is told four times a day; then it varies, waits whatever it is, and is told 
   expect(one.isWaiting(PLACE, settings())).toBe(false);
   seen(1);
   expect(changes.slice(5)).toMatchObject([{ varies: false }]);
-  // What an administrator approves may be anything, and is not told of.
+  // What an administrator approves may be anything, and is not reported.
   const whatever = settings(digestOf(tool('Today is 0.')), true, { varies: true });
   expect(one.isWaiting(PLACE, whatever)).toBe(false);
   one.observe('t', 's', [tool('Today is 7.')], whatever);

@@ -21,7 +21,7 @@ const deny = (): StepResult<never> => ({
 });
 
 describe('a pipeline', () => {
-  it('runs its steps in order and allows what the last one lets on', async () => {
+  it('runs its steps in order and allows what the last one passes on', async () => {
     const built = pipeline<Raw, object>().step('identify', identify).step('check', check);
     expect(built.steps).toEqual(['identify', 'check']);
     expect(await built.run({ n: 1 }, {})).toEqual({

@@ -138,7 +138,7 @@ async function leftHeld(asked?: Asked): Promise<Held> {
 const textOf = (json: { result: { content: { text: string }[] } }) => json.result.content[0]?.text;
 
 describe('a result that waits', () => {
-  it('is handed over as it came, with the findings told and never the text', async () => {
+  it('is handed over unchanged, with the findings recorded and never the text', async () => {
     const waiting = call();
     const hold = await held();
     const grant = decide(hold, 'approved', 'original');
@@ -178,7 +178,7 @@ describe('a result that waits', () => {
     expect(sent()).toBe(1);
   });
 
-  it('is blocked, and stays so for who asks again', async () => {
+  it('is blocked, and stays so when the client asks again', async () => {
     const waiting = call();
     const hold = await held();
     decide(hold, 'denied');
@@ -314,7 +314,7 @@ describe('what cannot be held', () => {
   });
 });
 
-it.each(Object.entries(REAL_CLIENTS))('%s is told while it waits', async (_name, connect) => {
+it.each(Object.entries(REAL_CLIENTS))('%s learns of it while it waits', async (_name, connect) => {
   const client = await connect(`${plane.url}/mcp/v1/up`, agent.basic);
   const told: number[] = [];
   const calling = client.callTool('read_page', {}, ({ progress }) => told.push(progress));

@@ -1,4 +1,4 @@
-/** What a data plane that may let nobody act answers, on the real gateway, and what it records. */
+/** The answers and records of a data plane that denies all calls, on the real gateway. */
 import { uuidv7 } from '@governance/shared/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PlaneDenial } from '../contracts.ts';
@@ -45,7 +45,7 @@ const post = (message: unknown, authorization = agent.bearer()) =>
 const PLANE_REASONS = ['offline_max_age', 'tenant_revoked', 'stream_forked'] as const;
 const because = (reason: PlaneDenial['reason']) => ({ reason, message: 'because of the test' });
 
-describe('a data plane that may let nobody act', () => {
+describe('a data plane that denies all calls', () => {
   it.each(PLANE_REASONS)('denies every call with its reason and records it: %s', async (reason) => {
     denial = because(reason);
     const { status, json } = await post(CALL);
@@ -159,7 +159,7 @@ describe('a data plane that may let nobody act', () => {
     expect(upstream.messages('tools/call')).toHaveLength(0);
   });
 
-  it('keeps to the denial under which it let a caller in, when that ends meanwhile', async () => {
+  it('keeps the denial under which it admitted a caller, even if that ends in the meantime', async () => {
     let asked = 0;
     denial = because('tenant_revoked');
     const token = agent.bearer({ feed_seq: plane.cursor() + 1_000 });

@@ -55,7 +55,7 @@ describe('the catalogue', () => {
     expect(catalogue.findHints(asked, rules)).toEqual({ readOnlyHint: true });
   });
 
-  it('asks a server once, for whoever comes meanwhile', async () => {
+  it('asks a server once, for all calls that come in the meantime', async () => {
     const hints = await Promise.all([1, 2, 3].map(() => catalogue.findHints(call('echo'), rules)));
     expect(hints.map((hint) => hint?.readOnlyHint)).toEqual([true, true, true]);
     expect(catalogue.findHints(call('echo'), rules)).toEqual({ readOnlyHint: true });

@@ -43,7 +43,7 @@ it('keeps the definition that was seen first, over restarts and for all workers'
   expect(onLapsed).toHaveBeenCalledOnce();
 });
 
-it('begins anew with each saying, and goes back to none', () => {
+it('starts afresh with each setting, and never goes back to an earlier one', () => {
   const [first, second] = [uuidv7(1), uuidv7(2)];
   const one = worker();
   one.isUnchanged(PLACE, first, 'a');

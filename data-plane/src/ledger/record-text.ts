@@ -69,7 +69,7 @@ const MAX_BYTES = 3;
  * Checks a record and writes it out.
  *
  * @throws UnfitRecordError when the control plane would not take it: stored, it would hold up its
- *   stream for ever
+ *   stream forever
  */
 export function writeRecord(place: Place, given: UnchainedRecord): RecordText {
   const text = writeUsual(place, given) ?? writeAny(place, parse(given));

@@ -53,7 +53,7 @@ export async function startTestModelRuntime() {
         : message;
       return json(response, 404, { error });
     }
-    // As one that loads its model for ever.
+    // As one that loads its model forever.
     if (model === 'silent') return;
     const speak = path?.startsWith('/v1/') ? speakOpenAi : speakNative;
     await speak(response, asked, model, path === '/api/generate');

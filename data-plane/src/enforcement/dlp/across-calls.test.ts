@@ -110,7 +110,7 @@ describe('a value that is sent piece by piece', () => {
   const assemble = (args: Record<string, unknown>, over: Partial<Sent> = {}) =>
     across.assemble({ ...sent(), ...over }, args, scanner);
 
-  it('is found when its last piece comes, and told once in five minutes', () => {
+  it('is found when its last piece comes, and reported once in five minutes', () => {
     expect(assemble({ path: '/tmp/a', text: 'BADG' })).toEqual([]);
     expect(assemble({ path: '/tmp/b', text: 'E123' })).toEqual([]);
     const finding = { pattern: 'badge', severity: 'critical', disguise: ['fragments'] };

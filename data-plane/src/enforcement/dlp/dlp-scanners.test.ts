@@ -5,7 +5,7 @@ import { prepareDlp } from './dlp-scanners.ts';
 const patternsOf = (findings: readonly { pattern: string }[]) =>
   findings.map(({ pattern }) => pattern);
 
-it('tells what is blocked, also where something severer that is not stands in the same place', () => {
+it('reports what is blocked, even where a severer finding that is not blocked is in the same place', () => {
   const value = { note: 'password: "ana.kovac7@corp-mail.net"' };
   const { outbound } = DEFAULT_DLP_SETTINGS;
   const usual = prepareDlp(DEFAULT_DLP_SETTINGS);

@@ -206,7 +206,7 @@ describe('the URIs of a call', () => {
     expect(found({ text })).toContain(expected);
   });
 
-  it('are bounded, which is told', () => {
+  it('are bounded, which is reported', () => {
     const list = (length: number) => Array.from({ length }, (_, i) => `https://a.example/${i}`);
     expect(requestedUris({ args: { list: list(100) } })).toMatchObject({ isWhole: true });
     const many = requestedUris({ args: { list: list(101) } });

@@ -42,7 +42,7 @@ it.each([
   ['for another data plane', seal({ deployment_id: uuidv7() }), 'unusable_key'],
   ['that is too short', seal({ key: 'short' }), 'unusable_key'],
   ['for something else', seal().replace('identifier-key', 'payload'), 'unusable_key'],
-])('a key %s hashes nothing, and that is told', (_, jwe, reason) => {
+])('a key %s hashes nothing, and that is reported', (_, jwe, reason) => {
   sealed = jwe;
   expect(hashOf(tenantId)('anna')).toBe('[REDACTED]');
   expect(raiseAlert).toHaveBeenCalledWith(

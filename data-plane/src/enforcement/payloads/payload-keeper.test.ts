@@ -129,7 +129,7 @@ it.each([
   ['too_large', {}, { text: 'x'.repeat(MAX_PAYLOAD_BYTES) }, true],
   ['not_redactable', { redact_dlp_matches: true }, { card: 4111111111111111 }, true],
   ['not_redactable', {}, deep(), true],
-] as const)('%s is told, and has no digest', (reason, protection, value, hasRoom) => {
+] as const)('%s is reported, and has no digest', (reason, protection, value, hasRoom) => {
   const { keeper, added, notKept, raiseAlert } = aKeeper(hasRoom);
   const kept = keeper.keepInput(aCall(protection), inputOf(value));
   expect(kept?.digest).toBeNull();

@@ -65,7 +65,7 @@ it('refuses whoever finds too many of the tenant waiting, or waits too long', as
   expect(valuesOf()).toEqual([['t1']]);
 });
 
-it('ends a thread that takes too long, and goes on with a new one', async () => {
+it('ends a thread that takes too long, and continues with a new one', async () => {
   const { run } = create({ runMs: 1 });
   await expect(run(AT, () => jobOf('t1'))).rejects.toMatchObject({ reason: 'timeout' });
   expect(workers[0]?.isEnded).toBe(true);

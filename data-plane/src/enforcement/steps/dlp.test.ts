@@ -63,7 +63,7 @@ it('denies whoever may not act any more when a large call has been scanned', asy
   expect(await scanning).toMatchObject({ kind: 'deny', cause: 'unauthenticated' });
 });
 
-it('scans again under settings that came meanwhile, and judges by them', async () => {
+it('scans again under settings that came in the meantime, and judges by them', async () => {
   const scanning = scan();
   rules = rulesOf({ outbound: { ...DEFAULT_DLP_SETTINGS.outbound, medium: 'block' } });
   end.resolve([finding]);
@@ -72,7 +72,7 @@ it('scans again under settings that came meanwhile, and judges by them', async (
   expect(await scanning).toMatchObject({ kind: 'deny', message: /badge/ });
 });
 
-it('goes on under a bundle with the same settings', async () => {
+it('continues under a bundle with the same settings', async () => {
   const scanning = scan();
   rules = rulesOf();
   agentNow = { ...agent };

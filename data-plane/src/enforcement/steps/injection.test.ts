@@ -379,7 +379,7 @@ it('lets no word of a blocked source through, whatever it sends', () => {
   }
 });
 
-it('raises and tells what stands beside the items of an untrusted list', () => {
+it('raises and reports what stands beside the items of an untrusted list', () => {
   const said = result({ tools: [{ name: 'read' }], _meta: { note: 'so [medium] it is' } });
   const { value, told, counted } = run(said, {
     method: 'tools/list',

@@ -1,4 +1,4 @@
-/** A delegation narrows: whatever the chain, what passes is permitted to all who delegated it. */
+/** A delegation narrows: whatever the chain, what passes is permitted to every delegator. */
 import {
   DELEGATOR_LACKS,
   findExceedingRoles,

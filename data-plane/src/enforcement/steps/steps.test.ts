@@ -415,7 +415,7 @@ describe('evaluatePolicy', () => {
     'trap',
     'builtin_error',
     'not_loaded',
-  ] as const)('denies on %s, and tells the agent nothing of the inside', async (fault) => {
+  ] as const)('denies on %s, and tells the agent nothing about internals', async (fault) => {
     onPolicyFault.mockClear();
     const broken = rules({ ok: false, fault, message: 'inner detail' });
     const result = await evaluatePolicy(scanned(broken), deps);

@@ -49,7 +49,7 @@ describe('createBundleNews', () => {
     expect(kicks()).toBe(0);
   });
 
-  it('begins a poll anew that does not bring the newest one', async () => {
+  it('restarts a poll that does not bring the newest one', async () => {
     const { hear, activate, kicks } = aBundle();
     hear([announced(2), announced(3)]);
     activate(2);

@@ -120,7 +120,7 @@ describe('bundle sync', () => {
     expect(await sync.waitFor(5, 15_000)).toBe(true);
   });
 
-  it('tells an unreachable control plane from one whose bundle is refused', async () => {
+  it('distinguishes an unreachable control plane from one whose bundle is refused', async () => {
     const sync = await aSync();
     plane.setAway(true);
     await until(() => sync.status().failure !== null);

@@ -121,7 +121,7 @@ describe('the heads of the admin chain that a data plane remembers', () => {
     );
   });
 
-  it('begin anew where the file cannot be read', async () => {
+  it('start afresh when the file cannot be read', async () => {
     heads.saw(head(3, 0));
     await heads.stored();
     writeFileSync(join(folder, 'admin-heads', 'tenant.json'), '{');

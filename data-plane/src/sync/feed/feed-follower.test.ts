@@ -169,7 +169,7 @@ describe('the feed follower', () => {
     expect(following.isCatchingUp()).toBe(false);
   });
 
-  it('goes on after an outage by itself, at once when it is kicked', async () => {
+  it('recovers from an outage by itself, at once when it is kicked', async () => {
     const following = follow();
     plane.setAway(true);
     await until(() => following.status().failure?.code === 'UNAVAILABLE');
@@ -454,7 +454,7 @@ describe('a snapshot', () => {
     expect(stored()).toEqual(expected());
   });
 
-  it('that the control plane does not go on from is not asked for without a pause', async () => {
+  it('that the control plane does not continue from is not requested without a pause', async () => {
     const following = follow({
       ...plane.link,
       readFeed: async () => {

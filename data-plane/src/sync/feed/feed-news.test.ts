@@ -32,7 +32,7 @@ function read(): boolean {
 }
 
 describe('news of the feed', () => {
-  it('is read once for all who ask meanwhile', async () => {
+  it('is read once for all who ask in the meantime', async () => {
     const asked = Array.from({ length: 20 }, () => news.ask('a'));
     expect(reads).toBe(1);
     expect(read()).toBe(true);
@@ -62,7 +62,7 @@ describe('news of the feed', () => {
     expect(news.began()).toBe(false);
   });
 
-  it('is read for who asks just after others, and for all who ask too often a little later', async () => {
+  it('is read for a caller just after others, and a little later for all who ask too often', async () => {
     for (let n = 0; n < NEWS_BURST; n++) {
       const asked = news.ask(null);
       read();

@@ -49,7 +49,7 @@ const aFreshness = (keptMs = 0) =>
   createFreshness({ clock, maxAgeMs: DAY, keptMs, onFrozen: (age) => frozen.push(age) });
 
 describe('the clock', () => {
-  it('goes on when the machine is set back, by days too', () => {
+  it('keeps running when the machine’s clock is set back, even by days', () => {
     pass(HOUR);
     const before = clock.read();
     wall -= 3 * DAY;
@@ -158,7 +158,7 @@ describe('freshness', () => {
     expect(freshness.verified(first, 10, 5)).toBeNull();
     expect(freshness.status().state).toBe('never');
     pass(1_000);
-    // It may run ahead of the reader for ever: the first place is the one to reach.
+    // It may run ahead of the reader forever: the first place is the one to reach.
     expect(freshness.verified(wall, 20, 9)).toBeNull();
     pass(1_000);
     expect(freshness.verified(wall, 30, 12)).toBe(first);

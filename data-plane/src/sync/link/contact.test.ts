@@ -48,7 +48,7 @@ function aContact() {
 }
 
 describe('the end of a silence', () => {
-  it('is told once, and no more often than every 5 s where it comes and goes', async () => {
+  it('is reported once, and at most every 5 s when it comes and goes', async () => {
     const { seen, contact, hear } = aContact();
     expect(contact.status().state).toBe('unreachable');
     await hear();

@@ -114,7 +114,7 @@ describe('the channels over HTTP', () => {
     expect((await link.readFeed(page)).entries).toHaveLength(2);
   });
 
-  it('wait for a change, and end when they are told to', async () => {
+  it('wait for a change, and end on request', async () => {
     const waiting = link.readFeed({ ...page, waitMs: 20_000 });
     setTimeout(() => server.plane().publish(role('late')), 50);
     expect(await waiting).toMatchObject({ cursor: 1 });
@@ -172,7 +172,7 @@ describe('answers with an error', () => {
     expect(server.asked.some((path) => path.includes('elsewhere'))).toBe(false);
   });
 
-  it('tells a fork from a gap', async () => {
+  it('distinguishes a fork from a gap', async () => {
     const errors = [{ loc: ['stream', 2, 9], msg: 'gap', type: 'stream_gap' }];
     answer(409, 'application/json', JSON.stringify({ detail: 'missing', errors }));
     const header = {
@@ -248,7 +248,7 @@ describe('answers that are none', () => {
     await expect(readAll()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
-  it('do not hold a request for ever, and the token is in no message', async () => {
+  it('do not hold a request forever, and the token is in no message', async () => {
     const failures: unknown[] = [];
     const failing = async () => {
       const error = await link.readFeed({ ...page, waitMs: 100 }).catch((thrown) => thrown);

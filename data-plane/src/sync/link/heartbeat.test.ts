@@ -58,7 +58,7 @@ it('beats at the start and every minute', async () => {
   expect(sent.map(({ at }) => at)).toEqual([0, 60, 120, 180]);
 });
 
-it('tells what changed within five seconds, and to and fro no oftener than every five', async () => {
+it('reports a change within five seconds, and flapping at most every five', async () => {
   await pass(10);
   told = 1;
   heartbeat.report();
@@ -75,7 +75,7 @@ it('tells what changed within five seconds, and to and fro no oftener than every
   }
 });
 
-it('tells what changed while a beat was under way', async () => {
+it('reports what changed while a heartbeat was in flight', async () => {
   const finish = holdNext();
   await pass(60);
   told = 1;
@@ -87,7 +87,7 @@ it('tells what changed while a beat was under way', async () => {
   expect(sent.at(-1)?.told).toBe(1);
 });
 
-it('repeats a beat that failed when the control plane is heard, and no other', async () => {
+it('repeats a failed heartbeat when the control plane answers, and no other', async () => {
   answer = async () => {
     throw new Error('away');
   };

@@ -112,7 +112,7 @@ describe('a poll loop', () => {
     }
   });
 
-  it('goes on at once while it finds something, and does not spin while it finds nothing', async () => {
+  it('continues at once while it finds something, and does not spin while it finds nothing', async () => {
     vi.useRealTimers();
     let left = 50;
     let empty = 0;

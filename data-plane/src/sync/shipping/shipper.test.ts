@@ -98,7 +98,7 @@ describe('the shipper', () => {
     expect(plane.batches()).toBe(2);
   });
 
-  it('goes on after an outage of any length, and stores nothing twice when receipts are lost', async () => {
+  it('recovers from an outage of any length, and stores nothing twice when receipts are lost', async () => {
     plane.setAway(true);
     const shipper = aShipper();
     await append(700);
@@ -112,7 +112,7 @@ describe('the shipper', () => {
     expect(new Set(plane.records.map(({ id }) => id)).size).toBe(701);
   });
 
-  it('goes on over restarts from where the control plane stands', async () => {
+  it('continues after restarts from the position of the control plane', async () => {
     const first = aShipper();
     await append(10);
     await first.flush(15_000);

@@ -16,7 +16,7 @@ const shipper: ShipperStatus = {
 const facts = { shipper, ledger: 'ok', isFailing: false, now: Date.parse(at) } as const;
 
 describe('what a heartbeat says of the stream', () => {
-  it('is no stop while it is tried again, and one when that goes on although somebody hears', () => {
+  it('is no stop while it is retried, and one when it persists although heartbeats are received', () => {
     const last_error = { code: 'UNAVAILABLE', message: 'away', at };
     const said = { backlog: 3, last_error, stopped_at: null };
     expect(toStreamReport(facts)).toEqual({ state: 'retrying', is_stopped: false, ...said });

@@ -91,7 +91,7 @@ describe('the log as it is shown', () => {
     expect(sizes()).toEqual([3]);
   });
 
-  it('goes on under keys that follow, also by rotations that are told only once', async () => {
+  it('continues under rotated keys, even if a rotation is shown only once', async () => {
     log.grow(2);
     await look();
     log.rotate();
@@ -109,7 +109,7 @@ describe('the log as it is shown', () => {
     expect(status.contradictions).toBe(0);
   });
 
-  it('does not go on under a key that was revoked since, also where nobody tells of it again', async () => {
+  it('does not continue under a key that was revoked since, even if that is not shown again', async () => {
     log.grow(2);
     await look();
     const stolen = log.revoke();

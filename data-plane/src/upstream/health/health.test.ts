@@ -155,7 +155,7 @@ describe('a server that does not answer', () => {
     expect(state()).toBe('resting');
   });
 
-  it('is told of when it is found to be another way, not with each request', async () => {
+  it('is reported when it changes, not with each request', async () => {
     expect(state()).toBeUndefined();
     for (let i = 0; i < 3; i++) await ask();
     expect(changes).toEqual(['tenant']);

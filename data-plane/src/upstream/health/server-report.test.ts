@@ -30,7 +30,7 @@ it('says why, by the finding that is worst, where there is something to say', ()
   });
 });
 
-it('of many reasons tells those that fit, of the worst first, and its servers beside', () => {
+it('reports as many reasons as fit, the worst first, beside its servers', () => {
   const all = Array.from({ length: 500 }, (_, i): [string, ReportedHealth, string] => [
     `server-${i}`,
     i === 499 ? 'failing' : 'ok',
@@ -48,7 +48,7 @@ it('of many reasons tells those that fit, of the worst first, and its servers be
 it.each([
   ['500 long names', 500, 63],
   ['more names than a tenant has servers', 5_000, 8],
-])('of %s tells what fits into a heartbeat, and first those that do not answer', (_, n, length) => {
+])('of %s reports what fits into a heartbeat, servers that do not answer first', (_, n, length) => {
   const all = Array.from({ length: n }, (_unused, i): [string, ReportedHealth] => [
     String(i).padStart(length, 'x'),
     i % 50 === 49 ? 'resting' : 'ok',

@@ -84,7 +84,7 @@ describe('a result', () => {
     expect(asked).toEqual([]);
   });
 
-  it('that requires input of who only lists is refused to all', async () => {
+  it('that requires input for a list is refused to all', async () => {
     answers['tools/list'] = () => REQUIRED;
     const every = testExchange({ takesEveryResult: true });
     expect(await failureOf(ask(find(), 'tools/list', {}, every))).toBe('malformed');

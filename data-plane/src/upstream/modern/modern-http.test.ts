@@ -178,7 +178,7 @@ describe('parameters that are mirrored in headers', () => {
   });
 });
 
-describe('what the server sends of its own accord', () => {
+describe('what the server sends unprompted', () => {
   const opened = () => server.posts('subscriptions/listen');
 
   it('comes on one stream, as far as anybody listens', async () => {
@@ -204,7 +204,7 @@ describe('what the server sends of its own accord', () => {
     expect(heard).toHaveLength(count);
   });
 
-  it('tells of the resources that are subscribed to, and of no others', async () => {
+  it('reports the resources that are subscribed to, and no others', async () => {
     const heard: unknown[] = [];
     pool.listen(TENANT, 'agent', null, (_server, one) => heard.push(one.params));
     const uri = 'test://note';

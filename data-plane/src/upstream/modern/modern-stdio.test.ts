@@ -101,7 +101,7 @@ it('has tools, resources, prompts, progress and rounds of input', async () => {
   expect(await ask(sdk, 'tasks/get', { taskId: 't' })).toMatchObject({ value: { code: -32601 } });
 });
 
-it('is told of a cancellation', async () => {
+it('receives a cancellation', async () => {
   const exchange = testExchange();
   const failed = failureOf(call(session, 'hang', {}, exchange));
   await expect.poll(seenBy).toContainEqual(['tools/call', expect.any(Number)]);

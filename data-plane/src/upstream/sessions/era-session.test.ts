@@ -96,7 +96,7 @@ describe('over HTTP', () => {
     expect(methods()).toHaveLength(5);
   });
 
-  it('is found out anew when it speaks another MCP than before', async () => {
+  it('is detected again when it changes its era', async () => {
     const [legacy, modern] = [await startTestUpstream(), await startSdkServer()];
     stops.push(
       () => legacy.stop(),

@@ -50,7 +50,7 @@ function add(over: Partial<RoomEntry> = {}): string {
 const left = () => [...entries.keys()];
 
 describe('room for one more process', () => {
-  it('is made by the one that is idle the longest, of those that nobody uses', () => {
+  it('is made by evicting the one that is idle the longest, of those not in use', () => {
     const idle = add();
     const keys = [
       add({ session: { pending: 1 } }),

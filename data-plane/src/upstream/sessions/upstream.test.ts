@@ -127,7 +127,7 @@ describe('a session over HTTP', () => {
     });
   });
 
-  it('is opened anew when the server has forgotten it, and the call executed once', async () => {
+  it('is reopened when the server has forgotten it, and the call executed once', async () => {
     const session = pool.find(TENANT, http(upstream.url), AGENT);
     await session.request(call('echo'), exchange());
     upstream.forgetSessions();
@@ -216,7 +216,7 @@ describe('a session over HTTP', () => {
     expect((await session.request(call('echo'), exchange())).raw).toBe(raw);
   });
 
-  it('blocks a message over the limit, as JSON and as an event, and goes on', async () => {
+  it('blocks a message over the limit, as JSON and as an event, and continues', async () => {
     const session = pool.find(TENANT, http(upstream.url), AGENT);
     for (const tool of ['big', 'big-event']) {
       const fits = await session.request(call(tool, { size: LIMIT - 200 }), exchange());
@@ -433,7 +433,7 @@ describe('a session over stdio', () => {
     return answer.value as { pid: number; env: Record<string, string>; args: unknown };
   };
 
-  it('is begun anew where its process does not read what it is sent', async () => {
+  it('is restarted when its process does not read what it is sent', async () => {
     await askFor(AGENT, 'deaf');
     const text = 'x'.repeat(LIMIT / 2);
     const session = pool.find(TENANT, stdio, AGENT);
@@ -470,7 +470,7 @@ describe('a session over stdio', () => {
     expect((await askFor(AGENT)).pid).not.toBe(pid);
   });
 
-  it('blocks a message over the limit and goes on', async () => {
+  it('blocks a message over the limit and continues', async () => {
     const session = pool.find(TENANT, stdio, AGENT);
     const { pid } = await askFor(AGENT);
     const big = session.request(call('big', { size: LIMIT }), exchange());
