@@ -68,7 +68,8 @@ const packed = (tenant: TestTenant, sealed: readonly Members[]) => ({
   anchor: tenant.anchor(PINNED),
 });
 
-const whole = (tenant: TestTenant, ...cuts: number[]) =>
+/** The volumes of a log that is cut before these leaves. */
+export const whole = (tenant: TestTenant, ...cuts: number[]) =>
   packed(tenant, seal(cutAt(tenant, ...cuts)));
 
 /** What happened after a story, of which the second volume has everything from `cut` on. */
