@@ -35,32 +35,25 @@ export function regularlySeparated(text: string, units: Uint16Array): Edit[] {
     const count = findPlaces(units, from, Math.min(from + BLOCK, length));
     const end = findRows(units, length, count);
     for (let i = 0; i < end; i += ROW) {
-      const [step, first, last, digit] = [rows[i], rows[i + 1], rows[i + 2], rows[i + 3]];
-      const row = { step, first, last, lastDigit: digit } as Row;
-      if (row.last < 0) covered = endSigns(text, units, row, covered, edits);
-      else endGroups(text, row, edits);
+      const [step, first] = [rows[i] as number, rows[i + 1] as number];
+      const [last, digit] = [rows[i + 2] as number, rows[i + 3] as number];
+      if (last < 0) covered = endSigns(text, units, step, first, covered, edits);
+      else endGroups(text, units, step, first, last, digit, edits);
     }
   }
   for (let sign = 0; sign < 128; sign++) {
     const step = stepOf[sign] as number;
     if (!isStepOfGroups(step)) continue;
     const [first, last] = [firstOf[sign] as number, lastOf[sign] as number];
-    endGroups(text, { step, first, last, lastDigit }, edits);
+    endGroups(text, units, step, first, last, lastDigit, edits);
   }
   return edits.length === 0 ? edits : withoutOverlaps(edits);
 }
 
-/** One sign at one step: with more than one character between two of them, or beginning there. */
-interface Row {
-  readonly step: number;
-  /** Where the sign stood first, and last; -1 where that is still to be seen. */
-  readonly first: number;
-  readonly last: number;
-  /** Where a digit stood last: nothing before it is encoded without one. */
-  readonly lastDigit: number;
-}
-
-/** Numbers that a row takes. */
+/**
+ * Numbers of a row, which is one sign at one step: the step, where the sign stood first and last (-1
+ * where that is still to be seen), and where a digit stood last.
+ */
 const ROW = 4;
 
 /**
@@ -95,7 +88,7 @@ function findRows(units: Uint16Array, length: number, count: number): number {
         steps[sign] = step;
         firsts[sign] = before;
         // Of nearly all words two spaces are at some step, and nothing else.
-        const isMore = before - first > run || (run >= ENCODED && digit > first - run);
+        const isMore = before - first > 2 * run || (run >= ENCODED && digit > first - run);
         if (isMore && isStepOfGroups(run)) {
           out[end] = run;
           out[end + 1] = first;
@@ -112,6 +105,9 @@ function findRows(units: Uint16Array, length: number, count: number): number {
     if (sign <= SPACE && units[at + 1] === sign) continue;
     const step = isSecond ? 2 : 3;
     if (at + step >= length || units[at + step] !== sign) continue;
+    // Most are two or three dots or brackets: where a run has enough signs, the last of them stands there.
+    const enough = at + (MIN_SIGNS - 1) * step;
+    if (enough >= length || units[enough] !== sign) continue;
     out[end] = step;
     out[end + 1] = at;
     out[end + 2] = -1;
@@ -125,7 +121,8 @@ function findRows(units: Uint16Array, length: number, count: number): number {
 function endSigns(
   text: string,
   units: Uint16Array,
-  { step, first }: Row,
+  step: number,
+  first: number,
   covered: number,
   edits: Edit[],
 ): number {
@@ -175,26 +172,32 @@ function findPlaces(units: Uint16Array, from: number, to: number): number {
 /** Shorter steps are looked at where they stand. */
 const isStepOfGroups = (step: number): boolean => step > 2 && step <= MAX_GROUP + 1;
 
-function endGroups(text: string, { step, first, last, lastDigit }: Row, edits: Edit[]): void {
+/** @param digit where one stood last: nothing before it is encoded without one */
+function endGroups(
+  text: string,
+  units: Uint16Array,
+  step: number,
+  first: number,
+  last: number,
+  digit: number,
+  edits: Edit[],
+): void {
   const between = last - first;
   // Words and numbers of one length are more frequent than what is encoded.
   const isRun =
     between >= (MIN_SIGNS_OF_GROUPS - 1) * step ||
-    (between > 0 &&
-      step >= ENCODED &&
-      lastDigit > first - step &&
-      isEncoded(text, first, last, step));
+    (between > 0 && step >= ENCODED && digit > first - step && isEncoded(units, first, last, step));
   const edit = isRun ? editOf(text, first, last, step) : undefined;
   if (edit !== undefined) edits.push(edit);
 }
 
 /** Whether all between two signs and their like is letters of both cases, and digits. */
-function isEncoded(text: string, first: number, last: number, step: number): boolean {
+function isEncoded(units: Uint16Array, first: number, last: number, step: number): boolean {
   let upper = false;
   let lower = false;
   let digit = false;
   for (let at = Math.max(0, first - step + 1); at < last; at++) {
-    const code = text.charCodeAt(at);
+    const code = units[at] as number;
     if (!isNamed(code)) {
       if (at < first || (at - first) % step !== 0) return false;
     } else if (code < 0x3a) digit = true;
