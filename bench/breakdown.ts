@@ -15,7 +15,7 @@ export interface BreakdownPass {
   profiled: ProbeAnswer;
 }
 
-/** Names of parts for people; steps that are not listed keep their own name. */
+/** Display names of parts; unlisted steps keep their own name. */
 const PARTS: Record<string, string> = {
   routed: 'HTTP routing',
   entered: 'authenticate, before the body is read',
@@ -34,7 +34,7 @@ const PARTS: Record<string, string> = {
 };
 const ORDER = Object.keys(PARTS);
 
-/** Parts in which other calls run, so that their time is no CPU of this call. */
+/** Parts during which other calls run, so that their time is not this call's CPU. */
 const WAITS = new Set(['body-read', 'record-durable', 'upstream-answered', 'answered']);
 
 const THREADS = {

@@ -1,11 +1,12 @@
 /**
- * `npm run bench:compare -- <git ref>`: whether this build governs a call as cheaply as another
- * commit's. Both gateways run at the same time and take turns, each in a process of its own that is
- * new in each round; load and MCP server are this build's for both. Ends with 1 where a median
- * falls by more than 5 % beyond the spread (compare/figures.ts).
+ * `npm run bench:compare -- <git ref>`: compares the cost of a governed call with another commit's.
+ * Both gateways run at the same time and take turns, each in a new process per round; load and MCP
+ * server are this build's for both. Exits with 1 if a median falls by more than 5 % beyond the
+ * spread (compare/figures.ts).
  *
- *   BENCH_ROUNDS (5), BENCH_SECONDS (3), BENCH_CONNECTIONS (1,16,256),
- *   BENCH_CALLS (that many instead of a time), BENCH_TARGET (governed; `shipping`: each with a control plane of its own build)
+ * BENCH_ROUNDS (5), BENCH_SECONDS (3), BENCH_CONNECTIONS (1,16,256),
+ * BENCH_CALLS (that many instead of a time), BENCH_TARGET (governed; `shipping`: each with a
+ * control plane of its own build)
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';

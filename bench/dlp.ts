@@ -1,12 +1,13 @@
 /**
- * `npm run bench:dlp`: what looking for sensitive data costs, as ratios of one run. CPU of this
- * process, the least of several rounds in which all take turns. Ends with 1 where a goal is missed.
+ * `npm run bench:dlp`: the cost of scanning for sensitive data, as ratios within one run. CPU of
+ * this process, the minimum of several rounds in which all variants take turns. Exits with 1 if a
+ * goal is missed.
  *
  * - clean text: a loop over JavaScript's expressions of the built-in patterns / the engine's set
  * - clean text: the whole scanner with all its readings / the plain scan without them
  * - hostile text: how the scanner's time grows as a text doubles
  *
- *   BENCH_ROUNDS (9)
+ * BENCH_ROUNDS (9)
  */
 import { createPlainScan } from '../shared/src/detect/dlp/plain-scan.ts';
 import { createScanBudget, ScanBudgetError } from '../shared/src/detect/dlp/scan-budget.ts';
@@ -22,7 +23,7 @@ const GOAL_FROM = 1_000;
 const ENGINE_GOAL = 3;
 const SCANNER_GOAL = 3;
 const HOSTILE_SIZES = [32_000, 64_000, 128_000];
-/** In turns: the engine's automaton remembers the states of a text, but not of all of these. */
+/** In turns: the engine's automaton caches the states of one text, but not of all of these. */
 const HOSTILE_TEXTS = 16;
 const GROWTH_GOAL = 2.5;
 
@@ -65,7 +66,7 @@ for (const size of SIZES) {
   );
 }
 
-/** A text beyond the scanner's budget is refused, and costs what was spent until then. */
+/** A text beyond the scanner's budget is refused, and costs what was spent up to then. */
 function scanUntilRefused(text: string): void {
   try {
     scanner.scanText(text);

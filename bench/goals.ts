@@ -1,4 +1,4 @@
-/** What a whole data plane is to cost at most, held against one run's medians. */
+/** The cost limits of a whole data plane, compared with one run's medians. */
 import type { Row, TargetName } from './measurement.ts';
 
 export interface Goal {

@@ -1,11 +1,11 @@
 /**
- * `npm run bench:hostile`: feeds every reader of foreign bytes shapes at doubling sizes and prints
- * how its CPU time grows a doubling, then how long other calls to a running service are delayed
- * while the same shapes come in. Ends with 1 where a doubling costs more than 2.5 times, or where
- * calls are delayed by more than 100 ms. The compiler of policies is exempt: it is bounded by being
- * ended. Needs Linux.
+ * `npm run bench:hostile`: feeds every reader of untrusted bytes shapes at doubling sizes and
+ * prints how its CPU time grows per doubling, then how long other calls to a running service are
+ * delayed by the same shapes. Exits with 1 if a doubling costs more than 2.5 times, or calls are
+ * delayed by more than 100 ms. The policy compiler is exempt: it is bounded by termination. Needs
+ * Linux.
  *
- *   BENCH_READERS (all; part of a name), BENCH_VERBOSE=1 for each shape's times
+ * BENCH_READERS (all; part of a name), BENCH_VERBOSE=1 for each shape's times
  */
 import { measureDelays } from './hostile/delays.ts';
 import { GOAL, type Growth, measureGrowth, QUADRATIC, type Reader } from './hostile/growth.ts';

@@ -1,6 +1,6 @@
 /**
  * The load generator, in a process of its own so that its cost is not the proxy's. Each of its
- * connections has one request under way; an answer that is not a JSON-RPC result is a failure.
+ * connections has one request in flight; an answer that is not a JSON-RPC result is a failure.
  */
 import { createHistogram } from 'node:perf_hooks';
 import { Client } from 'undici';

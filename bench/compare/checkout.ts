@@ -1,4 +1,4 @@
-/** Another commit of the project beside this one, built as it was, with this one's packages. */
+/** Another commit of the project, built unchanged with this checkout's packages. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -64,8 +64,8 @@ function findCommit(root: string, ref: string): string {
 }
 
 /**
- * Gives a checkout the packages that are installed here. The workspaces are its own, or it would
- * run the code of this one.
+ * Gives a checkout the packages installed here. The workspaces are its own, or it would run this
+ * checkout's code.
  */
 function linkPackages(root: string, folder: string): void {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {

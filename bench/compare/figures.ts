@@ -1,4 +1,4 @@
-/** What two builds' measurements say about each other. */
+/** Compares the measurements of two builds. */
 import type { Measurement } from '../measurement.ts';
 import { median } from '../report.ts';
 
@@ -21,7 +21,7 @@ export interface Comparison {
   now: Spread;
   /** Of the medians, now to before. */
   ratio: number;
-  /** `falls` and `rises` are for worse and for better. */
+  /** `falls` is worse, `rises` better. */
   verdict: Verdict;
 }
 

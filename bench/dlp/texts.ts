@@ -1,4 +1,4 @@
-/** Texts to scan: what is ordinary, and what is meant to cost much. Always the same. */
+/** Texts to scan: ordinary ones, and worst cases. Deterministic. */
 
 const PROSE = `The committee met on Tuesday to review the quarterly figures and agreed that the new
 warehouse should open before the end of the summer. Several members asked how the additional staff

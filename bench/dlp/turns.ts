@@ -1,9 +1,9 @@
 import { cpuUsage } from 'node:process';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
-/** What one turn takes at least: CPU is counted in steps. */
+/** The least duration of one turn: CPU is counted in steps. */
 const TURN_MICROS = 40_000;
-/** What a piece of work takes before it counts: it is as compiled then as it will be. */
+/** Warm-up of a piece of work, until its code is optimised. */
 const WARM_MICROS = 300_000;
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Exports what a control plane recorded, by the public API: an evidence package with all of its
- * volumes, and the audit trail as a SIEM reads it. The control plane and its PostgreSQL are processes
- * of their own, whose CPU time and memory are told apart.
+ * volumes, and the audit trail as a SIEM reads it. The control plane and its PostgreSQL are
+ * processes of their own, whose CPU time and memory are measured separately.
  */
 import { createHash } from 'node:crypto';
 import { createWriteStream, readdirSync, readFileSync } from 'node:fs';
@@ -77,7 +77,7 @@ export async function exportEvidence(
   return { made: { ...make, volumes: volumes.length, bytes }, downloaded, paths };
 }
 
-/** Waits until the control plane has verified in the background what came, or came back. */
+/** Waits until the control plane has verified in the background new and restored records. */
 export async function untilQuiet({ child }: ServiceProcess): Promise<void> {
   const { pid } = child as { pid: number };
   for (let quiet = 0; quiet < 3; ) {

@@ -1,4 +1,4 @@
-/** How the time that a reader takes grows with what it is given. */
+/** How a reader's time grows with its input. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Shape } from './shapes.ts';
 
@@ -24,7 +24,7 @@ export interface Growth {
   steepest: number;
 }
 
-/** Below it a doubling is one of noise: less is counted as this. */
+/** Below this a doubling is mostly noise; smaller times count as this. */
 const FLOOR_MS = 10;
 /** How often each size is read, one after the other, and how often at most where it looks steep. */
 const ROUNDS = 2;

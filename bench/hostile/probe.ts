@@ -1,7 +1,7 @@
 /**
- * Calls a service as an agent that does nothing wrong, one call after the other, and tells how long
- * each took. A process of its own: the one that sends hostile bodies has its hands full. Asked by a
- * message, it answers with the times since it was asked before.
+ * Calls a service as a well-behaved agent, one call after the other, and measures each. A separate
+ * process: the one that sends hostile bodies is too busy. Asked by a message, it answers with the
+ * times since it was asked before.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -1,4 +1,4 @@
-/** Bytes that somebody could send, at any size: what made readers slow somewhere, once. */
+/** Bytes that an attacker could send, at any size: shapes known to slow down readers. */
 
 export interface Shape {
   name: string;

@@ -1,7 +1,7 @@
 /**
  * A process with some data planes, each as production starts it: a data folder, a ledger, a replica
- * and a listener of its own, joined to the control plane over HTTP. It looks at what enforcement
- * reads, and says when each of its planes decides otherwise.
+ * and a listener of its own, joined to the control plane over HTTP. It watches what enforcement
+ * reads, and reports when each of its planes decides differently.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataPlaneCore } from '@governance/data-plane/core/data-plane-core';

@@ -42,7 +42,7 @@ export function isControlPlaneCommand(args: readonly string[]): boolean {
  * Runs a command.
  *
  * @param args after the program's name
- * @returns the process's exit code: 0, 1 when it failed, 2 when it was not understood
+ * @returns the process's exit code: 0, 1 on failure, 2 for invalid arguments
  */
 export async function runControlPlaneCommand(
   args: string[],
@@ -92,8 +92,8 @@ async function announce(env: NodeJS.ProcessEnv, reason: string, out: CommandOutp
 }
 
 /**
- * The key that signs the log's epochs. Nothing is made here: another master key than the service's
- * would make a key that the service cannot open.
+ * The key that signs the log's epochs. Nothing is created here: a key under another master key
+ * could not be decrypted by the service.
  *
  * @throws Error before anything is recorded
  */
@@ -138,7 +138,7 @@ function describe({ tenantId, restored, lost, logEpoch }: AnnouncedRestore): str
   const size = highest ? `, and a size of ${highest.size} in epoch ${highest.epoch} was lost` : '';
   return (
     `tenant ${tenantId}: restored at ${restored.epoch}/${restored.seq}; ${known}; ` +
-    `the log goes on as epoch ${epoch} at size ${place.size}${size}`
+    `the log continues as epoch ${epoch} at size ${place.size}${size}`
   );
 }
 

@@ -53,7 +53,7 @@ const rsaKey = (kind: 'private' | 'public') =>
     return z.NEVER;
   });
 
-/** One PEM behind the other. */
+/** Several PEM blocks in a row. */
 const rsaPublicKeys = z.string().transform((text, context): Secret<KeyObject[]> => {
   const parts = text.replaceAll('\\n', '\n').split(/(?<=-----END PUBLIC KEY-----)/);
   const keys: KeyObject[] = [];
@@ -94,25 +94,25 @@ export const CONTROL_PLANE_SETTINGS = {
   adminPassword: setting({
     name: 'SERVICE_ADMIN_PASSWORD',
     description: 'The password of `admin`, the administrator of the tenant `default`.',
-    defaultNote: 'development: made at the first start and kept in the data folder',
+    defaultNote: 'development: created at the first start and kept in the data folder',
     parse: secretText,
   }),
   superAdminPassword: setting({
     name: 'SERVICE_SUPER_ADMIN_PASSWORD',
-    description: 'When set, `superadmin` may log in: it makes tenants and belongs to none.',
+    description: 'When set, `superadmin` may log in: it creates tenants and belongs to none.',
     parse: secretText,
   }),
   signup: setting({
     name: 'SERVICE_SIGNUP',
-    description: '`true` lets anybody make a tenant of their own at `/api/v1/signup`.',
+    description: '`true` lets anybody create a tenant at `/api/v1/signup`.',
     defaultNote: '`true` in development, `false` in production',
     parse: flag,
   }),
   jwtPrivateKey: setting({
     name: 'SERVICE_JWT_PRIVATE_KEY',
     description:
-      'RSA key in PEM form that signs tokens, where the service is not to make and rotate it itself; the same on every replica.',
-    defaultNote: 'made at the first start and kept in the database, under the master key',
+      'RSA key in PEM form that signs tokens, unless the service is to create and rotate it itself; the same on every replica.',
+    defaultNote: 'created at the first start and kept in the database, under the master key',
     parse: rsaKey('private'),
   }),
   jwtPublicKey: setting({
@@ -124,34 +124,34 @@ export const CONTROL_PLANE_SETTINGS = {
   jwtPreviousPublicKeys: setting({
     name: 'SERVICE_JWT_PREVIOUS_PUBLIC_KEYS',
     description:
-      'RSA public keys in PEM form, one behind the other: tokens that their private halves signed are still good. For 8 hours after SERVICE_JWT_PRIVATE_KEY was changed; before that for the one that is to come.',
+      'RSA public keys in PEM form, one after the other, whose tokens are still accepted: the old key for 8 hours after a change of SERVICE_JWT_PRIVATE_KEY, and the new key before it.',
     parse: rsaPublicKeys,
   }),
   keyOverlapSeconds: setting({
     name: 'SERVICE_KEY_OVERLAP_SECONDS',
     description:
-      'How long a new key of the service is known before it signs (docs/operations.md). Replicas and data planes learn it meanwhile.',
+      'How long a new key of the service is published before it signs (docs/operations.md), so that replicas and data planes learn it.',
     default: '30',
     parse: wholeNumber(1, 3600),
   }),
   masterKey: setting({
     name: 'SERVICE_MASTER_KEY',
     description:
-      '32 bytes, base64 or hexadecimal, under which the keys and credentials in the database are encrypted. Without it they are lost.',
+      '32 bytes, base64 or hexadecimal, under which the keys and credentials in the database are encrypted. Without this key they are lost.',
     defaultNote:
-      'made at the first start and kept in the data folder; in production needed with DATABASE_URL',
+      'created at the first start and kept in the data folder; in production required with DATABASE_URL',
     parse: masterKey,
   }),
   masterKeyPrevious: setting({
     name: 'SERVICE_MASTER_KEY_PREVIOUS',
     description:
-      'Other master keys, separated by commas, under which something in the database may be encrypted: it is read, and the leader encrypts it anew under SERVICE_MASTER_KEY. The log says when they are not needed any more.',
+      'Other master keys, separated by commas, under which parts of the database may still be encrypted: the leader re-encrypts those under SERVICE_MASTER_KEY. The log says when they are no longer needed.',
     parse: masterKeys,
   }),
   kmsProviders: setting({
     name: 'SERVICE_KMS_PROVIDERS',
     description:
-      'Key providers that tenants may choose beside `local`, separated by commas: aws, gcp, azure, vault. Tenants name keys; the credentials are the operator’s. The libraries of gcp and azure are the operator’s to install (docs/data-protection.md).',
+      'Key providers that tenants may choose beside `local`, separated by commas: aws, gcp, azure, vault. Tenants name keys; the credentials are the operator’s. The operator installs the libraries of gcp and azure (docs/data-protection.md).',
     default: 'local',
     parse: commaList.pipe(
       z.array(
@@ -173,15 +173,14 @@ export const CONTROL_PLANE_SETTINGS = {
   }),
   awsKmsRegion: setting({
     name: 'SERVICE_AWS_KMS_REGION',
-    description: 'Where keys of AWS KMS lie that are not named by an ARN.',
-    defaultNote: 'AWS_REGION; credentials are found as by every AWS program',
+    description: 'The region of AWS KMS keys that are not named by an ARN.',
+    defaultNote: 'AWS_REGION; credentials come from the usual AWS sources',
     parse: z.string().regex(/^[a-z0-9-]{1,30}$/, 'must be the name of a region'),
   }),
   gcpKmsEndpoint: setting({
     name: 'SERVICE_GCP_KMS_ENDPOINT',
-    description:
-      'The host of Cloud KMS, with its port where that is not 443, where it is another one.',
-    defaultNote: 'cloudkms.googleapis.com; credentials are found as by every Google Cloud program',
+    description: 'Another host of Cloud KMS, with its port unless that is 443.',
+    defaultNote: 'cloudkms.googleapis.com; credentials come from the usual Google Cloud sources',
     parse: z
       .string()
       .regex(
@@ -192,17 +191,17 @@ export const CONTROL_PLANE_SETTINGS = {
   azureKeyVaultUrl: setting({
     name: 'SERVICE_AZURE_KEY_VAULT_URL',
     description:
-      'The Key Vault in which keys lie, for the key provider `azure`. Credentials are found as by every Azure program.',
+      'The Key Vault with the keys, for the key provider `azure`. Credentials come from the usual Azure sources.',
     parse: webAddress,
   }),
   vaultAddress: setting({
     name: 'SERVICE_VAULT_ADDR',
-    description: 'Where Vault answers, for the key provider `vault`.',
+    description: 'The address of Vault, for the key provider `vault`.',
     parse: webAddress,
   }),
   vaultToken: setting({
     name: 'SERVICE_VAULT_TOKEN',
-    description: 'A token that may encrypt and decrypt by the transit engine.',
+    description: 'A token that may encrypt and decrypt with the transit engine.',
     parse: secretText,
   }),
   vaultNamespace: setting({
@@ -225,13 +224,14 @@ export const CONTROL_PLANE_SETTINGS = {
   }),
   databaseMigrationUrl: setting({
     name: 'DATABASE_MIGRATION_URL',
-    description: 'A login that owns the tables and may create roles, for the migrations alone.',
+    description: 'A login that owns the tables and may create roles, used only for migrations.',
     defaultNote: 'DATABASE_URL',
     parse: postgresUrl,
   }),
   databaseIngestUrl: setting({
     name: 'DATABASE_INGEST_URL',
-    description: 'A login that is a member of governance_ingest, for the ingest of records alone.',
+    description:
+      'A login that is a member of governance_ingest, used only for the ingest of records.',
     defaultNote: 'DATABASE_URL',
     parse: postgresUrl,
   }),
@@ -250,7 +250,7 @@ export const CONTROL_PLANE_SETTINGS = {
   maxActivePolicies: setting({
     name: 'SERVICE_MAX_ACTIVE_POLICIES',
     description:
-      'Active policies a tenant may have. Every call walks all of them: see docs/operations.md.',
+      'Active policies a tenant may have. Every call evaluates all of them: see docs/operations.md.',
     default: '300',
     parse: wholeNumber(1, 10_000),
   }),
@@ -270,20 +270,20 @@ export const CONTROL_PLANE_SETTINGS = {
     name: 'SERVICE_WEBHOOK_SECRET',
     description:
       'The header X-Service-Signature is the HMAC-SHA256 of the body under it, in hexadecimal.',
-    defaultNote: 'made from the master key, and written to `webhook-secret` in the data folder',
+    defaultNote: 'derived from the master key, and written to `webhook-secret` in the data folder',
     parse: secretText,
   }),
   outboundAllow: setting({
     name: 'SERVICE_OUTBOUND_ALLOW',
     description:
-      'Where SERVICE_WEBHOOK_URL and SERVICE_EVIDENCE_WITNESS_URLS may lead, as SERVICE_UPSTREAM_ALLOW says it. An address that is written in a URL is open in any case.',
+      'Where SERVICE_WEBHOOK_URL and SERVICE_EVIDENCE_WITNESS_URLS may lead, with the syntax of SERVICE_UPSTREAM_ALLOW. An IP address written in such a URL is always allowed.',
     defaultNote: '`global` in production, else `*`',
     parse: addressList,
   }),
   checkpointSeconds: setting({
     name: 'SERVICE_CHECKPOINT_SECONDS',
     description:
-      'How often the logs of tenants that have grown get a signed checkpoint (docs/evidence.md).',
+      "How often tenants' logs that have grown get a signed checkpoint (docs/evidence.md).",
     default: '2',
     parse: wholeNumber(1, 3600),
   }),
@@ -303,14 +303,14 @@ export const CONTROL_PLANE_SETTINGS = {
   verifierPublicUrl: setting({
     name: 'VERIFIER_PUBLIC_URL',
     description:
-      'Where the verifier answers. Evidence packages carry this address with /trust-anchor.json, so it has to resolve for as long as they are kept.',
+      "The verifier's public address. Evidence packages contain it with /trust-anchor.json, so it must resolve for as long as they are kept.",
     default: 'http://localhost:8090',
     parse: webAddress.transform((url) => url.replace(/\/+$/, '')),
   }),
   dispositionFlushSeconds: setting({
     name: 'SERVICE_DISPOSITION_FLUSH_SECONDS',
     description:
-      'Between two looks at what was recorded: dispositions are written, and what is unusual about requesters is told of (docs/sessions.md).',
+      'How often new records are examined: dispositions are stored, and unusual requesters raise alerts (docs/sessions.md).',
     default: '60',
     parse: wholeNumber(1, 60),
   }),
@@ -356,7 +356,7 @@ function findMissing(given: Given): SettingProblem[] {
   return problems;
 }
 
-/** A provider that could never answer is told of at the start, not at the first payload. */
+/** A provider that could never answer is reported at the start, not at the first payload. */
 function findUnmetProviders({ kmsProviders = [], ...given }: Given): SettingProblem[] {
   const { vaultAddress, vaultToken, azureKeyVaultUrl, ...others } = CONTROL_PLANE_SETTINGS;
   const { kmsProviders: list, kmsLibraries } = others;
@@ -390,7 +390,7 @@ function findUnmatchedKeys({ jwtPrivateKey, jwtPublicKey }: Given): SettingProbl
     : [{ name: privateName, message: `is needed with ${publicName}` }];
 }
 
-/** It is made from the master key, and receivers know it. */
+/** The secret is derived from the master key, and receivers know it. */
 function findMovingSecret(given: Given): SettingProblem[] {
   const { masterKeyPrevious, webhookUrl, webhookSecret } = given;
   if (!masterKeyPrevious || !webhookUrl || webhookSecret) return [];

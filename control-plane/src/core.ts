@@ -54,17 +54,17 @@ import { createTenantService } from './tenants/tenant-service.ts';
 export interface CoreDeps {
   config: ControlPlaneConfig;
   connections: Connections;
-  /** Of the configuration, or made by development for itself. */
+  /** Configured, or created for itself in development. */
   masterKey: Secret<Buffer>;
-  /** Of agents' tokens, where an earlier version kept it outside the database. */
+  /** The agents' token key, where an earlier version kept it outside the database. */
   tokenKey?: Secret<KeyObject> | undefined;
   log: Logger;
   now?: () => Date;
-  /** Ends with the control plane; one of its own unless given. */
+  /** Ends with the control plane; its own unless given. */
   compiler?: RegoCompiler;
   /** Standalone: resolves when the local data plane has applied a change. */
   applied?: AppliedBarrier;
-  /** Standalone: lets the local data plane serve a tenant that was just made. */
+  /** Standalone: lets the local data plane serve a new tenant. */
   onTenantCreated?: (tenantId: string) => Promise<void>;
   /** Standalone: the stdio servers that a tenant may use at the local data plane. */
   listStdioNames?: (tenantId: string) => readonly string[] | undefined;
@@ -74,7 +74,7 @@ export interface CoreDeps {
 
 const NOTHING_TO_WAIT_FOR: AppliedBarrier = { wait: async () => {} };
 
-/** @param features may be empty until the first request: they are made of what this returns */
+/** @param features may be empty until the first request: they are built from what this returns */
 export async function createCore(deps: CoreDeps, features: FeatureList) {
   const platform = createPlatform(deps);
   const identity = await createIdentity(deps, platform);

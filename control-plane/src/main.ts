@@ -23,7 +23,7 @@ const TOKEN_KEY_FILE = 'jwt-key.pem';
 const WEBHOOK_SECRET_FILE = 'webhook-secret';
 
 export interface RunningControlPlane extends ControlPlane {
-  /** For the banner: who may log in, and the password if development made it. */
+  /** For the banner: the administrator's name, and the password if development generated it. */
   adminPassword: { isGenerated: boolean; password: Secret };
 }
 
@@ -42,9 +42,9 @@ type Given = Pick<
 
 /**
  * Brings up the database (embedded unless DATABASE_URL is set), its schema, and the services.
- * Register `plugin` on a server, call `start`, listen; `stop` after the server closed.
+ * Register `plugin` on a server, call `start`, listen; `stop` after the server has closed.
  *
- * @throws Error with what to do when the database does not come up
+ * @throws Error that says what to do when the database does not start
  */
 export async function createControlPlane(
   config: ControlPlaneConfig,
@@ -94,7 +94,7 @@ function startEmbedded(config: ControlPlaneConfig, log: Logger): Promise<Embedde
   });
 }
 
-/** Says why there is no database; the check of the database itself is apart. */
+/** Explains why there is no database; the check of the database itself is separate. */
 function checkEmbedded(embedded: EmbeddedPostgres): ReadinessCheck {
   return {
     name: 'embedded database',
@@ -141,7 +141,7 @@ async function ofSetting<T>(name: string, work: () => Promise<T>): Promise<T> {
 /** In production it is always configured. */
 function findAdminPassword(config: ControlPlaneConfig): RunningControlPlane['adminPassword'] {
   if (config.adminPassword) {
-    // A password file from an earlier start is not valid any more: remove it, or it would mislead.
+    // A password file from an earlier start is no longer valid: remove it, or it would mislead.
     rmSync(join(config.dataDir, ADMIN_PASSWORD_FILE), { force: true });
     return { isGenerated: false, password: config.adminPassword };
   }
@@ -159,7 +159,7 @@ function readMasterKey(config: ControlPlaneConfig, log: Logger): Secret<Buffer> 
   return key;
 }
 
-/** Of an earlier version: it goes into the database, so that its tokens stay good. */
+/** Of an earlier version: moved into the database, so that its tokens stay valid. */
 function findKeptTokenKey({ dataDir }: ControlPlaneConfig): Secret<KeyObject> | undefined {
   const file = join(dataDir, TOKEN_KEY_FILE);
   return existsSync(file) ? new Secret(createPrivateKey(readFileSync(file))) : undefined;
