@@ -27,14 +27,14 @@ export interface Checkpoint {
 
 export interface NoteSignature {
   name: string;
-  /** The first four bytes: which key of that name. Lower-case hexadecimal. */
+  /** The first four bytes of the key id. Lower-case hexadecimal. */
   keyHash: string;
   bytes: Buffer;
 }
 
 export interface SignedCheckpoint {
   checkpoint: Checkpoint;
-  /** What is signed: every line of the text with its line feed. */
+  /** The signed text: every line with its line feed. */
   body: string;
   signatures: NoteSignature[];
 }
@@ -44,7 +44,7 @@ export function logOrigin(tenantId: string, epoch: number): string {
   return `agent-governance/log/${tenantId}/${epoch}`;
 }
 
-/** What `logOrigin` made an origin of; undefined for an origin of another form. */
+/** The tenant and epoch of an origin; undefined for an origin of another form. */
 export function readLogOrigin(origin: string): { tenantId: string; epoch: number } | undefined {
   const [, tenantId, epoch] =
     /^agent-governance\/log\/([^/\s]{1,100})\/([1-9]\d{0,8})$/.exec(origin) ?? [];
@@ -75,7 +75,7 @@ export function signCheckpoint(checkpoint: Checkpoint, key: KeyObject): string {
  * Reads a checkpoint; who signed it is for `isCheckpointSignedBy`.
  *
  * @param note caller-controlled
- * @throws SyntaxError when it is no checkpoint of this format
+ * @throws SyntaxError when it is not a checkpoint of this format
  */
 export function parseCheckpoint(note: string): SignedCheckpoint {
   const at = note.length > MAX_NOTE_LENGTH ? -1 : note.indexOf('\n\n');
@@ -100,7 +100,7 @@ function parseBody(body: string): Checkpoint {
     time: Timestamp.safeParse(time?.slice('time '.length)).data ?? '',
   };
   const isWhole = lines.length === 4 && origin !== '' && Number.isSafeInteger(checkpoint.size);
-  // Written again it is the same text: no line has two readings.
+  // Serialised again it is the same text: no line has two readings.
   if (!isWhole || rootBytes.length !== 32 || checkpointBody(checkpoint) !== body) {
     throw new SyntaxError('the note is no checkpoint');
   }
@@ -186,7 +186,7 @@ export function isCosignedBy(
   }
 }
 
-/** A checkpoint's place, as anchors and statements name it. */
+/** A checkpoint's position, as anchors and statements name it. */
 export const LogPlace = z.strictObject({
   epoch: z.int().positive(),
   size: z.int().nonnegative(),

@@ -44,7 +44,7 @@ export function signEnvelope(
 /**
  * The payload's bytes.
  *
- * @throws SyntaxError when the base64 has another writing
+ * @throws SyntaxError when the base64 has another spelling
  */
 export function payloadOf({ payload }: DsseEnvelope): Buffer {
   const bytes = Buffer.from(payload, 'base64');
@@ -53,7 +53,7 @@ export function payloadOf({ payload }: DsseEnvelope): Buffer {
 }
 
 /**
- * The ids of the keys whose signatures hold. Never throws.
+ * The ids of the keys whose signatures are valid. Never throws.
  *
  * @param findKey the public key by its id
  */

@@ -18,7 +18,7 @@ export function readEd25519Key(jwk: PublicJwk): KeyObject {
 /**
  * Whether bytes were signed by the holder of a key. Never throws.
  *
- * @param signature base64url without padding; any other writing of it is none
+ * @param signature base64url without padding; any other spelling is invalid
  */
 export function isSignedBy(jwk: PublicJwk, bytes: Uint8Array, signature: string): boolean {
   try {

@@ -1,6 +1,6 @@
 /**
- * The keys behind evidence, and what is signed about them: that one follows another, whose stream a
- * writer's key is for, and where the log went on after a restore.
+ * The keys behind evidence, and the signed statements about them: that one succeeds another, whose
+ * stream a writer's key is for, and where the log continued after a restore.
  */
 import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
@@ -23,15 +23,15 @@ export const EvidenceJwk = z
   .looseObject({ kty: z.string().max(20) })
   .refine((jwk) => !('d' in jwk), 'must not be a private key');
 
-/** A service's key: what it signs, and when what it signs holds. */
+/** A service's key: what it signs, and when its signatures are valid. */
 export const KeyEntry = z.strictObject({
   kid: Kid,
   purpose: KeyPurpose,
   jwk: EvidenceJwk,
   valid_from: Timestamp,
-  /** Signatures up to then stay good; null while it is the one that signs. */
+  /** Signatures up to then stay valid; null for the current key. */
   valid_to: Timestamp.nullable(),
-  /** Compromised: its holder can sign any time, so that none of what it signed holds. */
+  /** Compromised: its holder can sign with any time, so none of its signatures is valid. */
   revoked_at: Timestamp.nullable(),
 });
 export type KeyEntry = z.infer<typeof KeyEntry>;
@@ -47,7 +47,7 @@ export const KeyRotation = z.strictObject({
 });
 export type KeyRotation = z.infer<typeof KeyRotation>;
 
-/** Signed by the key before, then by the new one. */
+/** Signed by the previous key, then by the new one. */
 export const SignedRotation = z.strictObject({
   statement: KeyRotation,
   signatures: z.tuple([
@@ -60,7 +60,7 @@ export type SignedRotation = z.infer<typeof SignedRotation>;
 const signed = <T extends z.ZodType>(statement: T) =>
   z.strictObject({ statement, kid: Kid, signature: Signature });
 
-/** Whose stream a writer's key signs. */
+/** The stream that a writer's key signs. */
 export const WriterKey = z.strictObject({
   type: z.literal('writer_key'),
   v: z.literal(1),
@@ -78,7 +78,7 @@ export type WriterKey = z.infer<typeof WriterKey>;
 export const SignedWriterKey = signed(WriterKey);
 export type SignedWriterKey = z.infer<typeof SignedWriterKey>;
 
-/** A restore lost the end of the log: which tree goes on, and which was the largest that is known. */
+/** A restore lost the end of the log: which tree continues, and the largest one known before. */
 export const LogEpoch = z.strictObject({
   type: z.literal('log_epoch'),
   v: z.literal(1),
@@ -106,14 +106,14 @@ export const EvidenceKeys = z.strictObject({
 });
 export type EvidenceKeys = z.infer<typeof EvidenceKeys>;
 
-/** A private key with the id that its public half has. */
+/** A private key with the id of its public half. */
 export interface EvidenceSigner {
   kid: string;
   key: KeyObject;
 }
 
 /**
- * Signs what one key says: a writer's key or a log epoch.
+ * Signs a statement of one key: about a writer's key or a log epoch.
  *
  * @throws TypeError when the statement has no canonical form
  */
@@ -150,7 +150,7 @@ export function signRotation(
 }
 
 /**
- * Whether both keys signed a rotation. That the one before is trusted is for the caller. Never throws.
+ * Whether both keys signed a rotation. The caller checks that the previous one is trusted. Never throws.
  *
  * @param before the public key with the id `old_kid`
  */

@@ -9,11 +9,11 @@ import { ArchiveError } from './ustar.ts';
 export interface GunzipLimits {
   packedBytes: number;
   unpackedBytes: number;
-  /** Unpacked to packed bytes, looked at from the first mebibyte on. */
+  /** The highest ratio of unpacked to packed bytes, checked from the first mebibyte on. */
   ratio: number;
 }
 
-/** An archive that is larger than a reader allows. */
+/** An archive larger than a reader allows. */
 export class TooLargeError extends Error {
   override readonly name = 'TooLargeError';
 }
@@ -93,7 +93,7 @@ async function* bodyOf(
   packed.trailer = held;
 }
 
-/** Of deflate, without name, comment or extra fields: those would be bytes that nothing verifies. */
+/** Of deflate, without name, comment or extra fields: those would be unverified bytes. */
 function readHeader(bytes: Buffer): void {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b || bytes[2] !== 8) {
     throw new ArchiveError('it is no gzip');

@@ -1,7 +1,7 @@
 /**
- * Signatures by whatever kind of key the service has: what says that a key follows another is signed
- * with both, and bundles and tokens are not signed with Ed25519. The key decides the algorithm:
- * EdDSA, ES256 or RS256. The first two are proven by shared/src/follow-keys.test.ts.
+ * Signatures by any kind of key that the service has: the statement that one key succeeds another
+ * is signed with both, and bundles and tokens are not signed with Ed25519. The key determines the
+ * algorithm: EdDSA, ES256 or RS256. The first two are proven by shared/src/follow-keys.test.ts.
  */
 import { type KeyObject, sign, verify } from 'node:crypto';
 import { canonicalize } from '../canonical-json.ts';
@@ -26,7 +26,7 @@ export function signValueByKind(key: KeyObject, value: unknown): string {
  * Whether bytes were signed by the holder of a key. Never throws.
  *
  * @param jwk a public key: Ed25519, EC on P-256, or RSA with 2048 bits or more
- * @param signature base64url without padding; any other writing of it is none
+ * @param signature base64url without padding; any other spelling is invalid
  */
 export function isSignedByKind(jwk: PublicJwk, bytes: Uint8Array, signature: string): boolean {
   if (jwk.kty === 'OKP') return isSignedBy(jwk, bytes, signature);

@@ -1,7 +1,7 @@
 /**
- * What a data plane kept of a tenant's log, as its command exports it, and what that shows a third
- * person who has a trust anchor. Only signatures show anything: the rest is the word of whoever runs
- * the data plane. Proven by kept-log.test.ts.
+ * What a data plane kept of a tenant's log, as exported by its command, and what that proves to a
+ * third party with a trust anchor. Only signatures prove anything: the rest is a claim of the data
+ * plane's operator. Proven by kept-log.test.ts.
  */
 import { z } from 'zod';
 import { Id, Sha256Hex, Text, Timestamp } from '../text.ts';
@@ -21,7 +21,7 @@ import type { TrustAnchor } from './trust-anchor.ts';
 
 export const KEPT_LOG_FORMAT = 'agent-governance-kept-log/v1';
 
-/** Said with everything that a data plane hands out about a log. */
+/** Added to everything that a data plane exports about a log. */
 export const NO_INDEPENDENT_WITNESS =
   'A data plane that is run by the operator of the log is no independent witness: its operator can change what it keeps.';
 
@@ -31,11 +31,11 @@ export const KeptLog = z.strictObject({
   deployment_id: Id,
   exported_at: Timestamp,
   notice: Text.max(1_000),
-  /** Of purpose `checkpoint`, as they were seen first. */
+  /** Keys of purpose `checkpoint`, as first seen. */
   keys: z.array(KeyEntry).max(MAX_WATCHED_KEYS),
   rotations: z.array(SignedRotation).max(MAX_WATCHED_KEYS),
   log_epochs: z.array(SignedLogEpoch).max(MAX_WATCHED_EPOCHS),
-  /** In the order in which they were seen. Those of one line continued each other then. */
+  /** In the order in which they were seen. Those of one line continued each other at the time. */
   checkpoints: z
     .array(z.strictObject({ note: WatchedNote, line: z.int().positive(), seen_at: Timestamp }))
     .max(2_000),
@@ -46,13 +46,13 @@ export const KeptLog = z.strictObject({
         seen_at: Timestamp,
         known: WatchedNote.nullable(),
         told: WatchedNote.nullable(),
-        /** The proof that came with what was told. */
+        /** The proof that came with the received note. */
         consistency: z.array(Sha256Hex).max(64).nullable(),
         log_epochs: z.array(SignedLogEpoch).max(MAX_WATCHED_EPOCHS),
       }),
     )
     .max(1_000),
-  /** Those that were seen; the first ones are kept. */
+  /** All that were seen; the first ones are kept. */
   contradictions_total: z.int().nonnegative(),
 });
 export type KeptLog = z.infer<typeof KeptLog>;
@@ -71,13 +71,13 @@ export interface KeptLogResult {
   tenant_id: string;
   deployment_id: string;
   checkpoints: number;
-  /** The highest that a trusted key signed. */
+  /** The highest one signed by a trusted key. */
   highest: { epoch: number; size: number; root: string } | null;
-  /** Shown by signatures alone. */
+  /** Proven by signatures alone. */
   proven: string[];
-  /** For the log's operator to answer. */
+  /** For the log's operator to explain. */
   open: string[];
-  /** What is not signed as it should be. */
+  /** What lacks a valid signature. */
   faults: string[];
   notice: string;
 }
@@ -196,7 +196,7 @@ function findAnnouncedLoss(before: Place, begun: readonly SignedLogEpoch[]): str
   return `log epoch ${epoch} was begun behind ${restored.size} leaves, as announced; ${show(before)} is lost`;
 }
 
-/** An epoch of which two statements differ. */
+/** An epoch with two different statements. */
 function findTwoBeginnings(begun: readonly SignedLogEpoch[]): number | undefined {
   const two = begun.find(({ statement: a }) =>
     begun.some(({ statement: b }) => a.epoch === b.epoch && !isSameBeginning(a, b)),

@@ -1,8 +1,8 @@
 /**
- * What follows from keys that are trusted: those that they name as their successors. A key that is
- * over, or in other hands, names none; one that is known already is not replaced; and what is said
- * of a known key beside that shortens its life and never lengthens it. Verifiers of packages and data
- * planes follow keys by these rules. Proven by shared/src/follow-keys.test.ts.
+ * The keys that follow from trusted keys: those that they name as their successors. An expired or
+ * compromised key names none; a known key is not replaced; and another statement about a known key
+ * can shorten its life but never lengthen it. Verifiers of packages and data planes follow keys by
+ * these rules. Proven by shared/src/follow-keys.test.ts.
  */
 import {
   isRotationSigned,
@@ -11,7 +11,7 @@ import {
   type SignedRotation,
 } from './evidence-keys.ts';
 
-/** What is known of a key. Times are texts of one form, which sort as the times do. */
+/** The facts about a key. Times are texts of one form, which sort as the times do. */
 export interface LivingKey {
   jwk: KeyEntry['jwk'];
   validTo: string | null;
@@ -26,7 +26,7 @@ export interface Successor {
   validFrom: string;
 }
 
-/** How keys are told apart: one id may be that of a key for something else, too. */
+/** Identifies a key: one id may also be that of a key for another purpose. */
 export const keyPlace = ({ purpose, kid }: { purpose: string; kid: string }): string =>
   `${purpose}/${kid}`;
 
@@ -34,14 +34,14 @@ export const keyPlace = ({ purpose, kid }: { purpose: string; kid: string }): st
  * Adds what follows a known key, however the statements are ordered, and ends the key before it.
  *
  * @param keys by `keyPlace`; grows
- * @param make what is kept of a successor
+ * @param make the entry of a successor
  */
 export function followRotations<K extends LivingKey>(
   keys: Map<string, K>,
   rotations: readonly SignedRotation[],
   make: (next: Successor, before: K) => K,
 ): void {
-  // Its holder writes the time of a statement: whoever finds a retired key would date it back.
+  // Its holder writes the time of a statement: a retired key that was stolen would backdate it.
   const ended = new Set([...keys].flatMap(([place, key]) => (key.validTo === null ? [] : [place])));
   const left = new Set(rotations);
   for (let before = -1; before !== left.size; ) {
@@ -63,7 +63,7 @@ export function followRotations<K extends LivingKey>(
   }
 }
 
-/** Takes what is said of a known key: it may end sooner. */
+/** Applies a statement about a known key: it may end sooner. */
 export function shortenLife(
   known: LivingKey,
   said: Pick<KeyEntry, 'valid_to' | 'revoked_at'>,

@@ -1,7 +1,7 @@
 /**
- * Watching a tenant's log: what a control plane shows of it, and when that cannot be of the log that
- * was seen before. A data plane judges by it what it is told, and a third person what a data plane
- * kept. An announced restore explains a contradiction and takes none away. Proven by
+ * Watching a tenant's log: what a control plane shows of it, and when that cannot belong to the log
+ * seen before. A data plane checks with it what it receives, and a third party what a data plane
+ * kept. An announced restore explains a contradiction but does not remove it. Proven by
  * log-watch.test.ts.
  */
 import { z } from 'zod';
@@ -26,7 +26,9 @@ import {
 } from './evidence-keys.ts';
 import { isConsistent } from './merkle-proofs.ts';
 
-/** Characters of a checkpoint's note as it is watched: without witnesses' lines it has some 330. */
+/**
+ * Limit of a watched checkpoint's note, in characters: without witnesses' lines it has some 330.
+ */
 export const WATCHED_NOTE_LENGTH = 2_000;
 export const WatchedNote = Text.min(1).max(WATCHED_NOTE_LENGTH);
 
@@ -35,19 +37,19 @@ const MAX_PATH = 64;
 export const MAX_WATCHED_KEYS = 200;
 export const MAX_WATCHED_EPOCHS = MAX_LOG_EPOCHS;
 
-/** Later epochs whose beginnings are proven to one who asks: the newest ones. */
+/** Later epochs whose beginnings are proven to a reader: the newest ones. */
 export const MAX_SHOWN_RESTORES = 100;
 
-/** What a control plane shows of a tenant's log to one who holds a place of it. */
+/** What a control plane shows of a tenant's log to a reader that holds a position in it. */
 export const LogView = z.object({
   /** The newest checkpoint; null while there is none. */
   note: WatchedNote.nullable(),
   /** Of purpose `checkpoint`. */
   keys: z.array(KeyEntry).max(MAX_WATCHED_KEYS),
   rotations: z.array(SignedRotation).max(MAX_WATCHED_KEYS),
-  /** From the epoch that the asker holds on. */
+  /** From the reader's epoch on. */
   log_epochs: z.array(SignedLogEpoch).max(MAX_WATCHED_EPOCHS),
-  /** RFC 6962, from the size that the asker holds to the note's; null where there is none. */
+  /** RFC 6962, from the reader's size to the note's; null where there is none. */
   consistency: z.array(Sha256Hex).max(MAX_PATH).nullable(),
   /**
    * From the place at which each later epoch than the asker's began to the note's size, where no
@@ -60,7 +62,7 @@ export const LogView = z.object({
 });
 export type LogView = z.infer<typeof LogView>;
 
-/** Why what was told cannot be of the log that was seen. */
+/** Why the received view cannot belong to the log seen before. */
 export const ContradictionReason = z.enum([
   'root_differs',
   'not_consistent',
@@ -79,13 +81,13 @@ export type ContradictionReason = z.infer<typeof ContradictionReason>;
 export const SeenCheckpoint = LogPlace.extend({ note: WatchedNote });
 export type SeenCheckpoint = z.infer<typeof SeenCheckpoint>;
 
-/** The keys and the beginnings of epochs that a watcher holds to. */
+/** The keys and the beginnings of epochs that a watcher trusts. */
 export interface WatchTrust {
   tenantId: string;
-  /** Of purpose `checkpoint`, as they were seen first. */
+  /** Keys of purpose `checkpoint`, as first seen. */
   keys: readonly KeyEntry[];
   rotations: readonly SignedRotation[];
-  /** Those that were told to be revoked since: a revocation is not taken back. */
+  /** Those reported as revoked since: a revocation is never undone. */
   revoked?: readonly KeyEntry[];
   logEpochs: readonly SignedLogEpoch[];
 }
@@ -97,13 +99,13 @@ export type Judgement =
   | {
       kind: 'contradicts';
       reason: ContradictionReason;
-      /** What was told, where a trusted key signed it. */
+      /** The received checkpoint, if a trusted key signed it. */
       seen: SeenCheckpoint | null;
       logEpochs: SignedLogEpoch[];
     };
 
 /**
- * Judges what a control plane shows against the largest place that was seen.
+ * Checks what a control plane shows against the largest position seen.
  *
  * @param known the largest checkpoint that is kept; null at first
  * @param trust its rotations are those that are kept and those of the view together
@@ -142,7 +144,7 @@ export function judgeLogView(
  * The checkpoint keys that are trusted, those that follow by rotations among them. A revoked one is
  * not; what it said last, who follows it, counts.
  *
- * @param told keys as they are said to be now: it can end the life of a trusted one
+ * @param told the reported present state of keys: it can end the life of a trusted one
  */
 export function checkpointKeys(
   trust: Pick<WatchTrust, 'keys' | 'rotations' | 'revoked'>,
@@ -207,7 +209,7 @@ function findContradiction(
   const proof = { from: known.size, to: seen.size, fromRoot: known.root, toRoot: seen.root };
   const isSame = seen.size === known.size && seen.root === known.root;
   const leads = isSame || (seen.size > known.size && path && isConsistent({ ...proof, path }));
-  // Even what a restore lost: its leaves came again, each the same in its place.
+  // Even what a restore lost: its leaves were appended again, each the same in its position.
   if (leads) return isBegunIn(told, known.epoch) ? undefined : 'not_consistent';
   if (known.size > restores.kept || restores.epoch < known.epoch) return 'epoch_cut';
   if (seen.size < known.size) return 'went_back';
@@ -229,7 +231,7 @@ function followRestores(
     if (other) return 'epoch_rewritten';
     if (!begun || begun.statement.restored.epoch >= at.epoch) return 'epoch_unannounced';
     const { epoch, size, root } = begun.statement.restored;
-    // What a later restore lost of it is not there to be held against.
+    // What a later restore lost of it can no longer be compared.
     if (size <= at.kept && size === known.size && root !== known.root) return 'root_differs';
     Object.assign(at, { epoch, kept: Math.min(at.kept, size) });
   }
@@ -237,8 +239,8 @@ function followRestores(
 }
 
 /**
- * Whether the tree that is told holds each place at which a later epoch began, but for what a restore
- * after it lost.
+ * Whether the received tree contains each position at which a later epoch began, except what a
+ * later restore lost.
  */
 function isBegunIn(
   told: { seen: SeenCheckpoint; logEpochs: SignedLogEpoch[]; restored: LogView['restored'] },
@@ -277,7 +279,7 @@ function isOtherBeginning({ statement: a }: SignedLogEpoch, { statement: b }: Si
   return a.epoch === b.epoch && !isSameBeginning(a, b);
 }
 
-/** Whether two statements begin a log epoch at one place. */
+/** Whether two statements begin a log epoch at the same position. */
 export function isSameBeginning(a: LogEpoch, b: LogEpoch): boolean {
   const { restored: x } = a;
   const { restored: y } = b;

@@ -51,7 +51,9 @@ export function foldSubtrees(roots: readonly string[]): string {
   return roots.slice(0, -1).reduceRight((right, left) => nodeHash(left, right), last);
 }
 
-/** The full subtrees that a leaf completes when it is appended: what a store of nodes adds with it. */
+/**
+ * The full subtrees that a leaf completes when it is appended: the nodes that a store adds with it.
+ */
 export function subtreesCompletedBy(leafIndex: number): SubtreeAt[] {
   const completed: SubtreeAt[] = [];
   for (let level = 1; (leafIndex + 1) % 2 ** level === 0; level++) {
@@ -116,7 +118,7 @@ function splitOf(n: number): number {
 }
 
 /**
- * The proof of a plan, from leaves that are at hand.
+ * The proof of a plan, from given leaves.
  *
  * @param leaves of the whole tree
  */
@@ -162,7 +164,7 @@ export function rootOfInclusion(proof: {
   return sn === 0 ? root : undefined;
 }
 
-/** Two sizes of one tree, the roots that are said of them, and the nodes between. */
+/** Two sizes of one tree, their claimed roots, and the nodes between. */
 export interface ConsistencyProof {
   from: number;
   to: number;
@@ -223,17 +225,17 @@ function foldConsistency(
   return sn === 0 ? [fr, sr] : undefined;
 }
 
-/** A tree to which leaves are appended; it holds the roots of its full subtrees alone. */
+/** A tree to which leaves are appended; it holds only the roots of its full subtrees. */
 export interface MerkleTree {
   readonly size: number;
   add(leaf: string): void;
   root(): string;
-  /** The roots of the full subtrees, from left to right: what `createMerkleTree` goes on from. */
+  /** The roots of the full subtrees, from left to right: `createMerkleTree` continues from them. */
   frontier(): string[];
 }
 
 /**
- * A tree that goes on from another one's frontier, so that leaves from `size` on show its root.
+ * A tree that continues from another one's frontier, so that leaves from `size` on yield its root.
  *
  * @param size leaves of the tree so far
  * @param frontier roots of `subtreesOf({ start: 0, end: size })`

@@ -1,6 +1,6 @@
 /**
  * A package's members in turn, from either of its forms: a gzipped archive, or one JSON document
- * with the members' texts. Which it is, its first bytes say.
+ * with the members' texts. Its first bytes determine which.
  */
 import { z } from 'zod';
 import { parseStrictJson } from '../strict-json.ts';
@@ -19,7 +19,7 @@ const JsonPackage = z.strictObject({
   members: z.record(z.string().max(100), z.string()),
 });
 
-/** A JSON document is held whole. */
+/** A JSON document is held in memory as a whole. */
 const JSON_BYTES = VOLUME_LIMITS.documentBytes;
 const JSON_NODES = 1_000;
 

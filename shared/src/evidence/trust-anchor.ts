@@ -1,6 +1,6 @@
 /**
  * The trust anchor: what a reader of evidence gets from the tenant beforehand, and keeps. Its keys
- * say who may sign; its pinned {size, root} shows a log that was written anew.
+ * define who may sign; its pinned {size, root} reveals a rewritten log.
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -44,7 +44,7 @@ export const TrustAnchor = z.strictObject({
 export type TrustAnchor = z.infer<typeof TrustAnchor>;
 
 /**
- * What names an anchor's set of keys: it stays the same while keys and witnesses do, whenever the
+ * The digest of an anchor's set of keys: it stays the same while keys and witnesses do, whenever the
  * anchor was issued and however far the log has grown.
  *
  * @returns SHA-256 of the RFC 8785 bytes without `issued_at` and `log`, lower-case hexadecimal

@@ -1,7 +1,7 @@
 /**
  * A strict subset of USTAR (POSIX.1-1988) for evidence: regular files, mode 0644, owner and time 0,
- * two blocks of zeros at the end and nothing behind, so that one set of members has one archive.
- * Reading streams. Proven by ustar.test.ts.
+ * two blocks of zeros at the end and nothing behind, so that a set of members has exactly one
+ * archive. Reading streams. Proven by ustar.test.ts.
  */
 
 const BLOCK = 512;
@@ -53,7 +53,7 @@ export const USTAR_END = Buffer.alloc(2 * BLOCK);
 export interface ArchiveMember {
   name: string;
   size: number;
-  /** To be read to its end before the next member is asked for. */
+  /** To be read to its end before the next member is requested. */
   content: AsyncIterable<Buffer>;
 }
 
@@ -61,7 +61,7 @@ export interface ArchiveMember {
  * Reads an archive's members in turn.
  *
  * @param source the archive's bytes, cut anywhere
- * @throws ArchiveError at the first thing that is not of this form
+ * @throws ArchiveError at the first deviation from this form
  */
 export async function* readUstar(source: AsyncIterable<Uint8Array>): AsyncGenerator<ArchiveMember> {
   const bytes = createByteReader(source);
@@ -95,7 +95,7 @@ function readHeader(block: Buffer): { name: string; size: number } {
     throw new ArchiveError('a header cannot be read');
   }
   const size = Number.parseInt(digits, 8);
-  // Written again it is the same block: no field is left to be read otherwise.
+  // Serialised again it is the same block: no field can be read otherwise.
   if (!ustarHeader(name, size).equals(block)) {
     throw new ArchiveError('a header is not of a plain file');
   }
@@ -116,7 +116,7 @@ function createByteReader(source: AsyncIterable<Uint8Array>) {
     return true;
   }
 
-  /** Up to as many bytes, at least one. */
+  /** At most this many bytes, at least one. */
   async function atMost(count: number): Promise<Buffer> {
     if (!(await refill())) throw new ArchiveError('the archive is cut off');
     const piece = held.subarray(0, count);

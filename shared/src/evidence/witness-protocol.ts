@@ -10,13 +10,13 @@ import type { WitnessKey } from './trust-anchor.ts';
 const COSIGNATURE_V1 = 0x04;
 /** C2SP tlog-witness. */
 const MAX_PROOF = 63;
-/** Signature lines of an answer that are read. */
+/** Signature lines of an answer that are read, at most. */
 const MAX_LINES = 20;
 
 /**
  * Reads a verifier key: `<name>+<hash>+<base64 of 0x04 ‖ key>`.
  *
- * @throws SyntaxError when it is none of an Ed25519 cosigner, or its hash is another key's
+ * @throws SyntaxError when it is not one of an Ed25519 cosigner, or its hash is another key's
  */
 export function parseWitnessKey(vkey: string): WitnessKey {
   const [, name, keyHash, text] =
@@ -62,7 +62,7 @@ export function parseTreeSize(text: string): number {
  *
  * @param text caller-controlled
  * @param body the signed text of the checkpoint
- * @returns without its line feed; undefined where none holds
+ * @returns without its line feed; undefined where none is valid
  */
 export function findCosignature(
   text: string,

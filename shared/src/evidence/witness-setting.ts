@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { commaList, webAddress } from '../settings.ts';
 import { parseWitnessKey } from './witness-protocol.ts';
 
-/** Beyond, each interval would be spent on asking. */
+/** With more, each interval would be spent on asking. */
 const MAX_WITNESSES = 20;
 
-/** Of a setting: pairs of a verifier key and an address, separated by commas. */
+/** The form of the setting: pairs of a verifier key and an address, separated by commas. */
 export const witnessList = commaList.transform((entries, context) => {
   try {
     const witnesses = entries.map((entry) => {
