@@ -249,6 +249,15 @@ describe('a record that cannot be read or stored', () => {
     expect([recordsQuarantined, breaks.map(({ kind }) => kind)]).toEqual([1, ['fork']]);
   });
 
+  it('refuses the batch where it is larger than a package can show', async () => {
+    const { plane, send } = await aPlane();
+    await send();
+    plane.appendRaw(() => Buffer.alloc(2 * MAX_RECORD_BYTES, 'x'));
+    expect(await send(plane.batch(1))).toMatchObject({ status: 'accepted' });
+    plane.appendRaw(() => Buffer.alloc(2 * MAX_RECORD_BYTES + 1, 'x'));
+    await expect(send(plane.batch(2))).rejects.toThrow(/larger than evidence can show/);
+  });
+
   it('refuses the batch where it says that it belongs elsewhere', async () => {
     const { plane, send } = await aPlane();
     const cases: [Record<string, unknown>, RegExp][] = [
@@ -327,7 +336,9 @@ describe('a fork', () => {
     const hashes = records.map(recordHash);
     const { event_root: _, v: __, ...rest } = header;
     const signed = signBatch(plane.signingKey, { ...rest, prev_head: 'f'.repeat(64) }, hashes);
-    await expect(send({ ...signed, records })).rejects.toThrow(/contradicts the stream/);
+    await expect(send({ ...signed, records })).rejects.toMatchObject({
+      errors: [{ type: 'stream_fork', loc: ['records', 3] }],
+    });
     expect(await quarantineOf(plane)).toMatchObject([
       { kind: 'unreadable', seq: '3' },
       { kind: 'fork', seq: '4' },
