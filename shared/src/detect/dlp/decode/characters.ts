@@ -154,11 +154,7 @@ const ALIKES = new Map(Object.entries({ ...MORE_LOOK_ALIKES, ...LOOK_ALIKES }));
 
 const NOT_PLAIN = /[\u00a0-\u{10ffff}]/gu;
 
-interface CharacterReading {
-  readonly replacement: string;
-  /** One list for all edits of the character. */
-  readonly disguise: readonly string[];
-}
+type CharacterReading = Pick<Edit, 'replacement' | 'disguise'>;
 
 const readings = new Map<string, CharacterReading | undefined>();
 /** Readings that are kept: more than the characters of a text in any language. */
@@ -253,12 +249,8 @@ export function foldedCharacters(text: string, units: Uint16Array): Edit[] {
     const read = readings.get(character);
     if (!read || read.replacement === character) continue;
     const { replacement, disguise } = read;
-    edits.push({
-      start: match.index,
-      end: match.index + character.length,
-      replacement,
-      disguise,
-    });
+    const start = match.index;
+    edits.push({ start, end: start + character.length, replacement, disguise });
   }
   return edits;
 }
@@ -315,11 +307,8 @@ const MARKUP =
   /(?<=[A-Za-z0-9_-])(?:<\/?[A-Za-z!][^<>]{0,60}>|\/\*[^*]{0,40}\*\/){1,3}(?=[A-Za-z0-9_-])/y;
 
 /** Names of disguises, each once: a text may have an edit a few characters. */
-const URL_ESCAPE = ['url'];
-const HTML = ['html'];
-const ESCAPE = ['escape'];
-const PRINTABLE = ['quoted_printable'];
-const TAG = ['markup'];
+const [URL_ESCAPE, HTML, ESCAPE] = [['url'], ['html'], ['escape']] as const;
+const [PRINTABLE, TAG] = [['quoted_printable'], ['markup']] as const;
 
 /** Escapes of URLs, HTML, programs and mails: what they replace is something else. */
 export function escapes(text: string): Edit[] {
@@ -329,9 +318,9 @@ export function escapes(text: string): Edit[] {
     replacement: string | undefined,
     disguise: readonly string[],
   ): void => {
-    const [written] = match;
-    if (replacement === undefined || replacement === written) return;
-    edits.push({ start: match.index, end: match.index + written.length, replacement, disguise });
+    if (replacement === undefined || replacement === match[0]) return;
+    const start = match.index;
+    edits.push({ start, end: start + match[0].length, replacement, disguise });
   };
   if (text.includes('%')) {
     for (const match of text.matchAll(PERCENT)) {
