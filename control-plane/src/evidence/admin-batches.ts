@@ -8,7 +8,7 @@ import { canonicalize } from '@governance/shared/canonical-json';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { type LogHead, logStore } from './log-store.ts';
 
-/** As data planes: records and bytes of a batch. */
+/** The limits of a batch, as for data planes. */
 const BATCH = { records: 500, bytes: 4 * 1024 * 1024 } as const;
 
 interface Row {
@@ -21,10 +21,10 @@ interface Row {
 }
 
 /**
- * Signs the next batch of the admin chain, if there are records that none has yet. The caller holds
- * the log's head.
+ * Signs the next batch of the admin chain, if some records are in no batch yet. The caller holds
+ * the log head's lock.
  *
- * @returns where the batches end then; undefined where there was nothing to sign
+ * @returns the new end of the batches; undefined when there was nothing to sign
  */
 export async function signNextAdminBatch(
   tx: TenantTransaction,
@@ -50,7 +50,7 @@ export async function signNextAdminBatch(
     rows.map(({ hash }) => hash),
   );
   const times = rows.map(({ event_time }) => event_time.getTime());
-  // From here to the commit the tenant's other writers wait.
+  // The tenant's other writers wait from here to the commit.
   await tx.db.$executeRaw`
     WITH placed AS (
       UPDATE tenant_positions SET log_size = log_size + 1 WHERE tenant_id = ${tenantId}::uuid

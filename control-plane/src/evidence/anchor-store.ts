@@ -7,7 +7,7 @@ export interface RememberedAnchor {
   issuedAt: Date;
 }
 
-/** Places of the log that were handed out and that packages speak of; older ones are forgotten. */
+/** The most remembered places that anchors pinned; older ones are dropped. */
 export const REMEMBERED_ANCHORS = 500;
 
 export function anchorStore({ db, scope: { tenantId } }: TenantTransaction) {
@@ -21,7 +21,7 @@ export function anchorStore({ db, scope: { tenantId } }: TenantTransaction) {
       return { epoch, size: Number(row.size), root: row.root, issuedAt: row.issuedAt };
     },
 
-    /** One row a size; what goes beyond the bound is forgotten, the oldest first. */
+    /** One row per size; beyond the limit, the oldest are dropped. */
     remember: async ({ epoch, size, root, issuedAt }: RememberedAnchor): Promise<void> => {
       await db.logAnchor.createMany({
         data: [{ tenantId, epoch, size: BigInt(size), root, issuedAt }],
@@ -33,7 +33,7 @@ export function anchorStore({ db, scope: { tenantId } }: TenantTransaction) {
           ORDER BY epoch DESC, size DESC OFFSET ${REMEMBERED_ANCHORS})`;
     },
 
-    /** The sizes, of whatever epoch: each is one of the tree that went on. */
+    /** The sizes, of any epoch: each is a size of the continued tree. */
     listSizes: async (): Promise<number[]> => {
       const rows = await db.logAnchor.findMany({
         where: { tenantId, size: { gt: 0 } },

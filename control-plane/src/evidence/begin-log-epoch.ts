@@ -1,10 +1,9 @@
 /**
- * Begins a tenant's next log epoch, after a restore that the operator announced. Nothing of the tree
- * changes: the epoch starts as a copy of what there is, under another origin, and a signed statement
- * says where. Whoever holds more than that can tell a restore that was announced from a removal that
- * was not; it shows nobody that a leaf is still there. Proven by log-epochs.pg.test.ts: every
- * checkpoint of an epoch that ended is of a tree that the next one continues, whatever grows
- * meanwhile.
+ * Begins a tenant's next log epoch, after a restore that the operator announced. The tree does not
+ * change: the epoch starts as a copy of it under another origin, and a signed statement says where.
+ * Whoever holds more than that can tell a restore that was announced from a removal that was not;
+ * it shows nobody that a leaf is still there. Proven by log-epochs.pg.test.ts: every checkpoint of
+ * an epoch that ended is of a tree that the next one continues, whatever grows meanwhile.
  */
 import { createPublicKey } from 'node:crypto';
 import type { PublicJwk } from '@governance/shared/evidence/ed25519';
@@ -21,7 +20,7 @@ import { logEpochStore } from './log-epoch-store.ts';
 import { ensureCheckpoint } from './log-growth.ts';
 import { logStore } from './log-store.ts';
 
-/** The key for checkpoints, with the public ones before it that were not revoked. */
+/** The key for checkpoints, with its earlier public keys that are not revoked. */
 export interface LogEpochSigner extends EvidenceSigner {
   earlier?: readonly PublicJwk[];
 }
@@ -39,7 +38,7 @@ export async function beginLogEpoch(
 ): Promise<LogEpoch> {
   const log = logStore(tx);
   const epochs = logEpochStore(tx);
-  // Until the commit no leaf is added, and no other announcement begins.
+  // Until the commit, no leaf is added and no other announcement begins.
   const { epoch: ended, size } = await log.lockHead();
   if ((await epochs.count()) >= MAX_LOG_EPOCHS) {
     throw new Error(`the log of tenant ${tx.scope.tenantId} has too many epochs`);
@@ -51,7 +50,7 @@ export async function beginLogEpoch(
     type: 'log_epoch',
     v: 1,
     tenant_id: tx.scope.tenantId,
-    // One that a restore lost is not given again: it names another tree.
+    // An epoch that a restore lost is not reused: it names another tree.
     epoch: Math.max(ended, seen.epoch) + 1,
     time: now.toISOString(),
     restored: { epoch: ended, size, root: size === 0 ? EMPTY_ROOT : await log.readRoot(size) },

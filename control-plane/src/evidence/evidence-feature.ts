@@ -40,7 +40,7 @@ export interface EvidenceCore extends ReadingPlacesDeps {
 
 const DAY_MS = 86_400_000;
 
-/** The log of what is recorded, and what is handed to those who verify it. */
+/** The log of records, and evidence for its verifiers. */
 export function evidenceFeature(core: EvidenceCore): Feature {
   const { config, db, serviceKeys, dataKeys, log, now } = core;
   const { publicUrl, verifierPublicUrl: verifierUrl } = config;

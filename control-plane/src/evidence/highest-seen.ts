@@ -1,7 +1,7 @@
 /**
- * What others hold of a tenant's log: data planes that watch it, and witnesses. A row is believed by
- * its note alone, which has to be of that place and signed here: who owns the database can write any
- * row. Proven by log-epochs.pg.test.ts.
+ * The highest place of a tenant's log that others remember: data planes that watch it, and
+ * witnesses. A row counts only by its note, which must match its place and be signed by this
+ * service, since the database's owner can write any row. Proven by log-epochs.pg.test.ts.
  */
 import {
   isCheckpointSignedBy,
@@ -14,20 +14,20 @@ import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { logStore } from './log-store.ts';
 
-/** Places that are looked at, the highest first: many data planes hold the same one. */
+/** Places read, the highest first: many data planes hold the same one. */
 const LOOKED_AT = 200;
 
 export interface HighestSeen {
-  /** The highest place that somebody holds and the log does not have. */
+  /** The highest place that somebody remembers and the log lacks. */
   lost: LogPlace | null;
-  /** The highest epoch that anybody has seen; 0 where nobody has seen any. */
+  /** The highest epoch that anybody has seen; 0 for none. */
   epoch: number;
 }
 
 /**
- * @param grown the tree's size now
- * @param epoch of the log now
- * @param keys that ever signed checkpoints and were not revoked
+ * @param grown the tree's present size
+ * @param epoch the log's present epoch
+ * @param keys that ever signed checkpoints and are not revoked
  */
 export async function findHighestSeen(
   tx: TenantTransaction,
@@ -47,7 +47,7 @@ export async function findHighestSeen(
   const log = logStore(tx);
   let lost: LogPlace | null = null;
   for (const place of places) {
-    // A later epoch than the log's was lost, even where its leaves are there.
+    // A later epoch than the log's was lost, even where its leaves exist.
     const isKept =
       place.epoch <= epoch &&
       place.size <= grown &&

@@ -21,7 +21,7 @@ export function logEpochStore({ db, scope: { tenantId } }: TenantTransaction) {
 
     count: (): Promise<number> => db.logEpoch.count({ where: { tenantId } }),
 
-    /** Every one, the first at the beginning: as many as MAX_LOG_EPOCHS. */
+    /** All epochs, the first at the beginning; at most MAX_LOG_EPOCHS. */
     listAll: async (): Promise<SignedLogEpoch[]> => {
       const rows = await db.logEpoch.findMany({ where: { tenantId }, orderBy: { epoch: 'asc' } });
       return rows.map(toSigned);

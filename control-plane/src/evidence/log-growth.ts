@@ -20,9 +20,9 @@ import {
 import { signNextAdminBatch } from './admin-batches.ts';
 import { type LogNode, logStore, type StoredCheckpoint } from './log-store.ts';
 
-/** Leaves that a transaction adds nodes for. */
+/** Leaves whose nodes one transaction adds. */
 const STEP = 1_000;
-/** Checkpoints that are older are thinned out to one an hour. */
+/** Checkpoints older than this are thinned out to one an hour. */
 const DENSE_DAYS = 7;
 const THIN_EVERY_MS = 60 * 60_000;
 
@@ -37,7 +37,7 @@ export interface LogGrowthDeps {
 export type LogGrowth = ReturnType<typeof createLogGrowth>;
 
 export function createLogGrowth({ db, serviceKeys, checkpointMs, now }: LogGrowthDeps) {
-  /** @returns whether there may be more */
+  /** @returns whether more may follow */
   const signAdminBatch = async (tenantId: string): Promise<boolean> => {
     const { key } = await serviceKeys.evidenceKey('batch');
     return db.inTenant(systemScope(tenantId), async (tx) => {
@@ -46,7 +46,7 @@ export function createLogGrowth({ db, serviceKeys, checkpointMs, now }: LogGrowt
     });
   };
 
-  /** @returns whether there may be more */
+  /** @returns whether more may follow */
   const addNodes = (tenantId: string): Promise<boolean> =>
     db.inTenant(systemScope(tenantId), async (tx) => {
       const store = logStore(tx);
@@ -63,7 +63,7 @@ export function createLogGrowth({ db, serviceKeys, checkpointMs, now }: LogGrowt
     await db.inTenant(systemScope(tenantId), (tx) => ensureCheckpoint(tx, signer.key, now()));
   };
 
-  /** Brings a tenant's log up to what is stored, and signs its size. */
+  /** Adds a tenant's stored leaves to its log, and signs the new size. */
   async function grow(tenantId: string, signal?: AbortSignal): Promise<void> {
     while (!signal?.aborted && (await signAdminBatch(tenantId)));
     while (!signal?.aborted && (await addNodes(tenantId)));
@@ -104,7 +104,7 @@ export function createLogGrowth({ db, serviceKeys, checkpointMs, now }: LogGrowt
 }
 
 /**
- * The checkpoint of the log's size now, signed if there is none yet.
+ * The checkpoint of the log's present size, signed if there is none yet.
  *
  * @returns undefined for an empty log
  */
@@ -128,7 +128,7 @@ export async function ensureCheckpoint(
   return made;
 }
 
-/** The nodes that leaves add, from the full subtrees of the tree before them. */
+/** The nodes that leaves add, from the full subtrees of the previous tree. */
 function nodesOf(frontier: readonly LogNode[], size: number, leaves: readonly string[]): LogNode[] {
   const edge = [...frontier];
   const added: LogNode[] = [];

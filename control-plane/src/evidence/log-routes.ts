@@ -23,8 +23,8 @@ export const logRoutes =
       {
         config: { guard: 'admin', use: 'read' },
         schema: {
-          summary: 'The keys and the place of the log by which evidence is verified',
-          description: 'Fetch it before you need it, and keep it: it shows a log written anew.',
+          summary: 'The keys and the place of the log that evidence is verified against',
+          description: 'Fetch it before you need it, and keep it: it exposes a rewritten log.',
           tags,
           response: { 200: TrustAnchorView },
         },
@@ -54,7 +54,7 @@ export const logRoutes =
       {
         config: { guard: 'admin', use: 'read' },
         schema: {
-          summary: 'How the log went on after restores that were announced, the newest first',
+          summary: 'How the log continued after announced restores, the newest first',
           description: 'Signed statements. None: the log is in its first epoch.',
           tags,
           querystring: LogEpochQuery,

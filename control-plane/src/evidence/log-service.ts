@@ -5,7 +5,7 @@ import { logStore } from './log-store.ts';
 
 export type LogService = ReturnType<typeof createLogService>;
 
-/** What is read of a tenant's log. */
+/** What is read from a tenant's log. */
 export function createLogService({ db }: { db: Pick<TenantDatabase, 'inTenant'> }) {
   return {
     listCheckpoints: (
@@ -21,7 +21,7 @@ export function createLogService({ db }: { db: Pick<TenantDatabase, 'inTenant'> 
 
     /**
      * @param from not larger than `to`
-     * @throws AppError CHECKPOINT_NOT_FOUND where the log is smaller than `to`
+     * @throws AppError CHECKPOINT_NOT_FOUND when the log is smaller than `to`
      */
     prove: (scope: TenantScope, from: number, to: number): Promise<string[]> =>
       db.inTenant(scope, async (tx) => {

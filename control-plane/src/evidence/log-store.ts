@@ -16,7 +16,7 @@ import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface LogHead {
   epoch: number;
-  /** Leaves that the tree was computed over. */
+  /** Leaves that the tree was computed for. */
   size: number;
   adminEpoch: number;
   adminSeq: number;
@@ -32,10 +32,10 @@ export interface StoredCheckpoint {
 
 const NOTHING_YET: LogHead = { epoch: 1, size: 0, adminEpoch: 0, adminSeq: 0 };
 
-/** Somebody took it out of the database: it is never so otherwise. */
+/** Only tampering with the database causes this. */
 export class MissingLogNode extends Error {}
 
-/** What was read of the log; undefined where nodes of it are missing. */
+/** What was read from the log; undefined when nodes are missing. */
 export async function whereWhole<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;
@@ -109,7 +109,7 @@ export function logStore({ db, scope: { tenantId } }: TenantTransaction) {
       await db.logHead.update({ where: { tenantId }, data: { epoch } });
     },
 
-    /** The hashes of leaves that the tree does not have yet, in order. */
+    /** The hashes of leaves that are not yet in the tree, in order. */
     readLeaves: async (from: number, limit: number): Promise<string[]> => {
       const rows = await db.ledgerBatch.findMany({
         where: { tenantId, leafIndex: { gte: from } },
@@ -160,7 +160,7 @@ export function logStore({ db, scope: { tenantId } }: TenantTransaction) {
       });
     },
 
-    /** The newest one of these. */
+    /** The newest of these. */
     findCheckpoint: async (wanted: {
       epoch?: number;
       size?: number;
@@ -202,7 +202,7 @@ export function logStore({ db, scope: { tenantId } }: TenantTransaction) {
       );
     },
 
-    /** Of what was made before a time, the largest of each hour stays. */
+    /** Thins out checkpoints made before a time: the largest of each hour stays. */
     thinCheckpoints: async (before: Date): Promise<void> => {
       await db.$executeRaw`
         DELETE FROM log_checkpoints c WHERE tenant_id = ${tenantId}::uuid AND made_at < ${before}

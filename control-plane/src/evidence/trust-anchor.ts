@@ -1,7 +1,7 @@
 /**
  * The trust anchor of a tenant: the service's keys for evidence, and a place of the tenant's log.
- * Every place that was handed out is remembered, since a package has to show that its tree and that
- * one are of one log.
+ * Every place that was handed out is remembered, since a package must prove that its tree continues
+ * it.
  */
 import { logOrigin } from '@governance/shared/evidence/checkpoint';
 import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
@@ -19,7 +19,7 @@ import { EVIDENCE_PURPOSES } from './key-entries.ts';
 import { ensureCheckpoint } from './log-growth.ts';
 import { logStore } from './log-store.ts';
 
-/** A later anchor of a log that grows all the time: one a minute is remembered. */
+/** For a log that grows constantly: later anchors are remembered once a minute. */
 const REUSED_MS = 60_000;
 
 export interface TrustAnchorDeps {
@@ -47,13 +47,13 @@ export function createTrustAnchors(deps: TrustAnchorDeps) {
     issuer: publicUrl,
     tenant_id: tenantId,
     keys,
-    // Absent rather than empty: the digest of an anchor without any is the one that it was.
+    // Absent rather than empty, so that the digest of an anchor without any is unchanged.
     ...(witnesses.length > 0 ? { witnesses } : {}),
     spec_url: `${verifierUrl}/`,
   });
 
   return {
-    /** The tenant's anchor now; its place in the log is at most a minute old. */
+    /** The tenant's present anchor; its place in the log is at most a minute old. */
     issue: async (scope: TenantScope): Promise<TrustAnchor> => {
       const { key } = await serviceKeys.evidenceKey('checkpoint');
       const { keys } = await readKeyHistory(serviceKeys, EVIDENCE_PURPOSES);
@@ -64,7 +64,10 @@ export function createTrustAnchors(deps: TrustAnchorDeps) {
       return { ...anchor, issued_at: at.toISOString(), log };
     },
 
-    /** What a package says of anchors: where one is to be found, which keys it has, and how they followed. */
+    /**
+     * What a package says about anchors: where to find one, its keys, and how they followed one
+     * another.
+     */
     describe: async (tenantId: string) => {
       const { keys, rotations } = await readKeyHistory(serviceKeys, EVIDENCE_PURPOSES);
       const anchor = lasting(tenantId, keys);

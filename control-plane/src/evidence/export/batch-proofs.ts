@@ -8,7 +8,7 @@ import { nodeHash } from '@governance/shared/merkle';
  * @returns a function from a record's index to its path
  */
 export function createBatchProofs(hashes: readonly string[]): (index: number) => string[] {
-  // Every full subtree once, level by level: a proof then costs O(log n).
+  // Each full subtree once, level by level: a proof then costs O(log n).
   const levels: string[][] = [[...hashes]];
   for (let below = levels[0] ?? []; below.length > 1; ) {
     const level: string[] = [];

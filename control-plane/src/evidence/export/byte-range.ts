@@ -6,7 +6,7 @@ import type { ByteRange } from './package-service.ts';
  *
  * @param header caller-controlled; several ranges and other units count as none, as RFC 9110 allows
  * @param size of the file, 1 or more
- * @returns undefined where the whole file is asked for
+ * @returns undefined when the whole file is requested
  * @throws AppError RANGE_NOT_SATISFIABLE
  */
 export function readByteRange(header: string | undefined, size: number): ByteRange | undefined {

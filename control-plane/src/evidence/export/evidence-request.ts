@@ -1,11 +1,11 @@
-/** An evidence package as it was asked for, and the cut that was made for it. */
+/** A requested evidence package, and how it is cut into volumes. */
 import { z } from 'zod';
 
-/** Packages of a tenant that are kept or being made; one of them is made at a time. */
+/** Packages of a tenant that are stored or in progress; one is made at a time. */
 export const MAX_PACKAGES = 20;
 /** Of an export; a longer one is asked for in parts. */
 export const MAX_VOLUMES = 256;
-/** Records that a filter may find. */
+/** The most records that a filter may select. */
 export const MAX_SELECTED = 100_000;
 /**
  * Bytes of records in a volume, beyond which the next one begins. A volume is made in memory, and has
@@ -16,7 +16,7 @@ export const VOLUME_BYTES = 32 * 1024 * 1024;
 export type PackageStatus = 'queued' | 'running' | 'ready' | 'failed';
 
 export interface EvidenceRequest {
-  /** Also the id of the set of volumes. */
+  /** Also identifies the set of volumes. */
   id: string;
   from: Date;
   to: Date;
@@ -24,7 +24,7 @@ export interface EvidenceRequest {
   agentIds: string[];
   workflowSessionId: string | null;
   includePayloads: boolean;
-  /** Sizes of the log beyond those that are remembered, which the package has to be held against. */
+  /** Sizes of the log, beyond the remembered ones, that the package must be consistent with. */
   anchorSizes: number[];
 }
 
@@ -33,10 +33,10 @@ export const isSelective = ({ agentIds, workflowSessionId }: EvidenceRequest): b
 
 const Count = z.int().nonnegative();
 
-/** Made once: a run that was interrupted goes on with the same cut. */
+/** Made once, so that an interrupted run continues with the same cut. */
 export const ExportPlan = z.strictObject({
   log_epoch: z.int().positive(),
-  /** Of the log at that time. */
+  /** The log's size at that time. */
   size: Count,
   start: Count,
   /** The leaf before which each volume ends. */
@@ -46,7 +46,7 @@ export const ExportPlan = z.strictObject({
 });
 export type ExportPlan = z.infer<typeof ExportPlan>;
 
-/** Why no package can be made of what was asked for; its message is shown. */
+/** Why the requested package cannot be made; the message is shown. */
 export class ExportRefused extends Error {
   override readonly name = 'ExportRefused';
 }

@@ -1,7 +1,6 @@
 /**
- * Makes the packages that were asked for, one at a time, a volume after the other. What is done is
- * stored, so that a run that ends with its process is taken up by another replica where it was.
- * Proven by export.pg.test.ts.
+ * Makes requested packages, one at a time, volume by volume. Progress is stored, so that another
+ * replica continues a run whose process died. Proven by export.pg.test.ts.
  */
 import type { Logger } from 'pino';
 import { type DataKeys, encryptUnder } from '../../key-management/data-keys.ts';
@@ -20,14 +19,14 @@ import { packageStore, type StoredPackage } from './package-store.ts';
 import { createPayloadReader } from './payload-lines.ts';
 
 const EVERY_MS = 1_000;
-/** A run that was not heard of for so long has ended with its process. */
+/** A run without a sign of life for this long ended with its process. */
 const DEAD_AFTER_MS = 120_000;
-/** Runs of a package; one that ends its process each time is given up. */
+/** The most runs of a package; one that kills its process each time is given up. */
 const MAX_ATTEMPTS = 3;
 
 export const EVIDENCE_PURPOSE = 'evidence';
 
-/** What a stored piece of a volume belongs to: moved elsewhere it does not decrypt. */
+/** The context of a stored piece of a volume: it does not decrypt elsewhere. */
 export const chunkContext = (tenantId: string, packageId: string, volume: number, n: number) => ({
   tenant_id: tenantId,
   purpose: EVIDENCE_PURPOSE,
@@ -61,10 +60,10 @@ export function createExportTask(deps: ExportTaskDeps): LeaderTask {
     });
     if (!claimed) return;
     try {
-      if (claimed.attempts > MAX_ATTEMPTS) throw new ExportRefused('it was tried too often');
+      if (claimed.attempts > MAX_ATTEMPTS) throw new ExportRefused('it failed too often');
       await make(deps, tenantId, claimed, signal);
     } catch (error) {
-      // Left as it is: another replica goes on with it.
+      // Left unchanged: another replica continues it.
       if (signal.aborted || error instanceof Superseded) return;
       const isRefused = error instanceof ExportRefused;
       if (!isRefused) {
@@ -109,7 +108,7 @@ async function make(
       const made = await readOne(deps, tenantId, volume);
       await storing;
       storing = storeOne(deps, tenantId, volume, made);
-      // It is awaited later; until then nobody hears of its failure.
+      // It is awaited later; until then nobody handles its failure.
       storing.catch(() => undefined);
       previous = made.manifestDigest;
     }
@@ -128,7 +127,7 @@ async function makePlan(
 ): Promise<ExportPlan> {
   // What was recorded before the request is in the package.
   await growth.grow(tenantId, signal);
-  // A package of what was just recorded shows that they saw it.
+  // A package of fresh records shows that data planes saw them.
   await witnesses.cosignNow(tenantId, signal);
   signal.throwIfAborted();
   const scope = systemScope(tenantId);
@@ -190,7 +189,7 @@ async function storeOne(
       : await dataKeys.find(scope, plan.data_key_id, EVIDENCE_PURPOSE);
   await db.inTenant(scope, async (tx) => {
     const store = packageStore(tx);
-    // Holds the row: a package that is deleted meanwhile keeps no piece.
+    // Locks the row, so that a package deleted meanwhile keeps no piece.
     if (!(await store.touch(id, attempts, now()))) throw new Superseded();
     await store.dropChunks(id, number);
     const packed = await packVolume(made.members, (n, bytes) => {

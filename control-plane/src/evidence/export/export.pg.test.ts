@@ -455,7 +455,7 @@ describe('packages', () => {
     );
     expect(await finished(token, id)).toMatchObject({
       status: 'failed',
-      failure: 'it was tried too often',
+      failure: 'it failed too often',
     });
   });
 

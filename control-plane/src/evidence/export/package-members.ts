@@ -10,7 +10,7 @@ export interface Member {
   pieces: Buffer[];
 }
 
-/** A member of one document. */
+/** A member that is one document. */
 export function documentMember(name: string, text: string): Member {
   const bytes = Buffer.from(text);
   if (bytes.length > VOLUME_LIMITS.documentBytes) {
@@ -22,14 +22,14 @@ export function documentMember(name: string, text: string): Member {
 
 const LINE_FEED = Buffer.from('\n');
 
-/** A member of lines, written a page at a time. */
+/** A member made of lines, written a page at a time. */
 export function createLineMember(name: string) {
   const digest = createHash('sha256');
   const pieces: Buffer[] = [];
   let size = 0;
   let lines = 0;
 
-  /** @throws ExportRefused where a line is longer than verifiers take */
+  /** @throws ExportRefused when a line is longer than verifiers accept */
   const writeLines = (text: string, count: number): void => {
     if (hasLongLine(text)) throw new ExportRefused(`a record is too large for ${name}`);
     const piece = Buffer.from(text);
@@ -45,15 +45,15 @@ export function createLineMember(name: string) {
   return {
     /**
      * @param text lines, with a line feed between them and none behind
-     * @throws ExportRefused where a line is longer than verifiers take
+     * @throws ExportRefused when a line is longer than verifiers accept
      */
     writeLines,
-    /** @throws ExportRefused where a line is longer than verifiers take */
+    /** @throws ExportRefused when a line is longer than verifiers accept */
     write: (page: readonly string[]): void => {
       if (page.length > 0) writeLines(page.join('\n'), page.length);
     },
     lines: () => lines,
-    /** Undefined where nothing was written. */
+    /** Undefined when nothing was written. */
     end: (): Member | undefined =>
       lines === 0 ? undefined : { name, size, sha256: digest.digest('hex'), pieces },
   };

@@ -34,7 +34,7 @@ export const packageRoutes =
         schema: {
           summary: 'Ask for an evidence package',
           description:
-            'It is made in the background. `include_payloads` is for the role admin alone.',
+            'It is made in the background. Only the role admin may set `include_payloads`.',
           tags,
           body: NewPackageBody,
           response: { 202: PackageView, 409: ErrorBody },
@@ -76,7 +76,7 @@ export const packageRoutes =
       {
         config: { guard: 'admin', use: 'read' },
         schema: {
-          summary: 'An evidence package: how far it is, and its volumes',
+          summary: 'An evidence package: its progress, and its volumes',
           tags,
           params: PackageParams,
           response: { 200: PackageView },
@@ -90,7 +90,7 @@ export const packageRoutes =
       {
         config: { guard: 'admin', use: 'manage' },
         schema: {
-          summary: 'Delete an evidence package; one that is being made ends',
+          summary: 'Delete an evidence package, also one in progress',
           tags,
           params: PackageParams,
           response: { 204: NoContent },

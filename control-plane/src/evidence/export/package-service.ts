@@ -41,7 +41,7 @@ export function createPackageService({ db, dataKeys, retentionMs, now }: Package
     const keyId = plan?.data_key_id ?? null;
     for (let n = Math.floor(first / CHUNK_BYTES); n * CHUNK_BYTES <= last; n++) {
       const stored = await db.inTenant(scope, (tx) => packageStore(tx).findChunk(id, volume, n));
-      // It expired, or was deleted, meanwhile: the connection breaks off.
+      // It expired or was deleted in the meantime: the connection breaks off.
       if (!stored) throw new Error('a piece of the package is gone');
       const bytes =
         keyId === null
@@ -60,8 +60,9 @@ export function createPackageService({ db, dataKeys, retentionMs, now }: Package
     get,
 
     /**
-     * @throws AppError EVIDENCE_EXPORT_RUNNING, EVIDENCE_PACKAGE_LIMIT_REACHED, ROLE_REQUIRED (whom
-     *   payloads are not shown to)
+     * @throws AppError EVIDENCE_EXPORT_RUNNING, EVIDENCE_PACKAGE_LIMIT_REACHED, ROLE_REQUIRED (when
+     * the
+     * caller may not see payloads)
      */
     request: async (
       scope: TenantScope,
@@ -97,7 +98,7 @@ export function createPackageService({ db, dataKeys, retentionMs, now }: Package
     list: (scope: TenantScope, page: { offset: number; limit: number }) =>
       db.inTenant(scope, (tx) => packageStore(tx).list(page)),
 
-    /** A package that is being made ends with it. @throws AppError EVIDENCE_PACKAGE_NOT_FOUND */
+    /** Also ends a package in progress. @throws AppError EVIDENCE_PACKAGE_NOT_FOUND */
     remove: (scope: TenantScope, id: string): Promise<void> =>
       db.inTenant(scope, async (tx) => {
         if (!(await packageStore(tx).remove(id))) throw new AppError('EVIDENCE_PACKAGE_NOT_FOUND');
@@ -117,7 +118,7 @@ export function createPackageService({ db, dataKeys, retentionMs, now }: Package
       return { found, volume };
     },
 
-    /** The bytes of a range, with the record that they were handed out. */
+    /** The bytes of a range, after recording the download. */
     download: async (
       scope: TenantScope,
       found: StoredPackage,
@@ -136,7 +137,7 @@ export function createPackageService({ db, dataKeys, retentionMs, now }: Package
   };
 }
 
-/** Payloads are shown to those alone who may decrypt them. */
+/** Only those who may decrypt payloads see them. */
 function requirePayloadRole(
   { actor }: TenantScope,
   { includePayloads }: Pick<EvidenceRequest, 'includePayloads'>,

@@ -49,7 +49,7 @@ export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
   };
 
   return {
-    /** Serialises requests, until the transaction ends: the number of packages is bounded. */
+    /** Serialises requests until the transaction ends, since the number of packages is bounded. */
     lock: async (): Promise<void> => {
       await db.$queryRaw`
         SELECT pg_advisory_xact_lock(hashtextextended(${`evidence/${tenantId}`}, 0))::text`;
@@ -90,7 +90,7 @@ export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
       return { packages: await withVolumes(rows), total };
     },
 
-    /** @returns false where there is none */
+    /** @returns false when there is none */
     remove: async (id: string): Promise<boolean> =>
       (await db.evidencePackage.deleteMany({ where: { tenantId, id } })).count > 0,
 
@@ -101,9 +101,10 @@ export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /**
-     * Takes the next package to make: one that waits, or one whose run was heard of too long ago.
+     * Claims the next package to make: a waiting one, or one whose run has stopped giving signs of
+     * life.
      *
-     * @returns undefined where there is none
+     * @returns undefined when there is none
      */
     claim: async (at: Date, deadBefore: Date): Promise<string | undefined> => {
       const [row] = await db.$queryRaw<{ id: string }[]>`
@@ -117,18 +118,20 @@ export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
       return row?.id;
     },
 
-    /** @returns false where the package was deleted, or is another run's */
+    /** @returns false when the package was deleted, or belongs to another run */
     setPlan: async (id: string, attempts: number, plan: ExportPlan): Promise<boolean> => {
       const where = { tenantId, id, attempts, status: 'running' };
       return (await db.evidencePackage.updateMany({ where, data: { plan } })).count > 0;
     },
 
-    /** @returns false where the package was deleted, or is another run's */
+    /** @returns false when the package was deleted, or belongs to another run */
     isRunning: async (id: string, attempts: number): Promise<boolean> =>
       (await db.evidencePackage.count({ where: { tenantId, id, attempts, status: 'running' } })) >
       0,
 
-    /** Says that a run goes on. @returns false where the package was deleted, or is another run's */
+    /**
+     * Renews a run's claim. @returns false when the package was deleted, or belongs to another run
+     */
     touch: async (id: string, attempts: number, at: Date): Promise<boolean> => {
       const where = { tenantId, id, attempts, status: 'running' };
       return (await db.evidencePackage.updateMany({ where, data: { aliveAt: at } })).count > 0;
@@ -159,7 +162,7 @@ export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
       await db.evidenceChunk.create({ data });
     },
 
-    /** What a run that was interrupted left of a volume. */
+    /** What an interrupted run left of a volume. */
     dropChunks: async (packageId: string, volume: number): Promise<void> => {
       await db.evidenceChunk.deleteMany({ where: { tenantId, packageId, volume } });
     },
@@ -182,7 +185,7 @@ function toPackage(row: Row): Omit<StoredPackage, 'volumes'> {
     ...{ from, to },
     anchorSizes: anchorSizes.map(Number),
     plan: plan === null ? null : ExportPlan.parse(plan),
-    // The table's CHECK holds it.
+    // The table's CHECK constraint guarantees it.
     status: row.status as PackageStatus,
   };
 }

@@ -1,4 +1,4 @@
-/** The payloads of records in clear, each held against the digest that its record has. */
+/** Payloads of records in clear, each compared with the digest in its record. */
 import { canonicalize } from '@governance/shared/canonical-json';
 import { type PayloadPart, payloadDigest } from '@governance/shared/event-payload';
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
@@ -41,7 +41,7 @@ export const createPayloadReader =
       const row = rows.find(
         (one) => one.eventId === eventId && one.part === part && one.deploymentId === stream,
       );
-      // Purged, or never kept: the record still has its digest.
+      // Purged, or never stored: the record still has its digest.
       if (!row) continue;
       const key = await dataKeys.find(scope, row.dataKeyId, PAYLOAD_PURPOSE).catch((cause) => {
         throw new ExportRefused('a payload cannot be decrypted', { cause });
@@ -53,7 +53,7 @@ export const createPayloadReader =
         throw new ExportRefused(`the ${part} of event ${eventId} is not what its record says`);
       }
       const line = canonicalize({ event_id: eventId, part, salt, payload: text });
-      // What is too large for a line is left out, as what was purged is.
+      // Payloads too large for a line are left out, like purged ones.
       if (Buffer.byteLength(line) < VOLUME_LIMITS.lineBytes) lines.push(line);
     }
     return lines;

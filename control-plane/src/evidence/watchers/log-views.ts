@@ -1,4 +1,4 @@
-/** What a data plane is shown of its tenant's log, to hold against what it saw before. */
+/** What a data plane sees of its tenant's log, to compare with what it saw before. */
 import {
   type LogView,
   listStandingRestores,
@@ -21,7 +21,7 @@ export type LogViews = ReturnType<typeof createLogViews>;
 export function createLogViews({ db, serviceKeys, now }: LogViewsDeps) {
   return {
     /**
-     * The newest checkpoint, and that it continues the place that is held.
+     * The newest checkpoint, and the proof that it continues the remembered place.
      *
      * @param held caller-controlled; size 0 holds none
      */
@@ -47,7 +47,7 @@ export function createLogViews({ db, serviceKeys, now }: LogViewsDeps) {
           note: newest?.note ?? null,
           log_epochs,
           restored,
-          // A log that lacks nodes has no proof: whoever holds a place of it sees that.
+          // A log that lacks nodes has no proof, and everybody who remembers a place of it notices.
           consistency: isAbove
             ? ((await whereWhole(store.proveConsistency(held.size, newest.size))) ?? null)
             : null,

@@ -1,8 +1,8 @@
 /**
- * Holds the log against the checkpoints that data planes keep. Who owns the database can cut the log
- * or write it anew with everything that is stored beside it, but not the signed checkpoints on other
- * machines. Only the service's own signature counts: a data plane that lies can say nothing with it
- * that this service did not sign. Proven by log-watch.pg.test.ts.
+ * Compares the log with the checkpoints that data planes keep. The database's owner can truncate or
+ * rewrite the log and everything stored beside it, but not the signed checkpoints on other
+ * machines. Only the service's own signature counts, so a hostile data plane can claim nothing that
+ * this service did not sign. Proven by log-watch.pg.test.ts.
  */
 import type { LogWatchReport } from '@governance/shared/channels';
 import { parseCheckpoint, readLogOrigin } from '@governance/shared/evidence/checkpoint';
@@ -21,22 +21,22 @@ import { watchStore } from './watch-store.ts';
 export interface LogWatchCheckDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   breaks: Pick<ChainBreakRecorder, 'record'>;
-  /** The keys that ever signed checkpoints; what a revoked one signed counts for nothing. */
+  /** The keys that ever signed checkpoints; a revoked key's signatures do not count. */
   checkpointKeys(): Promise<readonly KeyEntry[]>;
   now: () => Date;
 }
 
 export interface LogWatchCheck {
   /**
-   * Remembers the highest checkpoint of a data plane, and records a break where one that was signed
-   * here is not of the log any more: once, with an alert.
+   * Remembers the highest checkpoint of a data plane, and records a break, once and with an alert,
+   * when one that was signed here is no longer in the log.
    *
    * @param report caller-controlled
    */
   check(tenantId: string, deploymentId: string, report: LogWatchReport): Promise<void>;
 }
 
-/** More of them would say nothing new, and a data plane that kept many could fill the list. */
+/** More would add nothing, and a data plane that kept many could fill the list. */
 export const MAX_LOG_BREAKS = 100;
 
 interface Signed extends SeenCheckpoint {
@@ -46,7 +46,7 @@ interface Signed extends SeenCheckpoint {
 export function createLogWatchCheck(deps: LogWatchCheckDeps): LogWatchCheck {
   const { db, breaks, now } = deps;
 
-  /** What this service signed of it, highest first, each once. */
+  /** Places that this service signed, highest first, each once. */
   async function readSigned(tenantId: string, notes: readonly string[]): Promise<Signed[]> {
     const keys = checkpointKeys({ keys: await deps.checkpointKeys(), rotations: [] });
     const found = new Map<string, Signed>();
@@ -59,13 +59,13 @@ export function createLogWatchCheck(deps: LogWatchCheckDeps): LogWatchCheck {
         const { epoch } = place;
         if (size > 0) found.set(`${epoch}/${size}/${root}`, { epoch, size, root, note, time });
       } catch {
-        // No checkpoint: it says nothing.
+        // Not a checkpoint: it says nothing.
       }
     }
     return [...found.values()].sort((a, b) => b.epoch - a.epoch || b.size - a.size);
   }
 
-  /** Those that the log does not have, with what it has. */
+  /** Those missing from the log, with what the log has instead. */
   function findLost(tenantId: string, deploymentId: string, signed: readonly Signed[]) {
     return db.inTenant(systemScope(tenantId), async (tx) => {
       const store = logStore(tx);
@@ -94,7 +94,7 @@ export function createLogWatchCheck(deps: LogWatchCheckDeps): LogWatchCheck {
       const { known = null, told = null } = contradicted ?? {};
       const notes = [...checkpoints, known, told].filter((note) => note !== null);
       const signed = await readSigned(tenantId, notes);
-      // The highest is enough: a log loses everything behind a place.
+      // The highest suffices: a log loses everything after a place.
       const [highest] = await findLost(tenantId, deploymentId, signed);
       if (!highest) return;
       const { seen, actual } = highest;

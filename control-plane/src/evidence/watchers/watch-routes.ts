@@ -28,9 +28,9 @@ const WatcherView = z.object({
   root: Sha256Hex,
   note: z.string(),
   seen_at: Timestamp,
-  /** Whether the log still has it. */
+  /** Whether the log still contains it. */
   is_in_log: z.boolean(),
-  /** What it says of contradictions: its own word. */
+  /** Its own report about contradictions. */
   contradictions: z.int(),
   last_contradiction: z.object({ reason: ContradictionReason, at: Timestamp }).nullable(),
 });
@@ -52,7 +52,7 @@ export const watchRoutes =
         config: { guard: 'data-plane' },
         logLevel: 'warn',
         schema: {
-          summary: 'The newest checkpoint of the log, and that it continues the one that is kept',
+          summary: 'The newest checkpoint of the log, and the proof that it continues the kept one',
           tags: ['data planes'],
           params: z.object({ deployment_id: Id }),
           querystring: HeldQuery,
@@ -92,7 +92,7 @@ export const watchRoutes =
     );
   };
 
-/** Data planes keep the same few sizes: each is read once. */
+/** Data planes keep the same few sizes, so each is read once. */
 async function createLogLookup(tx: TenantTransaction) {
   const store = logStore(tx);
   const head = await store.findHead();

@@ -1,4 +1,4 @@
-/** What data planes keep of the log, of the transaction's tenant. */
+/** The places of the log that data planes keep, of the transaction's tenant. */
 import type { SeenCheckpoint } from '@governance/shared/evidence/log-watch';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 
@@ -6,13 +6,13 @@ export interface LogWatch extends SeenCheckpoint {
   deploymentId: string;
   label: string;
   seenAt: Date;
-  /** What it said last of contradictions; null where it said nothing yet. */
+  /** Its last report about contradictions; null before the first. */
   lastHeartbeat: string | null;
 }
 
 export function watchStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
-    /** One row a data plane: the highest. */
+    /** One row per data plane: its highest place. */
     remember: async (deploymentId: string, seen: SeenCheckpoint, now: Date): Promise<void> => {
       const { epoch, size, root, note } = seen;
       await db.$executeRaw`
@@ -56,7 +56,7 @@ export function watchStore({ db, scope: { tenantId } }: TenantTransaction) {
       return { watches, total };
     },
 
-    /** Breaks of the log that are recorded. */
+    /** Recorded breaks of the log. */
     countBreaks: () => db.chainBreak.count({ where: { tenantId, kind: 'log_went_back' } }),
   };
 }

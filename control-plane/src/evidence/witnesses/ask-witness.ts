@@ -12,8 +12,8 @@ export type WitnessAnswer =
 
 /**
  * @param url its submission prefix, as the operator configured it
- * @returns never what the witness said in words: it may be anything
- * @throws Error where nothing answers, or no answer of the protocol
+ * @returns nothing of the witness's own text, which may be anything
+ * @throws Error when nothing answers, or the answer breaks the protocol
  */
 export async function askWitness(
   outbound: OutboundClient,

@@ -7,11 +7,11 @@ import type { Witness } from './witness-task.ts';
 
 const WitnessView = z.object({
   name: z.string(),
-  /** What it cosigned last; 0 where it has cosigned nothing. */
+  /** The size that it cosigned last; 0 for none. */
   log_epoch: z.int(),
   size: z.int(),
   cosigned_at: Timestamp.nullable(),
-  /** Null where it was not asked yet. */
+  /** Null before the first request. */
   asked_at: Timestamp.nullable(),
   /** Null while it answers. */
   failure: z.string().nullable(),

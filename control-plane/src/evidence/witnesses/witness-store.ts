@@ -1,10 +1,10 @@
-/** What witnesses said of the log, of the transaction's tenant. */
+/** Witnesses' cosignatures of the log, of the transaction's tenant. */
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import type { StoredCheckpoint } from '../log-store.ts';
 
 export interface WitnessState {
   witness: string;
-  /** What it cosigned last. */
+  /** The size that it cosigned last. */
   epoch: number;
   size: number;
   cosignedAt: Date | null;
@@ -13,7 +13,7 @@ export interface WitnessState {
   failingSince: Date | null;
 }
 
-/** Of a volume: its members are bounded. */
+/** Limit per volume, whose members are bounded. */
 const MAX_FIRST = 40;
 
 export function witnessStore({ db, scope: { tenantId } }: TenantTransaction) {
@@ -50,7 +50,7 @@ export function witnessStore({ db, scope: { tenantId } }: TenantTransaction) {
           failing_since = coalesce(w.failing_since, ${now})`;
     },
 
-    /** Of each witness, its line for the smallest checkpoint that it cosigned of those sizes. */
+    /** For each witness, its line for the smallest of those sizes that it cosigned. */
     listFirst: async (wanted: {
       epoch: number;
       from: number;
@@ -66,7 +66,7 @@ export function witnessStore({ db, scope: { tenantId } }: TenantTransaction) {
       return rows.map(({ size, ...row }) => ({ ...row, size: Number(size) }));
     },
 
-    /** Of what was made before a time, the largest of each witness and hour stays. */
+    /** Thins out lines made before a time: the largest of each witness and hour stays. */
     thin: async (before: Date): Promise<void> => {
       await db.$executeRaw`
         DELETE FROM log_cosignatures c WHERE tenant_id = ${tenantId}::uuid AND made_at < ${before}

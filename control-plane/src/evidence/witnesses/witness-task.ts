@@ -23,7 +23,7 @@ export interface Witness extends WitnessKey {
 }
 
 const EVERY_MS = 60_000;
-/** One that fails is asked again after as long as it has failed, at most. */
+/** The pause after failures grows with their duration, up to this limit. */
 const LONGEST_REST_MS = 3_600_000;
 const DENSE_MS = 7 * 86_400_000;
 
@@ -37,9 +37,9 @@ export interface WitnessTaskDeps {
 }
 
 export interface WitnessTask extends LeaderTask {
-  /** Asks those that are due. Whatever they do, it does not throw for it. */
+  /** Asks the witnesses that are due. Never throws because of one. */
   cosign(tenantId: string, signal: AbortSignal): Promise<void>;
-  /** The same, and those that rest: what made them fail may be mended, and somebody waits for it. */
+  /** Also asks those that are paused: their fault may be fixed, and a caller is waiting. */
   cosignNow(tenantId: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -89,10 +89,10 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
     state: WitnessState | undefined,
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    // Witnesses know a log by its origin: another epoch is another log to them.
+    // Witnesses identify a log by its origin: another epoch is another log to them.
     let old = state && state.epoch === newest.epoch ? state.size : 0;
     try {
-      // It may hold another size than is remembered here, and says which.
+      // It may hold another size than is remembered here, and reports which.
       for (let tries = 0; tries < 2; tries++) {
         const body = await writeRequest(tenantId, old, newest);
         const answer = await askWitness(deps.outbound, witness.url, body, signal);
@@ -100,7 +100,7 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
         if (answer.kind === 'cosigned') {
           const { body: signed } = parseCheckpoint(newest.note);
           const line = findCosignature(answer.lines, signed, witness);
-          if (line === undefined) return 'its cosignature does not hold';
+          if (line === undefined) return 'its cosignature does not verify';
           await db.inTenant(systemScope(tenantId), (tx) =>
             witnessStore(tx).keep(witness.name, newest, line, now()),
           );
@@ -127,7 +127,7 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
     newest: StoredCheckpoint,
     { size }: { size: number },
   ): Promise<string | undefined> {
-    // It may have been asked by a replica that just ceased to lead.
+    // A replica that just lost the lead may have asked it.
     const { head, isFull } = await db.inTenant(systemScope(tenantId), async (tx) => ({
       head: await logStore(tx).findHead(),
       isFull: (await watchStore(tx).countBreaks()) >= MAX_LOG_BREAKS,

@@ -97,7 +97,7 @@ describe('a witness', () => {
   });
 
   it.each([
-    ['forges', 'its cosignature does not hold'],
+    ['forges', 'its cosignature does not verify'],
     ['redirects', 'it answered 307'],
     ['large', 'the answer is too large'],
     ['dies', 'the connection failed: ECONNRESET'],
