@@ -174,7 +174,7 @@ it.each([
 ])('Cloud KMS that answers with %s is not believed', async (_, changed) => {
   gcpDouble.change = (answer) => ({ ...answer, ...changed });
   await expect(gcp().wrap(GCP_KEY, randomBytes(32), context)).rejects.toThrow(
-    /changed|other bytes/,
+    /corrupted|other bytes/,
   );
   gcpDouble.change = null;
 });
