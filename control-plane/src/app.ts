@@ -45,6 +45,7 @@ import {
   systemRoutes,
 } from './platform/http/system-routes.ts';
 import { SERVICE_KEY_PURPOSES } from './platform/key-kinds.ts';
+import { prepareServiceKeys } from './platform/prepare-keys.ts';
 import { policiesFeature } from './policies/policies-feature.ts';
 import { rateLimitsFeature } from './rate-limits/rate-limits-feature.ts';
 import { replaysFeature } from './replays/replays-feature.ts';
@@ -140,10 +141,10 @@ export async function buildControlPlane(deps: ControlPlaneDeps, makers: readonly
     /** Makes what has to be there before the first request, and begins the periodic work. */
     start: async () => {
       await core.ledgerPartitions.run(new AbortController().signal);
-      for (const purpose of SERVICE_KEY_PURPOSES) {
-        const isConfigured = purpose === 'token-signing' && core.tokenKeys.isConfigured;
-        if (!isConfigured) await serviceKeys.signingKey(purpose);
-      }
+      const purposes = SERVICE_KEY_PURPOSES.filter(
+        (purpose) => purpose !== 'token-signing' || !core.tokenKeys.isConfigured,
+      );
+      await prepareServiceKeys(serviceKeys, purposes, core.log);
       await tenants.ensureDefaultTenant(deps.adminPassword);
       await features.publishFacts();
       await changes.start();
@@ -180,7 +181,10 @@ function createPlugin(parts: PluginParts): FastifyPluginAsync {
       systemRoutes({
         version,
         readiness,
-        warnings: () => ({ ...findKeyWarnings(core.serviceKeys), ...parts.warnings?.() }),
+        warnings: async () => ({
+          ...(await findKeyWarnings(core.serviceKeys)),
+          ...parts.warnings?.(),
+        }),
         health: parts.health,
         metrics: [core.registry, ...(parts.metrics ?? [])],
         namesTenants: config.metricsToken !== undefined,

@@ -116,6 +116,8 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
     overlapMs: config.keyOverlapSeconds * 1_000,
     given: deps.tokenKey ? { 'token-signing': deps.tokenKey.reveal() } : {},
     onUnusable: (key) => log.error(key, 'a service key cannot be used: restore its row'),
+    onDamagedRotation: (rotation) =>
+      log.error(rotation, 'the statement of a key rotation cannot be read: restore its row'),
   });
   changes.subscribe(
     ({ tenantId }) => {

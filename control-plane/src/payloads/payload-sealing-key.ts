@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { PayloadSealingKey } from '@governance/shared/data-protection-settings';
 import { calculateJwkThumbprint } from 'jose';
 import { serviceKeyContext } from '../platform/ciphertext-kinds.ts';
+import { PAYLOAD_SEALING } from '../platform/key-kinds.ts';
 import type { MasterKey } from '../platform/master-key.ts';
 import {
   type PlatformTransaction,
@@ -15,7 +16,6 @@ import {
   type TenantDatabase,
 } from '../platform/tenant-scope.ts';
 
-const PURPOSE = 'payload-sealing';
 const LOCK = 'governance.payload_sealing_key';
 const generate = promisify(generateKeyPair);
 
@@ -46,11 +46,14 @@ async function findOrMake({ db }: PlatformTransaction, masterKey: MasterKey) {
   // Replicas that start together must not create one each.
   await db.$queryRaw`SELECT pg_advisory_xact_lock(hashtext(${LOCK}))::text`;
   const row = await db.serviceKey.findFirst({
-    where: { purpose: PURPOSE, retiredAt: null },
+    where: { purpose: PAYLOAD_SEALING, retiredAt: null },
     orderBy: { createdAt: 'desc' },
   });
   if (row) {
-    const key = masterKey.decrypt(row.privateCiphertext, serviceKeyContext(PURPOSE, row.kid));
+    const key = masterKey.decrypt(
+      row.privateCiphertext,
+      serviceKeyContext(PAYLOAD_SEALING, row.kid),
+    );
     const privateKey = createPrivateKey({ key, format: 'der', type: 'pkcs8' });
     return { privateKey, publicJwk: PayloadSealingKey.parse(JSON.parse(row.publicJwk)) };
   }
@@ -64,9 +67,9 @@ async function findOrMake({ db }: PlatformTransaction, masterKey: MasterKey) {
   await db.serviceKey.create({
     data: {
       kid,
-      purpose: PURPOSE,
+      purpose: PAYLOAD_SEALING,
       publicJwk: JSON.stringify(publicJwk),
-      privateCiphertext: masterKey.encrypt(der, serviceKeyContext(PURPOSE, kid)),
+      privateCiphertext: masterKey.encrypt(der, serviceKeyContext(PAYLOAD_SEALING, kid)),
     },
   });
   return { privateKey, publicJwk };

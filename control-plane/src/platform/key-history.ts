@@ -1,5 +1,5 @@
 /** What data planes and packages are told of the service's keys. */
-import { EvidenceJwk, type KeyEntry } from '@governance/shared/evidence/evidence-keys';
+import { KeyEntry } from '@governance/shared/evidence/evidence-keys';
 import type { KeyHistory } from '@governance/shared/key-history';
 import { type ServiceKeyPurpose, STATEMENT_PURPOSE } from './key-kinds.ts';
 import type { DatedKey, ServiceKeys, StoredRotation } from './keys.ts';
@@ -36,8 +36,8 @@ export async function readFollowedHistory(
   serviceKeys: Pick<ServiceKeys, 'listKeysAndRevocations' | 'listRotations'>,
 ): Promise<KeyHistory> {
   const found = await serviceKeys.listKeysAndRevocations(FOLLOWED);
-  // A public half that was damaged beyond its form would have the whole history refused.
-  const keys = found.filter(({ publicJwk }) => EvidenceJwk.safeParse(publicJwk).success);
+  // An id that no key of the service has would have the whole history refused.
+  const keys = found.filter((key) => KeyEntry.safeParse(toKeyEntry(key)).success);
   return toHistory(keys, await serviceKeys.listRotations(FOLLOWED));
 }
 

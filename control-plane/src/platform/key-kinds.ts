@@ -20,6 +20,8 @@ export const ALG = {
 } as const;
 export type ServiceKeyPurpose = keyof typeof ALG;
 export const SERVICE_KEY_PURPOSES = Object.keys(ALG) as ServiceKeyPurpose[];
+/** Of the key in the same table that payloads are sealed to: it signs nothing. */
+export const PAYLOAD_SEALING = 'payload-sealing';
 
 /** The purpose's name in statements and packages. */
 export const STATEMENT_PURPOSE = {

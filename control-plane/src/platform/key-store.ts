@@ -1,8 +1,14 @@
 /** The rows of the service's keys and of their rotations: the platform's, not a tenant's. */
 import { SignedRotation } from '@governance/shared/evidence/evidence-keys';
+import { z } from 'zod';
 import type { Prisma } from './generated/client.ts';
-import type { PublicJwk, ServiceKeyPurpose } from './key-kinds.ts';
-import type { StoredRotation } from './stored-rotation.ts';
+import {
+  PAYLOAD_SEALING,
+  type PublicJwk,
+  SERVICE_KEY_PURPOSES,
+  type ServiceKeyPurpose,
+} from './key-kinds.ts';
+import type { RecordedRotation, StoredRotation } from './stored-rotation.ts';
 
 /** As it is stored; its private half encrypted. */
 export interface KeyRow {
@@ -22,17 +28,40 @@ export interface KeyRow {
 export const startOf = ({ validFrom, createdAt }: KeyRow): Date => validFrom ?? createdAt;
 
 const LOCK = 'governance.service_keys';
+/** Rows that somebody put there are not listed without end. */
+const MAX_STRAY = 100;
 
 /** Of a row that was damaged: fits no private half, so that this row alone cannot be used. */
 const NO_JWK: PublicJwk = { kty: '', kid: '', alg: '', use: 'sig' };
 
+/** What text canonical JSON has no form for would be thrown by every reader. */
+const Member = z
+  .string()
+  .max(4_000)
+  .refine((text) => text.isWellFormed());
+/** A private member is none of these: such a row is not told to anybody. */
+const StoredJwk = z.strictObject({
+  ...{ kty: Member.max(20), kid: Member, alg: Member, use: z.literal('sig') },
+  ...{ crv: Member.optional(), x: Member.optional(), y: Member.optional() },
+  ...{ n: Member.optional(), e: Member.optional() },
+});
+
 function parseJwk(text: string): PublicJwk {
+  return parseStored(StoredJwk, text) ?? NO_JWK;
+}
+
+function parseStored<T>(schema: z.ZodType<T>, text: string): T | null {
   try {
-    return (JSON.parse(text) as PublicJwk | null) ?? NO_JWK;
+    return schema.parse(JSON.parse(text));
   } catch {
-    return NO_JWK;
+    return null;
   }
 }
+
+/** PostgreSQL stores dates that JavaScript does not have, such as its infinity. */
+export const isDate = (date: Date): boolean => !Number.isNaN(date.getTime());
+
+const sortTime = (row: KeyRow): number => (isDate(startOf(row)) ? startOf(row).getTime() : 0);
 
 /** @param tx of the platform; a tenant's may read rotations */
 export function keyStore({ db }: { db: Prisma.TransactionClient }) {
@@ -53,7 +82,18 @@ export function keyStore({ db }: { db: Prisma.TransactionClient }) {
         purpose: row.purpose as ServiceKeyPurpose,
         publicJwk: parseJwk(row.publicJwk),
       }));
-      return keys.sort((a, b) => startOf(a).getTime() - startOf(b).getTime());
+      return keys.sort((a, b) => sortTime(a) - sortTime(b));
+    },
+
+    /** Ids of rows whose purpose is none: no reader of a purpose meets them. */
+    listStrayKids: async (): Promise<string[]> => {
+      const rows = await db.serviceKey.findMany({
+        where: { purpose: { notIn: [...SERVICE_KEY_PURPOSES, PAYLOAD_SEALING] } },
+        orderBy: { kid: 'asc' },
+        select: { kid: true },
+        take: MAX_STRAY,
+      });
+      return rows.map(({ kid }) => kid);
     },
 
     insert: async (row: KeyRow): Promise<void> => {
@@ -86,19 +126,13 @@ export function keyStore({ db }: { db: Prisma.TransactionClient }) {
       });
     },
 
-    /** The oldest first. */
-    listRotations: async (
-      purposes: readonly ServiceKeyPurpose[],
-      after = 0,
-    ): Promise<StoredRotation[]> => {
-      const rows = await db.serviceKeyRotation.findMany({
-        where: { purpose: { in: [...purposes] }, number: { gt: after } },
-        orderBy: { number: 'asc' },
-      });
+    /** All of them, the oldest first. */
+    listRotations: async (): Promise<RecordedRotation[]> => {
+      const rows = await db.serviceKeyRotation.findMany({ orderBy: { number: 'asc' } });
       return rows.map(({ signed, actorId, actorUsername, ...row }) => ({
         ...row,
-        purpose: row.purpose as ServiceKeyPurpose,
-        signed: SignedRotation.parse(JSON.parse(signed)),
+        purpose: SERVICE_KEY_PURPOSES.find((one) => one === row.purpose) ?? null,
+        signed: parseStored(SignedRotation, signed),
         actor: { id: actorId, username: actorUsername },
       }));
     },

@@ -20,15 +20,16 @@ import {
   ALG,
   generateServiceKey,
   type PublicJwk,
+  SERVICE_KEY_PURPOSES,
   type ServiceKeyPurpose,
   type SigningKey,
   STATEMENT_PURPOSE,
   toPublicJwk,
 } from './key-kinds.ts';
-import { type KeyRow, keyStore, startOf } from './key-store.ts';
+import { isDate, type KeyRow, keyStore, startOf } from './key-store.ts';
 import type { MasterKey } from './master-key.ts';
 import { createKeyOpener, type KeyRing, pickSigning, type UnusableKey } from './opened-keys.ts';
-import type { StoredRotation } from './stored-rotation.ts';
+import { isReadable, type RecordedRotation, type StoredRotation } from './stored-rotation.ts';
 import {
   type Actor,
   type PlatformTransaction,
@@ -38,7 +39,7 @@ import {
 
 export type { PublicJwk, ServiceKeyPurpose, SigningKey } from './key-kinds.ts';
 export type { UnusableKey } from './opened-keys.ts';
-export type { StoredRotation } from './stored-rotation.ts';
+export type { RecordedRotation, StoredRotation } from './stored-rotation.ts';
 
 /** What the service signs for evidence: packages, checkpoints of the log, batches of the admin chain. */
 export const EVIDENCE_KEY_PURPOSES = ['evidence', 'checkpoint', 'batch'] as const;
@@ -98,10 +99,18 @@ export interface ServiceKeys {
    * key from it, and to whom a revocation must not get lost with a damaged row.
    */
   listKeysAndRevocations(purposes: readonly ServiceKeyPurpose[]): Promise<DatedKey[]>;
-  /** Rows that cannot be used, as far as their purposes were read. */
-  listUnusable(): UnusableKey[];
-  /** Every rotation of keys of these purposes, the oldest first. */
+  /**
+   * Rows that cannot be used, of all purposes and of none: read again where that was 20 seconds ago.
+   * While the database is away, those that are known.
+   */
+  findUnusable(): Promise<UnusableKey[]>;
+  /**
+   * Every rotation of keys of these purposes, the oldest first. One whose row is damaged is left out
+   * by itself, and reported.
+   */
   listRotations(purposes: readonly ServiceKeyPurpose[]): Promise<StoredRotation[]>;
+  /** Every rotation, the oldest first, damaged ones too: none must go unannounced. */
+  listRecordedRotations(): Promise<RecordedRotation[]>;
   /**
    * Lets a new key follow the one that signs. Key, statement and end of the one before are committed
    * together.
@@ -126,13 +135,19 @@ export interface ServiceKeysDeps {
   elapsed?: () => number;
   /** Told of each row that cannot be used: neither signed with nor accepted. */
   onUnusable?: (key: UnusableKey) => void;
+  /** Told once of each rotation whose row is damaged. */
+  onDamagedRotation?: (rotation: Pick<RecordedRotation, 'number' | 'oldKid' | 'newKid'>) => void;
 }
 
 /** Longer than REREAD_MS, so that every replica knows a key before it signs. */
 export const KEY_OVERLAP_MS = 30_000;
 const REREAD_MS = 20_000;
+/** Who asks what cannot be used is not kept waiting for a database that is away. */
+const LOOK_WITHIN_MS = 2_000;
 /** Of a purpose: keys.json holds 1,000 of four purposes. */
 const MAX_ROTATIONS = 200;
+/** Damaged rotations that were told of. */
+const MAX_TOLD = 4_000;
 
 interface Ring extends KeyRing {
   readAt: number;
@@ -146,6 +161,8 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
   const opener = createKeyOpener(masterKey, deps.onUnusable);
   const rings = new Map<ServiceKeyPurpose, Ring>();
   const reading = new Map<ServiceKeyPurpose, Promise<Ring>>();
+  const toldRotations = new Set<number>();
+  let looked: { at: number; done: Promise<void> } | null = null;
   /** Counts what was forgotten: what was read before is not kept. */
   let generation = 0;
 
@@ -257,6 +274,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
   function forget(): void {
     generation++;
     reading.clear();
+    looked = null;
     // Kept for the case that the database is away by then.
     for (const ring of rings.values()) ring.readAt = Number.NEGATIVE_INFINITY;
   }
@@ -265,6 +283,36 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
     const usable = new Set(purposes.flatMap((one) => opener.pickUsable(one, rows)));
     return rows.filter((row) => usable.has(row));
   };
+
+  async function lookAtAll(): Promise<void> {
+    const { rows, stray } = await inPlatform(async (tx) => ({
+      rows: await keyStore(tx).list(SERVICE_KEY_PURPOSES),
+      stray: await keyStore(tx).listStrayKids(),
+    }));
+    listUsable(SERVICE_KEY_PURPOSES, rows);
+    opener.noteStray(stray);
+  }
+
+  async function findUnusable(): Promise<UnusableKey[]> {
+    if (!looked || elapsed() - looked.at >= REREAD_MS) {
+      // What the database does not answer now is asked for again; its state is told elsewhere.
+      looked = { at: elapsed(), done: lookAtAll().catch(() => undefined) };
+    }
+    await Promise.race([looked.done, pause(LOOK_WITHIN_MS)]);
+    return opener.listUnusable();
+  }
+
+  async function listRecordedRotations(): Promise<RecordedRotation[]> {
+    const all = await inPlatform((tx) => keyStore(tx).listRotations());
+    for (const rotation of all) {
+      const { number, oldKid, newKid } = rotation;
+      if (isReadable(rotation) || toldRotations.has(number)) continue;
+      if (toldRotations.size >= MAX_TOLD) toldRotations.clear();
+      toldRotations.add(number);
+      deps.onDamagedRotation?.({ number, oldKid, newKid });
+    }
+    return all;
+  }
 
   const signingKeyOf = async (purpose: ServiceKeyPurpose): Promise<SigningKey> =>
     pickSigning(await ringOf(purpose), now());
@@ -297,8 +345,12 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
       const usable = new Set(listUsable(purposes, rows));
       return rows.filter((row) => usable.has(row) || row.revokedAt !== null).map(toDatedKey);
     },
-    listUnusable: opener.listUnusable,
-    listRotations: (purposes) => inPlatform((tx) => keyStore(tx).listRotations(purposes)),
+    findUnusable,
+    listRotations: async (purposes) =>
+      (await listRecordedRotations())
+        .filter(isReadable)
+        .filter(({ purpose }) => purposes.includes(purpose)),
+    listRecordedRotations,
     rotate,
     forget,
   };
@@ -309,14 +361,22 @@ async function makeKey(purpose: ServiceKeyPurpose, given: KeyObject | undefined)
   return { privateKey: given, publicJwk: await toPublicJwk(given, ALG[purpose]) };
 }
 
+/** A revoked row is told of although a date of it is damaged. */
 function toDatedKey(row: KeyRow): DatedKey {
+  const known = (date: Date) => (isDate(date) ? date : new Date(0));
   return {
     kid: row.kid,
     purpose: row.purpose,
     publicJwk: row.publicJwk,
-    from: startOf(row),
-    to: row.retiredAt,
-    revokedAt: row.revokedAt,
+    from: known(startOf(row)),
+    to: row.retiredAt && known(row.retiredAt),
+    revokedAt: row.revokedAt && known(row.revokedAt),
     revokeReason: row.revokeReason,
   };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
 }

@@ -8,7 +8,7 @@ import { AppError } from '@governance/shared/errors';
 import { StartError } from '@governance/shared/start-error';
 import { serviceKeyContext } from './ciphertext-kinds.ts';
 import { ALG, type ServiceKeyPurpose, type SigningKey } from './key-kinds.ts';
-import { type KeyRow, startOf } from './key-store.ts';
+import { isDate, type KeyRow, startOf } from './key-store.ts';
 import type { MasterKey } from './master-key.ts';
 
 export interface OpenedKey extends SigningKey {
@@ -21,7 +21,8 @@ export interface OpenedKey extends SigningKey {
 /** A row that the service neither signs with nor lets anyone trust. */
 export interface UnusableKey {
   kid: string;
-  purpose: ServiceKeyPurpose;
+  /** Null where its row names none that there is. */
+  purpose: ServiceKeyPurpose | null;
   reason: string;
 }
 
@@ -50,10 +51,12 @@ export function createKeyOpener(
   onUnusable: (key: UnusableKey) => void = () => undefined,
 ) {
   const judged = new Map<string, string | null>();
-  const unusable = new Map<ServiceKeyPurpose, UnusableKey[]>();
+  const unusable = new Map<ServiceKeyPurpose | null, UnusableKey[]>();
 
   /** Why a row cannot be used; null where it can. Rows do not change except for their dates. */
   function judge(row: KeyRow): string | null {
+    const dates = [row.createdAt, row.validFrom, row.retiredAt, row.revokedAt];
+    if (!dates.every((date) => date === null || isDate(date))) return 'a date of it is none';
     const place = hash('sha256', Buffer.concat([placeText(row), row.privateCiphertext]), 'base64');
     let reason = judged.get(place);
     if (reason === undefined) {
@@ -64,7 +67,7 @@ export function createKeyOpener(
     return reason;
   }
 
-  function note(purpose: ServiceKeyPurpose, found: UnusableKey[]): void {
+  function note(purpose: ServiceKeyPurpose | null, found: UnusableKey[]): void {
     const before = unusable.get(purpose) ?? [];
     unusable.set(purpose, found);
     for (const key of found) {
@@ -93,10 +96,14 @@ export function createKeyOpener(
       const usable = new Set(this.pickUsable(purpose, rows));
       const keys = [...usable].map((row) => openKey(masterKey, row));
       const others = rows.filter((row) => !usable.has(row));
-      // A row that no key was ended for is no successor: somebody put it there.
-      const isInTurn = (row: KeyRow) =>
-        keys.length === 0 ||
-        rows.some(({ retiredAt }) => retiredAt?.getTime() === startOf(row).getTime());
+      const begun = new Set(keys.map(({ from }) => from.getTime()));
+      const ended = new Set(rows.map(({ retiredAt }) => retiredAt?.getTime()));
+      // A row that no key was ended for, or whose place another key has, is no successor: somebody
+      // put it there.
+      const isInTurn = (row: KeyRow) => {
+        const from = startOf(row).getTime();
+        return keys.length === 0 || (ended.has(from) && !begun.has(from));
+      };
       return {
         keys,
         barred: others.filter(isInTurn).map((row) => ({
@@ -106,6 +113,14 @@ export function createKeyOpener(
           error: toError(masterKey, row),
         })),
       };
+    },
+
+    /** @param kids of rows whose purpose is none */
+    noteStray: (kids: readonly string[]): void => {
+      note(
+        null,
+        kids.map((kid) => ({ kid, purpose: null, reason: 'its purpose is none' })),
+      );
     },
 
     /** What the last reading of each purpose found. */
@@ -125,8 +140,14 @@ export function pickSigning({ keys, barred }: KeyRing, at: Date): OpenedKey {
     .filter(({ revokedAt }) => revokedAt === null)
     .sort((a, b) => a.from.getTime() - b.from.getTime());
   const chosen = all.findLast(({ from }) => from <= at) ?? all[0];
-  if (!chosen) throw new Error('every key of this purpose was revoked');
+  if (!chosen) throw new AppError('UNAVAILABLE', 'Every service key of this purpose was revoked.');
   if ('error' in chosen) throw chosen.error;
+  if (chosen.to && chosen.to <= at) {
+    throw new AppError(
+      'UNAVAILABLE',
+      `Service key ${chosen.kid} has ended, and the one that follows it cannot be used.`,
+    );
+  }
   return chosen;
 }
 
@@ -135,15 +156,14 @@ function toError(masterKey: MasterKey, row: KeyRow): Error {
   try {
     openKey(masterKey, row);
   } catch (cause) {
-    // The start says to its operator which master key it takes.
-    if (cause instanceof StartError) return cause;
     return new AppError(
       'UNAVAILABLE',
       `Service key ${row.kid} (${row.purpose}), which signs now, cannot be used.`,
       { cause },
     );
   }
-  throw new TypeError(`service key ${row.kid} can be used`);
+  // A date of it alone is damaged.
+  return new AppError('UNAVAILABLE', `Service key ${row.kid} (${row.purpose}) cannot be used.`);
 }
 
 function findFault(masterKey: MasterKey, row: KeyRow): string | null {
@@ -151,7 +171,8 @@ function findFault(masterKey: MasterKey, row: KeyRow): string | null {
     openKey(masterKey, row);
     return null;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    const message = error instanceof Error ? error.message : String(error);
+    return error instanceof StartError ? `damaged, or ${message}` : message;
   }
 }
 
@@ -160,9 +181,11 @@ function openKey(masterKey: MasterKey, row: KeyRow): OpenedKey {
   const { kid, purpose, publicJwk, retiredAt: to, revokedAt } = row;
   const der = masterKey.decrypt(row.privateCiphertext, serviceKeyContext(purpose, kid));
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  const isOwn = createPublicKey(key).equals(createPublicKey({ key: publicJwk, format: 'jwk' }));
-  // Whoever writes the database alone would have others believe a key of theirs.
-  if (!isOwn || publicJwk.kid !== kid) {
+  const half = createPublicKey(key).export({ format: 'jwk' });
+  const own = { ...half, kid, alg: ALG[purpose], use: 'sig' };
+  // Whoever writes the database alone would have others believe a key of theirs, or another use of
+  // the service's.
+  if (canonicalize(own) !== canonicalize(publicJwk)) {
     throw new Error(
       `the public half of service key ${kid} (${purpose}) is not that of its private one`,
     );

@@ -17,3 +17,15 @@ export interface StoredRotation {
   requestId: string;
   rotatedAt: Date;
 }
+
+/** A rotation as its row has it; what was damaged in it is null. */
+export type RecordedRotation = Omit<StoredRotation, 'purpose' | 'signed'> & {
+  purpose: ServiceKeyPurpose | null;
+  signed: SignedRotation | null;
+};
+
+/** Whether nothing in its row was damaged. */
+export function isReadable(rotation: RecordedRotation): rotation is StoredRotation {
+  const { purpose, signed, rotatedAt } = rotation;
+  return purpose !== null && signed !== null && !Number.isNaN(rotatedAt.getTime());
+}

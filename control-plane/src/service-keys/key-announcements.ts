@@ -8,9 +8,8 @@ import { canonicalize } from '@governance/shared/canonical-json';
 import type { NewFact } from '@governance/shared/facts';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { Facts } from '../platform/feature.ts';
-import { SERVICE_KEY_PURPOSES } from '../platform/key-kinds.ts';
 import { keyStore } from '../platform/key-store.ts';
-import type { ServiceKeys, StoredRotation } from '../platform/keys.ts';
+import type { RecordedRotation, ServiceKeys } from '../platform/keys.ts';
 import type { LeaderTask } from '../platform/leader.ts';
 import {
   SYSTEM_ACTOR,
@@ -19,7 +18,7 @@ import {
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
 import { appendNewFacts, formOf } from './key-facts.ts';
-import { purposeName } from './key-purpose.ts';
+import { purposeName, UNKNOWN_PURPOSE } from './key-purpose.ts';
 
 const EVERY_MS = 2_000;
 const PARALLEL_TENANTS = 4;
@@ -28,7 +27,7 @@ const PAGE = 500;
 
 export interface KeyAnnouncementsDeps {
   db: TenantDatabase;
-  serviceKeys: Pick<ServiceKeys, 'forget' | 'listRotations'>;
+  serviceKeys: Pick<ServiceKeys, 'forget' | 'listRecordedRotations'>;
   readFacts(): Promise<NewFact[]>;
 }
 
@@ -50,7 +49,7 @@ export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnoun
     });
 
   /** Does nothing where another replica was faster. */
-  async function tell(tenantId: string, rotation: StoredRotation, facts: readonly NewFact[]) {
+  async function tell(tenantId: string, rotation: RecordedRotation, facts: readonly NewFact[]) {
     const { actor, requestId, number } = rotation;
     const scope = {
       tenantId,
@@ -59,7 +58,8 @@ export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnoun
       breakGlass: true,
     };
     await db.inTenant(scope, async (tx) => {
-      if ((await lockNumber(tx)) !== number - 1) return;
+      // Numbers of rows that are gone are passed over: every replica reads the others in their order.
+      if ((await lockNumber(tx)) >= number) return;
       tx.audit.append(toAction(rotation));
       await appendNewFacts(tx, facts);
       await tx.db.keyAnnouncement.update({ where: { tenantId }, data: { number } });
@@ -74,7 +74,7 @@ export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnoun
     // What this replica holds in memory may be older than the rotation.
     serviceKeys.forget();
     const [rotations, facts] = await Promise.all([
-      serviceKeys.listRotations(SERVICE_KEY_PURPOSES),
+      serviceKeys.listRecordedRotations(),
       readFacts(),
     ]);
     const failures: unknown[] = [];
@@ -85,7 +85,9 @@ export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnoun
           if (signal?.aborted) return;
           try {
             const from = await readNumber(db, id);
-            for (const rotation of rotations.slice(from)) await tell(id, rotation, facts);
+            for (const rotation of rotations.filter(({ number }) => number > from)) {
+              await tell(id, rotation, facts);
+            }
           } catch (error) {
             failures.push(error);
           }
@@ -139,16 +141,16 @@ export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnoun
   return { tellAll, task, facts };
 }
 
-function toAction({ number, purpose, ...rotation }: StoredRotation) {
-  const { valid_from } = rotation.signed.statement;
+function toAction({ number, purpose, signed, ...rotation }: RecordedRotation) {
   return {
     action: rotation.revokes ? 'service_key_revoked' : 'service_key_rotated',
     target: `service_key/${rotation.oldKid}`,
     details: {
       number,
-      purpose: purposeName(purpose),
+      purpose: purpose === null ? UNKNOWN_PURPOSE : purposeName(purpose),
       new_key: rotation.newKid,
-      valid_from,
+      // Of a statement that was damaged there is none.
+      ...(signed && { valid_from: signed.statement.valid_from }),
       ...(rotation.reason === null ? {} : { reason: rotation.reason }),
     },
   };

@@ -25,6 +25,9 @@ const PURPOSES: Record<KeyPurposeName, ServiceKeyPurpose> = {
   'delegation-token': 'delegation-token',
 };
 
+/** Of a row whose purpose was damaged. */
+export const UNKNOWN_PURPOSE = 'unknown' as const;
+
 export const purposeOf = (name: KeyPurposeName): ServiceKeyPurpose => PURPOSES[name];
 
 export function purposeName(purpose: ServiceKeyPurpose): KeyPurposeName {

@@ -151,6 +151,28 @@ describe('the keys of the service', () => {
     ]);
   });
 
+  it('are told of where the row of a rotation was damaged, and that of another is gone', async () => {
+    const { tenantId } = tenant.scope;
+    const last = (await actions(tenantId)).length;
+    await test.superuser.query(`DELETE FROM service_key_rotations WHERE number = $1`, [last - 1]);
+    await test.superuser.query(
+      `UPDATE service_key_rotations SET signed = '{}', purpose = 'none' WHERE number = $1`,
+      [last],
+    );
+    await test.superuser.query('UPDATE key_announcements SET number = $2 WHERE tenant_id = $1', [
+      tenantId,
+      last - 2,
+    ]);
+    time += 60_000;
+    expect((await rotate('feed')).statusCode).toBe(200);
+    const told = (await actions(tenantId)).slice(last);
+    expect(told).toMatchObject([
+      { action: 'service_key_revoked', details: { number: last, purpose: 'unknown' } },
+      { action: 'service_key_rotated', details: { number: last + 1, purpose: 'feed' } },
+    ]);
+    expect((await list()).rotations).toHaveLength(last - 1);
+  });
+
   it('of tokens: the one before is good until its last token has ended, and is then taken out', async () => {
     const published = async () =>
       (await facts(tenant.scope.tenantId, 'token_keys')).slice(-1)[0]?.keys;

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { MasterKeyUse, Rewrap } from '../master-key/rewrap.ts';
 import { ErrorBody } from '../platform/http/schemas.ts';
 import type { StoredRotation } from '../platform/keys.ts';
-import { KeyPurposeName, purposeName } from './key-purpose.ts';
+import { KeyPurposeName, purposeName, UNKNOWN_PURPOSE } from './key-purpose.ts';
 import type { KeyService, KeyView } from './key-service.ts';
 
 const tags = ['keys'];
@@ -58,7 +58,8 @@ const ServiceKeyView = z
 const UnusableKeyView = z
   .object({
     kid: z.string(),
-    purpose: KeyPurposeName,
+    /** `unknown` where its row names none. */
+    purpose: z.enum([...KeyPurposeName.options, UNKNOWN_PURPOSE]),
     /** Why its row cannot be used. */
     reason: z.string(),
   })
@@ -111,7 +112,7 @@ export const keyRoutes =
           rotations: found.rotations.map(toView),
           unusable: found.unusable.map(({ purpose, ...key }) => ({
             ...key,
-            purpose: purposeName(purpose),
+            purpose: purpose === null ? UNKNOWN_PURPOSE : purposeName(purpose),
           })),
           master_key: toMasterKeyView(use),
         };

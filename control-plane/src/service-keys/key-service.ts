@@ -61,7 +61,7 @@ export function createKeyService(deps: KeyServiceDeps) {
       return {
         keys: keys.map((key) => ({ ...key, state: stateOf(key, at) })),
         rotations,
-        unusable: serviceKeys.listUnusable(),
+        unusable: await serviceKeys.findUnusable(),
       };
     },
 

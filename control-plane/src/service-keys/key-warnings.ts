@@ -1,14 +1,15 @@
 /** What an operator is told of keys that cannot be used. */
 import { Gauge, type Registry } from 'prom-client';
 import { SERVICE_KEY_PURPOSES } from '../platform/key-kinds.ts';
-import type { ServiceKeys } from '../platform/keys.ts';
-import { purposeName } from './key-purpose.ts';
+import type { ServiceKeys, UnusableKey } from '../platform/keys.ts';
+import { purposeName, UNKNOWN_PURPOSE } from './key-purpose.ts';
 
-type Unusable = Pick<ServiceKeys, 'listUnusable'>;
+type Unusable = Pick<ServiceKeys, 'findUnusable'>;
 
 /** For /ready, which anybody may read: counts by purpose. */
-export function findKeyWarnings(serviceKeys: Unusable): Record<string, string> {
-  const names = serviceKeys.listUnusable().map(({ purpose }) => purposeName(purpose));
+export async function findKeyWarnings(serviceKeys: Unusable): Promise<Record<string, string>> {
+  const found = await serviceKeys.findUnusable();
+  const names = found.map(({ purpose }) => nameOf(purpose));
   if (names.length === 0) return {};
   return { service_keys: `${names.length} cannot be used: ${[...new Set(names)].join(', ')}` };
 }
@@ -19,12 +20,15 @@ export function countUnusableKeys(serviceKeys: Unusable, registry: Registry): vo
     help: 'Stored service keys that are neither signed with nor accepted',
     labelNames: ['purpose'],
     registers: [registry],
-    collect() {
-      const found = serviceKeys.listUnusable();
-      for (const purpose of SERVICE_KEY_PURPOSES) {
+    async collect() {
+      const found = await serviceKeys.findUnusable();
+      for (const purpose of [...SERVICE_KEY_PURPOSES, null]) {
         const count = found.filter((key) => key.purpose === purpose).length;
-        this.set({ purpose: purposeName(purpose) }, count);
+        this.set({ purpose: nameOf(purpose) }, count);
       }
     },
   });
 }
+
+const nameOf = (purpose: UnusableKey['purpose']): string =>
+  purpose === null ? UNKNOWN_PURPOSE : purposeName(purpose);

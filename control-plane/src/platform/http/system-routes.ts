@@ -21,7 +21,7 @@ export type HealthDetails = () => Promise<Record<string, string>>;
 export interface SystemRoutesDeps {
   version: string;
   readiness: ReadinessCheck[];
-  warnings?: ReadinessWarnings | undefined;
+  warnings?: (() => Promise<ReturnType<ReadinessWarnings>>) | undefined;
   /** Additions to /health. Public: no names, no addresses. */
   health?: HealthDetails | undefined;
   /** All that /metrics shows; standalone adds the data plane's. */
@@ -92,7 +92,7 @@ export const systemRoutes =
         );
         const isReady = results.every(([, result]) => result === 'ok');
         const checks = Object.fromEntries(results);
-        const warnings = deps.warnings?.() ?? {};
+        const warnings = (await deps.warnings?.()) ?? {};
         const told = Object.keys(warnings).length > 0 && { warnings };
         return isReady
           ? reply.code(200).send({ status: 'ready', checks, ...told })

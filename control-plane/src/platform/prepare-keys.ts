@@ -1,0 +1,34 @@
+/**
+ * The start needs a key of each purpose, but one that is damaged must not take the rest of the
+ * service with it. Proven by prepare-keys.pg.test.ts.
+ */
+import { AppError } from '@governance/shared/errors';
+import { StartError } from '@governance/shared/start-error';
+import { SERVICE_KEY_PURPOSES, type ServiceKeyPurpose } from './key-kinds.ts';
+import type { ServiceKeys } from './keys.ts';
+
+/**
+ * Makes the keys that are missing. What is signed with one that cannot be used is refused.
+ *
+ * @throws StartError where there are keys and none opens: with another master key, every key that is
+ *   made now would be one more that the right one does not open
+ */
+export async function prepareServiceKeys(
+  serviceKeys: Pick<ServiceKeys, 'signingKey' | 'listKeys' | 'findUnusable'>,
+  purposes: readonly ServiceKeyPurpose[],
+  log: { error(fields: object, message: string): void },
+): Promise<void> {
+  const usable = await serviceKeys.listKeys(SERVICE_KEY_PURPOSES);
+  const [fault] = (await serviceKeys.findUnusable()).filter(({ purpose }) => purpose !== null);
+  if (usable.length === 0 && fault) {
+    throw new StartError(`no stored service key opens: ${fault.reason}`);
+  }
+  for (const purpose of purposes) {
+    try {
+      await serviceKeys.signingKey(purpose);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'UNAVAILABLE') throw error;
+      log.error({ err: error, purpose }, 'nothing can be signed for this purpose');
+    }
+  }
+}
