@@ -9,6 +9,7 @@ import { gunzip } from '@governance/shared/evidence/gunzip';
 import { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { readUstar } from '@governance/shared/evidence/ustar';
 import { uuidv7 } from '@governance/shared/ids';
+import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import { SERVICE_LIMITS } from '@governance/verifier/verify-package';
 import { verifySet } from '@governance/verifier/verify-set';
 import { afterAll, expect, it, vi } from 'vitest';
@@ -34,6 +35,19 @@ const scope = {
   to: new Date(time + 3_600_000).toISOString(),
 };
 
+const aPolicyAlert = (details: Record<string, unknown>): UnchainedRecord => ({
+  type: 'alert',
+  id: uuidv7(),
+  timestamp: new Date().toISOString(),
+  bundle_revision: null,
+  alert_type: 'POLICY_FAILED',
+  severity: 'high',
+  agent_id: null,
+  title: 'A policy failed',
+  details,
+  dedupe_key: null,
+});
+
 type Admin = Awaited<ReturnType<typeof aTenantAdmin>>;
 
 /** A data plane that ships what it writes, read by the service or not. */
@@ -51,6 +65,7 @@ async function aWriter({ token, scope: { tenantId } }: Admin) {
   let shipped = 0;
   return {
     deploymentId,
+    writer,
     decide: () => writer.append(aDecision({ bundle_revision: revision })),
     unread: () => writer.appendRaw(({ seq }) => Buffer.from(`\u0000 nothing ${seq}`)),
     /** @param back how many records of before come again */
@@ -218,5 +233,25 @@ it('what lies before the time and can be read needs no batch to be shown', async
   const { boundaries } = await proofsOf(volumes[0] as Buffer);
   const [own] = boundaries.filter(({ stream }) => stream === one.deploymentId);
   expect(own?.place).toBeUndefined();
+  expect(await findingsOf(volumes, anchor)).toEqual([]);
+});
+
+it('a record that nests deeper than verifiers read is kept unread, also where it was stored as read', async () => {
+  const admin = await aTenantAdmin();
+  const { token } = admin;
+  const one = await aWriter(admin);
+  const deep = Array.from({ length: 40 }).reduce<unknown>((inner) => [inner], 1);
+  one.writer.append(aPolicyAlert({ deep }));
+  one.decide();
+  await one.ship();
+  const anchor = await anchorOf(token);
+  expect(await findingsOf(await exported(token, {}), anchor)).toEqual([]);
+  // As earlier versions stored it.
+  const { rowCount } = await test.superuser.query(
+    `UPDATE ledger_records SET type = 'alert' WHERE stream = $1 AND type = 'quarantined'`,
+    [one.deploymentId],
+  );
+  expect(rowCount).toBe(1);
+  const volumes = await exported(token, {});
   expect(await findingsOf(volumes, anchor)).toEqual([]);
 });

@@ -80,8 +80,8 @@ describe('parseRecord', () => {
   it.each([
     'dlp_findings',
     'delegation_chain',
-  ])('says one thing of a record whose %s are wrong half a million times', (list) => {
-    const record = { ...chain, type: 'decision', [list]: new Array(500_000).fill(0) };
+  ])('says one thing of a record whose %s are wrong a hundred thousand times', (list) => {
+    const record = { ...chain, type: 'decision', [list]: new Array(100_000).fill(0) };
     let fault: unknown;
     try {
       parseRecord(Buffer.from(canonicalize(record)));
@@ -91,5 +91,15 @@ describe('parseRecord', () => {
     const issues = fault instanceof ZodError ? fault.issues : [];
     const ofList = issues.filter((issue) => issue.path[0] === list);
     expect(ofList).toMatchObject([{ code: 'too_big', maximum: MAX_LIST_ITEMS }]);
+  });
+
+  it('takes what any member holds only as far as verifiers read it', () => {
+    const deep = (depth: number): unknown => (depth === 0 ? 1 : [deep(depth - 1)]);
+    const read = (details: object) =>
+      parseRecord(Buffer.from(canonicalize({ ...alert, ...chain, details })));
+    expect(read({ a: deep(30), ['k'.repeat(8_192)]: 1 })).toMatchObject({ type: 'alert' });
+    expect(() => read({ a: deep(31) })).toThrow('nested too deeply');
+    expect(() => read({ ['k'.repeat(8_193)]: 1 })).toThrow('key');
+    expect(() => read(JSON.parse('{"__proto__":1}'))).toThrow('__proto__');
   });
 });

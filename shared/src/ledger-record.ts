@@ -20,6 +20,7 @@ import {
   Severity,
 } from './ledger-record-v1.ts';
 import { createSchemaPredicate } from './schema-predicate.ts';
+import { type JsonWriting, parseStrictJson } from './strict-json.ts';
 import { Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
 export { MAX_LIST_ITEMS, PolicyResult, RiskTier, Severity } from './ledger-record-v1.ts';
@@ -29,6 +30,13 @@ export { MAX_LIST_ITEMS, PolicyResult, RiskTier, Severity } from './ledger-recor
  * saying what is wrong with a record grows with its size.
  */
 export const MAX_RECORD_BYTES = 256 * 1024;
+
+/**
+ * How records are read, by ingest as by verifiers: some members may hold anything (`details`,
+ * findings), and what one reader takes and another refuses would spoil the evidence around it. A
+ * number is bound by the canonical form, which writes it in one way.
+ */
+export const RECORD_JSON = { maxDepth: 32, maxNodes: 200_000, numbers: 'any' } as const;
 
 /** The version that this program writes; it reads every version up to it. */
 export const RECORD_VERSION = 2;
@@ -302,14 +310,16 @@ export function chainRecord(
  *
  * @param bytes canonical JSON as UTF-8
  * @throws UnknownRecordVersion when a newer program wrote it
- * @throws SyntaxError or ZodError when the bytes are no record
+ * @throws StrictJsonError (a SyntaxError) or ZodError when the bytes are no record
  * @throws TypeError when they are not in canonical form
  */
 export function parseRecord(bytes: Uint8Array): LedgerRecord {
   if (!isUtf8(bytes)) throw new TypeError('the record is not UTF-8');
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  const value: unknown = JSON.parse(text);
-  if (!isCanonicalText(text, value)) throw new TypeError('the record is not in canonical form');
+  const writing: JsonWriting = { isPlain: false };
+  const value = parseStrictJson(text, { ...RECORD_JSON, writing });
+  if (!isCanonicalText(text, value, writing))
+    throw new TypeError('the record is not in canonical form');
   return checkRecord(value);
 }
 

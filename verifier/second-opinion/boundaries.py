@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any, Iterator, Mapping
 
 from merkle import root_of_inclusion
 from package import Batch
 from records import Record, read_record
-from walk import GENESIS, Boundary
+from walk import GENESIS, Boundary, Unread
 
 _NOT_OF_IT = "the record that is shown as the one before is no such"
 _NOT_A_RUN = "the records that are shown before the package do not follow each other"
@@ -51,7 +51,8 @@ def read_boundaries(
     found = []
     for stream, run in runs.items():
         end, fault = run[-1], _find_fault(run, stream, manifest["tenant_id"])
-        boundary = Boundary(end.epoch, end.seq, end.hash, fault)
+        unread = () if fault else tuple(_links(run))
+        boundary = Boundary(end.epoch, end.seq, end.hash, fault, unread)
         is_before = _is_before(run, manifest["scope"]["from"])
         found.append(Before(stream, boundary, is_before, last[stream]))
     return found
@@ -86,6 +87,16 @@ def _find_fault(run: list[_Shown], stream: str, tenant: str) -> str | None:
         if i > 0 and not _is_next(run[i - 1], one):
             return _NOT_A_RUN
     return None
+
+
+def _links(run: list[_Shown]) -> Iterator[Unread]:
+    """What the unread ones follow: nothing else may be at these places again."""
+    before = None
+    for one in run:
+        if one.record.is_unread and one.batch:
+            follows = one.batch.header["prev_head"] if one.index == 0 else before
+            yield Unread(one.epoch, one.seq, one.hash, follows)
+        before = one.hash
 
 
 def _is_next(before: _Shown, one: _Shown) -> bool:

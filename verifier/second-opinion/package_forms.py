@@ -25,6 +25,9 @@ FORMAT = "agent-governance-evidence/v1"
 ANCHOR_FORMAT = "agent-governance-trust-anchor/v1"
 PURPOSES = ("evidence", "checkpoint", "bundle", "feed", "token", "batch")
 
+# Records that a package shows of what was before it.
+MAX_BOUNDARIES = 10_000
+
 _path = array(sha256, 64)
 _kid = text(200, minimum=1)
 _signature = string(200)
@@ -189,7 +192,8 @@ PROOFS = record(
         "leaves": array(record({"leaf_index": COUNT, "path": _path}), 100_000),
         "consistency": array(record({"from": COUNT, "to": COUNT, "path": _path}), 10_000),
         "boundaries": array(
-            record({"stream": identifier, "record": string(), "place?": EVENT_PROOF}), 10_000
+            record({"stream": identifier, "record": string(), "place?": EVENT_PROOF}),
+            MAX_BOUNDARIES,
         ),
     }
 )

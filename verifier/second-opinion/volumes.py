@@ -12,7 +12,7 @@ from package import Package
 from records import Record
 from tally import Tally
 from unread_links import UnreadLinks
-from walk import Boundary
+from walk import Boundary, hold_unread
 
 NAMES = ("set.volumes", "set.log", "set.streams", "set.approvals")
 # What is remembered of a set.
@@ -101,6 +101,9 @@ class VolumeSet:
     def _hold_streams(self, evidence: Evidence) -> None:
         tally, file = self.tallies["set.streams"], self._files
         boundaries = {one.stream: one for one in evidence.before}
+        for one in evidence.before:
+            if not hold_unread(self._links, one.stream, one.boundary):
+                tally.fail(f"an unread record is in file {file} behind another one than before")
         repeated: dict[str, tuple[Place, str]] = {}
         for said in evidence.manifest["streams"]:
             stream, first, last = said["stream"], said["first"], said["last"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from package import MAX_UNREAD
+from package_forms import MAX_BOUNDARIES
 from unread_links import UnreadLinks
 
 GENESIS = "0" * 64
@@ -21,10 +22,19 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Unread(Place):
+    """A record that cannot be read, and the hash of the one before it."""
+
+    follows: str | None
+
+
+@dataclass(frozen=True)
 class Boundary(Place):
     """The record before a stream's first one, as the package shows it, and what is wrong with it."""
 
     fault: str | None = None
+    # Those that are shown up to it and cannot be read: a batch of the package may repeat them.
+    unread: tuple[Unread, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,7 +54,10 @@ class Walk:
         self._boundaries = boundaries
         self._ends: dict[str, Place] = {}
         self._repeats: dict[str, Place] = {}
-        self._links = UnreadLinks(MAX_UNREAD)
+        self._links = UnreadLinks(MAX_UNREAD + MAX_BOUNDARIES)
+        # What they contradict among themselves is a fault of the boundary.
+        for stream, boundary in boundaries.items():
+            hold_unread(self._links, stream, boundary)
 
     def is_repeating(self) -> bool:
         """Whether a repetition has not come to the last record that is known of its stream."""
@@ -99,6 +112,15 @@ class Walk:
             if not is_next or step.prev_hash not in (None, before.hash):
                 return {"link": "records that are repeated do not follow each other"}
         return {}
+
+
+def hold_unread(links: UnreadLinks, stream: str, boundary: Boundary) -> bool:
+    """Whether what is shown up to a boundary is what was seen there."""
+    holds = [
+        links.add(stream, (one.epoch, one.seq), one.hash, is_unread=True, follows=one.follows)
+        for one in boundary.unread
+    ]
+    return all(holds)
 
 
 def _follows(step: Step, before: Place | None) -> str | None:

@@ -16,7 +16,10 @@ import type {
   Evidence,
 } from '@governance/shared/evidence/checks/evidence';
 import type { StreamPlace } from '@governance/shared/evidence/checks/stream-walk';
-import { createUnreadLinks } from '@governance/shared/evidence/checks/unread-links';
+import {
+  createUnreadLinks,
+  type FollowingRecord,
+} from '@governance/shared/evidence/checks/unread-links';
 import type { EvidenceManifest } from '@governance/shared/evidence/evidence-package';
 import { createMerkleTree } from '@governance/shared/evidence/merkle-proofs';
 import type { VerificationResult } from './verify-package.ts';
@@ -186,6 +189,11 @@ function createStreamEnds(tally: Tally<SetCheckName>) {
   const repeated = new Map<string, StreamPlace>();
   const links = createUnreadLinks(MAX_UNREAD);
 
+  function hold(record: FollowingRecord, file: number): void {
+    if (links.add(record)) return;
+    tally.fail(`an unread record is in file ${file} behind another one than before`);
+  }
+
   function begin(
     { stream, first }: StreamSeen,
     boundary: BoundarySeen | undefined,
@@ -207,6 +215,7 @@ function createStreamEnds(tally: Tally<SetCheckName>) {
       const { scope, streams } = evidence.manifest;
       if (scope.kind === 'selective') return;
       const boundaries = new Map(evidence.boundaries.map((one) => [one.stream, one]));
+      for (const one of evidence.boundaries.flatMap(({ unread }) => unread)) hold(one, file);
       for (const one of streams) begin(one, boundaries.get(one.stream), file);
     },
     event: (event: EventView, file: number) => {
@@ -214,9 +223,7 @@ function createStreamEnds(tally: Tally<SetCheckName>) {
       const stream = place?.stream ?? batch?.stream ?? '';
       const epoch = place?.epoch ?? batch?.epoch ?? 0;
       const seq = place?.seq ?? (batch ? batch.firstSeq + index : 0);
-      if (!links.add({ stream, epoch, seq, hash, isUnread, follows })) {
-        tally.fail(`an unread record is in file ${file} behind another one than before`);
-      }
+      hold({ stream, epoch, seq, hash, isUnread, follows }, file);
       const end = repeated.get(stream);
       if (!end || !isSame(end, { epoch, seq })) return;
       repeated.delete(stream);

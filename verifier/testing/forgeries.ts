@@ -22,7 +22,7 @@ import {
 import { RESTORE_FORGERIES } from './restore-forgeries.ts';
 import { anEd25519Key, idOf } from './test-keys.ts';
 import { aDelegation, anApproval, aStory, type Story } from './test-stories.ts';
-import { TestTenant, timeOf } from './test-tenant.ts';
+import { type TestStream, TestTenant, timeOf } from './test-tenant.ts';
 import { WITNESS_FORGERIES } from './witnessed-packages.ts';
 
 /** The anchor of the stories: the log after its first leaves. */
@@ -49,6 +49,35 @@ function forged(
 }
 
 /** A tenant with a different history, packed correctly. */
+/**
+ * A batch [R, U] before a package of which nobody can read U, and in the package a batch that has
+ * another record in R's place.
+ */
+function forkBehind(
+  tenant: TestTenant,
+  one: TestStream,
+  given: Parameters<TestTenant['decide']>[1],
+): PackageRequest {
+  const before = { seq: one.seq, head: one.head };
+  const unread = Buffer.from('nothing');
+  tenant.decide(one);
+  one.addUnreadable(unread);
+  one.ship();
+  tenant.wait(60);
+  const [from, start] = [tenant.now(), tenant.leaves.length];
+  tenant.decide(one);
+  const [later] = one.waiting;
+  const { seq, head } = one;
+  one.ship();
+  Object.assign(one, before);
+  tenant.decide(one, given);
+  one.addUnreadable(unread);
+  one.waiting.push(later as Buffer);
+  Object.assign(one, { seq, head });
+  one.ship();
+  return { start, from };
+}
+
 function staged(
   name: string,
   check: CheckName,
@@ -204,6 +233,22 @@ export const FORGERIES: readonly Forgery[] = [
       one.addUnreadable(Buffer.from('nothing'));
       one.ship();
       return undefined;
+    },
+  ),
+  staged(
+    'another record in the place of one before a package, behind which nobody can read one',
+    'chain.links',
+    ({ tenant, one }) => forkBehind(tenant, one, { tool_name: 'delete_file' }),
+  ),
+  staged(
+    'a batch that repeats an unread record of before a package, as if behind another one',
+    'chain.links',
+    ({ tenant, one }) => {
+      const request = forkBehind(tenant, one, { tool_name: 'delete_file' });
+      const again = tenant.leaves.pop()?.records ?? [];
+      one.waiting = again.slice(1);
+      one.ship();
+      return request;
     },
   ),
   staged(

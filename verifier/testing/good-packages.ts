@@ -85,6 +85,19 @@ export const GOOD_PACKAGES: readonly GoodPackage[] = [
       return { bytes, anchor: tenant.anchor(PINNED) };
     },
   },
+  {
+    // Each is as its schema says, but for what a member holds that may hold anything.
+    name: 'with records that no verifier would read',
+    make: () => {
+      const { tenant } = aFullStory();
+      const deep = Array.from({ length: 40 }).reduce<unknown>((inner) => [inner], 1);
+      tenant.act('policy_created', 'policy', { deep });
+      tenant.act('policy_created', 'policy', { ['k'.repeat(9_000)]: 1 });
+      tenant.act('policy_created', 'policy', JSON.parse('{"__proto__":{"a":1}}'));
+      const bytes = aPacked(tenant, { anchorSizes: [PINNED] });
+      return { bytes, anchor: tenant.anchor(PINNED) };
+    },
+  },
   { name: 'selective with causes', make: packed(SELECTIVE) },
   { name: 'volume 1 of 2', make: volume(1) },
   { name: 'volume 2 of 2', make: volume(2) },

@@ -290,6 +290,35 @@ export const VOLUME_SETS: readonly VolumeSet[] = [
     },
   },
   {
+    name: 'a stream that went another way behind the beginning of an export',
+    check: 'set.streams',
+    make: () => {
+      const { tenant, one } = aStory();
+      const before = { seq: one.seq, head: one.head };
+      unreadEnd({ tenant, one });
+      tenant.wait(60);
+      const [from, start] = [tenant.now(), tenant.leaves.length];
+      tenant.decide(one);
+      const [later] = one.waiting;
+      const { seq, head } = one;
+      one.ship();
+      Object.assign(one, before);
+      tenant.decide(one, { tool_name: 'delete_file' });
+      one.addUnreadable(Buffer.from('nothing'));
+      one.waiting.push(later as Buffer);
+      Object.assign(one, { seq, head });
+      one.ship();
+      const cut = start + 1;
+      return packed(
+        tenant,
+        seal([
+          { tenant, start, end: cut, from },
+          { tenant, start: cut, from },
+        ]),
+      );
+    },
+  },
+  {
     name: 'an approval that is used in two volumes',
     check: 'set.approvals',
     make: () => useTwice((tenant, cut) => cutAt(tenant, cut)),

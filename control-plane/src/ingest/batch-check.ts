@@ -18,6 +18,7 @@ import {
   UnknownRecordVersion,
 } from '@governance/shared/ledger-record';
 import { merkleRoot } from '@governance/shared/merkle';
+import { StrictJsonError } from '@governance/shared/strict-json';
 import { z } from 'zod';
 import { type LedgerColumns, ledgerColumns, quarantinedColumns } from '../chain/ledger-columns.ts';
 import { type RecordEnvelope, readEnvelope } from '../chain/record-envelope.ts';
@@ -239,6 +240,8 @@ export function readContent(bytes: Uint8Array): Content {
     // A ZodError's text quotes the record; its name and first path say enough.
     const path = error instanceof z.ZodError ? ` at ${error.issues[0]?.path.join('.')}` : '';
     const name = error instanceof Error ? error.name : 'Error';
+    if (error instanceof StrictJsonError)
+      return { fault: `is no valid record (${name}: ${error.reason})` };
     return { fault: `is no valid record (${name}${path})`.slice(0, 200) };
   }
 }

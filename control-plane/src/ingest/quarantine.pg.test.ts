@@ -99,10 +99,41 @@ const edited = (edit: (record: Record<string, unknown>) => string) => (place: Ch
 const asRecord = (record: UnchainedRecord) => (place: ChainHead) =>
   chainRecord({ ...place, seq: place.seq - 1 }, record).bytes;
 
+const nested = (depth: number): object => (depth === 0 ? {} : { a: nested(depth - 1) });
+
+/** An outcome with a finding that says more than it has to. */
+const aFinding = (more: object): UnchainedRecord => ({
+  ...anOutcome(uuidv7()),
+  inspection: {
+    step: null,
+    inbound_findings: [Object.assign(Object.create(null), more, { class: 'x', severity: 'low' })],
+    dlp_findings_count: 0,
+    dlp_findings: [],
+    replacement_digest: null,
+    escalation_id: null,
+  },
+});
+
+const anAct = (details: object): UnchainedRecord => ({
+  type: 'admin_action',
+  id: uuidv7(),
+  timestamp: new Date().toISOString(),
+  bundle_revision: null,
+  actor: { id: 'anna', username: 'anna', role: 'admin', break_glass: false },
+  action: 'policy_created',
+  target: 'policy',
+  details: { ...details },
+});
+
 const POISON: [string, (place: ChainHead) => Uint8Array, RegExp][] = [
-  ['no JSON', () => Buffer.from('garbage'), /SyntaxError/],
+  ['no JSON', () => Buffer.from('garbage'), /StrictJsonError: syntax/],
   ['no UTF-8', () => Buffer.from([0x7b, 0xff, 0x00]), /TypeError/],
-  ['no bytes at all', () => Buffer.alloc(0), /SyntaxError/],
+  ['no bytes at all', () => Buffer.alloc(0), /StrictJsonError: syntax/],
+  // Verifiers would read none of these.
+  ['a finding that is nested too deeply', asRecord(aFinding(nested(40))), /StrictJsonError: depth/],
+  ['a finding with a long key', asRecord(aFinding({ ['k'.repeat(9_000)]: 1 })), /key_length/],
+  ['a finding with __proto__', asRecord(aFinding(JSON.parse('{"__proto__":1}'))), /proto_key/],
+  ['an action that nobody may write, nested too deeply', asRecord(anAct(nested(40))), /depth/],
   ['a newer version', edited((r) => canonicalize({ ...r, v: 3 })), /is of version 3/],
   ['no version', edited((r) => canonicalize({ ...r, v: 'new' })), /ZodError at v/],
   ['a newer field', edited((r) => canonicalize({ ...r, mood: 'good' })), /ZodError/],
@@ -119,7 +150,7 @@ const POISON: [string, (place: ChainHead) => Uint8Array, RegExp][] = [
     edited(
       (r) => `${JSON.stringify(r).slice(0, -1)},"x":${'['.repeat(90_000)}${']'.repeat(90_000)}}`,
     ),
-    /RangeError/,
+    /StrictJsonError: depth/,
   ],
   ['the year 0', asRecord(aDecision({ timestamp: '0000-01-01T00:00:00.000Z' })), /before 1970/],
   ['too many bytes', asRecord(aDecision({ target: 'x'.repeat(MAX_RECORD_BYTES) })), /too large/],

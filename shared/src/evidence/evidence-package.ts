@@ -129,11 +129,14 @@ export const EvidenceBoundary = z.strictObject({
 });
 export type EvidenceBoundary = z.infer<typeof EvidenceBoundary>;
 
+/** Records that a package shows of what was before it. */
+export const MAX_BOUNDARIES = 10_000;
+
 export const EvidenceProofs = z.strictObject({
   range: z.strictObject({ start: Count, end: Count, frontier: Hashes }).nullable(),
   leaves: z.array(z.strictObject({ leaf_index: Count, path: Hashes })).max(VOLUME_LIMITS.batches),
   consistency: z.array(z.strictObject({ from: Count, to: Count, path: Hashes })).max(10_000),
-  boundaries: z.array(EvidenceBoundary).max(10_000),
+  boundaries: z.array(EvidenceBoundary).max(MAX_BOUNDARIES),
 });
 export type EvidenceProofs = z.infer<typeof EvidenceProofs>;
 

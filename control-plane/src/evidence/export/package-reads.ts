@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { unpackArchive } from '@governance/shared/bundle-archive';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { parseRecord } from '@governance/shared/ledger-record';
+import { MAX_KEY_LENGTH } from '@governance/shared/strict-json';
 import { readSignedMembers } from '../../bundles/bundle-content.ts';
 import { QUARANTINED } from '../../chain/ledger-columns.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
@@ -84,7 +85,10 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
         ) r
         WHERE b.tenant_id = ${tenantId}::uuid AND b.leaf_index >= ${from} AND b.leaf_index < ${end}
         ORDER BY b.leaf_index`;
-      return rows.map(({ leaf, ...row }) => ({ ...row, leaf: Number(leaf) }));
+      return rows.map(({ leaf, lines, ...row }) => ({
+        ...{ ...row, leaf: Number(leaf) },
+        lines: lines === null || mayBeUnreadable(lines) ? null : lines,
+      }));
     },
 
     /** The records of a leaf, in their order. */
@@ -192,15 +196,36 @@ function toPackaged({ seq, subject_id, prev_hash, bytes, ...row }: RawRecord): P
 }
 
 /**
+ * What a verifier may refuse to read: earlier versions stored records that nest deeper or have longer
+ * keys. These take this many brackets, or a line that is as long; nearly no record has either.
+ */
+const DEEP = /^(?:[^{[\n]*[{[]){33}/m;
+
+/** @param lines records in canonical form */
+export function mayBeUnreadable(lines: string): boolean {
+  if (lines.includes('"__proto__"') || DEEP.test(lines)) return true;
+  for (let start = 0; start < lines.length; ) {
+    const found = lines.indexOf('\n', start);
+    const end = found < 0 ? lines.length : found;
+    if (end - start > MAX_KEY_LENGTH) return true;
+    start = end + 1;
+  }
+  return false;
+}
+
+/**
  * Verbatim; what is no record that anybody can read, as base64. What lies in quarantine since an
  * earlier version could not read it is what it says: readers look for the bundle that it names.
  */
 function readLine(type: string, bytes: Buffer): Pick<PackagedRecord, 'type' | 'text'> {
-  if (type !== QUARANTINED) return { type, text: bytes.toString('utf8') };
+  if (type !== QUARANTINED) {
+    const text = bytes.toString('utf8');
+    if (!mayBeUnreadable(text)) return { type, text };
+  }
   try {
     if (!isUtf8(bytes)) throw new SyntaxError('no text');
     return { type: parseRecord(bytes).type, text: bytes.toString('utf8') };
   } catch {
-    return { type, text: canonicalize({ unread_record: bytes.toString('base64') }) };
+    return { type: QUARANTINED, text: canonicalize({ unread_record: bytes.toString('base64') }) };
   }
 }

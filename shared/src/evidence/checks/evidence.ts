@@ -6,6 +6,7 @@ import type { EvidenceKeys, KeyEntry } from '../evidence-keys.ts';
 import type { EvidenceManifest, EvidenceProofs } from '../evidence-package.ts';
 import type { TrustAnchor } from '../trust-anchor.ts';
 import type { Keyset, KeyUse, KnownKey } from './keyset.ts';
+import type { FollowingRecord } from './unread-links.ts';
 
 /** Keys of an issuer that this verifier's operator trusts, without a place in a log. */
 export interface TrustedIssuer {
@@ -61,6 +62,8 @@ export interface BoundarySeen {
   isBefore: boolean;
   /** In `proofs.boundaries`. */
   index: number;
+  /** Those that are shown up to it and cannot be read. */
+  unread: readonly FollowingRecord[];
 }
 
 /** A batch as it is remembered: its header without what repeats. */

@@ -3,10 +3,10 @@ import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { isCanonicalText } from '../../canonical-json.ts';
 import { recordHash } from '../../hash-chain.ts';
-import { checkRecord, MAX_RECORD_BYTES, parseRecord } from '../../ledger-record.ts';
+import { checkRecord, MAX_RECORD_BYTES, parseRecord, RECORD_JSON } from '../../ledger-record.ts';
 import { type JsonWriting, parseStrictJson } from '../../strict-json.ts';
 import { Epoch, Id, Sha256Hex, Timestamp } from '../../text.ts';
-import { UnreadRecord, VOLUME_LIMITS } from '../evidence-package.ts';
+import { UnreadRecord } from '../evidence-package.ts';
 import type { RecordPlace, RecordRead } from './evidence.ts';
 
 /** What places a record, whatever else is in it. */
@@ -24,7 +24,7 @@ const Place = z.looseObject({
 }) satisfies z.ZodType<RecordPlace>;
 
 /** Of a record in a package. */
-const RECORD_LIMITS = { bytes: MAX_RECORD_BYTES, nodes: 200_000 };
+const RECORD_LIMITS = { bytes: MAX_RECORD_BYTES, nodes: RECORD_JSON.maxNodes };
 const UNREAD = Buffer.from('{"unread_record":');
 
 /** @param bytes of the line, caller-controlled */
@@ -39,7 +39,10 @@ export function readRecordLine(bytes: Uint8Array): RecordRead {
  * @param bytes of the record itself, caller-controlled
  * @param limits those of packages unless given
  */
-export function readRecord(bytes: Uint8Array, limits = RECORD_LIMITS): RecordRead {
+export function readRecord(
+  bytes: Uint8Array,
+  limits: { bytes: number; nodes: number } = RECORD_LIMITS,
+): RecordRead {
   const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const hash = recordHash(bytes);
   const read = { hash, place: null, record: null, isUnread: false };
@@ -53,13 +56,7 @@ export function readRecord(bytes: Uint8Array, limits = RECORD_LIMITS): RecordRea
   const writing: JsonWriting = { isPlain: false };
   let value: unknown;
   try {
-    // A number is bound by the canonical form: it has one writing.
-    value = parseStrictJson(text, {
-      maxDepth: VOLUME_LIMITS.jsonDepth,
-      maxNodes: limits.nodes,
-      numbers: 'any',
-      writing,
-    });
+    value = parseStrictJson(text, { ...RECORD_JSON, maxNodes: limits.nodes, writing });
   } catch {
     return bad({ strict: 'the record is no JSON with one reading' });
   }

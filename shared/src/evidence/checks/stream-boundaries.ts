@@ -12,6 +12,7 @@ import { recordsOf } from './batch-records.ts';
 import type { BatchView, Evidence, RecordRead } from './evidence.ts';
 import { readRecordLine } from './read-record.ts';
 import type { Boundary, StreamPlace } from './stream-walk.ts';
+import type { FollowingRecord } from './unread-links.ts';
 
 /** A record of a run that ends where the package begins. */
 interface Shown extends StreamPlace {
@@ -44,9 +45,10 @@ export function readBoundaries(evidence: Evidence): Map<string, Boundary> {
     const run = shown.map((one) => readShown(evidence, one));
     const fault = findFault(evidence, stream, run);
     const { epoch, seq, hash } = run.at(-1) as Shown;
-    boundaries.set(stream, { epoch, seq, hash, ...(fault !== undefined && { fault }) });
+    const unread = fault === undefined ? linksOf(stream, run) : [];
+    boundaries.set(stream, { epoch, seq, hash, unread, ...(fault !== undefined && { fault }) });
     const isBefore = isAllBefore(run, manifest.scope.from);
-    evidence.boundaries.push({ stream, epoch, seq, hash, fault, isBefore, index });
+    evidence.boundaries.push({ stream, epoch, seq, hash, fault, isBefore, index, unread });
   }
   return boundaries;
 }
@@ -91,6 +93,14 @@ function isNext(before: Shown, { epoch, seq, batch, index }: Shown): boolean {
     epoch === before.epoch ? seq === before.seq + 1 : epoch === before.epoch + 1 && seq === 1;
   if (!batch || !isBehind) return false;
   return index === 0 ? batch.prevHead === before.hash : batch === before.batch;
+}
+
+/** What the unread ones of a run follow: nothing else may be at these places again. */
+function linksOf(stream: string, run: readonly Shown[]): FollowingRecord[] {
+  return run.flatMap(({ epoch, seq, hash, read, batch, index }, i) => {
+    const follows = index === 0 ? batch?.prevHead : run[i - 1]?.hash;
+    return read.isUnread ? [{ stream, epoch, seq, hash, isUnread: true, follows }] : [];
+  });
 }
 
 /** Of what can be read; before the stream's very first record there is nothing. */

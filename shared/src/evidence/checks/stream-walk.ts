@@ -3,9 +3,9 @@
  * one before it. Goes on from the record's own hash, so that one edit is reported once.
  */
 import { findLinkBreaks, GENESIS_HASH } from '../../hash-chain.ts';
-import { VOLUME_LIMITS } from '../evidence-package.ts';
+import { MAX_BOUNDARIES, VOLUME_LIMITS } from '../evidence-package.ts';
 import type { ChainFaults } from './evidence.ts';
-import { createUnreadLinks } from './unread-links.ts';
+import { createUnreadLinks, type FollowingRecord } from './unread-links.ts';
 
 export interface StreamPlace {
   epoch: number;
@@ -35,6 +35,8 @@ export interface WalkedPlace {
 export interface Boundary extends StreamPlace {
   /** What is wrong with it, if anything. */
   fault?: string;
+  /** Those that are shown up to it and cannot be read: a batch of the package may repeat them. */
+  unread: readonly FollowingRecord[];
 }
 
 export interface StreamWalk {
@@ -43,12 +45,17 @@ export interface StreamWalk {
   isRepeating(): boolean;
 }
 
+/** Unread records of a volume, and of those that are shown before it. */
+const MAX_LINKS = VOLUME_LIMITS.unread + MAX_BOUNDARIES;
+
 /** @param boundaries by stream */
 export function createStreamWalk(boundaries: ReadonlyMap<string, Boundary>): StreamWalk {
   const ends = new Map<string, StreamPlace>();
   /** Where a batch repeats what another one had. */
   const repeats = new Map<string, StreamPlace>();
-  const links = createUnreadLinks(VOLUME_LIMITS.unread);
+  const links = createUnreadLinks(MAX_LINKS);
+  // What they contradict among themselves is a fault of the boundary.
+  for (const { unread } of boundaries.values()) for (const one of unread) links.add(one);
 
   function begin(record: WalkedRecord): ChainFaults {
     const boundary = boundaries.get(record.stream);
