@@ -326,7 +326,9 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
 
 async function openFolder(options: DataPlaneCoreOptions, now: () => number) {
   const { dataDir } = options;
-  const identity = loadIdentity(dataDir, options.sharedDir);
+  const identity = loadIdentity(dataDir, options.sharedDir, (err) =>
+    options.log.error({ err }, 'an earlier sealing key cannot be read'),
+  );
   const ledger = await createLedger({
     dataDir,
     signingKey: identity.signingKey,

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StartError } from '@governance/shared/start-error';
@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { runCommand } from '../local-control/commands.ts';
 import { startWorkers } from '../supervisor/start-workers.ts';
 import { loadIdentity } from './identity.ts';
-import { shareIdentity, tryOwnIdentity } from './identity-lock.ts';
+import { IDENTITY_LOCK_FILE, shareIdentity, tryOwnIdentity } from './identity-lock.ts';
 import { readTokenKid } from './own-key-rotation.ts';
 
 let dataDir: string;
@@ -57,4 +57,35 @@ it('lets no data plane start while keys are exchanged, and no command exchange t
   }
   running.release();
   expect(readTokenKid(join(dataDir, 'identity'))).toBe(kid);
+});
+
+/** Root writes any file: what a user of no rights meets is seen as that user. */
+function asNobody<T>(work: () => T): T {
+  if (process.getuid?.() !== 0) return work();
+  chmodSync(dataDir, 0o777);
+  process.seteuid?.(65_534);
+  try {
+    return work();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+it('of a file that cannot be written is nobody’s alone, whoever shares it', () => {
+  const path = join(dataDir, IDENTITY_LOCK_FILE);
+  writeFileSync(path, '');
+  chmodSync(path, 0o444);
+  asNobody(() => {
+    const shared = shareIdentity(dataDir);
+    expect(() => tryOwnIdentity(dataDir, 10)).toThrow(`the lock ${path} cannot be written`);
+    shared.release();
+  });
+});
+
+it('of a file that is another is refused by its path', () => {
+  const path = join(dataDir, IDENTITY_LOCK_FILE);
+  writeFileSync(path, 'x'.repeat(5_000));
+  for (const take of [shareIdentity, tryOwnIdentity]) {
+    expect(() => take(dataDir, 10)).toThrow(`the lock ${path} cannot be used`);
+  }
 });

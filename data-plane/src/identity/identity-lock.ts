@@ -35,6 +35,7 @@ export function shareIdentity(dataDir: string, waitMs = 2_000): IdentityLock {
  * For a command that exchanges the keys.
  *
  * @returns null while somebody else uses them
+ * @throws StartError where the lock's file cannot be used
  */
 export function tryOwnIdentity(dataDir: string, waitMs = 200): IdentityLock | null {
   return takeLock(dataDir, { isAlone: true, waitMs });
@@ -49,13 +50,19 @@ function takeLock(
   const file = new Database(path, { timeout: waitMs });
   try {
     file.pragma('journal_mode = MEMORY');
-    if (isAlone) file.exec('BEGIN EXCLUSIVE');
+    // Of a file that cannot be written, an exclusive transaction excludes nobody: writing says so.
+    if (isAlone) file.exec('BEGIN EXCLUSIVE; PRAGMA user_version = 1');
     // A transaction that has read something holds the shared lock until it ends.
     else file.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
   } catch (error) {
     file.close();
-    if (sqliteCode(error) === 'SQLITE_BUSY') return null;
-    throw error;
+    const code = sqliteCode(error);
+    if (code === 'SQLITE_BUSY') return null;
+    const what = code?.startsWith('SQLITE_READONLY') ? 'cannot be written' : 'cannot be used';
+    throw new StartError(
+      `the lock ${path} ${what}: let the data plane's user write it; or stop the data plane and remove it, and it is made anew`,
+      { cause: error },
+    );
   }
   return { release: () => file.close() };
 }

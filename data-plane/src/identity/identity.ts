@@ -5,12 +5,7 @@
  * leave the data folder and have mode 0600. A copied folder is the same writer twice, which the
  * control plane sees as a fork.
  */
-import {
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-} from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { canonicalize } from '@governance/shared/canonical-json';
@@ -25,9 +20,11 @@ import {
   listEarlierTokenKeys,
   readEarlierSealingKeys,
   readTaskSecret,
+  requireUnrevoked,
   SEALING_KEY_FILE,
   TOKEN_KEY_FILE,
 } from './own-key-rotation.ts';
+import { type PrivateKeyType, readPrivateKey } from './private-key-file.ts';
 
 export type DataPlaneIdentity = ReturnType<typeof loadIdentity>;
 
@@ -36,26 +33,35 @@ export type DataPlaneIdentity = ReturnType<typeof loadIdentity>;
  * before they start.
  *
  * @param dataDir SERVICE_DATA_DIR
+ * @throws StartError where the key was revoked, or its file holds none
  */
 export function ensureTokenKey(dataDir: string): KeyObject {
   const folder = join(dataDir, 'identity');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   finishRotation(folder);
-  return loadKey(join(folder, TOKEN_KEY_FILE), 'rsa');
+  const key = loadKey(join(folder, TOKEN_KEY_FILE), 'rsa');
+  requireUnrevoked(folder, key);
+  return key;
 }
 
 /**
  * Loads the identity from the data folder, or makes it at the first start.
  *
  * @param sharedDir the folder whose key of agents' tokens it uses, where that is another
+ * @param onUnreadable told of each earlier sealing key that cannot be read: what was sealed to it
+ *   cannot be opened, and the rest goes on
  */
-export function loadIdentity(dataDir: string, sharedDir = dataDir) {
+export function loadIdentity(
+  dataDir: string,
+  sharedDir = dataDir,
+  onUnreadable: (failure: unknown) => void = () => undefined,
+) {
   const folder = join(dataDir, 'identity');
   const registrations = join(folder, 'registrations');
   mkdirSync(registrations, { recursive: true, mode: 0o700 });
   const signingKey = loadKey(join(folder, 'signing-key.pem'), 'ed25519');
   const sealingKey = loadKey(join(folder, SEALING_KEY_FILE), 'x25519');
-  const earlierSealingKeys = readEarlierSealingKeys(folder);
+  const earlierSealingKeys = readEarlierSealingKeys(folder, onUnreadable);
   const tokenKey = ensureTokenKey(sharedDir);
   const shared = join(sharedDir, 'identity');
   const openSealed = (jwe: string): string => openAny(jwe, [sealingKey, ...earlierSealingKeys]);
@@ -139,19 +145,15 @@ function openAny(jwe: string, keys: readonly KeyObject[]): string {
   throw failure;
 }
 
-type KeyType = 'ed25519' | 'x25519' | 'rsa';
-
-function loadKey(file: string, type: KeyType): KeyObject {
+function loadKey(file: string, type: PrivateKeyType): KeyObject {
   if (!existsSync(file)) {
     writeFileDurably(file, generate(type).export({ format: 'pem', type: 'pkcs8' }));
   }
   chmodSync(file, 0o600);
-  const key = createPrivateKey(readFileSync(file));
-  if (key.asymmetricKeyType !== type) throw new Error(`${file} holds no ${type} key`);
-  return key;
+  return readPrivateKey(file, type);
 }
 
-function generate(type: KeyType): KeyObject {
+function generate(type: PrivateKeyType): KeyObject {
   switch (type) {
     case 'ed25519':
       return generateKeyPairSync('ed25519').privateKey;

@@ -5,13 +5,7 @@
  * rotated: see docs/operations.md. Every step may be repeated:
  * rotate-own-keys.ts joins them to a whole. Proven by own-key-rotation.test.ts.
  */
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-} from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AGENT_TOKEN_MAX_SECONDS } from '@governance/shared/agent-token';
@@ -22,8 +16,10 @@ import {
   SignedRotation,
   signRotation,
 } from '@governance/shared/evidence/evidence-keys';
+import { StartError } from '@governance/shared/start-error';
 import { z } from 'zod';
 import { syncFolder, writeFileDurably } from '../storage/durable-file.ts';
+import { readPrivateKey } from './private-key-file.ts';
 
 export const TOKEN_KEY_FILE = 'token-key.pem';
 export const SEALING_KEY_FILE = 'sealing-key.pem';
@@ -63,7 +59,7 @@ export function rotateTokenKey(
   { isRevoked, now }: { isRevoked: boolean; now: Date },
 ): SignedRotation {
   finishRotation(folder);
-  const before = readKey(join(folder, TOKEN_KEY_FILE));
+  const before = readTokenKey(folder);
   const { privateKey: next } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const [old, made] = [publicJwkOf(before), publicJwkOf(next)];
   const time = now.toISOString();
@@ -92,7 +88,7 @@ export function rotateTokenKey(
 export function finishRotation(folder: string): void {
   const file = join(folder, NEXT_TOKEN_KEY_FILE);
   if (!existsSync(file)) return;
-  const next = thumbprint(publicJwkOf(readKey(file)));
+  const next = thumbprint(publicJwkOf(readPrivateKey(file, 'rsa')));
   const last = readRotations(folder).at(-1);
   if (last?.signed.statement.new_key.kid === next) {
     // The secret ends with the keys before, and not without the statement that ends those.
@@ -127,12 +123,12 @@ export function listEarlierTokenKeys(folder: string, current: KeyObject): Earlie
 /** The secret of handles of lists and tasks: the first token key, unless it was revoked. */
 export function readTaskSecret(folder: string, tokenKey: KeyObject): KeyObject {
   const file = join(folder, TASK_SECRET_FILE);
-  return existsSync(file) ? readKey(file) : tokenKey;
+  return existsSync(file) ? readPrivateKey(file, 'rsa') : tokenKey;
 }
 
 /** The id of the key of agents' tokens. */
 export const readTokenKid = (folder: string): string =>
-  thumbprint(publicJwkOf(readKey(join(folder, TOKEN_KEY_FILE))));
+  thumbprint(publicJwkOf(readTokenKey(folder)));
 
 /** The number of the next sealing key that is followed: the highest, whatever the clock says now. */
 export function nextSealingNumber(folder: string, now: Date): number {
@@ -158,11 +154,50 @@ export function rotateSealingKey(folder: string, number: number): void {
   syncFolder(folder);
 }
 
-/** The previous sealing keys, the newest first. */
-export function readEarlierSealingKeys(folder: string): KeyObject[] {
-  return listSealingFiles(folder)
-    .reverse()
-    .map((name) => readKey(join(folder, name)));
+/**
+ * The previous sealing keys, the newest first.
+ *
+ * @param onUnreadable told of each that cannot be read, which is left out by itself
+ */
+export function readEarlierSealingKeys(
+  folder: string,
+  onUnreadable: (failure: unknown) => void,
+): KeyObject[] {
+  const found: KeyObject[] = [];
+  for (const name of listSealingFiles(folder).reverse()) {
+    try {
+      found.push(readPrivateKey(join(folder, name), 'x25519'));
+    } catch (error) {
+      onUnreadable(error);
+    }
+  }
+  return found;
+}
+
+/** @throws StartError where the sealing key could not be followed: it would be lost */
+export const requireSealingKey = (folder: string): void =>
+  void readPrivateKey(join(folder, SEALING_KEY_FILE), 'x25519');
+
+/**
+ * A key that was revoked must not come back with its file.
+ *
+ * @param key of agents' tokens
+ * @throws StartError where a statement revoked it, or one after it
+ */
+export function requireUnrevoked(folder: string, key: KeyObject): void {
+  const rotations = readRotations(folder);
+  const last = rotations.findLastIndex(({ is_revoked }) => is_revoked);
+  const kid = thumbprint(publicJwkOf(key));
+  if (!rotations.slice(0, last + 1).some(({ signed }) => signed.statement.old_kid === kid)) return;
+  throw new StartError(
+    `${join(folder, TOKEN_KEY_FILE)} holds the key ${kid}, which was revoked: put back the one after it, or remove the file to have another made`,
+  );
+}
+
+/** What a statement says of a key of agents' tokens; null where none followed it. */
+export function findSuccession(folder: string, kid: string): { isRevoked: boolean } | null {
+  const found = readRotations(folder).findLast(({ signed }) => signed.statement.old_kid === kid);
+  return found ? { isRevoked: found.is_revoked } : null;
 }
 
 const listSealingFiles = (folder: string): string[] =>
@@ -173,10 +208,17 @@ const listSealingFiles = (folder: string): string[] =>
 function readRotations(folder: string): Rotations {
   const file = join(folder, ROTATIONS_FILE);
   if (!existsSync(file)) return [];
-  return Rotations.parse(JSON.parse(readFileSync(file, 'utf8')));
+  try {
+    return Rotations.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (cause) {
+    throw new StartError(
+      `${file} cannot be read: put back what was in it; or remove it, and the tokens of earlier keys are refused`,
+      { cause },
+    );
+  }
 }
 
-const readKey = (file: string): KeyObject => createPrivateKey(readFileSync(file));
+const readTokenKey = (folder: string) => readPrivateKey(join(folder, TOKEN_KEY_FILE), 'rsa');
 
 const toPem = (key: KeyObject) => key.export({ format: 'pem', type: 'pkcs8' });
 

@@ -147,3 +147,82 @@ it('what is left of an exchange and cannot be read keeps the data plane from sta
   writeFileSync(join(identity(), 'key-rotation.json'), '{');
   expect(start).toThrow('remove it, and run rotate-keys again');
 });
+
+const writePending = (old_token_kid: string, is_revoked: boolean) =>
+  writeFileSync(
+    join(identity(), 'key-rotation.json'),
+    JSON.stringify({
+      ...{ v: 1, began_at: new Date().toISOString(), is_revoked, old_token_kid },
+      ...{ sealing_number: 5, folders: ['', 'worker-2'] },
+    }),
+  );
+
+describe('what is damaged', () => {
+  it.each([
+    ['identity/sealing-key.pem', ''],
+    ['worker-2/identity/sealing-key.pem', '-----BEGIN PRIV'],
+    ['worker-2/identity/sealing-key.pem', 'a token key'],
+    ['identity/token-key.pem', ''],
+    ['identity/token-key-rotations.json', '[{'],
+  ])('%s of %j is named before anything is exchanged', async (name, text) => {
+    const file = join(dataDir, name);
+    const token = readFileSync(join(identity(), 'token-key.pem'));
+    writeFileSync(file, text === 'a token key' ? token : text);
+    const before = readdirSync(identity());
+    for (const args of [['rotate-keys'], ['rotate-keys', '--revoke']]) {
+      const { code, said } = await run(...args);
+      expect(code).toBe(1);
+      expect(said).toContain(file);
+      expect(readdirSync(identity()).filter((one) => !before.includes(one))).toEqual([]);
+    }
+  });
+
+  it('of earlier sealing keys is left out by itself, and told', async () => {
+    const broken = join(identity(), 'sealing-key.before-000000000000009.pem');
+    writeFileSync(broken, '');
+    await run('rotate-keys');
+    const told: unknown[] = [];
+    const plane = loadIdentity(dataDir, dataDir, (failure) => told.push(failure));
+    expect(plane.openSealedNow(sealed[0] ?? '')).toBe('a secret');
+    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining(broken) })]);
+  });
+});
+
+describe('a revocation', () => {
+  it('is not undone by the file of a key before', async () => {
+    const file = join(identity(), 'token-key.pem');
+    const [first] = [readFileSync(file)];
+    await run('rotate-keys');
+    const second = readFileSync(file);
+    await run('rotate-keys', '--revoke');
+    for (const key of [first, second]) {
+      writeFileSync(file, key);
+      expect(() => loadIdentity(dataDir)).toThrow('which was revoked');
+    }
+    const { code, said } = await run('rotate-keys');
+    expect(code).toBe(1);
+    expect(said).toContain('run rotate-keys --revoke');
+    expect((await run('rotate-keys', '--revoke')).code).toBe(0);
+    expect(loadIdentity(dataDir).earlierTokenKeys).toEqual([]);
+  });
+
+  it('that is pending is finished before the first worker’s keys are moved away', async () => {
+    const before = sealingKeys();
+    writePending(readTokenKid(identity()), true);
+    const { said } = await run('register-anew', '--worker', '1');
+    expect(said).toMatch(/^finished what was interrupted.* what it signed is refused/);
+    expect(readFileSync(join(dataDir, 'worker-2/identity/sealing-key.pem'), 'utf8')).not.toBe(
+      before[1],
+    );
+  });
+
+  it('is not claimed of another key than the one that is there, and is done then', async () => {
+    const kid = readTokenKid(identity());
+    writePending('another', true);
+    const { said } = await run('rotate-keys', '--revoke');
+    expect(said.split('\n')).toEqual([
+      expect.stringContaining(`is ${kid}, not another, which was to be exchanged`),
+      expect.stringMatching(`after ${kid}: what it signed is refused`),
+    ]);
+  });
+});

@@ -11,9 +11,11 @@ import { z } from 'zod';
 import { syncFolder, writeFileDurably } from '../storage/durable-file.ts';
 import { type IdentityLock, shareIdentity, tryOwnIdentity } from './identity-lock.ts';
 import {
+  findSuccession,
   finishRotation,
   nextSealingNumber,
   readTokenKid,
+  requireSealingKey,
   rotateSealingKey,
   rotateTokenKey,
   SEALING_KEY_FILE,
@@ -34,6 +36,8 @@ const Pending = z.strictObject({
 
 export interface OwnRotation {
   beganAt: string;
+  /** Whether a statement ends the key before: another than the one it began with may be in its place. */
+  isFollowed: boolean;
   isRevoked: boolean;
   oldKid: string;
   newKid: string;
@@ -53,12 +57,21 @@ export function rotateOwnKeys(
 ): OwnRotation {
   const identity = join(dataDir, 'identity');
   finishRotation(identity);
+  // Nothing is begun that the next start could not finish.
+  for (const name of folders) requireSealingKey(join(dataDir, name, 'identity'));
+  const oldKid = readTokenKid(identity);
+  const before = findSuccession(identity, oldKid);
+  if (before?.isRevoked && !isRevoked) {
+    throw new StartError(
+      `the key of agents' tokens, ${oldKid}, was revoked before: run rotate-keys --revoke`,
+    );
+  }
   const numbers = folders.map((name) => nextSealingNumber(join(dataDir, name, 'identity'), now));
   const pending: z.input<typeof Pending> = {
     v: 1,
     began_at: now.toISOString(),
     is_revoked: isRevoked,
-    old_token_kid: readTokenKid(identity),
+    old_token_kid: oldKid,
     sealing_number: Math.max(...numbers),
     folders: [...folders],
   };
@@ -77,11 +90,12 @@ export function finishOwnRotation(dataDir: string): OwnRotation | null {
   const identity = join(dataDir, 'identity');
   const pending = readPending(dataDir);
   if (pending === null) return null;
-  const { began_at: beganAt, is_revoked: isRevoked, old_token_kid: oldKid } = pending;
+  const { began_at: beganAt, old_token_kid: oldKid } = pending;
   finishRotation(identity);
   if (readTokenKid(identity) === oldKid) {
-    rotateTokenKey(identity, { isRevoked, now: new Date(beganAt) });
+    rotateTokenKey(identity, { isRevoked: pending.is_revoked, now: new Date(beganAt) });
   }
+  const succession = findSuccession(identity, oldKid);
   for (const name of pending.folders) {
     const folder = join(dataDir, name, 'identity');
     // A worker's that was moved aside meanwhile has new keys.
@@ -94,7 +108,11 @@ export function finishOwnRotation(dataDir: string): OwnRotation | null {
   }
   rmSync(join(identity, PENDING_FILE));
   syncFolder(identity);
-  return { beganAt, isRevoked, oldKid, newKid: readTokenKid(identity) };
+  return {
+    ...{ beganAt, oldKid, newKid: readTokenKid(identity) },
+    isFollowed: succession !== null,
+    isRevoked: succession?.isRevoked ?? false,
+  };
 }
 
 /** What a killed run was about to write: copies of keys that nobody would ever remove. */
@@ -146,7 +164,7 @@ function readPending(dataDir: string): z.infer<typeof Pending> | null {
     // Removed by the command that holds the lock.
     if (!existsSync(file)) return null;
     throw new StartError(
-      `${file} says that a rotation of the keys was interrupted, and cannot be read: remove it, and run rotate-keys again`,
+      `${file} says that a rotation of the keys was interrupted, and cannot be read: remove it, and run rotate-keys again, with --revoke where the keys are in other hands`,
       { cause },
     );
   }

@@ -182,14 +182,17 @@ function rotateKeys(dataDir: string, isRevoked: boolean, out: CommandOutput): nu
     const begun = finishOwnRotation(dataDir);
     if (begun) out.log(`finished what was interrupted at ${begun.beganAt}: ${toText(begun)}`);
     // It did what is asked now.
-    if (begun && (begun.isRevoked || !isRevoked)) return 0;
+    if (begun?.isFollowed && (begun.isRevoked || !isRevoked)) return 0;
     const names = folders.map((folder) => relative(dataDir, folder));
     out.log(toText(rotateOwnKeys(dataDir, names, { isRevoked, now: new Date() })));
     return 0;
   });
 }
 
-function toText({ newKid, oldKid, isRevoked }: OwnRotation): string {
+function toText({ newKid, oldKid, isRevoked, isFollowed }: OwnRotation): string {
+  if (!isFollowed) {
+    return `the key of agents' tokens is ${newKid}, not ${oldKid}, which was to be exchanged: it stays, and nothing was revoked; credentials are sealed to a new key once the data plane has registered`;
+  }
   const before = isRevoked
     ? 'what it signed is refused'
     : 'what it signed stays good until it ends';
@@ -207,6 +210,12 @@ function registerAnew(dataDir: string, worker: string | undefined, out: CommandO
     throw new Error(`${dataDir} holds no ${whose}: set SERVICE_DATA_DIR`);
   }
   return whileUnused(dataDir, folders, () => {
+    // It would be moved away with the first worker's keys, and not done for the others.
+    const isPart = listWorkers(dataDir).some(
+      (one) => !folders.includes(workerFolder(dataDir, one)),
+    );
+    const begun = isPart ? finishOwnRotation(dataDir) : null;
+    if (begun) out.log(`finished what was interrupted at ${begun.beganAt}: ${toText(begun)}`);
     for (const folder of folders) moveAside(folder, out);
     return 0;
   });
