@@ -9,7 +9,7 @@ import { gunzip } from '@governance/shared/evidence/gunzip';
 import { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { readUstar } from '@governance/shared/evidence/ustar';
 import { uuidv7 } from '@governance/shared/ids';
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import { MAX_RECORD_BYTES, type UnchainedRecord } from '@governance/shared/ledger-record';
 import { SERVICE_LIMITS } from '@governance/verifier/verify-package';
 import { verifySet } from '@governance/verifier/verify-set';
 import { afterAll, expect, it, vi } from 'vitest';
@@ -46,6 +46,17 @@ const aPolicyAlert = (details: Record<string, unknown>): UnchainedRecord => ({
   title: 'A policy failed',
   details,
   dedupe_key: null,
+});
+
+const aForbiddenAct = (): UnchainedRecord => ({
+  type: 'admin_action',
+  id: uuidv7(),
+  timestamp: new Date().toISOString(),
+  bundle_revision: null,
+  actor: { id: 'anna', username: 'anna', role: 'admin', break_glass: false },
+  action: 'policy_created',
+  target: 'policy',
+  details: {},
 });
 
 type Admin = Awaited<ReturnType<typeof aTenantAdmin>>;
@@ -132,17 +143,20 @@ async function findingsOf(volumes: readonly Buffer[], anchor: TrustAnchor): Prom
   return second.verdict === 'VERIFIED' ? found : [...found, second];
 }
 
-async function proofsOf(volume: Buffer): Promise<EvidenceProofs> {
+async function memberOf(volume: Buffer, wanted: string): Promise<string> {
   for await (const { name, content } of readUstar(
     gunzip(Readable.from([volume]), SERVICE_LIMITS),
   )) {
     const pieces: Buffer[] = [];
     for await (const piece of content) pieces.push(piece);
-    if (name !== 'proofs.json') continue;
-    return EvidenceProofs.parse(JSON.parse(Buffer.concat(pieces).toString('utf8')));
+    if (name === wanted) return Buffer.concat(pieces).toString('utf8');
   }
   return expect.unreachable();
 }
+
+const proofsOf = async (volume: Buffer) =>
+  EvidenceProofs.parse(JSON.parse(await memberOf(volume, 'proofs.json')));
+const eventsOf = (volume: Buffer) => memberOf(volume, 'events.ndjson');
 
 const now = async (): Promise<string> => {
   // Records have milliseconds: what is written now is before, what comes next is not.
@@ -254,4 +268,39 @@ it('a record that nests deeper than verifiers read is kept unread, also where it
   expect(rowCount).toBe(1);
   const volumes = await exported(token, {});
   expect(await findingsOf(volumes, anchor)).toEqual([]);
+});
+
+it('a record of a type that no data plane writes is in the export of its time', async () => {
+  const admin = await aTenantAdmin();
+  const { token } = admin;
+  const one = await aWriter(admin);
+  one.decide();
+  const from = await now();
+  const act = aForbiddenAct();
+  one.writer.append(act);
+  await one.ship();
+  one.decide();
+  await one.ship();
+  const anchor = await anchorOf(token);
+  const counted = await exported(token, { from });
+  expect(await findingsOf(counted, anchor)).toEqual([]);
+  expect(await eventsOf(counted[0] as Buffer)).toContain(act.id);
+  // As earlier versions stored it, whose quarantined records had no time.
+  const { rowCount } = await test.superuser.query(
+    `UPDATE ledger_batches SET last_time = first_time WHERE stream = $1 AND first_time < $2`,
+    [one.deploymentId, from],
+  );
+  expect(rowCount).toBe(1);
+  const volumes = await exported(token, { from });
+  expect(await findingsOf(volumes, anchor)).toEqual([]);
+  expect(await eventsOf(volumes[0] as Buffer)).toContain(act.id);
+});
+
+it('a record in quarantine that is too large is not shown as one that can be read', async () => {
+  const admin = await aTenantAdmin();
+  const one = await aWriter(admin);
+  one.writer.append(aPolicyAlert({ text: 'x'.repeat(MAX_RECORD_BYTES) }));
+  await one.ship();
+  const volumes = await exported(admin.token, {});
+  expect(await findingsOf(volumes, await anchorOf(admin.token))).toEqual([]);
 });

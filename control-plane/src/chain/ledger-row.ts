@@ -1,4 +1,9 @@
-import { checkRecord, type LedgerRecord } from '@governance/shared/ledger-record';
+import {
+  checkRecord,
+  type LedgerRecord,
+  MAX_RECORD_BYTES,
+  parseRecord,
+} from '@governance/shared/ledger-record';
 
 /** A row of ledger_records, as it is listed and streamed. */
 export interface LedgerRow {
@@ -69,6 +74,20 @@ export interface QuarantineTrial {
 export function readRecord(bytes: Uint8Array): LedgerRecord | undefined {
   try {
     return checkRecord(JSON.parse(Buffer.from(bytes).toString('utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What a record says to verifiers, whatever the service made of it.
+ *
+ * @returns undefined where they cannot read it
+ */
+export function readAsVerifiers(bytes: Uint8Array): LedgerRecord | undefined {
+  if (bytes.byteLength > MAX_RECORD_BYTES) return undefined;
+  try {
+    return parseRecord(bytes);
   } catch {
     return undefined;
   }

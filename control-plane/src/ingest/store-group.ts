@@ -6,6 +6,7 @@
  * make every commit of the database wait for the one before it.
  */
 import pg, { type Pool, type PoolClient } from 'pg';
+import { readAsVerifiers } from '../chain/ledger-row.ts';
 import type { Overflow, ProjectedRecord, Projection } from '../platform/feature.ts';
 import { type CheckedBatch, type CheckedRecord, quarantined } from './batch-check.ts';
 import { placeBatch, type StreamPosition } from './batch-place.ts';
@@ -217,13 +218,14 @@ async function append(writing: Writing, plans: readonly Plan[]): Promise<number 
   return place.firstPosition + rows.length - 1;
 }
 
-/** Quarantined records have no time. */
+/** Of all that verifiers read, in quarantine or not: by these an export takes its leaves. */
 function timesOf(records: readonly CheckedRecord[]): HeadMove['times'] {
   let first: string | undefined;
   let last: string | undefined;
-  for (const { columns, fault } of records) {
-    if (fault !== null) continue;
-    const { eventTime } = columns;
+  for (const { columns, fault, bytes } of records) {
+    const eventTime = fault === null ? columns.eventTime : readAsVerifiers(bytes)?.timestamp;
+    // PostgreSQL knows no year 0.
+    if (eventTime === undefined || eventTime < '1970') continue;
     if (first === undefined || eventTime < first) first = eventTime;
     if (last === undefined || eventTime > last) last = eventTime;
   }

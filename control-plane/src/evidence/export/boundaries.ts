@@ -17,6 +17,40 @@ type Boundary = EvidenceProofs['boundaries'][number];
 const MAX_RUN = 1_000;
 const MAX_RUN_BYTES = 8 * 1024 * 1024;
 
+/** Steps back, each of a query or two. */
+const MAX_STEPS = 1_000;
+
+/**
+ * Verifiers may read what an earlier version kept in quarantine, where it counted as of no time.
+ *
+ * @param range of leaves of that time
+ * @returns its start, or that of the leaf before where such a record of the time lies
+ * @throws ExportRefused where too many such leaves lie before it
+ */
+export async function findStart(
+  tx: TenantTransaction,
+  range: { start: number; end: number },
+  from: Date,
+): Promise<number> {
+  const reads = packageReads(tx);
+  let steps = 0;
+  const step = () => {
+    if (++steps > MAX_STEPS) throw tooMuch();
+  };
+  for (let { start, end } = range; ; ) {
+    let earliest = start;
+    for (const { stream, ...first } of await reads.listBehindQuarantined(start, end)) {
+      let record = await reads.findBefore(stream, first);
+      for (; record?.type === QUARANTINED; record = await reads.findBefore(stream, record)) step();
+      if (!record || JSON.parse(record.text).timestamp < from.toISOString()) continue;
+      earliest = Math.min(earliest, (await reads.findBatchOf(record))?.leaf ?? start);
+    }
+    if (earliest === start) return start;
+    step();
+    [start, end] = [earliest, start];
+  }
+}
+
 export interface BoundarySearch {
   tx: TenantTransaction;
   /** The first leaf of the export, of all its volumes. */
@@ -79,7 +113,10 @@ export async function findBoundary(
 function refuseTooMuch(search: BoundarySearch, count: number, { text }: PackagedRecord): void {
   search.bytes += text.length;
   if (count < MAX_RUN && search.bytes < MAX_RUN_BYTES) return;
-  throw new ExportRefused(
+  throw tooMuch();
+}
+
+const tooMuch = () =>
+  new ExportRefused(
     'too many records that cannot be read lie just before that time: ask for an earlier beginning',
   );
-}

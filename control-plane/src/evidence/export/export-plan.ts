@@ -2,6 +2,7 @@
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { logStore } from '../log-store.ts';
+import { findStart } from './boundaries.ts';
 import {
   type EvidenceRequest,
   type ExportPlan,
@@ -47,7 +48,9 @@ export async function planExport(
     if (start === undefined) throw nothing();
     return { ...place, start, ends: cutSelected(weights) };
   }
-  const { start, end } = await findRange(tx, request, size);
+  const range = await findRange(tx, request, size);
+  const start = await findStart(tx, range, request.from);
+  const { end } = range;
   const weights: Weight[] = [];
   for (let from = start; from < end; from += PAGE_LEAVES) {
     weights.push(...(await weighLeaves(tx, request, from, Math.min(from + PAGE_LEAVES, end))));

@@ -1,11 +1,10 @@
 /** What a volume is made of, read in the transaction of its tenant. */
-import { isUtf8 } from 'node:buffer';
 import { unpackArchive } from '@governance/shared/bundle-archive';
 import { canonicalize } from '@governance/shared/canonical-json';
-import { parseRecord } from '@governance/shared/ledger-record';
 import { MAX_KEY_LENGTH } from '@governance/shared/strict-json';
 import { readSignedMembers } from '../../bundles/bundle-content.ts';
 import { QUARANTINED } from '../../chain/ledger-columns.ts';
+import { readAsVerifiers } from '../../chain/ledger-row.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import type { SelectedRecord } from './selected-records.ts';
 
@@ -139,6 +138,21 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
       return row && toPackaged(row);
     },
 
+    /** The first places in a range of leaves of the streams that have a quarantined record before. */
+    listBehindQuarantined: async (from: number, end: number) => {
+      const rows = await db.$queryRaw<{ stream: string; epoch: number; first_seq: bigint }[]>`
+        SELECT f.stream, f.epoch, f.first_seq
+        FROM (SELECT DISTINCT ON (stream) stream, epoch, first_seq FROM ledger_batches
+          WHERE tenant_id = ${tenantId}::uuid AND leaf_index >= ${from} AND leaf_index < ${end}
+          ORDER BY stream, leaf_index) f
+        CROSS JOIN LATERAL (SELECT type FROM ledger_records r
+          WHERE r.tenant_id = ${tenantId}::uuid AND r.stream = f.stream
+            AND (r.epoch, r.seq) < (f.epoch, f.first_seq)
+          ORDER BY r.epoch DESC, r.seq DESC LIMIT 1) p
+        WHERE p.type = ${QUARANTINED}`;
+      return rows.map(({ first_seq, ...row }) => ({ ...row, seq: Number(first_seq) }));
+    },
+
     /** The first batch that has a record. */
     findBatchOf: async ({
       stream,
@@ -222,10 +236,7 @@ function readLine(type: string, bytes: Buffer): Pick<PackagedRecord, 'type' | 't
     const text = bytes.toString('utf8');
     if (!mayBeUnreadable(text)) return { type, text };
   }
-  try {
-    if (!isUtf8(bytes)) throw new SyntaxError('no text');
-    return { type: parseRecord(bytes).type, text: bytes.toString('utf8') };
-  } catch {
-    return { type: QUARANTINED, text: canonicalize({ unread_record: bytes.toString('base64') }) };
-  }
+  const record = readAsVerifiers(bytes);
+  if (record) return { type: record.type, text: bytes.toString('utf8') };
+  return { type: QUARANTINED, text: canonicalize({ unread_record: bytes.toString('base64') }) };
 }
