@@ -2,7 +2,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { RegistrationAnswer } from './channels.ts';
 import { signRotation } from './evidence/evidence-keys.ts';
-import { followKeys, followRegistration } from './follow-keys.ts';
+import {
+  createHistoryFollower,
+  followHistory,
+  followKeys,
+  followRegistration,
+} from './follow-keys.ts';
 
 type Purpose = 'bundle' | 'feed';
 const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour)).toISOString();
@@ -131,5 +136,50 @@ describe('an answer to a registration', () => {
     const followed = followRegistration(kept, answer([b1], [f2], told));
     expect(followed.answer.feed_keys).toEqual([]);
     expect(followed.untrusted).toEqual(['f2']);
+  });
+});
+
+describe('a revocation that was told of once', () => {
+  const [a, b] = [aKey('feed', 'a'), aKey('feed', 'b')];
+  const rotations = [rotation('feed', a, b, 1)];
+  const revoked = { keys: [entry('feed', a, at(1)), entry('feed', b)], rotations };
+  const lacking = [
+    ['calls the key good', { keys: [entry('feed', a), entry('feed', b)], rotations }],
+    ['does not name the key', { keys: [], rotations }],
+  ] as const;
+
+  it.each(lacking)('by the feed holds although a later history %s', (_, later) => {
+    const follow = createHistoryFollower();
+    const registered = { bundle_keys: [], feed_keys: [a.jwk] };
+    const told = { keys: [...later.keys], rotations };
+    for (const history of [revoked, told, undefined, told]) {
+      expect(kids(follow(registered, history).feed)).toEqual(['b']);
+    }
+    expect(kids(createHistoryFollower()(registered, told).feed)).toEqual(['a', 'b']);
+  });
+
+  it.each(lacking)('by a registration holds, and is kept, although a later one %s', (_, later) => {
+    const base = {
+      tenant_id: '01890000-0000-7000-8000-000000000001',
+      deployment_id: '01890000-0000-7000-8000-000000000002',
+      bundle_keys: [],
+    };
+    let kept: RegistrationAnswer = { ...base, feed_keys: [a.jwk] };
+    const told = { keys: [...later.keys], rotations };
+    for (const key_history of [revoked, told, told]) {
+      kept = followRegistration(kept, { ...base, feed_keys: [a.jwk, b.jwk], key_history }).answer;
+      expect(kids(kept.feed_keys)).toEqual(['b']);
+    }
+    expect(kids(followHistory(kept, told).feed)).toEqual(['b']);
+  });
+
+  it('is bounded, and what it costs is no key that is good', () => {
+    const many = Array.from({ length: 1_500 }, (_, n) =>
+      entry('feed', { ...a, kid: `k${n}` }, at(1)),
+    );
+    const follow = createHistoryFollower();
+    const registered = { bundle_keys: [], feed_keys: [a.jwk] };
+    follow(registered, { keys: many, rotations });
+    expect(kids(follow(registered, { keys: [], rotations }).feed)).toEqual(['a', 'b']);
   });
 });

@@ -6,7 +6,7 @@
 import type { RegistrationAnswer } from './channels.ts';
 import type { EvidenceJwk, KeyPurpose } from './evidence/evidence-keys.ts';
 import { followRotations, keyPlace, type LivingKey } from './evidence/key-rotations.ts';
-import type { KeyHistory } from './key-history.ts';
+import { type KeyHistory, MAX_HISTORY_KEYS } from './key-history.ts';
 
 type TrustedKey = RegistrationAnswer['feed_keys'][number];
 
@@ -64,7 +64,7 @@ export function followRegistration(
   answer: RegistrationAnswer,
 ): { answer: RegistrationAnswer; untrusted: string[] } {
   // Once sent, a history cannot be omitted again: that would admit any key.
-  const history = answer.key_history ?? kept?.key_history;
+  const history = keepRevocations(kept?.key_history, answer.key_history);
   if (!kept || !history) return { answer, untrusted: [] };
   const follow = (purpose: 'bundle' | 'feed'): FollowedKeys => {
     const member = `${purpose}_keys` as const;
@@ -82,21 +82,53 @@ export function followRegistration(
   };
 }
 
+type Registered = Pick<RegistrationAnswer, 'bundle_keys' | 'feed_keys' | 'key_history'>;
+
 /**
  * The keys of a registration with those that the feed announced since.
  *
- * @param history undefined where it told of none
+ * @param told undefined where it told of none
  */
 export function followHistory(
-  registered: Pick<RegistrationAnswer, 'bundle_keys' | 'feed_keys'>,
-  history: KeyHistory | undefined,
+  registered: Registered,
+  told: KeyHistory | undefined,
 ): { bundle: TrustedKey[]; feed: TrustedKey[] } {
-  const { bundle_keys, feed_keys } = registered;
-  if (!history) return { bundle: bundle_keys, feed: feed_keys };
+  const { bundle_keys, feed_keys, key_history } = registered;
+  if (!told) return { bundle: bundle_keys, feed: feed_keys };
+  const history = keepRevocations(key_history, told);
   return {
     bundle: followKeys('bundle', bundle_keys, history, []).keys,
     feed: followKeys('feed', feed_keys, history, []).keys,
   };
+}
+
+/** @returns followHistory that remembers every revocation which it was told of */
+export function createHistoryFollower(): typeof followHistory {
+  let heard: KeyHistory | undefined;
+  return (registered, told) => {
+    heard = keepRevocations(heard, told);
+    return followHistory(registered, heard);
+  };
+}
+
+/** A revocation ends with no history that lacks it: the control plane's row may be damaged. */
+function keepRevocations<T extends KeyHistory | undefined>(
+  known: KeyHistory | undefined,
+  told: T,
+): KeyHistory | T {
+  if (!known || !told) return told ?? known ?? told;
+  const placeOf = ({ purpose, kid }: KeyHistory['keys'][number]) => keyPlace({ purpose, kid });
+  const isRevoked = (key: KeyHistory['keys'][number]) => key.revoked_at !== null;
+  const again = new Set(told.keys.filter(isRevoked).map(placeOf));
+  const kept = known.keys.filter((key) => isRevoked(key) && !again.has(placeOf(key)));
+  if (kept.length === 0) return told;
+  const places = new Set(kept.map(placeOf));
+  const others = told.keys.filter((key) => !places.has(placeOf(key)));
+  // Keys that are good are followed by statements: what is cut off here costs no trusted key.
+  // What is told of now goes before what was remembered.
+  const revoked = [...others.filter(isRevoked), ...kept];
+  const good = others.filter((key) => !isRevoked(key));
+  return { ...told, keys: [...revoked, ...good].slice(0, MAX_HISTORY_KEYS) };
 }
 
 function hasKeys(history: KeyHistory | undefined, purpose: KeyPurpose): boolean {

@@ -7,10 +7,10 @@ import { z } from 'zod';
 import { KeyEntry, SignedRotation } from './evidence/evidence-keys.ts';
 
 /** For all purposes together. */
-const MAX_KEYS = 1_000;
+export const MAX_HISTORY_KEYS = 1_000;
 
 export const KeyHistory = z.strictObject({
-  keys: z.array(KeyEntry).max(MAX_KEYS),
-  rotations: z.array(SignedRotation).max(MAX_KEYS),
+  keys: z.array(KeyEntry).max(MAX_HISTORY_KEYS),
+  rotations: z.array(SignedRotation).max(MAX_HISTORY_KEYS),
 });
 export type KeyHistory = z.infer<typeof KeyHistory>;

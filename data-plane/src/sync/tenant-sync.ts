@@ -7,7 +7,7 @@ import type {
   RegistrationAnswer,
   StreamReport,
 } from '@governance/shared/channels';
-import { followHistory } from '@governance/shared/follow-keys';
+import { createHistoryFollower } from '@governance/shared/follow-keys';
 import type { DurableLedger } from '../ledger/ledger.ts';
 import type { PayloadSpool } from '../payloads/payload-spool.ts';
 import type { LocalReplica } from '../replica/replica.ts';
@@ -93,6 +93,7 @@ export async function startTenantSync(options: TenantSyncOptions) {
   let { answer } = options;
   replica.addTenant(tenantId, deploymentId);
   // The feed announces a key before it signs, so that nothing has to be refused first.
+  const followHistory = createHistoryFollower();
   const follow = () => followHistory(answer, replica.findKeyHistory(tenantId));
   let keys = follow();
 
