@@ -19,6 +19,9 @@ export class SlowFirst extends BaseSequencer {
     const isSlow = ({ moduleId }: TestSpecification) =>
       SLOW.some((pattern) => pattern.test(moduleId));
     const ordered = await super.sort(files);
-    return [...ordered.filter(isSlow), ...ordered.filter((file) => !isSlow(file))];
+    // A process is shared only by files that follow each other.
+    const rank = (file: TestSpecification) =>
+      file.project.config.isolate ? (isSlow(file) ? 0 : 1) : 2;
+    return ordered.toSorted((a, b) => rank(a) - rank(b));
   }
 }
