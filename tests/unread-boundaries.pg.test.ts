@@ -304,3 +304,27 @@ it('a record in quarantine that is too large is not shown as one that can be rea
   const volumes = await exported(admin.token, {});
   expect(await findingsOf(volumes, await anchorOf(admin.token))).toEqual([]);
 });
+
+it.each([
+  ['many', 1_200, 1, 400],
+  ['large', 20, 2 * MAX_RECORD_BYTES, 10],
+])('an export behind too %s unread records says what to do', async (_name, count, size, inBatch) => {
+  const admin = await aTenantAdmin();
+  const { token } = admin;
+  const one = await aWriter(admin);
+  for (let i = 0; i < count; i++) {
+    one.writer.appendRaw(() => Buffer.alloc(size, 'x'));
+    if (i % inBatch === inBatch - 1) await one.ship();
+  }
+  const from = await now();
+  one.decide();
+  await one.ship();
+  const answer = await call(PACKAGES, { token, body: { ...scope, from } });
+  await vi.waitFor(
+    async () => {
+      const { failure } = (await call(`${PACKAGES}/${answer.json().id}`, { token })).json();
+      expect(failure).toMatch(/too many records that cannot be read.*ask for an earlier beginning/);
+    },
+    { timeout: 60_000, interval: 100 },
+  );
+});

@@ -33,6 +33,8 @@ class _Shown:
     # Of a place that is proven.
     batch: Batch | None
     index: int
+    # Whether a place is said, proven or not.
+    is_placed: bool
 
     @property
     def hash(self) -> str:
@@ -66,18 +68,21 @@ def _read(shown: dict[str, Any], batches: Mapping[int, Batch]) -> _Shown:
         root = batch and root_of_inclusion(record.hash, place["index"], batch.count, path)
         if batch and root and root.hex() == batch.header["event_root"]:
             seq = batch.header["first_seq"] + place["index"]
-            return _Shown(record, batch.header["epoch"], seq, batch, place["index"])
-    return _Shown(record, said.get("epoch", 0), said.get("seq", 0), None, 0)
+            return _Shown(record, batch.header["epoch"], seq, batch, place["index"], True)
+    return _Shown(
+        record, said.get("epoch", 0), said.get("seq", 0), None, 0, place is not None
+    )
 
 
 def _find_fault(run: list[_Shown], stream: str, tenant: str) -> str | None:
     for i, one in enumerate(run):
         if one.batch is None:
             # Alone it says itself where it was.
-            holds = len(run) == 1 and one.record.valid is not None
+            holds = len(run) == 1 and not one.is_placed and one.record.valid is not None
         else:
             is_record = one.record.valid is not None or one.record.is_unread
             holds = one.batch.header["stream"] == stream and is_record
+        holds = holds and one.record.canonical_fault is None
         place = one.record.placed
         if place is not None:
             said = (place["stream"], place["tenant_id"], place["epoch"], place["seq"])

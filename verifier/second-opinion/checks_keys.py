@@ -88,6 +88,9 @@ def scope_complete(evidence: Evidence) -> Tally:
         tally.fail("the volume before is not named", "manifest.dsse.json")
     if evidence.is_selective:
         tally.skip("the package is selective: that nothing was left out cannot be shown")
+        if evidence.package.proofs["boundaries"]:
+            detail = "a selective package shows what was before its streams"
+            tally.fail(detail, "proofs.json")
         for record in evidence.package.events:
             if not _is_in_scope(record.valid, scope):
                 location = f"events.ndjson line {record.line}"

@@ -226,3 +226,43 @@ describe('a package that begins behind unread records is found where', () => {
     expect(await verify({ tenant, id: one.id, start, from })).toContain('scope.complete');
   });
 });
+
+describe('a record that can be read and is shown alone', () => {
+  const toldPlainly = (): Told => {
+    const { tenant, one } = aStory();
+    tenant.wait(60);
+    const [from, start] = [tenant.now(), tenant.leaves.length];
+    tenant.decide(one);
+    one.ship();
+    return { tenant, id: one.id, start, from };
+  };
+  const shownAs = (change: (one: Shown[number]) => Shown[number]) => (parts: PackageParts) => {
+    parts.proofs.boundaries = parts.proofs.boundaries.map(change);
+  };
+
+  it('needs no place, and is canonical', async () => {
+    const story = toldPlainly();
+    expect(await verify(story)).toEqual([]);
+    const spaced = shownAs((one) => ({ ...one, record: ` ${one.record}` }));
+    expect(await verify(story, spaced)).toContain('scope.complete');
+  });
+
+  it('is not shown with a place that proves nothing', async () => {
+    const story = toldPlainly();
+    for (const leaf_index of [story.start, 99_999]) {
+      const placed = shownAs((one) => ({ ...one, place: { leaf_index, index: 0, path: [] } }));
+      expect(await verify(story, placed)).toContain('scope.complete');
+    }
+  });
+
+  it('is in no selective package', async () => {
+    const { tenant, id } = toldPlainly();
+    const pick = (bytes: Buffer) => bytes.includes('"type":"decision"');
+    const parts = aPackage(tenant, { anchorSizes: [3], kind: 'selective', pick });
+    const verdict = () =>
+      failedOf(packMembers(sealPackage(parts, tenant.keys.evidence)), tenant.anchor(3));
+    expect(await verdict()).toEqual([]);
+    parts.proofs.boundaries.push({ stream: id, record: String(parts.events[0]) });
+    expect(await verdict()).toEqual(['scope.complete']);
+  });
+});

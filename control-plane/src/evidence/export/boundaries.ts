@@ -4,7 +4,11 @@
  * a record that can be read, which shows that nothing of the export's time lies there. Proven by
  * unread-boundaries.pg.test.ts.
  */
-import type { EvidenceProofs } from '@governance/shared/evidence/evidence-package';
+import {
+  type EvidenceProofs,
+  MAX_BOUNDARIES,
+  VOLUME_LIMITS,
+} from '@governance/shared/evidence/evidence-package';
 import { QUARANTINED } from '../../chain/ledger-columns.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { createBatchProofs } from './batch-proofs.ts';
@@ -13,9 +17,16 @@ import { type PackagedBatch, type PackagedRecord, packageReads } from './package
 
 type Boundary = EvidenceProofs['boundaries'][number];
 
-/** proofs.json is read as a whole. */
+/** Of one stream. */
 const MAX_RUN = 1_000;
-const MAX_RUN_BYTES = 8 * 1024 * 1024;
+/** Of all streams: proofs.json is read as a whole, and has other things, too. */
+const MAX_BYTES = 0.75 * VOLUME_LIMITS.documentBytes;
+/** A hash, with its quotes and comma. */
+const HASH_BYTES = 67;
+/** What an entry is beside its record and path: its stream and place. */
+const ENTRY_BYTES = 160;
+/** The proof of a leaf in a log of 2^28. */
+const LEAF_BYTES = 28 * HASH_BYTES + ENTRY_BYTES;
 
 /** Steps back, each of a query or two. */
 const MAX_STEPS = 1_000;
@@ -55,7 +66,9 @@ export interface BoundarySearch {
   tx: TenantTransaction;
   /** The first leaf of the export, of all its volumes. */
   exportStart: number;
-  /** Bytes of unread records that were found so far. */
+  /** Of what was found so far, for all streams of the volume. */
+  shown: number;
+  /** What that takes in proofs.json, about. */
   bytes: number;
 }
 
@@ -85,6 +98,7 @@ export async function findBoundary(
   let record = await reads.findBefore(stream, first);
   if (!record) return { shown: [], batches: [] };
   if (record.type !== QUARANTINED) {
+    note(search, record, 0);
     return { shown: [{ stream, record: record.text }], batches: [] };
   }
   const shown: Boundary[] = [];
@@ -97,26 +111,30 @@ export async function findBoundary(
       if (!batch) throw new Error('a record is in no batch');
       const { leaf, header, signature } = batch;
       batches.set(leaf, { leaf, header, signature });
+      search.bytes += LEAF_BYTES;
       pathOf = createBatchProofs(await reads.readHashes(leaf));
     }
     const index = record.seq - batch.firstSeq;
-    const place = { leaf_index: batch.leaf, index, path: pathOf(index) };
-    shown.unshift({ stream, record: record.text, place });
+    const path = pathOf(index);
+    shown.unshift({ stream, record: record.text, place: { leaf_index: batch.leaf, index, path } });
+    note(search, record, path.length);
     // What an earlier volume has needs no time: the set shows that it is the same.
     if (record.type !== QUARANTINED || batch.leaf >= search.exportStart) break;
-    refuseTooMuch(search, shown.length, record);
+    if (shown.length >= MAX_RUN) throw tooMuch();
     record = await reads.findBefore(stream, record);
   }
   return { shown, batches: [...batches.values()] };
 }
 
-function refuseTooMuch(search: BoundarySearch, count: number, { text }: PackagedRecord): void {
-  search.bytes += text.length;
-  if (count < MAX_RUN && search.bytes < MAX_RUN_BYTES) return;
-  throw tooMuch();
+/** @throws ExportRefused where a package cannot have it as well */
+function note(search: BoundarySearch, { text }: PackagedRecord, hashes: number): void {
+  search.shown++;
+  // It is a string within JSON: its quotes are escaped.
+  search.bytes += JSON.stringify(text).length + hashes * HASH_BYTES + ENTRY_BYTES;
+  if (search.shown > MAX_BOUNDARIES || search.bytes > MAX_BYTES) throw tooMuch();
 }
 
 const tooMuch = () =>
   new ExportRefused(
-    'too many records that cannot be read lie just before that time: ask for an earlier beginning',
+    'too many records that cannot be read, or too many streams, lie just before that time: ask for an earlier beginning',
   );

@@ -170,7 +170,7 @@ async function writeBoundaries(
   writer: Writer,
   exportStart: number,
 ): Promise<void> {
-  const search = { tx, exportStart, bytes: 0 };
+  const search = { tx, exportStart, shown: 0, bytes: 0 };
   for (const { stream, first } of writer.streams.values()) {
     const { shown, batches } = await findBoundary(search, stream, first);
     writer.boundaries.push(...shown);

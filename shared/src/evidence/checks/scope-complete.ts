@@ -42,6 +42,9 @@ export function checkScope(evidence: Evidence): Check {
       }
       if (isSelective()) {
         tally.skip('the package is selective: that nothing was left out cannot be shown');
+        if (evidence.proofs.boundaries.length > 0) {
+          tally.fail('a selective package shows what was before its streams', { member: proofs });
+        }
       } else if (scope.filter !== null) {
         tally.fail('a contiguous package has a filter', { member: EVIDENCE_MEMBERS.manifest });
       }

@@ -20,6 +20,8 @@ interface Shown extends StreamPlace {
   batch: BatchView | undefined;
   /** In its batch. */
   index: number;
+  /** Whether a place is said, proven or not. */
+  isPlaced: boolean;
 }
 
 const NOT_OF_IT = 'a record that is shown as the one before is none of the stream';
@@ -58,11 +60,12 @@ function readShown({ batches }: Evidence, { record, place }: EvidenceBoundary): 
   const { hash } = read;
   const batch = place && batches.get(place.leaf_index);
   const own = { epoch: read.place?.epoch ?? 0, seq: read.place?.seq ?? 0, hash };
-  if (!place || !batch) return { ...own, read, batch: undefined, index: 0 };
+  const isPlaced = place !== undefined;
+  if (!place || !batch) return { ...own, read, batch: undefined, index: 0, isPlaced };
   const { index, path } = place;
   const root = rootOfInclusion({ leaf: hash, index, size: recordsOf(batch), path });
-  if (root !== batch.eventRoot) return { ...own, read, batch: undefined, index };
-  return { epoch: batch.epoch, seq: batch.firstSeq + index, hash, read, batch, index };
+  if (root !== batch.eventRoot) return { ...own, read, batch: undefined, index, isPlaced };
+  return { epoch: batch.epoch, seq: batch.firstSeq + index, hash, read, batch, index, isPlaced };
 }
 
 function findFault(
@@ -70,9 +73,12 @@ function findFault(
   stream: string,
   run: readonly Shown[],
 ): string | undefined {
-  for (const [i, { epoch, seq, read, batch }] of run.entries()) {
-    if (batch ? batch.stream !== stream : run.length > 1 || !read.record) return NOT_OF_IT;
-    const { place } = read;
+  for (const [i, { epoch, seq, read, batch, isPlaced }] of run.entries()) {
+    if (batch ? batch.stream !== stream : isPlaced || run.length > 1 || !read.record) {
+      return NOT_OF_IT;
+    }
+    const { place, faults } = read;
+    if (faults.strict !== undefined || faults.canonical !== undefined) return NOT_OF_IT;
     if (!read.record && !read.isUnread) return NOT_OF_IT;
     const isOfStream =
       !place ||
