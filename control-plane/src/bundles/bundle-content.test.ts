@@ -105,7 +105,7 @@ describe('an archive', () => {
         async (members) => {
           const files = new Map(Object.entries(members));
           if ([...files.keys()].some((path) => /\/\.{1,2}$/.test(path))) {
-            await expect(packArchive(files)).rejects.toThrow('is not plain');
+            await expect(packArchive(files)).rejects.toThrow('is not a plain relative path');
             return;
           }
           const read = await unpackArchive(await packArchive(files));

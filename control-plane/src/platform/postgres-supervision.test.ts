@@ -61,7 +61,7 @@ it('starts a server again that was killed, at its address and with what was comm
     }, soon);
     await vi.waitFor(() => expect(server.findProblem()).toBeNull(), soon);
   }
-  expect(said.filter((line) => line.includes('ended: it is started again'))).toHaveLength(2);
+  expect(said.filter((line) => line.includes('ended: it is being restarted'))).toHaveLength(2);
   await server.stop();
   expect(isProcessAlive(server.pid)).toBe(false);
 });
