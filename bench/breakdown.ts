@@ -34,7 +34,7 @@ const PARTS: Record<string, string> = {
 };
 const ORDER = Object.keys(PARTS);
 
-/** Parts during which other calls run, so that their time is not this call's CPU. */
+/** Parts during which other calls run: their time is not this call's CPU time. */
 const WAITS = new Set(['body-read', 'record-durable', 'upstream-answered', 'answered']);
 
 const THREADS = {
@@ -60,7 +60,7 @@ export function breakDown(pass: BreakdownPass): Breakdown {
   const { calls, parts } = timed.times;
   const place = ({ name }: { name: string }) => {
     const at = ORDER.indexOf(name);
-    // A step that is new here stands where the steps are.
+    // A step that ORDER does not list sorts just before the policy, among the steps.
     return at < 0 ? ORDER.indexOf('policy') - 0.5 : at;
   };
   const latency: Breakdown['latency'] = [...parts]
@@ -100,7 +100,10 @@ export function breakDown(pass: BreakdownPass): Breakdown {
   };
 }
 
-/** The rows as tables; `plain_cpu_us` is the CPU of a call of the same gateway without instruments. */
+/**
+ * The rows as tables; `plain_cpu_us` is the CPU time of a call through the same gateway,
+ * uninstrumented.
+ */
 export function breakdownTables(
   passes: readonly { breakdown: Breakdown; pass: BreakdownPass; plain_cpu_us: number | null }[],
 ): string {

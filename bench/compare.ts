@@ -1,12 +1,12 @@
 /**
- * `npm run bench:compare -- <git ref>`: compares the cost of a governed call with another commit's.
- * Both gateways run at the same time and take turns, each in a new process per round; load and MCP
- * server are this build's for both. Exits with 1 if a median falls by more than 5 % beyond the
- * spread (compare/figures.ts).
+ * `npm run bench:compare -- <git ref>`: compares the cost of a governed call with that at another
+ * commit. Both gateways run at the same time and are measured alternately, each in a new process
+ * per round; both get the load and the MCP server of this build. Exits with 1 if a median falls by
+ * more than 5 % beyond the spread (compare/figures.ts).
  *
- * BENCH_ROUNDS (5), BENCH_SECONDS (3), BENCH_CONNECTIONS (1,16,256),
- * BENCH_CALLS (that many instead of a time), BENCH_TARGET (governed; `shipping`: each with a
- * control plane of its own build)
+ * BENCH_ROUNDS (5), BENCH_SECONDS (3), BENCH_CONNECTIONS (1,16,256), BENCH_CALLS (a number of calls
+ * instead of a time), BENCH_TARGET (governed; `shipping`: each with a control plane of the same
+ * build)
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -40,7 +40,7 @@ const ships = process.env.BENCH_TARGET === 'shipping';
 const start = (build: Build, backend: string) =>
   ships ? startShippingPlane(build, backend) : startTarget(build, 'governed', backend);
 
-/** One round: both builds by each number of connections, the first one being another each time. */
+/** One round: both builds at each number of connections, alternating which goes first. */
 async function runRound(
   builds: Record<BuildName, Build>,
   backend: string,
@@ -52,7 +52,7 @@ async function runRound(
     for (const name of ORDER) {
       const target = await start(builds[name], backend);
       targets[name] = target;
-      // The compilers of V8 settle.
+      // Warm-up for V8's compilers.
       await measure(builds.now, target, 16, 0, Math.min(seconds, WARM_SECONDS));
     }
     for (const [index, count] of connections.entries()) {

@@ -1,10 +1,10 @@
 /**
- * `npm run bench:dlp`: the cost of scanning for sensitive data, as ratios within one run. CPU of
- * this process, the minimum of several rounds in which all variants take turns. Exits with 1 if a
- * goal is missed.
+ * `npm run bench:dlp`: the cost of scanning for sensitive data, as ratios within one run: CPU time
+ * of this process, the minimum of several rounds that measure all variants in turn. Exits with 1 if
+ * a goal is missed.
  *
- * - clean text: a loop over JavaScript's expressions of the built-in patterns / the engine's set
- * - clean text: the whole scanner with all its readings / the plain scan without them
+ * - clean text: the built-in patterns as a loop over JavaScript expressions / as the engine's set
+ * - clean text: the whole scanner with all its readings / the plain scan without readings
  * - hostile text: how the scanner's time grows as a text doubles
  *
  * BENCH_ROUNDS (9)
@@ -18,12 +18,14 @@ import { cleanText, HOSTILE } from './dlp/texts.ts';
 import { leastCpuMicros } from './dlp/turns.ts';
 
 const SIZES = [300, 1_000, 10_000, 1_000_000];
-/** The goal of the engine holds from here on. */
+/** The engine's goal applies from this size. */
 const GOAL_FROM = 1_000;
 const ENGINE_GOAL = 3;
 const SCANNER_GOAL = 3;
 const HOSTILE_SIZES = [32_000, 64_000, 128_000];
-/** In turns: the engine's automaton caches the states of one text, but not of all of these. */
+/**
+ * Scanned in turn: the engine's automaton caches the states of one text, but not of all of these.
+ */
 const HOSTILE_TEXTS = 16;
 const GROWTH_GOAL = 2.5;
 
@@ -66,7 +68,7 @@ for (const size of SIZES) {
   );
 }
 
-/** A text beyond the scanner's budget is refused, and costs what was spent up to then. */
+/** A text over the scanner's budget is refused; its cost is what was spent until then. */
 function scanUntilRefused(text: string): void {
   try {
     scanner.scanText(text);

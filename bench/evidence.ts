@@ -1,9 +1,10 @@
 /**
- * `npm run bench:evidence -- [events]`: events are recorded by real batches, exported by the public
- * API of a control plane that runs as production starts it, and the volumes verified together.
+ * `npm run bench:evidence -- [events]`: events are recorded in real batches and exported through
+ * the public API of a control plane started as in production, and the volumes are verified
+ * together.
  *
- *   BENCH_KEEP=<folder>: the volumes and the anchor stay there
- *   BENCH_DATA=<folder>: the control plane's data stays there, and is exported again as it is
+ * BENCH_KEEP=<folder>: keeps the volumes and the anchor there
+ * BENCH_DATA=<folder>: keeps the control plane's data there; a later run exports it again
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, tmpdir } from 'node:os';
@@ -44,7 +45,7 @@ async function run(): Promise<void> {
     console.log(`${recorded} events recorded in ${seconds} s, by real batches`);
   }
   await untilQuiet(service);
-  // As an auditor gets it: before the export.
+  // An auditor gets the anchor before the export.
   const anchor = join(folder, 'anchor.json');
   const given = await admin.get('/api/v1/evidence/trust-anchor');
   writeFileSync(anchor, JSON.stringify(given));

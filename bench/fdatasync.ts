@@ -2,7 +2,10 @@ import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The median time of a 4 KiB write and its fdatasync here, in milliseconds: the floor under a lone governed call. */
+/**
+ * The median time of a 4 KiB write and its fdatasync here, in milliseconds: the lower bound for a
+ * lone governed call.
+ */
 export function fdatasyncP50(rounds = 200): number {
   const folder = mkdtempSync(join(tmpdir(), 'fdatasync-'));
   const file = openSync(join(folder, 'file'), 'w');

@@ -7,11 +7,11 @@ export interface Goal {
   /** Met when the value is no more than this, or no less where `atLeast`. */
   limit: number;
   atLeast: boolean;
-  /** Where the next step leads, if it is known. */
+  /** The target of the next step, if it is known. */
   direction: number | null;
 }
 
-/** CPU of a call, as a multiple of raw undici's, where no peer can be measured. */
+/** CPU time of a call as a multiple of raw undici's, for connections without a measurable peer. */
 const RAW_MULTIPLES = [
   [16, 4],
   [256, 3],

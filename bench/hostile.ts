@@ -1,9 +1,8 @@
 /**
- * `npm run bench:hostile`: feeds every reader of untrusted bytes shapes at doubling sizes and
- * prints how its CPU time grows per doubling, then how long other calls to a running service are
- * delayed by the same shapes. Exits with 1 if a doubling costs more than 2.5 times, or calls are
- * delayed by more than 100 ms. The policy compiler is exempt: it is bounded by termination. Needs
- * Linux.
+ * `npm run bench:hostile`: feeds each reader of untrusted bytes hostile shapes at doubling sizes,
+ * prints how its CPU time grows per doubling, then how long the same shapes delay other calls to a
+ * running service. Exits with 1 if a doubling costs more than 2.5 times, or calls are delayed by
+ * more than 100 ms. The policy compiler is exempt: it is bounded by termination. Needs Linux.
  *
  * BENCH_READERS (all; part of a name), BENCH_VERBOSE=1 for each shape's times
  */

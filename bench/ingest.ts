@@ -1,13 +1,14 @@
 /**
- * `npm run bench:ingest`: how many records a second the control plane takes in, with signature,
- * Merkle root, chain, canonical form and schema checked, against a bare COPY of the very same rows
- * into a table with the same columns, indexes and partitions, a commit a batch. All ways take turns
- * in every round, on a PostgreSQL with fsync; medians over the rounds are reported.
+ * `npm run bench:ingest`: how many records a second the control plane ingests, with signature,
+ * Merkle root, chain, canonical form and schema checked, compared with a bare COPY of the very same
+ * rows into a table with the same columns, indexes and partitions, one commit per batch. Every
+ * round measures all variants in turn, on a PostgreSQL with fsync; medians over the rounds are
+ * reported.
  *
- * A tenant's batches commit in one order (ADR 5), so one tenant stands against one connection; four
- * tenants stand against four connections.
+ * A tenant's batches commit in one order (ADR 5), so one tenant is compared with one connection,
+ * and four tenants with four.
  *
- *   BENCH_ROUNDS (7), BENCH_BATCHES of 500 records, in each way of each round (48)
+ * BENCH_ROUNDS (7), BENCH_BATCHES of 500 records, in each variant of each round (48)
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -62,12 +63,12 @@ type WayName = keyof typeof WAYS;
 
 interface Measured {
   recordsPerSecond: number;
-  /** User and system time of this process, all its threads. */
+  /** User and system time of this process, over all its threads. */
   nodeCpuMicros: number;
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), 'governance-bench-'));
-chmodSync(dataDir, 0o755); // as root, PostgreSQL's own user has to get in
+chmodSync(dataDir, 0o755); // When run as root, PostgreSQL's own user needs access.
 const log = { info: () => {}, warn: (message: string) => console.error(message) };
 const server = await startEmbeddedPostgres({ dataDir, log });
 try {
@@ -82,14 +83,15 @@ async function run(): Promise<void> {
   const superuserUrl = new URL(server.superuserUrl);
   superuserUrl.pathname = new URL(server.url).pathname;
   const superuser = new pg.Pool({ connectionString: superuserUrl.href, max: 1 });
-  superuser.on('error', () => {}); // the server may end first, after a failure
+  superuser.on('error', () => {}); // After a failure the server may end first.
   await superuser.query('SELECT ensure_ledger_partitions(1)');
   await makeBareTable(superuser);
   const connections = await connectDatabase({
     url: server.url,
     poolSize: 8,
     maxOverflow: 0,
-    // The last connections may still be closing when the server stops; a query's error is its own.
+    // The last connections may still be closing when the server stops; a failed query reports its
+    // own error.
     onConnectionError: () => {},
   });
   const statements = timeStatements(connections.ingestPool);
@@ -131,13 +133,13 @@ async function run(): Promise<void> {
     writersOf.set(name, await aWriter(tenants, streams));
   }
 
-  /** Signed batches, made before the clock runs, each stream's in order. */
+  /** Signed batches, in order within each stream, made before the clock starts. */
   const prepare = (name: WayName) =>
     (writersOf.get(name) as Writer[]).map(({ tenantId, plane }, i, all) => {
       const count = Math.floor(batchesEach / all.length) + (i < batchesEach % all.length ? 1 : 0);
       const batches: SignedBatch[] = [];
       for (let b = 0; b < count; b++) {
-        // What was shipped is not needed any more.
+        // Shipped records are no longer needed.
         plane.records.splice(0);
         for (let r = 0; r < BATCH / 2; r++) {
           const decision = aTypicalDecision(r);
@@ -202,7 +204,7 @@ async function run(): Promise<void> {
   const names = Object.keys(WAYS) as WayName[];
   const results = new Map<WayName, Measured[]>(names.map((name) => [name, []]));
   for (let round = -1; round < rounds; round++) {
-    // Each round begins with another way, so that no way always follows the same one.
+    // Each round begins with another variant, so that none always follows the same one.
     for (let i = 0; i < names.length; i++) {
       const name = names[(i + round + 1) % names.length] as WayName;
       const measured = await measure(name);
@@ -217,7 +219,7 @@ async function run(): Promise<void> {
   await superuser.end();
 }
 
-/** The ledger's columns, indexes and this month's partition, and no records. */
+/** The ledger's columns, indexes and this month's partition, without records. */
 async function makeBareTable(superuser: pg.Pool): Promise<void> {
   await superuser.query(
     'CREATE TABLE bare_records (LIKE ledger_records INCLUDING ALL) PARTITION BY RANGE (received_at)',
@@ -236,12 +238,12 @@ async function makeBareTable(superuser: pg.Pool): Promise<void> {
 function toRow({ header }: SignedBatch, bytes: Uint8Array, i: number): NewLedgerRow {
   const record = parseRecord(bytes);
   const { stream, epoch, seq, prev_hash: prevHash } = record;
-  // The next record names this one's hash; the last one's is the batch's head.
+  // The next record contains this one's hash; the last one's hash is the batch's head.
   const hash = i === header.last_seq - header.first_seq ? header.head : prevHash;
   return { stream, epoch, seq, hash, prevHash, bytes, columns: ledgerColumns(record) };
 }
 
-/** The checks alone, in microseconds a record, on a quiet event loop. */
+/** The checks alone, in microseconds per record, on an otherwise idle event loop. */
 async function timeCheck(): Promise<number> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const [tenantId, stream] = [uuidv7(), uuidv7()];
@@ -263,7 +265,7 @@ async function timeCheck(): Promise<number> {
   return median(times.slice(50));
 }
 
-/** How long the statements of ingest take, by their kind, as this process sees them. */
+/** The time of ingest's statements by kind, as this process sees it. */
 function timeStatements(pool: pg.Pool) {
   const sums = new Map<string, number>();
   let way = '';
@@ -294,7 +296,7 @@ function timeStatements(pool: pg.Pool) {
       way = name;
     },
     clear: () => sums.clear(),
-    /** Microseconds a record, by way and kind of statement. */
+    /** Microseconds per record, by variant and kind of statement. */
     means: (records: number) => {
       const means: Record<string, Record<string, number>> = {};
       for (const [name, sum] of sums) {
@@ -322,7 +324,8 @@ async function report(
     node_cpu_us_per_record: round2(median(all.map((each) => each.nodeCpuMicros))),
     statement_us_per_record: statementMicros[way],
   }));
-  // Of each round, since a round's ways share its weather; then the median over the rounds.
+  // A ratio per round first, since the variants of a round share its conditions; then the median
+  // over the rounds.
   const ratio = (way: WayName, to: WayName) => {
     const bare = results.get(to) as Measured[];
     const of = results.get(way) as Measured[];

@@ -1,6 +1,6 @@
 /**
- * The load generator, in a process of its own so that its cost is not the proxy's. Each of its
- * connections has one request in flight; an answer that is not a JSON-RPC result is a failure.
+ * The load generator, in a separate process so that its cost is not counted as the proxy's. Each of
+ * its connections has one request in flight; an answer that is not a JSON-RPC result is a failure.
  */
 import { createHistogram } from 'node:perf_hooks';
 import { Client } from 'undici';
@@ -18,7 +18,7 @@ let firstFailure: string | undefined;
 
 const started = performance.now();
 const ends = started + Number(SECONDS) * 1000;
-/** A number of calls, where one is given, instead of a time. */
+/** If given, the number of calls to make instead of a time to run. */
 const calls = CALLS ? Number(CALLS) : null;
 let begun = 0;
 const goesOn = () => (calls === null ? performance.now() < ends : begun++ < calls);

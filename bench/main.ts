@@ -1,13 +1,13 @@
 /**
- * `npm run bench`: what the governed path costs, as ratios within one run. Every target runs in a
- * process of its own on core 1; the load and the MCP server behind it share core 0; the targets
- * take turns in every round, and medians over the rounds are reported.
+ * `npm run bench`: what the governed path costs, as ratios within one run. Each target runs in a
+ * separate process on core 1; the load and the MCP server behind it share core 0. Every round
+ * measures the targets in turn, and medians over the rounds are reported.
  *
- * Then it says where the time of one governed call goes (breakdown.ts).
+ * Then it shows where the time of one governed call goes (breakdown.ts).
  *
- *   BENCH_ROUNDS (5), BENCH_SECONDS (3), BENCH_CONNECTIONS (1,16,256), BENCH_TARGETS (all),
- *   BENCH_BREAKDOWN (1,16; empty: none), BENCH_CALLS (that many instead of a time),
- *   BENCH_MCP_PROXY (the binary of a peer)
+ * BENCH_ROUNDS (5), BENCH_SECONDS (3), BENCH_CONNECTIONS (1,16,256), BENCH_TARGETS (all),
+ * BENCH_BREAKDOWN (1,16; empty: none), BENCH_CALLS (a number of calls instead of a time),
+ * BENCH_MCP_PROXY (a peer's binary)
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, release } from 'node:os';
@@ -47,7 +47,7 @@ async function measureParts(
   count: number,
 ): Promise<BreakdownPass> {
   const { mean_ms: directMs } = await measure(direct, count, 0);
-  // The compilers of V8 settle.
+  // Warm-up for V8's compilers.
   await measure(governed, 16, 0);
   await measure(governed, count, 0);
   const pass = async (profile: boolean) => {
@@ -93,7 +93,7 @@ async function breakdowns(backend: string, measurements: readonly Measurement[])
   }
 }
 
-/** @returns null for a peer that is not installed */
+/** @returns null if the peer is not installed */
 async function start(name: TargetName, backend: string): Promise<Target | null> {
   switch (name) {
     case 'data plane that ships':
@@ -132,7 +132,7 @@ async function main(): Promise<void> {
     }
     const fdatasync = [fdatasyncP50()];
     const measurements: Measurement[] = [];
-    // One round nobody counts: the compilers of V8 settle.
+    // One uncounted round as a warm-up for V8's compilers.
     for (const target of targets) await measure(target, 16, 0);
     for (let round = 1; round <= rounds; round++) {
       for (const count of connections) {

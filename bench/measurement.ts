@@ -1,4 +1,4 @@
-/** What is measured of a target, and its medians. */
+/** What is measured for each target, and its medians. */
 export type TargetName =
   | 'direct'
   | 'raw undici'
@@ -17,11 +17,11 @@ export interface Measurement {
   p50_ms: number;
   p99_ms: number;
   /**
-   * All threads of the proxy's process, until what the load left behind was done; null for the
-   * direct path, which has no proxy.
+   * All threads of the proxy's process, until the work that the load left behind is done; null for
+   * the direct path, which has no proxy.
    */
   cpu_us_per_call: number | null;
-  /** The most while the load ran. */
+  /** The peak while the load ran. */
   rss_mib: number | null;
   rss_above_idle_mib: number | null;
 }

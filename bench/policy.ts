@@ -1,9 +1,9 @@
 /**
  * `npm run bench:policy`: what one policy decision costs, and how fast a hostile policy is stopped.
- * The three ways take turns in every round and medians over the rounds are reported: the npm
- * package as it comes, the package with our metering, and our engine (with the verdict checked).
+ * Every round measures three variants in turn, and medians over the rounds are reported: the npm
+ * package as published, the package with our metering, and our engine (with the verdict checked).
  *
- *   BENCH_ROUNDS (9), BENCH_BUSY (0): so many busy loops beside the hostile policies
+ * BENCH_ROUNDS (9), BENCH_BUSY (0): the number of busy loops beside the hostile policies
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ interface PackagePolicy {
   wasmInstance: { exports: Record<string, { value: number }> };
   evaluate(input: ArrayBuffer): unknown;
 }
-// The package's types leave out what its module exports below `default`.
+// The package's types omit what its module exports below `default`.
 const { loadPolicySync } = (
   opaWasm as unknown as {
     default: { loadPolicySync(wasm: Uint8Array, memory: object): PackagePolicy };
@@ -172,7 +172,7 @@ escalate contains "a person decides" if {
   ];
 }
 
-/** A call whose parameters hold this many entries. */
+/** A call whose parameters have this many entries. */
 function anInput(entries: number): PolicyInput {
   return {
     agent: {

@@ -8,7 +8,7 @@ import { cpuSeconds, residentMiB } from '../tests/support/process-cpu.ts';
 import { freePort } from '../tests/support/service-process.ts';
 import type { Measurement, TargetName } from './measurement.ts';
 
-/** A built tree: the service and the bench's entry points. */
+/** A build: the service and the bench's entry points. */
 export interface Build {
   root: string;
   outdir: string;
@@ -20,15 +20,15 @@ export interface Target {
   path: string;
   headers: Record<string, string>;
   child: ChildProcess | null;
-  /** The tool's name, where the target gives it another one. */
+  /** The tool's name, if the target renames it. */
   tool?: string;
   /** Resident memory before the first load. */
   idleMib: number | null;
-  /** Renews what the headers hold; called before each measurement. */
+  /** Renews the headers; called before each measurement. */
   renew?(): Promise<void>;
   /** Resolves when the work that a load left behind is done. */
   settle?(): Promise<void>;
-  /** Ends what was started beside the child. */
+  /** Ends what was started with the child. */
   stop?(): Promise<void>;
 }
 
@@ -58,9 +58,9 @@ const callOf = (name: string) =>
     params: { name, arguments: { query: 'customer 4711', fields: ['name', 'city'] } },
   });
 
-/** Between two looks at a target's memory under load. */
+/** Between two samples of a target's memory under load. */
 const MEMORY_EVERY_MS = 200;
-/** A target settles after its start before its idle memory is read. */
+/** The time a target gets after its start before its idle memory is read. */
 const IDLE_AFTER_MS = 1_000;
 
 export const hasTaskset = (() => {
@@ -88,18 +88,18 @@ function pinned(
   });
 }
 
-/** What goes before a command that is to run on one core. */
+/** The prefix of a command that is to run on one core. */
 export function onCore(core: number): string[] {
   return hasTaskset ? ['taskset', '-c', String(core)] : [];
 }
 
-/** Resident memory of a process that has just started and waits. */
+/** Resident memory of a process that has just started and is idle. */
 export async function idleMemory({ pid }: ChildProcess): Promise<number | null> {
   await sleep(IDLE_AFTER_MS);
   return pid ? residentMiB(pid) : null;
 }
 
-/** Ends a target, and what was started for it. */
+/** Ends a target and what was started for it. */
 export async function stopTarget({ child, stop }: Target): Promise<void> {
   if (child) await endChild(child);
   await stop?.();
@@ -153,7 +153,7 @@ export async function startTarget(
   };
 }
 
-/** @param build whose load generator calls, whatever build the target is of */
+/** @param build whose load generator is used, whatever build the target is of */
 export async function measure(
   build: Build,
   target: Target,
@@ -201,7 +201,7 @@ export async function measure(
   };
 }
 
-/** The most that a process had resident, from now until `end`. */
+/** Peak resident memory of a process from now until `end`. */
 function watchMemory(pid: number): { end(): number } {
   let most = 0;
   const look = () => {

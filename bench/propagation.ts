@@ -1,11 +1,11 @@
 /**
- * `npm run bench:propagation`: how soon a change by an administrator is enforced by 50 connected
- * data planes, how soon a thousand simulated ones have received it, and what that costs one control
- * plane. Everything is the production build, over HTTP, on this machine.
+ * `npm run bench:propagation`: how soon 50 connected data planes enforce an administrator's change,
+ * how soon a thousand simulated ones have received it, and what that costs one control plane.
+ * Everything runs the production build, over HTTP, on this machine.
  *
- *   BENCH_PARTS (planes,readers), BENCH_TRIALS (100), BENCH_PLANES (50), BENCH_PROCESSES (5),
- *   BENCH_READERS (1000), BENCH_READER_TRIALS (30), BENCH_READER_PROCESSES (3),
- *   BENCH_IDLE_SECONDS (60)
+ * BENCH_PARTS (planes,readers), BENCH_TRIALS (100), BENCH_PLANES (50), BENCH_PROCESSES (5),
+ * BENCH_READERS (1000), BENCH_READER_TRIALS (30), BENCH_READER_PROCESSES (3),
+ * BENCH_IDLE_SECONDS (60)
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ writeFileSync(
 );
 console.log('\nwritten to bench/results/propagation.json');
 
-/** Each part with a control plane of its own, so that neither is in the other's figures. */
+/** Each part has its own control plane, so that neither affects the other's figures. */
 async function enforced() {
   const options = {
     build,

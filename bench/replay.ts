@@ -1,9 +1,9 @@
 /**
- * `npm run bench:replay`: how long a replay of recorded decisions takes, from its start to its stored
- * result, on a PostgreSQL with fsync. Decisions and payloads are written beforehand, encrypted as the
- * product does; the longest stop of the event loop while it runs is shown with it.
+ * `npm run bench:replay`: how long a replay of recorded decisions takes, from its start to its
+ * stored result, on a PostgreSQL with fsync. Decisions and payloads are written beforehand,
+ * encrypted as the product does; the longest block of the event loop meanwhile is also reported.
  *
- *   BENCH_DECISIONS (100000), BENCH_ROUNDS (3)
+ * BENCH_DECISIONS (100000), BENCH_ROUNDS (3)
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -37,7 +37,7 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const BATCH = 1_000;
 
 const dataDir = mkdtempSync(join(tmpdir(), 'governance-bench-'));
-chmodSync(dataDir, 0o755); // as root, PostgreSQL's own user has to get in
+chmodSync(dataDir, 0o755); // When run as root, PostgreSQL's own user needs access.
 const log = { info: () => {}, warn: (message: string) => console.error(message) };
 const server = await startEmbeddedPostgres({ dataDir, log });
 try {
@@ -52,7 +52,7 @@ async function run(): Promise<void> {
   const superuserUrl = new URL(server.superuserUrl);
   superuserUrl.pathname = new URL(server.url).pathname;
   const superuser = new pg.Pool({ connectionString: superuserUrl.href, max: 1 });
-  superuser.on('error', () => {}); // the server may end first, after a failure
+  superuser.on('error', () => {}); // After a failure the server may end first.
   const connections = await connectDatabase({
     ...{ url: server.url, poolSize: 4, maxOverflow: 0, onConnectionError: () => {} },
   });
@@ -170,7 +170,7 @@ async function writeDecisions(superuser: pg.Pool, { tenantId, plane, key }: Writ
   await superuser.query('ANALYZE');
 }
 
-/** Of every four calls one writes. */
+/** One of every four calls writes. */
 function aKeptDecision(n: number, tenantId: string, key: Written['key']) {
   const action = n % 4 === 0 ? 'write' : 'read';
   const text = JSON.stringify({

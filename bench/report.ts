@@ -5,7 +5,7 @@ export interface Setting {
   fdatasync_p50_ms: number;
   rounds: number;
   seconds: number;
-  /** In each measurement, where that is given and not a time. */
+  /** Calls per measurement; null when measurements run for a time. */
   calls: number | null;
   node: string;
   cpu: string;
@@ -79,13 +79,13 @@ function groups(measurements: Measurement[]) {
   }));
 }
 
-/** The middle value; 0 of none. */
+/** The median; 0 for an empty list. */
 export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[sorted.length >> 1] ?? 0;
 }
 
-/** Null where a target has no process of its own. */
+/** Null for a target without a process of its own. */
 function medianOf(
   all: readonly Measurement[],
   figure: 'cpu_us_per_call' | 'rss_mib' | 'rss_above_idle_mib',

@@ -1,7 +1,7 @@
 /**
- * A peer: the mcp-proxy of crates.io (`cargo install mcp-proxy`), where BENCH_MCP_PROXY names its
+ * A peer: mcp-proxy from crates.io (`cargo install mcp-proxy`), if BENCH_MCP_PROXY names its
  * binary. It checks an RS256 token and whether a role may use the tool, and writes a log line. It
- * keeps no record, asks no policy about arguments and syncs nothing to disk.
+ * keeps no record, evaluates no policy on arguments and syncs nothing to disk.
  */
 import { spawn } from 'node:child_process';
 import { generateKeyPairSync, sign } from 'node:crypto';

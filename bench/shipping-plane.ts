@@ -1,8 +1,8 @@
 /**
- * The target that is whole: a data plane as production starts it (`service.js`), which ships its
- * records over HTTP to a real control plane with its PostgreSQL. The data plane has core 1 for
- * itself. The control plane shares core 0 with the load, at a lower priority: it takes what the
- * load leaves, and a measurement ends when it has everything.
+ * The complete target: a data plane started as in production (`service.js`), which ships its
+ * records over HTTP to a real control plane with its PostgreSQL. The data plane has core 1 to
+ * itself. The control plane shares core 0 with the load at a lower priority: it uses what the load
+ * leaves, and a measurement ends when it has every record.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ import {
   type Target,
 } from './processes.ts';
 
-/** Lower than the load's: PostgreSQL inherits it. */
+/** Lower than the load's; PostgreSQL inherits it. */
 const NICE = 10;
 const READY_WITHIN_MS = 30_000;
 const SETTLED_WITHIN_MS = 120_000;
@@ -64,7 +64,7 @@ async function startControlPlane({ outdir }: Build): Promise<ServiceProcess> {
   const service = await startService({
     build: outdir,
     env: { SERVICE_DEPLOYMENT_MODE: 'control-plane' },
-    // Both replace themselves by Node, so that the child is the service.
+    // Both commands replace themselves with Node, so that the child process is the service.
     wrapper: [...nice, ...onCore(0)],
   });
   process.once('exit', () => service.child.kill());
@@ -166,7 +166,7 @@ async function takeToken(origin: string, authorization: string): Promise<string>
   return z.object({ access_token: z.string() }).parse(JSON.parse(text)).access_token;
 }
 
-/** Opens an MCP session and puts its id to the headers. */
+/** Opens an MCP session and adds its id to the headers. */
 export async function openSession(
   origin: string,
   path: string,

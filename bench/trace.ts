@@ -1,9 +1,9 @@
 /**
  * `npm run bench:trace`: how long the trace of a workflow session with many events takes, from the
- * request to the whole answer, by the built service on a PostgreSQL with fsync. The events are
+ * request to the complete answer, with the built service on a PostgreSQL with fsync. The events are
  * decisions of four agents in chains of ten, stored by the product's own projection.
  *
- *   BENCH_EVENTS (10000), BENCH_ROUNDS (5)
+ * BENCH_EVENTS (10000), BENCH_ROUNDS (5)
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -25,7 +25,7 @@ const BATCH = 500;
 const CHAIN = 10;
 
 const dataDir = mkdtempSync(join(tmpdir(), 'governance-bench-'));
-chmodSync(dataDir, 0o755); // as root, PostgreSQL's own user has to get in
+chmodSync(dataDir, 0o755); // When run as root, PostgreSQL's own user needs access.
 const log = { info: () => {}, warn: (message: string) => console.error(message) };
 const server = await startEmbeddedPostgres({ dataDir, log });
 try {
@@ -75,12 +75,12 @@ async function aSession(admin: AdminApi) {
   return { path: `${sessions}/${session.id}/trace`, session: session.id, agents };
 }
 
-/** As ingest has the projection do it, a transaction a batch. */
+/** Like the projection during ingest: one transaction per batch. */
 async function writeEvents(session: string, agents: readonly string[]): Promise<void> {
   const url = new URL(server.superuserUrl);
   url.pathname = new URL(server.url).pathname;
   const superuser = new pg.Pool({ connectionString: url.href, max: 1 });
-  superuser.on('error', () => {}); // the server may end first, after a failure
+  superuser.on('error', () => {}); // After a failure the server may end first.
   const client = await superuser.connect();
   try {
     const { rows } = await client.query<{ tenant_id: string }>(

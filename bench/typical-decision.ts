@@ -1,7 +1,7 @@
 import { uuidv7 } from '@governance/shared/ids';
 import { aDecision } from '../tests/support/a-data-plane.ts';
 
-/** About a kilobyte, with what a real decision has. */
+/** About a kilobyte, with the members of a real decision. */
 export function aTypicalDecision(i: number, over: Parameters<typeof aDecision>[0] = {}) {
   return aDecision({
     agent_id: `0190aaaa-0000-7000-8000-${String(i % 40).padStart(12, '0')}`,

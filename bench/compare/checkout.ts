@@ -17,7 +17,7 @@ import { BENCH_ENTRY_POINTS, type Build } from '../processes.ts';
 export interface Checkout {
   build: Build;
   commit: string;
-  /** Whether it names other packages than those that it was given. */
+  /** Whether it declares other packages than those it was given. */
   hasOtherPackages: boolean;
   remove(): void;
 }
@@ -25,8 +25,8 @@ export interface Checkout {
 /**
  * Checks a commit out below `.tmp` and builds it there.
  *
- * @param ref anything that names a commit
- * @throws Error where there is no such commit, or it does not build
+ * @param ref any name of a commit
+ * @throws Error if there is no such commit or it does not build
  */
 export function checkOut(root: string, ref: string): Checkout {
   const git = (...args: string[]) =>
@@ -64,8 +64,8 @@ function findCommit(root: string, ref: string): string {
 }
 
 /**
- * Gives a checkout the packages installed here. The workspaces are its own, or it would run this
- * checkout's code.
+ * Links the packages installed here into a checkout. Its workspaces are linked to its own folders,
+ * or it would run this checkout's code.
  */
 function linkPackages(root: string, folder: string): void {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
@@ -84,7 +84,7 @@ function linkPackages(root: string, folder: string): void {
   }
 }
 
-/** By its own build script, in a process of its own. */
+/** With its own build script, in a separate process. */
 function buildApart({ root, outdir }: Build): void {
   const script = pathToFileURL(join(root, 'scripts/build.mjs')).href;
   const entries = BENCH_ENTRY_POINTS.filter((path) => existsSync(join(root, path)));

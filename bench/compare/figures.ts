@@ -6,7 +6,7 @@ export type BuildName = 'before' | 'now';
 
 export interface Spread {
   median: number;
-  /** The median of the distances from the median. */
+  /** Median absolute deviation. */
   mad: number;
   least: number;
   most: number;
@@ -19,13 +19,13 @@ export interface Comparison {
   metric: 'requests/s' | 'CPU µs a call';
   before: Spread;
   now: Spread;
-  /** Of the medians, now to before. */
+  /** The ratio of the medians, now to before. */
   ratio: number;
   /** `falls` is worse, `rises` better. */
   verdict: Verdict;
 }
 
-/** How much worse or better a median must be, beyond the spread of both builds. */
+/** How far apart the medians must be, beyond the spread of both builds. */
 const TOLERANCE = 0.05;
 
 export function spreadOf(values: readonly number[]): Spread {
@@ -39,9 +39,9 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /**
- * Compares the builds by each number of connections.
+ * Compares the builds at each number of connections.
  *
- * @throws Error where a measurement has no CPU time, as without /proc
+ * @throws Error if a measurement has no CPU time, as on systems without /proc
  */
 export function compareBuilds(measured: Record<BuildName, readonly Measurement[]>): Comparison[] {
   const connections = [...new Set(measured.now.map((one) => one.connections))];
@@ -73,7 +73,10 @@ function compare(
   return { connections, metric, before, now, ratio: now.median / before.median, verdict };
 }
 
-/** Whether one is lower than the other by more than the tolerance, both at their best for each other. */
+/**
+ * Whether `low` is below `high` by more than the tolerance, even with each moved towards the other
+ * by its deviation.
+ */
 function isBeyond(low: Spread, high: Spread): boolean {
   return low.median + low.mad < (high.median - high.mad) * (1 - TOLERANCE);
 }

@@ -3,7 +3,7 @@ import { BUILTIN_PATTERNS } from '../../shared/src/detect/dlp/builtin-patterns.t
 import { GATES } from '../../shared/src/detect/dlp/decode/gates.ts';
 import type { PatternSource } from '../../shared/src/detect/engine/pattern-set.ts';
 
-/** What a plain scan asks the engine, marks of disguises included. */
+/** What a plain scan searches for with the engine, including the marks of disguises. */
 export function builtinExpressions(): PatternSource[] {
   const patterns = BUILTIN_PATTERNS.flatMap(({ name, expressions }) =>
     expressions.map((one, i) => ({
@@ -17,7 +17,10 @@ export function builtinExpressions(): PatternSource[] {
   return [...patterns, ...marks];
 }
 
-/** What JavaScript writes otherwise is the flag for any case, which it has for a whole expression only. */
+/**
+ * Only the case-insensitive flag is written differently in JavaScript, which has it only for a
+ * whole expression.
+ */
 export function toJavaScript(regex: string): RegExp {
   const without = regex.replace(/^\(\?i\)/, '').replaceAll('(?i:', '(?:');
   return without === regex ? new RegExp(regex) : new RegExp(without, 'i');

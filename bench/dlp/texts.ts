@@ -21,13 +21,13 @@ const JSON_TEXT = `{"path":"/srv/reports/2026/summary.md","lines":[12,48],"optio
 "river side","count":3,"open":false}],"note":"Please compare both lists and write down the rest."}
 `;
 
-/** Prose, a program and JSON in turns. */
+/** Alternating prose, code and JSON. */
 export function cleanText(size: number): string {
   const block = PROSE + CODE + JSON_TEXT;
   return block.repeat(Math.ceil(size / block.length)).slice(0, size);
 }
 
-/** A generator of Lehmer's: whole numbers below `bound`. */
+/** A Lehmer generator: whole numbers below `bound`. */
 function createRandom(seed: number): (bound: number) => number {
   let state = 20_261_122 + seed;
   return (bound) => {
@@ -52,7 +52,9 @@ const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const LETTERS = UPPER + UPPER.toLowerCase();
 const PRINTED = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)).join('');
 
-/** Random texts of one size are another for each seed; the others are always the same. */
+/**
+ * Each seed gives a different random text of the same size; the other texts are always the same.
+ */
 export const HOSTILE: readonly { name: string; make(size: number, seed: number): string }[] = [
   { name: 'random base64', make: randomOf(`${LETTERS}0123456789+/`) },
   { name: 'random digits and separators', make: randomOf('0123456789 -.') },

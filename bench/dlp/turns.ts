@@ -1,20 +1,21 @@
 import { cpuUsage } from 'node:process';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
-/** The least duration of one turn: CPU is counted in steps. */
+/** The least duration of one turn: CPU time is counted in coarse steps. */
 const TURN_MICROS = 40_000;
-/** Warm-up of a piece of work, until its code is optimised. */
+/** Warm-up of a piece of work until its code is optimised. */
 const WARM_MICROS = 300_000;
 
 /**
- * CPU microseconds of each piece of work. All take turns in every round and the least of a piece
+ * CPU microseconds of each piece of work. Every round measures all of them in turn, and the minimum
  * counts, since other work on the machine only ever adds.
  */
 export function leastCpuMicros(works: readonly (() => unknown)[], rounds = ROUNDS): number[] {
   const repeats = works.map((work) => {
     let count = 2;
     let once = cpuMicros(work, count) / count;
-    // The first calls are interpreted: what is told from them alone would never be compiled.
+    // The first calls are interpreted. A count estimated from them alone would be too low for the
+    // code to be compiled.
     for (let spent = once * count; spent < WARM_MICROS; spent += once * count) {
       count = Math.max(1, Math.ceil(TURN_MICROS / Math.max(once, 0.5)));
       once = cpuMicros(work, count) / count;

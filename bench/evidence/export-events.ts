@@ -1,7 +1,7 @@
 /**
- * Exports what a control plane recorded, by the public API: an evidence package with all of its
- * volumes, and the audit trail as a SIEM reads it. The control plane and its PostgreSQL are
- * processes of their own, whose CPU time and memory are measured separately.
+ * Exports what a control plane recorded through the public API: an evidence package with all its
+ * volumes, and the audit trail as a SIEM reads it. The control plane and its PostgreSQL run in
+ * separate processes, whose CPU time and memory are measured separately.
  */
 import { createHash } from 'node:crypto';
 import { createWriteStream, readdirSync, readFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ const QUIET_EVERY_MS = 2_000;
 /** Of a core. */
 const QUIET_SHARE = 0.1;
 
-/** @param folder where the volumes are put */
+/** @param folder for the volumes */
 export async function exportEvidence(
   service: ServiceProcess,
   admin: AdminApi,
@@ -77,7 +77,7 @@ export async function exportEvidence(
   return { made: { ...make, volumes: volumes.length, bytes }, downloaded, paths };
 }
 
-/** Waits until the control plane has verified in the background new and restored records. */
+/** Waits until the control plane's background verification has covered new and restored records. */
 export async function untilQuiet({ child }: ServiceProcess): Promise<void> {
   const { pid } = child as { pid: number };
   for (let quiet = 0; quiet < 3; ) {
@@ -109,7 +109,7 @@ export function exportTrail(
   });
 }
 
-/** Runs a part of the bench. */
+/** Runs one part of the bench. */
 async function step(service: ServiceProcess, run: () => Promise<number>): Promise<Step> {
   const { pid } = service.child as { pid: number };
   const server = postmasterOf(service.dataDir);
@@ -120,7 +120,7 @@ async function step(service: ServiceProcess, run: () => Promise<number>): Promis
   return { events, seconds, control_plane: used.own(), postgres: used.postgres() };
 }
 
-/** PostgreSQL writes its id on the first line. */
+/** PostgreSQL writes its process id on the first line. */
 function postmasterOf(dataDir: string): number {
   const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
   const file = files.find((name) => name.endsWith('postmaster.pid'));

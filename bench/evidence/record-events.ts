@@ -1,6 +1,6 @@
 /**
- * Records events as data planes do: signed batches of 500 over HTTP, each stream's in order, so that
- * every check of the ingest is made.
+ * Records events as data planes do: signed batches of 500 over HTTP, in order within each stream,
+ * so that ingest makes every check.
  */
 import {
   CHANNEL_PATHS,
@@ -18,7 +18,7 @@ import { aTypicalDecision } from '../typical-decision.ts';
 const BATCH = 500;
 const STREAMS = 4;
 const AGENTS = 40;
-/** What a control plane that is busy asks for. */
+/** The delay that a busy control plane asks for. */
 const RETRY_MS = 1_000;
 
 interface Writer {
@@ -27,7 +27,7 @@ interface Writer {
   revision: number;
 }
 
-/** @returns how many were recorded */
+/** @returns the number of recorded events */
 export async function recordEvents(url: string, admin: AdminApi, events: number): Promise<number> {
   const { token } = await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', {
     label: 'bench',
@@ -46,7 +46,7 @@ export async function recordEvents(url: string, admin: AdminApi, events: number)
       while (next < batches) {
         fill(writer, next++, agents);
         await writer.send();
-        // What was shipped is not needed any more.
+        // Shipped records are no longer needed.
         writer.plane.records.splice(0);
       }
     }),

@@ -1,4 +1,4 @@
-/** A process that verifies a set of volumes by the library, and says what that took. */
+/** A process that verifies a set of volumes with the library and reports the cost. */
 import { createReadStream, readFileSync } from 'node:fs';
 import { parseTrustAnchor } from '@governance/verifier/trust';
 import { COMMAND_LIMITS } from '@governance/verifier/verify-package';

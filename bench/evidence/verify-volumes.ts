@@ -1,4 +1,4 @@
-/** Verifies a set of volumes by the command, as an auditor runs it, and by the library. */
+/** Verifies a set of volumes with the command, as an auditor runs it, and with the library. */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ export interface Verified {
   peak_mib: number;
 }
 
-/** Between two looks at the process; its last one is what counts. */
+/** Between two samples of the process; the last one counts. */
 const LOOK_MS = 20;
 
 /** @param outdir where the command is built */
@@ -47,7 +47,7 @@ export async function verifyByCommand(
   return { verdict: [...output.matchAll(verdict)].at(-1)?.[1] ?? output, seconds, ...used };
 }
 
-/** In a process of its own, without its start. */
+/** In a separate process, whose start is not counted. */
 export async function verifyByLibrary(paths: readonly string[], anchor: string): Promise<Verified> {
   const child = fork(new URL('./verify-library.ts', import.meta.url), [anchor, ...paths]);
   const [verified] = (await once(child, 'message')) as [Verified];

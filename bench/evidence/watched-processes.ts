@@ -1,18 +1,18 @@
-/** What processes use while a part of the bench runs: CPU time and the most memory. Linux only. */
+/** What processes use while a part of the bench runs: CPU time and peak memory. Linux only. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpuSeconds, peakMiB } from '../../tests/support/process-cpu.ts';
 
 export interface Used {
   cpu_seconds: number;
-  /** The most that was resident at once, of the largest of the processes. */
+  /** Peak resident memory of the largest process. */
   peak_mib: number;
 }
 
 /**
  * Begins to watch.
  *
- * @param list the processes' ids; asked again at the end, since some come and go
- * @returns what tells what they used since
+ * @param list the processes' ids; called again at the end, since some come and go
+ * @returns a function that reports their use since
  */
 export function watch(list: () => number[]): () => Used {
   const before = new Map(list().map((pid) => [pid, cpuOf(pid)]));
@@ -38,12 +38,12 @@ export const familyOf = (parent: number): number[] => [
     .filter((pid) => pid > 0 && parentOf(pid) === parent),
 ];
 
-/** The kernel counts the peak anew. */
+/** Resets the kernel's peak. */
 function forgetPeak(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
-    // Of another user, or gone: then it is the peak since its start.
+    // The process belongs to another user, or has ended: the peak is then that since its start.
   }
 }
 
@@ -56,7 +56,7 @@ function parentOf(pid: number): number {
   });
 }
 
-/** A process may end between two looks. */
+/** A process may end between two samples. */
 function orZero(read: () => number): number {
   try {
     return read();

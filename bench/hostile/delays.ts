@@ -1,4 +1,4 @@
-/** How long other calls wait while hostile bodies come in. */
+/** How long other calls wait while hostile bodies arrive. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -6,20 +6,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Growth, Reader } from './growth.ts';
 import { readMainThread } from './thread-account.ts';
 
-/** Bodies under way at a time. */
+/** Bodies in flight at a time. */
 const AT_ONCE = 20;
-/** The shapes that take the most CPU come so often, all others once. */
+/** How many of the most expensive shapes are sent TIMES times more; each shape is sent once. */
 const DEAREST = 4;
 const TIMES = 10;
-/** Of a hundred calls one may be slower. */
+/** One call in a hundred may be slower. */
 const SHARE = 0.99;
 const CONTROL_MS = 5_000;
 
 export interface DelayedService {
   pid: number;
-  /** Where an agent that does nothing wrong pings, and as whom. */
+  /** Where a well-behaved agent pings, and with which credentials. */
   probe: { url: string; authorization: string };
-  /** The longest that the event loop stood still since it was asked before. */
+  /** The longest time that the event loop was blocked since the last call. */
   readLoopStopMs(): Promise<number>;
 }
 
@@ -27,11 +27,13 @@ export interface Delays {
   calls: number;
   p50: number;
   p99: number;
-  /** The same percentile while nothing hostile came in. */
+  /** The same percentile without hostile bodies. */
   controlP99: number;
-  /** Of the time that the event loop's thread could have run, what it did run. */
+  /** The share of its runnable time that the event loop's thread ran. */
   share: number;
-  /** What the 99th of 100 calls waits more than without, at the share that the thread ran. */
+  /**
+   * The increase of the 99th percentile over the control, scaled by the share that the thread ran.
+   */
   delayMs: number;
   loopStopMs: number;
 }
@@ -76,7 +78,7 @@ export async function measureDelays(
   }
 }
 
-/** The largest of each shape, and the dearest again and again among them. */
+/** The largest body of each shape, and the most expensive ones repeatedly. */
 function queueOf({ shapes, sizes }: Reader, found: readonly Growth[]): Buffer[] {
   const largest = sizes.at(-1) as number;
   const dearest = [...found]

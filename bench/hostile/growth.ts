@@ -5,37 +5,38 @@ import type { Shape } from './shapes.ts';
 export interface Reader {
   name: string;
   shapes: readonly Shape[];
-  /** Each twice the one before. */
+  /** Each is twice the previous one. */
   sizes: readonly number[];
-  /** Reads it, refused or not. */
+  /** Reads the bytes; refusing them is fine. */
   read(bytes: Buffer): unknown;
-  /** CPU of what reads, in milliseconds so far; this process where it says nothing. */
+  /** CPU time used by the reader so far, in milliseconds; without it, this process's. */
   cpuMs?(): number;
 }
 
 export interface Growth {
   reader: string;
   shape: string;
-  /** Milliseconds of CPU at each size. */
+  /** CPU milliseconds at each size. */
   ms: number[];
-  /** The growth of one doubling: the mean over all sizes. */
+  /** The mean growth per doubling over all sizes. */
   ratio: number;
-  /** The greatest single one, in which the collector and fresh pages of memory show. */
+  /** The greatest single growth; it includes garbage collection and fresh pages of memory. */
   steepest: number;
 }
 
-/** Below this a doubling is mostly noise; smaller times count as this. */
+/** Smaller times count as this: below it a doubling is mostly noise. */
 const FLOOR_MS = 10;
-/** How often each size is read, one after the other, and how often at most where it looks steep. */
+/** How many rounds measure each size, and at most how many if the growth looks steep. */
 const ROUNDS = 2;
 const MAX_ROUNDS = 12;
 export const GOAL = 2.5;
-/** What a doubling costs in quadratic time: no single one may. */
+/** What a doubling costs in quadratic time: no single doubling may reach it. */
 export const QUADRATIC = 4;
 
 /**
  * Measures one shape. Other work on the machine, the collector and the optimiser only ever add to
- * CPU time, so the least of several rounds counts; what looks too steep is read more often.
+ * CPU time, so the minimum over several rounds counts; a shape that looks too steep gets more
+ * rounds.
  */
 export async function measureGrowth(reader: Reader, shape: Shape): Promise<Growth> {
   const inputs = reader.sizes.map((size) => shape.make(size));
@@ -57,9 +58,9 @@ async function cpuOf({ read, cpuMs }: Reader, input: Buffer): Promise<number> {
   try {
     await read(input);
   } catch {
-    // Refused, which is an answer.
+    // A refusal is an answer, too.
   }
-  // The account of another process is brought up to date when it comes to rest.
+  // The CPU account of another process is up to date only once it is idle.
   if (cpuMs) await sleep(2);
   return (cpuMs ?? ownCpuMs)() - before;
 }

@@ -1,7 +1,7 @@
 /**
- * Calls a service as a well-behaved agent, one call after the other, and measures each. A separate
- * process: the one that sends hostile bodies is too busy. Asked by a message, it answers with the
- * times since it was asked before.
+ * Calls a service as a well-behaved agent, one call after the other, and times each. It runs in a
+ * separate process, since the one that sends hostile bodies is too busy. Each message from the
+ * parent is answered with the times since the last one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 

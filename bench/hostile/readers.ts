@@ -1,4 +1,4 @@
-/** What reads foreign bytes without a listener: of MCP servers, of a control plane, of a ledger. */
+/** Readers of foreign bytes without a listener: from MCP servers, a control plane and a ledger. */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,7 +23,7 @@ import { readMainThread } from './thread-account.ts';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const LIMIT = 4 * MIB;
-/** As undici and pipes hand them over. */
+/** The chunk size of undici and of pipes. */
 const CHUNK = 64 * KIB;
 const HALF_TO_FOUR = [MIB / 2, MIB, 2 * MIB, 4 * MIB];
 
@@ -31,7 +31,10 @@ function* chunksOf(bytes: Buffer, size = CHUNK): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** As many unreadable lines of a process end it; over HTTP the first ends the exchange. */
+/**
+ * More than this many unreadable lines in a row end a process; over HTTP the first one ends the
+ * exchange.
+ */
 const UNREADABLE_LINES = 1000;
 
 function readEvents(bytes: Buffer, chunk?: number): void {
@@ -67,7 +70,7 @@ const publicKey = {
   key: writer.signingKey,
 };
 
-/** A batch that its writer signed, whose records are what the shape says. */
+/** A batch signed by its writer, with records given by the shape. */
 function aBatch(bytes: Buffer, isWhole: boolean): Buffer {
   const { deploymentId, signingKey } = writer;
   const own = createWriter(tenantId, deploymentId, signingKey);
@@ -93,7 +96,7 @@ const members: Shape = {
   make: (size) => Buffer.alloc(size, 'a'),
 };
 
-/** A control plane that answers whatever it was told last. */
+/** A control plane that answers with the last bytes it was given. */
 async function startAnswering() {
   let answer: Buffer = Buffer.alloc(0);
   const server: Server = createServer((request, response) => {
@@ -129,7 +132,7 @@ async function startAnswering() {
   };
 }
 
-/** Makes them; `stop` ends what they hold. */
+/** Creates the readers; `stop` releases their resources. */
 export async function createReaders(): Promise<{ readers: Reader[]; stop(): Promise<void> }> {
   const controlPlane = await startAnswering();
   const readers: Reader[] = [
@@ -179,7 +182,7 @@ export async function createReaders(): Promise<{ readers: Reader[]; stop(): Prom
       name: 'the archive of a bundle',
       shapes: [zeros, members, ...JSON_SHAPES.slice(0, 20)].map(({ name, make }) => ({
         name,
-        // Quickly, not well: making it is not what is measured.
+        // Fast compression: its cost is not what is measured.
         make: (size) => gzipSync(Buffer.alloc(size, make(MIB)), { level: 1 }),
       })),
       sizes: [4 * MIB, 8 * MIB, 16 * MIB],
@@ -196,7 +199,7 @@ export async function createReaders(): Promise<{ readers: Reader[]; stop(): Prom
       shapes: JSON_SHAPES,
       sizes: [MIB / 2, MIB, 2 * MIB],
       read: controlPlane.readFeed,
-      // Without the threads that collect beside it, as of the service.
+      // The main thread alone, without the collector's threads, as for the service.
       cpuMs: () => readMainThread(process.pid).cpuMs,
     },
     {

@@ -1,4 +1,4 @@
-/** A whole service of its own, and what it reads over HTTP. */
+/** A separate service process, and what it reads over HTTP. */
 import { adminApi } from '../../tests/support/admin-api.ts';
 import { startService } from '../../tests/support/service-process.ts';
 import type { DelayedService } from './delays.ts';
@@ -8,7 +8,7 @@ import { readMainThread } from './thread-account.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** So many small requests are measured together. */
+/** This many small requests are measured together. */
 const REQUESTS = 10;
 
 const ARGUMENTS = [
@@ -34,7 +34,7 @@ export async function startHostileService() {
 
 async function readersOf({ url, adminPassword, child }: Awaited<ReturnType<typeof startService>>) {
   const admin = await adminApi(url, 'admin', adminPassword);
-  // Nobody listens there: a call is read, judged and recorded, and ends.
+  // Nobody listens there: a call is read, judged and recorded, and then fails.
   const server = { server_id: 'up', transport: 'streamable-http', url: 'http://127.0.0.1:9/mcp' };
   await admin.post('/api/v1/mcp-servers', server);
   await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
@@ -157,7 +157,7 @@ async function readersOf({ url, adminPassword, child }: Awaited<ReturnType<typeo
   return { ...delayed, readers, isDelaying: ({ name }: Reader) => delaying.has(name) };
 }
 
-/** A 500 is a fault of the reader, whatever it was given. */
+/** A 500 is the reader's fault, whatever the input. */
 class HostileServerError extends Error {
   constructor(path: string) {
     super(`${path} answered 500`);

@@ -2,7 +2,7 @@
 
 export interface Shape {
   name: string;
-  /** About `size` bytes of it. */
+  /** Returns about `size` bytes. */
   make(size: number): Buffer;
 }
 
@@ -10,7 +10,7 @@ const times = (unit: string, size: number) =>
   unit.repeat(Math.max(1, Math.floor(size / Buffer.byteLength(unit))));
 const list = (unit: string, size: number) => `[${times(`${unit},`, size)}${unit}]`;
 
-/** Different members, each made from its number. */
+/** Distinct members, each made from its number. */
 function members(size: number, member: (i: number) => string): string[] {
   const made: string[] = [];
   for (let length = 0; length < size; length += (made.at(-1) as string).length + 1) {
@@ -25,16 +25,16 @@ const object = (size: number, member: (i: number) => string) =>
 const texts = (made: Record<string, (size: number) => string>): Shape[] =>
   Object.entries(made).map(([name, make]) => ({ name, make: (size) => Buffer.from(make(size)) }));
 
-/** A list of different values, each of which takes so many bytes. */
+/** A list of distinct values of this many bytes each. */
 const spread = (width: number, size: number, value: (i: number) => string) =>
   `[${members(size, (i) => value(i).padEnd(width)).join(',')}]`;
 
-/** Decimals of 17 digits, each another. */
+/** Distinct decimals of 17 digits. */
 const decimal = (i: number) => String(((i * 7919 + 1) % 999_983) / 1_000_003);
 
 /**
- * Values of JSON, whole and broken. Most at full density have more values than any bound allows and
- * are refused early; those that are spread stay just below the bounds, and are read whole.
+ * JSON values, whole and broken. At full density most have more values than any limit allows and
+ * are refused early; the spread-out ones stay just below the limits and are read in full.
  */
 export const JSON_SHAPES: Shape[] = texts({
   'spread keys': (size) => object(size, (i) => `"k${i}":1`.padEnd(219)),
@@ -77,7 +77,7 @@ export const JSON_SHAPES: Shape[] = texts({
   quotes: (size) => times('"', size),
 });
 
-/** What is read by lines, cut anywhere. */
+/** Input that is read by lines, cut anywhere. */
 export const LINE_SHAPES: Shape[] = texts({
   'line feeds': (size) => times('\n', size),
   'carriage returns': (size) => times('\r', size),
@@ -104,10 +104,10 @@ export const LINE_SHAPES: Shape[] = texts({
 });
 
 const encoded = (text: string) => Buffer.from(text).toString('base64url');
-/** Three characters of base64 are four. */
+/** Three bytes become four characters of base64. */
 const within = (size: number) => Math.floor((size * 3) / 4);
 
-/** Texts of one kind of character. */
+/** Texts that repeat one kind of character. */
 export const TEXT_SHAPES: Shape[] = texts({
   dots: (size) => times('.', size),
   'equal signs': (size) => times('=', size),
@@ -121,7 +121,7 @@ export const TEXT_SHAPES: Shape[] = texts({
   commas: (size) => times('a,', size),
 });
 
-/** What stands in a header: no controls. */
+/** Allowed in a header: no control characters. */
 export const TOKEN_SHAPES: Shape[] = [
   ...JSON_SHAPES.filter(({ name }) => name !== 'white space').map(({ name, make }) => ({
     name: `token: ${name}`,

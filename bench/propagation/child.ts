@@ -1,4 +1,4 @@
-/** Child processes that are asked and answer, by their IPC channel. */
+/** Child processes that answer requests over their IPC channel. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { z } from 'zod';
 
@@ -7,9 +7,9 @@ const Request = z.object({ id: z.int(), name: z.string(), argument: z.unknown() 
 
 export interface Child {
   readonly pid: number;
-  /** @throws Error what the child's handler threw, or that it ended */
+  /** @throws Error what the child's handler threw, or that the child ended */
   ask<T>(name: string, argument?: unknown): Promise<T>;
-  /** Asks it to end, and waits until it did. */
+  /** Asks the child to end, and waits until it has. */
   end(): Promise<void>;
 }
 
@@ -58,12 +58,12 @@ export function startChild(file: string, env: Record<string, string> = {}): Chil
 }
 
 /**
- * In a child: answers what it is asked, and ends when the parent lets go of it.
+ * In a child: answers requests, and ends when the parent disconnects.
  *
- * @param handlers by name; what they take and give is JSON
+ * @param handlers by name; their arguments and results are JSON
  */
 export function serveParent(
-  // The parent is the same program: each handler knows what it is sent.
+  // The parent is part of the same program: each handler knows what it is sent.
   handlers: Record<string, (argument: never) => unknown>,
   onEnd: () => Promise<void>,
 ): void {

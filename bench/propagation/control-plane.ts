@@ -1,4 +1,4 @@
-/** The control plane as a process of its own, and what it and its PostgreSQL count. */
+/** The control plane as a separate process, and the counters of it and its PostgreSQL. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -8,15 +8,15 @@ import { cpuSeconds, residentMiB } from '../../tests/support/process-cpu.ts';
 import { type ServiceProcess, startService } from '../../tests/support/service-process.ts';
 import { tenth } from './figures.ts';
 
-/** The embedded server writes its own there (embedded-postgres.ts). */
+/** The embedded server writes its credentials there (embedded-postgres.ts). */
 const Credentials = z.object({ superuserPassword: z.string(), port: z.int() });
 
 /** Counters since the start of the process or of the database. */
 export interface Counters {
   transactions: number;
-  /** Rows that queries and index look-ups gave back. */
+  /** Rows that queries and index look-ups returned. */
   rowsRead: number;
-  /** Statements on the tables of the channels that read them: their scans, by table. */
+  /** Scans of the tables behind the channels that read them, by table. */
   scans: Record<string, number>;
   rowsWritten: number;
   bundleBuilds: number;
@@ -26,7 +26,7 @@ export interface Counters {
 export interface BenchControlPlane {
   service: ServiceProcess;
   admin: AdminApi;
-  /** As PostgreSQL has them once its sessions told, which they do within a second. */
+  /** As PostgreSQL has them once its sessions have reported, which they do within a second. */
   counters(): Promise<Counters>;
   residentMiB(): number;
   stop(): Promise<void>;
@@ -38,7 +38,7 @@ const TABLES = ['bundles', 'data_plane_tokens', 'data_planes', 'feed_entries', '
 export async function startControlPlane(build: string): Promise<BenchControlPlane> {
   const env = { SERVICE_DEPLOYMENT_MODE: 'control-plane' };
   const service = await startService({ build, env });
-  // Not left behind by a bench that fails.
+  // Not left running by a bench that fails.
   process.once('exit', () => service.child.kill());
   const { pid } = service.child as { pid: number };
   const { superuserPassword: password, port } = Credentials.parse(
@@ -90,7 +90,7 @@ export async function startControlPlane(build: string): Promise<BenchControlPlan
   };
 }
 
-/** `after` less `before`, each divided by `by`, to a tenth. */
+/** `after` minus `before`, each divided by `by`, to one decimal. */
 export function difference(before: Counters, after: Counters, by: number): Counters {
   const per = (name: Exclude<keyof Counters, 'scans'>) =>
     Math.round(((after[name] - before[name]) / by) * 100) / 100;

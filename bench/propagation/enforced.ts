@@ -29,18 +29,23 @@ export interface EnforcedOptions {
 
 export interface EnforcedRow {
   change: string;
-  /** From the administrator's request until one plane decides otherwise, over planes and trials. */
+  /**
+   * From the administrator's request until a plane decides differently, over all planes and trials.
+   */
   plane: Spread;
   /** The same until the last plane of a trial does. */
   last: Spread;
   /** How long the administrator's request took. */
   request: Spread;
-  /** CPU milliseconds of a change until the last plane enforced it: of one plane, of the control plane. */
+  /**
+   * CPU milliseconds from a change until the last plane enforced it: of one plane, and of the
+   * control plane.
+   */
   planeCpuMs: number;
   controlPlaneCpuMs: number;
 }
 
-/** Every so many trials each plane's decision is asked for by a real call, too. */
+/** Every so many trials each plane's decision is also checked by a real call. */
 const CONFIRM_EVERY = 10;
 const SERVER = 'marked';
 
@@ -50,7 +55,7 @@ interface Change {
   name: string;
   make(): Promise<unknown>;
   expected: Expected;
-  /** What a call at the gateway comes to then. */
+  /** The result that a call at the gateway then has. */
   decision: Decision;
 }
 
@@ -130,7 +135,7 @@ export async function measureEnforced(
         const { request, reached } = await makeChange(change, children);
         const used = [planesCpu() - cpu[0], cpuSeconds(controlPlanePid) - cpu[1]] as const;
         if (trial % CONFIRM_EVERY === 0) await confirm(change);
-        // Not always at the same moment after the last change, in which polls are begun again.
+        // Varies the moment after the last change, when polls are started again.
         await sleep(20 + Math.random() * 230);
         if (trial < 0) continue; // the first one warms
         const of = times[i] as (typeof times)[number];
@@ -158,7 +163,7 @@ export async function measureEnforced(
   }
 }
 
-/** In pairs: each second one takes the first one back. */
+/** In pairs: every second change reverts the one before it. */
 function changesOf(
   admin: AdminApi,
   agentId: string,

@@ -1,8 +1,8 @@
-/** One clock for all processes of the bench, and what is said of a set of times. */
+/** One clock for all processes of the bench, and summaries of a set of times. */
 
 /**
- * Milliseconds of the system's monotonic clock, which all processes of one machine share: a time of
- * one can be subtracted from a time of another.
+ * Milliseconds of the system's monotonic clock, which all processes of a machine share: times of
+ * different processes can be subtracted.
  */
 export function clockMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
@@ -16,7 +16,7 @@ export interface Spread {
   max: number;
 }
 
-/** Of milliseconds, to a tenth. */
+/** In milliseconds, to one decimal. */
 export function spread(times: readonly number[]): Spread {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number) =>

@@ -1,7 +1,7 @@
 /**
- * A process with some data planes, each as production starts it: a data folder, a ledger, a replica
- * and a listener of its own, joined to the control plane over HTTP. It watches what enforcement
- * reads, and reports when each of its planes decides differently.
+ * A process with several data planes, each started as in production with its own data folder,
+ * ledger, replica and listener, and joined to the control plane over HTTP. It watches what
+ * enforcement reads, and reports when each of its planes decides differently.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataPlaneCore } from '@governance/data-plane/core/data-plane-core';
@@ -16,11 +16,11 @@ import { clockMs } from './figures.ts';
 export interface PlanesOptions {
   cpUrl: string;
   token: string;
-  /** One of each plane, in a folder of their own. */
+  /** One for each plane, each in its own folder. */
   dataDirs: string[];
 }
 
-/** What a plane is to decide from now on. */
+/** The decision that each plane is to reach. */
 export type Expected =
   | { kind: 'agent'; agentId: string; isBarred: boolean }
   | { kind: 'server'; serverId: string; url: string };
@@ -37,7 +37,7 @@ interface Plane {
 const planes: Plane[] = [];
 let watching: Promise<(number | null)[]> | undefined;
 
-// The banner of each is for a terminal.
+// Each plane's banner is for a terminal.
 console.log = () => {};
 
 async function startPlane(options: PlanesOptions, dataDir: string): Promise<Plane> {
@@ -53,7 +53,7 @@ async function startPlane(options: PlanesOptions, dataDir: string): Promise<Plan
       SERVICE_CP_TOKEN: options.token,
     },
     {
-      // Production's own; only the plane's core is kept, to look at.
+      // Production's own; only the plane's core is kept, for inspection.
       connect: (given) => {
         core = given.core;
         return connectControlPlane(given);
@@ -71,7 +71,7 @@ function tenantOf({ core }: Plane): string {
   return tenantId;
 }
 
-/** Asks the very functions of the pipeline's steps and of the gateway. */
+/** Calls the very functions that the pipeline's steps and the gateway use. */
 function decides(plane: Plane, tenantId: string, expected: Expected): boolean {
   const { replica, rules } = plane.core;
   if (expected.kind === 'agent') {
@@ -87,7 +87,7 @@ function decides(plane: Plane, tenantId: string, expected: Expected): boolean {
   return active !== null && findServer(active, expected.serverId)?.url === expected.url;
 }
 
-/** When each plane first decided as expected; null for one that did not in time. */
+/** When each plane first decided as expected; null for a plane that did not in time. */
 function watch(expected: Expected): Promise<(number | null)[]> {
   const tenants = planes.map(tenantOf);
   const reached: (number | null)[] = planes.map(() => null);
@@ -111,7 +111,7 @@ serveParent(
       for (const dataDir of options.dataDirs) planes.push(await startPlane(options, dataDir));
       return planes.map(({ running }) => running.url);
     },
-    /** Resolves when all planes decide so, wherever they came from. */
+    /** Resolves when all planes decide so, whatever they decided before. */
     settle: async (expected: Expected) => {
       for (;;) {
         const isThere = planes.every(
@@ -122,7 +122,7 @@ serveParent(
         await sleep(50);
       }
     },
-    /** Begins to look. @returns how many planes decide so already: none should */
+    /** Begins to watch. @returns how many planes decide so already: none should */
     arm: (expected: Expected) => {
       const already = planes.filter((plane) => decides(plane, tenantOf(plane), expected));
       watching = watch(expected);

@@ -1,8 +1,8 @@
 /**
- * A process with some hundred simulated data planes. Each is registered as a real one, with keys and
- * a token of its own, and holds the long polls that a real one holds: of its feed, with cursor and
- * digest, and of its bundle, with the entity tag of the last one; each tells its heartbeat. What a
- * page says is not verified and not stored, so that the readers are not what is measured.
+ * A process with several hundred simulated data planes. Each is registered like a real one, with
+ * its own keys and token, keeps the same long polls open (its feed, with cursor and digest, and its
+ * bundle, with the last entity tag), and sends heartbeats. Pages are neither verified nor stored,
+ * so that the readers are not what is measured.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CHANNEL_PATHS, REVISION_HEADER } from '@governance/shared/channel-routes';
@@ -24,7 +24,7 @@ export type ExpectedChange =
   | { kind: 'agent'; agentId: string; status: string }
   | { kind: 'bundle'; after: number };
 
-/** By reader: when the page with the change was there, and the bundle where one was expected. */
+/** By reader: when the page with the change arrived, and the bundle if one was expected. */
 export interface Received {
   feed: (number | null)[];
   bundle: (number | null)[];
@@ -39,7 +39,7 @@ interface Reader {
   bundleAt: number | null;
 }
 
-/** As a data plane's (feed-follower.ts, bundle-sync.ts, heartbeat.ts). */
+/** As for a data plane (feed-follower.ts, bundle-sync.ts, heartbeat.ts). */
 const WAIT_SECONDS = 25;
 const PAGE = 500;
 const HEARTBEAT_MS = 60_000;
@@ -77,7 +77,7 @@ async function addReader({ cpUrl, token }: ReadersOptions): Promise<void> {
   void repeat(() => ask.readFeed(reader, WAIT_SECONDS));
   void repeat(() => ask.pullBundle(reader, WAIT_SECONDS));
   void repeat(async () => {
-    // Not all at once: real ones were not started at once.
+    // Staggered, as real ones do not all start at once.
     await sleep(HEARTBEAT_MS * (0.5 + Math.random() / 2), undefined, { ref: false });
     await ask.beat(reader);
   });

@@ -12,11 +12,11 @@ export interface ReceivedOptions {
   readers: number;
   processes: number;
   trials: number;
-  /** How long the idle control plane is watched. */
+  /** How long the idle control plane is observed. */
   idleSeconds: number;
 }
 
-/** Readers before the others come: what a change costs must be the same. */
+/** The number of readers before the others join: a change must cost the same with either number. */
 const FEW = 10;
 
 interface Times {
@@ -29,14 +29,14 @@ interface Times {
 export interface ReceivedRow {
   readers: number;
   change: string;
-  /** From the administrator's request until the page that holds the change was there. */
+  /** From the administrator's request until the page with the change arrived. */
   feed: Times;
-  /** The same until the new bundle was. */
+  /** The same until the new bundle arrived. */
   bundle: Times | null;
   request: Spread;
-  /** What one change cost, with what the readers asked meanwhile. */
+  /** What one change cost, including the readers' other requests meanwhile. */
   cost: Counters;
-  /** How long a trial's counters ran, in seconds, and so how much of idle polling is in them. */
+  /** How long the counters of a trial ran, in seconds: this much idle polling is included. */
   seconds: number;
 }
 
@@ -109,7 +109,7 @@ export async function measureReceived(
 
   try {
     for (const each of children) {
-      // A root of its own each: registrations are limited by root and minute.
+      // Each has its own root: registrations are limited per root and minute.
       const label = 'bench readers';
       each.root = (
         await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', { label })
@@ -133,7 +133,7 @@ interface Change {
   name: string;
   /** Sends the request. */
   make(): Promise<unknown>;
-  /** What is to be received after the next one; `revision` is the bundle's before it. */
+  /** What the next change must bring; `revision` is the bundle's before it. */
   expected(revision: number): ExpectedChange;
 }
 

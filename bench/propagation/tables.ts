@@ -1,4 +1,4 @@
-/** What was measured, for people. */
+/** The measurements as tables. */
 import type { EnforcedRow } from './enforced.ts';
 import { SPREAD_HEAD, spreadCells } from './figures.ts';
 import type { IdleRow, ReceivedRow } from './received.ts';

@@ -1,10 +1,10 @@
 /**
  * The MCP server behind every proxy of the bench: it answers tools/call with about 750 bytes and
- * does nothing else, so that what is measured is the way to it.
+ * does nothing else, so that the measurement is of the path to it.
  */
 import { createServer } from 'node:http';
 
-/** Words, since what looks at content reads words. */
+/** Real words, since content inspection reads words. */
 const PROSE = `The committee met on Tuesday to review the quarterly figures and agreed that the new
 warehouse should open before the end of the summer. Several members asked how the additional staff
 would be trained, and the chair explained that each team will spend two weeks with an experienced

@@ -1,7 +1,7 @@
 /**
- * Where the time of a call goes, in the gateway as production builds it: hooks of Fastify before
- * and behind the plane's own, and the parts that the plane tells of by diagnostics channel. A call's time is cut at each mark, so that
- * its parts add up to what the gateway had it.
+ * Where the time of a call goes, in the gateway as production builds it: Fastify hooks before and
+ * after the plane's own, and the parts that the plane reports through a diagnostics channel. A
+ * call's time is cut at each mark, so that its parts add up to its time in the gateway.
  */
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
@@ -12,7 +12,7 @@ import type { FastifyInstance } from 'fastify';
 
 export interface CallTimes {
   calls: number;
-  /** Mean microseconds of each part, in the order in which a call comes through them. */
+  /** Mean microseconds of each part, in the order in which a call passes them. */
   parts: { name: string; us: number }[];
 }
 
@@ -45,7 +45,7 @@ export function createCallTimer() {
     mark(requestId, part);
   };
 
-  /** To be called before the plane's routes are registered. */
+  /** Must be called before the plane's routes are registered. */
   function watch(app: FastifyInstance): void {
     app.server.prependListener('request', (request: IncomingMessage) => {
       if (isOn) arrived.set(request, performance.now());
@@ -80,7 +80,7 @@ export function createCallTimer() {
 
   return {
     watch,
-    /** Begins anew; `on` false: nothing is timed, and the hooks cost next to nothing. */
+    /** Resets the timer; with `on` false nothing is timed, and the hooks cost next to nothing. */
     reset(on: boolean): void {
       if (on && !isOn) subscribe(CALL_PARTS, observe);
       else if (!on) unsubscribe(CALL_PARTS, observe);

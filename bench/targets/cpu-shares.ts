@@ -1,13 +1,14 @@
 /**
- * What the main thread and the ledger's thread spend their CPU on: V8's sampling profiler on both,
- * each sample counted for the part of the product that was running, or that had called what was.
+ * What the main thread and the ledger's thread spend CPU time on: V8's sampling profiler runs on
+ * both, and each sample counts for the part of the product that was running, or that had called
+ * what was running.
  */
 import { readFileSync } from 'node:fs';
 import { type InspectorNotification, type Profiler, Session } from 'node:inspector';
 import { fileURLToPath } from 'node:url';
 
 export interface CpuShares {
-  /** Of the thread's CPU, by part; they add up to 1. */
+  /** Shares of the thread's CPU time by part; they add up to 1. */
   main: Record<string, number>;
   ledger: Record<string, number>;
 }
@@ -48,7 +49,7 @@ const ELSE = {
   commit: 'SQLite: COMMIT (writing, fdatasync)',
 };
 
-/** Native functions, by name: they have no file. */
+/** Native functions by name: they have no file. */
 const MESSAGES = new Set(['postMessage', 'receiveMessageOnPort', 'receiveMessage']);
 const STATEMENTS = new Set(['run', 'get', 'all', 'iterate', 'next']);
 
@@ -60,8 +61,8 @@ export function mainShares(samples: Samples): Record<string, number> {
 }
 
 /**
- * A thread that waits in fdatasync is sampled there like one that computes. So COMMIT gets what the
- * others leave of the CPU that the system counted for the thread.
+ * A thread that waits in fdatasync is sampled as if it computed. So COMMIT gets the rest of the
+ * thread's CPU time, as the system counted it, after all other parts.
  */
 export function ledgerShares(samples: Samples, cpuUs: number): Record<string, number> {
   const { [ELSE.commit]: _waiting, ...others } = samples;
@@ -90,7 +91,7 @@ export async function startProfiles() {
         const id = nextId++;
         const message = JSON.stringify({ id, method, params: parameters });
         return new Promise((resolve, reject) => {
-          // Before it is sent, since the answer can come before `post` returns.
+          // Subscribed before sending, since the answer can arrive before `post` returns.
           waiting.set(id, resolve);
           post('NodeWorker.sendMessageToWorker', { sessionId, message }).catch(reject);
         });
@@ -106,7 +107,7 @@ export async function startProfiles() {
     },
   );
   await post('NodeWorker.enable', { waitForDebuggerOnStart: false });
-  // The one before it only syncs, and waits for that in the system.
+  // The worker before it only syncs, and waits for that in the system.
   const ledger = [...workers.values()].at(-1);
   if (!ledger) throw new Error('the ledger has no thread');
   for (const one of [post, ledger]) {
@@ -147,11 +148,11 @@ function samplesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile) {
     if (url === '' && STATEMENTS.has(functionName)) {
       return caller?.functionName === 'inTransaction' ? ELSE.commit : ELSE.statements;
     }
-    // What Node does for somebody is counted for them.
+    // Node's own work is counted for its caller.
     if (parent === undefined || parent === root) return ELSE.node;
     return lookUp(parent);
   }
-  /** The pattern engine's and the policies' WebAssembly are told apart by who calls them. */
+  /** The WebAssembly of the pattern engine and of policies is told apart by its caller. */
   function partOfWasm(id: number): string | null {
     const parent = parents.get(id);
     const part = parent === undefined || parent === root ? null : lookUp(parent);
@@ -180,7 +181,7 @@ function partOfFile(url: string, line: number): string | null {
   const inPackage = PACKAGES.find(([pattern]) => pattern.test(url));
   if (inPackage) return inPackage[1];
   const source = sourceAt(url, line);
-  // The bench's own: starting and ending the profiles, its double of a control plane.
+  // The bench's own work: starting and ending the profiles, and its fake control plane.
   if (source.startsWith('bench/')) return null;
   return OWN.find(([pattern]) => pattern.test(source))?.[1] ?? ELSE.own;
 }

@@ -1,4 +1,4 @@
-/** The proxy most Node teams would take from the shelf. */
+/** The proxy that most Node teams would use off the shelf. */
 import proxy from '@fastify/http-proxy';
 import fastify from 'fastify';
 

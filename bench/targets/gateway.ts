@@ -1,8 +1,8 @@
 /**
- * The data plane as service.ts composes it, alone in its process: what is measured is its own CPU
- * with ledger and shipping, and not a control plane's. Its control plane is a double that hands
- * down one bundle and a few facts and takes every batch. ENFORCEMENT=off builds the same app with
- * enforcement left out.
+ * The data plane as service.ts composes it, alone in its process: the measurement is of its own CPU
+ * time with ledger and shipping, without a control plane's. Its control plane is a fake that serves
+ * one bundle and a few facts and accepts every batch. ENFORCEMENT=off builds the same app without
+ * enforcement.
  */
 import { generateKeyPairSync, hash, randomBytes, sign } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -169,7 +169,7 @@ const link: ControlPlaneLink = {
   shipPayloads: async ({ payloads }) => ({ results: payloads.map(() => 'stored') }),
 };
 
-// Started with a channel to the bench: it will ask where the time goes.
+// Started with an IPC channel to the bench, which will ask for a breakdown.
 const probe = process.send && isEnforced ? createProbe() : null;
 const { started: core, groupOf } = await nameThreads(() =>
   createDataPlaneCore({
@@ -240,7 +240,7 @@ process.once('SIGTERM', async () => {
   process.exit(0);
 });
 
-/** The headers of the calls: an opened session and a token that outlives the bench. */
+/** The headers of the calls: an open session and a token that outlives the bench. */
 async function openSession(): Promise<Record<string, string>> {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const iat = Math.floor(Date.now() / 1000);

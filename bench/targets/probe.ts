@@ -1,6 +1,6 @@
 /**
- * The bench's ear inside the governed gateway: it is told over Node's IPC when to begin and when to
- * answer. Made only for a process that was started with such a channel.
+ * The bench's probe inside the governed gateway: messages over Node's IPC tell it when to begin and
+ * when to report. It is created only in a process that was started with such a channel.
  */
 import type { LedgerObserver } from '@governance/data-plane/ledger/ledger';
 import { type CallTimes, createCallTimer } from './call-timer.ts';
@@ -9,10 +9,10 @@ import { type ThreadGroup, threadCpu } from './threads.ts';
 
 export interface ProbeAnswer {
   times: CallTimes;
-  /** Microseconds of CPU since the beginning, by group of threads. */
+  /** Microseconds of CPU time since the beginning, by group of threads. */
   cpu_us: Record<ThreadGroup, number>;
   commits: { groups: number; records: number; us: number; disk_us: number };
-  /** Only when it was asked for: sampling slows everything down. */
+  /** Only on request: sampling slows everything down. */
   shares: CpuShares | null;
 }
 

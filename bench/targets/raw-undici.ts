@@ -1,4 +1,6 @@
-/** The yardstick: the least a proxy in Node can do, node:http in front and undici behind. */
+/**
+ * The baseline: the minimum that a proxy in Node can do, with node:http in front and undici behind.
+ */
 import { createServer } from 'node:http';
 import { Pool } from 'undici';
 

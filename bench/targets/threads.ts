@@ -1,10 +1,10 @@
-/** The threads of this process and what each has used of the CPU. Linux only. */
+/** The threads of this process and the CPU time of each. Linux only. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
 export type ThreadGroup = 'main' | 'ledger' | 'pool' | 'v8';
 
-/** Nanoseconds of CPU so far, by thread id. */
+/** Nanoseconds of CPU time so far, by thread id. */
 export function threadCpu(): Map<number, number> {
   const cpu = new Map<number, number>();
   for (const name of readdirSync('/proc/self/task')) {
@@ -19,15 +19,15 @@ export function threadCpu(): Map<number, number> {
 }
 
 /**
- * Tells apart the threads that a step of the start makes.
+ * Identifies the threads that a step of the start creates.
  *
- * @param start makes the ledger's thread and no other
+ * @param start creates the ledger's thread and no other
  */
 export async function nameThreads<T>(
   start: () => Promise<T>,
 ): Promise<{ started: T; groupOf: (thread: number) => ThreadGroup }> {
   const first = new Set(threadCpu().keys());
-  // libuv makes its pool of threads at its first use.
+  // libuv creates its thread pool at its first use.
   await readFile('/proc/self/stat');
   const withPool = new Set(threadCpu().keys());
   const started = await start();

@@ -1,13 +1,13 @@
 /**
- * The gateway with enforcement left out, so that the bench can measure what enforcement costs on the
- * same code. Nothing is authenticated, judged, recorded or inspected.
+ * The gateway without enforcement, so that the bench can measure what enforcement costs on the same
+ * code. Nothing is authenticated, judged, recorded or inspected.
  */
 import type { JudgedCall } from '@governance/data-plane/enforcement/calls';
 import { quiet } from '@governance/data-plane/enforcement/enforcer';
 import type { Identity } from '@governance/data-plane/enforcement/steps/authenticate';
 import type { Enforcement } from '@governance/data-plane/plane/enforcement';
 
-/** @param identity whom every caller counts as */
+/** @param identity used for every caller */
 export function createUnenforced(identity: Identity): Enforcement {
   return {
     door: {
