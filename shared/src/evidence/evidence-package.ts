@@ -32,7 +32,7 @@ export const EVIDENCE_MEMBERS = {
 export const checkpointMember = (size: number): string => `checkpoints/${size}.note`;
 
 /**
- * What a volume may hold, so that it is verified in bounded memory. A larger export is cut into
+ * The limits of a volume, so that it is verified in bounded memory. A larger export is cut into
  * volumes.
  */
 export const VOLUME_LIMITS = {
@@ -57,7 +57,7 @@ const Count = z.int().nonnegative();
 const Hashes = z.array(Sha256Hex).max(64);
 
 export const EvidenceScope = z.strictObject({
-  /** Half open: from <= time < to. */
+  /** Half-open: from <= time < to. */
   from: Timestamp,
   to: Timestamp,
   filter: z
@@ -75,20 +75,23 @@ export type EvidenceScope = z.infer<typeof EvidenceScope>;
 export const EvidenceManifest = z.strictObject({
   format: z.literal(EVIDENCE_FORMAT),
   package_id: Id,
-  /** Of all volumes of one export. */
+  /** The same in all volumes of one export. */
   set_id: Id,
   tenant_id: Id,
   issuer: Text.max(500),
   created_at: Timestamp,
   scope: EvidenceScope,
-  /** Leaves `start` to before `end`; the checkpoint of size `end` is in the package. */
+  /**
+   * Leaves from `start` up to, but not including, `end`; the checkpoint of size `end` is in the
+   * package.
+   */
   log: z.strictObject({
     origin: Text.max(300),
     epoch: z.int().positive(),
     start: Count,
     end: Count,
   }),
-  /** Of the records of events.ndjson. */
+  /** The records of events.ndjson. */
   streams: z
     .array(
       z.strictObject({
@@ -106,7 +109,7 @@ export const EvidenceManifest = z.strictObject({
   volume: z.strictObject({
     number: z.int().positive(),
     of: z.int().positive(),
-    /** SHA-256 of the payload of the manifest of the volume before. */
+    /** SHA-256 of the previous volume's manifest payload. */
     previous: Sha256Hex.nullable(),
   }),
   verification_metadata: z.strictObject({
@@ -119,8 +122,8 @@ export const EvidenceManifest = z.strictObject({
 export type EvidenceManifest = z.infer<typeof EvidenceManifest>;
 
 /**
- * A record before the first one of a stream. One that cannot be read does not say where it was: its
- * place is then proven by a batch that has it.
+ * A record before the first one of a stream. An unreadable one does not say where it was: its place
+ * is proven by a batch that contains it.
  */
 export const EvidenceBoundary = z.strictObject({
   stream: Id,
@@ -129,7 +132,7 @@ export const EvidenceBoundary = z.strictObject({
 });
 export type EvidenceBoundary = z.infer<typeof EvidenceBoundary>;
 
-/** Records that a package shows of what was before it. */
+/** Records from before the package that it shows. */
 export const MAX_BOUNDARIES = 10_000;
 
 export const EvidenceProofs = z.strictObject({
@@ -174,19 +177,19 @@ export type BundleLine = z.infer<typeof BundleLine>;
 export const PayloadLine = z.strictObject({
   event_id: Id,
   part: PayloadPart,
-  /** 16 bytes in their one writing: the last character has bits to spare. */
+  /** 16 bytes in their only encoding: the last character has spare bits. */
   salt: z.string().regex(/^[\w-]{21}[AQgw]$/),
   payload: z.string(),
 });
 export type PayloadLine = z.infer<typeof PayloadLine>;
 
-/** A line of witness.ndjson: a cosignature, as a line of a note, of the checkpoint of a size. */
+/** A line of witness.ndjson: a cosignature, as a line of a note, on the checkpoint of a size. */
 export const WitnessLine = z.strictObject({ size: Count, cosignature: z.string().max(1_000) });
 export type WitnessLine = z.infer<typeof WitnessLine>;
 
 /**
- * A line of events.ndjson whose record the control plane kept without being able to read it: its
- * bytes, as base64. Every other line is a record, verbatim.
+ * A line of events.ndjson for a record that the control plane kept without being able to read it:
+ * its bytes, in base64. Every other line is a record, verbatim.
  */
 export const UnreadRecord = z.strictObject({ unread_record: z.string() });
 
@@ -205,5 +208,5 @@ export function batchLeafHash({
   return recordHash(Buffer.from(canonicalize({ header, signature })));
 }
 
-/** SHA-256 of a manifest's payload: by this the next volume names it. */
+/** SHA-256 of a manifest's payload; the next volume names it. */
 export const manifestDigest = (payload: Uint8Array): string => hash('sha256', payload, 'hex');

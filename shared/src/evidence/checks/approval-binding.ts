@@ -1,6 +1,6 @@
 /**
- * `approval.binding`: each call that went because somebody approved it is the call that was approved,
- * in time, and went once.
+ * `approval.binding`: each call that an approval let pass is the approved call, in time, and passed
+ * once.
  */
 
 import { z } from 'zod';
@@ -11,10 +11,10 @@ import type { Evidence } from './evidence.ts';
 import type { KnownKey } from './keyset.ts';
 import { lineOf } from './location.ts';
 
-/** Clocks of the two planes differ, and the data plane's decides. */
+/** The two planes' clocks differ; the data plane's decides. */
 const SKEW_MS = 5 * 60_000;
 
-/** What the control plane records of an approval. */
+/** An approval, as the control plane records it. */
 const Approval = z.looseObject({
   event_id: z.string(),
   agent_id: z.string(),
@@ -27,7 +27,7 @@ const Approval = z.looseObject({
 });
 type Approval = z.infer<typeof Approval> & { escalation_id: string; at: string };
 
-/** A call that was made with an approval. */
+/** A call that was made under an approval. */
 type Redeemed = Pick<
   DecisionRecord,
   'agent_id' | 'mcp_server' | 'tool_name' | 'stream' | 'timestamp'
@@ -80,7 +80,7 @@ export function checkApprovals(evidence: Evidence): Check {
       if (record?.type !== 'decision' || record.v !== 2 || record.grant_id === null) return;
       const location = lineOf(EVIDENCE_MEMBERS.events, line);
       const known = redeemed.get(record.grant_id);
-      // What repeats a place may be another call, where the record behind it could not be read.
+      // A repeated place may hold another call where the record after it could not be read.
       if (known) {
         if (!isRepeated || known.hash !== hash) tally.fail('an approval was used twice', location);
       } else if (redeemed.size >= VOLUME_LIMITS.causes) {
@@ -109,7 +109,9 @@ function readApproval({ target, details, timestamp }: AdminActionRecord): Approv
   return { ...read.data, escalation_id: target.slice('escalation/'.length), at: timestamp };
 }
 
-/** In a selective package a record's batch comes later: any batch of its stream says whose it is. */
+/**
+ * In a selective package a record's batch comes later: any batch of its stream names the writer.
+ */
 export function adminSigner(evidence: Evidence, record: LedgerRecord | null): KnownKey | undefined {
   if (record?.type !== 'admin_action') return undefined;
   return evidence.signers.get(record.stream);

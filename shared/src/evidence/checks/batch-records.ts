@@ -1,10 +1,10 @@
 /**
- * The records of one batch against its header, one after the other: what batch.root and chain.head
- * say of a batch, for packages and for the control plane's own rows.
+ * Compares the records of one batch with its header, one by one: the findings of batch.root and
+ * chain.head, for packages and for the control plane's own rows.
  */
 import { createMerkleTree } from '../merkle-proofs.ts';
 
-/** What was signed of the records. */
+/** What was signed about the records. */
 export interface SignedRecords {
   firstSeq: number;
   lastSeq: number;
@@ -17,16 +17,16 @@ export interface BatchRecords {
    * Takes the next record.
    *
    * @param prevHash undefined where it cannot be read
-   * @returns what is wrong with the batch's beginning, of its first record alone
+   * @returns what is wrong with the batch's beginning; only ever for its first record
    */
   add(hash: string, prevHash: string | undefined): string | undefined;
-  /** Whether as many are there as were signed. */
+  /** Whether there are as many records as were signed. */
   isWhole(): boolean;
-  /** What is wrong with all of them; asked when they are whole. */
+  /** What is wrong with the batch as a whole; asked once it is complete. */
   findRootFault(): string | undefined;
 }
 
-/** How many records a batch says it has. */
+/** The number of records that a batch claims to have. */
 export const recordsOf = ({
   firstSeq,
   lastSeq,

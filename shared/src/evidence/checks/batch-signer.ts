@@ -1,30 +1,34 @@
-/** Who signed a batch: the stream's writer; for a stream that no writer has, the control plane. */
+/** Who signed a batch: the stream's writer, or for a stream without a writer the control plane. */
 import { isBatchSignedBy } from '../../audit-batch.ts';
 import { type BatchLine, EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import type { Evidence } from './evidence.ts';
 import type { KnownKey, WriterEntry } from './keyset.ts';
 import { lineOf } from './location.ts';
 
-/** Keys that are tried in vain, in a package: more are no stream's, and each costs a verification. */
+/**
+ * Failed key attempts allowed in a package: no stream needs more, and each costs a verification.
+ */
 const MAX_MISSES = 20_000;
 
-/** A key that may have signed a batch; of a data plane's stream, with who says so. */
+/**
+ * A key that may have signed a batch; for a data plane's stream, with the key that vouches for it.
+ */
 interface Candidate {
   key: KnownKey;
   writer?: WriterEntry;
 }
 
-/** @returns the key whose signature holds; undefined: nobody's does */
+/** @returns the key whose signature holds; undefined when none does */
 export function createSignerSearch(
   evidence: Evidence,
 ): (batch: BatchLine, line: number) => KnownKey | undefined {
   const used = new Set<KnownKey>();
   const candidates = new Map<string, Candidate[]>();
-  /** By stream: tried first, since the next batch is most often by the same key. */
+  /** By stream. Tried first, since the next batch usually has the same key. */
   const latest = new Map<string, Candidate>();
   let misses = 0;
 
-  /** Those that may sign a stream, the trusted ones first. */
+  /** The keys that may sign a stream, trusted ones first. */
   function candidatesOf(stream: string): Candidate[] {
     const known = candidates.get(stream);
     if (known) return known;
@@ -65,10 +69,10 @@ export function createSignerSearch(
     const { key, writer } = found;
     used.add(key);
     const location = lineOf(EVIDENCE_MEMBERS.batches, line);
-    // Its records say when it was: keys.validity looks at each.
+    // The records say when it was signed: keys.validity checks each.
     evidence.use({ key, notBefore: null, signedAt: null, vouchesFor: '', location });
     if (!writer?.vouchedBy) return key;
-    // Each statement by itself: one key makes many, and each when its writer registered or later.
+    // Each statement separately: one key signs many, each at or after its writer's registration.
     evidence.use({
       key: writer.vouchedBy,
       notBefore: null,

@@ -1,4 +1,4 @@
-/** Batches: who signed them, and that they are about exactly these records. */
+/** Batches: who signed them, and that they cover exactly these records. */
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { rootOfInclusion } from '../merkle-proofs.ts';
 import { type BatchRecords, createBatchRecords } from './batch-records.ts';
@@ -21,7 +21,7 @@ export function checkBatchSignature(): Check {
   };
 }
 
-/** `batch.root`: the records are the ones whose root was signed. */
+/** `batch.root`: the records are those whose root was signed. */
 export function checkBatchRoot(evidence: Evidence): Check {
   const tally = createTally('batch.root');
   let open: { batch: BatchView; records: BatchRecords } | undefined;

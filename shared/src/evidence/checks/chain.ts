@@ -1,4 +1,4 @@
-/** The hash chain of each stream, in contiguous packages: which hold each stream without gaps. */
+/** The hash chain of each stream, in contiguous packages, which hold their streams without gaps. */
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { type Check, type CheckName, createTally } from './check.ts';
 import { type ChainFaults, type Evidence, recordsOf } from './evidence.ts';
@@ -45,7 +45,7 @@ export const checkLinks = (evidence: Evidence): Check =>
 export const checkEpochs = (evidence: Evidence): Check =>
   checkFault(evidence, 'chain.epochs', 'epoch');
 
-/** `chain.start`: each stream begins with its first record, or behind a record that is shown. */
+/** `chain.start`: each stream begins with its first record, or after a record that is shown. */
 export const checkStart = (evidence: Evidence): Check =>
   checkFault(evidence, 'chain.start', 'start');
 

@@ -1,6 +1,6 @@
 /**
- * What a check of an evidence package is: it hears, in the order of the package, what the reader
- * finds, counts, and remembers the first place that is wrong. A check that throws has failed.
+ * The interface of a check of an evidence package: it receives, in the package's order, what the
+ * reader finds, counts, and keeps the first location of each fault. A check that throws has failed.
  */
 import type {
   BundleLine,
@@ -53,25 +53,25 @@ export interface CheckResult<Name extends string = CheckName> {
   name: Name;
   status: CheckStatus;
   detail: string;
-  /** What held, of `total` things that were looked at. */
+  /** How many held, of `total` that were looked at. */
   checked: number;
   total: number;
   location: Location | null;
 }
 
-/** What the reader cannot take, and whose finding that is. */
+/** What the reader cannot accept, and the check that reports it. */
 export interface ReadProblem {
   check: 'container.limits' | 'container.members' | 'json.strict';
   detail: string;
   location: Location | null;
 }
 
-/** What checks hear. All of it may come from an attacker. */
+/** What checks receive. All of it may come from an attacker. */
 export interface CheckHooks {
   problem(problem: ReadProblem): void;
   /** A member's header. */
   member(member: MemberSeen): void;
-  /** A member was read to its end. */
+  /** A member was read to the end. */
   file(file: { name: string; size: number; sha256: string }): void;
   /** A JSON document or line was read strictly. */
   json(location: Location): void;
@@ -81,7 +81,7 @@ export interface CheckHooks {
   batchesEnd(): void;
   event(event: EventView): void;
   eventsEnd(): void;
-  /** Of the event of the same line. */
+  /** For the event of the same line. */
   eventProof(proof: { line: number; value: EventProofLine }): void;
   cause(cause: CauseView & { value: CauseLine }): void;
   bundle(bundle: { line: number; value: BundleLine }): void;
@@ -91,9 +91,9 @@ export interface CheckHooks {
   keyUse(use: KeyUse): void;
 }
 
-/** Hears what checks hear, for whoever holds several packages against each other. */
+/** Receives what checks receive, for callers that compare several packages. */
 export interface Observer extends Partial<CheckHooks> {
-  /** It threw: what it would have said is not known. */
+  /** It threw: its result is unknown. */
   failed(): void;
 }
 
@@ -107,12 +107,12 @@ export interface Check extends Partial<CheckHooks> {
 export interface Tally<Name extends string = CheckName> {
   ok(count?: number): void;
   fail(detail: string, location?: Location | null): void;
-  /** Strange, and no proof of anything. */
+  /** Unusual, but no proof of anything. */
   warn(detail: string, location?: Location | null): void;
-  /** Nothing can be said, for this reason; anything that failed counts all the same. */
+  /** Nothing can be decided, for this reason; a failure counts all the same. */
   skip(reason: string): void;
   readonly hasFailed: boolean;
-  /** @param detail of a pass */
+  /** @param detail reported when the check passes */
   result(detail?: string): CheckResult<Name>;
 }
 

@@ -1,4 +1,4 @@
-/** What is wrong with one checkpoint: for packages and for the control plane's own rows. */
+/** What is wrong with one checkpoint, for packages and for the control plane's own rows. */
 import type { SignedCheckpoint } from '../checkpoint.ts';
 import type { CheckName } from './check.ts';
 
@@ -7,16 +7,16 @@ export interface CheckpointFault {
   detail: string;
 }
 
-/** What a checkpoint has to be; what is left out is not looked at. */
+/** What a checkpoint must be; omitted members are not checked. */
 export interface ExpectedCheckpoint {
   size: number;
   origin?: string;
   root?: string;
-  /** Whether a key that may sign checkpoints did. */
+  /** Whether a key that may sign checkpoints signed it. */
   isSigned?(signed: SignedCheckpoint): boolean;
 }
 
-/** @returns undefined where it is what it has to be */
+/** @returns undefined when it is as expected */
 export function findCheckpointFault(
   signed: SignedCheckpoint,
   expected: ExpectedCheckpoint,

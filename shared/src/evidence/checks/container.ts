@@ -1,9 +1,9 @@
-/** What the reader itself found of the archive: its limits, its members and its JSON. */
+/** What the reader itself found in the archive: limits, members and JSON. */
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import { type Check, createTally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 
-/** `container.limits`: no size that a reader must not follow. */
+/** `container.limits`: nothing is larger than a reader must accept. */
 export function checkLimits(): Check {
   const tally = createTally('container.limits');
   return {
@@ -26,7 +26,9 @@ const REQUIRED = [
   EVIDENCE_MEMBERS.events,
 ] as const;
 
-/** Where a member belongs: its kind, then a checkpoint's size; undefined for one that does not. */
+/**
+ * A member's place in the order: its kind, then a checkpoint's size; undefined for an unknown one.
+ */
 function placeOf(name: string): { rank: number; size: number } | undefined {
   const [, size] = CHECKPOINT.exec(name) ?? [];
   if (size !== undefined) return { rank: 1.5, size: Number(size) };
@@ -72,7 +74,7 @@ export function checkMembers(): Check {
   };
 }
 
-/** `json.strict`: every JSON text has one reading, and is of the format. */
+/** `json.strict`: every JSON text has one reading, and matches the format. */
 export function checkJson(): Check {
   const tally = createTally('json.strict');
   return {
@@ -85,7 +87,7 @@ export function checkJson(): Check {
   };
 }
 
-/** `files.digest`: the members are the ones that the manifest lists, to the byte. */
+/** `files.digest`: the members are those that the manifest lists, byte for byte. */
 export function checkFiles(evidence: Evidence): Check {
   const tally = createTally('files.digest');
   const seen = new Set<string>();

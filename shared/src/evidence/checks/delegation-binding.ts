@@ -1,6 +1,6 @@
 /**
- * `delegation.binding`: each chain of delegations that a decision names was issued link by link, and
- * ends with the agent that acted.
+ * `delegation.binding`: each chain of delegations that a decision names was issued link by link,
+ * and ends with the agent that acted.
  */
 import { z } from 'zod';
 import type { LedgerRecord } from '../../ledger-record.ts';
@@ -13,7 +13,7 @@ import { lineOf } from './location.ts';
 
 const SKEW_MS = 5 * 60_000;
 
-/** What the control plane records of a delegation. */
+/** A delegation, as the control plane records it. */
 const Issued = z.looseObject({
   workflow_session_id: z.string(),
   parent_delegation_id: z.string().nullable(),
@@ -56,7 +56,7 @@ export function checkDelegations(evidence: Evidence): Check {
         return 'a delegator was not delegated to';
       }
       if (link.workflow_session_id !== sessionId) return 'a delegation is of another session';
-      // A denial may be because it is over.
+      // A denial may be due to its expiry.
       if (isAllowed && Date.parse(at) > Date.parse(link.expires_at) + SKEW_MS) {
         return 'a delegation was over';
       }

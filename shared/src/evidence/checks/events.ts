@@ -1,4 +1,4 @@
-/** Of each record by itself: its bytes, its schema, and whose it is. */
+/** Each record by itself: its bytes, its schema, and its tenant. */
 import { logOrigin } from '../checkpoint.ts';
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { type Check, createTally } from './check.ts';
@@ -7,7 +7,7 @@ import { lineOf } from './location.ts';
 
 const { events, causes, batches, keys, manifest: manifestMember } = EVIDENCE_MEMBERS;
 
-/** `events.canonical`: each record is RFC 8785 JSON, so that its value has no other bytes. */
+/** `events.canonical`: each record is RFC 8785 JSON, so that its value has no other encoding. */
 export function checkCanonical(): Check {
   const tally = createTally('events.canonical');
   const add = (member: string, line: number, fault: string | undefined) => {
@@ -24,7 +24,7 @@ export function checkCanonical(): Check {
   };
 }
 
-/** `events.schema`: each is a record of a version that is known. */
+/** `events.schema`: each is a record of a known version. */
 export function checkSchema(): Check {
   const tally = createTally('events.schema');
   return {
@@ -43,7 +43,7 @@ export function checkSchema(): Check {
   };
 }
 
-/** `tenant.binding`: everything is of the one tenant that the anchor is for. */
+/** `tenant.binding`: everything belongs to the anchor's tenant. */
 export function checkTenant(evidence: Evidence): Check {
   const tally = createTally('tenant.binding');
   let tenantId: string | undefined;
@@ -83,7 +83,7 @@ export function checkTenant(evidence: Evidence): Check {
   };
 }
 
-/** `time.order`: within a stream times do not run backwards. A clock that was set is no forgery. */
+/** `time.order`: times within a stream do not run backwards. An adjusted clock is no forgery. */
 export function checkTimeOrder(): Check {
   const tally = createTally('time.order');
   const last = new Map<string, string>();

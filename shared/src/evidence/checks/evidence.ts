@@ -1,4 +1,4 @@
-/** What the checks of a package share: what was read of it, and what the reader was given. */
+/** What the checks of a package share: what was read from it, and what the reader was given. */
 import type { LedgerRecord } from '../../ledger-record.ts';
 import type { SignedCheckpoint } from '../checkpoint.ts';
 import type { DsseEnvelope } from '../dsse.ts';
@@ -11,7 +11,7 @@ import type { FollowingRecord } from './unread-links.ts';
 /** Keys of an issuer that this verifier's operator trusts, without a place in a log. */
 export interface TrustedIssuer {
   issuer: string;
-  /** Absent: for all of its tenants. */
+  /** Absent: for all of the issuer's tenants. */
   tenant_id?: string | undefined;
   keys: KeyEntry[];
 }
@@ -28,7 +28,7 @@ export interface MemberSeen {
   size: number;
 }
 
-/** A package as far as it was read. Complete from `documents` on. */
+/** A package as far as it was read; complete once `documents` was called. */
 export interface Evidence {
   trust: EvidenceTrust;
   independence: Independence;
@@ -41,13 +41,13 @@ export interface Evidence {
   proofs: EvidenceProofs;
   /** By leaf index. */
   batches: Map<number, BatchView>;
-  /** By stream: who signed a batch of it last. */
+  /** By stream: who signed its last batch. */
   signers: Map<string, KnownKey>;
-  /** Of the streams that were there before the package; complete from `batchesEnd` on. */
+  /** For streams that existed before the package; complete once `batchesEnd` was called. */
   boundaries: BoundarySeen[];
-  /** At the end of the events: a repetition has not come to a record that is known. */
+  /** At the end of the events: a repetition has not reached a known record. */
   isRepetitionCut: boolean;
-  /** Tells the checks of keys that one was used. */
+  /** Tells the checks of keys that a key was used. */
   use(use: KeyUse): void;
 }
 
@@ -58,15 +58,15 @@ export interface BoundarySeen {
   seq: number;
   hash: string;
   fault: string | undefined;
-  /** Whether what can be read of the stream up to it lies before the time of the package. */
+  /** Whether the readable part of the stream up to it lies before the package's time. */
   isBefore: boolean;
   /** In `proofs.boundaries`. */
   index: number;
-  /** Those that are shown up to it and cannot be read. */
+  /** Those shown up to it that cannot be read. */
   unread: readonly FollowingRecord[];
 }
 
-/** A batch as it is remembered: its header without what repeats. */
+/** A batch as it is kept in memory: its header without redundant members. */
 export interface BatchView {
   line: number;
   leafIndex: number;
@@ -79,13 +79,15 @@ export interface BatchView {
   prevHead: string;
   head: string;
   eventRoot: string;
-  /** Whose signature holds; undefined: nobody's. `batch` keys are the control plane's. */
+  /**
+   * The key whose signature holds; undefined when none does. `batch` keys are the control plane's.
+   */
   signer: KnownKey | undefined;
   /** Whether it lies in the package's range, which holds all of its records. */
   isInRange: boolean;
 }
 
-/** The members of a record that place it, of whatever else it says. */
+/** The members that place a record, whatever else it says. */
 export interface RecordPlace {
   tenant_id: string;
   stream: string;
@@ -98,11 +100,11 @@ export interface RecordPlace {
 
 export interface RecordRead {
   hash: string;
-  /** Null where the bytes are no JSON object that says where it belongs. */
+  /** Null when the bytes are not a JSON object that says where it belongs. */
   place: RecordPlace | null;
-  /** Null where they are no record of a known version. */
+  /** Null when they are not a record of a known version. */
   record: LedgerRecord | null;
-  /** Kept by the control plane, which could not read it either. */
+  /** The control plane kept it without being able to read it. */
   isUnread: boolean;
   faults: { strict?: string; canonical?: string; schema?: string };
 }
@@ -118,13 +120,15 @@ export interface ChainFaults {
 export interface EventView extends RecordRead {
   /** From 1. */
   line: number;
-  /** Contiguous packages: the batch that it is in, and its place there. */
+  /** In contiguous packages: its batch, and its place in that. */
   batch: BatchView | undefined;
   index: number;
   chain: ChainFaults;
-  /** Its place was there before: batches may overlap. */
+  /** Its place occurred before: batches may overlap. */
   isRepeated: boolean;
-  /** Contiguous packages: the hash of the record before it, as far as that is signed or shown. */
+  /**
+   * In contiguous packages: the hash of the record before it, as far as that is signed or shown.
+   */
   follows: string | undefined;
 }
 

@@ -1,11 +1,11 @@
-/** Of every key that signed: whether it is trusted, and was good at the time. */
+/** Each key that signed: whether it is trusted, and was valid at the time. */
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { type Check, createTally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 import type { KeyUse, KnownKey } from './keyset.ts';
 import { type Location, lineOf } from './location.ts';
 
-/** `keys.anchored`: it is one of the anchor's keys, or follows from one. */
+/** `keys.anchored`: it is one of the anchor's keys, or follows from one by rotations. */
 export function checkAnchored(evidence: Evidence): Check {
   const tally = createTally('keys.anchored');
   const counted = new Set<KnownKey>();
@@ -26,13 +26,13 @@ export function checkAnchored(evidence: Evidence): Check {
   };
 }
 
-/** Replicas of a service have clocks that differ a little. */
+/** The clocks of a service's replicas differ a little. */
 const SKEW_MS = 5 * 60_000;
 
 const isBefore = (a: string, b: string, skew: number): boolean =>
   Date.parse(a) < Date.parse(b) - skew;
 
-/** Why a key was not good for a signature. */
+/** Why a key was not valid for a signature. */
 function findInvalid({ key, notBefore, signedAt, vouchesFor }: KeyUse): string | undefined {
   if (key.revokedAt !== null && (vouchesFor === null || vouchesFor >= key.revokedAt)) {
     return 'the key was revoked';
@@ -47,12 +47,13 @@ function findInvalid({ key, notBefore, signedAt, vouchesFor }: KeyUse): string |
 }
 
 /**
- * `keys.validity`: it was valid, and is not revoked. Who has the key of a checkpoint or manifest can
- * sign any time, so that its revocation takes everything; a batch's time is bound by the log.
+ * `keys.validity`: it was valid, and is not revoked. Whoever holds the key of a checkpoint or
+ * manifest can sign any time, so its revocation invalidates everything; a batch's time is bound by
+ * the log.
  */
 export function checkValidity(evidence: Evidence): Check {
   const tally = createTally('keys.validity');
-  /** Selective packages, whose proofs tell later which batch a record is of: milliseconds. */
+  /** Selective packages, whose proofs later tell which batch a record is in: milliseconds. */
   const times: number[] = [];
 
   function checkRecord(key: KnownKey | undefined, at: string, location: Location): void {

@@ -1,8 +1,8 @@
 /**
- * Which keys may have signed. With an anchor only its keys are trusted, and those that follow them
- * by rotation statements of both keys; what the package itself says of a trusted key can shorten its
- * life, never lengthen it. Keys that only the package names are known, so that the other checks can
- * go on, and are not anchored.
+ * Which keys may have signed. With an anchor, only its keys are trusted, and those that follow from
+ * them by rotation statements that both keys signed. What the package says about a trusted key can
+ * shorten its life, never lengthen it. Keys that only the package names are known, so that the
+ * other checks can go on, but are not anchored.
  */
 import type { KeyObject } from 'node:crypto';
 import { canonicalize } from '../../canonical-json.ts';
@@ -28,21 +28,21 @@ export interface KnownKey {
   isAnchored: boolean;
 }
 
-/** A signature that counted, and the times at which its key had to be good. */
+/** A signature that holds, and the times at which its key had to be valid. */
 export interface KeyUse {
   key: KnownKey;
-  /** Signed then or later; null where that is not known. */
+  /** Signed at this time or later; null when unknown. */
   notBefore: string | null;
-  /** Signed at about then; null where that is not known. */
+  /** Signed at about this time; null when unknown. */
   signedAt: string | null;
-  /** What it vouches for happened then: null, any revocation counts. */
+  /** When what it vouches for happened; null: any revocation counts. */
   vouchesFor: string | null;
   location: Location;
 }
 
 export interface WriterEntry {
   key: KnownKey;
-  /** Who says whose key it is; undefined where no known key signed the statement. */
+  /** Who vouches for the key's owner; undefined when no known key signed the statement. */
   vouchedBy: KnownKey | undefined;
   statement: SignedWriterKey['statement'];
   location: Location;
@@ -52,12 +52,12 @@ export interface Keyset {
   find(purpose: KeyPurpose, kid: string): KnownKey | undefined;
   all(purpose: KeyPurpose): KnownKey[];
   writers(stream: string): WriterEntry[];
-  /** The Ed25519 key of it; undefined for one that is none. */
+  /** Its Ed25519 key; undefined when it is not one. */
   publicKey(key: KnownKey): KeyObject | undefined;
 }
 
 /**
- * @param trusted the anchor's or a configured issuer's keys; null: none are
+ * @param trusted the keys of the anchor or of a configured issuer; null: none are
  * @param own what the package says
  */
 export function createKeyset(trusted: readonly KeyEntry[] | null, own: EvidenceKeys): Keyset {
@@ -69,7 +69,7 @@ export function createKeyset(trusted: readonly KeyEntry[] | null, own: EvidenceK
     if (!known) keys.set(keyPlace(entry), knownKey(entry, false));
     else if (isSameKey(known.jwk, entry.jwk)) shortenLife(known, entry);
   }
-  // Where nothing is trusted, rotations show nothing, but their keys are known.
+  // Where nothing is trusted, rotations prove nothing, but their keys become known.
   if (!trusted) followRotations(keys, own.rotations, successorKey);
   const find = (purpose: KeyPurpose, kid: string) => keys.get(`${purpose}/${kid}`);
   const writers = readWriters(own.writers, find);

@@ -1,4 +1,4 @@
-/** Where something is wrong: a member, a line of it from 1, a path within that. */
+/** Where something is wrong: a member, a line of it (from 1), a path within that. */
 export interface Location {
   member: string;
   line?: number;

@@ -1,7 +1,7 @@
 /**
- * `log.consistency`: the log continues the one that the anchor pins. A proof between the two trees
- * decides, and nothing else: statements about restores explain where the log went on, are held
- * against the tree themselves, and let no part of it be missing. Proven by attacks.test.ts.
+ * `log.consistency`: the log continues the one that the anchor pins. Only a proof between the two
+ * trees decides: statements about restores explain where the log continued, are checked against the
+ * tree themselves, and excuse no missing part. Proven by attacks.test.ts.
  */
 import { logOrigin } from '../checkpoint.ts';
 import { isStatementSignedBy, type SignedLogEpoch } from '../evidence-keys.ts';
@@ -45,7 +45,7 @@ export function checkConsistency(evidence: Evidence): Check {
       if (typeof restores === 'string') {
         tally.fail(restores, epochsLocation);
       } else if (leads) {
-        // Even what a restore lost: its leaves came again, each the same in its place.
+        // Even what a restore lost: its leaves were appended again, each the same in its place.
         tally.ok();
       } else if (size > restores.kept || restores.epoch < epoch) {
         const { time, kept } = restores;
@@ -65,9 +65,9 @@ export function checkConsistency(evidence: Evidence): Check {
 }
 
 /**
- * Whether the package's tree and another place's are one tree at two sizes.
+ * Whether the package's tree and that of another place are one tree at two sizes.
  *
- * @returns undefined where the package has no proof of it
+ * @returns undefined when the package has no proof of it
  */
 function holdAgainst({ manifest, checkpoints, proofs }: Evidence, place: Place) {
   const { end } = manifest.log;
@@ -81,21 +81,21 @@ function holdAgainst({ manifest, checkpoints, proofs }: Evidence, place: Place) 
 }
 
 interface Restores {
-  /** Where the walk ended: below the anchor's where a restore lost that whole epoch. */
+  /** Where the walk ended: below the anchor's epoch if a restore lost that whole epoch. */
   epoch: number;
-  /** Leaves of the anchor's epoch that every restore since kept. */
+  /** Leaves of the anchor's epoch that every later restore kept. */
   kept: number;
-  /** When the one that kept the fewest was announced. */
+  /** When the restore that kept the fewest was announced. */
   time: string;
 }
 
-/** An older backup may have grown beyond the anchor's size again before its restore was announced. */
+/** An older backup may have outgrown the anchor's size again before its restore was announced. */
 function sayRestore({ time, kept }: Restores): string {
   return time === '' ? '' : `; a restore was announced at ${time}, when it had ${kept} leaves`;
 }
 
 /**
- * Walks from the package's epoch back to the anchor's, over the statement that began each.
+ * Walks back from the package's epoch to the anchor's, over the statement that began each.
  *
  * @returns what is wrong with them, in words
  */
@@ -121,7 +121,7 @@ function followRestores(evidence: Evidence, anchored: number): Restores | string
       location: { ...epochsLocation, path: `log_epochs/${index}` },
     });
     if (restored.epoch >= at.epoch) return 'the log went on after a restore elsewhere';
-    // What a later restore lost of it is not there to be held against.
+    // What a later restore lost of it can no longer be compared.
     if (restored.size <= at.kept) {
       if (holdAgainst(evidence, restored) !== true) {
         return 'the log is not shown to go on from where it was restored';

@@ -1,4 +1,4 @@
-/** The log: that the batches are in it, and that the checkpoint is signed. */
+/** The log: it contains the batches, and the checkpoint is signed. */
 import { isCheckpointSignedBy } from '../checkpoint.ts';
 import { checkpointMember, EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { createMerkleTree, type MerkleTree, rootOfInclusion } from '../merkle-proofs.ts';
@@ -9,7 +9,7 @@ import { lineOf } from './location.ts';
 
 const { batches, proofs: proofsMember, manifest: manifestMember } = EVIDENCE_MEMBERS;
 
-/** `log.inclusion`: every batch is a leaf of the tree that the checkpoint is of. */
+/** `log.inclusion`: every batch is a leaf of the checkpoint's tree. */
 export function checkInclusion(evidence: Evidence): Check {
   const tally = createTally('log.inclusion');
   let tree: MerkleTree | undefined;
@@ -83,7 +83,7 @@ export function checkCheckpoints(evidence: Evidence): Check {
   };
 }
 
-/** `proof.binding`: proofs, checkpoint, batches and records are about the same things. */
+/** `proof.binding`: proofs, checkpoint, batches and records refer to the same things. */
 export function checkBinding(evidence: Evidence): Check {
   const tally = createTally('proof.binding');
   const proven = new Set<number>();
@@ -120,7 +120,7 @@ export function checkBinding(evidence: Evidence): Check {
     batch: ({ line, leafIndex, isInRange }) => {
       const isNext = leafIndex > before && leafIndex < evidence.manifest.log.end;
       before = leafIndex;
-      // In the range by the range alone, elsewhere by a proof of its own.
+      // A batch in the range is proven by the range alone, any other by its own proof.
       const isProvenOnce = proven.delete(leafIndex) !== isInRange;
       if (isNext && isProvenOnce) tally.ok();
       else tally.fail('the batch and its proof do not match', lineOf(batches, line));

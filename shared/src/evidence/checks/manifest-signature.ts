@@ -17,7 +17,7 @@ export function checkManifestSignature(evidence: Evidence): Check {
       }
       const valid = verifyEnvelope(envelope, (kid) => keyset.find('evidence', kid)?.jwk);
       const keys = valid.flatMap((kid) => keyset.find('evidence', kid) ?? []);
-      // One that is trusted is enough; others may have signed, too.
+      // One trusted signature suffices; others may have signed, too.
       const key = keys.find(({ isAnchored }) => isAnchored) ?? keys[0];
       if (!key) {
         tally.fail('no evidence key that is known signed it', { ...location, path: 'signatures' });

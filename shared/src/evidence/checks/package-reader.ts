@@ -1,4 +1,4 @@
-/** Reads the members of a package in their order, and tells the checks what each holds. */
+/** Reads the members of a package in order, and passes their content to the checks. */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { canonicalize } from '../../canonical-json.ts';
@@ -34,7 +34,7 @@ import { createStreamWalk, type StreamWalk } from './stream-walk.ts';
 
 type Tell = <K extends keyof CheckHooks>(hook: K, value?: Parameters<CheckHooks[K]>[0]) => void;
 
-/** Values and keys of a document; a line's are bounded by its bytes. */
+/** Values and keys of a document; those of a line are bounded by its bytes. */
 const MAX_NODES = 4_000_000;
 const LINE_NODES = 100_000;
 const LINE_FEED = 0x0a;
@@ -104,11 +104,11 @@ export class PackageReader {
     return true;
   }
 
-  /** @returns whether everything was there to be read */
+  /** @returns whether everything could be read */
   finish(): boolean {
     if (!this.hasManifest) return false;
     this.#complete();
-    // A member that is missing has no end that a check would hear of.
+    // A missing member has no end that a check could receive.
     const { batches, events } = EVIDENCE_MEMBERS;
     this.#beginStreams();
     if (!this.#names.includes(batches)) this.#tell('batchesEnd');
@@ -145,7 +145,7 @@ export class PackageReader {
       const payload = payloadOf(envelope);
       const manifest = this.#parse(EvidenceManifest, payload);
       if (!manifest) return;
-      // Its bytes are signed; one form is one manifest.
+      // Its bytes are signed: one manifest, one encoding.
       if (canonicalize(manifest) !== payload.toString('utf8')) {
         this.#problem('json.strict', 'the manifest is not in canonical form');
       }
@@ -160,7 +160,7 @@ export class PackageReader {
   #readCheckpoint(name: string, bytes: Buffer | undefined): void {
     const size = Number(name.slice('checkpoints/'.length, -'.note'.length));
     try {
-      // A byte order mark stays, and is no part of an origin.
+      // A byte order mark is kept, and is never part of an origin.
       const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
       this.#evidence.checkpoints.set(size, parseCheckpoint(text));
     } catch {
@@ -168,7 +168,7 @@ export class PackageReader {
     }
   }
 
-  /** What comes before the lines is read: the checks of it are made. */
+  /** All members before the first lines are read: the checks that need them run. */
   #complete(): void {
     if (this.#isComplete) return;
     this.#isComplete = true;
@@ -190,7 +190,7 @@ export class PackageReader {
     this.#tell('documents');
   }
 
-  /** Batches are read: the records before those of the package have their places by them. */
+  /** All batches are read: they place the records before the package. */
   #beginStreams(): StreamWalk {
     this.#walk ??= createStreamWalk(readBoundaries(this.#evidence));
     return this.#walk;
@@ -305,7 +305,8 @@ export class PackageReader {
             epoch: read.place?.epoch ?? batch?.epoch ?? 0,
             seq: read.place?.seq ?? (batch ? batch.firstSeq + index : 0),
             hash: read.hash,
-            // Its writer signed what the batch's first record follows, whoever can read that.
+            // Its writer signed the hash before the batch's first record, whether or not that can
+            // be read.
             prevHash: read.place?.prev_hash ?? (index === 0 ? batch?.prevHead : undefined),
             previous: read.place?.previous,
             isUnread: read.isUnread,

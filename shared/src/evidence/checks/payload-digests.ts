@@ -1,4 +1,4 @@
-/** `payload.digests`: what is shown of a call's content is what the chain holds the digest of. */
+/** `payload.digests`: the payloads shown match the digests in the chain. */
 import { payloadDigest } from '../../event-payload.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import { type Check, createTally } from './check.ts';

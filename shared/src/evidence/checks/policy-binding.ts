@@ -1,6 +1,6 @@
 /**
- * `policy.binding`: every revision by which something was decided is a bundle that the control plane
- * signed for this tenant.
+ * `policy.binding`: every revision that a decision names is a bundle that the control plane signed
+ * for this tenant.
  */
 import { BundleManifest } from '../../bundle-format.ts';
 import { readBundleSignature } from '../../bundle-signature.ts';
@@ -13,7 +13,7 @@ const { bundles: member, events } = EVIDENCE_MEMBERS;
 
 export function checkPolicyBinding(evidence: Evidence): Check {
   const tally = createTally('policy.binding');
-  /** Revisions that decisions name: the first line of each, and the time. */
+  /** Revisions that decisions name: the first line that does, and its time. */
   const named = new Map<number, { line: number; at: string }>();
   const shown = new Map<number, string>();
 

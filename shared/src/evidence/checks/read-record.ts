@@ -1,4 +1,4 @@
-/** Reads a line of records without ever throwing: each fault is a check's finding. */
+/** Reads a line of records and never throws: each fault is a check's finding. */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { isCanonicalText } from '../../canonical-json.ts';
@@ -9,7 +9,7 @@ import { Epoch, Id, Sha256Hex, Timestamp } from '../../text.ts';
 import { UnreadRecord } from '../evidence-package.ts';
 import type { RecordPlace, RecordRead } from './evidence.ts';
 
-/** What places a record, whatever else is in it. */
+/** What places a record, whatever else it contains. */
 const Place = z.looseObject({
   tenant_id: Id,
   stream: Id,
@@ -23,7 +23,7 @@ const Place = z.looseObject({
     .optional(),
 }) satisfies z.ZodType<RecordPlace>;
 
-/** Of a record in a package. */
+/** For a record in a package. */
 const RECORD_LIMITS = { bytes: MAX_RECORD_BYTES, nodes: RECORD_JSON.maxNodes };
 const UNREAD = Buffer.from('{"unread_record":');
 
@@ -64,7 +64,7 @@ export function readRecord(
   if (!isCanonical(text, value, writing)) faults.canonical = 'the record is not in canonical form';
   try {
     const record = checkRecord(value);
-    // A record of a known version has what places it, by the same schemas.
+    // A record of a known version has the members that place it, by the same schemas.
     return { hash, place: record, record, isUnread: false, faults };
   } catch {
     const place = Place.safeParse(value).data ?? null;

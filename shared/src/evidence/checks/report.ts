@@ -9,25 +9,25 @@ export type Verdict = 'VERIFIED' | 'NOT_VERIFIED' | 'INCONCLUSIVE' | 'UNREADABLE
 export interface EvidenceReport {
   verdict: Verdict;
   independence: Independence;
-  /** Of the anchor that was given. */
+  /** Of the given anchor. */
   anchor_digest: string | null;
   package:
     | (Pick<
         EvidenceManifest,
         'package_id' | 'set_id' | 'tenant_id' | 'issuer' | 'created_at' | 'scope' | 'log' | 'volume'
       > & {
-        /** SHA-256 of the manifest's payload: by this the next volume names it. */
+        /** SHA-256 of the manifest's payload; the next volume names it. */
         manifest_digest: string | null;
       })
     | null;
   events: number;
-  /** The checkpoint up to which nothing is missing; null where that is not shown. */
+  /** The checkpoint up to which nothing is missing; null when that is not shown. */
   complete_up_to: { origin: string; size: number; root: string; time: string } | null;
   checks: CheckResult[];
   summary: { passed: number; failed: number; skipped: number; warnings: number };
 }
 
-/** What of the package the reader saw. */
+/** What the reader saw of the package. */
 export interface ReaderState {
   hasManifest: boolean;
   events: number;
@@ -52,7 +52,7 @@ export function reportOf(
     if (!hasManifest) return 'UNREADABLE';
     if (count('fail') > 0) return 'NOT_VERIFIED';
     if (independence === 'self-asserted') return 'INCONCLUSIVE';
-    // An anchor was given to be held against the log.
+    // An anchor was given to compare the log with.
     if (anchor && statusOf('log.consistency') !== 'pass') return 'INCONCLUSIVE';
     return 'VERIFIED';
   };

@@ -1,6 +1,6 @@
 /**
  * Runs every check over a package, member by member, in bounded memory: no member of lines is ever
- * held whole. A check that throws has failed, and the others go on.
+ * held as a whole. A check that throws has failed, and the others go on.
  */
 import { TooLargeError } from '../gunzip.ts';
 import { readMembers, type SourceLimits } from '../package-source.ts';
@@ -63,16 +63,16 @@ const CHECKS: readonly ((evidence: Evidence) => Check)[] = [
   checkScope,
 ];
 
-/** Found by the reader, whatever there is to read. */
+/** Reported by the reader, however little could be read. */
 const OF_THE_READER = new Set<string>(['container.limits', 'container.members', 'json.strict']);
 
 /**
  * Verifies a package.
  *
  * @param source the package's bytes, caller-controlled
- * @param trust the anchor, where one was given, and the issuers that are known
- * @param observe makes an observer, which hears all that the checks hear, after them
- * @returns the report; a corrupt package is a report, too
+ * @param trust the anchor, if one was given, and the known issuers
+ * @param observe creates an observer, which receives what the checks receive, after them
+ * @returns the report; a corrupt package gets one, too
  * @throws what the source throws
  */
 export async function runChecks(
@@ -96,7 +96,7 @@ export async function runChecks(
     const { location } = reader;
     const isLimit = error instanceof TooLargeError;
     const isKnown = isLimit || error instanceof ArchiveError;
-    // Whatever else a package does to its reader is a finding, too.
+    // Anything else that a package does to its reader is a finding, too.
     const detail = isKnown ? error.message : 'the package cannot be read';
     const check = isLimit ? 'container.limits' : 'container.members';
     runner.tell('problem', { check, detail, location });
@@ -104,7 +104,7 @@ export async function runChecks(
   return reportOf(evidence, reader, runner.end(isWhole, reader.hasManifest));
 }
 
-/** Tells a source that failed from a package that cannot be read. */
+/** Tells a failed source from an unreadable package. */
 function watched(source: AsyncIterable<Uint8Array>) {
   const state: { bytes: AsyncIterable<Uint8Array>; failure?: { error: unknown } } = {
     bytes: read(),
@@ -122,7 +122,7 @@ function watched(source: AsyncIterable<Uint8Array>) {
 
 type Hook = keyof CheckHooks;
 
-/** Who hears something, and what happens where that throws. */
+/** Who receives something, and what happens if that throws. */
 interface Listener {
   hear(value: unknown): void;
   failed(): void;
@@ -133,7 +133,7 @@ function createRunner(evidence: Evidence, observer: Observer | undefined) {
   const broken = new Set<Check>();
   const listeners = new Map<Hook, Listener[]>();
 
-  /** A package has a million records, of which most checks hear nothing. */
+  /** A package may have a million records, which most checks do not need. */
   function listenersOf(hook: Hook): Listener[] {
     const known = listeners.get(hook);
     if (known) return known;
@@ -166,7 +166,7 @@ function createRunner(evidence: Evidence, observer: Observer | undefined) {
     if (broken.has(check)) return undecided('the check could not be made');
     try {
       const result = check.end();
-      // What was not read to its end is not decided, unless something was found already.
+      // A package that was not read to its end is undecided, unless a fault was found already.
       const isDecided = isWhole || OF_THE_READER.has(name) || result.status === 'fail';
       return isDecided ? result : undecided('not decided: the package could not be read');
     } catch {

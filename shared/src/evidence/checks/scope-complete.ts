@@ -1,6 +1,6 @@
 /**
- * `scope.complete`: a contiguous package holds every leaf of its range and every record of each, and
- * what its streams had before lies before its time. A selective one holds nothing outside of its
+ * `scope.complete`: a contiguous package holds every leaf of its range with all its records, and
+ * what its streams had before lies before its time. A selective one holds nothing outside its
  * scope; that it left nothing out cannot be shown.
  */
 import type { LedgerRecord } from '../../ledger-record.ts';
@@ -71,7 +71,8 @@ export function checkScope(evidence: Evidence): Check {
     },
     eventsEnd: () => {
       if (isSelective()) return;
-      // Each by itself, since a sum hides one batch behind another that says less than it has.
+      // Each batch separately: in a sum, one with more records than it claims would hide one with
+      // fewer.
       if (records === expected && whole === inRange) tally.ok();
       else tally.fail('the batches have another number of records', { member: events });
       for (const { index, fault, isBefore } of evidence.boundaries) {

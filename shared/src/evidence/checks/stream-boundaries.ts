@@ -1,9 +1,8 @@
 /**
- * The records before the first ones of streams, as a package shows them. One that can be read says
- * where it was; the place of one that cannot is proven by a signed batch of the log. What cannot be
- * read has no time either: so all before it is shown up to a record that has one, and nothing that
- * could be read is hidden behind. Proven by
- * verifier/src/unread-boundaries.test.ts.
+ * The records before the first ones of streams, as a package shows them. A readable one says where
+ * it was; the place of an unreadable one is proven by a signed batch of the log. An unreadable
+ * record has no time either: so everything before it is shown, back to a record that has one, and
+ * nothing readable is hidden in between. Proven by verifier/src/unread-boundaries.test.ts.
  */
 import { GENESIS_HASH } from '../../hash-chain.ts';
 import type { EvidenceBoundary } from '../evidence-package.ts';
@@ -20,7 +19,7 @@ interface Shown extends StreamPlace {
   batch: BatchView | undefined;
   /** In its batch. */
   index: number;
-  /** Whether a place is said, proven or not. */
+  /** Whether a place is given, proven or not. */
   isPlaced: boolean;
 }
 
@@ -28,7 +27,7 @@ const NOT_OF_IT = 'a record that is shown as the one before is none of the strea
 const NOT_A_RUN = 'the records that are shown before the package do not follow each other';
 
 /**
- * Reads the boundaries of a package whose batches are read, and remembers them in the evidence.
+ * Reads the boundaries of a package whose batches are read, and keeps them in the evidence.
  *
  * @returns by stream, the record just before its first one
  */
@@ -93,7 +92,7 @@ function findFault(
   return undefined;
 }
 
-/** By what was signed: in one batch, or by the hash before a batch. */
+/** As signed: within one batch, or by the hash before a batch. */
 function isNext(before: Shown, { epoch, seq, batch, index }: Shown): boolean {
   const isBehind =
     epoch === before.epoch ? seq === before.seq + 1 : epoch === before.epoch + 1 && seq === 1;
@@ -101,7 +100,7 @@ function isNext(before: Shown, { epoch, seq, batch, index }: Shown): boolean {
   return index === 0 ? batch.prevHead === before.hash : batch === before.batch;
 }
 
-/** What the unread ones of a run follow: nothing else may be at these places again. */
+/** What the unread records of a run follow: nothing else may be at these places later. */
 function linksOf(stream: string, run: readonly Shown[]): FollowingRecord[] {
   return run.flatMap(({ epoch, seq, hash, read, batch, index }, i) => {
     const follows = index === 0 ? batch?.prevHead : run[i - 1]?.hash;
@@ -109,7 +108,7 @@ function linksOf(stream: string, run: readonly Shown[]): FollowingRecord[] {
   });
 }
 
-/** Of what can be read; before the stream's very first record there is nothing. */
+/** For readable records; before a stream's very first record there is nothing. */
 function isAllBefore(run: readonly Shown[], from: string): boolean {
   const newest = run.findLast(({ read }) => read.place !== null);
   if (newest?.read.place) return newest.read.place.timestamp < from;

@@ -1,6 +1,6 @@
 /**
- * Walks the streams of a contiguous package: for each record what is wrong with its place behind the
- * one before it. Goes on from the record's own hash, so that one edit is reported once.
+ * Walks the streams of a contiguous package, and tells for each record what is wrong with its place
+ * after the one before it. Continues from the record's own hash, so that one edit is reported once.
  */
 import { findLinkBreaks, GENESIS_HASH } from '../../hash-chain.ts';
 import { MAX_BOUNDARIES, VOLUME_LIMITS } from '../evidence-package.ts';
@@ -18,7 +18,7 @@ export interface WalkedRecord {
   epoch: number;
   seq: number;
   hash: string;
-  /** Undefined where neither the record nor its batch's header says it. */
+  /** Undefined when neither the record nor its batch's header says it. */
   prevHash: string | undefined;
   previous: { epoch: number; last_seq: number; head: string } | null | undefined;
   isUnread: boolean;
@@ -35,26 +35,26 @@ export interface WalkedPlace {
 export interface Boundary extends StreamPlace {
   /** What is wrong with it, if anything. */
   fault?: string;
-  /** Those that are shown up to it and cannot be read: a batch of the package may repeat them. */
+  /** Those shown up to it that cannot be read: a batch of the package may repeat them. */
   unread: readonly FollowingRecord[];
 }
 
 export interface StreamWalk {
   add(record: WalkedRecord): WalkedPlace;
-  /** Whether a repetition is open, which has not come to a record that is known. */
+  /** Whether a repetition is open, that is, has not reached a known record. */
   isRepeating(): boolean;
 }
 
-/** Unread records of a volume, and of those that are shown before it. */
+/** Unread records of a volume, and of those shown before it. */
 const MAX_LINKS = VOLUME_LIMITS.unread + MAX_BOUNDARIES;
 
 /** @param boundaries by stream */
 export function createStreamWalk(boundaries: ReadonlyMap<string, Boundary>): StreamWalk {
   const ends = new Map<string, StreamPlace>();
-  /** Where a batch repeats what another one had. */
+  /** Where a batch repeats records of another one. */
   const repeats = new Map<string, StreamPlace>();
   const links = createUnreadLinks(MAX_LINKS);
-  // What they contradict among themselves is a fault of the boundary.
+  // A contradiction among these is a fault of the boundary.
   for (const { unread } of boundaries.values()) for (const one of unread) links.add(one);
 
   function begin(record: WalkedRecord): ChainFaults {
@@ -77,7 +77,7 @@ export function createStreamWalk(boundaries: ReadonlyMap<string, Boundary>): Str
     repeats.set(stream, { epoch, seq, hash });
     if (seq === end.seq) {
       repeats.delete(stream);
-      // The same end is the same chain before it, up to a record that cannot be read.
+      // The same end means the same chain before it, back to an unread record.
       if (hash !== end.hash) return { link: 'a record that is repeated is another one' };
     }
     if (before && (before.seq + 1 !== seq || (prevHash ?? before.hash) !== before.hash)) {
@@ -91,7 +91,7 @@ export function createStreamWalk(boundaries: ReadonlyMap<string, Boundary>): Str
       const { stream, epoch, seq, hash } = record;
       const end = ends.get(stream);
       if (end && epoch === end.epoch && seq <= end.seq && seq > 0) {
-        // Not always a repetition: an edit or an exchange looks like one, and shows by its hashes.
+        // Not always a repetition: an edit or a swap looks like one, and its hashes reveal it.
         const follows = record.prevHash ?? repeats.get(stream)?.hash;
         const chain = repeat(end, record);
         if (!links.add({ ...record, follows }))
@@ -113,7 +113,7 @@ function follow(before: StreamPlace, record: WalkedRecord): ChainFaults {
   const { epoch, seq, prevHash: prev_hash, isUnread } = record;
   const faults: ChainFaults = {};
   const end = { epoch: before.epoch, seq: before.seq, head: before.hash };
-  // An unread record names nothing: what its writer signed as the record before it is its link.
+  // An unread record names no hash: its link is what its writer signed as the hash before it.
   const signed = { epoch: before.epoch, last_seq: before.seq, head: prev_hash ?? '' };
   const previous = isUnread && prev_hash === before.hash ? signed : (record.previous ?? null);
   for (const { kind } of findLinkBreaks(end, { epoch, seq, prev_hash, previous })) {

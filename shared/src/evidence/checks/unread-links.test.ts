@@ -1,4 +1,4 @@
-/** What lies before a record that nobody can read, held over repetitions. */
+/** What lies before an unread record is compared across repetitions. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createUnreadLinks, type FollowingRecord } from './unread-links.ts';

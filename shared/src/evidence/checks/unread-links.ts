@@ -1,8 +1,8 @@
 /**
- * What records that nobody can read do not say: which record each of them follows. A chain that comes
- * to the same end is the same before it only as far as its records name each other, so where a writer's
- * batches overlap, what lies before an unread record is held by its hash. Only the newest epoch of a
- * stream is held: nothing older is repeated. Proven by unread-links.test.ts.
+ * Remembers what unread records cannot say: which record each of them follows. Two chains with the
+ * same end are the same before it only as far as their records name each other. So where a writer's
+ * batches overlap, the hash before each unread record is compared. Only the newest epoch of a
+ * stream is kept: nothing older is repeated. Proven by unread-links.test.ts.
  */
 
 export interface FollowingRecord {
@@ -17,13 +17,13 @@ export interface FollowingRecord {
 
 export interface UnreadLinks {
   /**
-   * Takes the next record of a stream; its place may have been there before.
+   * Takes the next record of a stream; its place may have occurred before.
    *
-   * @returns false where an unread record was seen behind another one than this, or follows another
-   *   one than before
+   * @returns false when an unread record was seen after another record than this one, or itself
+   *   follows another record than it did before
    */
   add(record: FollowingRecord): boolean;
-  /** Whether there were more unread records than are held. */
+  /** Whether there were more unread records than the limit. */
   isFull(): boolean;
 }
 
@@ -33,7 +33,7 @@ interface StreamLinks {
   followed: Map<number, string>;
 }
 
-/** @param limit how many unread records are held, of all streams */
+/** @param limit the number of unread records kept, of all streams */
 export function createUnreadLinks(limit: number): UnreadLinks {
   const streams = new Map<string, StreamLinks>();
   let held = 0;
@@ -54,7 +54,7 @@ export function createUnreadLinks(limit: number): UnreadLinks {
     }
     const { stream, epoch, seq } = record;
     const known = streams.get(stream) ?? { epoch, followed: new Map<number, string>() };
-    // A record of an epoch that is over is none of the chain: the walk says so.
+    // A record of an earlier epoch is not part of the chain: the walk reports it.
     if (known.epoch !== epoch) return;
     streams.set(stream, known);
     known.followed.set(seq - 1, follows);

@@ -1,4 +1,4 @@
-/** What others than the issuer say of the log. */
+/** What parties other than the issuer say about the log. */
 import { isCosignedBy, type NoteSignature, parseSignature } from '../checkpoint.ts';
 import { checkpointMember, EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { isConsistent } from '../merkle-proofs.ts';
@@ -7,9 +7,9 @@ import type { Evidence } from './evidence.ts';
 import { lineOf } from './location.ts';
 
 /**
- * `witness.quorum`: more than half of the anchor's witnesses cosigned the checkpoint, or a later one
- * that the package shows to continue it. Who cosigned the larger tree has vouched for the smaller one
- * in it.
+ * `witness.quorum`: more than half of the anchor's witnesses cosigned the checkpoint, or a later
+ * one that the package proves to continue it. Whoever cosigned the larger tree has vouched for the
+ * smaller one in it.
  */
 export function checkWitnesses(evidence: Evidence): Check {
   const tally = createTally('witness.quorum');
@@ -53,7 +53,7 @@ export function checkWitnesses(evidence: Evidence): Check {
   };
 }
 
-/** Whether the checkpoint of that name is the package's own, or shown to continue it. */
+/** Whether the checkpoint of that name is the package's own, or proven to continue it. */
 function continuesPackage({ manifest, checkpoints, proofs }: Evidence, size: number): boolean {
   const { origin, end } = manifest.log;
   const [own, later] = [end, size].map((at) => {
@@ -67,7 +67,7 @@ function continuesPackage({ manifest, checkpoints, proofs }: Evidence, size: num
   return isConsistent({ from: end, to: size, fromRoot: own, toRoot: later, path: proof.path });
 }
 
-/** `time.stamp`: version 1 of the format carries no timestamp of a third party. */
+/** `time.stamp`: version 1 of the format has no third-party timestamps. */
 export function checkTimestamp(): Check {
   const tally = createTally('time.stamp');
   tally.skip('no timestamp supplied');
