@@ -1,6 +1,7 @@
 /**
- * Puts the admin chain's records into signed batches, which become leaves of the tenant's log as those
- * of data planes do. The service signs them itself, by its key for batches. Proven by log.pg.test.ts.
+ * Puts the admin chain's records into signed batches, which become leaves of the tenant's log like
+ * those of data planes. The service signs them itself, with its key for batches. Proven by
+ * log.pg.test.ts.
  */
 import type { KeyObject } from 'node:crypto';
 import { signBatch } from '@governance/shared/audit-batch';
@@ -21,7 +22,7 @@ interface Row {
 }
 
 /**
- * Signs the next batch of the admin chain, if some records are in no batch yet. The caller holds
+ * Signs the next batch of the admin chain, if some records are not in a batch yet. The caller holds
  * the log head's lock.
  *
  * @returns the new end of the batches; undefined when there was nothing to sign
@@ -67,7 +68,7 @@ export async function signNextAdminBatch(
   return end;
 }
 
-/** Records of one epoch, as many as a batch takes. */
+/** Records of one epoch, at most a batch's worth. */
 async function readUnsigned(
   { db, scope: { tenantId } }: TenantTransaction,
   { adminEpoch, adminSeq }: LogHead,

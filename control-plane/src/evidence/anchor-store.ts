@@ -7,7 +7,7 @@ export interface RememberedAnchor {
   issuedAt: Date;
 }
 
-/** The most remembered places that anchors pinned; older ones are dropped. */
+/** The number of anchored positions that are remembered; older ones are dropped. */
 export const REMEMBERED_ANCHORS = 500;
 
 export function anchorStore({ db, scope: { tenantId } }: TenantTransaction) {
@@ -33,7 +33,7 @@ export function anchorStore({ db, scope: { tenantId } }: TenantTransaction) {
           ORDER BY epoch DESC, size DESC OFFSET ${REMEMBERED_ANCHORS})`;
     },
 
-    /** The sizes, of any epoch: each is a size of the continued tree. */
+    /** The sizes, of any epoch: the tree of each is continued by the present one. */
     listSizes: async (): Promise<number[]> => {
       const rows = await db.logAnchor.findMany({
         where: { tenantId, size: { gt: 0 } },

@@ -1,9 +1,9 @@
 /**
- * Begins a tenant's next log epoch, after a restore that the operator announced. The tree does not
+ * Begins a tenant's next log epoch after a restore that the operator announced. The tree does not
  * change: the epoch starts as a copy of it under another origin, and a signed statement says where.
- * Whoever holds more than that can tell a restore that was announced from a removal that was not;
- * it shows nobody that a leaf is still there. Proven by log-epochs.pg.test.ts: every checkpoint of
- * an epoch that ended is of a tree that the next one continues, whatever grows meanwhile.
+ * Whoever holds a larger log can thereby tell an announced restore from an unannounced removal; it
+ * does not show that a leaf is still there. Proven by log-epochs.pg.test.ts: the tree of every
+ * checkpoint of an ended epoch is continued by the next epoch, whatever grows meanwhile.
  */
 import { createPublicKey } from 'node:crypto';
 import type { PublicJwk } from '@governance/shared/evidence/ed25519';
@@ -26,10 +26,10 @@ export interface LogEpochSigner extends EvidenceSigner {
 }
 
 /**
- * `restored` is the tree as it is now, and not as the backup had it: what it grew since was signed
- * under the epoch that ends, so that those who were handed such a checkpoint find it continued.
+ * `restored` is the present tree, not the backup's: what it has grown since was signed under the
+ * epoch that ends, so readers who received such a checkpoint find it continued.
  *
- * @throws Error where packages could not name one more epoch
+ * @throws Error when packages could not name another epoch
  */
 export async function beginLogEpoch(
   tx: TenantTransaction,
@@ -38,7 +38,7 @@ export async function beginLogEpoch(
 ): Promise<LogEpoch> {
   const log = logStore(tx);
   const epochs = logEpochStore(tx);
-  // Until the commit, no leaf is added and no other announcement begins.
+  // Until the commit, no leaf is added and no other announcement starts.
   const { epoch: ended, size } = await log.lockHead();
   if ((await epochs.count()) >= MAX_LOG_EPOCHS) {
     throw new Error(`the log of tenant ${tx.scope.tenantId} has too many epochs`);
@@ -50,7 +50,7 @@ export async function beginLogEpoch(
     type: 'log_epoch',
     v: 1,
     tenant_id: tx.scope.tenantId,
-    // An epoch that a restore lost is not reused: it names another tree.
+    // The number of an epoch that a restore lost is not reused: it names another tree.
     epoch: Math.max(ended, seen.epoch) + 1,
     time: now.toISOString(),
     restored: { epoch: ended, size, root: size === 0 ? EMPTY_ROOT : await log.readRoot(size) },

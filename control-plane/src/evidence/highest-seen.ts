@@ -1,6 +1,6 @@
 /**
- * The highest place of a tenant's log that others remember: data planes that watch it, and
- * witnesses. A row counts only by its note, which must match its place and be signed by this
+ * The highest position in a tenant's log that others remember: data planes that watch it, and
+ * witnesses. A row counts only by its note, which must match its position and be signed by this
  * service, since the database's owner can write any row. Proven by log-epochs.pg.test.ts.
  */
 import {
@@ -14,11 +14,11 @@ import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { logStore } from './log-store.ts';
 
-/** Places read, the highest first: many data planes hold the same one. */
+/** Positions to read, highest first: many data planes hold the same one. */
 const LOOKED_AT = 200;
 
 export interface HighestSeen {
-  /** The highest place that somebody remembers and the log lacks. */
+  /** The highest position that somebody remembers and the log lacks. */
   lost: LogPlace | null;
   /** The highest epoch that anybody has seen; 0 for none. */
   epoch: number;
@@ -47,7 +47,7 @@ export async function findHighestSeen(
   const log = logStore(tx);
   let lost: LogPlace | null = null;
   for (const place of places) {
-    // A later epoch than the log's was lost, even where its leaves exist.
+    // An epoch later than the log's was lost, even if its leaves exist.
     const isKept =
       place.epoch <= epoch &&
       place.size <= grown &&

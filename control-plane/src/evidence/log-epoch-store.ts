@@ -21,13 +21,13 @@ export function logEpochStore({ db, scope: { tenantId } }: TenantTransaction) {
 
     count: (): Promise<number> => db.logEpoch.count({ where: { tenantId } }),
 
-    /** All epochs, the first at the beginning; at most MAX_LOG_EPOCHS. */
+    /** All epochs from the beginning, oldest first; at most MAX_LOG_EPOCHS. */
     listAll: async (): Promise<SignedLogEpoch[]> => {
       const rows = await db.logEpoch.findMany({ where: { tenantId }, orderBy: { epoch: 'asc' } });
       return rows.map(toSigned);
     },
 
-    /** The newest first. */
+    /** Newest first. */
     listPage: async (page: { offset: number; limit: number }): Promise<SignedLogEpoch[]> => {
       const rows = await db.logEpoch.findMany({
         where: { tenantId },

@@ -16,7 +16,7 @@ import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface LogHead {
   epoch: number;
-  /** Leaves that the tree was computed for. */
+  /** Leaves whose nodes are computed. */
   size: number;
   adminEpoch: number;
   adminSeq: number;
@@ -84,7 +84,7 @@ export function logStore({ db, scope: { tenantId } }: TenantTransaction) {
       return { epoch, size: Number(size), adminEpoch, adminSeq: Number(adminSeq) };
     },
 
-    /** Serialises the log's growth beyond ingest, until the transaction ends. */
+    /** Serialises the log's growth after ingest, until the transaction ends. */
     lockHead: async (): Promise<LogHead> => {
       const [row] = await db.$queryRaw<
         { epoch: number; size: bigint; admin_epoch: number; admin_seq: bigint }[]

@@ -1,7 +1,7 @@
 /**
- * The trust anchor of a tenant: the service's keys for evidence, and a place of the tenant's log.
- * Every place that was handed out is remembered, since a package must prove that its tree continues
- * it.
+ * The trust anchor of a tenant: the service's keys for evidence, and a position in the tenant's
+ * log. Every position that was handed out is remembered, since a package must prove that its tree
+ * continues it.
  */
 import { logOrigin } from '@governance/shared/evidence/checkpoint';
 import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
@@ -19,7 +19,7 @@ import { EVIDENCE_PURPOSES } from './key-entries.ts';
 import { ensureCheckpoint } from './log-growth.ts';
 import { logStore } from './log-store.ts';
 
-/** For a log that grows constantly: later anchors are remembered once a minute. */
+/** For a log that grows constantly: positions of later anchors are remembered once a minute. */
 const REUSED_MS = 60_000;
 
 export interface TrustAnchorDeps {
@@ -53,7 +53,7 @@ export function createTrustAnchors(deps: TrustAnchorDeps) {
   });
 
   return {
-    /** The tenant's present anchor; its place in the log is at most a minute old. */
+    /** The tenant's present anchor; its position in the log is at most a minute old. */
     issue: async (scope: TenantScope): Promise<TrustAnchor> => {
       const { key } = await serviceKeys.evidenceKey('checkpoint');
       const { keys } = await readKeyHistory(serviceKeys, EVIDENCE_PURPOSES);

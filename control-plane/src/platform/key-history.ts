@@ -1,10 +1,10 @@
-/** What data planes and packages are told of the service's keys. */
+/** What data planes and packages learn about the service's keys. */
 import { KeyEntry } from '@governance/shared/evidence/evidence-keys';
 import type { KeyHistory } from '@governance/shared/key-history';
 import { type ServiceKeyPurpose, STATEMENT_PURPOSE } from './key-kinds.ts';
 import type { DatedKey, ServiceKeys, StoredRotation } from './keys.ts';
 
-/** What data planes follow. */
+/** The purposes that data planes follow. */
 const FOLLOWED = ['bundle-signing', 'feed-signing'] as const satisfies ServiceKeyPurpose[];
 
 /** A key as statements and packages name it. */
@@ -19,7 +19,7 @@ export function toKeyEntry(key: DatedKey): KeyEntry {
   };
 }
 
-/** Keys of these purposes, the oldest first, and their rotations. */
+/** Keys of these purposes, oldest first, and their rotations. */
 export async function readKeyHistory(
   serviceKeys: Pick<ServiceKeys, 'listKeys' | 'listRotations'>,
   purposes: readonly ServiceKeyPurpose[],
@@ -29,14 +29,14 @@ export async function readKeyHistory(
 }
 
 /**
- * The history of the keys that data planes follow. A revoked key is in it even if its row cannot be
- * used: data planes take no key from the list, but drop what it calls revoked.
+ * The history of the keys that data planes follow. It includes a revoked key even if its row is
+ * unusable: data planes trust no key because of this list, but drop those that it calls revoked.
  */
 export async function readFollowedHistory(
   serviceKeys: Pick<ServiceKeys, 'listKeysAndRevocations' | 'listRotations'>,
 ): Promise<KeyHistory> {
   const found = await serviceKeys.listKeysAndRevocations(FOLLOWED);
-  // An id that no key of the service has would have the whole history refused.
+  // One invalid id would have the whole history refused; no key of the service has one.
   const keys = found.filter((key) => KeyEntry.safeParse(toKeyEntry(key)).success);
   return toHistory(keys, await serviceKeys.listRotations(FOLLOWED));
 }

@@ -10,14 +10,14 @@ import {
 } from './key-kinds.ts';
 import type { RecordedRotation, StoredRotation } from './stored-rotation.ts';
 
-/** As it is stored; its private half encrypted. */
+/** As stored, with its private half encrypted. */
 export interface KeyRow {
   kid: string;
   purpose: ServiceKeyPurpose;
   publicJwk: PublicJwk;
   privateCiphertext: Uint8Array<ArrayBuffer>;
   createdAt: Date;
-  /** Null: since it was made. */
+  /** Null: since it was created. */
   validFrom: Date | null;
   /** Until when it signs. */
   retiredAt: Date | null;
@@ -28,18 +28,18 @@ export interface KeyRow {
 export const startOf = ({ validFrom, createdAt }: KeyRow): Date => validFrom ?? createdAt;
 
 const LOCK = 'governance.service_keys';
-/** Rows that somebody put there are not listed without end. */
+/** Limits how many inserted rows are listed. */
 const MAX_STRAY = 100;
 
-/** Of a row that was damaged: fits no private half, so that this row alone cannot be used. */
+/** Stands for a damaged JWK: it matches no private half, so that only this row is unusable. */
 const NO_JWK: PublicJwk = { kty: '', kid: '', alg: '', use: 'sig' };
 
-/** What text canonical JSON has no form for would be thrown by every reader. */
+/** Text without a canonical JSON form would make every reader throw. */
 const Member = z
   .string()
   .max(4_000)
   .refine((text) => text.isWellFormed());
-/** A private member is none of these: such a row is not told to anybody. */
+/** Private members are not allowed: such a row is never shown to anybody. */
 const StoredJwk = z.strictObject({
   ...{ kty: Member.max(20), kid: Member, alg: Member, use: z.literal('sig') },
   ...{ crv: Member.optional(), x: Member.optional(), y: Member.optional() },
@@ -58,20 +58,20 @@ function parseStored<T>(schema: z.ZodType<T>, text: string): T | null {
   }
 }
 
-/** PostgreSQL stores dates that JavaScript does not have, such as its infinity. */
+/** PostgreSQL stores dates that JavaScript lacks, such as infinity. */
 export const isDate = (date: Date): boolean => !Number.isNaN(date.getTime());
 
 const sortTime = (row: KeyRow): number => (isDate(startOf(row)) ? startOf(row).getTime() : 0);
 
-/** @param tx of the platform; a tenant's may read rotations */
+/** @param tx of the platform; a tenant's can only read rotations */
 export function keyStore({ db }: { db: Prisma.TransactionClient }) {
   return {
-    /** One change of keys at a time, in all replicas. */
+    /** Serialises changes of keys across all replicas. */
     lock: async (): Promise<void> => {
       await db.$queryRaw`SELECT pg_advisory_xact_lock(hashtext(${LOCK}))::text`;
     },
 
-    /** The oldest first. */
+    /** Oldest first. */
     list: async (purposes: readonly ServiceKeyPurpose[]): Promise<KeyRow[]> => {
       const rows = await db.serviceKey.findMany({
         where: { purpose: { in: [...purposes] } },
@@ -85,7 +85,7 @@ export function keyStore({ db }: { db: Prisma.TransactionClient }) {
       return keys.sort((a, b) => sortTime(a) - sortTime(b));
     },
 
-    /** Ids of rows whose purpose is none: no reader of a purpose meets them. */
+    /** Ids of rows with an unknown purpose: readers of a purpose never see them. */
     listStrayKids: async (): Promise<string[]> => {
       const rows = await db.serviceKey.findMany({
         where: { purpose: { notIn: [...SERVICE_KEY_PURPOSES, PAYLOAD_SEALING] } },
@@ -126,7 +126,7 @@ export function keyStore({ db }: { db: Prisma.TransactionClient }) {
       });
     },
 
-    /** All of them, the oldest first. */
+    /** All of them, oldest first. */
     listRotations: async (): Promise<RecordedRotation[]> => {
       const rows = await db.serviceKeyRotation.findMany({ orderBy: { number: 'asc' } });
       return rows.map(({ signed, actorId, actorUsername, ...row }) => ({

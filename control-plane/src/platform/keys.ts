@@ -1,11 +1,12 @@
 /**
- * The keys that the service signs with: kept in the database, encrypted under the master key, and
- * shared by all replicas. A key is followed by another a little before that one signs, so that every
- * replica and data plane knows it by then; what the one before signed stays good unless it is
- * revoked. Proven by keys.pg.test.ts.
+ * The service's signing keys: kept in the database, encrypted under the master key, and shared by
+ * all replicas. A successor is made some time before it signs, so that every replica and data plane
+ * knows it by then; what its predecessor signed stays valid unless that is revoked. Proven by
+ * keys.pg.test.ts.
  *
- * A replica holds the keys in memory. It reads them again when another one tells of a rotation, and
- * in any case at the first use after 20 seconds: before a new key signs, since that takes 30.
+ * A replica caches the keys in memory. It reads them again when another replica announces a
+ * rotation, and in any case at the first use after 20 seconds: a new key signs after 30, so it is
+ * known before.
  */
 import type { KeyObject } from 'node:crypto';
 import { AppError } from '@governance/shared/errors';
@@ -45,20 +46,20 @@ export type { RecordedRotation, StoredRotation } from './stored-rotation.ts';
 export const EVIDENCE_KEY_PURPOSES = ['evidence', 'checkpoint', 'batch'] as const;
 export type EvidenceKeyPurpose = (typeof EVIDENCE_KEY_PURPOSES)[number];
 
-/** A public key of the service, with the time in which it signs. */
+/** A public key of the service, with its signing period. */
 export interface DatedKey {
   kid: string;
   purpose: ServiceKeyPurpose;
   publicJwk: PublicJwk;
   from: Date;
-  /** Null while it signs, and no other is to follow. */
+  /** Null while it signs and has no successor. */
   to: Date | null;
   revokedAt: Date | null;
   revokeReason: string | null;
 }
 
 export interface RotationOrder {
-  /** The key before is in other hands: it ends now, and nothing of it is accepted any more. */
+  /** The old key is compromised: it ends now, and nothing it signed is accepted any more. */
   revoke: boolean;
   reason: string | null;
   actor: Actor;
@@ -69,57 +70,58 @@ export interface ServiceKeys {
   /**
    * The key that signs now; made at the first call on a new database.
    *
-   * @throws AppError UNAVAILABLE where it cannot be used; the others of its purpose are not touched
+   * @throws AppError UNAVAILABLE when it cannot be used; the other keys of its purpose are
+   *   unaffected
    */
   signingKey<P extends ServiceKeyPurpose>(purpose: P): Promise<SigningKey<P>>;
   /**
-   * The keys whose signatures are good: the one that signs, the one that will, and those before that
-   * were not revoked.
+   * The keys whose signatures are valid: the current one, its successor, and earlier ones that were
+   * not revoked.
    *
-   * @param endedAfter leaves out those that ended before
+   * @param endedAfter leaves out keys that ended earlier
    */
   verificationKeys(purpose: ServiceKeyPurpose, endedAfter?: Date): Promise<PublicJwk[]>;
   bundleSigningKey(): Promise<SigningKey<'bundle-signing'>>;
   bundleVerificationKeys(): Promise<PublicJwk[]>;
-  /** Of statements about the feed. */
+  /** Signs statements about the feed. */
   feedSigningKey(): Promise<SigningKey<'feed-signing'>>;
   feedVerificationKeys(): Promise<PublicJwk[]>;
-  /** The key that signs the tokens of workflow sessions, or of delegations, now. */
+  /** The key that now signs the tokens of workflow sessions, or of delegations. */
   sessionTokenKey(kind: SessionTokenClass): Promise<SigningKey>;
-  /** The key that signs evidence of that kind now. */
+  /** The key that now signs this kind of evidence. */
   evidenceKey(purpose: EvidenceKeyPurpose): Promise<SigningKey>;
   /**
-   * Every key of these purposes that ever was, the oldest first. Of a row whose private half the
-   * master key does not open, or that is another's, there is none: who owns the database alone
-   * brings no key.
+   * Every key of these purposes that ever existed, oldest first. A row is omitted if the master key
+   * does not open its private half, or if that does not match the public one: whoever controls only
+   * the database cannot introduce a key.
    */
   listKeys(purposes: readonly ServiceKeyPurpose[]): Promise<DatedKey[]>;
   /**
-   * The same, and every row that is revoked, also where it cannot be used: for readers who take no
-   * key from it, and to whom a revocation must not get lost with a damaged row.
+   * The same, plus every revoked row, even an unusable one: for readers who take no key from the
+   * list, and who must not miss a revocation because its row is damaged.
    */
   listKeysAndRevocations(purposes: readonly ServiceKeyPurpose[]): Promise<DatedKey[]>;
   /**
-   * Rows that cannot be used, of all purposes and of none: read again where that was 20 seconds ago.
-   * While the database is away, those that are known.
+   * Unusable rows of all purposes, and of unknown ones; read again after 20 seconds. While the
+   * database is unavailable, the last known ones.
    */
   findUnusable(): Promise<UnusableKey[]>;
   /**
-   * Every rotation of keys of these purposes, the oldest first. One whose row is damaged is left out
-   * by itself, and reported.
+   * Every rotation of keys of these purposes, oldest first. A damaged row is left out by itself,
+   * and reported.
    */
   listRotations(purposes: readonly ServiceKeyPurpose[]): Promise<StoredRotation[]>;
-  /** Every rotation, the oldest first, damaged ones too: none must go unannounced. */
+  /** Every rotation, oldest first, including damaged ones: none must go unannounced. */
   listRecordedRotations(): Promise<RecordedRotation[]>;
   /**
-   * Lets a new key follow the one that signs. Key, statement and end of the one before are committed
+   * Makes a successor to the current key. Key, statement and the end of the old key are committed
    * together.
    *
-   * @throws AppError KEY_ROTATION_PENDING, KEY_ROTATIONS_EXHAUSTED; UNAVAILABLE where the key that
-   *   signs cannot be used
+   * @throws AppError KEY_ROTATION_PENDING, KEY_ROTATIONS_EXHAUSTED; UNAVAILABLE when the current
+   *   key cannot be used
    */
   rotate(purpose: ServiceKeyPurpose, order: RotationOrder): Promise<StoredRotation>;
-  /** Reads everything anew before it is used again: another replica may have rotated a key. */
+  /** Everything is read again before its next use: another replica may have rotated a key. */
   forget(): void;
 }
 
@@ -127,26 +129,29 @@ export interface ServiceKeysDeps {
   db: Pick<TenantDatabase, 'inPlatform'>;
   masterKey: MasterKey;
   now?: () => Date;
-  /** Between the making of a key and its first signature. */
+  /** From a key's creation to its first signature. */
   overlapMs?: number;
-  /** The first key of a purpose, where it is not to be made here: kept outside the database before. */
+  /**
+   * The first key of a purpose, if it is not to be made here: it was kept outside the database
+   * before.
+   */
   given?: Partial<Record<ServiceKeyPurpose, KeyObject>>;
   /** A monotonic clock in milliseconds. */
   elapsed?: () => number;
-  /** Told of each row that cannot be used: neither signed with nor accepted. */
+  /** Called for each unusable row: it neither signs nor is accepted. */
   onUnusable?: (key: UnusableKey) => void;
-  /** Told once of each rotation whose row is damaged. */
+  /** Called once for each rotation whose row is damaged. */
   onDamagedRotation?: (rotation: Pick<RecordedRotation, 'number' | 'oldKid' | 'newKid'>) => void;
 }
 
 /** Longer than REREAD_MS, so that every replica knows a key before it signs. */
 export const KEY_OVERLAP_MS = 30_000;
 const REREAD_MS = 20_000;
-/** Who asks what cannot be used is not kept waiting for a database that is away. */
+/** `findUnusable` does not wait longer for an unavailable database. */
 const LOOK_WITHIN_MS = 2_000;
-/** Of a purpose: keys.json holds 1,000 of four purposes. */
+/** Per purpose: keys.json holds 1,000, of four purposes. */
 const MAX_ROTATIONS = 200;
-/** Damaged rotations that were told of. */
+/** Damaged rotations that were reported. */
 const MAX_TOLD = 4_000;
 
 interface Ring extends KeyRing {
@@ -163,7 +168,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
   const reading = new Map<ServiceKeyPurpose, Promise<Ring>>();
   const toldRotations = new Set<number>();
   let looked: { at: number; done: Promise<void> } | null = null;
-  /** Counts what was forgotten: what was read before is not kept. */
+  /** Counts calls of `forget`: what was read before one is not cached. */
   let generation = 0;
 
   const inPlatform = <T>(work: (tx: PlatformTransaction) => Promise<T>, actor = SYSTEM_ACTOR) =>
@@ -187,7 +192,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
       reading.set(purpose, read);
     }
     if (!known) return read;
-    // The database is away: what is known goes on, and is asked for again a little later.
+    // The database is unavailable: the cached keys go on, and are read again a little later.
     return read.catch(() => {
       known.readAt = elapsed() - REREAD_MS / 2;
       return known;
@@ -198,7 +203,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
     const store = keyStore(tx);
     const found = await store.list([purpose]);
     if (found.length > 0) return found;
-    // Replicas that start together must not make one each.
+    // Replicas that start together must not each make one.
     await store.lock();
     const made = await store.list([purpose]);
     if (made.length > 0) return made;
@@ -226,7 +231,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
 
   async function rotate(purpose: ServiceKeyPurpose, order: RotationOrder): Promise<StoredRotation> {
     await ringOf(purpose);
-    // Made before the lock is held: an RSA key takes its time.
+    // Made before the lock is taken: generating an RSA key is slow.
     const next = await generateServiceKey(purpose);
     const made = await inPlatform(async (tx) => {
       const store = keyStore(tx);
@@ -275,7 +280,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
     generation++;
     reading.clear();
     looked = null;
-    // Kept for the case that the database is away by then.
+    // Kept in case the database is unavailable by then.
     for (const ring of rings.values()) ring.readAt = Number.NEGATIVE_INFINITY;
   }
 
@@ -295,7 +300,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
 
   async function findUnusable(): Promise<UnusableKey[]> {
     if (!looked || elapsed() - looked.at >= REREAD_MS) {
-      // What the database does not answer now is asked for again; its state is told elsewhere.
+      // A failed read is repeated later; the database's own state is reported elsewhere.
       looked = { at: elapsed(), done: lookAtAll().catch(() => undefined) };
     }
     await Promise.race([looked.done, pause(LOOK_WITHIN_MS)]);
@@ -323,7 +328,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
     const good = (await ringOf(purpose)).keys
       .filter(({ revokedAt }) => revokedAt === null)
       .filter(({ to }) => !to || !endedAfter || to > endedAfter);
-    // The newest first.
+    // Newest first.
     return good.map(({ publicJwk }) => publicJwk).reverse();
   };
 
@@ -361,7 +366,7 @@ async function makeKey(purpose: ServiceKeyPurpose, given: KeyObject | undefined)
   return { privateKey: given, publicJwk: await toPublicJwk(given, ALG[purpose]) };
 }
 
-/** A revoked row is told of although a date of it is damaged. */
+/** A revoked row is listed even if one of its dates is damaged. */
 function toDatedKey(row: KeyRow): DatedKey {
   const known = (date: Date) => (isDate(date) ? date : new Date(0));
   return {

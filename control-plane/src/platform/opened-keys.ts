@@ -1,6 +1,6 @@
 /**
- * Opens stored service keys one by one: a row that cannot be used is left out by itself and is
- * reported, so that the other keys of its purpose go on. Proven by opened-keys.pg.test.ts.
+ * Opens stored service keys one by one: an unusable row is left out by itself and reported, so that
+ * the other keys of its purpose go on. Proven by opened-keys.pg.test.ts.
  */
 import { createPrivateKey, createPublicKey, hash } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
@@ -13,7 +13,7 @@ import type { MasterKey } from './master-key.ts';
 
 export interface OpenedKey extends SigningKey {
   from: Date;
-  /** Null while no other key is to follow. */
+  /** Null while it has no successor. */
   to: Date | null;
   revokedAt: Date | null;
 }
@@ -21,12 +21,12 @@ export interface OpenedKey extends SigningKey {
 /** A row that the service neither signs with nor lets anyone trust. */
 export interface UnusableKey {
   kid: string;
-  /** Null where its row names none that there is. */
+  /** Null when its row names an unknown one. */
   purpose: ServiceKeyPurpose | null;
   reason: string;
 }
 
-/** A key that cannot be used although it is the turn of it. */
+/** An unusable key whose turn it is. */
 interface BarredKey {
   kid: string;
   from: Date;
@@ -34,7 +34,7 @@ interface BarredKey {
   error: Error;
 }
 
-/** The keys of a purpose, the oldest first. */
+/** The keys of a purpose, oldest first. */
 export interface KeyRing {
   keys: OpenedKey[];
   barred: BarredKey[];
@@ -42,10 +42,10 @@ export interface KeyRing {
 
 export type KeyOpener = ReturnType<typeof createKeyOpener>;
 
-/** Rows that were judged; there are some 1,600 at most. */
+/** Rows whose verdict is cached; there are some 1,600 at most. */
 const MAX_JUDGED = 4_000;
 
-/** @param onUnusable told of each such row once, and again when its reason changes */
+/** @param onUnusable called once for each such row, and again when its reason changes */
 export function createKeyOpener(
   masterKey: MasterKey,
   onUnusable: (key: UnusableKey) => void = () => undefined,
@@ -53,7 +53,7 @@ export function createKeyOpener(
   const judged = new Map<string, string | null>();
   const unusable = new Map<ServiceKeyPurpose | null, UnusableKey[]>();
 
-  /** Why a row cannot be used; null where it can. Rows do not change except for their dates. */
+  /** Why a row cannot be used; null when it can. Only the dates of rows change. */
   function judge(row: KeyRow): string | null {
     const dates = [row.createdAt, row.validFrom, row.retiredAt, row.revokedAt];
     if (!dates.every((date) => date === null || isDate(date))) return 'a date of it is none';
@@ -77,7 +77,7 @@ export function createKeyOpener(
   }
 
   return {
-    /** The rows of one purpose that can be used. */
+    /** The usable rows of one purpose. */
     pickUsable: (purpose: ServiceKeyPurpose, rows: readonly KeyRow[]): KeyRow[] => {
       const own = rows.filter((row) => row.purpose === purpose);
       const reasons = own.map(judge);
@@ -91,15 +91,15 @@ export function createKeyOpener(
       return own.filter((_, index) => reasons[index] === null);
     },
 
-    /** @param rows all of one purpose, the oldest first */
+    /** @param rows all of one purpose, oldest first */
     openRing(purpose: ServiceKeyPurpose, rows: readonly KeyRow[]): KeyRing {
       const usable = new Set(this.pickUsable(purpose, rows));
       const keys = [...usable].map((row) => openKey(masterKey, row));
       const others = rows.filter((row) => !usable.has(row));
       const begun = new Set(keys.map(({ from }) => from.getTime()));
       const ended = new Set(rows.map(({ retiredAt }) => retiredAt?.getTime()));
-      // A row that no key was ended for, or whose place another key has, is no successor: somebody
-      // put it there.
+      // A row that does not start where another key ended, or starts where a usable key does, is no
+      // successor: somebody inserted it.
       const isInTurn = (row: KeyRow) => {
         const from = startOf(row).getTime();
         return keys.length === 0 || (ended.has(from) && !begun.has(from));
@@ -115,7 +115,7 @@ export function createKeyOpener(
       };
     },
 
-    /** @param kids of rows whose purpose is none */
+    /** @param kids of rows with an unknown purpose */
     noteStray: (kids: readonly string[]): void => {
       note(
         null,
@@ -129,11 +129,11 @@ export function createKeyOpener(
 }
 
 /**
- * The newest key whose time has come. A clock that stands before all of them takes the oldest, as
- * the first replica's clock may run ahead.
+ * The newest key that has started. If the clock is behind all of them, the oldest: the first
+ * replica's clock may have run ahead.
  *
- * @throws AppError UNAVAILABLE where it is the turn of a key that cannot be used: an earlier one
- *   has ended, and what it signed now would not be good
+ * @throws AppError UNAVAILABLE when it is an unusable key's turn: its predecessor has ended, so
+ *   that a signature by that would not be valid
  */
 export function pickSigning({ keys, barred }: KeyRing, at: Date): OpenedKey {
   const all = [...keys, ...barred]
@@ -151,7 +151,7 @@ export function pickSigning({ keys, barred }: KeyRing, at: Date): OpenedKey {
   return chosen;
 }
 
-/** Of a purpose whose key of now cannot be used: says so without the reason, which the log has. */
+/** For a purpose whose current key cannot be used: omits the reason, which is in the log. */
 function toError(masterKey: MasterKey, row: KeyRow): Error {
   try {
     openKey(masterKey, row);
@@ -162,7 +162,7 @@ function toError(masterKey: MasterKey, row: KeyRow): Error {
       { cause },
     );
   }
-  // A date of it alone is damaged.
+  // Only one of its dates is damaged.
   return new AppError('UNAVAILABLE', `Service key ${row.kid} (${row.purpose}) cannot be used.`);
 }
 
@@ -176,15 +176,15 @@ function findFault(masterKey: MasterKey, row: KeyRow): string | null {
   }
 }
 
-/** @throws where the private half does not open, or is not that of the public one */
+/** @throws when the private half does not open, or does not match the public one */
 function openKey(masterKey: MasterKey, row: KeyRow): OpenedKey {
   const { kid, purpose, publicJwk, retiredAt: to, revokedAt } = row;
   const der = masterKey.decrypt(row.privateCiphertext, serviceKeyContext(purpose, kid));
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   const half = createPublicKey(key).export({ format: 'jwk' });
   const own = { ...half, kid, alg: ALG[purpose], use: 'sig' };
-  // Whoever writes the database alone would have others believe a key of theirs, or another use of
-  // the service's.
+  // Whoever can only write to the database could otherwise pass off a key of their own, or a
+  // service key of another purpose.
   if (canonicalize(own) !== canonicalize(publicJwk)) {
     throw new Error(
       `the public half of service key ${kid} (${purpose}) is not that of its private one`,

@@ -1,6 +1,6 @@
 /**
- * The start needs a key of each purpose, but one that is damaged must not take the rest of the
- * service with it. Proven by prepare-keys.pg.test.ts.
+ * The service starts with a key for each purpose, but one damaged key must not stop the rest of it.
+ * Proven by prepare-keys.pg.test.ts.
  */
 import { AppError } from '@governance/shared/errors';
 import { StartError } from '@governance/shared/start-error';
@@ -8,10 +8,10 @@ import { SERVICE_KEY_PURPOSES, type ServiceKeyPurpose } from './key-kinds.ts';
 import type { ServiceKeys } from './keys.ts';
 
 /**
- * Makes the keys that are missing. What is signed with one that cannot be used is refused.
+ * Makes missing keys. Signing with an unusable one is refused, not the start.
  *
- * @throws StartError where there are keys and none opens: with another master key, every key that is
- *   made now would be one more that the right one does not open
+ * @throws StartError when there are keys and none opens: under another master key, every key made
+ *   now would be one more that the right one does not open
  */
 export async function prepareServiceKeys(
   serviceKeys: Pick<ServiceKeys, 'signingKey' | 'listKeys' | 'findUnusable'>,

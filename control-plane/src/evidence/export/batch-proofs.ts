@@ -2,13 +2,13 @@ import { foldSubtrees, planInclusion, subtreesOf } from '@governance/shared/evid
 import { nodeHash } from '@governance/shared/merkle';
 
 /**
- * Proves records to be in a batch: RFC 6962 inclusion proofs in the tree of its event_root.
+ * Proves that records are in a batch: RFC 6962 inclusion proofs in the tree of its event_root.
  *
  * @param hashes of all its records, in order
  * @returns a function from a record's index to its path
  */
 export function createBatchProofs(hashes: readonly string[]): (index: number) => string[] {
-  // Each full subtree once, level by level: a proof then costs O(log n).
+  // Each full subtree is hashed once, level by level: a proof then costs O(log n).
   const levels: string[][] = [[...hashes]];
   for (let below = levels[0] ?? []; below.length > 1; ) {
     const level: string[] = [];

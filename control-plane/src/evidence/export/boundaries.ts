@@ -1,8 +1,8 @@
 /**
- * Of each stream that does not begin in a volume: the record before it. One that nobody can read says
- * neither where nor when it was. So its batch comes with it as a proven leaf, and all before it up to
- * a record that can be read, which shows that nothing of the export's time lies there. Proven by
- * unread-boundaries.pg.test.ts.
+ * For each stream that does not begin in a volume: the record before its first one. An unreadable
+ * one says neither where nor when it was. So it is shown with its batch, as a proven leaf, and with
+ * all records before it back to a readable one, which shows that nothing of the export's time lies
+ * there. Proven by unread-boundaries.pg.test.ts.
  */
 import {
   type EvidenceProofs,
@@ -17,26 +17,27 @@ import { type PackagedBatch, type PackagedRecord, packageReads } from './package
 
 type Boundary = EvidenceProofs['boundaries'][number];
 
-/** Of one stream. */
+/** Per stream. */
 const MAX_RUN = 1_000;
-/** Of all streams: proofs.json is read as a whole, and has other things, too. */
+/** For all streams: proofs.json is read as a whole, and has other content, too. */
 const MAX_BYTES = 0.75 * VOLUME_LIMITS.documentBytes;
 /** A hash, with its quotes and comma. */
 const HASH_BYTES = 67;
-/** What an entry is beside its record and path: its stream and place. */
+/** An entry without its record and path: its stream and place. */
 const ENTRY_BYTES = 160;
 /** The proof of a leaf in a log of 2^28. */
 const LEAF_BYTES = 28 * HASH_BYTES + ENTRY_BYTES;
 
-/** Steps back, each of a query or two. */
+/** Steps back, each of one or two queries. */
 const MAX_STEPS = 1_000;
 
 /**
- * Verifiers may read what an earlier version kept in quarantine, where it counted as of no time.
+ * Verifiers may be able to read what an earlier version quarantined and exported without regard to
+ * time.
  *
- * @param range of leaves of that time
- * @returns its start, or that of the leaf before where such a record of the time lies
- * @throws ExportRefused where too many such leaves lie before it
+ * @param range of the leaves of that time
+ * @returns its start, or an earlier leaf if such a record of that time lies there
+ * @throws ExportRefused when too many such leaves lie before it
  */
 export async function findStart(
   tx: TenantTransaction,
@@ -64,30 +65,30 @@ export async function findStart(
 
 export interface BoundarySearch {
   tx: TenantTransaction;
-  /** The first leaf of the export, of all its volumes. */
+  /** The first leaf of the whole export. */
   exportStart: number;
-  /** Of what was found so far, for all streams of the volume. */
+  /** The entries found so far, for all streams of the volume. */
   shown: number;
-  /** What that takes in proofs.json, about. */
+  /** Their approximate size in proofs.json. */
   bytes: number;
 }
 
 export interface FoundBoundary {
   /** Oldest first. */
   shown: Boundary[];
-  /** By which they are proven. */
+  /** The batches that prove them. */
   batches: PackagedBatch[];
 }
 
-/** A batch that has a record. */
+/** The batch that contains a record. */
 interface Holding extends PackagedBatch {
   epoch: number;
   firstSeq: number;
 }
 
 /**
- * @param first of the stream's records in the volume
- * @throws ExportRefused where too much lies before it that nobody can read
+ * @param first the stream's first record in the volume
+ * @throws ExportRefused when too many unreadable records lie before it
  */
 export async function findBoundary(
   search: BoundarySearch,
@@ -118,7 +119,7 @@ export async function findBoundary(
     const path = pathOf(index);
     shown.unshift({ stream, record: record.text, place: { leaf_index: batch.leaf, index, path } });
     note(search, record, path.length);
-    // What an earlier volume has needs no time: the set shows that it is the same.
+    // A record in an earlier volume needs no time: the set shows that it is the same.
     if (record.type !== QUARANTINED || batch.leaf >= search.exportStart) break;
     if (shown.length >= MAX_RUN) throw tooMuch();
     record = await reads.findBefore(stream, record);
@@ -126,10 +127,10 @@ export async function findBoundary(
   return { shown, batches: [...batches.values()] };
 }
 
-/** @throws ExportRefused where a package cannot have it as well */
+/** @throws ExportRefused when the package has no room for it */
 function note(search: BoundarySearch, { text }: PackagedRecord, hashes: number): void {
   search.shown++;
-  // It is a string within JSON: its quotes are escaped.
+  // It becomes a string within JSON: its quotes are escaped.
   search.bytes += JSON.stringify(text).length + hashes * HASH_BYTES + ENTRY_BYTES;
   if (search.shown > MAX_BOUNDARIES || search.bytes > MAX_BYTES) throw tooMuch();
 }

@@ -2,9 +2,9 @@ import { AppError } from '@governance/shared/errors';
 import type { ByteRange } from './package-service.ts';
 
 /**
- * The one range of a Range header (RFC 9110, section 14).
+ * The single range of a Range header (RFC 9110, section 14).
  *
- * @param header caller-controlled; several ranges and other units count as none, as RFC 9110 allows
+ * @param header caller-controlled; several ranges and other units are ignored, as RFC 9110 allows
  * @param size of the file, 1 or more
  * @returns undefined when the whole file is requested
  * @throws AppError RANGE_NOT_SATISFIABLE

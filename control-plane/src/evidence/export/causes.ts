@@ -1,11 +1,11 @@
 /**
- * What decisions refer to and the volume may not hold: the approval that a call went with, the
- * delegations that it was made under. Each is a record of the admin chain, shown with its proofs.
+ * What decisions refer to and the volume may not contain: the approval that let a call pass, the
+ * delegations under which it was made. Each is a record of the admin chain, shown with its proofs.
  */
 import { readRecord } from '../../chain/ledger-row.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 
-/** The records that a volume's decisions name. */
+/** The records to which a volume's decisions refer. */
 export interface NamedCauses {
   grants: Set<string>;
   delegations: Set<string>;
@@ -18,7 +18,7 @@ export interface Cause {
   index: number;
 }
 
-/** The record is written in the transaction of the row, by another clock. */
+/** The record is written in the transaction of the row, but with another clock. */
 const AROUND_MS = 5 * 60_000;
 
 interface Wanted {
@@ -28,14 +28,14 @@ interface Wanted {
 }
 
 /**
- * Whether one of these records may name a cause: few do, and the others are not parsed.
+ * Whether one of these records may name a cause: few do, and only those are parsed.
  *
  * @param text of records
  */
 export const mayNameCauses = (text: string): boolean =>
   text.includes('"grant_id":"') || text.includes('"delegation_chain":["');
 
-/** Notes what a record refers to. */
+/** Collects what a record refers to. */
 export function noteCauses({ grants, delegations }: NamedCauses, text: string): void {
   if (!mayNameCauses(text)) return;
   const decision = readRecord(Buffer.from(text));
@@ -45,8 +45,8 @@ export function noteCauses({ grants, delegations }: NamedCauses, text: string): 
 }
 
 /**
- * @param size of the log: what came later cannot be proven
- * @returns by leaf, then place in it; what a data plane made up is not found
+ * @param size of the log: later records cannot be proven
+ * @returns by leaf, then place in it; references that a data plane invented are not found
  */
 export async function findCauses(
   tx: TenantTransaction,

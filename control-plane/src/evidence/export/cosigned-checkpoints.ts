@@ -1,6 +1,6 @@
 /**
- * What witnesses cosigned of the tree that a volume ends with. They are asked for the newest checkpoint
- * alone, so that most often it is a later one, which the volume leads to by a proof. Proven by
+ * What witnesses cosigned of the tree that a volume ends with. They are only asked for the newest
+ * checkpoint, so it is usually a later one, to which the volume leads by a proof. Proven by
  * tests/witnesses.pg.test.ts.
  */
 import type { KeyEntry } from '@governance/shared/evidence/evidence-keys';
@@ -20,7 +20,7 @@ export async function findCosigned(
   place: { epoch: number; from: number; to: number },
   keys: readonly Pick<KeyEntry, 'purpose' | 'revoked_at'>[],
 ): Promise<CosignedCheckpoints> {
-  // A checkpoint of a key that was revoked would make the volume fail.
+  // A checkpoint by a revoked key would make the volume fail.
   const revoked = keys.flatMap(({ purpose, revoked_at }) =>
     purpose === 'checkpoint' && revoked_at !== null ? [Date.parse(revoked_at)] : [],
   );

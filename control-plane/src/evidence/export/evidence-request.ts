@@ -3,13 +3,13 @@ import { z } from 'zod';
 
 /** Packages of a tenant that are stored or in progress; one is made at a time. */
 export const MAX_PACKAGES = 20;
-/** Of an export; a longer one is asked for in parts. */
+/** Per export; a longer one must be requested in parts. */
 export const MAX_VOLUMES = 256;
 /** The most records that a filter may select. */
 export const MAX_SELECTED = 100_000;
 /**
- * Bytes of records in a volume, beyond which the next one begins. A volume is made in memory, and has
- * to stay below what a verifier takes even where nothing of it can be compressed.
+ * Bytes of records in a volume, beyond which the next one begins. A volume is made in memory, and
+ * must stay within verifiers' limits even if nothing of it can be compressed.
  */
 export const VOLUME_BYTES = 32 * 1024 * 1024;
 
@@ -20,7 +20,7 @@ export interface EvidenceRequest {
   id: string;
   from: Date;
   to: Date;
-  /** Empty: no such filter. */
+  /** Empty: no filter. */
   agentIds: string[];
   workflowSessionId: string | null;
   includePayloads: boolean;
@@ -33,7 +33,7 @@ export const isSelective = ({ agentIds, workflowSessionId }: EvidenceRequest): b
 
 const Count = z.int().nonnegative();
 
-/** Made once, so that an interrupted run continues with the same cut. */
+/** Decided once, so that an interrupted run continues with the same cut. */
 export const ExportPlan = z.strictObject({
   log_epoch: z.int().positive(),
   /** The log's size at that time. */
@@ -41,12 +41,14 @@ export const ExportPlan = z.strictObject({
   start: Count,
   /** The leaf before which each volume ends. */
   ends: z.array(Count).min(1).max(MAX_VOLUMES),
-  /** The key under which the volumes lie in the database; null where they hold no payloads. */
+  /**
+   * The key under which the volumes are encrypted in the database; null if they hold no payloads.
+   */
   data_key_id: z.string().nullable(),
 });
 export type ExportPlan = z.infer<typeof ExportPlan>;
 
-/** Why the requested package cannot be made; the message is shown. */
+/** Why the requested package cannot be made; the message is shown to the user. */
 export class ExportRefused extends Error {
   override readonly name = 'ExportRefused';
 }

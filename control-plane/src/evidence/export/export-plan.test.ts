@@ -1,4 +1,7 @@
-/** Volumes are cut anywhere: none is too large, nothing is left out, and approvals are with calls. */
+/**
+ * Volumes are cut anywhere: none is too large, nothing is left out, and approvals are with their
+ * calls.
+ */
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

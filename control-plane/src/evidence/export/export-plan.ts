@@ -19,23 +19,21 @@ export interface Weight {
   leaf: number;
   records: number;
   bytes: number;
-  /** Of the admin chain. */
+  /** Whether it belongs to the admin chain. */
   isAdmin: boolean;
 }
 
 const PAGE_LEAVES = 1_000;
-/** As large a volume may become for an approval behind it; that is below what verifiers take. */
+/** How large a volume may become to include an approval; below verifiers' limits. */
 const COVERED = {
   bytes: VOLUME_BYTES * 1.5,
   leaves: VOLUME_LIMITS.batches * 0.75,
   records: VOLUME_LIMITS.payloads * 0.75,
 };
-/** What a line of proof takes beside a selected record. */
+/** The size of a line of proof beside a selected record. */
 const PROOF_BYTES = 1_024;
 
-/**
- * @throws ExportRefused where nothing was recorded in that time, or too much for one export
- */
+/** @throws ExportRefused when nothing was recorded in that time, or too much for one export */
 export async function planExport(
   tx: TenantTransaction,
   request: EvidenceRequest,
@@ -59,7 +57,7 @@ export async function planExport(
   return { ...place, start, ends: cutLeaves(weights, end) };
 }
 
-/** Leaves behind the range up to the next one of the admin chain, where that may be reached. */
+/** Leaves after the range, up to the next one of the admin chain if that is within reach. */
 async function addBehind(
   weights: Weight[],
   end: number,
@@ -76,7 +74,7 @@ async function addBehind(
 
 const nothing = () => new ExportRefused('nothing was recorded in that time');
 
-/** From the first leaf with a record of that time to the last one. */
+/** From the first leaf with a record of that time to the last. */
 async function findRange(
   { db, scope: { tenantId } }: TenantTransaction,
   { from, to }: EvidenceRequest,
@@ -153,13 +151,15 @@ function add(held: Held, { records, bytes }: Weight): void {
 const isPassed = ({ leaves, records, bytes }: Held): boolean =>
   bytes > COVERED.bytes || leaves > COVERED.leaves || records > COVERED.records;
 
-/** Half of what verifiers take: approvals behind the volume and the batches of causes come on top. */
+/**
+ * Half of verifiers' limits: approvals after the volume and the batches of causes are added to it.
+ */
 const isFull = (held: Held): boolean =>
   held.bytes > VOLUME_BYTES ||
   held.leaves > VOLUME_LIMITS.batches / 2 ||
   held.records > VOLUME_LIMITS.payloads / 2;
 
-/** @returns the leaf before which each volume ends; records of one leaf are in one volume */
+/** @returns the leaf before which each volume ends; records of one leaf stay in one volume */
 function cutSelected(weights: readonly Weight[]): number[] {
   const ends: number[] = [];
   let held = { leaves: 0, records: 0, bytes: 0 };
@@ -181,13 +181,13 @@ function cutSelected(weights: readonly Weight[]): number[] {
 }
 
 /**
- * Cuts leaves into volumes. A call may be stored some seconds before the approval that it went with,
- * since the admin chain's batches are signed periodically, and the leaf behind a call that such a batch
- * is has all that was approved before. So a volume ends behind one of these: the next one, or where
- * that is too far the last one in it. Only a volume that has none, with too much behind it up to the
- * next one, is cut elsewhere.
+ * Cuts leaves into volumes. A call may be stored some seconds before its approval, since the admin
+ * chain's batches are signed periodically; the next leaf of the admin chain after a call contains
+ * everything that was approved before it. So a volume ends after such a leaf: the next one or, if
+ * that is too far, the last one in it. Only a volume that contains none, and whose next one is too
+ * far, is cut elsewhere.
  *
- * @param weights of the leaves of a range, and of some behind it that approvals may be among
+ * @param weights of the leaves of a range, and of some after it that may contain approvals
  * @param end of the range
  * @returns the leaf before which each volume ends
  */
@@ -201,7 +201,7 @@ export function cutLeaves(weights: readonly Weight[], end: number): number[] {
   return bounded(ends);
 }
 
-/** @returns the place of the first leaf that is too much, or behind the range */
+/** @returns the index of the first leaf that does not fit, or that lies after the range */
 function fill(weights: readonly Weight[], from: number, end: number): number {
   const held = { leaves: 0, records: 0, bytes: 0 };
   for (let at = from; at < weights.length; at++) {
@@ -212,7 +212,7 @@ function fill(weights: readonly Weight[], from: number, end: number): number {
   return weights.length;
 }
 
-/** @returns the place behind the next leaf of the admin chain, where the volume may reach there */
+/** @returns the index after the next leaf of the admin chain, if the volume may reach that far */
 function findAdminBehind(
   weights: readonly Weight[],
   from: number,
@@ -229,13 +229,13 @@ function findAdminBehind(
   return undefined;
 }
 
-/** @returns the place behind the last leaf of the admin chain of a volume */
+/** @returns the index after the last leaf of the admin chain in a volume */
 function findAdminBefore(
   weights: readonly Weight[],
   from: number,
   full: number,
 ): number | undefined {
-  // Where the log ends, nothing is behind that could have approved anything.
+  // At the log's end nothing follows that could have approved anything.
   if (full === weights.length) return undefined;
   for (let at = full; at > from; at--) if (weights[at - 1]?.isAdmin) return at;
   return undefined;

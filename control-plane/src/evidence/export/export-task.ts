@@ -19,14 +19,14 @@ import { packageStore, type StoredPackage } from './package-store.ts';
 import { createPayloadReader } from './payload-lines.ts';
 
 const EVERY_MS = 1_000;
-/** A run without a sign of life for this long ended with its process. */
+/** A run without a heartbeat for this long has died with its process. */
 const DEAD_AFTER_MS = 120_000;
-/** The most runs of a package; one that kills its process each time is given up. */
+/** The number of runs of a package; one that kills its process each time is given up. */
 const MAX_ATTEMPTS = 3;
 
 export const EVIDENCE_PURPOSE = 'evidence';
 
-/** The context of a stored piece of a volume: it does not decrypt elsewhere. */
+/** The encryption context of a stored piece of a volume: it does not decrypt anywhere else. */
 export const chunkContext = (tenantId: string, packageId: string, volume: number, n: number) => ({
   tenant_id: tenantId,
   purpose: EVIDENCE_PURPOSE,
@@ -45,7 +45,7 @@ export interface ExportTaskDeps {
   now: () => Date;
 }
 
-/** The package was deleted, or another replica makes it. */
+/** The package was deleted, or another replica is making it. */
 class Superseded extends Error {}
 
 export function createExportTask(deps: ExportTaskDeps): LeaderTask {
@@ -113,7 +113,7 @@ async function make(
       previous = made.manifestDigest;
     }
   } finally {
-    // No volume is stored behind the end of the run.
+    // No volume is stored after the run has ended.
     await storing;
   }
   await finish(deps, tenantId, claimed, null);
@@ -127,7 +127,7 @@ async function makePlan(
 ): Promise<ExportPlan> {
   // What was recorded before the request is in the package.
   await growth.grow(tenantId, signal);
-  // A package of fresh records shows that data planes saw them.
+  // A package of recent records shows that data planes saw them.
   await witnesses.cosignNow(tenantId, signal);
   signal.throwIfAborted();
   const scope = systemScope(tenantId);
@@ -189,7 +189,7 @@ async function storeOne(
       : await dataKeys.find(scope, plan.data_key_id, EVIDENCE_PURPOSE);
   await db.inTenant(scope, async (tx) => {
     const store = packageStore(tx);
-    // Locks the row, so that a package deleted meanwhile keeps no piece.
+    // Locks the row, so that no piece remains of a package deleted meanwhile.
     if (!(await store.touch(id, attempts, now()))) throw new Superseded();
     await store.dropChunks(id, number);
     const packed = await packVolume(made.members, (n, bytes) => {

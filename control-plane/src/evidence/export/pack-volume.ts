@@ -1,14 +1,14 @@
-/** Packs members into the one archive that they have: gzip of strict USTAR. */
+/** Packs members into their only archive form: gzip of strict USTAR. */
 import { createHash } from 'node:crypto';
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { USTAR_END, ustarHeader, ustarPadding } from '@governance/shared/evidence/ustar';
 import type { Member } from './package-members.ts';
 
-/** Of a stored piece of a volume; the last one of a volume is shorter. */
+/** Size of a stored piece of a volume; the last one is shorter. */
 export const CHUNK_BYTES = 1024 * 1024;
 
-/** Nearly as small as zlib's standard, 6, for half of its time. */
+/** Nearly as small as with zlib's default, 6, in half of the time. */
 const LEVEL = 3;
 
 /**
@@ -24,7 +24,7 @@ export async function packVolume(
   let n = 0;
   let held: Buffer[] = [];
   let heldBytes = 0;
-  /** Stores whole pieces; at the end what is left too. */
+  /** Stores whole pieces, and at the end the remainder. */
   const flush = async (isLast: boolean) => {
     const all = Buffer.concat(held);
     let at = 0;

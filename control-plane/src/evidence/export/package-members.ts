@@ -1,4 +1,6 @@
-/** The texts of a volume while it is made; it is bounded by VOLUME_BYTES and the size of one batch. */
+/**
+ * The texts of a volume while it is being made; bounded by VOLUME_BYTES and the size of one batch.
+ */
 import { createHash } from 'node:crypto';
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
 import { ExportRefused } from './evidence-request.ts';
@@ -63,7 +65,7 @@ function hasLongLine(text: string): boolean {
   for (let start = 0; start < text.length; ) {
     const found = text.indexOf('\n', start);
     const end = found < 0 ? text.length : found;
-    // A character takes at most three bytes: most lines need no count.
+    // A character takes at most three bytes: most lines need no exact count.
     const isLong =
       (end - start) * 3 >= VOLUME_LIMITS.lineBytes &&
       Buffer.byteLength(text.slice(start, end)) >= VOLUME_LIMITS.lineBytes;

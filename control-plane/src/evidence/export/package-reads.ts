@@ -1,4 +1,4 @@
-/** What a volume is made of, read in the transaction of its tenant. */
+/** The content of a volume, read in its tenant's transaction. */
 import { unpackArchive } from '@governance/shared/bundle-archive';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { MAX_KEY_LENGTH } from '@governance/shared/strict-json';
@@ -17,7 +17,7 @@ export interface PackagedBatch {
 /** A leaf with all of its records. */
 export interface PackagedLeaf extends PackagedBatch {
   records: number;
-  /** The records' lines in their order; null where each has to be looked at by itself. */
+  /** The records' lines in order; null when each must be inspected individually. */
   lines: string | null;
 }
 
@@ -66,8 +66,8 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /**
-     * Leaves with their records, which PostgreSQL joins to one text each: a row a record costs many
-     * times what the record does.
+     * Leaves with their records, which PostgreSQL joins to one text each: one row per record costs
+     * many times as much as the record itself.
      */
     readWholeLeaves: async (from: number, end: number): Promise<PackagedLeaf[]> => {
       const rows = await db.$queryRaw<(Omit<PackagedLeaf, 'leaf'> & { leaf: bigint })[]>`
@@ -90,7 +90,7 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
       }));
     },
 
-    /** The records of a leaf, in their order. */
+    /** The records of a leaf, in order. */
     readLeaf: async (leaf: number): Promise<PackagedRecord[]> => {
       const rows = await db.$queryRaw<RawRecord[]>`
         SELECT r.stream, r.epoch, r.seq, r.type, r.id, r.subject_id, r.hash, r.prev_hash, r.bytes
@@ -138,7 +138,7 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
       return row && toPackaged(row);
     },
 
-    /** The first places in a range of leaves of the streams that have a quarantined record before. */
+    /** Streams with a quarantined record before this range of leaves: their first places in it. */
     listBehindQuarantined: async (from: number, end: number) => {
       const rows = await db.$queryRaw<{ stream: string; epoch: number; first_seq: bigint }[]>`
         SELECT f.stream, f.epoch, f.first_seq
@@ -153,7 +153,7 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
       return rows.map(({ first_seq, ...row }) => ({ ...row, seq: Number(first_seq) }));
     },
 
-    /** The first batch that has a record. */
+    /** The first batch that contains a record. */
     findBatchOf: async ({
       stream,
       epoch,
@@ -182,7 +182,10 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
         orderBy: { deploymentId: 'asc' },
       }),
 
-    /** A bundle that was built before its members were kept apart is read while it is kept itself. */
+    /**
+     * A bundle built before its members were stored separately is readable as long as it is kept
+     * itself.
+     */
     findBundles: async (revisions: readonly number[]): Promise<SignedBundle[]> => {
       const wanted = { tenantId, revision: { in: revisions.map(BigInt) } };
       const rows = await db.bundleManifest.findMany({ where: wanted });
@@ -210,8 +213,9 @@ function toPackaged({ seq, subject_id, prev_hash, bytes, ...row }: RawRecord): P
 }
 
 /**
- * What a verifier may refuse to read: earlier versions stored records that nest deeper or have longer
- * keys. These take this many brackets, or a line that is as long; nearly no record has either.
+ * What a verifier may refuse to read: earlier versions stored records that nest deeper or have
+ * longer keys. Such a record has this many brackets, or a line of that length; hardly any other
+ * does.
  */
 const DEEP = /^(?:[^{[\n]*[{[]){33}/m;
 
@@ -228,8 +232,8 @@ export function mayBeUnreadable(lines: string): boolean {
 }
 
 /**
- * Verbatim; what is no record that anybody can read, as base64. What lies in quarantine since an
- * earlier version could not read it is what it says: readers look for the bundle that it names.
+ * Verbatim; unreadable bytes as base64. What was quarantined because an earlier version could not
+ * read it counts by its content: readers look for the bundle that it names.
  */
 function readLine(type: string, bytes: Buffer): Pick<PackagedRecord, 'type' | 'text'> {
   if (type !== QUARANTINED) {

@@ -20,7 +20,7 @@ export const NewPackageBody = z
     agent_ids: z.array(Id).min(1).max(1_000).optional(),
     workflow_session_id: Id.optional(),
     include_payloads: z.boolean().default(false),
-    /** Of anchors that were fetched long ago. */
+    /** Sizes from anchors that were fetched long ago. */
     anchor_sizes: z.array(Size).max(100).default([]),
   })
   .refine(({ from, to }) => from < to, { path: ['to'], message: 'must be later than from' });

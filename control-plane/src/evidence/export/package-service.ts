@@ -15,7 +15,7 @@ export interface PackageServiceDeps {
   now: () => Date;
 }
 
-/** Bytes of a file, both included. */
+/** A byte range of a file, both ends included. */
 export interface ByteRange {
   first: number;
   last: number;
@@ -41,7 +41,7 @@ export function createPackageService({ db, dataKeys, retentionMs, now }: Package
     const keyId = plan?.data_key_id ?? null;
     for (let n = Math.floor(first / CHUNK_BYTES); n * CHUNK_BYTES <= last; n++) {
       const stored = await db.inTenant(scope, (tx) => packageStore(tx).findChunk(id, volume, n));
-      // It expired or was deleted in the meantime: the connection breaks off.
+      // It expired or was deleted meanwhile: the connection is cut.
       if (!stored) throw new Error('a piece of the package is gone');
       const bytes =
         keyId === null
@@ -118,7 +118,7 @@ export function createPackageService({ db, dataKeys, retentionMs, now }: Package
       return { found, volume };
     },
 
-    /** The bytes of a range, after recording the download. */
+    /** The bytes of a range, once the download is recorded. */
     download: async (
       scope: TenantScope,
       found: StoredPackage,

@@ -49,7 +49,7 @@ export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
   };
 
   return {
-    /** Serialises requests until the transaction ends, since the number of packages is bounded. */
+    /** Serialises requests until the transaction ends, since the number of packages is limited. */
     lock: async (): Promise<void> => {
       await db.$queryRaw`
         SELECT pg_advisory_xact_lock(hashtextextended(${`evidence/${tenantId}`}, 0))::text`;
@@ -101,8 +101,7 @@ export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /**
-     * Claims the next package to make: a waiting one, or one whose run has stopped giving signs of
-     * life.
+     * Claims the next package to make: a waiting one, or one whose run no longer sends heartbeats.
      *
      * @returns undefined when there is none
      */
@@ -162,7 +161,7 @@ export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
       await db.evidenceChunk.create({ data });
     },
 
-    /** What an interrupted run left of a volume. */
+    /** What an interrupted run stored of a volume. */
     dropChunks: async (packageId: string, volume: number): Promise<void> => {
       await db.evidenceChunk.deleteMany({ where: { tenantId, packageId, volume } });
     },

@@ -1,4 +1,4 @@
-/** Payloads of records in clear, each compared with the digest in its record. */
+/** Decrypted payloads of records, each compared with the digest in its record. */
 import { canonicalize } from '@governance/shared/canonical-json';
 import { type PayloadPart, payloadDigest } from '@governance/shared/event-payload';
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
@@ -26,7 +26,7 @@ interface Wanted {
   digest: string;
 }
 
-/** @throws ExportRefused where a payload cannot be decrypted, or is not what its record says */
+/** @throws ExportRefused when a payload cannot be decrypted, or does not match its record */
 export const createPayloadReader =
   (dataKeys: Pick<DataKeys, 'find'>): ReadPayloads =>
   async (tx, page) => {
@@ -41,7 +41,7 @@ export const createPayloadReader =
       const row = rows.find(
         (one) => one.eventId === eventId && one.part === part && one.deploymentId === stream,
       );
-      // Purged, or never stored: the record still has its digest.
+      // Purged, or never stored: the record still has the digest.
       if (!row) continue;
       const key = await dataKeys.find(scope, row.dataKeyId, PAYLOAD_PURPOSE).catch((cause) => {
         throw new ExportRefused('a payload cannot be decrypted', { cause });
@@ -53,7 +53,7 @@ export const createPayloadReader =
         throw new ExportRefused(`the ${part} of event ${eventId} is not what its record says`);
       }
       const line = canonicalize({ event_id: eventId, part, salt, payload: text });
-      // Payloads too large for a line are left out, like purged ones.
+      // Payloads too large for a line are omitted, like purged ones.
       if (Buffer.byteLength(line) < VOLUME_LIMITS.lineBytes) lines.push(line);
     }
     return lines;

@@ -1,6 +1,6 @@
 /**
- * What a filter selects: decisions of agents, or of a workflow session, with all that belongs to
- * them, and where only agents are named also their alerts and refused calls.
+ * What a filter selects: decisions of agents, or of a workflow session, with all records about
+ * them; and if only agents are named, also their alerts and refused calls.
  */
 import { Prisma } from '../../platform/generated/client.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
@@ -17,7 +17,7 @@ export interface SelectedRecord {
 }
 
 /**
- * @param leaves from `start` to before `end`
+ * @param leaves from `start` up to, but not including, `end`
  * @returns by leaf, then seq; at most `limit`
  */
 export async function listSelected(

@@ -1,4 +1,4 @@
-/** The lines of a volume: batches, records with their proofs, payloads, and what they speak of. */
+/** The lines of a volume: batches, records with their proofs, payloads, and what they refer to. */
 import { BatchHeader } from '@governance/shared/audit-batch';
 import { canonicalize } from '@governance/shared/canonical-json';
 import {
@@ -15,7 +15,7 @@ import { type PackagedLeaf, type PackagedRecord, packageReads } from './package-
 import type { ReadPayloads } from './payload-lines.ts';
 import { listSelected } from './selected-records.ts';
 
-/** A stream's part of events.ndjson. */
+/** A stream's share of events.ndjson. */
 export interface StreamExtent {
   stream: string;
   first: { epoch: number; seq: number; prev_hash: string };
@@ -31,9 +31,9 @@ export interface VolumeContent {
   causes: Member | undefined;
   /** In the order in which they appear. */
   streams: StreamExtent[];
-  /** Before their first records. */
+  /** From before their first records. */
   boundaries: EvidenceProofs['boundaries'];
-  /** The leaves whose batches are there and that no range has, ascending. */
+  /** The leaves outside the range whose batches are included, ascending. */
   proven: number[];
   /** Revisions of bundles that decisions name. */
   revisions: number[];
@@ -42,24 +42,22 @@ export interface VolumeContent {
   payloadCount: number;
 }
 
-/** Some megabytes at most times: the next page is read while one is written. */
+/** Usually some megabytes: the next page is read while one is written. */
 const PAGE_LEAVES = 8;
 const PAGE_RECORDS = 500;
 
-/** Which part of the log a volume has. */
+/** The part of the log that a volume covers. */
 export interface VolumePart {
-  /** From this leaf to before `end`. */
+  /** From this leaf up to, but not including, `end`. */
   start: number;
   end: number;
-  /** Of the tree in which leaves are proven. */
+  /** Size of the tree in which leaves are proven. */
   size: number;
   /** The first leaf of all volumes. */
   exportStart: number;
 }
 
-/**
- * @param readPayloads undefined where none are asked for
- */
+/** @param readPayloads undefined when none were requested */
 export async function readVolumeContent(
   tx: TenantTransaction,
   request: EvidenceRequest,
@@ -89,7 +87,7 @@ function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefi
   const boundaries: EvidenceProofs['boundaries'] = [];
   const revisions = new Set<number>();
   return {
-    /** Payloads are found by what each record says. */
+    /** Payloads are looked up by what each record says. */
     needsRecords: readPayloads !== undefined,
     batch: (batch: { leaf: number; header: string; signature: string }): BatchHeader => {
       const header = BatchHeader.parse(JSON.parse(batch.header));
@@ -140,7 +138,7 @@ function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefi
   };
 }
 
-/** By leaf: those of causes come before and behind the others. */
+/** By leaf: causes come before and after the others. */
 function batchMember(batches: ReadonlyMap<number, string>): Member | undefined {
   const member = createLineMember(EVIDENCE_MEMBERS.batches);
   member.write([...batches].sort(([a], [b]) => a - b).map(([, line]) => line));
@@ -186,7 +184,7 @@ async function writeLeaves(
   const reads = packageReads(tx);
   const readPage = (from: number): Promise<PackagedLeaf[]> => {
     const page = reads.readWholeLeaves(from, Math.min(from + PAGE_LEAVES, end));
-    // It is awaited later; until then nobody hears of its failure.
+    // It is awaited later; until then nobody handles its failure.
     page.catch(() => undefined);
     return page;
   };
@@ -247,7 +245,7 @@ function extend(streams: Map<string, StreamExtent>, next: StreamExtent): void {
   }
   const { epoch, seq } = known.last;
   const { first, last } = next;
-  // A batch may begin with records that the one before it had already.
+  // A batch may begin with records that the one before it already had.
   if (last.epoch < epoch || (last.epoch === epoch && last.seq <= seq)) return;
   const isRepeating = last.epoch === epoch && first.seq <= seq;
   known.records += isRepeating ? last.seq - seq : next.records;
@@ -256,9 +254,9 @@ function extend(streams: Map<string, StreamExtent>, next: StreamExtent): void {
 
 const REVISION = '"bundle_revision":';
 
-/** A member of that name elsewhere is looked up in vain, or adds a bundle too many. */
+/** A member of that name elsewhere costs a fruitless lookup, or adds an unneeded bundle. */
 function noteRevisions(revisions: Set<number>, text: string): void {
-  // Most records name the one that the record before named.
+  // Most records name the same one as the record before.
   let last = '';
   for (let at = text.indexOf(REVISION); at >= 0; at = text.indexOf(REVISION, at + 1)) {
     const start = at + REVISION.length;

@@ -21,7 +21,7 @@ export type LogViews = ReturnType<typeof createLogViews>;
 export function createLogViews({ db, serviceKeys, now }: LogViewsDeps) {
   return {
     /**
-     * The newest checkpoint, and the proof that it continues the remembered place.
+     * The newest checkpoint, and the proof that it continues the remembered position.
      *
      * @param held caller-controlled; size 0 holds none
      */
@@ -47,7 +47,8 @@ export function createLogViews({ db, serviceKeys, now }: LogViewsDeps) {
           note: newest?.note ?? null,
           log_epochs,
           restored,
-          // A log that lacks nodes has no proof, and everybody who remembers a place of it notices.
+          // A log that lacks nodes has no proof, and everybody who remembers a position in it
+          // notices.
           consistency: isAbove
             ? ((await whereWhole(store.proveConsistency(held.size, newest.size))) ?? null)
             : null,

@@ -1,8 +1,8 @@
 /**
  * Compares the log with the checkpoints that data planes keep. The database's owner can truncate or
  * rewrite the log and everything stored beside it, but not the signed checkpoints on other
- * machines. Only the service's own signature counts, so a hostile data plane can claim nothing that
- * this service did not sign. Proven by log-watch.pg.test.ts.
+ * machines. Only the service's own signature counts, so a hostile data plane cannot claim anything
+ * that this service did not sign. Proven by log-watch.pg.test.ts.
  */
 import type { LogWatchReport } from '@governance/shared/channels';
 import { parseCheckpoint, readLogOrigin } from '@governance/shared/evidence/checkpoint';
@@ -46,7 +46,7 @@ interface Signed extends SeenCheckpoint {
 export function createLogWatchCheck(deps: LogWatchCheckDeps): LogWatchCheck {
   const { db, breaks, now } = deps;
 
-  /** Places that this service signed, highest first, each once. */
+  /** Positions that this service signed, highest first, without duplicates. */
   async function readSigned(tenantId: string, notes: readonly string[]): Promise<Signed[]> {
     const keys = checkpointKeys({ keys: await deps.checkpointKeys(), rotations: [] });
     const found = new Map<string, Signed>();
@@ -59,7 +59,7 @@ export function createLogWatchCheck(deps: LogWatchCheckDeps): LogWatchCheck {
         const { epoch } = place;
         if (size > 0) found.set(`${epoch}/${size}/${root}`, { epoch, size, root, note, time });
       } catch {
-        // Not a checkpoint: it says nothing.
+        // Not a checkpoint: it proves nothing.
       }
     }
     return [...found.values()].sort((a, b) => b.epoch - a.epoch || b.size - a.size);
@@ -94,7 +94,7 @@ export function createLogWatchCheck(deps: LogWatchCheckDeps): LogWatchCheck {
       const { known = null, told = null } = contradicted ?? {};
       const notes = [...checkpoints, known, told].filter((note) => note !== null);
       const signed = await readSigned(tenantId, notes);
-      // The highest suffices: a log loses everything after a place.
+      // The highest suffices: a log loses everything after a position.
       const [highest] = await findLost(tenantId, deploymentId, signed);
       if (!highest) return;
       const { seen, actual } = highest;

@@ -1,4 +1,6 @@
-/** What data planes keep of the log, against the database’s owner and against data planes that lie. */
+/**
+ * What data planes keep of the log, against the database’s owner and against data planes that lie.
+ */
 
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import type { LogWatchReport } from '@governance/shared/channels';
@@ -103,7 +105,7 @@ const alerts = async () =>
     }[]
   ).filter(({ alert_type }) => alert_type === 'CHAIN_BREAK');
 
-/** Another root for what is there, with every hash that tells of it. */
+/** Another root for these leaves, with every hash that depends on it. */
 async function rewrite(size: number): Promise<void> {
   const other = createHash('sha256').update(`${tenantId}${time}`).digest();
   const { rowCount } = await superuser.query(
@@ -186,7 +188,7 @@ describe('what a data plane keeps', () => {
     ]);
     const verified = (await call('/api/v1/audit/verify?fresh=true', { token })).json();
     expect(verified.valid).toBe(false);
-    // What was written anew does not fit its leaves either: that is the log's own break.
+    // The rewritten tree does not match its leaves either: that is the log's own break.
     const kept = { kind: 'log_went_back', acknowledged: false };
     expect(verified.breaks).toContainEqual(expect.objectContaining(kept));
   });

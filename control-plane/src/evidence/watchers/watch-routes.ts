@@ -1,4 +1,4 @@
-/** The log as data planes watch it, and what administrators see of the watching. */
+/** The routes by which data planes watch the log, and administrators the watchers. */
 import { Heartbeat } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { ContradictionReason, LogView } from '@governance/shared/evidence/log-watch';
@@ -22,7 +22,7 @@ const HeldQuery = z.object({
 const WatcherView = z.object({
   deployment_id: Id,
   label: z.string(),
-  /** The highest checkpoint that it keeps; this service signed it. */
+  /** The highest checkpoint that it keeps; signed by this service. */
   log_epoch: z.int(),
   size: z.int(),
   root: Sha256Hex,
@@ -30,7 +30,7 @@ const WatcherView = z.object({
   seen_at: Timestamp,
   /** Whether the log still contains it. */
   is_in_log: z.boolean(),
-  /** Its own report about contradictions. */
+  /** Its own report of contradictions. */
   contradictions: z.int(),
   last_contradiction: z.object({ reason: ContradictionReason, at: Timestamp }).nullable(),
 });

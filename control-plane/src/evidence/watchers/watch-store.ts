@@ -1,4 +1,4 @@
-/** The places of the log that data planes keep, of the transaction's tenant. */
+/** The positions in the log that data planes keep, of the transaction's tenant. */
 import type { SeenCheckpoint } from '@governance/shared/evidence/log-watch';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 
@@ -6,13 +6,13 @@ export interface LogWatch extends SeenCheckpoint {
   deploymentId: string;
   label: string;
   seenAt: Date;
-  /** Its last report about contradictions; null before the first. */
+  /** Its last report of contradictions; null before the first. */
   lastHeartbeat: string | null;
 }
 
 export function watchStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
-    /** One row per data plane: its highest place. */
+    /** One row per data plane: its highest position. */
     remember: async (deploymentId: string, seen: SeenCheckpoint, now: Date): Promise<void> => {
       const { epoch, size, root, note } = seen;
       await db.$executeRaw`

@@ -12,7 +12,7 @@ export type WitnessAnswer =
 
 /**
  * @param url its submission prefix, as the operator configured it
- * @returns nothing of the witness's own text, which may be anything
+ * @returns nothing of the witness's own text, which is untrusted
  * @throws Error when nothing answers, or the answer breaks the protocol
  */
 export async function askWitness(

@@ -1,7 +1,7 @@
 /**
  * Has witnesses cosign the newest checkpoint of each tenant's log, at intervals. A line is verified
- * before it is kept. A witness that holds a larger log than this one is a break: the log went back.
- * Proven by witnesses.pg.test.ts.
+ * before it is kept. A witness that holds a larger log than this one is a break: the log was rolled
+ * back. Proven by witnesses.pg.test.ts.
  */
 import { parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import type { WitnessKey } from '@governance/shared/evidence/trust-anchor';
@@ -127,7 +127,7 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
     newest: StoredCheckpoint,
     { size }: { size: number },
   ): Promise<string | undefined> {
-    // A replica that just lost the lead may have asked it.
+    // A replica that just lost the lead may have asked it already.
     const { head, isFull } = await db.inTenant(systemScope(tenantId), async (tx) => ({
       head: await logStore(tx).findHead(),
       isFull: (await watchStore(tx).countBreaks()) >= MAX_LOG_BREAKS,
