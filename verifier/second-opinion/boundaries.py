@@ -21,7 +21,7 @@ class Before:
     stream: str
     boundary: Boundary
     is_before: bool
-    # In proofs.boundaries.
+    # Its index in proofs.boundaries.
     index: int
 
 
@@ -30,10 +30,10 @@ class _Shown:
     record: Record
     epoch: int
     seq: int
-    # Of a place that is proven.
+    # The batch that proves its place; None where nothing does.
     batch: Batch | None
     index: int
-    # Whether a place is said, proven or not.
+    # Whether a place is given, proven or not.
     is_placed: bool
 
     @property
@@ -44,7 +44,7 @@ class _Shown:
 def read_boundaries(
     shown: list[dict[str, Any]], batches: Mapping[int, Batch], manifest: dict[str, Any]
 ) -> list[Before]:
-    """Of each stream the record just before; all that are shown of it lead there."""
+    """The record just before each stream's first one; all that are shown of a stream lead to it."""
     runs: dict[str, list[_Shown]] = {}
     last: dict[str, int] = {}
     for index, one in enumerate(shown):
@@ -77,7 +77,7 @@ def _read(shown: dict[str, Any], batches: Mapping[int, Batch]) -> _Shown:
 def _find_fault(run: list[_Shown], stream: str, tenant: str) -> str | None:
     for i, one in enumerate(run):
         if one.batch is None:
-            # Alone it says itself where it was.
+            # A record that stands alone says itself where it was.
             holds = len(run) == 1 and not one.is_placed and one.record.valid is not None
         else:
             is_record = one.record.valid is not None or one.record.is_unread
@@ -95,7 +95,7 @@ def _find_fault(run: list[_Shown], stream: str, tenant: str) -> str | None:
 
 
 def _links(run: list[_Shown]) -> Iterator[Unread]:
-    """What the unread ones follow: nothing else may be at these places again."""
+    """What the unread ones follow: nothing else may be at these places later."""
     before = None
     for one in run:
         if one.record.is_unread and one.batch:
@@ -105,7 +105,7 @@ def _links(run: list[_Shown]) -> Iterator[Unread]:
 
 
 def _is_next(before: _Shown, one: _Shown) -> bool:
-    """By what was signed: in one batch, or by the hash before a batch."""
+    """As signed: within one batch, or by the hash before a batch."""
     behind = [(before.epoch, before.seq + 1), (before.epoch + 1, 1)]
     if one.batch is None or (one.epoch, one.seq) not in behind:
         return False

@@ -44,7 +44,7 @@ _MANIFEST = record(
 
 
 class _Number(str):
-    """A number as it stands in the text."""
+    """A number in its original spelling."""
 
 
 def read_bundle(
@@ -88,7 +88,7 @@ def _read_token(signatures: str) -> tuple[dict[str, Any], dict[str, Any], bytes,
 
 
 def _opa_hash(text: str) -> str:
-    """SHA-256 of the form that OPA hashes: keys by their UTF-8 bytes, numbers as they stand."""
+    """SHA-256 of the form that OPA hashes: keys by their UTF-8 bytes, numbers in their spelling."""
     strict_json.parse(text.encode("utf-8"), max_depth=256, exact_numbers=False)
     value = json.loads(text, parse_int=_Number, parse_float=_Number)
     return hashlib.sha256(_opa_form(value).encode("utf-8")).hexdigest()

@@ -60,7 +60,7 @@ def number_text(value: int | float) -> str:
     if value == 0:
         return "0"
     sign = "-" if value < 0 else ""
-    # Python's repr has the shortest digits that read back as the same double.
+    # Python's repr yields the shortest digits that read back as the same double.
     _, raw, exponent = Decimal(repr(abs(value))).as_tuple()
     digits = "".join(map(str, raw))
     point = len(digits) + int(exponent)

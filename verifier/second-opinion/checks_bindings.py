@@ -1,4 +1,4 @@
-"""Checks of what decisions name: bundles, payloads, approvals and delegations."""
+"""Checks of what decisions refer to: bundles, payloads, approvals and delegations."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def policy_binding(evidence: Evidence) -> Tally:
 
 
 def payload_digests(evidence: Evidence) -> Tally:
-    """Each payload is the one whose digest is chained."""
+    """Each payload is the one whose digest is in the chain."""
     tally = Tally()
     has_payloads = evidence.manifest["scope"]["include_payloads"]
     if not has_payloads:
@@ -116,7 +116,7 @@ def _chained_digests(evidence: Evidence) -> dict[tuple[str, str], str]:
 def _signed_records(
     evidence: Evidence, *, with_repeats: bool
 ) -> Iterator[tuple[dict[str, Any], Key | None]]:
-    """Every record, with the key that signed it; of a selective event, that of its stream."""
+    """Every record, with the key that signed it; a selective package's event, with its stream's."""
     for one in evidence.package.events:
         if one.valid and (with_repeats or not one.is_repeated):
             signer = one.batch.signer if one.batch else None
@@ -130,18 +130,18 @@ def _signed_records(
 def _admin_actions(
     evidence: Evidence, action: str, kind: str, *, with_repeats: bool
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """What the admin chain says was done: the id of its target, the time, and the details."""
+    """Actions in the admin chain: the target's id, the time, and the details."""
     for value, signer in _signed_records(evidence, with_repeats=with_repeats):
         if value["type"] != "admin_action" or value["action"] != action:
             continue
-        # A data plane's stream cannot say so.
+        # A data plane's stream cannot claim administrators' actions.
         if signer and signer.purpose == "batch" and value["target"].startswith(f"{kind}/"):
             target = value["target"].removeprefix(f"{kind}/")
             yield target, value["timestamp"], value["details"]
 
 
 def approval_binding(evidence: Evidence) -> Tally:
-    """Each call that an approval let pass is the approved one, in time, once."""
+    """Each call that an approval let pass is the approved one, in time, and passed once."""
     tally = Tally()
     approvals = {
         details["grant_id"]: {**details, "escalation_id": escalation_id, "at": at}
@@ -163,7 +163,7 @@ def approval_binding(evidence: Evidence) -> Tally:
             continue
         location = f"events.ndjson line {record.line}"
         if grant in redeemed:
-            # What repeats a place may be another call, where the record behind it could not be read.
+            # A repeated place may hold another call where the record after it could not be read.
             if not record.is_repeated or redeemed[grant] != record.hash:
                 tally.fail("an approval was used twice", location)
             continue
@@ -230,7 +230,7 @@ def _delegation_fault(decision: dict[str, Any], issued: dict[str, Any]) -> str |
             return "a delegator was not delegated to"
         if link["workflow_session_id"] != decision["workflow_session_id"]:
             return "a delegation is of another session"
-        # A denial may be because it is over.
+        # A denial may be due to its expiry.
         if decision["policy_result"] == "allow":
             acted = milliseconds(decision["timestamp"])
             if acted < milliseconds(link["at"]) - SKEW:

@@ -48,7 +48,7 @@ def keys_anchored(evidence: Evidence) -> Tally:
 
 
 def keys_validity(evidence: Evidence) -> Tally:
-    """Each was valid at the time, and not revoked."""
+    """Each was valid at the time, and is not revoked."""
     tally = Tally()
     for use in evidence.uses:
         fault = find_invalid(use)
@@ -64,7 +64,7 @@ def keys_validity(evidence: Evidence) -> Tally:
 
 
 def _batched_records(evidence: Evidence) -> Iterator[tuple[Record, Batch | None, str]]:
-    """Every record with its batch, which of selected ones their proofs tell."""
+    """Every record with its batch; in selective packages the proofs tell which."""
     events, batches = evidence.package.events, evidence.batches
     if evidence.is_selective:
         for line, proof in evidence.package.event_proofs:
@@ -79,7 +79,7 @@ def _batched_records(evidence: Evidence) -> Iterator[tuple[Record, Batch | None,
 
 
 def scope_complete(evidence: Evidence) -> Tally:
-    """No leaf and no record of the range is missing; nothing is outside of a selective scope."""
+    """No leaf or record of the range is missing; nothing is outside a selective scope."""
     tally = Tally()
     scope, volume = evidence.manifest["scope"], evidence.manifest["volume"]
     if scope["from"] >= scope["to"] or volume["number"] > volume["of"]:
@@ -130,7 +130,7 @@ def _range_complete(evidence: Evidence, tally: Tally) -> None:
         return
     in_range = sum(1 for batch in package.batches if batch.is_in_range)
     whole = sum(1 for one in package.events if one.batch and one.index == one.batch.count - 1)
-    # Each batch by itself, too: a sum hides one behind another that says less than it has.
+    # Each batch separately: in a sum, one with more records than it claims hides one with fewer.
     holds = len(package.events) == expected and whole == in_range
     tally.hold(holds, "the batches have another number of records", "events.ndjson")
     # Later volumes begin in the middle of the time.

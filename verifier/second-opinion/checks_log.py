@@ -19,7 +19,7 @@ def _path(path: list[str]) -> list[bytes]:
 
 
 def batch_signature(evidence: Evidence) -> Tally:
-    """The stream's writer, or for the admin chain a ``batch`` key, signed each."""
+    """The stream's writer signed each, or for the admin chain a ``batch`` key."""
     tally = Tally()
     for batch in evidence.package.batches:
         location = f"batches.ndjson line {batch.line}"
@@ -162,7 +162,7 @@ def log_consistency(evidence: Evidence) -> Tally:
 
 
 def _is_one_tree(evidence: Evidence, size: int, root: str) -> bool | None:
-    """Whether a proof joins a place and the package's checkpoint; None where there is no proof."""
+    """Whether a proof joins a place and the package's checkpoint; None without a proof."""
     end = evidence.end
     checkpoint = evidence.package.checkpoints.get(end)
     own, other = checkpoint.root if checkpoint else b"", bytes.fromhex(root)
@@ -176,10 +176,10 @@ def _is_one_tree(evidence: Evidence, size: int, root: str) -> bool | None:
 def _follow_epochs(
     evidence: Evidence, anchored: int
 ) -> tuple[str | None, int, int | None, str]:
-    """Goes back over the statements of restores, from the package's epoch to the anchor's.
+    """Walks back over the statements of restores, from the package's epoch to the anchor's.
 
-    A fault or None; the epoch that was reached, which lies below the anchor's where that whole
-    epoch was lost; how many leaves were kept by every restore, or None; and when that was said.
+    Returns a fault or None; the epoch that was reached, below the anchor's if that whole epoch
+    was lost; how many leaves every restore kept, or None; and when that restore was announced.
     """
     epoch, kept, announced = evidence.manifest["log"]["epoch"], None, ""
     while epoch > anchored:
@@ -204,7 +204,7 @@ def _follow_epochs(
         evidence.use(key, "keys.json log_epochs", statement["time"])
         if restored["epoch"] >= epoch:
             return "the log went on after a restore elsewhere", epoch, kept, announced
-        # Of what a later restore lost, there is nothing left to hold the place against.
+        # What a later restore lost can no longer be compared.
         if kept is None or restored["size"] <= kept:
             if not _is_one_tree(evidence, restored["size"], restored["root"]):
                 fault = "the log is not shown to go on from where it was restored"
@@ -239,7 +239,7 @@ def checkpoint_signature(evidence: Evidence) -> Tally:
 
 
 def proof_binding(evidence: Evidence) -> Tally:
-    """Proofs, checkpoint, batches and records are about the same size, leaf and place, each once."""
+    """Proofs, checkpoint, batches and records refer to the same size, leaf and place, each once."""
     tally = Tally()
     log, proofs = evidence.manifest["log"], evidence.package.proofs
     checkpoint = evidence.package.checkpoints.get(evidence.end)
@@ -261,7 +261,7 @@ def proof_binding(evidence: Evidence) -> Tally:
 
 
 def _bind_batches(evidence: Evidence, tally: Tally) -> None:
-    """Each batch is in the range, or proven by itself: never both, and never twice."""
+    """Each batch is in the range, or has its own proof: never both, and never twice."""
     proven: set[int] = set()
     for i, proof in enumerate(evidence.package.proofs["leaves"]):
         leaf = proof["leaf_index"]
@@ -291,7 +291,7 @@ def _bind_records(evidence: Evidence, tally: Tally) -> None:
     last = (-1, -1)
     for line, proof in evidence.package.event_proofs:
         place = (proof["leaf_index"], proof["index"])
-        # In a contiguous package there is nothing that such a proof could be of.
+        # A contiguous package has nothing that such a proof could be for.
         is_of_event = evidence.is_selective and line <= len(events)
         batch = evidence.batches.get(place[0])
         holds = place > last and is_of_event and _is_at(events[line - 1], batch, place[1])
@@ -348,7 +348,7 @@ def witness_quorum(evidence: Evidence) -> Tally:
 
 
 def _is_continued_by(evidence: Evidence, size: int) -> bool:
-    """Whether the checkpoint of this name is the package's own, or the package leads to it."""
+    """Whether the checkpoint of this name is the package's own, or proven to continue it."""
     checkpoints, end = evidence.package.checkpoints, evidence.end
     for at in (end, size):
         one = checkpoints.get(at)

@@ -11,7 +11,7 @@ _SELECTIVE = "the package is selective: its records stand alone"
 
 
 def container_limits(package: Package) -> Tally:
-    """No limit is passed."""
+    """No limit is exceeded."""
     return _found_by_reader(package, "container.limits", len(package.names))
 
 
@@ -25,7 +25,7 @@ def container_members(package: Package) -> Tally:
 
 
 def json_strict(package: Package) -> Tally:
-    """Every text has one reading, and is of its form."""
+    """Every text has one reading, and matches its form."""
     return _found_by_reader(package, "json.strict", package.documents)
 
 
@@ -38,7 +38,7 @@ def _found_by_reader(package: Package, check: str, held: int) -> Tally:
 
 
 def files_digest(evidence: Evidence) -> Tally:
-    """The members are those that the manifest lists, to the byte."""
+    """The members are those that the manifest lists, byte for byte."""
     tally = Tally()
     files = evidence.manifest["files"]
     listed = {file["name"]: (file["size"], file["sha256"]) for file in files}
@@ -67,7 +67,7 @@ def events_canonical(evidence: Evidence) -> Tally:
 
 
 def events_schema(evidence: Evidence) -> Tally:
-    """Each is a record of a version that is known."""
+    """Each is a record of a known version."""
     tally = Tally()
     for record in evidence.package.events:
         location = f"events.ndjson line {record.line}"
@@ -83,7 +83,7 @@ def events_schema(evidence: Evidence) -> Tally:
 
 
 def tenant_binding(evidence: Evidence) -> Tally:
-    """Everything is of the anchor's tenant."""
+    """Everything belongs to the anchor's tenant."""
     tally = Tally()
     package, manifest = evidence.package, evidence.manifest
     tenant = (evidence.anchor or manifest)["tenant_id"]
@@ -119,7 +119,7 @@ def _chain(evidence: Evidence, kind: str) -> Tally:
 
 
 def chain_sequence(evidence: Evidence) -> Tally:
-    """Numbers follow, and repetitions go on to the last record that is known."""
+    """Numbers follow each other, and repetitions reach the last known record."""
     tally = _chain(evidence, "sequence")
     if evidence.is_repetition_cut:
         tally.fail("a repetition is cut off", "events.ndjson")
@@ -137,7 +137,7 @@ def chain_epochs(evidence: Evidence) -> Tally:
 
 
 def chain_start(evidence: Evidence) -> Tally:
-    """Each stream begins with its first record, or behind its boundary."""
+    """Each stream begins with its first record, or after its boundary."""
     return _chain(evidence, "start")
 
 

@@ -17,10 +17,10 @@ UNPACKED_BYTES = 512 * 1024 * 1024
 RATIO = 100
 DOCUMENT_BYTES = 16 * 1024 * 1024
 JSON_FORMAT = "agent-governance-evidence/v1+json"
-# Small packages may be mostly zeros of the archive.
+# Small packages may be mostly the archive's zeros.
 _RATIO_FROM = 1024 * 1024
 _CHUNK = 64 * 1024
-# Of a piece in which the gzip breaks nothing is read, so that pieces are small.
+# Nothing is read from a piece in which the gzip breaks, so pieces are small.
 _PIECE = 16 * 1024
 _BLOCK = 512
 _EMPTY = bytes(_BLOCK)
@@ -29,16 +29,16 @@ _OCTAL = re.compile(rb"[0-7]{11}")
 
 
 class ArchiveError(ValueError):
-    """It is no package of this form (container.members)."""
+    """It is not a package of this form (container.members)."""
 
 
 class TooLargeError(ValueError):
-    """It passes a limit (container.limits)."""
+    """It exceeds a limit (container.limits)."""
 
 
 @dataclass
 class Member:
-    """A member; its content has to be read before the next one is asked for."""
+    """A member; its content must be read before the next one is requested."""
 
     name: str
     size: int
@@ -46,7 +46,7 @@ class Member:
 
 
 def members_of(source: BinaryIO) -> Iterator[Member]:
-    """The members in their order. Raises ArchiveError and TooLargeError, also while they are read."""
+    """The members in order. Raises ArchiveError and TooLargeError, also while they are read."""
     first = source.read(1)
     if first == b"\x1f":
         yield from _untar(_Bytes(_gunzip(first, source)))
@@ -77,7 +77,7 @@ def _document(first: bytes, source: BinaryIO) -> Iterator[Member]:
 
 
 def _gunzip(first: bytes, source: BinaryIO) -> Iterator[bytes]:
-    """Unpacks exactly one member with a plain header, and nothing behind it."""
+    """Unpacks exactly one member with a plain header; nothing may follow it."""
     header = first + source.read(9)
     if len(header) < 10 or header[:4] != b"\x1f\x8b\x08\x00":
         raise ArchiveError("the gzip has no plain header")
@@ -110,7 +110,7 @@ def _gunzip(first: bytes, source: BinaryIO) -> Iterator[bytes]:
 
 
 class _Bytes:
-    """Bytes that arrive in pieces, read in others."""
+    """Bytes that arrive in pieces, and are read in others."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
@@ -161,7 +161,7 @@ def _content(source: _Bytes, size: int) -> Iterator[bytes]:
 
 
 def _header(block: bytes) -> tuple[str, int]:
-    """Name and size. Every other byte of the block follows from them."""
+    """Name and size; they determine every other byte of the block."""
     name = block[:100].split(b"\0")[0]
     digits = block[124:135]
     if not _NAME.fullmatch(name) or not _OCTAL.fullmatch(digits):

@@ -14,13 +14,13 @@ from signatures import from_base64url, is_signed
 from walk import Step, Walk
 
 
-# Keys that are tried in vain, in a package.
+# Failed key attempts allowed in a package.
 MAX_MISSES = 20_000
 
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A key that may have signed a batch; of a data plane's stream, with who says so."""
+    """A key that may have signed a batch; for a data plane's stream, with who vouches for it."""
 
     key: Key
     writer: Writer | None = None
@@ -28,18 +28,18 @@ class _Candidate:
 
 @dataclass
 class Evidence:
-    """A package with a manifest, and the anchor that it is held against."""
+    """A package with a manifest, and the anchor to check it against."""
 
     package: Package
     manifest: dict[str, Any]
     anchor: dict[str, Any] | None
     keyset: Keyset
     batches: dict[int, Batch] = field(default_factory=dict)
-    # By stream: who signed a batch of it last.
+    # By stream: who signed its last batch.
     signers: dict[str, Key] = field(default_factory=dict)
-    # Of the streams that were there before the package.
+    # For streams that existed before the package.
     before: list[Before] = field(default_factory=list)
-    # At the end of the events: a repetition has not come to a record that is known.
+    # At the end of the events: a repetition has not reached a known record.
     is_repetition_cut: bool = False
     uses: list[Use] = field(default_factory=list)
     _used: set[Key] = field(default_factory=set)
@@ -57,7 +57,7 @@ class Evidence:
         self.uses.append(Use(key, location, not_before=at, signed_at=at))
 
     def use_for_batch(self, key: Key, location: str) -> bool:
-        """Notes that a key signed batches: its records say when. Returns whether that is new."""
+        """Notes that a key signed batches: their records say when. Returns whether that is new."""
         if key in self._used:
             return False
         self._used.add(key)
@@ -89,7 +89,7 @@ def build_evidence(package: Package, anchor: dict[str, Any] | None) -> Evidence:
 
 
 def _walk_events(evidence: Evidence, walk: Walk) -> None:
-    """Records lie in the order of the batches of the range: so many for each."""
+    """Records follow in the order of the batches of the range, as many as each has."""
     in_range = iter([batch for batch in evidence.package.batches if batch.is_in_range])
     batch, index = next(in_range, None), 0
     for record in evidence.package.events:
@@ -105,7 +105,7 @@ def _walk_events(evidence: Evidence, walk: Walk) -> None:
 
 
 def _step_of(record: Record, batch: Batch | None, index: int) -> Step | None:
-    """Of a record that cannot be read, its batch says where it is."""
+    """The batch of a record without a readable place says where it is."""
     if record.placed:
         place = record.placed
         return Step(
@@ -120,16 +120,16 @@ def _step_of(record: Record, batch: Batch | None, index: int) -> Step | None:
         return None
     header = batch.header
     seq = header["first_seq"] + index
-    # Its writer signed what the first record of a batch follows, whoever can read that.
+    # Its writer signed the hash before the batch's first record, readable or not.
     prev_hash = header["prev_head"] if index == 0 else None
     where = (header["epoch"], seq, record.hash.hex(), header["stream"])
     return Step(*where, prev_hash, None, record.is_unread)
 
 
 class _SignerSearch:
-    """Finds who signed batches, and gives up after so many keys that did not.
+    """Finds who signed batches; gives up after MAX_MISSES keys that did not.
 
-    The key that signed the stream's batch before is tried first, and is never counted.
+    The key of the stream's previous batch is tried first, and is never counted.
     """
 
     def __init__(self, evidence: Evidence) -> None:
@@ -139,7 +139,7 @@ class _SignerSearch:
         self._candidates: dict[str, list[_Candidate]] = {}
 
     def signer_of(self, batch: Batch) -> Key | None:
-        """The stream's writer; for a stream that no writer has, a key of purpose ``batch``."""
+        """The stream's writer, or for a stream without a writer a key of purpose ``batch``."""
         found = self._find(batch)
         if found is None:
             return None
@@ -147,7 +147,7 @@ class _SignerSearch:
         if self._evidence.use_for_batch(found.key, location) and found.writer:
             vouched_by = found.writer.vouched_by
             if vouched_by is not None:
-                # Said when its writer registered, or later.
+                # Signed when its writer registered, or later.
                 registered_at = found.writer.statement["registered_at"]
                 vouching = Use(vouched_by, "keys.json writers", signed_at=registered_at)
                 self._evidence.uses.append(vouching)
@@ -169,7 +169,7 @@ class _SignerSearch:
         return None
 
     def _candidates_of(self, stream: str) -> list[_Candidate]:
-        """Those that may sign a stream, the trusted ones first."""
+        """The keys that may sign a stream, trusted ones first."""
         if stream not in self._candidates:
             evidence = self._evidence
             writers = evidence.keyset.writers.get(stream, [])

@@ -15,7 +15,7 @@ _KEY_MEMBERS = ("kty", "crv", "x", "y", "n", "e")
 
 @dataclass(eq=False)
 class Key:
-    """A key that is known. ``is_anchored``: it is trusted, and not only named by the package."""
+    """A known key. ``is_anchored``: it is trusted, and not only named by the package."""
 
     kid: str
     purpose: str
@@ -28,7 +28,7 @@ class Key:
 
 @dataclass(eq=False)
 class Writer:
-    """Whose stream a key is for, and the key that says so."""
+    """Whose stream a key is for, and the key that vouches for it."""
 
     key: Key
     statement: dict[str, Any]
@@ -37,14 +37,14 @@ class Writer:
 
 @dataclass(frozen=True)
 class Use:
-    """A signature that held, and when its key had to be good; None where that is not known."""
+    """A signature that holds, and when its key had to be valid; None where that is unknown."""
 
     key: Key
     location: str
-    # Signed then or later, and at about then. Records are signed after they were written.
+    # Signed at this time or later, and at about this time. Records are signed after being written.
     not_before: str | None = None
     signed_at: str | None = None
-    # What it vouches for happened then; None: any revocation counts; "": none does.
+    # When what it vouches for happened; None: any revocation counts; "": none does.
     vouches_for: str | None = None
 
 
@@ -68,10 +68,10 @@ def preferred(keys: list[Key]) -> Key | None:
 
 
 def build_keyset(trusted: list[dict[str, Any]] | None, own: dict[str, Any]) -> Keyset:
-    """Joins the anchor's keys and what the package says.
+    """Combines the anchor's keys with what the package says.
 
-    With an anchor only its keys, and those that follow from them, are trusted; the package can
-    shorten the life of a trusted key, and never lengthen it.
+    With an anchor, only its keys and those that follow from them are trusted; the package can
+    shorten the life of a trusted key, never lengthen it.
     """
     keyset = Keyset()
     for entry in trusted or []:
@@ -124,14 +124,14 @@ def _writer(keyset: Keyset, signed: dict[str, Any]) -> Writer:
 
 def _follow_rotations(keyset: Keyset, rotations: list[dict[str, Any]]) -> None:
     """Adds the keys that follow known ones, however the statements are ordered."""
-    # Whose end is known already named its successor, if any: the time is its holder's to write.
+    # A key whose end is known has named its successor, if any: its holder could backdate another.
     ended = {place for place, key in keyset.keys.items() if key.valid_to is not None}
     left = list(rotations)
     while left:
         ready = [one for one in left if _old_key(keyset, one)]
         if not ready:
             return
-        # One at a time: what it adds may be what another one waits for.
+        # One at a time: the key that it adds may be the one that another statement continues.
         rotation = ready[0]
         left.remove(rotation)
         _rotate(keyset, rotation, ended)
@@ -149,7 +149,7 @@ def _rotate(
     new = statement["new_key"]
     old = _old_key(keyset, rotation)
     place = (statement["purpose"], new["kid"])
-    # A key that was over, or is in other hands, names no successor.
+    # A key that had ended, or is compromised, names no successor.
     if old is None or old.revoked_at is not None or place in keyset.keys:
         return
     if (old.purpose, old.kid) in ended:
@@ -194,7 +194,7 @@ def _same_key(one: Jwk, other: Jwk) -> bool:
 
 
 def find_invalid(use: Use) -> str | None:
-    """Why a key was not good for a signature; None where it was."""
+    """Why a key was not valid for a signature; None if it was."""
     key = use.key
     if key.revoked_at is not None:
         if use.vouches_for is None or use.vouches_for >= key.revoked_at:

@@ -17,17 +17,17 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 class Tree:
-    """A tree that leaves are added to. Holds the roots of its full subtrees, from left to right."""
+    """A growing tree. Holds the roots of its full subtrees, from left to right."""
 
     def __init__(self, size: int = 0, frontier: Sequence[bytes] = ()) -> None:
-        """Begins behind ``size`` leaves. Raises ValueError where the frontier is of another size."""
+        """Starts after ``size`` leaves. Raises ValueError if the frontier is for another size."""
         if bin(size).count("1") != len(frontier):
             raise ValueError("the frontier is of another size")
         self.size = size
         self._roots = list(frontier)
 
     def add(self, leaf: bytes) -> None:
-        """Adds a leaf's hash."""
+        """Appends a leaf's hash."""
         rest = self.size
         while rest & 1:
             leaf = node_hash(self._roots.pop(), leaf)
@@ -36,7 +36,7 @@ class Tree:
         self.size += 1
 
     def root(self) -> bytes:
-        """The root of all leaves; of none, SHA-256 of nothing."""
+        """The root of all leaves; for none, SHA-256 of nothing."""
         if not self._roots:
             return hashlib.sha256(b"").digest()
         root = self._roots[-1]
@@ -54,7 +54,7 @@ def root_of(leaves: Iterable[bytes]) -> bytes:
 
 
 def root_of_inclusion(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes | None:
-    """The root that an inclusion proof leads to (RFC 9162, 2.1.3.2); None where it is none."""
+    """The root that an inclusion proof leads to (RFC 9162, 2.1.3.2); None if it is invalid."""
     if not 0 <= index < size:
         return None
     position, last, root = index, size - 1, leaf

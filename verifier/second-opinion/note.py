@@ -29,7 +29,7 @@ class NoteSignature:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint that was read. ``body`` is what is signed."""
+    """A parsed checkpoint. ``body`` is what is signed."""
 
     origin: str
     size: int
@@ -45,7 +45,7 @@ def log_origin(tenant_id: str, epoch: int) -> str:
 
 
 def read_checkpoint(data: bytes) -> Checkpoint:
-    """Reads a note. Raises ValueError where it is none of this form."""
+    """Reads a note. Raises ValueError if it does not have this form."""
     text = data.decode("utf-8")
     body, separator, below = text.partition("\n\n")
     if not separator or not text.endswith("\n") or utf16_length(text) > _MAX_LENGTH:
@@ -70,7 +70,7 @@ def read_checkpoint(data: bytes) -> Checkpoint:
 
 
 def read_signature(line: str) -> NoteSignature:
-    """Reads a line of a signature. Raises ValueError."""
+    """Reads a signature line. Raises ValueError."""
     parts = line.split(" ")
     if len(parts) != 3 or parts[0] != _DASH or not parts[1]:
         raise ValueError("the line is no signature of a note")

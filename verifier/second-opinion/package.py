@@ -1,4 +1,4 @@
-"""Reads a package whole, as far as it can be read, and remembers what could not be."""
+"""Reads a whole package, as far as it can be read, and remembers what could not be."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Batch:
 
     @property
     def count(self) -> int:
-        """How many records it says it has."""
+        """The number of records that it claims to have."""
         return int(self.header["last_seq"] - self.header["first_seq"] + 1)
 
 
@@ -80,7 +80,7 @@ Line = tuple[int, dict[str, Any]]
 
 @dataclass
 class Package:
-    """What was read. ``ended`` names the members of lines that were read to their end."""
+    """What was read. ``ended`` names the members of lines that were read to the end."""
 
     problems: list[tuple[str, str, str]] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
@@ -105,20 +105,20 @@ class Package:
     witness: list[Line] = field(default_factory=list)
     documents: int = 0
     ended: set[str] = field(default_factory=set)
-    # False where the archive itself broke off: then nothing that passed so far is decided.
+    # False if the archive itself broke off: then no check that passed so far is decided.
     is_whole: bool = False
 
     def problem(self, check: str, detail: str, location: str = "") -> None:
-        """Remembers what could not be read, and whose finding that is."""
+        """Remembers what could not be read, and the check that reports it."""
         self.problems.append((check, detail, location))
 
 
 class _Stop(Exception):
-    """Nothing behind this can be read."""
+    """Nothing after this can be read."""
 
 
 def read_package(source: BinaryIO) -> Package:
-    """Reads a package. Raises nothing but OSError."""
+    """Reads a package. Raises only OSError."""
     package = Package()
     try:
         for member in members_of(source):
@@ -130,13 +130,13 @@ def read_package(source: BinaryIO) -> Package:
         package.problem("container.limits", str(error))
     except ArchiveError as error:
         package.problem("container.members", str(error))
-    # A member that is missing ends where it would begin.
+    # A missing member ends where it would begin.
     package.ended.update({"batches.ndjson", "events.ndjson"} - set(package.names))
     return package
 
 
 def place_of(name: str) -> tuple[int, int] | None:
-    """A member's place in the order, checkpoints by size; None for a name that is not known."""
+    """A member's place in the order, checkpoints by size; None for an unknown name."""
     checkpoint = _CHECKPOINT.fullmatch(name)
     if checkpoint:
         return ORDER.index("checkpoints/"), int(checkpoint.group(1))

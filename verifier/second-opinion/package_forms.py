@@ -25,7 +25,7 @@ FORMAT = "agent-governance-evidence/v1"
 ANCHOR_FORMAT = "agent-governance-trust-anchor/v1"
 PURPOSES = ("evidence", "checkpoint", "bundle", "feed", "token", "batch")
 
-# Records that a package shows of what was before it.
+# Records from before the package that it shows.
 MAX_BOUNDARIES = 10_000
 
 _path = array(sha256, 64)

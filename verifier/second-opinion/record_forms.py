@@ -51,7 +51,7 @@ _ENVELOPE = {**PLACE, "id": _id, "type": _text, "bundle_revision": nullable(COUN
 
 _previous = {"epoch": EPOCH, "last_seq": POSITIVE, "head": sha256}
 
-# What places a record, whatever else it says.
+# The members that place a record, whatever else it says.
 PLACED = record({**PLACE, "previous?": nullable(record(_previous, is_open=True))}, is_open=True)
 
 

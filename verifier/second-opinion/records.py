@@ -19,7 +19,7 @@ _UNREAD_START = b'{"unread_record":'
 
 @dataclass
 class Record:
-    """A record that was read. ``placed`` and ``valid`` are None where it has no such form."""
+    """A parsed record. ``placed`` and ``valid`` are None if it does not have that form."""
 
     hash: bytes
     placed: dict[str, Any] | None = None
@@ -27,7 +27,7 @@ class Record:
     is_unread: bool = False
     canonical_fault: str | None = None
     schema_fault: str | None = None
-    # Set where it is an event: its line, its batch and its place there, and its chain's faults.
+    # Set for an event: its line, its batch and its place there, and its chain's faults.
     line: int = 0
     batch: Any = None
     index: int = 0
@@ -72,7 +72,7 @@ def _is_canonical(data: bytes, value: Any) -> bool:
 
 
 def _read_unread(data: bytes) -> Record:
-    """Bytes that were kept by a receiver that could not read them."""
+    """Bytes that a receiver kept without being able to read them."""
     try:
         value = strict_json.parse(data, max_depth=2, max_nodes=4)
     except strict_json.StrictJsonError:

@@ -1,4 +1,4 @@
-"""Makes every check, and gives the verdict: docs/evidence-format.md, "Checks" and "Verdict"."""
+"""Runs every check, and gives the verdict: docs/evidence-format.md, "Checks" and "Verdict"."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ CHECKS: dict[str, Callable[[Evidence], Tally]] = {
     "scope.complete": keys.scope_complete,
 }
 
-# They ask which keys were used, and so come after all others.
+# They ask which keys were used, and so run after all others.
 _LAST = ("keys.anchored", "keys.validity")
 
 
@@ -65,8 +65,8 @@ def verify(
 ) -> dict[str, Any]:
     """Verifies a package.
 
-    Takes its bytes, the anchor that was given, if any, and the set that it is the next volume of.
-    Returns the report; a corrupt package is one, too. Raises OSError where the source does.
+    Takes its bytes, the anchor if one was given, and the set whose next volume it is. Returns the
+    report; a corrupt package gets one, too. Raises OSError if the source does.
     """
     package = read_package(source)
     evidence = build_evidence(package, anchor) if package.manifest else None
@@ -86,7 +86,7 @@ def verify(
 
 
 def set_report(volumes: VolumeSet, reports: list[dict[str, Any]]) -> dict[str, Any]:
-    """What is said of a set: the worst of its volumes, and what they show together."""
+    """The report on a set: the worst verdict of its volumes, and what they show together."""
     checks = [_shown(name, tally) for name, tally in volumes.end().items()]
     verdicts = {report["verdict"] for report in reports}
     if any(check["status"] == "fail" for check in checks):
@@ -117,7 +117,7 @@ def _run(package: Package, evidence: Evidence | None) -> dict[str, Tally]:
 def _made(check: Callable[[Evidence], Tally], evidence: Evidence) -> Tally:
     try:
         return check(evidence)
-    except Exception as error:  # A check that cannot be made has failed, whatever the reason.
+    except Exception as error:  # A check that cannot be run has failed, whatever the reason.
         tally = Tally()
         tally.fail(f"the check could not be made: {type(error).__name__}")
         return tally

@@ -1,6 +1,6 @@
-"""Forms of JSON values, put together from small ones.
+"""Forms of JSON values, composed of small ones.
 
-A form is a function that takes a value and raises FormError where the value is not of it.
+A form is a function that takes a value and raises FormError if the value does not match.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 class FormError(ValueError):
-    """The value is not of the form."""
+    """The value does not match the form."""
 
 
 def _must(holds: bool) -> None:
@@ -33,7 +33,7 @@ def _must(holds: bool) -> None:
 
 
 def matches(form: Form, value: Any) -> bool:
-    """Whether a value is of a form."""
+    """Whether a value matches a form."""
     try:
         form(value)
     except FormError:
@@ -120,7 +120,7 @@ def nullable(form: Form) -> Form:
 
 
 def array(item: Form, maximum: int, minimum: int = 0) -> Form:
-    """An array of so many."""
+    """An array of bounded length."""
 
     def form(value: Any) -> None:
         _must(isinstance(value, list) and minimum <= len(value) <= maximum)
@@ -171,7 +171,7 @@ def timestamp(value: Any) -> None:
 def milliseconds(value: str) -> int:
     """A timestamp's milliseconds since 1970. Raises ValueError."""
     if value.startswith("0000"):
-        # The calendar comes again every 400 years; Python's begins with the year 1.
+        # The calendar repeats every 400 years; Python's starts with year 1.
         return milliseconds(f"0400{value[4:]}") - 146_097 * 86_400_000
     moment = datetime.strptime(value, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
     since = moment - datetime(1970, 1, 1, tzinfo=timezone.utc)

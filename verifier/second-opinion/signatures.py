@@ -1,4 +1,4 @@
-"""Ed25519, ES256 and RS256 signatures, and the writings of bytes in base64."""
+"""Ed25519, ES256 and RS256 signatures, and base64 encodings of bytes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SMALL_ORDER = {0, 1, _P - 1} | {
 
 
 def from_base64(text: str) -> bytes | None:
-    """The bytes; None where the text is not their one writing."""
+    """The bytes; None if the text is not their canonical base64."""
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
@@ -37,7 +37,7 @@ def from_base64(text: str) -> bytes | None:
 
 
 def from_base64url(text: Any) -> bytes | None:
-    """As from_base64, of base64url without padding; None for what is no text."""
+    """Like from_base64, for base64url without padding; None for anything but text."""
     if not isinstance(text, str) or not text.isascii() or any(char in text for char in "+/="):
         return None
     plain = text.replace("-", "+").replace("_", "/")
@@ -45,7 +45,7 @@ def from_base64url(text: Any) -> bytes | None:
 
 
 def ed25519_bytes(jwk: Jwk) -> bytes | None:
-    """The 32 bytes of an Ed25519 key (RFC 8037); None where it is none."""
+    """The 32 bytes of an Ed25519 key (RFC 8037); None if it is not one."""
     x = jwk.get("x")
     if jwk.get("kty") != "OKP" or jwk.get("crv") != "Ed25519" or not isinstance(x, str):
         return None
@@ -128,7 +128,7 @@ def _is_rs256_signed(jwk: Jwk, data: bytes, signature: bytes) -> bool:
 
 
 def _number(text: str) -> int:
-    """Raises ValueError where the text is not its one writing (RFC 7518, Base64urlUInt)."""
+    """Raises ValueError if the text is not its canonical encoding (RFC 7518, Base64urlUInt)."""
     data = from_base64url(text)
     if not data or data[0] == 0:
         raise ValueError("it is no number")

@@ -20,17 +20,17 @@ DOCUMENT_NODES = 4_000_000
 LINE_NODES = 100_000
 RECORD_NODES = 200_000
 
-# Of a text that is valid, so that every string ends.
+# For valid text, in which every string ends.
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class StrictJsonError(ValueError):
-    """The text is no JSON with one reading."""
+    """The text is not JSON with one reading."""
 
 
 def utf16_length(text: str) -> int:
-    """Length in UTF-16 code units, in which the format counts characters."""
+    """Length in UTF-16 code units, the format's unit of characters."""
     return len(text) + sum(1 for c in text if c > "\uffff")
 
 

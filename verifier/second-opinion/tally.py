@@ -1,4 +1,4 @@
-"""What a check found."""
+"""The result of a check."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Tally:
         self.warning = self.warning or (detail, location)
 
     def skip(self, reason: str) -> None:
-        """Nothing can be said; what failed counts all the same."""
+        """Nothing can be decided; a failure counts all the same."""
         self.skipped = self.skipped or reason
 
     def hold(self, holds: bool, detail: str, location: str = "") -> None:
-        """Counts one that holds, or fails."""
+        """Counts one that holds or fails."""
         if holds:
             self.ok()
         else:

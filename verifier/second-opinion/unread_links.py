@@ -1,4 +1,4 @@
-"""Holds what records that cannot be read follow: docs/evidence-format.md, "Batches that overlap"."""
+"""Compares what unread records follow: docs/evidence-format.md, "Batches that overlap"."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class UnreadLinks:
         is_unread: bool,
         follows: str | None,
     ) -> bool:
-        """Whether the record, and what it follows, are those that were seen at this place."""
+        """Whether the record, and what it follows, match what was seen at this place."""
         epoch, seq = place
         known_epoch, followed = self._streams.get(stream, (epoch, {}))
         if known_epoch < epoch:
@@ -29,7 +29,7 @@ class UnreadLinks:
             del self._streams[stream]
             followed = {}
         elif known_epoch > epoch:
-            # Of an epoch that is over: the walk says so.
+            # A record of an earlier epoch: the walk reports it.
             return True
         is_same = followed.get(seq, digest) == digest
         if not is_unread or follows is None:

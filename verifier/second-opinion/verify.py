@@ -20,7 +20,7 @@ from report import set_report, verify
 from shapes import matches
 from volumes import VolumeSet
 
-# The worst first.
+# Worst first.
 EXIT_CODES = {"UNREADABLE": 2, "NOT_VERIFIED": 1, "INCONCLUSIVE": 3, "VERIFIED": 0}
 _MAX_SHOWN = 300
 

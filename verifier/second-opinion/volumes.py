@@ -1,4 +1,4 @@
-"""Holds the volumes of one export against each other: docs/evidence-format.md, "Checks of a set"."""
+"""Compares the volumes of one export: docs/evidence-format.md, "Checks of a set"."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unread_links import UnreadLinks
 from walk import Boundary, hold_unread
 
 NAMES = ("set.volumes", "set.log", "set.streams", "set.approvals")
-# What is remembered of a set.
+# Limits of what is remembered of a set.
 MAX_STREAMS = 100_000
 MAX_APPROVALS = 1_000_000
 MAX_UNREAD = 1_000_000
@@ -25,7 +25,7 @@ Place = tuple[int, int]
 
 
 class VolumeSet:
-    """Is told each volume in turn. Of those before it keeps where they ended, and used approvals."""
+    """Receives each volume in turn. Of earlier ones it keeps the ends, and the used approvals."""
 
     def __init__(self) -> None:
         self.tallies = {name: Tally() for name in NAMES}
@@ -41,7 +41,7 @@ class VolumeSet:
         self._links = UnreadLinks(MAX_UNREAD)
 
     def add(self, package: Package, evidence: Evidence | None) -> None:
-        """The next volume; without evidence it is no package."""
+        """Takes the next volume; without evidence it is not a package."""
         self._files += 1
         if evidence is None:
             for tally in self.tallies.values():
@@ -129,7 +129,7 @@ class VolumeSet:
                 tally.fail("there are more streams than a set may have")
 
     def _hold_records(self, evidence: Evidence, repeated: dict[str, tuple[Place, str]]) -> None:
-        """What is repeated is the same, and comes to where the stream had been left."""
+        """Repeated records are the same, and reach the place where the stream was left."""
         tally, file = self.tallies["set.streams"], self._files
         for record in evidence.package.events:
             where = _place(record)

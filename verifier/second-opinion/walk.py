@@ -14,7 +14,7 @@ GENESIS = "0" * 64
 
 @dataclass(frozen=True)
 class Place:
-    """Where a stream has come to."""
+    """How far a stream has got."""
 
     epoch: int
     seq: int
@@ -33,13 +33,13 @@ class Boundary(Place):
     """The record before a stream's first one, as the package shows it, and what is wrong with it."""
 
     fault: str | None = None
-    # Those that are shown up to it and cannot be read: a batch of the package may repeat them.
+    # Those shown up to it that cannot be read: a batch of the package may repeat them.
     unread: tuple[Unread, ...] = ()
 
 
 @dataclass(frozen=True)
 class Step(Place):
-    """A record as the walk sees it. ``prev_hash`` is None where neither it nor its batch says it."""
+    """A record as the walk sees it. ``prev_hash`` is None if neither it nor its batch says it."""
 
     stream: str
     prev_hash: str | None
@@ -48,23 +48,23 @@ class Step(Place):
 
 
 class Walk:
-    """Goes on from each record's own hash, so that one edit shows once."""
+    """Continues from each record's own hash, so that one edit is reported once."""
 
     def __init__(self, boundaries: dict[str, Boundary]) -> None:
         self._boundaries = boundaries
         self._ends: dict[str, Place] = {}
         self._repeats: dict[str, Place] = {}
         self._links = UnreadLinks(MAX_UNREAD + MAX_BOUNDARIES)
-        # What they contradict among themselves is a fault of the boundary.
+        # A contradiction among these is a fault of the boundary.
         for stream, boundary in boundaries.items():
             hold_unread(self._links, stream, boundary)
 
     def is_repeating(self) -> bool:
-        """Whether a repetition has not come to the last record that is known of its stream."""
+        """Whether a repetition has not reached the last known record of its stream."""
         return bool(self._repeats)
 
     def add(self, step: Step) -> tuple[dict[str, str], bool, str | None]:
-        """The faults of a record's place, by kind; whether its place was there before; what it follows."""
+        """A record's faults, by kind; whether its place occurred before; what it follows."""
         end = self._ends.get(step.stream)
         if end and step.epoch == end.epoch and 0 < step.seq <= end.seq:
             follows = _follows(step, self._repeats.get(step.stream))
@@ -100,7 +100,7 @@ class Walk:
         return faults
 
     def _repeat(self, end: Place, step: Step) -> dict[str, str]:
-        """A batch repeats what another one had: it must come to the same end."""
+        """A batch that repeats records of another one must reach the same end."""
         before = self._repeats.get(step.stream)
         self._repeats[step.stream] = step
         if step.seq == end.seq:
@@ -137,7 +137,7 @@ def _follow(before: Place, step: Step) -> dict[str, str]:
     else:
         named = step.previous or {}
         if step.is_unread and step.prev_hash == before.hash:
-            # It names nothing: what its writer signed as the record before it is its link.
+            # It names no hash: its link is what its writer signed as the hash before it.
             named = {"epoch": before.epoch, "last_seq": before.seq, "head": before.hash}
         end = (named.get("epoch"), named.get("last_seq"), named.get("head"))
         if step.epoch != before.epoch + 1 or end != (before.epoch, before.seq, before.hash):

@@ -138,7 +138,7 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
       return row && toPackaged(row);
     },
 
-    /** Streams with a quarantined record before this range of leaves: their first places in it. */
+    /** Where streams begin in a range of leaves, if the record just before is a quarantined one. */
     listBehindQuarantined: async (from: number, end: number) => {
       const rows = await db.$queryRaw<{ stream: string; epoch: number; first_seq: bigint }[]>`
         SELECT f.stream, f.epoch, f.first_seq
