@@ -1,5 +1,5 @@
-// `npm run build:verifier`: the command `verify` as one file that bare Node runs, without
-// node_modules: dist-verifier/verify-evidence.mjs.
+// `npm run build:verifier`: bundles the command `verify` into one file,
+// dist-verifier/verify-evidence.mjs, which runs with bare Node, without node_modules.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';

@@ -59,7 +59,10 @@ export async function buildService({ outdir = join(root, 'dist'), extraEntryPoin
   return { milliseconds: Date.now() - started, entryPoints };
 }
 
-/** What earlier builds left. A build of the same sources removes nothing a running service needs. */
+/**
+ * What earlier builds left. A build of the same sources removes nothing that a running service
+ * needs.
+ */
 function removeOthers(outdir, outputs) {
   const kept = new Set(outputs.map((path) => join(root, path)));
   for (const name of readdirSync(outdir)) {

@@ -1,4 +1,4 @@
-/** docs/connect.md: what a reader pastes from it can be read, by us where it is ours. */
+/** docs/connect.md: the snippets to paste are valid, where the format is ours. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 /**
  * The demo's last part: what happened is exported, verified as an auditor would, and verified again
- * after one byte of a copy was changed; and both once more by the second implementation.
+ * after one byte of a copy was changed; both verifications are repeated with the second
+ * implementation.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,16 +31,16 @@ interface MadePackage {
 export interface EvidenceDemo {
   url: string;
   admin: AdminApi;
-  /** Where the package is put. */
+  /** Folder of the package. */
   folder: string;
-  /** When the demo began: what happened since is exported. */
+  /** When the demo began: everything since is exported. */
   since: Date;
-  /** The path of the anchor, as the auditor got it before. */
+  /** The path of the anchor that the auditor was given before. */
   anchorFile: string;
   say(text: string): void;
 }
 
-/** Asks for the trust anchor, as an auditor does before the calls. */
+/** Requests the trust anchor, as an auditor does before the calls. */
 export async function keepTrustAnchor(admin: AdminApi, folder: string): Promise<string> {
   const file = join(folder, 'trust-anchor.json');
   await writeFile(file, JSON.stringify(await admin.get('/api/v1/evidence/trust-anchor')));
@@ -49,7 +50,7 @@ export async function keepTrustAnchor(admin: AdminApi, folder: string): Promise<
 /**
  * Exports, verifies and shows the report.
  *
- * @throws Error when a verifier does not verify the package, or verifies the changed copy
+ * @throws Error if a verifier does not verify the package, or verifies the changed copy
  */
 export async function showEvidence(given: EvidenceDemo): Promise<void> {
   const { folder, anchorFile, say } = given;
@@ -72,7 +73,7 @@ export async function showEvidence(given: EvidenceDemo): Promise<void> {
   showSecondOpinions(file, forged, given);
 }
 
-/** What the implementation in Python says of both, where it can be run. */
+/** The results of the Python implementation for both, if it can be run. */
 function showSecondOpinions(file: string, forged: string, { anchorFile, say }: EvidenceDemo): void {
   say('the second verifier, which is written in Python and shares no code with the first');
   const opinions = tryPython(() => secondOpinions([file, forged], anchorFile));
@@ -87,7 +88,7 @@ function showSecondOpinions(file: string, forged: string, { anchorFile, say }: E
   }
 }
 
-/** Nobody needs Python for the service: without a fitting one the second opinion is left out. */
+/** The service does not need Python: without a suitable one the second opinion is skipped. */
 function tryPython(ask: () => Opinion[]): Opinion[] | undefined {
   const missing = findMissingPython();
   try {
@@ -103,7 +104,7 @@ function tryPython(ask: () => Opinion[]): Opinion[] | undefined {
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
 
 async function exportPackage({ url, admin, since }: EvidenceDemo): Promise<Buffer> {
-  // The end is not included, and the newest record may be of this millisecond.
+  // The end is exclusive, and the newest record may be of this millisecond.
   const to = new Date(Date.now() + 1_000);
   const asked = { from: since.toISOString(), to: to.toISOString() };
   let made = await admin.post<MadePackage>(PACKAGES, asked);
@@ -127,7 +128,7 @@ async function exportPackage({ url, admin, since }: EvidenceDemo): Promise<Buffe
   return archive;
 }
 
-/** As `npm run verify` does. */
+/** Like `npm run verify`. */
 async function verify(file: string, anchorFile: string) {
   let report = '';
   const write = (text: string) => {

@@ -1,7 +1,8 @@
 /**
  * `npm run differential:opa`: a stock OPA and our evaluator decide the same calls from the same
  * signed bundles, made by the control plane's own writer; all decisions must be equal, reasons
- * included. Then each built-in of ours answers generated calls as OPA's does. Needs `opa` on the path (`go install github.com/open-policy-agent/opa@v1.22.0`).
+ * included. Then each of our built-ins must answer generated calls as OPA's does. Needs `opa` on
+ * the path (`go install github.com/open-policy-agent/opa@v1.22.0`).
  */
 import { composeBundle } from '../control-plane/src/bundles/bundle-content.ts';
 import { compareBuiltins } from '../policies/conformance/differential/compare-builtins.ts';

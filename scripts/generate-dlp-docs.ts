@@ -1,7 +1,7 @@
 import { BUILTIN_PATTERNS } from '@governance/shared/detect/dlp/builtin-patterns';
 import { format } from './markdown-table.ts';
 
-/** docs/dlp-patterns.md, by its path from the repository's root. */
+/** docs/dlp-patterns.md, relative to the repository's root. */
 export function generateDlpDocs(): Record<string, string> {
   const rows = BUILTIN_PATTERNS.map(({ name, severity, description, validator }) => [
     `\`${name}\``,

@@ -1,6 +1,7 @@
 /**
  * `npm run docs:generate`: writes docs/configuration.md and .env.example from the declarations of
- * the settings, and docs/dlp-patterns.md from the patterns. `generate-docs.test.ts` fails while the files are older than the declarations.
+ * the settings, and docs/dlp-patterns.md from the patterns. `generate-docs.test.ts` fails while the
+ * files do not match the declarations.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,7 +58,7 @@ function chapters(): Chapter[] {
   ];
 }
 
-/** The files by their path from the repository's root. */
+/** The files by their path relative to the repository's root. */
 export function generateDocs(): Record<string, string> {
   return {
     'docs/configuration.md': configurationPage(),

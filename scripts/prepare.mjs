@@ -1,7 +1,7 @@
 // Runs after every `npm ci` and `npm install` (and, for installs without scripts, before start and
-// test): writes the database client from prisma/schema.prisma.
-// Nothing is downloaded: the generator only wants a path to some existing file where its migration
-// engine would be, and migrations use the WebAssembly engine (prisma/migrate.ts).
+// test): generates the database client from prisma/schema.prisma. Nothing is downloaded: the
+// generator only needs a path to some existing file in place of its migration engine, and
+// migrations use the WebAssembly engine (prisma/migrate.ts).
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,8 +16,8 @@ const stamp = join(generated, '.source');
 
 export async function prepare() {
   const prisma = findPackage('prisma');
-  // An installation without development packages runs the built service, which holds the client.
-  // prisma itself does not tell: it is there as a peer of its client.
+  // An installation without development packages runs the built service, which contains the client.
+  // The presence of prisma proves nothing: it is installed as a peer of its client.
   if (!prisma || !findPackage('esbuild')) return;
   const { version } = JSON.parse(readFileSync(prisma, 'utf8'));
   const source = createHash('sha256').update(version).update(readFileSync(schema)).digest('hex');

@@ -1,14 +1,14 @@
-// `npm start`: prepares what an install without scripts left out, builds, and runs the service in
-// this process; `npm run data-plane`: a data plane alone. With a command of the data plane's command
-// line, or --help, runs that instead. Where the build tools were left out (a production image),
-// dist/ is run as it is.
+// `npm start`: prepares what an install without scripts skipped, builds, and runs the service in
+// this process; `npm run data-plane`: only a data plane. Given a command of the data plane's
+// command line, or --help, it runs that instead. Without the build tools (a production image), it
+// runs dist/ as it is.
 import { existsSync } from 'node:fs';
 
 process.setSourceMapsEnabled(true);
 const service = new URL('../dist/service.js', import.meta.url);
 const args = process.argv.slice(2);
 const starts = args.every((arg) => arg === '--data-plane');
-// A command is wanted at once: it runs on the last build, if there is one.
+// A command should start at once: it runs on the last build, if there is one.
 const isReady = !starts && existsSync(service);
 try {
   if (!isReady) {
@@ -16,20 +16,21 @@ try {
     await prepare();
     const { buildService } = await import('./build.mjs');
     await buildService();
-    // esbuild is a process of its own, which would stay as long as the service.
+    // esbuild runs in a separate process, which would live as long as the service.
     const { stop } = await import('esbuild');
     await stop();
   }
 } catch (error) {
   if (error?.code !== 'ERR_MODULE_NOT_FOUND' || !existsSync(service)) throw error;
 }
-// npm passes a signal to the shell between, and the shell ends alone: the service would go on unseen.
+// npm passes a signal to the intermediate shell, which would end alone while the service kept
+// running unseen.
 if (starts && process.env.npm_lifecycle_event) {
   const parent = process.ppid;
   const watch = setInterval(() => {
     if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM');
   }, 500).unref();
-  // Once: a second signal ends the service on the spot, and Ctrl-C ends the shell between, too.
+  // Once: a second signal ends the service immediately, and Ctrl-C also ends the shell.
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => clearInterval(watch));
 }
 const { main } = await import(service.href);

@@ -1,5 +1,5 @@
-// `npm test`: prepares what an install without scripts left out and runs every test; arguments go
-// to vitest, so `npm test -- shared` runs one folder.
+// `npm test`: prepares what an install without scripts skipped and runs every test; arguments go to
+// vitest, so `npm test -- shared` runs one folder.
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,8 @@
-/** Compares what the conformance suite found at a server with what it found through the gateway. */
+/**
+ * Compares the results of the conformance suite against a server directly and through the gateway.
+ */
 
-/** One check of one scenario, as the suite wrote it. */
+/** One check of one scenario, as reported by the suite. */
 export interface Check {
   scenario: string;
   id: string;
@@ -8,21 +10,21 @@ export interface Check {
   errorMessage?: string | undefined;
 }
 
-/** A check beside its like; `-` where the suite did not come to it. */
+/** The results of one check, side by side; `-` where the suite did not reach it. */
 export interface Compared {
   check: string;
   alone: string;
   through: string;
-  /** Why it did not succeed through the gateway, in the suite's words. */
+  /** Why it failed through the gateway, in the suite's words. */
   message?: string | undefined;
 }
 
 /**
- * Puts the checks of two runs side by side.
+ * Aligns the checks of two runs.
  *
- * A scenario may make a check several times: the first is compared with the first. What the suite
- * notes in both (INFO: requests and events as they pass) is no check; where it made a check of one
- * and a note of the other, they differ.
+ * A scenario may run a check several times: the first is compared with the first, and so on. INFO
+ * entries in both runs (requests and events as they pass) are no checks; an entry that is a check
+ * in one run and INFO in the other is a difference.
  *
  * @returns every check of either run, in the order of the first one
  */
@@ -41,7 +43,7 @@ export function compareChecks(alone: Check[], through: Check[]): Compared[] {
 
 const NOTES = new Set(['INFO', '-']);
 
-/** The rows where the two runs are not the same. */
+/** The rows in which the two runs differ. */
 export function differences(rows: Compared[]): Compared[] {
   return rows.filter(({ alone, through }) => alone !== through);
 }

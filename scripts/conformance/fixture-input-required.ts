@@ -1,7 +1,7 @@
 /**
- * What of the fixture cannot answer without its client: tools and a prompt whose result is
- * `input_required` until the client has given what they ask for. Clients with a session are asked
- * by the SDK instead, so both eras find the same tools.
+ * The part of the fixture that needs its client's input: tools and a prompt whose result is
+ * `input_required` until the client has supplied it. The SDK asks clients with a session instead,
+ * so both eras find the same tools.
  */
 import {
   type CallToolResult,
@@ -18,7 +18,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
-/** Seals what a client holds for the server until it asks again. */
+/** Seals state that a client keeps for the server until its next request. */
 const states = createRequestStateCodec<string>({ key: 'the fixture keeps no secrets of its own' });
 
 /** Refuses a state that a client changed. */
@@ -51,7 +51,7 @@ export function registerInputRequired(server: McpServer): void {
     client_roots: inputRequired.listRoots(),
   });
   registerAsking(server, 'test_streaming_elicitation', { user_name: askName('Your name?') });
-  // The SDK refuses to ask a client for what it did not declare, which is what is tested.
+  // The SDK refuses to ask a client for a capability that it did not declare; this is tested.
   registerAsking(server, 'test_missing_capability', { answer: askModel('Anything') });
   registerStateful(server, 'test_input_required_result_request_state', { confirm: askOk() });
   registerStateful(server, 'test_input_required_result_tampered_state', { confirm: askOk() });
@@ -65,7 +65,7 @@ export function registerInputRequired(server: McpServer): void {
   registerPrompt(server);
 }
 
-/** Asks for everything that was not answered yet; answers once nothing is missing. */
+/** Asks for everything that is still unanswered; returns the result once nothing is missing. */
 function registerAsking(server: McpServer, name: string, requests: InputRequests): void {
   server.registerTool(
     name,
@@ -78,7 +78,7 @@ function registerAsking(server: McpServer, name: string, requests: InputRequests
   );
 }
 
-/** The same with a state, which has to come back as it was. */
+/** The same with a state, which the client must return unchanged. */
 function registerStateful(server: McpServer, name: string, requests: InputRequests): void {
   server.registerTool(
     name,
@@ -96,7 +96,7 @@ function registerStateful(server: McpServer, name: string, requests: InputReques
   );
 }
 
-/** Asks twice, the second time for something else: the state says how far it is. */
+/** Asks twice, the second time for something else: the state records the progress. */
 function registerRounds(server: McpServer): void {
   const rounds: InputRequests[] = [
     { step1: askName('Step 1: What is your name?') },
@@ -122,7 +122,7 @@ function registerRounds(server: McpServer): void {
   );
 }
 
-/** Asks for a form or a completion, as the client has declared that it can give it. */
+/** Asks for a form or a completion, whichever the client declared. */
 function registerByCapability(server: McpServer): void {
   server.registerTool(
     'test_input_required_result_capabilities',
@@ -160,14 +160,14 @@ function registerPrompt(server: McpServer): void {
   );
 }
 
-/** What a modern client declared with its request. */
+/** The capabilities that a modern client declared with its request. */
 export function declaredCapabilities(context: ServerContext): ClientCapabilities {
-  // The SDK checked it, and its type is empty.
+  // The SDK has checked it, but its type is empty.
   const envelope = context.mcpReq.envelope as Record<string, ClientCapabilities> | undefined;
   return envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? {};
 }
 
-/** @returns undefined when the client has answered each of the requests */
+/** @returns undefined once the client has answered every request */
 function missingOf(requests: InputRequests, context: ServerContext): InputRequests | undefined {
   const missing = Object.entries(requests).filter(
     ([key]) => inputResponse(context.mcpReq.inputResponses, key).kind === 'missing',

@@ -1,4 +1,4 @@
-/** The fixture for modern clients: a server for every request, and the tasks extension. */
+/** The fixture for modern clients: a server per request, and the tasks extension. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import {
@@ -11,12 +11,12 @@ import { FixtureTasks, refuseWithoutTasks, TASKS_EXTENSION } from './fixture-tas
 import type { ListChanges } from './fixture-tools.ts';
 
 export interface ModernFixture {
-  /** @param body of the request, parsed */
+  /** @param body parsed request body */
   handle(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param newServer makes the server of one request */
+/** @param newServer creates the server for one request */
 export function createModernFixture(
   newServer: (changes: ListChanges, capabilities: ServerCapabilities) => McpServer,
 ): ModernFixture {
@@ -46,7 +46,7 @@ export function createModernFixture(
         response.end(JSON.stringify(refusal));
         return;
       }
-      // As the gateway does: the form that the client names first.
+      // Like the gateway: the format that the client lists first.
       const wantsEvents = request.headers.accept?.trimStart().startsWith('text/event-stream');
       await (wantsEvents ? handleStreaming : handlePlain)(request, response, body);
     },

@@ -1,7 +1,7 @@
 /**
- * The MCP server that the conformance suite is run against, once by itself and once behind the
- * gateway: Streamable HTTP of both eras at one address, with sessions for the legacy one, and
- * everything that the suite asks a server for.
+ * The MCP server that the conformance suite tests, once directly and once behind the gateway:
+ * Streamable HTTP of both eras at one address, with sessions for the legacy one, and everything
+ * that the suite asks of a server.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -39,7 +39,7 @@ export async function startFixtureServer(): Promise<FixtureServer> {
   const hostIsLocal = localhostHostValidation();
   const originIsLocal = localhostOriginValidation();
   const http = createServer((request, response) => {
-    // Each answers 403 itself and says false.
+    // Each of them sends the 403 itself and returns false.
     if (!hostIsLocal(request, response) || !originIsLocal(request, response)) return;
     handle(sessions, modern, request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500);
@@ -81,7 +81,7 @@ async function handle(
     );
     return;
   }
-  // A transport without a session refuses whatever is not an initialize.
+  // A transport without a session refuses everything but an initialize.
   const transport = new NodeStreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
     onsessioninitialized: (session) => void sessions.set(session, transport),
@@ -97,7 +97,7 @@ async function handle(
   await transport.handleRequest(request, response, body);
 }
 
-/** @returns undefined for what is no JSON, which either handler refuses */
+/** @returns undefined for invalid JSON, which either handler refuses */
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -108,7 +108,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** What was sent on the streams of one session, for clients that come back. */
+/** What was sent on one session's streams, for clients that reconnect. */
 function newEventStore(): EventStore {
   const events: { id: string; streamId: string; message: JSONRPCMessage }[] = [];
   return {
@@ -125,7 +125,7 @@ function newEventStore(): EventStore {
       const streamId = events[last]?.streamId;
       if (streamId === undefined) throw new Error('no such event');
       for (const event of events.slice(last + 1)) {
-        // A priming event has an empty message, which is not repeated.
+        // A priming event has an empty message, which is not replayed.
         if (event.streamId !== streamId || !('jsonrpc' in event.message)) continue;
         await send(event.id, event.message);
       }

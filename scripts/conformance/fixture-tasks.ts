@@ -22,7 +22,7 @@ export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 const TTL_MS = 60_000;
 const POLL_INTERVAL_MS = 50;
 const WORK_MS = 200;
-/** What cannot be done without a task. */
+/** Tools that work only as tasks. */
 const TASK_TOOLS = new Set([
   'failing_job',
   'protocol_error_job',
@@ -39,10 +39,10 @@ interface Task {
   status: Status;
   createdAt: string;
   updatedAt: string;
-  /** Beside the status: `result`, `error` or `inputRequests`. */
+  /** In addition to the status: `result`, `error` or `inputRequests`. */
   detail: Record<string, unknown>;
   responses: Record<string, unknown>;
-  /** Goes on when the last of the requests is answered. */
+  /** Resumes once the last of the requests is answered. */
   resume?: () => void;
   readonly ended: AbortController;
 }
@@ -54,7 +54,7 @@ const text = (value: string): CallToolResult => ({ content: [{ type: 'text', tex
 const ask = <Shape extends z.ZodRawShape>(message: string, shape: Shape) =>
   inputRequired.elicit({ message, requestedSchema: z.object(shape) });
 
-/** The tasks of one fixture, whichever request they are followed by. */
+/** The tasks of one fixture, shared by all requests. */
 export class FixtureTasks {
   readonly #tasks = new Map<string, Task>();
 
@@ -123,7 +123,7 @@ export class FixtureTasks {
       return { ...envelopeOf(task), ...task.detail };
     });
     server.server.setRequestHandler('tasks/update', { params }, ({ taskId }, { mcpReq }) => {
-      // The SDK takes the responses out of the params.
+      // The SDK removes the responses from the params.
       this.#answer(this.#find(taskId), mcpReq.inputResponses ?? {});
       return {};
     });
@@ -137,7 +137,7 @@ export class FixtureTasks {
     });
   }
 
-  /** @returns what the client gets at once: the task, and not yet its result */
+  /** @returns the immediate answer: the task, without its result */
   #start(work: Work): CallToolResult {
     const now = new Date().toISOString();
     const task: Task = {
@@ -157,7 +157,7 @@ export class FixtureTasks {
         change(task, 'failed', { error: { code: -32603, message: error.message } });
       },
     );
-    // The SDK knows results with content alone.
+    // The SDK accepts only results with content.
     return { resultType: 'task', content: [], ...envelopeOf(task) };
   }
 
@@ -193,8 +193,8 @@ export class FixtureTasks {
 }
 
 /**
- * The refusal of a request that is about tasks from a client that takes none: the SDK makes the
- * errors of tools into results, so this one has to come before it.
+ * Refuses a task request from a client without the extension. The SDK turns errors thrown by tools
+ * into results, so this check must come before it.
  */
 export function refuseWithoutTasks(body: unknown): Record<string, unknown> | undefined {
   const request = asked.safeParse(body).data;
@@ -226,7 +226,7 @@ function takesTasks(context: ServerContext): boolean {
 }
 
 function change(task: Task, status: Status, detail: Record<string, unknown>): void {
-  // What is cancelled stays so, whatever its work comes to.
+  // A cancelled task stays cancelled, whatever its work results in.
   if (task.status === 'cancelled') return;
   Object.assign(task, { status, detail, updatedAt: new Date().toISOString() });
 }

@@ -1,6 +1,6 @@
 /**
- * The tools that the conformance suite calls. Their names, arguments and answers are the suite's:
- * it finds a server by them, whatever else the server does.
+ * The tools that the conformance suite calls. The suite prescribes their names, arguments and
+ * answers: it recognises a server by them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -14,13 +14,13 @@ import { z } from 'zod';
 /** A PNG of one pixel. */
 export const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
-/** A WAV header without a sample. */
+/** A WAV header without samples. */
 const SILENCE = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=';
 const STEP_MS = 50;
 
 const text = (value: string): CallToolResult => ({ content: [{ type: 'text', text: value }] });
 
-/** Tells clients that a list changed, which it never really does. */
+/** Announces list changes that never happen. */
 export interface ListChanges {
   tools(): void;
   prompts(): void;
@@ -115,7 +115,7 @@ function registerContentTools(server: McpServer): void {
 }
 
 function registerHeaderTool(server: McpServer): void {
-  // A variable, since the type of a schema does not know the member that asks for the header.
+  // A variable, since the schema's type lacks the member that asks for the header.
   const region = {
     type: 'string',
     description: 'Is in the header Mcp-Param-Region too',
@@ -136,7 +136,7 @@ function registerHeaderTool(server: McpServer): void {
 }
 
 function registerStreamingTools(server: McpServer): void {
-  // One name for each of the eras, in which the suite looks for it.
+  // One name per era: the suite looks for a different one in each.
   for (const name of ['test_tool_with_logging', 'test_logging_tool']) {
     server.registerTool(
       name,

@@ -1,6 +1,6 @@
 /**
- * Packages that are no dependency of this project, each in a folder of its own under .tmp, kept for
- * the next run; and a Node 22 for those that need it.
+ * Packages that are not dependencies of this project, each in its own folder under .tmp and kept
+ * for the next run; and a Node 22 for those that need it.
  */
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -10,26 +10,27 @@ import { join } from 'node:path';
 export const kept = join(import.meta.dirname, '../../.tmp/conformance');
 const NODE_22 = '22.23.3';
 
-/** The program that runs what needs Node 22: this one, where it is new enough. */
+/** The Node that runs what needs Node 22: this one, if it is new enough. */
 export async function installNode22(): Promise<string> {
   if (Number(process.versions.node.split('.')[0]) >= 22) return process.execPath;
   return install(`node@${NODE_22}`, 'node_modules/node/bin/node');
 }
 
 /**
- * Installs a package, or finds it installed.
+ * Installs a package, unless it is already installed.
  *
  * @param spec name and exact version
- * @param file of the installed package, from the folder
+ * @param file of the installed package, relative to the folder
  * @returns the absolute path of the file
- * @throws with npm's words when npm does not install it
+ * @throws with npm's message if npm does not install it
  */
 export async function install(spec: string, file: string): Promise<string> {
   const folder = join(kept, spec.replaceAll(/[@/]+/g, '-').replace(/^-/, ''));
   const installed = join(folder, file);
   if (await isFile(installed)) return installed;
   await mkdir(kept, { recursive: true });
-  // Beside and then renamed, so that an install that broke off is not taken for a whole one.
+  // Installed beside it and then renamed, so that an interrupted install is not taken for a
+  // complete one.
   const fresh = await mkdtemp(`${folder}-`);
   try {
     await writeFile(join(fresh, 'package.json'), '{"private":true}\n');
@@ -56,7 +57,7 @@ async function isFile(path: string): Promise<boolean> {
   );
 }
 
-/** Runs a program to its end. @returns its exit code and the end of what it wrote */
+/** Runs a program to completion. @returns its exit code and the end of its output */
 export async function run(
   command: string,
   args: string[],

@@ -1,7 +1,7 @@
 /**
- * `npm run conformance`: runs the MCP conformance suite against a fixture server by itself and
- * against the same server behind the real gateway, compares check by check, and exits with 1 when
- * they are not the same. `--revision <date>` runs the checks of one revision alone.
+ * `npm run conformance`: runs the MCP conformance suite against a fixture server directly and
+ * against the same server behind the real gateway, compares check by check, and exits with 1 if
+ * they differ. `--revision <date>` runs the checks of one revision only.
  */
 import { parseArgs } from 'node:util';
 import { adminApi } from '../../tests/support/admin-api.ts';
@@ -35,7 +35,7 @@ const RUNS: Record<string, SuiteRun[]> = {
     },
     newer('2025-11-25', ['--requirements', '2025-11-25']),
   ],
-  // With it come the scenarios of the tasks extension, which no server has to have.
+  // It includes the scenarios of the tasks extension, which is optional for servers.
   '2026-07-28': [newer('2026-07-28', ['--requirements', '2026-07-28'])],
 };
 
@@ -51,7 +51,7 @@ async function main(): Promise<void> {
     const { alone, through } = await startBoth(cleanups);
     for (const run of runs) {
       const suite = await installSuite(run).catch((error: Error) => {
-        // What runs on this Node has to run; the other needs what a registry may not have.
+        // A suite for this Node must run; the other one needs a package that a registry may lack.
         if (!run.needsNode22) throw error;
         notRun.push(`${run.title}: needs Node 22 in a folder of its own; ${error.message}`);
       });
@@ -72,7 +72,7 @@ async function main(): Promise<void> {
   if (different > 0) process.exitCode = 1;
 }
 
-/** @returns the URL of the server by itself and its URL through the gateway */
+/** @returns the server's own URL and its URL through the gateway */
 async function startBoth(
   cleanups: (() => Promise<void>)[],
 ): Promise<{ alone: string; through: string }> {
@@ -80,7 +80,7 @@ async function startBoth(
   cleanups.push(() => fixture.close());
   const port = await freePort();
   const service = await startService({
-    // The suite sends the Origin of the address that it was given, which is the shim's.
+    // The suite sends the Origin of the address that it was given: the shim's.
     env: { SERVICE_CORS_ORIGINS_STR: `http://127.0.0.1:${port}` },
   });
   cleanups.push(() => service.dispose());
@@ -90,7 +90,7 @@ async function startBoth(
   return { alone: fixture.url, through: shim.url };
 }
 
-/** @returns the Authorization of an agent that may do everything at the fixture */
+/** @returns the Authorization of an agent that may do everything on the fixture */
 async function registerAgent(service: ServiceProcess, url: string): Promise<string> {
   const admin = await adminApi(service.url, 'admin', service.adminPassword);
   await admin.post('/api/v1/mcp-servers', {
@@ -99,7 +99,8 @@ async function registerAgent(service: ServiceProcess, url: string): Promise<stri
     url,
   });
   await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
-  // The suite's confirm_delete names a file without a folder, which waits for a person otherwise.
+  // The suite's confirm_delete names a file without a folder, which would otherwise wait for an
+  // approval.
   await admin.patch('/api/v1/admin/blast-radius', { min_delete_depth: 0 });
   const role = await admin.post<{ id: string }>('/api/v1/roles', {
     name: 'everything-of-the-fixture',

@@ -1,6 +1,6 @@
 /**
- * A proxy on the loopback address that adds Authorization, because the conformance suite sends no
- * header of its own choice. It changes nothing else: what the suite sees is the gateway's.
+ * A loopback proxy that adds Authorization, because the conformance suite cannot send a custom
+ * header. It changes nothing else: the suite sees the gateway's answers.
  */
 import { createServer, request as httpRequest } from 'node:http';
 
@@ -25,7 +25,7 @@ export async function startShim(
       { method: incoming.method, headers: { ...incoming.headers, authorization } },
       (answer) => {
         outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-        // A stream of events has its headers before its first event.
+        // An event stream's headers must arrive before its first event.
         outgoing.flushHeaders();
         answer.pipe(outgoing);
         answer.once('error', () => outgoing.destroy());
@@ -35,7 +35,7 @@ export async function startShim(
       if (outgoing.headersSent) return outgoing.destroy();
       outgoing.writeHead(502).end();
     });
-    // A client that leaves ends its exchange with the gateway too.
+    // When the client disconnects, the exchange with the gateway ends too.
     outgoing.once('close', () => onward.destroy());
     incoming.pipe(onward);
   });

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Check } from './compare.ts';
 import { install, installNode22, kept, run } from './install.ts';
 
-/** A version of the suite and the arguments of one run of it. */
+/** A version of the suite and the arguments of one run. */
 export interface SuiteRun {
   title: string;
   version: string;
@@ -20,9 +20,9 @@ export interface Suite {
 }
 
 /**
- * Installs what a run needs, or finds it installed.
+ * Installs what a run needs, unless it is already installed.
  *
- * @throws with npm's words when npm does not install it
+ * @throws with npm's message if npm does not install it
  */
 export async function installSuite({ version, needsNode22 }: SuiteRun): Promise<Suite> {
   const suite = await install(
@@ -39,8 +39,8 @@ const checksFile = z.array(
 /**
  * Runs the suite.
  *
- * @returns every check of every scenario, in the order of the scenario's names
- * @throws when the suite ends without the result of a single scenario
+ * @returns every check of every scenario, sorted by the scenarios' names
+ * @throws if the suite ends without the result of any scenario
  */
 export async function runSuite(suite: Suite, args: string[], url: string): Promise<Check[]> {
   const results = await mkdtemp(join(kept, 'results-'));

@@ -1,4 +1,4 @@
-/** Where each client's file is on each platform, and what the entry looks like in it. */
+/** Where each client's file is on each platform, and the form of the entry in it. */
 import { clientEntry } from '@governance/shared/mcp-clients';
 import { describe, expect, it } from 'vitest';
 import { clientFile, FORMATS, type KnownClient, type Machine } from './client-files.ts';
@@ -101,7 +101,7 @@ describe('folders that a person has moved', () => {
   });
 });
 
-/** What people have in these files. */
+/** Realistic contents of these files. */
 const BEFORE: Record<KnownClient, string> = {
   'claude-desktop': `{
   "mcpServers": {

@@ -1,4 +1,7 @@
-/** Where each client keeps its servers, for this user, on each platform. Pure: all is given. */
+/**
+ * Where each client keeps its servers for this user on each platform. Pure: takes the machine as an
+ * argument.
+ */
 import { posix, win32 } from 'node:path';
 import type { McpClient } from '@governance/shared/mcp-clients';
 import type { JsonDialect } from './json-tree.ts';
@@ -10,26 +13,26 @@ export interface Machine {
   platform: Platform;
   home: string;
   env: Record<string, string | undefined>;
-  /** Names in a folder; none where there is no such folder. */
+  /** Names in a folder; empty if there is no such folder. */
   namesIn(folder: string): string[];
 }
 
 export interface ClientFile {
   path: string;
-  /** The folder that the file may not lie outside of, also by symbolic links. */
+  /** The file must lie inside this folder, symbolic links resolved. */
   root: string;
 }
 
 export interface ClientFormat {
   kind: 'json' | 'toml';
-  /** What the servers stand under. */
+  /** The key that holds the servers. */
   section: string;
   dialect: JsonDialect;
 }
 
 const STRICT: JsonDialect = { comments: false, trailingCommas: false };
 
-/** What each client reads: the sources are in docs/connect.md. */
+/** The format that each client reads; docs/connect.md names the sources. */
 export const FORMATS: Record<KnownClient, ClientFormat> = {
   'claude-desktop': { kind: 'json', section: 'mcpServers', dialect: STRICT },
   'claude-code': { kind: 'json', section: 'mcpServers', dialect: STRICT },
@@ -45,7 +48,7 @@ export const FORMATS: Record<KnownClient, ClientFormat> = {
   },
 };
 
-/** @throws Error where a folder cannot be told */
+/** @throws Error if a folder cannot be determined */
 export function clientFile(client: KnownClient, machine: Machine): ClientFile {
   const { platform, home, env } = machine;
   const { join } = platform === 'win32' ? win32 : posix;
@@ -71,7 +74,7 @@ export function clientFile(client: KnownClient, machine: Machine): ClientFile {
 /** The root, and the folders below it. */
 type Folder = [root: string, ...below: string[]];
 
-/** Where applications keep what is the user's. */
+/** Where applications keep the user's data. */
 function applicationData({ platform, home, env }: Machine): Folder {
   if (platform === 'darwin') return [home, 'Library', 'Application Support'];
   if (platform === 'win32') return env.APPDATA ? [env.APPDATA] : [home, 'AppData', 'Roaming'];
@@ -81,7 +84,7 @@ function applicationData({ platform, home, env }: Machine): Folder {
 function claudeDesktopFolder(machine: Machine): Folder {
   const { platform, home, env, namesIn } = machine;
   if (platform === 'win32') {
-    // Installed as a package, Windows gives it a folder of its own in place of APPDATA.
+    // If the app was installed as a package, Windows gives it its own folder in place of APPDATA.
     const local = env.LOCALAPPDATA || win32.join(home, 'AppData', 'Local');
     const packages = win32.join(local, 'Packages');
     const found = namesIn(packages).filter((name) => name.startsWith('Claude_'));

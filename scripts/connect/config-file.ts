@@ -1,7 +1,7 @@
 /**
- * A client's configuration on disk: read whole, and replaced by a rename, so that nobody ever sees
- * half of it. It stays below its root, keeps its mode, and what it was is kept beside it. Proven by
- * config-file.test.ts.
+ * A client's configuration on disk: read whole and replaced by a rename, so that nobody ever sees
+ * half of it. It stays below its root, keeps its mode, and the previous version is kept beside it.
+ * Proven by config-file.test.ts.
  */
 import { isUtf8 } from 'node:buffer';
 import { createHash, randomBytes } from 'node:crypto';
@@ -20,7 +20,7 @@ import {
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { ClientFile } from './client-files.ts';
 
-/** What is wrong with the file, for the person who runs the command. */
+/** A problem with the file, for the person who runs the command. */
 export class ConfigFileError extends Error {
   override name = 'ConfigFileError';
 }
@@ -28,7 +28,7 @@ export class ConfigFileError extends Error {
 export interface ConfigFile {
   /** With symbolic links resolved. */
   path: string;
-  /** Null where there is none yet. */
+  /** Null if there is none yet. */
   text: string | null;
   mode: number;
 }
@@ -39,7 +39,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const NEW_FILE_MODE = 0o600;
 const NEW_FOLDER_MODE = 0o700;
 
-/** @throws ConfigFileError where the file is not the user's own, or no text */
+/** @throws ConfigFileError if the file is not the user's own, or not text */
 export async function readConfigFile({ path, root }: ClientFile): Promise<ConfigFile> {
   const real = await resolveBelow(resolve(path), resolve(root));
   const found = await lstat(real).catch(ifMissing);
@@ -54,7 +54,7 @@ export async function readConfigFile({ path, root }: ClientFile): Promise<Config
   return { path: real, text: bytes.toString('utf8'), mode: found.mode & 0o777 };
 }
 
-/** Finds out, before a token is used, whether the file can be written. Makes its folder. */
+/** Checks, before a token is used, that the file can be written. Creates its folder. */
 export async function prepareFolder({ path }: ConfigFile): Promise<void> {
   const folder = dirname(path);
   await mkdir(folder, { recursive: true, mode: NEW_FOLDER_MODE });
@@ -64,10 +64,10 @@ export async function prepareFolder({ path }: ConfigFile): Promise<void> {
 }
 
 /**
- * Replaces the file, and keeps what it was in a backup that `restoreBackup` finds.
+ * Replaces the file, and keeps its old content in a backup that `restoreBackup` finds.
  *
- * @returns the backup's path; null where there was no file
- * @throws ConfigFileError where the file has changed since it was read
+ * @returns the backup's path; null if there was no file
+ * @throws ConfigFileError if the file has changed since it was read
  */
 export async function replaceConfigFile(
   file: ConfigFile,
@@ -84,9 +84,9 @@ export async function replaceConfigFile(
 }
 
 /**
- * Puts back what was there before the last run, byte for byte.
+ * Restores the content from before the last run, byte for byte.
  *
- * @returns false where there is no backup, or the file has changed since that run
+ * @returns false if there is no backup, or the file has changed since that run
  */
 export async function restoreBackup(file: ConfigFile, name: string): Promise<boolean> {
   const { text } = file;
@@ -107,19 +107,19 @@ export async function restoreBackup(file: ConfigFile, name: string): Promise<boo
   return true;
 }
 
-/** Replaces the file without a backup of its own. */
+/** Replaces the file without making a backup. */
 export async function rewriteConfigFile(file: ConfigFile, text: string): Promise<void> {
   await requireUnchanged(file);
   await writeWhole(file.path, text, file.mode);
 }
 
-/** Its name says what the file was replaced by: an undo knows whether it still is that. */
+/** Its name includes the digest of the new content: an undo checks that the file still has it. */
 function backupPath(path: string, name: string, text: string, kind: 'backup' | 'none'): string {
   const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
   return `${path}.${name}.${digest}.${kind}`;
 }
 
-/** One is kept: older ones hold credentials that somebody has replaced. */
+/** Only one is kept: older ones hold credentials that have been replaced. */
 async function removeBackups(path: string, name: string): Promise<void> {
   const beginning = `${basename(path)}.${name}.`;
   for (const one of await readdir(dirname(path))) {
@@ -138,7 +138,7 @@ async function requireUnchanged({ path, text }: ConfigFile): Promise<void> {
 async function writeWhole(path: string, text: string, mode: number): Promise<void> {
   const part = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.part`);
   try {
-    // Fails where anything is there already, a symbolic link too.
+    // Fails if anything exists at this path, including a symbolic link.
     const handle = await open(part, 'wx', NEW_FILE_MODE);
     try {
       await handle.writeFile(text);

@@ -1,6 +1,6 @@
-/** A configuration that is not what its client could read, or not so that an entry can be merged. */
+/** A configuration that its client could not read, or into which an entry cannot be merged. */
 export class ConfigTextError extends Error {
-  /** @param offset where, in the text; the message gets its line and column */
+  /** @param offset position in the text; the message gives its line and column */
   constructor(message: string, text: string, offset: number) {
     const before = text.slice(0, offset);
     const line = before.split('\n').length;
@@ -26,7 +26,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   return result + text.slice(at);
 }
 
-/** The line ending that a text has; of mixed ones the first. */
+/** The line ending of a text; if mixed, the first. */
 export function lineEndOf(text: string): '\n' | '\r\n' {
   const first = text.indexOf('\n');
   return first > 0 && text[first - 1] === '\r' ? '\r\n' : '\n';

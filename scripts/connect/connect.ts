@@ -1,6 +1,6 @@
 /**
- * Merges the entry of this service into a client's configuration. Everything that can fail without
- * the token is tried before the token is used: it is good once.
+ * Merges this service's entry into a client's configuration. Everything that can fail without the
+ * token is tried before the token is used, since it is valid only once.
  */
 import { dirname } from 'node:path';
 import { basicAuthorization } from '@governance/shared/basic-credentials';
@@ -28,10 +28,10 @@ export interface ConnectDeps {
   fetch: Fetch;
 }
 
-/** Stands where the credential goes. */
+/** Shown in place of the credential. */
 const HIDDEN = 'Basic <credential>';
 
-/** @throws Error with a message for the person; it never has a secret */
+/** @throws Error with a message for the person, which never contains a secret */
 export async function connect(args: readonly string[], deps: ConnectDeps): Promise<void> {
   const options = readOptions(args);
   if (options === 'help') {
@@ -89,7 +89,7 @@ async function add(
   }
   const gateway = options.gateway ?? (await findGateway(url, fetch));
   const hidden = clientEntry(client, { url: gateway, authorization: HIDDEN });
-  // Merged for trial: what cannot be written is found before the token is used.
+  // A trial merge: anything that cannot be written is found before the token is used.
   texts.with(hidden);
   if (action === 'show') {
     const does =
@@ -103,7 +103,7 @@ async function add(
   const authorization = basicAuthorization(clientId, clientSecret);
   const text = texts.with(clientEntry(client, { url: gateway, authorization }));
   const backup = await replaceConfigFile(file, text, name).catch((error: Error) => {
-    // The token is used up, and nobody has the secret: the credential is good for nothing.
+    // The token is used up and nobody has the secret, so the credential is useless.
     throw new Error(`${error.message} Ask for a new token, and to revoke ${clientId}.`);
   });
   say(`${client} is connected as ${agentName}: entry ${name} in ${file.path}, ${clientId}.\n`);

@@ -14,7 +14,7 @@ const ENTRY: ClientEntry = {
 const set = (text: string, dialect = STRICT) =>
   setJsonEntry(text, 'mcpServers', 'ours', ENTRY, dialect);
 
-/** What a client reads: comments and trailing commas are blanked, outside of texts. */
+/** What a client reads: comments and trailing commas outside of strings are blanked out. */
 function parse(text: string): unknown {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\/|[\s\S]/g) ?? [];
   const plain = tokens
@@ -101,7 +101,7 @@ describe('is refused, with the place', () => {
   });
 });
 
-/** A JSON value, written with arbitrary blanks, line ends and, where they may be, comments. */
+/** A JSON value with arbitrary whitespace, line ends and, where allowed, comments. */
 const written = (dialect: JsonDialect): fc.Arbitrary<string> => {
   const blanks = fc.constantFrom('', '', ' ', '\n', '\r\n', '\t', '\n  ');
   const comments = fc.constantFrom(' // one, {"\n', '/* two } */', '/*\n*/');
@@ -162,7 +162,7 @@ describe.each([
         const after = set(text, dialect);
         const wanted = { ...before, mcpServers: { ...before.mcpServers, ours: ENTRY } };
         expect(parse(after)).toEqual(wanted);
-        // Others are where they were: nothing is lost, and nothing changes its place.
+        // Other members keep their place: nothing is lost or moved.
         const [known] = before.mcpServers && 'ours' in before.mcpServers ? [valueAt(text)] : [];
         const rest = known ? text.slice(0, known.start) + text.slice(known.end) : text;
         expect(isSubsequence(rest, after)).toBe(true);

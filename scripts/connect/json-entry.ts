@@ -1,5 +1,5 @@
 /**
- * Sets and removes one entry of a JSON configuration: `<section>.<name>`. Whatever else the text has
+ * Sets and removes one entry of a JSON configuration: `<section>.<name>`. The rest of the text
  * stays as it is, byte for byte. Proven by json-entry.test.ts.
  */
 import type { ClientEntry } from '@governance/shared/mcp-clients';
@@ -14,11 +14,11 @@ import {
 
 interface Style {
   lineEnd: string;
-  /** One level of indentation; null: all on one line. */
+  /** One level of indentation; null if all is on one line. */
   unit: string | null;
 }
 
-/** @throws ConfigTextError where the text is malformed, or has a key of the path twice */
+/** @throws ConfigTextError if the text is malformed or has a key of the path twice */
 export function hasJsonEntry(
   text: string,
   section: string,
@@ -52,7 +52,7 @@ export function setJsonEntry(
   return applyEdits(text, [{ start, end, text: value }]);
 }
 
-/** The text without the entry; unchanged where there is none. Comments beside it stay. */
+/** The text without the entry; unchanged if there is none. Comments beside it stay. */
 export function removeJsonEntry(
   text: string,
   section: string,
@@ -92,7 +92,9 @@ function findSection(text: string, root: JsonObject, section: string): JsonObjec
   return value;
 }
 
-/** Of two with the same key clients read one or the other: nobody says which. */
+/**
+ * Which of two members with the same key a client reads is not defined, so a duplicate is refused.
+ */
 function findMember(text: string, { members }: JsonObject, key: string): JsonMember | undefined {
   const [first, second] = members.filter((member) => member.key === key);
   if (second) throw new ConfigTextError(`"${key}" is there twice`, text, second.keyStart);
@@ -111,7 +113,7 @@ function styleOf(text: string, root: JsonObject): Style {
   return { lineEnd, unit: unit === '' ? '  ' : unit };
 }
 
-/** A member behind the last one of an object. */
+/** Inserts a member after the last one of an object. */
 function insertion(
   text: string,
   object: JsonObject,
@@ -145,7 +147,7 @@ function insertion(
   ];
 }
 
-/** Behind the comments that stand on the same line, as they belong to what is before them. */
+/** The position after comments on the same line, since they belong to what precedes them. */
 function endOfLine(text: string, from: number, limit: number): number {
   let end = from;
   let at = from;
@@ -158,7 +160,7 @@ function endOfLine(text: string, from: number, limit: number): number {
     }
     const close = text[at + 1] === '*' ? text.indexOf('*/', at) + 2 : text.indexOf('\n', at);
     const isComment = char === '/' && close > at && close <= limit;
-    // What is no comment, or goes on below, stays in one piece.
+    // Anything else, or a comment that continues on the next line, is not split.
     if (!isComment || text.slice(at, close).includes('\n')) return from;
     end = text[close - 1] === '\r' ? close - 1 : close;
     at = end;
@@ -184,7 +186,7 @@ function startsItsLine(text: string, at: number): boolean {
   return start > 0 && indentAt(text, at).length === at - start;
 }
 
-/** A range, with its lines where nothing else is on them. */
+/** A range, widened to whole lines if nothing else is on them. */
 function wholeLines(text: string, start: number, end: number): { start: number; end: number } {
   const next = text.indexOf('\n', end);
   const isAlone = startsItsLine(text, start) && next >= 0 && text.slice(end, next).trim() === '';

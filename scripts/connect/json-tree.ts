@@ -1,13 +1,13 @@
 /**
- * Reads JSON (RFC 8259) into the places of its members, so that one can be changed and every other
- * character stays. With comments and trailing commas where the client reads them. Linear.
+ * Parses JSON (RFC 8259) into the positions of its members, so that one can be changed while every
+ * other character stays. Accepts comments and trailing commas where the client does. Linear.
  */
 import { ConfigTextError } from './config-text-error.ts';
 
 export interface JsonDialect {
   /** Line and block comments. */
   comments: boolean;
-  /** A comma behind the last member. */
+  /** A comma after the last member. */
   trailingCommas: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface JsonMember {
 export interface JsonObject {
   type: 'object';
   start: number;
-  /** Behind the closing brace. */
+  /** The position after the closing brace. */
   end: number;
   members: JsonMember[];
 }
@@ -36,7 +36,7 @@ export function readJson(text: string, dialect: JsonDialect): JsonNode {
   return new JsonReader(text, dialect).read();
 }
 
-/** Behind whitespace and comments. @throws ConfigTextError for a comment that is not allowed */
+/** Skips whitespace and comments. @throws ConfigTextError for a comment that is not allowed */
 export function skipSpace(text: string, from: number, { comments }: JsonDialect): number {
   let at = from;
   for (;;) {

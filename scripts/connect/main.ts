@@ -1,4 +1,4 @@
-/** `npm run connect`: connects an MCP client of this machine. docs/connect.md says how. */
+/** `npm run connect`: connects an MCP client on this machine. See docs/connect.md. */
 import { readdirSync } from 'node:fs';
 import { homedir, platform } from 'node:os';
 import type { Platform } from './client-files.ts';
@@ -28,10 +28,10 @@ try {
       readToken({ [TOKEN_VARIABLE]: given }, process.stdin, (text) => process.stderr.write(text)),
     fetch,
   });
-  // Standard input may be open still.
+  // Standard input may still be open.
   process.exit(0);
 } catch (error) {
-  // Nothing of it has a secret; a stack would help nobody here.
+  // The message contains no secret; a stack trace would not help the user.
   process.stderr.write(`${(error as Error).message}\n`);
   if (error instanceof UsageError) process.stderr.write(`\n${USAGE}`);
   process.exit(1);

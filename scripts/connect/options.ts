@@ -4,19 +4,19 @@ import type { KnownClient } from './client-files.ts';
 
 export interface ConnectOptions {
   client: KnownClient;
-  /** Of the service, without a slash at its end. */
+  /** The service's address, without a trailing slash. */
   url: string;
-  /** Where the entry leads; asked of the service unless given. */
+  /** The entry's URL; asked of the service unless given. */
   gateway: string | undefined;
   /** Of the entry. */
   name: string;
-  /** In place of the client's own. */
+  /** Used in place of the client's own. */
   file: string | undefined;
   action: 'connect' | 'show' | 'undo';
   replace: boolean;
 }
 
-/** What is wrong with the command line. */
+/** A problem with the command line. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
@@ -39,7 +39,7 @@ never an argument: other users of this machine see those.
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** @throws UsageError, which never repeats what was given: it may be a secret in the wrong place */
+/** @throws UsageError, which never repeats an argument: it may be a secret in the wrong place */
 export function readOptions(args: readonly string[]): ConnectOptions | 'help' {
   const given = parse(args);
   if (given.help) return 'help';
@@ -83,7 +83,7 @@ function parse(args: readonly string[]) {
 
 const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
 
-/** An address without credentials, query and slashes at its end; plain HTTP only on this machine. */
+/** An address without credentials, query and trailing slashes; plain HTTP only on this machine. */
 function readAddress(text: string, option: string, allowHttp: boolean): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {

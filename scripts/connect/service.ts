@@ -1,8 +1,8 @@
-/** What the command asks of the service: whether it has a gateway, and a token's exchange. */
+/** The command's requests to the service: whether it has a gateway, and the exchange of a token. */
 import type { McpClient } from '@governance/shared/mcp-clients';
 import { z } from 'zod';
 
-/** What the service said, or that it said nothing. */
+/** The service's error, or its lack of an answer. */
 export class ServiceError extends Error {
   override name = 'ServiceError';
 }
@@ -19,12 +19,12 @@ const WAIT_MS = 30_000;
 const MAX_ANSWER_BYTES = 65_536;
 const METADATA = '/.well-known/oauth-protected-resource/mcp/v1';
 
-// Form encoding leaves these as they are, and so does every configuration format.
+// Form encoding leaves these characters as they are, and so does every configuration format.
 const Plain = z.string().regex(/^[A-Za-z0-9_-]{1,200}$/);
 const Redeemed = z.object({ client_id: Plain, client_secret: Plain, agent_name: z.string() });
 const Refusal = z.object({ detail: z.string() });
 
-/** @throws ServiceError where there is no gateway at the service's own address */
+/** @throws ServiceError if there is no gateway at the service's own address */
 export async function findGateway(url: string, fetch: Fetch): Promise<string> {
   const { ok } = await ask(fetch, `${url}${METADATA}`, {});
   if (ok) return `${url}/mcp/v1`;
@@ -58,7 +58,7 @@ export async function redeemToken(
   throw new ServiceError(`The service answered ${status}: ${said.replaceAll(token, '…')}`);
 }
 
-/** Redirects are not followed: the token is for the address that was named. */
+/** Redirects are not followed: the token is only for the given address. */
 async function ask(fetch: Fetch, address: string, init: RequestInit) {
   try {
     const signal = AbortSignal.timeout(WAIT_MS);
@@ -89,7 +89,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** What another machine says, fit for a terminal. */
+/** Text from another machine, made safe for a terminal. */
 function visible(text: string): string {
   return text.replaceAll(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, ' ').slice(0, 500);
 }

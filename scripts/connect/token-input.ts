@@ -1,4 +1,4 @@
-/** Reads the installer token from where nobody else sees it. */
+/** Reads the installer token without showing it to anyone else. */
 import type { ReadStream } from 'node:tty';
 
 export const TOKEN_VARIABLE = 'SERVICE_INSTALLER_TOKEN';
@@ -10,10 +10,10 @@ const [CTRL_C, CTRL_D, BACKSPACE, DELETE] = ['\u0003', '\u0004', '\b', '\u007f']
 type Input = Pick<ReadStream, 'isTTY' | 'setRawMode'> & NodeJS.ReadableStream;
 
 /**
- * From the environment, else from the first line of standard input; a person is asked, and what
- * they type is not shown.
+ * From the environment, else from the first line of standard input; at a terminal it prompts and
+ * does not echo.
  *
- * @throws Error where there is none
+ * @throws Error if there is none
  */
 export async function readToken(
   env: Record<string, string | undefined>,

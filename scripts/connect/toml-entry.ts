@@ -1,22 +1,21 @@
 /**
- * Sets and removes one table of a TOML configuration: `[<section>.<name>]`, with the tables below it.
- * Whatever else the text has stays as it is, byte for byte. The text is read as far as its tables,
- * keys and the ends of its values; what a value says is the client's to judge. Linear. Proven by
- * toml-entry.test.ts.
+ * Sets and removes one table of a TOML configuration: `[<section>.<name>]`, with the tables below
+ * it. The rest of the text stays as it is, byte for byte. Only tables, keys and the ends of values
+ * are parsed; the client judges the values themselves. Linear. Proven by toml-entry.test.ts.
  */
 import type { ClientEntry } from '@governance/shared/mcp-clients';
 import { applyEdits, ConfigTextError, lineEndOf } from './config-text-error.ts';
 
 interface Statement {
   kind: 'table' | 'array' | 'key';
-  /** Of a table its name; of a key its own, within the table. */
+  /** For a table its full name; for a key its name within the table. */
   path: string[];
   start: number;
   /** Behind its line. */
   end: number;
 }
 
-/** @throws ConfigTextError where the text is malformed, or the entry stands in another form */
+/** @throws ConfigTextError if the text is malformed, or the entry is there in another form */
 export function hasTomlEntry(text: string, section: string, name: string): boolean {
   return findBlocks(text, section, name).length > 0;
 }
@@ -39,7 +38,7 @@ export function setTomlEntry(
   return `${text}${text.endsWith('\n') ? '' : lineEnd}${lineEnd}${table}`;
 }
 
-/** The text without the entry; unchanged where there is none. */
+/** The text without the entry; unchanged if there is none. */
 export function removeTomlEntry(text: string, section: string, name: string): string {
   const edits = findBlocks(text, section, name).map((block) => ({ ...block, text: '' }));
   return applyEdits(text, edits);
@@ -49,7 +48,7 @@ function toLine([key, value]: [string, ClientEntry[string]]): string {
   return `${key} = ${toValue(value)}`;
 }
 
-/** JSON's texts are TOML's basic strings as far as they are ASCII without controls. */
+/** JSON strings are TOML basic strings as long as they are ASCII without control characters. */
 function toValue(value: ClientEntry[string]): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((item) => JSON.stringify(item)).join(', ')}]`;
@@ -163,7 +162,7 @@ class TomlReader {
     }
   }
 
-  /** Up to the end of the value: texts, arrays and tables in a line are followed to theirs. */
+  /** To the end of the value; strings, arrays and inline tables are followed to theirs. */
   #readValue(): void {
     const open: string[] = [];
     const start = this.#at;
@@ -202,11 +201,11 @@ class TomlReader {
       this.#at += char === '\\' && quote === '"' ? 2 : 1;
     }
     this.#at += close.length;
-    // One or two quotes may stand before the three that close.
+    // One or two quotes may precede the three that close.
     while (isLong && this.#text[this.#at] === quote) this.#at += 1;
   }
 
-  /** Blanks and a comment; with `lines` also the lines that have nothing else. */
+  /** Whitespace and a comment; with `lines` also lines that contain nothing else. */
   #skip(lines: boolean): void {
     for (;;) {
       const char = this.#text[this.#at];

@@ -1,8 +1,8 @@
 /**
  * `npm run test:crash`: kill -9 of a data plane under load, then crashes of PostgreSQL, with the
- * planes in processes of their own.
+ * planes in separate processes.
  *
- *   CRASH_KILLS (200), CRASH_DATABASE (50), CRASH_SEED (random, printed)
+ * CRASH_KILLS (200), CRASH_DATABASE (50), CRASH_SEED (random, printed)
  */
 import { randomInt } from 'node:crypto';
 import { killRounds } from './kill-rounds.ts';

@@ -1,7 +1,7 @@
 /**
  * kill -9 of the service at random points under load: every call that was acknowledged, and every
- * call that reached the server, has its decision record; every chain verifies; the control plane
- * ends up with each record once.
+ * call that reached the server, has its decision record; every chain verifies, and in the end the
+ * control plane has each record once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdminApi } from '../../tests/support/admin-api.ts';
@@ -15,14 +15,14 @@ export interface KillReport {
   acknowledged: number;
   forwarded: number;
   records: number;
-  /** What must not be: empty when all is well. */
+  /** Problems; empty if all is well. */
   problems: string[];
 }
 
 export interface KillOptions {
   rounds: number;
   callers: number;
-  /** Numbers in [0, 1), for the moments of the kills. */
+  /** Numbers in [0, 1), for the times of the kills. */
   random: () => number;
   progress?: (round: number) => void;
 }
@@ -52,12 +52,12 @@ export async function killRounds(
             if (await makeMarkedCall(client, headers, n)) acknowledged.push(n);
           }
         } catch {
-          // The service was killed under the call: whether it was recorded is what is checked below.
+          // The service was killed during the call: whether it was recorded is checked below.
         } finally {
           await client.destroy();
         }
       });
-      // A start is slow on a busy machine, and a kill before the first call shows nothing.
+      // On a busy machine a start is slow, and a kill before the first call shows nothing.
       const latest = Date.now() + STANDSTILL_MS;
       while (acknowledged.length === 0 && Date.now() < latest) await sleep(5);
       if (acknowledged.length === 0) report.problems.push(`round ${round}: no call was answered`);
@@ -88,7 +88,7 @@ export async function killRounds(
   }
 }
 
-/** What has not moved for so long, on a busy machine too, does not move any more. */
+/** Without progress for this long, even on a busy machine, nothing more will arrive. */
 const STANDSTILL_MS = 60_000;
 
 /** Waits until the backlog has drained, then looks for each call once among the audit events. */
@@ -97,7 +97,8 @@ export async function checkControlPlane(admin: AdminApi, expected: Set<number>):
   let fewest = Number.POSITIVE_INFINITY;
   let deadline = 0;
   let times = new Map<string, number>();
-  // Of many calls one look takes longer than that, and what comes during it shifts the pages.
+  // With many calls, one look takes longer than that, and events that arrive meanwhile shift the
+  // pages.
   for (let look = 1; ; look++) {
     times = await countTargets(admin);
     const missing = [...expected].filter((n) => !times.has(target(n)));
@@ -126,7 +127,10 @@ export async function checkControlPlane(admin: AdminApi, expected: Set<number>):
   return problems;
 }
 
-/** How often each call is listed, read backwards in time: pages by offset shift while events come. */
+/**
+ * Counts how often each call is listed, reading backwards in time: pages by offset would shift as
+ * events arrive.
+ */
 async function countTargets(admin: AdminApi): Promise<Map<string, number>> {
   const times = new Map<string, number>();
   const seen = new Set<string>();
@@ -138,17 +142,17 @@ async function countTargets(admin: AdminApi): Promise<Map<string, number>> {
     for (const { id, target: name, tool_name: tool } of events) {
       if (seen.has(id)) continue;
       seen.add(id);
-      // Lists are recorded too, under a target that all of them have.
+      // Lists are recorded too, under a target that they all share.
       if (name && tool === 'mark') times.set(name, (times.get(name) ?? 0) + 1);
     }
     const last = events.at(-1);
     if (!last || events.length < 1000 || seen.size === before) return times;
-    // Events of the same millisecond come again.
+    // Events of the same millisecond are listed again.
     to = `&to=${encodeURIComponent(new Date(Date.parse(last.timestamp) + 1).toISOString())}`;
   }
 }
 
-/** A data plane hears of a new agent and server within moments, not before it is asked. */
+/** A data plane learns of a new agent and server within moments, not immediately. */
 export async function openSessionSoon(url: string, authorization: string) {
   const deadline = Date.now() + STANDSTILL_MS;
   for (;;) {

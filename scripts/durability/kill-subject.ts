@@ -1,4 +1,6 @@
-/** What the kill rounds are made against: the service in one process, or two planes apart. */
+/**
+ * The target of the kill rounds: the service in one process, or the two planes in separate ones.
+ */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,14 +22,14 @@ export interface KillSubject {
   ledgerFile: string;
   /** kill -9 of the process that enforces. */
   kill(): Promise<void>;
-  /** Starts it again on the same folder and port. */
+  /** Restarts it on the same folder and port. */
   restart(): Promise<void>;
-  /** Everything the process wrote since it was started last. */
+  /** The process's output since its last start. */
   output(): string;
   dispose(): Promise<void>;
 }
 
-/** One that ends is noticed at once; on a busy machine a start takes minutes. */
+/** A process that ends is noticed at once; on a busy machine a start takes minutes. */
 const READY_WITHIN_MS = 300_000;
 
 function restartable(first: ServiceProcess, env: Record<string, string> = {}) {
@@ -63,19 +65,19 @@ export async function standaloneSubject(): Promise<KillSubject> {
 }
 
 export interface TwoPlanesSubject extends KillSubject {
-  /** PostgreSQL stops as in a crash (`immediate`: nothing is flushed or rolled back in order). */
+  /** Stops PostgreSQL as in a crash (`immediate`: nothing is flushed or rolled back in order). */
   crashPostgres(): Promise<void>;
   startPostgres(): Promise<void>;
   stopControlPlane(): Promise<void>;
-  /** Starts it again on the same folder and port. */
+  /** Restarts it on the same folder and port. */
   startControlPlane(): Promise<void>;
   pids(): { controlPlane: number; dataPlane: number };
 }
 
-/** PostgreSQL, a control plane and a data plane, each a process of its own. */
+/** PostgreSQL, a control plane and a data plane, each in its own process. */
 export async function twoPlanesSubject(): Promise<TwoPlanesSubject> {
   const folder = mkdtempSync(join(tmpdir(), 'governance-crash-'));
-  // As root, PostgreSQL's own user has to pass through.
+  // When run as root, PostgreSQL's own user needs access.
   chmodSync(folder, 0o711);
   const log = { info: () => {}, warn: (message: string) => console.error(message) };
   const startServer = () => startEmbeddedPostgres({ dataDir: join(folder, 'database'), log });

@@ -22,7 +22,7 @@ const seed = Number(process.env.DURABILITY_SEED ?? randomInt(2 ** 31));
 
 async function traceCalls(): Promise<boolean> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'durability-')));
-  // As root, PostgreSQL's own user has to pass through, or its files would stay in /var/lib.
+  // When run as root, PostgreSQL's own user needs access, or its files would stay in /var/lib.
   chmodSync(folder, 0o711);
   const trace = join(folder, 'trace');
   const backend = await startMarkedBackend();
@@ -46,7 +46,7 @@ async function traceCalls(): Promise<boolean> {
     const admin = await adminApi(service.url, 'admin', service.adminPassword);
     const authorization = await setUpMarkedCalls(admin, backend.port);
     const headers = await openSession(service.url, authorization);
-    // A few callers at once, so that groups of records share a sync as they do under load.
+    // Several callers at once, so that groups of records share a sync as they do under load.
     let next = 0;
     let acknowledged = 0;
     await Promise.all(

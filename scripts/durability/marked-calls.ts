@@ -10,7 +10,8 @@ const HEADERS = {
 
 /** Registers the marked backend and an agent that may call it; returns its Basic credentials. */
 export async function setUpMarkedCalls(admin: AdminApi, backendPort: number): Promise<string> {
-  // First: a data plane that knows the server by its bundle has no limits by the same.
+  // First of all: a data plane that has the server from its bundle then also has its limits
+  // disabled.
   await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
   await admin.post('/api/v1/mcp-servers', {
     server_id: 'marked',
@@ -31,7 +32,7 @@ export async function setUpMarkedCalls(admin: AdminApi, backendPort: number): Pr
   return `Basic ${Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64')}`;
 }
 
-/** Opens an MCP session and returns the headers of its calls. */
+/** Opens an MCP session and returns the headers for its calls. */
 export async function openSession(
   url: string,
   authorization: string,
@@ -61,9 +62,9 @@ export async function openSession(
 }
 
 /**
- * Makes call `n`; true when its result came back, which acknowledges it.
+ * Makes call `n`; true if its result arrived, which acknowledges it.
  *
- * @param onRefused is told what came in its place
+ * @param onRefused receives any other answer
  */
 export async function makeMarkedCall(
   client: Client,

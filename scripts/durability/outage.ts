@@ -1,10 +1,10 @@
 /**
- * `npm run test:outage`: the control plane is stopped under load for as long as asked, and started
- * again. Agents get their tokens from the data plane and call on; no call may fail for it, and what
- * was recorded meanwhile has to reach the control plane once.
+ * `npm run test:outage`: the control plane is stopped under load for the given time, and restarted.
+ * Agents get their tokens from the data plane and keep calling; no call may fail because of the
+ * outage, and everything recorded meanwhile must reach the control plane exactly once.
  *
- *   OUTAGE_SECONDS (120), OUTAGE_RATE (100 calls a second), OUTAGE_TOKEN_SECONDS (20: how long an
- *   agent keeps a token)
+ * OUTAGE_SECONDS (120), OUTAGE_RATE (100 calls a second), OUTAGE_TOKEN_SECONDS (20: how long an
+ * agent keeps a token)
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkControlPlane, openSessionSoon } from './kill-rounds.ts';
@@ -16,9 +16,9 @@ const seconds = Number(process.env.OUTAGE_SECONDS ?? 120);
 const rate = Number(process.env.OUTAGE_RATE ?? 100);
 const tokenSeconds = Number(process.env.OUTAGE_TOKEN_SECONDS ?? 20);
 const CALLERS = 8;
-/** Under load before the outage and after it. */
+/** Time under load before the outage and after it. */
 const AROUND_SECONDS = 15;
-/** A backlog that has not shrunk for so long drains no more. */
+/** A backlog that has not shrunk for this long is stuck. */
 const STANDSTILL_MS = 60_000;
 
 type Phase = 'before' | 'during' | 'after';
@@ -37,7 +37,7 @@ try {
   const basic = await setUpMarkedCalls(await subject.admin(), backend.port);
   await openSessionSoon(subject.gatewayUrl(), basic);
   const callers = Array.from({ length: CALLERS }, (_, index) =>
-    // One of them goes on with Basic, which asks for no token.
+    // One caller keeps using Basic, which needs no token.
     call(index === 0 ? null : basic, basic),
   );
   await sleep(AROUND_SECONDS * 1_000);
@@ -66,7 +66,7 @@ try {
 }
 process.exit(problems.length === 0 ? 0 : 1);
 
-/** Calls until it is told to end; with client credentials, a new token every so often. */
+/** Calls until told to stop; with client credentials, it gets a new token at intervals. */
 async function call(credentials: string | null, basic: string): Promise<void> {
   const client = connectTo(subject.gatewayUrl());
   const headers = await openSessionSoon(subject.gatewayUrl(), basic);
@@ -91,7 +91,7 @@ async function call(credentials: string | null, basic: string): Promise<void> {
   await client.close();
 }
 
-/** From the data plane itself. */
+/** Issued by the data plane itself. */
 async function takeToken(credentials: string): Promise<string> {
   const response = await fetch(`${subject.gatewayUrl()}/api/v1/auth/token`, {
     method: 'POST',
@@ -113,7 +113,10 @@ async function backlogOf({ gatewayUrl }: TwoPlanesSubject): Promise<number> {
   return tenants.reduce((sum, { shipper }) => sum + shipper.backlog, 0);
 }
 
-/** Until the backlog is what a second of this load makes. Returns how long it took, in ms. */
+/**
+ * Waits until the backlog is no more than about a second of this load makes. Returns how long it
+ * took, in ms.
+ */
 async function drain(plane: TwoPlanesSubject, since: number): Promise<number> {
   let fewest = Number.POSITIVE_INFINITY;
   let shrankAt = Date.now();

@@ -1,6 +1,6 @@
 /**
  * PostgreSQL crashes (`immediate`) at random points while a data plane enforces under load: no call
- * fails for it, and in the end the control plane has every decision once.
+ * fails because of it, and in the end the control plane has every decision once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkControlPlane, type KillOptions, openSessionSoon } from './kill-rounds.ts';
@@ -12,7 +12,7 @@ import { createLedgerReader } from './stored-ledger.ts';
 export interface CrashReport {
   rounds: number;
   acknowledged: number;
-  /** Calls that got another answer than their result. */
+  /** Calls that got an answer other than their result. */
   failed: number;
   problems: string[];
 }
@@ -29,7 +29,7 @@ export async function postgresRounds(options: KillOptions): Promise<CrashReport>
     const url = subject.gatewayUrl();
     const headers = await openSessionSoon(url, authorization);
     const first = connectTo(url);
-    // Until the agent's role has reached the data plane its calls are denied.
+    // Until the agent's role has reached the data plane, its calls are denied.
     while (!(await makeMarkedCall(first, headers, next++))) await sleep(100);
     await first.close();
     const callers = Array.from({ length: options.callers }, async () => {

@@ -1,8 +1,8 @@
 /**
- * `npm run test:soak`: both planes under load for minutes, with their memory written down. Sessions
- * come and go, agents and a server change, so that what is kept for each of these would show.
+ * `npm run test:soak`: both planes under load for minutes, with their memory recorded. Sessions
+ * come and go, agents and a server change, so that a leak per session or change would show.
  *
- *   SOAK_SECONDS (600), SOAK_CALLERS (8)
+ * SOAK_SECONDS (600), SOAK_CALLERS (8)
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdminApi } from '../../tests/support/admin-api.ts';
@@ -14,10 +14,13 @@ import { connectTo, makeMarkedCall, setUpMarkedCalls } from './marked-calls.ts';
 
 const seconds = Number(process.env.SOAK_SECONDS ?? 600);
 const callers = Number(process.env.SOAK_CALLERS ?? 8);
-/** Calls of a session before its client opens another. */
+/** Calls in a session before its client opens another. */
 const CALLS_A_SESSION = 500;
 const SAMPLES = 20;
-/** Growth from the middle third to the last that is taken for a leak, with what a collection leaves. */
+/**
+ * Growth from the middle third to the last that is not yet a leak, allowing for what a collection
+ * leaves.
+ */
 const ALLOWED = { share: 0.1, mib: 30 };
 
 const backend = await startMarkedBackend();
@@ -87,7 +90,10 @@ async function change(admin: AdminApi): Promise<void> {
   }
 }
 
-/** Waits until everything was shipped; then each call has a decision and an outcome in the chain. */
+/**
+ * Waits until everything has been shipped; then each call has a decision and an outcome in the
+ * chain.
+ */
 async function findLost(admin: AdminApi): Promise<string[]> {
   const health = async () => {
     const response = await fetch(`${subject.gatewayUrl()}/health`);

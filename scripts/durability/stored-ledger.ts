@@ -11,15 +11,13 @@ interface Row extends StoredRow {
   stream_no: number;
 }
 
-/** Reads on where the last reading ended, so that a hundred rounds cost one reading. */
+/** Continues where the last read ended, so that a hundred rounds cost one read. */
 export function createLedgerReader(file: string) {
   const heads = new Map<number, ChainPosition>();
   let position = 0;
   let records = 0;
   return {
-    /**
-     * @returns the marks of the decisions recorded since the last reading, with what is wrong
-     */
+    /** @returns the marks of the decisions recorded since the last read, and any problems */
     read(): { decided: Set<number>; problems: string[]; records: number } {
       const db = new Database(file);
       const decided = new Set<number>();

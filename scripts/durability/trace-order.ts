@@ -1,7 +1,6 @@
 /**
- * Reads a strace of the service and says whether each marked call's decision was on disk before
- * the call was written to the upstream: kill -9 alone proves nothing about that, since the page
- * cache survives it.
+ * Reads an strace of the service and checks that each marked call's decision was on disk before the
+ * call was sent to the upstream. kill -9 alone cannot prove this, since the page cache survives it.
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -29,7 +28,7 @@ export async function readTraceOrder(
   upstreamPort: number,
 ): Promise<TraceOrder> {
   const toUpstream = `->127.0.0.1:${upstreamPort}]`;
-  /** Marks that were written to the log since its last sync, and those that a sync covers. */
+  /** Marks written to the log since its last sync, and those covered by a sync. */
   let unsynced = new Set<string>();
   const syncing = new Map<string, Set<string>>();
   const durable = new Set<string>();

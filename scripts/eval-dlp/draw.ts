@@ -6,7 +6,7 @@ export class Draw {
     this.state = seed >>> 0;
   }
 
-  /** 0 to `below` - 1 (mulberry32). */
+  /** From 0 to `below` - 1 (mulberry32). */
   int(below: number): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -35,7 +35,7 @@ export const DIGITS = '0123456789';
 export const ALNUM = LOWER + UPPER + DIGITS;
 export const HEX = '0123456789abcdef';
 
-/** Appends the digit that makes a number pass Luhn. */
+/** Appends the check digit that makes a number pass Luhn. */
 export function withLuhn(body: string): string {
   let sum = 0;
   [...body].reverse().forEach((digit, i) => {

@@ -11,7 +11,7 @@ export interface Score {
 export interface Evaluation {
   readonly overall: Score;
   readonly byCategory: ReadonlyMap<string, Score>;
-  /** By the name of the pattern: texts with such a finding, and how many of them are positive. */
+  /** By pattern name: texts with such a finding, and how many of them are positive. */
   readonly byPattern: ReadonlyMap<string, { texts: number; right: number }>;
   readonly misses: readonly LabelledText[];
   readonly alarms: readonly { readonly text: LabelledText; readonly patterns: readonly string[] }[];
@@ -19,7 +19,7 @@ export interface Evaluation {
 
 const none = (): Score => ({ positives: 0, found: 0, negatives: 0, alarms: 0 });
 
-/** A positive text is detected by any finding; any finding in a negative text is a false alarm. */
+/** Any finding detects a positive text; any finding in a negative text is a false alarm. */
 export function evaluate(texts: Iterable<LabelledText>): Evaluation {
   const scanner = createDlpScanner();
   const overall = none();
@@ -55,9 +55,9 @@ function count(score: Score, kind: LabelledText['kind'], isFound: boolean): void
   }
 }
 
-/** Detected positives among the positives; 1 where there are none. */
+/** Recall: detected positives among the positives; 1 if there are none. */
 export const recall = ({ found, positives }: Score): number => (positives ? found / positives : 1);
 
-/** True detections among all; 1 where nothing was found. */
+/** Precision: true detections among all; 1 if nothing was found. */
 export const precision = ({ found, alarms }: Score): number =>
   found + alarms ? found / (found + alarms) : 1;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** One line of a set: a text, and whether it holds something that must be found. */
+/** One line of a set: a text, and whether it contains something that must be found. */
 export const LabelledText = z.object({
   text: z.string(),
   kind: z.enum(['positive', 'negative']),

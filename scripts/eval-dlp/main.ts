@@ -8,7 +8,7 @@ import { LabelledText } from './labelled-text.ts';
 import { testHalf } from './test-half.ts';
 import { tuningHalf } from './tuning-half.ts';
 
-/** Texts of a generated half, and misses and false alarms that are shown. */
+/** Texts of a generated half; and how many misses and false alarms are shown. */
 const SIZE = 3_000;
 const SHOWN = 40;
 

@@ -1,6 +1,6 @@
 /**
- * The half that measures. Its carriers, languages, forms and disguises are made apart from the
- * tuning half; a class of misses may be learned from, its single texts may not.
+ * The half that measures. Its carriers, languages, formats and disguises are independent of the
+ * tuning half; a class of misses may be learned from, its individual texts may not.
  */
 import { ALNUM, DIGITS, Draw, HEX, LOWER, UPPER, withIbanCheck, withLuhn } from './draw.ts';
 import type { LabelledText } from './labelled-text.ts';
@@ -443,7 +443,7 @@ const BENIGN: readonly [string, Make][] = [
   ],
 ];
 
-/** @param size texts; three of five are positive */
+/** @param size number of texts; three of five are positive */
 export function testHalf(size: number, seed = 20_260): LabelledText[] {
   const draw = new Draw(seed);
   const cloaks = Object.keys(CLOAKS);

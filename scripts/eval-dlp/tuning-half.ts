@@ -268,7 +268,7 @@ const NEGATIVES: readonly ((draw: Draw) => string)[] = [
   () => 'Contact user@example.com or call 555-0100 for help.',
 ];
 
-/** @param size cases; two thirds are positive */
+/** @param size number of cases; two thirds are positive */
 export function tuningHalf(size: number, seed = 1): LabelledText[] {
   const draw = new Draw(seed);
   const cases: LabelledText[] = [];

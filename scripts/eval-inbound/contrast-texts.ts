@@ -1,7 +1,7 @@
 /**
- * Attacks and ordinary texts that differ in little but whom they speak to: `contrasts/*.txt`. A text
+ * Attacks and ordinary texts that differ in little but whom they address: `contrasts/*.txt`. A text
  * begins with a line `### attack CLASS LANGUAGE GENRE` or `### benign - LANGUAGE GENRE`; an attack
- * stands between `[[` and `]]`. Nothing was trained on them.
+ * is marked by `[[` and `]]`. No training used them.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import type { TestText } from './texts.ts';
 const HEADER = /\n### (?=attack |benign )/;
 const MARKS = /\[\[|\]\]/g;
 
-/** @throws Error that names the file and the header of a text that is not of the format */
+/** @throws Error that names the file and the header of a malformed text */
 export function contrastTexts(): TestText[] {
   const folder = join(projectRoot, 'scripts/eval-inbound/contrasts');
   return readdirSync(folder).flatMap((file) => {

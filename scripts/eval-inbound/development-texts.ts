@@ -1,6 +1,6 @@
 /**
- * The development half: sentences apart from the training's, by whose misses the training was
- * improved. Each sentence counts two or three times, not once a carrier.
+ * The development half: sentences independent of the training's, whose misses guided improvements
+ * to the training. Each sentence counts two or three times, not once per carrier.
  */
 import { ENGLISH_ATTACKS } from './development/english-attacks.ts';
 import { ENGLISH_BENIGN } from './development/english-benign.ts';

@@ -2,7 +2,7 @@ import { HELD_OUT_ATTACKS } from './held-out/attacks.ts';
 import { HELD_OUT_BENIGN } from './held-out/benign.ts';
 import type { TestText } from './texts.ts';
 
-/** The held-out half: each text once, as it stands. */
+/** The held-out half: each text once, unchanged. */
 export function heldOutTexts(): TestText[] {
   return [...read(HELD_OUT_ATTACKS, 'attack'), ...read(HELD_OUT_BENIGN, 'benign')];
 }

@@ -1,9 +1,8 @@
 /**
  * `npm run eval:inbound [held-out | development | test-half | contrasts | FILE]`: recall and false
- * positives by class, language and carrier, with the misses. The first four are made here (docs/inbound-detection.md says what
- * they are); FILE is JSON lines
- * `{text, kind: attack | benign, class?, language?, carrier?}`. Also measures what reading 10 KB of
- * plain text costs.
+ * positives by class, language and carrier, with the misses. The first four are built in
+ * (docs/inbound-detection.md describes them); FILE is JSON lines `{text, kind: attack | benign,
+ * class?, language?, carrier?}`. Also measures what reading 10 KB of plain text costs.
  */
 import { readFileSync } from 'node:fs';
 import { detectInjection } from '@governance/shared/detect/inbound/detector';
@@ -57,7 +56,7 @@ list(
 confuse();
 measure();
 
-/** Which classes the findings have, by those that the attacks have. */
+/** The classes of the findings, by the attacks' true classes. */
 function confuse(): void {
   const found = attacks.filter(({ score, class: name }) => score >= 0.5 && name !== undefined);
   if (found.length === 0) return;
@@ -115,7 +114,7 @@ function list(what: string, wrong: typeof scored): void {
   }
 }
 
-/** CPU time of many runs over benign texts, about 10 KB at once. */
+/** CPU time of many runs over benign texts, about 10 KB at a time. */
 function measure(): void {
   let text = '';
   for (const line of testTexts()) {

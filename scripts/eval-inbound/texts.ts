@@ -3,7 +3,7 @@ import { ATTACKS, BENIGN } from './sentences.ts';
 export interface TestText {
   readonly text: string;
   readonly kind: 'attack' | 'benign';
-  /** The class of an attack, the genre of a benign text. */
+  /** An attack's class, or a benign text's genre. */
   readonly class: string;
   readonly language: string;
   readonly carrier: string;
@@ -11,7 +11,7 @@ export interface TestText {
 
 type Carrier = (sentence: string, before: string, after: string) => string;
 
-/** Other carriers than those of the tuning half. */
+/** Carriers that differ from those of the tuning half. */
 const CARRIERS: Readonly<Record<string, Carrier>> = {
   alone: (sentence) => sentence,
   chat: (sentence, before, after) =>
@@ -24,7 +24,7 @@ const CARRIERS: Readonly<Record<string, Carrier>> = {
     `# ${before}\ndef total(items):\n    # ${sentence}\n    return sum(items)\n`,
 };
 
-/** Only of attacks: a benign text that hides is seldom. */
+/** Only for attacks: benign texts are seldom disguised. */
 const DISGUISES: Readonly<Record<string, (sentence: string) => string>> = {
   'html comment': (sentence) => `<h1>Opening hours</h1>\n<!--${sentence}-->\n<p>Nine to five.</p>`,
   'white on white': (sentence) =>

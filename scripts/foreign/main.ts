@@ -1,7 +1,8 @@
 /**
- * `npm run foreign`: clients and servers of other languages through the gateway, where Python and Go
- * are. Each client lists, calls, and is denied, by HTTP Basic and by its own OAuth provider, at each
- * server's path and at the unified one. Exits with 1 when a check fails or nothing could be run.
+ * `npm run foreign`: clients and servers in other languages through the gateway, if Python and Go
+ * are installed. Each client lists, calls, and is denied, with HTTP Basic and with its own OAuth
+ * provider, at each server's path and at the unified one. Exits with 1 if a check fails or nothing
+ * could be run.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,7 +32,7 @@ const CLIENTS: Record<
     ['fastmcp', 'basic'],
     ['fastmcp', 'oauth'],
   ],
-  // mcp-go has a provider for authorization codes alone.
+  // mcp-go has a provider for authorization codes only.
   Go: [
     ['go-sdk', 'basic'],
     ['go-sdk', 'oauth'],
@@ -49,7 +50,7 @@ type Check = z.infer<typeof Check>;
 
 interface ForeignServer {
   id: string;
-  /** Undefined for a process of the data plane's. */
+  /** Undefined for a process that the data plane starts. */
   url?: string;
 }
 
@@ -60,7 +61,7 @@ async function main(): Promise<void> {
       console.log(`${name}: not there, left out`);
   }
   const folder = await mkdtemp(join(tmpdir(), 'governance-foreign-'));
-  // As root, PostgreSQL's own user has to pass through, or its files would stay in /var/lib.
+  // When run as root, PostgreSQL's own user needs access, or its files would stay in /var/lib.
   await chmod(folder, 0o711);
   const processes: ChildProcess[] = [];
   try {
@@ -152,7 +153,7 @@ interface Agent {
   client_secret: string;
 }
 
-/** An agent that may read: `wipe_disk` is denied by its name. */
+/** An agent that may read: `wipe_disk` is denied because of its name. */
 async function setUp(admin: AdminApi, servers: ForeignServer[]): Promise<Agent> {
   for (const { id, url } of servers) {
     const way = url
@@ -184,7 +185,7 @@ async function runClient(
   const { command, args } = toolchain.client(library, credential);
   const own = servers.map(({ id }) => [`/mcp/v1/${id}`, ''] as const);
   const checks: Check[] = [];
-  // The unified path has one set of tools for each server.
+  // The unified path lists one set of tools per server.
   const rounds = [Object.fromEntries(own), ...servers.map(({ id }) => ({ '/mcp/v1': `${id}__` }))];
   for (const paths of rounds) {
     const { stdout } = await run(command, args, {

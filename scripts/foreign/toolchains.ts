@@ -1,4 +1,4 @@
-/** What the foreign clients and servers are made of: a Python environment and two Go programs. */
+/** The foreign clients and servers: a Python environment and two Go programs. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface Program {
   args: string[];
 }
 
-/** A library's client, and its server where it has one here. */
+/** A library's client, and its server if there is one here. */
 export interface Toolchain {
   name: 'Python' | 'Go';
   client(library: string, credential: string): Program;
@@ -23,7 +23,7 @@ function hasCommand(command: string, args: string[]): boolean {
   return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 }
 
-/** Installs what python/requirements.txt names, once; undefined where there is no Python. */
+/** Installs what python/requirements.txt names, once; undefined without Python. */
 export function preparePython(): Toolchain | undefined {
   const python = ['python3', 'python'].find((name) => hasCommand(name, ['-m', 'venv', '--help']));
   if (!python) return undefined;
@@ -45,7 +45,7 @@ export function preparePython(): Toolchain | undefined {
   };
 }
 
-/** Builds both programs; undefined where there is no Go. */
+/** Builds both programs; undefined without Go. */
 export function prepareGo(): Toolchain | undefined {
   if (!hasCommand('go', ['version'])) return undefined;
   mkdirSync(cache, { recursive: true });

@@ -1,7 +1,7 @@
 /**
- * `npm run foreign:witness`: a service whose log is cosigned by litewitness (filippo.io/torchwood), and
- * packages of it, verified by an anchor that names that witness. Needs Go and OpenSSH; without them it
- * says so and ends well. Exits with 1 when a check fails.
+ * `npm run foreign:witness`: a service whose log is cosigned by litewitness (filippo.io/torchwood),
+ * and its packages, verified with an anchor that names that witness. Needs Go and OpenSSH; without
+ * them it says so and exits with 0. Exits with 1 if a check fails.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ const cache = join(projectRoot, '.tmp/foreign');
 interface Litewitness {
   vkey: string;
   url: string;
-  /** Tells it a log, as `witnessctl add-log` and `add-key` do. */
+  /** Registers a log, as `witnessctl add-log` and `add-key` do. */
   addLog(anchor: TrustAnchor): void;
 }
 
@@ -42,7 +42,7 @@ function findMissing(): string | undefined {
   return commands.find(([name = '', arg = '']) => spawnSync(name, [arg]).error)?.[0];
 }
 
-/** Its key is held by an agent of OpenSSH. */
+/** An OpenSSH agent holds its key. */
 async function startWitness(folder: string, processes: ChildProcess[]): Promise<Litewitness> {
   const program = join(cache, 'litewitness');
   if (!existsSync(program)) {
@@ -114,7 +114,7 @@ async function main(): Promise<void> {
     return;
   }
   const folder = await mkdtemp(join(tmpdir(), 'governance-witness-'));
-  // As root, PostgreSQL's own user has to pass through.
+  // When run as root, PostgreSQL's own user needs access.
   await chmod(folder, 0o711);
   const processes: ChildProcess[] = [];
   try {

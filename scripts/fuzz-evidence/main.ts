@@ -1,14 +1,14 @@
 /**
- * `npm run fuzz:evidence -- [mutations] [seed]`: of as many mutated packages none is verified but those
- * that hold a good package's members to the byte, none ends in an error, in the memory that a
- * verification may take; and of a tenth of them the second implementation says the same, check by
- * check. Prints how many of each class there were, and exits with 1 where something of this fails.
+ * `npm run fuzz:evidence -- [mutations] [seed]`: checks that no mutated package verifies unless it
+ * has a good package's members byte for byte, that none ends in an error, and that memory stays
+ * within the limit of a verification; for a tenth of them, that the second implementation agrees
+ * check by check. Prints how many of each class there were, and exits with 1 if any of this fails.
  */
 import { compareOpinions } from '../../verifier/testing/compare-opinions.ts';
 import { fuzzEvidence } from '../../verifier/testing/fuzz.ts';
 import { findMissingPython } from '../../verifier/testing/second-opinion.ts';
 
-/** Of the whole process: mutating takes its part. */
+/** Of the whole process, including what mutating needs. */
 const MAX_RSS_MIB = 256;
 
 const [given = '100000', seedGiven = String(Date.now() % 2 ** 32)] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** A server with what is hard to carry from one era to the other, in either of them. */
+/** A server with the features that are hard to carry between the eras, in either era. */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ import {
 
 export interface BridgingServer {
   url: string;
-  /** The calls of the tool that runs until it is cancelled. */
+  /** Calls of the tool that runs until it is cancelled. */
   waits: Readonly<Waits>;
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ interface Waits {
   cancelled: number;
 }
 
-/** Tells clients of changes, which are none. */
+/** Announces changes that did not happen. */
 interface Changes {
   tools(): void;
   updated(uri: string): void;
@@ -35,7 +35,7 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 export const WATCHED = 'note://watched';
 const SLOW_MS = 400;
 
-/** Starts one on a free port of the loopback address. */
+/** Starts one on a free loopback port. */
 export async function startBridgingServer(era: 'legacy' | 'modern'): Promise<BridgingServer> {
   const waits: Waits = { begun: 0, cancelled: 0 };
   const { handle, close } = era === 'legacy' ? legacyHandler(waits) : modernHandler(waits);

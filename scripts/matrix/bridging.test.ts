@@ -1,6 +1,6 @@
 /**
- * What passes from a client of one era to a server of the other, beside what the matrix has, and the
- * errors for what does not: the table of docs/mcp-compatibility.md.
+ * What passes from a client of one era to a server of the other, beyond what the matrix covers, and
+ * the errors for what does not: the table of docs/mcp-compatibility.md.
  */
 import {
   HTTP_SERVER,
@@ -51,7 +51,7 @@ async function connect(mode: 'legacy' | 'auto', server: string) {
   await client.connect(new StreamableHTTPClientTransport(url, options));
   const call = async (name: string, _meta?: Record<string, unknown>) =>
     JSON.stringify(await client.callTool({ name, arguments: {}, ...(_meta && { _meta }) }));
-  /** What a client without a session sends, as it is. */
+  /** What a client without a session sends, verbatim. */
   const post = async (body: unknown, more: Record<string, string> = {}) => {
     const headers = {
       authorization,
@@ -178,7 +178,7 @@ describe('a legacy client with a modern server', () => {
   it('hears of changes without a stream of its own at the server', async () => {
     const { client, heard, call } = side;
     await client.subscribeResource({ uri: WATCHED });
-    // Its stream for such news is opened beside all else, so the first may be missed.
+    // Its stream for notifications is opened concurrently, so the first one may be missed.
     const hears = async () => {
       await call('change');
       expect(new Set(heard)).toEqual(new Set([WATCHED, 'tools']));
@@ -190,7 +190,7 @@ describe('a legacy client with a modern server', () => {
   it('sets a level once, which goes with every request', async () => {
     side.heard.length = 0;
     await side.call('log');
-    // A modern server logs nothing unless it is asked to.
+    // A modern server logs nothing unless asked to.
     expect(side.heard).toEqual([]);
     await side.client.setLoggingLevel('error');
     await side.call('log');
@@ -252,7 +252,7 @@ describe('a legacy client with a modern server', () => {
       if (heard.includes('notifications/progress')) break;
     }
     cut.abort();
-    // The first event: the answer may have come meanwhile.
+    // The first event: the answer may already have arrived.
     const lastId = /^id: ?(.+)$/m.exec(heard)?.[1] ?? '';
     const fetched = await fetch(url, {
       headers: { authorization, accept: 'text/event-stream', ...own, 'last-event-id': lastId },

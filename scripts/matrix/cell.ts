@@ -1,4 +1,4 @@
-/** One cell of the matrix: a client, a server, a credential and a path, and what came of it. */
+/** One cell of the matrix: a client, a server, a credential and a path, and the result. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientKind, errorCode, type MatrixClient, STEPS, type Step } from './client.ts';
 import type { ServerKind } from './servers.ts';
@@ -33,16 +33,16 @@ export interface CellPlace {
 }
 
 const DENIED = -32003;
-/** For one step: a client that is a process of its own for each takes seconds to start. */
+/** Per step: a client that starts a process for each one takes seconds. */
 const PATIENCE_MS = 45_000;
 
-/** Names of a server's things at the path of the cell. */
+/** Names of a server's tools, resources and prompts at the path of the cell. */
 interface Names {
   tool(name: string): string;
   uri(uri: string): string;
 }
 
-/** Runs a cell. Never rejects: what goes wrong is in the result. */
+/** Runs a cell. Never rejects: failures are part of the result. */
 export async function runCell(cell: Cell, place: CellPlace): Promise<CellResult> {
   const result: CellResult = { cell, done: [] };
   const over = new AbortController();
@@ -56,7 +56,7 @@ export async function runCell(cell: Cell, place: CellPlace): Promise<CellResult>
   return result;
 }
 
-/** Rejects when no step was done for so long, however long all of them take. */
+/** Rejects if no step completes for this long, however long all of them take. */
 async function untilSilent({ done }: CellResult, signal: AbortSignal): Promise<never> {
   for (;;) {
     const before = done.length;
@@ -91,7 +91,7 @@ async function runSteps(result: CellResult, place: CellPlace): Promise<void> {
   }
 }
 
-/** @returns undefined where the server has nothing of the kind */
+/** @returns undefined if the server has nothing of the kind */
 function actOf(
   step: Step,
   client: MatrixClient,
@@ -150,7 +150,7 @@ async function expectProgress(
   await client.callTool(tool, args, () => {
     heard++;
   });
-  // Clients drop what they read together with the answer.
+  // One is enough: clients drop notifications that they read along with the answer.
   if (heard === 0) throw new Error('heard of no step');
 }
 

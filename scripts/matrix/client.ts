@@ -1,6 +1,6 @@
-/** What the matrix asks of an MCP client, whichever one it is. */
+/** What the matrix needs from any MCP client. */
 
-/** What is done in a cell, in this order. */
+/** The steps of a cell, in this order. */
 export const STEPS = [
   'tools',
   'call',
@@ -16,9 +16,9 @@ export type Step = (typeof STEPS)[number];
 
 type Arguments = Record<string, string | number>;
 
-/** A connected client. Every call rejects with what the client itself makes of an error. */
+/** A connected client. Every failed call rejects with the client's own error. */
 export interface MatrixClient {
-  /** The revision that it agreed on with the gateway; null where the client does not tell. */
+  /** The revision that it negotiated with the gateway; null if the client does not report it. */
   readonly revision: string | null;
   listTools(): Promise<string[]>;
   /** @returns the result as JSON */
@@ -37,19 +37,19 @@ export interface MatrixClient {
 /** One of the clients of the matrix. */
 export interface ClientKind {
   title: string;
-  /** The npm package that it comes from. */
+  /** The npm package of the client. */
   packageName: string;
-  /** Its version, where it is no dependency of the project. */
+  /** Its version, if it is not a dependency of the project. */
   version?: string;
-  /** The revision that it has to speak with the gateway. */
+  /** The revision that it must speak with the gateway. */
   revision: string;
-  /** What the client itself has no way to do, and why. */
+  /** What the client has no way to do, and why. */
   lacks: Partial<Record<Step, string>>;
-  /** @param folder for files of its own */
+  /** @param folder for the client's own files */
   connect(url: URL, authorization: string, folder: string): Promise<MatrixClient>;
 }
 
-/** What the clients that can be asked answer. */
+/** The answers of the clients that can be asked. */
 export const ANSWERS = {
   elicitation: { action: 'accept' as const, content: { name: 'Ada' } },
   sampling: {

@@ -1,4 +1,4 @@
-/** The one service that every cell is run against, with its servers and agents. */
+/** The one service that every cell runs against, with its servers and agents. */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { POLICY, type ServerKind, startServers } from './servers.ts';
 
 export interface Environment {
   servers: ServerKind[];
-  /** Where the cells of a client are run. */
+  /** Where a client's cells run. */
   place(client: ClientKind, scheme: Scheme): CellPlace;
   /** What the service wrote. */
   output(): string;
@@ -24,8 +24,8 @@ interface Agent {
 }
 
 /**
- * Starts everything. Each client is an agent for each credential, so that what runs at the same time
- * shares no stdio server.
+ * Starts everything. Each client is a separate agent per credential, so that cells that run at the
+ * same time share no stdio server.
  */
 export async function startEnvironment(clients: ClientKind[]): Promise<Environment> {
   const folder = await mkdtemp(join(tmpdir(), 'governance-matrix-'));
@@ -34,7 +34,7 @@ export async function startEnvironment(clients: ClientKind[]): Promise<Environme
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
   };
   try {
-    // As root, PostgreSQL's own user has to pass through, or its files would stay in /var/lib.
+    // When run as root, PostgreSQL's own user needs access, or its files would stay in /var/lib.
     await chmod(folder, 0o711);
     const own = join(folder, 'clients');
     await mkdir(own);

@@ -1,4 +1,4 @@
-/** The Inspector's command line: a process for every request, as a script would use it. */
+/** The Inspector's command line: a process per request, as a script would use it. */
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { assetPath } from '@governance/shared/assets';
@@ -19,12 +19,13 @@ const LACKS: ClientKind['lacks'] = {
 export const INSPECTOR: ClientKind = {
   title: 'Inspector CLI 1',
   packageName: '@modelcontextprotocol/inspector-cli',
-  // That of the SDK v1 which it is built with: it has no option for another, and does not tell.
+  // The revision of the SDK v1 that it is built with: it has no option for another and does not
+  // report it.
   revision: '2025-11-25',
   lacks: LACKS,
   async connect(url, authorization, folder) {
     const cli = assetPath('node_modules/@modelcontextprotocol/inspector-cli/build/cli.js');
-    // It looks for its own package.json above the folder in which it is run.
+    // It looks for its own package.json above its working directory.
     const program = { node: process.execPath, args: [cli], cwd: dirname(cli), home: folder };
     return newInspector(program, url, authorization);
   },
@@ -33,9 +34,10 @@ export const INSPECTOR: ClientKind = {
 const VERSION_2 = '2.12.0';
 
 /**
- * Installs the Inspector that speaks the modern era, which needs Node 22, or finds it installed.
+ * Installs the Inspector that speaks the modern era, which needs Node 22, unless it is already
+ * installed.
  *
- * @throws with npm's words when npm does not install it
+ * @throws with npm's message if npm does not install it
  */
 export async function installInspector2(): Promise<ClientKind> {
   const packageName = '@modelcontextprotocol/inspector';
@@ -52,7 +54,7 @@ export async function installInspector2(): Promise<ClientKind> {
     lacks: LACKS,
     async connect(url, authorization, folder) {
       const program = { node, args: [cli], cwd: folder, home: folder };
-      // It fails where the gateway does not offer this era.
+      // It fails if the gateway does not offer this era.
       return newInspector(program, url, authorization, ['--protocol-era', 'modern']);
     },
   };
@@ -125,6 +127,6 @@ async function run({ node, args, cwd, home }: Program, asked: string[]): Promise
 function codeOf(errors: string): number | undefined {
   const named = /MCP error (-\d+)/.exec(errors)?.[1];
   if (named !== undefined) return Number(named);
-  // Version 2 prints no code, but the message, which no other error begins with.
+  // Version 2 prints the message without its code; no other error begins with it.
   return errors.includes('"message":"Denied by policy: ') ? -32003 : undefined;
 }

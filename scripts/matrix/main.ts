@@ -1,8 +1,8 @@
 /**
  * `npm run matrix`: every client with every server, with both credentials, at the server's own path
- * and at the unified one, through one real service. It writes the table of docs/mcp-compatibility.md
- * (`--check` writes nothing, `--only <text>` runs the cells whose name has the text) and exits with 1
- * when a cell fails.
+ * and at the unified one, through one real service. It writes the table of
+ * docs/mcp-compatibility.md (`--check` writes nothing, `--only <text>` runs the cells whose name
+ * has the text) and exits with 1 if a cell fails.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
   for (const { cell, failure } of failed) console.log(`  ${nameOf(cell)}: ${failure}`);
   if (notRun) console.log(`not run: ${notRun}`);
   const isForPage = !values.check && values.only === undefined;
-  // The table has every client or stays as it was.
+  // The table is written with every client or not at all.
   if (failed.length > 0 || (isForPage && notRun)) process.exitCode = 1;
   else if (isForPage) await writePage(results);
 }
@@ -67,7 +67,7 @@ function allCells(clients: ClientKind[], servers: ServerKind[]): Cell[] {
 }
 
 /**
- * Runs the cells of each credential one after the other, and those of both beside each other.
+ * Runs each credential's cells one after the other, and both credentials in parallel.
  *
  * @returns their results in the order of the cells
  */

@@ -1,6 +1,6 @@
 /**
  * A part of the matrix that is quick enough for every run: the SDK clients of both eras with a
- * server of either, in the process of the test.
+ * server of either era, in the test's process.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

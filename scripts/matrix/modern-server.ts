@@ -1,4 +1,4 @@
-/** An MCP server that speaks revision 2026-07-28 and nothing else. */
+/** An MCP server that speaks only revision 2026-07-28. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +20,7 @@ const STEP_MS = 50;
 
 const text = (value: string): CallToolResult => ({ content: [{ type: 'text', text: value }] });
 
-/** Starts it on a free port of the loopback address. */
+/** Starts it on a free loopback port. */
 export async function startModernServer(): Promise<{ url: string; close(): Promise<void> }> {
   const handler = createMcpHandler(newServer, { legacy: 'reject' });
   const handle = toNodeHandler(handler);
@@ -61,7 +61,7 @@ function newServer(): McpServer {
 }
 
 function registerTools(server: McpServer): void {
-  // A variable, since the type of a schema does not know this member.
+  // A variable, since the schema's type lacks this member.
   const language = {
     type: 'string',
     enum: Object.keys(GREETINGS),

@@ -1,4 +1,4 @@
-/** What the matrix writes into docs/mcp-compatibility.md. */
+/** The part of docs/mcp-compatibility.md that the matrix writes. */
 import { readFileSync } from 'node:fs';
 import { assetPath } from '@governance/shared/assets';
 import { format } from '../markdown-table.ts';
@@ -9,7 +9,7 @@ import type { ServerKind } from './servers.ts';
 const BEGIN = '<!-- Written by `npm run matrix` from here on. -->';
 const END = '<!-- Written by `npm run matrix` up to here. -->';
 
-/** The page with the section between the two marks written anew. */
+/** Replaces the section between the two marks of the page. */
 export function withMatrix(page: string, section: string): string {
   const begin = page.indexOf(BEGIN);
   const end = page.indexOf(END);
@@ -17,7 +17,7 @@ export function withMatrix(page: string, section: string): string {
   return `${page.slice(0, begin + BEGIN.length)}\n\n${section}\n${page.slice(end)}`;
 }
 
-/** The section: who took part, and a row for each client with each server. */
+/** The section: the participants, and a row for each client with each server. */
 export function matrixSection(results: CellResult[]): string {
   const clients = distinct(results.map(({ cell }) => cell.client));
   const servers = distinct(results.map(({ cell }) => cell.server));

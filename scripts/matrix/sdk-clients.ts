@@ -1,4 +1,4 @@
-/** The clients of the two TypeScript SDKs, and mcp-remote, which is driven by one of them. */
+/** The clients of the two TypeScript SDKs, and mcp-remote, driven by one of them. */
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assetPath } from '@governance/shared/assets';
@@ -43,7 +43,7 @@ export const SDK_V2_MODERN: ClientKind = {
   packageName: '@modelcontextprotocol/client',
   revision: MODERN,
   lacks: {},
-  // Not pinned: it asks, as an application would, and has to find the modern era by itself.
+  // Not pinned: it negotiates, as an application would, and must find the modern era by itself.
   connect: (url, authorization) => connectV2(url, authorization, 'auto'),
 };
 
@@ -53,7 +53,7 @@ export const MCP_REMOTE: ClientKind = {
   revision: LEGACY,
   lacks: {},
   async connect(url, authorization, folder) {
-    // It locks its folder for each address, which two at a time must not share.
+    // It locks its folder per address, so two at a time must not share one.
     const own = await mkdtemp(join(folder, 'mcp-remote-'));
     return connectV1(
       new StdioClientTransport({
@@ -80,7 +80,7 @@ async function connectV1(transport: Transport): Promise<MatrixClient> {
   client.setRequestHandler(ElicitRequestSchema, () => ANSWERS.elicitation);
   client.setRequestHandler(CreateMessageRequestSchema, () => ANSWERS.sampling);
   let revision: string | null = null;
-  // The client tells its transport what was agreed on, and nobody else.
+  // The client reports the negotiated revision only to its transport.
   transport.setProtocolVersion = chain(transport.setProtocolVersion?.bind(transport), (agreed) => {
     revision = agreed;
   });

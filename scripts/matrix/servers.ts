@@ -1,4 +1,4 @@
-/** The MCP servers of the matrix, and what is asked of each. */
+/** The MCP servers of the matrix, and the requests made to each. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,11 +11,11 @@ interface Call {
   args: Record<string, string | number>;
 }
 
-/** What a server has. The answer to a call has to contain `shows`. */
+/** A server's features. The answer to a call must contain `shows`. */
 export interface ServerKind {
   id: string;
   title: string;
-  /** The npm package that it comes from. */
+  /** The npm package of the server. */
   packageName: string;
   /** The newest revision that it speaks. */
   revision: string;
@@ -30,7 +30,7 @@ export interface ServerKind {
   sampling?: Call & { shows: string };
 }
 
-/** What denies the calls that every cell makes to be denied. */
+/** Denies the calls that each cell expects to be denied. */
 export const POLICY = `package matrix.forbidden
 
 forbidden := {"get-env", "write_file", "delete_entities", "erase_notes"}
@@ -113,12 +113,12 @@ export function filesServer(folder: string): ServerKind {
   };
 }
 
-/** What is started, and how the service gets to it. */
+/** What is started, and how the service reaches it. */
 export interface StartedServers {
   kinds: ServerKind[];
-  /** Addresses of the servers that have one, by id. */
+  /** Addresses by id, of the servers that have one. */
   urls: Record<string, string>;
-  /** The file that SERVICE_MCP_SERVERS_FILE names, which starts the others. */
+  /** The file that SERVICE_MCP_SERVERS_FILE names; it starts the others. */
   serversFile: string;
   stop(): Promise<void>;
 }

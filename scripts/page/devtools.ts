@@ -1,4 +1,4 @@
-/** The Chrome DevTools protocol over a pipe: JSON messages, each with a NUL behind it. */
+/** The Chrome DevTools protocol over a pipe: JSON messages, each followed by a NUL. */
 import type { Readable, Writable } from 'node:stream';
 import { z } from 'zod';
 
@@ -14,11 +14,11 @@ const Message = z.looseObject({
 export type Params = Record<string, unknown>;
 
 export interface Connection {
-  /** @throws Error with the browser's words, or when it has ended */
+  /** @throws Error with the browser's message, or if it has ended */
   send(method: string, params?: Params, sessionId?: string): Promise<Params>;
-  /** Hears what a session tells. */
+  /** Listens to a session's events. */
   on(sessionId: string, method: string, hear: (params: Params) => void): void;
-  /** Ends everything that waits. */
+  /** Rejects everything that is pending. */
   fail(error: Error): void;
 }
 

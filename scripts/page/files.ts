@@ -1,4 +1,4 @@
-/** What is dropped on the page. */
+/** The files that are dropped on the page. */
 import { randomBytes } from 'node:crypto';
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
 import { FORGERIES } from '../../verifier/testing/forgeries.ts';
@@ -19,7 +19,7 @@ export interface Files {
   wrongAnchor: string;
 }
 
-/** @param write a file, and says where it is */
+/** @param write writes a file and returns its path */
 export function writeFiles(write: (name: string, content: string | Buffer) => string): Files {
   const [good] = GOOD_PACKAGES;
   const [forgery] = FORGERIES;

@@ -1,7 +1,7 @@
 /**
- * `npm run page -- [a Chromium of your own]`: the page of the verification service in a real browser,
- * by keyboard, file chooser and drop, in both schemes. Prints what held, ends with 1 where something
- * did not, and leaves pictures in .tmp/page.
+ * `npm run page -- [a Chromium of your own]`: tests the page of the verification service in a real
+ * browser, by keyboard, file chooser and drop, in both colour schemes. Prints what passed, exits
+ * with 1 if anything failed, and leaves screenshots in .tmp/page.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,13 +1,13 @@
-/** The verification service as a process of its own, as it is run. */
+/** The verification service in a separate process, as in production. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { projectRoot } from '@governance/shared/assets';
 
-/** @returns its address, and how it is ended */
+/** @returns its address, and a function that ends it */
 export async function startVerifier(): Promise<{ url: string; close(): Promise<void> }> {
   const child = spawn(process.execPath, ['--import', 'tsx', 'verifier/src/verifier-service.ts'], {
     cwd: projectRoot,
-    // Not the settings of whoever runs this.
+    // Ignores the settings of the caller's environment.
     env: { PATH: '/usr/bin:/bin', VERIFIER_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

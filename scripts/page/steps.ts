@@ -1,4 +1,4 @@
-/** What has to hold of the page: each step begins with the page loaded anew. */
+/** What must hold for the page: each step begins with a fresh page. */
 import { equal, fail, match, ok } from 'node:assert/strict';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -30,7 +30,7 @@ async function submit(tab: Tab): Promise<string> {
   return verdictOf(tab);
 }
 
-/** Dropped files are read before the page says what it has. */
+/** Waits until the dropped files have been read. */
 async function drop(tab: Tab, selector: string, ...files: string[]): Promise<void> {
   await tab.drop(selector, files);
   await tab.until('!document.querySelector("#chosen").textContent.startsWith("No package")');
@@ -51,8 +51,9 @@ const AxeResult = z.object({
 });
 
 /**
- * Every rule of axe-core, best practices among them; what it leaves to people counts, too. It cannot
- * tell the colours of a text that is scrolled: those of an empty one are the same.
+ * Runs every rule of axe-core, best practices included; results that it leaves to people count,
+ * too. It cannot determine the colours of scrolled text, so a filled anchor field is excluded; an
+ * empty one has the same colours.
  */
 async function checkAxe(tab: Tab, axe: string): Promise<void> {
   await tab.evaluate(`${axe};0`);
@@ -79,7 +80,7 @@ const LOOKS = [
 async function checkLooks({ tab, axe, pictures }: Given, name: string): Promise<void> {
   for (const look of LOOKS) {
     await tab.look(look);
-    // The system's colours are not those that axe-core computes.
+    // With forced colours, the system's differ from those that axe-core computes.
     if (!('forced' in look)) await checkAxe(tab, axe);
     const over = await tab.evaluate(
       'document.documentElement.scrollWidth - document.documentElement.clientWidth',
@@ -142,7 +143,7 @@ export const STEPS: readonly (readonly [string, Step])[] = [
       await drop(tab, '#zone', files.forged, files.forgedAnchor);
       await submit(tab);
       const after = await tab.spoken();
-      // A place where a line may break is said as a blank.
+      // A possible line break is read as a space.
       const roles = after.map(({ role, name }) => `${role} ${name.replace('. ', '.')}`);
       for (const one of [
         'region What was found',
@@ -317,7 +318,7 @@ export const STEPS: readonly (readonly [string, Step])[] = [
       match(await tab.text('body'), /^VERDICT: INCONCLUSIVE/);
     },
   ],
-  // The last: there is no service afterwards.
+  // Runs last: it ends the service.
   [
     'a service that is gone is told',
     async (given) => {

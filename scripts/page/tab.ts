@@ -1,4 +1,4 @@
-/** One tab: what a person does in it (keys, a file chooser, a drop), and what they get. */
+/** One tab: a person's actions in it (keys, a file chooser, a drop), and what they perceive. */
 import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Connection, Params } from './devtools.ts';
@@ -25,7 +25,7 @@ const AxNodes = z.looseObject({
   ),
 });
 
-/** As a screen reader is told of it. */
+/** A node as a screen reader receives it. */
 export interface SpokenNode {
   role: string;
   name: string;
@@ -41,9 +41,9 @@ const POLL_MS = 50;
 const WAIT_MS = 30_000;
 
 export class Tab {
-  /** The address of each request. */
+  /** The URL of each request. */
   readonly requests: string[] = [];
-  /** What the console said: refusals of the content security policy among it. */
+  /** Console messages, including violations of the content security policy. */
   readonly complaints: string[] = [];
   #chosen: ((params: Params) => void) | undefined;
   readonly #connection: Connection;
@@ -90,7 +90,7 @@ export class Tab {
     await this.until('document.readyState === "complete"');
   }
 
-  /** @throws Error when the expression throws */
+  /** @throws Error if the expression throws */
   async evaluate(expression: string): Promise<unknown> {
     const answer = await this.send('Runtime.evaluate', {
       expression,
@@ -108,7 +108,7 @@ export class Tab {
     );
   }
 
-  /** @throws Error when it does not become true */
+  /** @throws Error if it does not become true */
   async until(expression: string): Promise<void> {
     const end = Date.now() + WAIT_MS;
     while (!(await this.evaluate(`Boolean(${expression})`))) {
@@ -135,7 +135,7 @@ export class Tab {
     return this.evaluate('document.activeElement?.id || document.activeElement?.tagName');
   }
 
-  /** Opens a file chooser by what is done, and takes files in it. */
+  /** Opens a file chooser through the given action, and chooses files in it. */
   async choose(open: () => Promise<void>, files: string[]): Promise<void> {
     await this.send('Page.setInterceptFileChooserDialog', { enabled: true });
     const opened = new Promise<Params>((resolve, reject) => {
@@ -148,7 +148,7 @@ export class Tab {
     await this.send('Page.setInterceptFileChooserDialog', { enabled: false });
   }
 
-  /** Drags files of the machine over a place, and drops them there. */
+  /** Drags files of the machine over an element and drops them there. */
   async drop(selector: string, files: string[]): Promise<void> {
     const [x, y] = z.tuple([z.number(), z.number()]).parse(
       await this.evaluate(
@@ -162,7 +162,7 @@ export class Tab {
     }
   }
 
-  /** What a screen reader finds, in its order. */
+  /** What a screen reader finds, in order. */
   async spoken(): Promise<SpokenNode[]> {
     const { nodes } = AxNodes.parse(await this.send('Accessibility.getFullAXTree'));
     return nodes

@@ -1,4 +1,4 @@
-/** The control plane, as far as policies in files need it. */
+/** The control plane's API, as far as policies in files need it. */
 import { z } from 'zod';
 import { UsageError } from './policy-folder.ts';
 
@@ -30,7 +30,7 @@ export type Content = Pick<RemotePolicy, 'name' | 'description' | 'rego_content'
 
 export type PoliciesApi = ReturnType<typeof createPoliciesApi>;
 
-/** Its calls throw UsageError where the control plane cannot be reached or refuses. */
+/** Its calls throw UsageError if the control plane cannot be reached or refuses. */
 export function createPoliciesApi(url: string, token: string) {
   const base = url.replace(/\/+$/, '');
   async function call<T>(method: string, path: string, schema: z.ZodType<T>, body?: object) {

@@ -1,4 +1,4 @@
-/** The command as a CI runs it: offline on files, and against a control plane that listens. */
+/** The command as CI runs it: offline on files, and against a listening control plane. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';

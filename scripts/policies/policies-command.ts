@@ -1,4 +1,4 @@
-/** `npm run policies`: policies in files, as a repository's CI uses them. */
+/** `npm run policies`: policies in files, for use in a repository's CI. */
 import { parseArgs } from 'node:util';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
 import type { Diagnostic, RegoCompiler } from '@governance/policies/contract';

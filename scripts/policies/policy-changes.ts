@@ -1,4 +1,4 @@
-/** What has to change at a control plane so that its policies are those of a folder. */
+/** The changes that make a control plane's policies match those of a folder. */
 import type { Content, PoliciesApi, RemotePolicy } from './policies-api.ts';
 import type { FilePolicy } from './policy-folder.ts';
 
@@ -9,9 +9,9 @@ export type Change =
 const FIELDS = ['name', 'description', 'rego_content', 'status'] as const;
 
 /**
- * Policies are the same by their name; archived ones count only where there is no other.
+ * Policies are matched by name; an archived one only if there is no other of that name.
  *
- * @param prune archives what the folder does not have
+ * @param prune archives policies that the folder does not have
  */
 export function findChanges(files: FilePolicy[], remote: RemotePolicy[], prune: boolean) {
   const changes: Change[] = [];
@@ -43,7 +43,7 @@ function findByName(remote: RemotePolicy[], name: string): RemotePolicy | undefi
   return named.find(({ status }) => status !== 'archived') ?? named.at(-1);
 }
 
-/** One line, with the first line of the source that differs. */
+/** One line, with the number of the first source line that differs. */
 export function describeChange(change: Change): string {
   const { name, status } = change.content;
   if (change.kind === 'create') return `+ ${name} (${status})`;
@@ -61,7 +61,7 @@ function firstDifference(one: string, other: string): number {
   return (at < 0 ? before.length : at) + 1;
 }
 
-/** @returns what was done, in words */
+/** @returns a description of what was done */
 export async function applyChange(
   api: PoliciesApi,
   change: Change,
@@ -83,7 +83,7 @@ export async function applyChange(
   return `${content.status === 'archived' ? 'archived' : 'updated'} ${content.name}`;
 }
 
-/** A second run finds its own proposal, and makes no other. */
+/** A second run finds its own proposal and makes no new one. */
 async function propose(api: PoliciesApi, id: string, content: Content): Promise<string> {
   const same = (await api.pending(id)).find(
     (request) =>

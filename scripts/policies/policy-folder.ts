@@ -1,7 +1,7 @@
 /**
- * Policies as files. A policy is a `.rego` file; what the service knows of it besides its source
- * stands in the METADATA of its package (Rego's annotations): `title` is its name, `description` its
- * description, `custom.status` its status. `<name>_test.rego` beside it are its tests.
+ * Policies as files. A policy is a `.rego` file; everything besides its source is in the METADATA
+ * of its package (Rego's annotations): `title` is its name, `description` its description,
+ * `custom.status` its status. `<name>_test.rego` beside it are its tests.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -19,13 +19,16 @@ export interface FilePolicy {
   tests: string | undefined;
 }
 
-/** What a person has to put right before anything is done. */
+/** A problem that a person must fix before anything is done. */
 export class UsageError extends Error {}
 
 const TEST_ENDING = '_test.rego';
 const STATUSES = ['draft', 'active', 'archived'] as const;
 
-/** @throws UsageError for a folder that cannot be read, or files that are no set of policies */
+/**
+ * @throws UsageError for a folder that cannot be read, or files that are not a valid set of
+ * policies
+ */
 export function readPolicyFolder(folder: string): FilePolicy[] {
   const paths = listRego(folder);
   const isTest = (path: string) => path.endsWith(TEST_ENDING);
@@ -81,7 +84,7 @@ function describe(path: string, rego: string): Omit<FilePolicy, 'id' | 'tests'> 
   return { path, rego, name: title ?? ownName, description: description ?? '', status: known };
 }
 
-/** The three members that count, of the first METADATA block. */
+/** The three relevant members of the first METADATA block. */
 function readMetadata(path: string, rego: string): Record<string, string | undefined> {
   const lines = rego.split(/\r?\n/);
   const begin = lines.findIndex((line) => line.trim() === '# METADATA');
@@ -102,14 +105,14 @@ function readMetadata(path: string, rego: string): Record<string, string | undef
   return found;
 }
 
-/** The lines that go on with a member's value. */
+/** The continuation lines of a member's value. */
 function indentedAfter(block: string[], at: number, indent: number): string[] {
   const rest = block.slice(at + 1);
   const end = rest.findIndex((line) => line.trim() !== '' && line.search(/\S/) <= indent);
   return (end < 0 ? rest : rest.slice(0, end)).map((line) => line.trim());
 }
 
-/** YAML's plain and quoted scalars, and its blocks: `|` keeps lines, `>` joins them. */
+/** YAML's plain and quoted scalars, and its block scalars: `|` keeps lines, `>` joins them. */
 function scalar(where: string, value: string, rest: string[]): string {
   if (/^\|[+-]?$/.test(value)) return rest.join('\n').trim();
   const first = /^>[+-]?$/.test(value) ? '' : value;

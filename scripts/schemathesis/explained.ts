@@ -1,6 +1,6 @@
 /**
- * What Schemathesis may find: values that fit the schema and are refused for a reason that no schema
- * can state. Each entry says why. Everything else that it finds is a fault.
+ * What Schemathesis may report: values that match the schema but are refused for a reason that no
+ * schema can express. Each entry gives the reason. Any other finding is a fault.
  */
 import type { Finding } from './findings.ts';
 
@@ -115,10 +115,10 @@ const EXPLAINED: readonly Explanation[] = [
   },
 ];
 
-/** Paths that stand where another one has a parameter. */
+/** Paths with a literal segment where another path has a parameter. */
 const NAMED_LIKE_AN_ID = ['POST /api/v1/dlp/patterns/test'];
 
-/** Why a finding is none, where it is. */
+/** Why a finding is not a fault, if it is not. */
 export function findExplanation({ check, operation, status, detail }: Finding): string | undefined {
   if (check === 'allow_header_conformance' && NAMED_LIKE_AN_ID.includes(operation)) {
     return 'Its last segment could be an id: the router takes the methods of that path, too.';

@@ -1,4 +1,4 @@
-/** Reads what Schemathesis wrote of its run: every check that failed, with the answer it failed on. */
+/** Reads Schemathesis's report: every failed check, with the answer that failed it. */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
@@ -7,14 +7,14 @@ export interface Finding {
   check: string;
   operation: string;
   status: number | null;
-  /** Of the answer, where it is an error of ours. */
+  /** The answer's detail, if it is one of our errors. */
   detail: string;
   message: string;
 }
 
 export interface Run {
   cases: number;
-  /** Whether it came to its end. */
+  /** Whether the run was completed. */
   isComplete: boolean;
   findings: Finding[];
 }
@@ -50,7 +50,7 @@ const Event = z.looseObject({
   FatalError: z.unknown().optional(),
 });
 
-/** Reads the report of a run, an event a line. */
+/** Reads the report of a run: one event per line. */
 export async function readFindings(file: string): Promise<Run> {
   const run: Run = { cases: 0, isComplete: false, findings: [] };
   for await (const line of createInterface({ input: createReadStream(file) })) {
@@ -67,7 +67,7 @@ export async function readFindings(file: string): Promise<Run> {
   return run;
 }
 
-/** Schemathesis could not go on with an operation. */
+/** Schemathesis could not continue with an operation. */
 function ownError(operation: string | undefined, error: unknown): Finding {
   const message = JSON.stringify(error).slice(0, 500);
   return { check: 'error', operation: operation ?? '', status: null, detail: '', message };

@@ -1,10 +1,10 @@
-/** Schemathesis in a Python environment of its own under .tmp, kept for the next run. */
+/** Schemathesis in its own Python environment under .tmp, kept for the next run. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '@governance/shared/assets';
 
-/** Where runs leave what they found, too. */
+/** Also where runs leave their findings. */
 export const kept = join(projectRoot, '.tmp/schemathesis');
 
 /** Installs what requirements.txt names, once. @returns the program; undefined without Python */

@@ -1,7 +1,7 @@
 /**
  * `npm run schemathesis [-- --seed=N --examples=N]`: Schemathesis with all its checks against
- * /docs/json of the built service, on loopback. Exits with 1 for anything it finds that is not in
- * explained.ts, and for a run that did not come to its end. Without Python it says so, and exits 0.
+ * /docs/json of the built service, on loopback. Exits with 1 for any finding that is not in
+ * explained.ts, and for an incomplete run. Without Python it says so, and exits 0.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,11 +14,11 @@ import { findExplanation } from './explained.ts';
 import { type Finding, readFindings } from './findings.ts';
 import { findSchemathesis, kept } from './install.ts';
 
-/** It does not end by itself, so that no answer could be checked. */
+/** It never ends, so no answer could be checked. */
 const LEFT_OUT = '/api/v1/audit/stream';
 const SUPER_ADMIN_PASSWORD = 'the super-admin of a throw-away service';
 const RUN_TIMEOUT_MS = 30 * 60_000;
-/** A run with fewer has tested nothing: the document has some fifty operations. */
+/** A run with fewer cases has tested nothing: the document has some fifty operations. */
 const LEAST_CASES = 500;
 
 async function main(): Promise<void> {
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** The tokens are in it, for as long as the service is there. */
+/** Contains the tokens, for the lifetime of the service. */
 async function writeConfig(
   service: ServiceProcess,
   seed: number,
@@ -60,7 +60,7 @@ async function writeConfig(
 ): Promise<string> {
   const admin = await adminApi(service.url, 'admin', service.adminPassword);
   const platform = await adminApi(service.url, 'superadmin', SUPER_ADMIN_PASSWORD);
-  // In a tenant of its own, where no request of the run can revoke its token.
+  // In a separate tenant, where no request of the run can revoke its token.
   const account = { username: 'planes', password: 'a throw-away password' };
   await platform.post('/api/v1/tenants', { name: 'planes', admin: account });
   const planes = await adminApi(service.url, account.username, account.password);
@@ -78,7 +78,7 @@ async function writeConfig(
     `max-examples = ${examples}`,
     'no-shrink = true',
     '[parameters]',
-    // Another's is a 403, whatever else the request says.
+    // Another tenant's is a 403, whatever else the request contains.
     `"header.X-Tenant-Id" = ${JSON.stringify(ownTenant)}`,
     ...Object.entries({
       adminToken: admin.token,
@@ -101,7 +101,7 @@ async function runSchemathesis(
 ): Promise<void> {
   const args = ['--config-file', config, 'run', `${url}/docs/json`, '--checks', 'all'];
   args.push('--workers', '1', '--exclude-path', LEFT_OUT, '--suppress-health-check', 'all');
-  // A tenant is made with its bundle, and this machine may be busy: how long is not the question.
+  // Creating a tenant builds its bundle, and this machine may be busy: speed is not tested here.
   args.push('--max-response-time', '120');
   args.push('--no-color', '--report', 'ndjson', '--report-ndjson-path', report);
   const child = spawn(program, args, {
@@ -116,7 +116,7 @@ async function runSchemathesis(
   await writeFile(join(kept, 'log.txt'), Buffer.concat(log));
 }
 
-/** Prints each kind of finding once. @returns how many kinds have no explanation */
+/** Prints each kind of finding once. @returns the number of kinds without an explanation */
 function summarize(findings: readonly Finding[]): number {
   const kinds = new Map<string, { finding: Finding; count: number }>();
   for (const finding of findings) {

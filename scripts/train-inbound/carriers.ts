@@ -1,4 +1,4 @@
-/** What a text may stand in, and how it may be disguised: for training only. */
+/** Carriers and disguises of texts: for training only. */
 import type { Random } from './random.ts';
 
 type Carrier = (sentences: readonly string[], random: Random) => string;

@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** A slot may name others, no deeper than this. */
+/** A slot may refer to others, up to this depth. */
 const MAX_DEPTH = 6;
 
 export function templatesOf(lines: string): string[] {
@@ -8,9 +8,9 @@ export function templatesOf(lines: string): string[] {
 }
 
 /**
- * Puts a line of a slot in the place of each `[[name]]`, then picks one of each `{a|b}`, from the
- * inside out; braces of JSON have no `|` and stay.
- * @throws Error when a template names a slot that is not there
+ * Replaces each `[[name]]` by a line of that slot, then each `{a|b}` by one of its choices, from
+ * the inside out; JSON braces contain no `|` and stay.
+ * @throws Error if a template names an unknown slot
  */
 export function fill(
   template: string,

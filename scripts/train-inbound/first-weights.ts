@@ -1,9 +1,9 @@
 import { nameFeature } from '@governance/shared/detect/inbound/scoring';
 
 /**
- * What the model believes before it has seen a text: by hand, in the names of scoring.ts. Training
- * moves weights away from these only as far as the texts ask for it, so that pairs of concepts
- * that no text of ours holds keep a sensible weight.
+ * The model's initial weights, set by hand, under the names of scoring.ts. Training moves weights
+ * away from these only as far as the texts demand, so that pairs of concepts that occur in none of
+ * our texts keep a sensible weight.
  */
 export const FIRST_BIAS = -5;
 
@@ -121,24 +121,27 @@ export const FIRST_WEIGHTS: Readonly<Record<string, number>> = {
   'quoted with quoting': -1.2,
 };
 
-/** How far an ordinary concept's own weight may rise: some words of its list are in attacks too. */
+/**
+ * How far an ordinary concept's own weight may rise: some words of its list also occur in attacks.
+ */
 const ORDINARY_RISE = 0.5;
 
-/** What hardly stands in a benign text, or only in those that the lists below know. */
+/** Concepts that hardly occur in benign texts, or only in those that the lists below recognise. */
 const TELLING = new Set(
   `override secrecy unconfirmed system-prompt recipient role persona from-now ai the-user authority
   approved urgent threat reply decode obey assurance safeguard remember hidden address tool-name
   sensitive-path shell marker decoded disguised destroy money access secret`.split(/\s+/),
 );
-/** What says that a text is an ordinary one: never a reason to suspect it. */
+/** Signs of an ordinary text: never a reason for suspicion. */
 const ORDINARY = new Set(
   `security-talk quoting manual letter legal narrative never we please people tool-doc may quoted
   identifier question`.split(/\s+/),
 );
 
 /**
- * How far a weight may rise above the first one: the generated texts hold too few ordinary ones to
- * prove that a pair of common words is an attack, however often it stands in one here.
+ * How far a weight may rise above the initial one: the generated texts have too few ordinary ones
+ * to prove that a pair of common words indicates an attack, however often it occurs in attacks
+ * here.
  */
 export function riseOf(feature: number): number {
   const name = nameFeature(feature);
@@ -153,8 +156,8 @@ export function riseOf(feature: number): number {
 }
 
 /**
- * How far a weight may fall: an attack stands among ordinary sentences, and those around it must
- * not excuse it, or whoever writes it would add some.
+ * How far a weight may fall: ordinary sentences around an attack must not excuse it, or an attacker
+ * would add some.
  */
 export function fallOf(feature: number): number {
   const name = nameFeature(feature);

@@ -1,10 +1,13 @@
-/** Numbers that only the seed decides (mulberry32), so that the same sources make the same texts. */
+/**
+ * Random numbers determined by the seed alone (mulberry32), so that the same sources give the same
+ * texts.
+ */
 export interface Random {
-  /** A whole number from 0, below `below`. */
+  /** A whole number from 0 up to, but not including, `below`. */
   below(below: number): number;
   pick<T>(items: readonly T[]): T;
   chance(probability: number): boolean;
-  /** A new list in another order. */
+  /** A shuffled copy of a list. */
   shuffle<T>(items: readonly T[]): T[];
 }
 

@@ -19,7 +19,7 @@ const EACH_BENIGN = 12;
 /** A grammar's template has many fillings. */
 const EACH_GRAMMAR_ATTACK = 30;
 const EACH_GRAMMAR_BENIGN = 40;
-/** How often each sentence of the prose is read, each time beside others. */
+/** How often each sentence of the prose is used, each time next to others. */
 const PROSE_ROUNDS = 3;
 const TALKS_OF_ATTACKS = 'security';
 
@@ -34,7 +34,7 @@ export function trainingTexts(): TrainingText[] {
   ];
 }
 
-/** Sentences of this project's own documents: long ordinary prose about approvals and rights. */
+/** Sentences from this project's own documents: long ordinary prose about approvals and rights. */
 function proseOf(random: Random): TrainingText[] {
   const folder = join(projectRoot, 'scripts/train-inbound/prose');
   const sentences = readdirSync(folder)
@@ -59,7 +59,7 @@ function attacksOf({ slots, attacks, benign }: LanguageTexts, random: Random): T
         const attack = fill(template, random, slots);
         const label = { kind: 'attack' as const, class: name as InboundClass };
         if (round % 9 < 2) return { ...label, text: attack };
-        // What is hidden so is of another class in some ways of hiding, and of its own in others.
+        // Without a class: some disguises change it, others keep it.
         if (round % 9 === 2) return { kind: 'attack' as const, text: disguise(attack, random) };
         const genre = random.pick(around);
         const sentences = Array.from({ length: 1 + random.below(4) }, () =>

@@ -13,7 +13,7 @@ const PULL = 0.0001;
 /** Units of a weight. */
 const UNIT = 1 / 32;
 
-/** A multinomial logistic regression; classes that have more texts do not weigh more. */
+/** A multinomial logistic regression; classes with more texts do not weigh more. */
 export function trainClasses(passages: readonly ClassedFeatures[], seed: number): Int8Array {
   const count = INBOUND_CLASSES.length;
   const weights = new Float64Array(count * CLASS_FEATURES);

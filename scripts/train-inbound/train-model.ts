@@ -25,48 +25,55 @@ export interface TrainingText {
   readonly kind: 'attack' | 'benign';
   /** Of an attack. */
   readonly class?: InboundClass;
-  /** The attack itself, where ordinary sentences stand around it. */
+  /** The attack itself, if ordinary sentences surround it. */
   readonly attack?: string;
   readonly isDescription?: boolean;
 }
 
 const EPOCHS = 8;
 const RATE = 0.08;
-/** How strongly weights are drawn back to the first ones: a pair seen once proves little. */
+/** How strongly weights are pulled back to the initial ones: a pair seen once proves little. */
 const PULL = 0.0006;
-/** A false alarm costs more than a miss: hard benign texts are rarer here than in the world. */
+/**
+ * A false alarm costs more than a miss: hard benign texts are rarer here than in the real world.
+ */
 const BENIGN_COST = 3.5;
-/** What a passage must be worth more than 0: the margin that unknown benign texts have. */
+/**
+ * The distance from 0 that training demands of a passage's score, as a reserve for unknown benign
+ * texts.
+ */
 const MARGIN = 0.8;
 const UNIT = 1 / 1000;
 const ALL_COUNT = FEATURE_COUNT + WORDING_COUNT;
-/** How far one wording's weight may rise and fall: no single word decides. */
+/** How far one wording's weight may rise and fall, so that no single word decides. */
 const WORDING_RISE = 0.7;
 const WORDING_FALL = 0.5;
 const WORDING_UNIT = 1 / 128;
-/** How much of a passage's wording is left out at each step, so that no wording is relied on. */
+/** The share of a passage's wordings dropped at each step, so that the model relies on none. */
 const LEFT_OUT = 0.2;
 const DECODED = conceptNumber('decoded');
 
 interface Passage {
-  /** Concepts first, then wordings, from `FEATURE_COUNT`. */
+  /** Concepts first, then wordings, starting at `FEATURE_COUNT`. */
   readonly features: Int32Array;
-  /** How much each wording counts. */
+  /** The weight of each wording. */
   readonly share: number;
 }
 
-/** The texts' passages as features; a text is a list of those that could ask for something. */
+/**
+ * The texts' passages as features; a text is a list of the passages that could contain a request.
+ */
 interface Bag {
   readonly passages: readonly Passage[];
-  /** Features for the class of each passage, of an attack only; none of what was decoded. */
+  /** Features for the class of each passage, for attacks only; empty for decoded passages. */
   readonly classed: readonly (readonly number[])[];
   readonly class: InboundClass | undefined;
   readonly isAttack: boolean;
 }
 
 /**
- * Several passages, one label: of an attack's text the most suspicious passage is the attack, of
- * a benign text none is. So each step moves that one, and all of the benign ones above the margin.
+ * One label for several passages: in an attack's text the most suspicious passage is the attack; in
+ * a benign text none is. So each step adjusts that passage, and all benign ones above the margin.
  */
 export function trainModel(texts: readonly TrainingText[], seed: number): Model {
   const bags = texts.map(toBag).filter(({ passages }) => passages.length > 0);
@@ -169,7 +176,7 @@ function toBag({ text, kind, class: name, attack, isDescription }: TrainingText)
   )) {
     examined.passages.forEach((passage, index) => {
       if (!isScored(passage)) return;
-      // An ordinary sentence beside an attack is none, however suspicious it looks.
+      // An ordinary sentence beside an attack is not one, however suspicious it looks.
       if (place !== undefined && (passage.start >= place.end || passage.end <= place.start)) return;
       passages.push(allFeatures(examined, index));
       if (!isAttack) return;
@@ -180,7 +187,7 @@ function toBag({ text, kind, class: name, attack, isDescription }: TrainingText)
   return { passages, classed, class: name, isAttack };
 }
 
-/** Where an attack stands in its text: by its longest part that no carrier writes otherwise. */
+/** Locates an attack in its text by its longest part that no carrier rewrites. */
 function placeOf(attack: string, text: string): { start: number; end: number } | undefined {
   const parts = attack.split(/["\n\\]/);
   const part = parts.reduce((longest, one) => (one.length > longest.length ? one : longest), '');

@@ -12,7 +12,7 @@ export const EN_GRAMMAR: LanguageTexts = {
   benign: { ...EN_ORDINARY_GRAMMAR, ...EN_REPORTED },
 };
 
-/** The same slots: without much grammar, and many turns of phrase. */
+/** The same slots: little grammar, and many turns of phrase. */
 export const EN_PLAIN: LanguageTexts = {
   slots: EN_SLOTS,
   attacks: EN_PLAIN_ATTACKS,

@@ -10,7 +10,7 @@ import { ZH_GRAMMAR } from './zh.ts';
 
 /**
  * Grammars: what is asked, by whom, of whom, how secretly and why, in each combination; and the
- * same words reported, quoted, forbidden, documented, or said to a person.
+ * same words reported, quoted, forbidden, documented, or addressed to a person.
  */
 export const GRAMMARS: readonly LanguageTexts[] = [
   EN_GRAMMAR,

@@ -1,6 +1,6 @@
 import type { LanguageTexts } from '../language-texts.ts';
 
-/** Turns of phrase beside the grammars: German, French, Spanish, Chinese, Japanese. */
+/** Turns of phrase in addition to the grammars: German, French, Spanish, Chinese, Japanese. */
 export const PLAIN: readonly LanguageTexts[] = [
   {
     slots: {

@@ -1,6 +1,6 @@
 import type { LanguageTexts } from '../language-texts.ts';
 
-/** Languages without a lexicon of their own: their wording decides. */
+/** Languages without their own lexicon: their wording decides. */
 export const MORE_GRAMMARS: readonly LanguageTexts[] = [
   {
     slots: {

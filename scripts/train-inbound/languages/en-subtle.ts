@@ -1,6 +1,6 @@
 import type { LanguageTexts } from '../language-texts.ts';
 
-/** Attacks that are polite or roundabout, and ordinary texts that come near them. */
+/** Polite or roundabout attacks, and ordinary texts that resemble them. */
 export const EN_SUBTLE: LanguageTexts = {
   attacks: {
     authority_claim: `

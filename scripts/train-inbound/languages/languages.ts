@@ -24,7 +24,9 @@ function joinLines(
   return Object.fromEntries(names.map((name) => [name, `${one[name] ?? ''}${other[name] ?? ''}`]));
 }
 
-/** All templates, one entry a language: an attack stands among benign texts of its own. */
+/**
+ * All templates, one entry per language: an attack is surrounded by benign texts of its language.
+ */
 export const LANGUAGES: readonly LanguageTexts[] = [
   join(EN, join(EN_SUBTLE, EN_ORDINARY)),
   join(DE, DE_MORE),

@@ -1,4 +1,6 @@
-/** Ordinary English that is easily taken for an attack: documents, talk, notices of all kinds. */
+/**
+ * Ordinary English that is easily mistaken for an attack: documents, talk, notices of all kinds.
+ */
 export const EN_PLAIN_BENIGN = {
   security: `
 {The report|Our analysis|This advisory|The talk|Her thesis} {describes|lists|covers|compares|rates} {six ways|the usual tricks|patterns|techniques} by which {documents|web pages|mails|strangers} {steer|mislead|capture|hijack} {an assistant|agents|chatbots|language models}.

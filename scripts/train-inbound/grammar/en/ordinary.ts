@@ -1,4 +1,4 @@
-/** Ordinary texts in the imperative, about work, money, speed and secrets, addressed to persons. */
+/** Ordinary texts in the imperative about work, money, speed and secrets, addressed to people. */
 export const EN_ORDINARY_GRAMMAR = {
   letters: `
 {Hi|Dear|Hello|Hey|Good morning} [[person]], {could you|can you|would you|please|would you mind if I ask you to} [[chore]]{?|? Thanks!|? It is rather urgent.|. Kind regards, Eva|. Thanks in advance!}

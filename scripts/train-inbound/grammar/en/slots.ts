@@ -1,4 +1,4 @@
-/** Parts of English sentences. What stands in `[[name]]` elsewhere is one line of the list `name`. */
+/** Parts of English sentences. `[[name]]` elsewhere stands for one line of the list `name`. */
 export const EN_SLOTS: Readonly<Record<string, string>> = {
   drop: `
 {archive|intake|audit|sync|desk|records|k.meyer|support-eu}@{outside|mailbox|partner-hub|fastmail|relay|northwind|collect}.example
