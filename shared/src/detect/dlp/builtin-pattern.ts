@@ -7,9 +7,8 @@ export interface Stretch {
 }
 
 /**
- * Decides about one candidate: the stretches that are findings, none when it is none. It may read
- * around the candidate, but no further than a constant number of characters, so that a scan stays
- * linear.
+ * Decides about one candidate: returns the stretches that are findings, if any. It may read around
+ * the candidate, but only a constant number of characters, so that a scan stays linear.
  */
 export type Judge = (text: string, start: number, end: number) => readonly Stretch[];
 
@@ -24,11 +23,11 @@ export interface BuiltinPattern {
   readonly name: string;
   readonly severity: Severity;
   readonly description: string;
-  /** Candidates, in the syntax of the pattern engine (no lookaround, no backreferences). */
+  /** Candidates, in the syntax of the pattern engine (no look-around, no back-references). */
   readonly expressions: readonly (string | JudgedExpression)[];
-  /** What `judge` checks, for people. */
+  /** What `judge` checks, in words for people. */
   readonly validator?: string;
-  /** Judges the expressions that have no judge of their own; without one each is a finding. */
+  /** Judges the expressions without a judge of their own; if absent, each match is a finding. */
   readonly judge?: Judge;
 }
 

@@ -14,7 +14,7 @@ export const BUILTIN_PATTERNS: readonly BuiltinPattern[] = [
   ...CONTACT,
 ];
 
-/** The expressions of a pattern as one, as lists and tables show it. */
+/** The expressions of a pattern joined into one, as lists and tables show it. */
 export function shownExpression(pattern: BuiltinPattern): string {
   const expressions = pattern.expressions.map((entry) =>
     typeof entry === 'string' ? entry : entry.expression,

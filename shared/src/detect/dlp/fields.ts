@@ -1,14 +1,13 @@
 /**
  * The value that belongs to a label in a text: `label: value`, `"label": "value"`,
- * `<label>value</label>`, `label is value`, a column under it, a place in VALUES (…).
- *
- * Every expression here runs on a slice of bounded length, so that a scan stays linear.
+ * `<label>value</label>`, `label is value`, a column below it, a position in VALUES (…). Every
+ * expression here runs on a slice of bounded length, so that a scan stays linear.
  */
 import type { Stretch } from './builtin-pattern.ts';
 
 /**
- * How surely the value belongs to the label: `assigned` by a sign, `column` by its place,
- * `prose` by a word such as "is", `adjacent` by nothing but a space.
+ * How certain it is that the value belongs to the label: `assigned` by a sign, `column` by its
+ * position, `prose` by a word such as "is", `adjacent` only by a space.
  */
 export type Link = 'assigned' | 'column' | 'prose' | 'adjacent';
 
@@ -17,13 +16,13 @@ export interface FieldValue extends Stretch {
   readonly quoted: boolean;
 }
 
-/** Characters of a value, and between a label and its value. */
+/** Limits on a value's length, and on the distance from its label. */
 const MAX_VALUE = 256;
 const MAX_GAP = 96;
 
 const WORD = /[A-Za-z0-9_$\-\u00c0-\u024f]/;
 
-/** The whole identifier that a label stands in: `DB_PASSWORD_PROD` for `PASSWORD`. */
+/** The whole identifier that contains a label: `DB_PASSWORD_PROD` for `PASSWORD`. */
 export function identifierAround(text: string, start: number, end: number): string {
   let from = start;
   while (from > 0 && start - from < 40 && WORD.test(text[from - 1] ?? '')) from--;
@@ -54,7 +53,7 @@ const CJK = /^["'」』]?[ \t]{0,2}(?:は|是|为|為|が|を|：|は、|는|은
 const ADJACENT =
   /^["'`]?(?:[ \t]{1,4}|[ \t]{0,3}\n[ \t]{0,8})(?:#[ \t]?|no\.?[ \t]|nr\.?[ \t]|n°[ \t]?)?/i;
 
-/** The values that a label may have, the surest first. */
+/** The possible values of a label, most certain first. */
 export function fieldValues(text: string, labelEnd: number): FieldValue[] {
   const from = identifierEnd(text, labelEnd);
   const gap = text.slice(from, from + MAX_GAP);
@@ -90,7 +89,7 @@ const QUOTES: Readonly<Record<string, string>> = {
 
 function valueAt(text: string, at: number, link: Link): FieldValue | undefined {
   let start = at;
-  // Escaped quotes of JSON in JSON; prefixes of strings (`b'…'`, `r"…"`); a second quote.
+  // Escaped quotes of JSON in JSON; string prefixes (`b'…'`, `r"…"`); a second quote.
   const opening = /^[ \t]{0,4}(?:[brfu@$](?=["']))?(\\{0,3}["'`]{1,3}|[“„«‘「『])?/.exec(
     text.slice(start, start + 12),
   );
@@ -115,7 +114,7 @@ function quotedLength(slice: string, quote: string): number {
   return slice.length;
 }
 
-/** Up to white space; a separator belongs to the value where more of the value follows it. */
+/** Up to white space; a separator belongs to the value if more of the value follows. */
 function bareLength(slice: string): number {
   let i = 0;
   for (; i < slice.length; i++) {
@@ -134,15 +133,15 @@ function bareLength(slice: string): number {
   return i;
 }
 
-/** Lines of a table below its head that are read. */
+/** Table lines read below its header. */
 const MAX_ROWS = 4;
 const MAX_LINE = 600;
 
-/** Values in the column under a label (CSV, TSV, Markdown) or at its place in SQL's VALUES. */
+/** Values in the column below a label (CSV, TSV, Markdown) or at its position in SQL's VALUES. */
 function columnValues(text: string, labelEnd: number): FieldValue[] {
   const after = text.slice(labelEnd, labelEnd + MAX_LINE);
   if (!/^["'`)\]]?[ \t]{0,20}[,;|\t\n\r)]/.test(after)) return [];
-  // Looked for in slices: a text may be one long line of labels.
+  // Searched in slices: a text may be one long line of labels.
   const from = Math.max(0, labelEnd - MAX_LINE - 1);
   const feed = text.slice(from, labelEnd).lastIndexOf('\n');
   if (feed < 0 && from > 0) return [];
@@ -187,7 +186,7 @@ function rows(text: string, lineStart: number, labelEnd: number, lineEnd: number
   return values;
 }
 
-/** The cells of one line. Quoted cells may hold the delimiter. */
+/** The cells of one line. Quoted cells may contain the delimiter. */
 function cells(text: string, from: number, to: number, delimiter: string): FieldValue[] {
   const found: FieldValue[] = [];
   let start = from;

@@ -4,20 +4,20 @@ import type { Stretch } from './builtin-pattern.ts';
 import type { Leaf } from './json-document.ts';
 import type { TextFinding } from './scan-contract.ts';
 
-/** A finding with its place in the text that was given. */
+/** A finding with its place in the given text. */
 export interface Found extends Stretch {
   readonly pattern: string;
   readonly severity: Severity;
-  /** Empty where nothing was disguised. */
+  /** Empty if nothing was disguised. */
   readonly disguise: readonly string[];
 }
 
-/** A finding in a document of a JSON value: the leaves that it touches, one unless it is split. */
+/** A finding in a document of a JSON value: the leaves that it covers; one, unless it is split. */
 export interface FoundInLeaves extends Found {
   readonly leaves: readonly Leaf[];
 }
 
-/** Characters of a place that a finding tells. */
+/** Maximum length of a finding's place. */
 const MAX_PLACE = 256;
 
 export function toTextFinding({ pattern, severity, start, end, disguise }: Found): TextFinding {
@@ -25,7 +25,7 @@ export function toTextFinding({ pattern, severity, start, end, disguise }: Found
   return disguise.length > 0 ? { ...finding, disguise } : finding;
 }
 
-/** Findings as records hold them. A key in which something was found stands in no place. */
+/** Findings as records hold them. A key that contains a finding appears as `*` in places. */
 export function toDlpFindings(found: readonly FoundInLeaves[]): DlpFinding[] {
   const secret = new Set<string>();
   for (const { leaves } of found) {
@@ -50,8 +50,8 @@ const RANK: Readonly<Record<Severity, number>> = {
 };
 
 /**
- * One value, one finding: of findings that overlap, a later one stays only when it is of another
- * pattern and either in plain sight or severer.
+ * One value, one finding: of overlapping findings, a later one is kept only if it is of another
+ * pattern and is either undisguised or more severe.
  */
 export function withoutDoubles(found: Found[]): Found[] {
   if (found.length < 2) return found;

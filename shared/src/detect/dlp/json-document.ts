@@ -1,7 +1,7 @@
 /** A JSON value laid out as one text, so that one scan reads it and a key stands before its value. */
 
 export interface Leaf {
-  /** JSON Pointer, whole. */
+  /** The complete JSON Pointer. */
   readonly pointer: string;
   readonly key: string;
   readonly kind: 'string' | 'number' | 'key';
@@ -18,10 +18,10 @@ export interface JsonDocument {
   readonly leaves: readonly Leaf[];
 }
 
-/** Where a value stands: the last step to it, and the place of what it is in. */
+/** Where a value stands: the last step to it, and the place of its container. */
 type Place = { readonly within: Place; readonly step: string | number } | null;
 
-/** Its pointer is written when somebody asks: nearly nobody does. */
+/** The pointer is only built on request, which is rare. */
 class PlacedLeaf implements Leaf {
   readonly kind: Leaf['kind'];
   readonly value: string;
@@ -63,20 +63,20 @@ function stepOf(step: string | number): string {
   return `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** Between two leaves. A line separator, which no pattern crosses and no JSON text holds bare. */
+/** Between two leaves. A line separator, which no pattern crosses and which JSON text escapes. */
 export const LEAF_END = '\n\u2028\n';
 
 const QUOTED_END = `"${LEAF_END}`;
 
-/** A document is closed at this length; a leaf that is longer stands alone. */
+/** A document ends at this length; a longer leaf gets its own. */
 const MAX_DOCUMENT = 1_000_000;
-/** Deeper values than the parsers of the product let through. */
+/** Values nested deeper than the product's parsers allow. */
 const MAX_DEPTH = 200;
 
 /**
  * The documents of a value; most have one.
  *
- * @param hasAllKeys whether each key may be a value: of the short ones each name once
+ * @param hasAllKeys whether every key may be a value; each short one is then included once
  * @throws RangeError for a value that is nested too deeply
  */
 export function jsonDocuments(value: unknown, hasAllKeys = false): readonly JsonDocument[] {
@@ -88,7 +88,7 @@ export function jsonDocuments(value: unknown, hasAllKeys = false): readonly Json
 
 class DocumentWriter {
   readonly documents: JsonDocument[] = [];
-  /** The names of keys that stand in a document already. */
+  /** The names of keys already in a document. */
   readonly #seen: Set<string> | null;
   #pieces: string[] = [];
   #leaves: Leaf[] = [];
@@ -107,7 +107,7 @@ class DocumentWriter {
     this.#length = 0;
   }
 
-  /** @param step to it from the place of what it is in */
+  /** @param step to it from its container's place */
   write(
     node: unknown,
     within: Place,
@@ -162,12 +162,12 @@ class DocumentWriter {
   }
 }
 
-/** Whether a key could hold a value itself; names of fields are short and without digits. */
+/** Whether a key could itself hold a value; field names are short and without digits. */
 function isTelling(name: string): boolean {
   return name.length >= 8 && (name.length >= 16 || /[\d@]|[\u0080-\uffff]/.test(name));
 }
 
-/** The leaf that a place of the document belongs to. */
+/** The leaf at a place of the document. */
 export function leafAt(leaves: readonly Leaf[], at: number): Leaf | undefined {
   let low = 0;
   let high = leaves.length - 1;

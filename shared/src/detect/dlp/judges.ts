@@ -5,7 +5,9 @@ import { isMonotonous } from './validators/secret-value.ts';
 
 const PLACEHOLDER = /x{5,}|your[_-]?|placeholder|redacted|insert|replace|changeme|\.\.\.|dummy/i;
 
-/** A key of an issuer's form, unless it only shows the form: `ghp_xxxxxxxx`, `sk-your-key`. */
+/**
+ * A key in an issuer's form, unless it only illustrates the form: `ghp_xxxxxxxx`, `sk-your-key`.
+ */
 export const realKey: Judge = (text, start, end) => {
   const key = text.slice(start, Math.min(end, start + 200));
   const body = key.slice(key.search(/[_.\-/:=]/) + 1);
@@ -13,7 +15,7 @@ export const realKey: Judge = (text, start, end) => {
   return new Set(body).size < 5 ? NOTHING : [{ start, end }];
 };
 
-/** As `realKey`; the form is common, so that the rest must look made by a machine. */
+/** Like `realKey`; the form is common, so the rest must look random. */
 export const machineMade: Judge = (text, start, end) => {
   const key = text.slice(start, Math.min(end, start + 200));
   const body = key.slice(key.search(/[_\-:]/) + 1);
@@ -21,7 +23,7 @@ export const machineMade: Judge = (text, start, end) => {
   return new Set(body).size < 10 ? NOTHING : realKey(text, start, end);
 };
 
-/** Characters around a candidate that tell what it is. */
+/** Context around a candidate that tells what it is. */
 export function around(
   text: string,
   start: number,
@@ -32,7 +34,9 @@ export function around(
   return `${text.slice(Math.max(0, start - before), start)} ${text.slice(end, end + after)}`;
 }
 
-/** Whether a number goes on beyond its candidate, as a decimal, a path or a longer number does. */
+/**
+ * Whether a number continues beyond its candidate, as a decimal, a path or a longer number does.
+ */
 export function isPartOfLonger(text: string, { start, end }: Stretch): boolean {
   return (
     /[\d][.,\-_/: ]?$/.test(text.slice(Math.max(0, start - 2), start)) ||

@@ -10,7 +10,7 @@ beforeAll(() => {
 });
 afterAll(() => scanner.close());
 
-/** Of some length, with nothing in it. */
+/** A text of some length with nothing in it. */
 const filler = (length: number): string => 'Nothing to see in this line.\n'.repeat(length / 29);
 
 describe('a text of many megabytes', () => {

@@ -1,22 +1,22 @@
-/** Values in the neighbourhood of a label, where their form is more telling than their place. */
+/** Values near a label, for patterns whose form tells more than their place. */
 import type { Stretch } from './builtin-pattern.ts';
 import { fieldValues } from './fields.ts';
 
 export interface Neighbourhood {
-  /** Characters behind the label. */
+  /** Characters after the label. */
   readonly after: number;
   /** Characters before the label, for "1984-03-12 (date of birth)". */
   readonly before: number;
 }
 
 const DIGIT = /\d/;
-/** Characters behind a label in which its column and its places in a statement stand. */
+/** Characters after a label within which its column and its positions in a statement are read. */
 const FAR = 3000;
 
 /**
- * Stretches of a form near a label: behind it first, then in its column, then before it.
+ * Stretches of a form near a label: after it first, then in its column, then before it.
  *
- * @param find every stretch of the form in a short text, by its offsets there
+ * @param find all stretches of the form in a short text, by their offsets there
  */
 export function findNear(
   text: string,
@@ -25,11 +25,11 @@ export function findNear(
   { after, before }: Neighbourhood,
   find: (window: string) => readonly Stretch[],
 ): readonly Stretch[] {
-  // A value behind a full stop and a space belongs to the next sentence.
+  // A value after a full stop and a space belongs to the next sentence.
   const behind = text.slice(end, end + after);
   const near = find(behind)[0];
   if (near && near.start < sentenceEnd(behind)) return [shift(near, end)];
-  // Every form has a digit; without one the places of a value need not be looked for.
+  // Every form has a digit; without one, the places of a value need not be searched.
   if (!DIGIT.test(text.slice(Math.max(0, start - before), end + FAR))) return [];
   const inColumn: Stretch[] = [];
   for (const value of fieldValues(text, end)) {
@@ -53,7 +53,7 @@ function sentenceEnd(window: string): number {
   return stop ? stop.index + 4 : window.length;
 }
 
-/** Every match of an expression as a stretch; with a group, the group's. */
+/** Every match of an expression as a stretch; if it has a group, the group's. */
 export function stretches(expression: RegExp, accept: (value: string) => boolean = () => true) {
   return (window: string): readonly Stretch[] => {
     const found: Stretch[] = [];

@@ -1,4 +1,4 @@
-/** Numbers that nobody has to hide: by their check digits alone some of them could be cards. */
+/** Numbers that are not sensitive: by their check digits alone some of them could be cards. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { createDlpScanner } from './scanner.ts';
 
@@ -6,7 +6,7 @@ const scanner = createDlpScanner();
 afterAll(() => scanner.close());
 
 let state = 7;
-/** From 0 to below 1, the same at every run. */
+/** From 0 to below 1, the same in every run. */
 const random = (): number => {
   state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
   return state / 2_147_483_648;

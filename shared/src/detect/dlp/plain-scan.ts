@@ -1,4 +1,4 @@
-/** One text as it stands: candidates of the pattern engine, then their judges. */
+/** One text as it stands: the pattern engine's candidates, then their judges. */
 import type { Severity } from '../../ledger-record.ts';
 import {
   createPatternSet,
@@ -22,9 +22,9 @@ export interface PlainFinding {
 
 export interface PlainScan {
   /**
-   * What was found, and which disguises the text may hold.
+   * The findings, and the disguises that the text may contain.
    *
-   * @throws ScanBudgetError where the budget of the text ends
+   * @throws ScanBudgetError when the text's budget is exhausted
    */
   scan(text: string, budget: ScanBudget): PlainScanned;
   close(): void;
@@ -35,7 +35,7 @@ export interface PlainScanned {
   readonly gates: ReadonlySet<Gate>;
 }
 
-/** Of nearly all texts. */
+/** For nearly all texts. */
 const NOTHING: PlainScanned = { findings: [], gates: new Set() };
 
 interface Entry {
@@ -44,11 +44,14 @@ interface Entry {
   readonly judge?: Judge;
 }
 
-/** The longest slice in which the rest of a text is read when a pattern has more matches than `find` tells. */
+/**
+ * The longest slice in which the rest of a text is read when a pattern has more matches than `find`
+ * returns.
+ */
 const SLICE = 8192;
 const OVERLAP = 256;
 
-/** @throws PatternSyntaxError for a tenant's pattern that the engine does not take */
+/** @throws PatternSyntaxError for a tenant's pattern that the engine rejects */
 export function createPlainScan(options: DlpScannerOptions): PlainScan {
   const builtin = builtinSet();
   const { set, gateOf: gates } = builtin;
@@ -68,7 +71,7 @@ export function createPlainScan(options: DlpScannerOptions): PlainScan {
       if (matches.length === 0 && customSet === undefined) return NOTHING;
       const findings: PlainFinding[] = [];
       const open = new Set<Gate>();
-      // A mark of a disguise tells all that it has to tell when it is seen once.
+      // One occurrence of a disguise's mark is enough.
       const isWanted = (id: string) => entries.has(id);
       for (const match of everyMatch(set, text, matches, budget, isWanted)) {
         const gate = gates.get(match.id);
@@ -104,8 +107,8 @@ interface BuiltinSet {
 }
 
 /**
- * One set for all scanners of the thread, since it takes megabytes and milliseconds: what a tenant
- * changed of a pattern is applied to its matches.
+ * One set for all scanners of the thread, since it takes megabytes and milliseconds: a tenant's
+ * changes to a pattern are applied to its matches.
  */
 let shared: BuiltinSet | undefined;
 
@@ -157,7 +160,7 @@ function judge(entry: Entry, text: string, match: PatternMatch, findings: PlainF
   }
 }
 
-/** What `find` tells of the text as a whole. */
+/** What `find` returns for the whole text. */
 function firstMatches(set: PatternSet, text: string, budget: ScanBudget): readonly PatternMatch[] {
   budget.read(text.length);
   const matches = set.find(text);
@@ -166,7 +169,7 @@ function firstMatches(set: PatternSet, text: string, budget: ScanBudget): readon
 }
 
 /**
- * Every match, also of patterns with more than `find` tells: an attacker could put a hundred
+ * Every match, even of patterns with more than `find` returns: an attacker could put a hundred
  * harmless candidates before the one that counts.
  */
 function* everyMatch(
@@ -180,7 +183,7 @@ function* everyMatch(
   const resumeAt = cappedAt(matches, isWanted);
   if (resumeAt.size === 0) return;
   let at = Math.min(...resumeAt.values());
-  // As long as what a hundred matches took, so that little is read twice.
+  // As long as the text that held a hundred matches, so that little is read twice.
   let size = Math.min(SLICE, at + 2 * OVERLAP);
   while (at < text.length) {
     budget.read(Math.min(size, text.length - at));
@@ -199,7 +202,7 @@ function* everyMatch(
   }
 }
 
-/** Where the matches of each pattern end that reached the bound. */
+/** Where the matches of each pattern that reached the limit end. */
 function cappedAt(
   matches: readonly PatternMatch[],
   isWanted: (id: string) => boolean,
@@ -220,8 +223,8 @@ function cappedAt(
 const RANK: Readonly<Record<string, number>> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 };
 
 /**
- * One value, one finding: of two built-in patterns that overlap, the severer stays, then the
- * longer one. A tenant's own pattern is always told.
+ * One value, one finding: of overlapping built-in patterns, the more severe is kept, then the
+ * longer. A tenant's own pattern is always reported.
  */
 function withoutLesser(findings: readonly PlainFinding[]): readonly PlainFinding[] {
   if (findings.length < 2) return findings;

@@ -6,9 +6,9 @@ interface Mark extends Stretch {
 }
 
 /**
- * A copy of a JSON value with `[REDACTED:<pattern>]` in the place of what was found.
+ * A copy of a JSON value with `[REDACTED:<pattern>]` in place of what was found.
  *
- * @returns what could be replaced, and what still stands: numbers, keys, values split over fields
+ * @returns what was replaced, and what remains: numbers, keys, values split over fields
  */
 export function redactFound(
   value: unknown,

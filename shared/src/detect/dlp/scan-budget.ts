@@ -1,9 +1,9 @@
 /**
- * How much work one text may cost, all its readings together. Texts can be written that have many
- * readings, each full of candidates; what nobody can look at in bounded time is not let through.
+ * How much work one text may cost, with all its readings. Some texts have many readings, each full
+ * of candidates; what cannot be examined in bounded time is not let through.
  */
 
-/** The text could not be looked at whole. On the enforcement path this is a denial. */
+/** The text could not be examined completely. On the enforcement path this is a denial. */
 export class ScanBudgetError extends Error {
   constructor() {
     super('the text takes too long to be scanned');
@@ -13,37 +13,37 @@ export class ScanBudgetError extends Error {
 
 export interface ScanBudget {
   /**
-   * Before the engine reads a text or a slice of it.
+   * Called before the engine reads a text or a slice of it.
    *
-   * @throws ScanBudgetError where no budget is left
+   * @throws ScanBudgetError when no budget is left
    */
   read(characters: number): void;
   /**
-   * What a reading found, of the marks of disguises too.
+   * Charges what a reading found, including marks of disguises.
    *
-   * @throws ScanBudgetError where no budget is left
+   * @throws ScanBudgetError when no budget is left
    */
   found(matches: number): void;
   /**
-   * Before a candidate is judged.
+   * Called before a candidate is judged.
    *
-   * @throws ScanBudgetError where no budget is left
+   * @throws ScanBudgetError when no budget is left
    */
   judge(): void;
 }
 
-/** UTF-16 units that the engine reads, for each of a text and for every text. */
+/** UTF-16 units that the engine reads: per unit of the text, and for any text. */
 const READ_EACH = 12;
 const READ_AT_LEAST = 64 * 1024;
-/** Characters that a call into the engine costs beside those of its text. */
+/** Fixed cost of an engine call, in characters. */
 const CALL = 64;
-/** Characters that the engine reads in the time that a match takes. */
+/** Characters that the engine reads in the time of one match. */
 const MATCH = 12;
-/** Candidates that are judged: one in so many characters, and for every text. */
+/** Candidates that are judged: one per so many characters, and a number for any text. */
 const CHARACTERS_A_CANDIDATE = 6;
 const CANDIDATES_AT_LEAST = 4096;
 
-/** @param length UTF-16 units of the text as it was given */
+/** @param length UTF-16 units of the original text */
 export function createScanBudget(length: number): ScanBudget {
   return new BudgetOfLength(length);
 }

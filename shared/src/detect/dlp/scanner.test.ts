@@ -11,7 +11,7 @@ const patternsIn = (text: string): string[] => scanner.scanText(text).map(({ pat
 const KEY = 'AKIAQ7MZ3HTXW5RBNC2V';
 const PEM = `-----BEGIN PRIVATE KEY-----\n${'MIIEvQIBADANBgkq'.repeat(4)}\n-----END PRIVATE KEY-----`;
 
-/** Per pattern: what is one, and what only looks like one. */
+/** Per pattern: true examples, and texts that only look like one. */
 const CASES: Readonly<Record<string, { found: string[]; passed: string[] }>> = {
   aws_access_key_id: {
     found: [KEY, `id=${KEY}`],

@@ -33,13 +33,13 @@ import { inStretches } from './stretches.ts';
 import { cardIssuer } from './validators/payment-card.ts';
 
 /**
- * A scanner for one set of settings. It is made once and used for every text.
+ * A scanner for one set of settings, made once and used for every text.
  *
- * @throws PatternSyntaxError for a pattern of the tenant that the engine does not take
+ * @throws PatternSyntaxError for a pattern of the tenant that the engine rejects
  */
 export function createDlpScanner(options: DlpScannerOptions = {}): DlpScanner {
   const plain = createPlainScan(options);
-  // A tenant's pattern may be of anything, also of what the name of a field usually is.
+  // A tenant's pattern may match anything, even ordinary field names.
   const hasAllKeys = (options.custom?.length ?? 0) > 0;
   const inValue = (value: unknown): FoundInLeaves[] => {
     const documents = jsonDocuments(value, hasAllKeys);
@@ -59,7 +59,7 @@ export function createDlpScanner(options: DlpScannerOptions = {}): DlpScanner {
   };
 }
 
-/** Times that what is left is scanned again: behind one finding another may stand. */
+/** How often the remainder is scanned again: one finding may hide another. */
 const MAX_PASSES = 4;
 
 function redact(
@@ -82,7 +82,7 @@ function redact(
   return { value: current, redacted: toDlpFindings(redacted), taken, failed: true };
 }
 
-/** Of a finding that lies in one leaf. */
+/** For a finding within one leaf. */
 function textOf({ start, end, leaves: [leaf] }: FoundInLeaves): string {
   return leaf ? leaf.value.slice(start - leaf.start, end - leaf.start) : '';
 }
@@ -119,12 +119,15 @@ function readingsOf(plain: PlainScan, text: string): Found[] {
   return readings(plain, text, createScanBudget(text.length));
 }
 
-/** Disguises within each other that are always undone: a text of which not all can be is not let through. */
+/**
+ * Levels of nested disguises that are always undone: a text for which that is impossible is not let
+ * through.
+ */
 const SURE_DEPTH = 2;
 
 /**
- * A text as it stands and in its readings, the least disguised first: to `SURE_DEPTH` all of them,
- * deeper as many as the budget allows.
+ * A text as it stands and its readings, least disguised first: all of them down to `SURE_DEPTH`,
+ * deeper ones as the budget allows.
  *
  * @throws ScanBudgetError
  */
@@ -139,7 +142,7 @@ function readings(plain: PlainScan, text: string, budget: ScanBudget): Found[] {
     if (scanned === undefined) break;
     const { findings, gates } = scanned;
     for (const finding of findings) add(found, finding, reading.text, origin, turned);
-    // Of a text with so many findings the caller is told the first ones.
+    // Of too many findings, the caller gets the first ones.
     if (found.length >= MAX_FINDINGS) break;
     if (depth >= MAX_DEPTH) continue;
     const decoded = decodedView(reading.text, gates);
@@ -167,19 +170,19 @@ function tryScan(plain: PlainScan, { text }: Reading, budget: ScanBudget) {
   }
 }
 
-/** Forms that numbers have by chance when they are turned around. */
+/** Forms that reversed numbers have by chance. */
 const NOT_TURNED = new Set(['phone_number', 'national_id']);
 
-/** A number that begins like a card as it stands is one with a wrong digit, not one turned around. */
+/** A number that begins like a card is a mistyped card, not a reversed one. */
 function isMistyped(reading: string, { start, end }: Stretch): boolean {
   const digits = reading.slice(start, end).replace(/\D/g, '');
   return cardIssuer([...digits].reverse().join('')) === 'strong';
 }
 
-/** Characters in which other numbers tell that a number stands in a list. */
+/** Context in which other numbers show that a number is part of a list. */
 const LIST = 300;
 
-/** One number in forty could be a card that is turned around. */
+/** One number in forty passes as a reversed card. */
 function isInList(reading: string, { start, end }: Stretch): boolean {
   const near = `${reading.slice(Math.max(0, start - LIST), start)} ${reading.slice(end, end + LIST)}`;
   return (near.match(/\d{12,}/g)?.length ?? 0) > 2;
@@ -212,7 +215,7 @@ function composed(outer: Origin | undefined, inner: Origin): Origin {
   };
 }
 
-/** Patterns that a value split into pieces still shows for certain. */
+/** Patterns too open to be certain in a value that is split into pieces. */
 const SPLIT_OPEN = new Set([
   'email_address',
   'phone_number',
@@ -225,7 +228,7 @@ const SPLIT_OPEN = new Set([
   'us_ssn',
   'uk_nino',
 ]);
-/** Of those, the ones that a whole run of pieces may be. */
+/** Patterns that count when they are a whole run of pieces, and only then. */
 const WHOLE_PIECES = new Set([
   'payment_card',
   'us_ssn',
@@ -235,7 +238,7 @@ const WHOLE_PIECES = new Set([
   'email_address',
 ]);
 
-/** Numbers that neighbours in a long list make by chance. */
+/** Numbers that neighbours in a long list form by chance. */
 const CARD_FIELD = /card|karte|carte|tarjeta|\bcc|\bpan\b/i;
 const BY_CHANCE = new Set(['payment_card', 'us_ssn', 'national_id']);
 
@@ -244,17 +247,17 @@ interface SplitFinding {
   readonly touched: readonly Piece[];
 }
 
-/** Pieces that are put together at once: of nearly all texts all of them. */
+/** Pieces that are joined at once: for nearly all texts, all of them. */
 const MAX_PIECES = 100_000;
 
-/** Looks for values in pieces that stand one after another. */
+/** Looks for values in consecutive pieces. */
 class Portions {
   readonly #plain: PlainScan;
   readonly #budget: ScanBudget;
   readonly #found: SplitFinding[] = [];
   #pieces: Piece[] = [];
 
-  /** @param length of the text that the pieces are of; pieces put together are longer than the text */
+  /** @param length of the text that contains the pieces; joined pieces are longer than it */
   constructor(plain: PlainScan, length: number) {
     this.#plain = plain;
     this.#budget = createScanBudget(2 * length);
@@ -320,7 +323,7 @@ function inDocument(plain: PlainScan, document: JsonDocument): FoundInLeaves[] {
     const leaf = leafAt(leaves, one.end - 1);
     const first = leafAt(leaves, one.start) ?? leaf;
     if (!leaf || !first) continue;
-    // What is found in the words that stand before a value belongs to the value.
+    // What is found in the words before a value belongs to the value.
     const isInside = one.start < first.start + first.value.length;
     const from = isInside ? first : leaf;
     const touched = leaves.slice(leaves.indexOf(from), leaves.indexOf(leaf) + 1);
@@ -344,12 +347,12 @@ function inDocument(plain: PlainScan, document: JsonDocument): FoundInLeaves[] {
   return found;
 }
 
-/** Whether leaves, or the strings in one, could make a run of pieces that is looked at. */
+/** Whether leaves, or the strings in one, could form a run of pieces that is examined. */
 function mayMakeRun(leaves: readonly Leaf[]): boolean {
   return mayBeNeighbours(leaves, false) || mayBeNeighbours(leaves, true);
 }
 
-/** Whether two leaves of one object or array stand in a row of which one could be telling. */
+/** Whether one object or array has two leaves in a row, of which one could be telling. */
 function mayBeNeighbours(leaves: readonly Leaf[], areKeys: boolean): boolean {
   let parent: number | undefined;
   let count = 0;
@@ -365,7 +368,7 @@ function mayBeNeighbours(leaves: readonly Leaf[], areKeys: boolean): boolean {
   return false;
 }
 
-/** Of a longer text only the ends are put together with others. */
+/** Only the ends of a longer text are joined with others. */
 function mayBeTelling(text: string): boolean {
   if (text.length <= MAX_PIECE) return holdsTelling(text);
   return holdsTelling(text.slice(0, MAX_END)) || holdsTelling(text.slice(-MAX_END));

@@ -1,16 +1,19 @@
-/** Long texts in stretches: what reads them at once would need more memory than it may have. */
+/** Splits long texts into stretches: reading them at once would exceed the memory limit. */
 import { isInRun } from './decode/runs.ts';
 import type { Found } from './found.ts';
 import { MAX_FINDINGS } from './scan-contract.ts';
 
-/** UTF-16 units of a stretch. Some disguises are four times as long without them. */
+/** UTF-16 units of a stretch. Removing some disguises makes it four times as long. */
 const STRETCH = 2_000_000;
-/** What two stretches have in common: more than a finding has. */
+/** The overlap of two stretches: longer than any finding. */
 const OVERLAP = 20_000;
-/** Bytes in base64 and base32 begin anew at each multiple of so many characters. */
+/** Base64 and base32 start a new group of bytes at each multiple of this many characters. */
 const ENCODED = 8;
 
-/** Findings in a text; a long one is read stretch by stretch, and what two of them show is there twice. */
+/**
+ * Findings in a text; a long one is read stretch by stretch, and findings in an overlap appear
+ * twice.
+ */
 export function inStretches(text: string, find: (stretch: string) => Found[]): Found[] {
   if (text.length <= STRETCH) return find(text);
   const found: Found[] = [];
@@ -23,10 +26,10 @@ export function inStretches(text: string, find: (stretch: string) => Found[]): F
   return found;
 }
 
-/** Where stretches begin; within an encoded run where its bytes do. */
+/** The starts of stretches; within an encoded run, at a group of its bytes. */
 function* stretchStarts(text: string): Generator<number> {
   yield 0;
-  // Where the run began in which a stretch begins: looked for once, however many stretches it has.
+  // The start of the run that a stretch begins in; looked up once, however many stretches it spans.
   let run = 0;
   for (let at = STRETCH - OVERLAP; at + OVERLAP < text.length; at += STRETCH - OVERLAP) {
     const before = at - (STRETCH - OVERLAP);

@@ -1,4 +1,4 @@
-/** Characters that are written otherwise than they are read: escapes, look-alikes, invisible ones. */
+/** Characters that are not written as they are read: escapes, look-alikes, invisible ones. */
 import type { Edit } from './view.ts';
 
 // Cyrillic, Greek, Armenian and other letters that look like Latin ones (Unicode TR 39).
@@ -124,7 +124,10 @@ const LOOK_ALIKES: Readonly<Record<string, string>> = {
   '\u3000': ' ',
 };
 
-/** Letters of other scripts, and small capitals, that look like Latin ones: each with its own. */
+/**
+ * Letters of other scripts, and small capitals, that look like Latin ones, each mapped
+ * individually.
+ */
 const MORE_LOOK_ALIKES = {
   ...pairs('ᎪᏴᏟᎠᎬᎻᎥᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᏃᏀᏎ', 'ABCDEHiJKLMPRSTVWZGS'),
   ...pairs('ᏆᏩᏫᏮᎵᎴᎶᎽᏂᏏᏳᏒ', 'TGwbPSGYhbGR'),
@@ -138,13 +141,13 @@ function pairs(alike: string, latin: string): Record<string, string> {
   return Object.fromEntries([...alike].map((character, i) => [character, latin[i] ?? '']));
 }
 
-/** The letter A of alphabets of signs: in circles, in squares, of flags. */
+/** The letter A of symbol alphabets: circled, squared, regional indicators. */
 const SIGN_ALPHABETS = [0x1f150, 0x1f170, 0x1f1e6];
 
 /** Zero width, soft hyphen, direction marks, variation selectors, combining marks, fillers. */
 const INVISIBLE = /\p{Cf}|\p{Mn}|\p{Me}|[\u115f\u1160]/u;
 
-/** The digit zero of each script whose digits are written in place of ours. */
+/** The digit zero of each script whose digits are used in place of ASCII ones. */
 const ZEROES = [
   0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0,
   0xf20, 0x1040, 0x17e0, 0x1810,
@@ -157,12 +160,12 @@ const NOT_PLAIN = /[\u00a0-\u{10ffff}]/gu;
 type CharacterReading = Pick<Edit, 'replacement' | 'disguise'>;
 
 const readings = new Map<string, CharacterReading | undefined>();
-/** Readings that are kept: more than the characters of a text in any language. */
+/** Readings that are cached: more than any language's text has characters. */
 const MAX_READINGS = 20_000;
 
 function reading(character: string): CharacterReading | undefined {
   const code = character.codePointAt(0) ?? 0;
-  // Letters that only differ from ASCII by their meaning in a tag.
+  // Tag characters: each stands for an ASCII character.
   if (code >= 0xe0020 && code <= 0xe007e) {
     return { replacement: String.fromCharCode(code - 0xe0000), disguise: ['invisible'] };
   }
@@ -178,7 +181,7 @@ function reading(character: string): CharacterReading | undefined {
     return { replacement: alike, disguise: [/\w/.test(alike) ? 'homoglyph' : 'separators'] };
   }
   const folded = character.normalize('NFKC');
-  // Growth is bounded: one character stands for four at most.
+  // Bounds the growth: a character becomes four at most.
   if (folded === character || folded.length > 4) return undefined;
   const plain = [...folded].map((part) => ALIKES.get(part) ?? part).join('');
   return {
@@ -187,21 +190,21 @@ function reading(character: string): CharacterReading | undefined {
   };
 }
 
-/** Between the texts of a document, and nothing but what it is. */
+/** The separator between texts of a document; never a disguise. */
 const LINE_SEPARATOR = 0x2028;
 
-/** What escapes, markup and look-alikes begin with, or of which all of a pair do. */
+/** First characters of escapes, markup and look-alikes; or pairs that only count together. */
 const BEGINS = 1;
 const SLASH = 2;
 const STAR = 4;
 const MARKS = new Uint8Array(0x10000).fill(BEGINS, 0xa0);
-// The plus is that of `U+0041`.
+// The plus is for `U+0041`.
 for (const sign of '%&\\=<+') MARKS[sign.charCodeAt(0)] = BEGINS;
 MARKS[LINE_SEPARATOR] = 0;
 MARKS['/'.charCodeAt(0)] = SLASH;
 MARKS['*'.charCodeAt(0)] = STAR;
 
-/** Of a longer text searches for each sign cost less than a loop. */
+/** Above this length, one search per sign costs less than a loop. */
 const SHORT = 256;
 
 /**
@@ -224,7 +227,7 @@ const isFolded = (unit: number): boolean => unit >= 0xa0 && unit !== LINE_SEPARA
 
 function mayBeFolded(text: string, units: Uint16Array): boolean {
   const { length } = text;
-  // Of ASCII each character is one byte, and nothing tells that sooner.
+  // In ASCII every character is one byte: the fastest test.
   if (Buffer.byteLength(text) === length) return false;
   for (let at = 0; at < length; at++) {
     if (isFolded(units[at] as number)) return true;
@@ -294,9 +297,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 const PERCENT = /(?:%(?:25)?[0-9A-Fa-f]{2})+/g;
-/** Of old JavaScript, of Unicode's tables and of style sheets: `%u0041`, `U+0041`, `\41 `. */
+/** From old JavaScript, Unicode tables and style sheets: `%u0041`, `U+0041`, `\41 `. */
 const CODE_POINT = /(?:%u|U\+)([0-9A-Fa-f]{4,6})(?: (?=U\+))?|\\(?![0-7]{3} )([0-9A-Fa-f]{2,6}) /g;
-/** A line that goes on, within a word. */
+/** A line continuation within a word. */
 const CONTINUED = /(?<=\S)\\\r?\n(?=\S)/g;
 const ENTITY = /&(?:#0{0,16}(\d{1,7})|#[xX]0{0,16}([0-9A-Fa-f]{1,6})|([A-Za-z]{2,8})(?=;));?/y;
 const BACKSLASH =
@@ -306,11 +309,11 @@ const QUOTED_PRINTABLE = /=(?:([0-9A-F]{2})|\r?\n)/g;
 const MARKUP =
   /(?<=[A-Za-z0-9_-])(?:<\/?[A-Za-z!][^<>]{0,60}>|\/\*[^*]{0,40}\*\/){1,3}(?=[A-Za-z0-9_-])/y;
 
-/** Names of disguises, each once: a text may have an edit a few characters. */
+/** Names of disguises, allocated once: a text may have an edit every few characters. */
 const [URL_ESCAPE, HTML, ESCAPE] = [['url'], ['html'], ['escape']] as const;
 const [PRINTABLE, TAG] = [['quoted_printable'], ['markup']] as const;
 
-/** Escapes of URLs, HTML, programs and mails: what they replace is something else. */
+/** Escapes of URLs, HTML, programs and mails; each is replaced by what it stands for. */
 export function escapes(text: string): Edit[] {
   const edits: Edit[] = [];
   const add = (
@@ -344,7 +347,7 @@ export function escapes(text: string): Edit[] {
     }
   }
   if (text.includes('\\')) {
-    // The expression alone looks behind at every character.
+    // The expression alone would look behind at every character.
     const isContinued = text.includes('\\\n') || text.includes('\\\r');
     for (const match of isContinued ? text.matchAll(CONTINUED) : []) add(match, '', ESCAPE);
     for (const match of text.matchAll(BACKSLASH)) {
@@ -354,7 +357,7 @@ export function escapes(text: string): Edit[] {
       add(match, character(code), ESCAPE);
     }
   }
-  // A soft line break alone could as well be the padding of base64.
+  // A soft line break by itself could also be base64 padding.
   if (text.includes('=') && /=(?:[2-7][0-9A-F]=|3D)|=20(?![0-9A-Za-z])/.test(text)) {
     for (const match of text.matchAll(QUOTED_PRINTABLE)) {
       const code = match[1] === undefined ? undefined : Number.parseInt(match[1], 16);
@@ -366,7 +369,9 @@ export function escapes(text: string): Edit[] {
   return edits;
 }
 
-/** Tried where markup begins, since the expression alone looks behind at every character. */
+/**
+ * Tried only where markup begins, since the expression alone would look behind at every character.
+ */
 function markup(text: string): RegExpExecArray[] {
   const matches: RegExpExecArray[] = [];
   let tag = text.indexOf('<');

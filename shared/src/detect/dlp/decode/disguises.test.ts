@@ -14,7 +14,7 @@ const each = (text: string, form: (character: string) => string): string =>
   [...text].map(form).join('');
 const code = (character: string): number => character.codePointAt(0) ?? 0;
 
-/** Name, the disguised value, its pattern, the first disguise that is told. */
+/** Name, the disguised value, its pattern, the first disguise reported. */
 const DISGUISED: readonly [string, string, string, string][] = [
   ['base64', base64(KEY), 'aws_access_key_id', 'base64'],
   ['base64 of base64', base64(base64(KEY)), 'aws_access_key_id', 'base64'],

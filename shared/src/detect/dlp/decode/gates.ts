@@ -1,6 +1,6 @@
 /**
- * Marks of disguises: of those that turn a whole text around, and of characters set apart. They stand in the same set as the patterns,
- * so that looking for them costs no pass of its own.
+ * Marks of disguises: of those that transform a whole text, and of separated characters. They are
+ * in the same set as the patterns, so that looking for them needs no pass of its own.
  */
 export type Gate = 'reversed' | 'rot13' | 'reversed rot13' | 'codes' | 'separated';
 
@@ -27,7 +27,7 @@ const REST = [
   '://',
   'eyJ',
 ];
-/** Lower case: words are looked for in any case. */
+/** Lower case: words are matched in any case. */
 const WORDS = `password passwort passwd secret token api_key apikey api key credential birth dob ssn
   social security card iban account national insurance passport mot de passe contrase license
   patient mrn medical geburtsdatum email phone nino naissance nacimiento`
@@ -39,7 +39,7 @@ const WORDS = `password passwort passwd secret token api_key apikey api key cred
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 const turned = (text: string): string => [...text].reverse().join('');
 
-/** Each letter thirteen places on. */
+/** Each letter shifted by thirteen places. */
 export function rot13(text: string): string {
   return text.replace(/[A-Za-z]/g, (letter) => {
     const code = letter.charCodeAt(0);

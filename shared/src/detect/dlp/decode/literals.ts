@@ -1,13 +1,13 @@
 /**
- * The strings that stand in a text one after another, as in code or JSON. Read by loops over the
- * places where one may begin: an expression would look at every character, and remember many.
+ * The strings that follow one another in a text, as in code or JSON. Read by loops over the places
+ * where one may begin: an expression would look at every character, and remember many of them.
  */
 import { createUnitReader } from '../../units.ts';
 import type { Piece } from './split.ts';
 
 /** Characters of a string, or pairs with a backslash. */
 const MAX_STRING = 400;
-/** Characters of a bare value behind its first. */
+/** Characters of a bare value after its first. */
 const MAX_BARE = 200;
 /** Spaces between a sign and its value. */
 const MAX_SPACES = 2;
@@ -23,7 +23,7 @@ const SPACE = 0x20;
 const COLON = 0x3a;
 const EQUALS = 0x3d;
 
-/** What may stand in a bare value: 2 at its beginning too. */
+/** What a bare value may contain; 2: it may also begin with it. */
 const BARE = new Uint8Array(128);
 for (const sign of '_.-=') BARE[sign.charCodeAt(0)] = 1;
 for (const sign of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/') {
@@ -34,9 +34,9 @@ const BARE_END = /[\s,;&)}\]]/;
 const unitsOf = createUnitReader();
 
 /**
- * Strings in double quotes and bare values behind a sign, then strings in other quotes.
+ * Strings in double quotes and bare values after a sign, then strings in other quotes.
  *
- * @param take gets one after another: a text of megabytes has too many to keep them all
+ * @param take receives them one by one: a text of megabytes has too many to keep them all
  */
 export function eachLiteral(text: string, take: (piece: Piece) => void): void {
   const marks = marksIn(text);
@@ -48,14 +48,14 @@ export function eachLiteral(text: string, take: (piece: Piece) => void): void {
   if (hasSecond) reader.read(OTHER_QUOTES);
 }
 
-/** Whether a string or a bare value may stand in a text. */
+/** Whether a text may contain a string or a bare value. */
 export function holdsLiterals(text: string): boolean {
   return marksIn(text) !== 0;
 }
 
-/** Which of the two sorts of literals may begin in a text. */
+/** Which of the two kinds of literals a text may contain. */
 const [FIRST, SECOND] = [1, 2] as const;
-/** Of a longer text five searches cost less than a loop. */
+/** Above this length, five searches cost less than a loop. */
 const SHORT = 64;
 
 function marksIn(text: string): number {
@@ -86,12 +86,15 @@ const ANY_MARKS = marksOf(QUOTE, EQUALS, COLON, APOSTROPHE, GRAVE);
 /** What may end a string, or the search for its end. */
 const STRING_ENDS = marksOf(QUOTE, APOSTROPHE, GRAVE, LINE_FEED, BACKSLASH);
 
-/** Characters whose marks are found together. */
+/** Characters whose marks are collected together. */
 const BLOCK = 1024;
-/** Where the marks of a block stand. */
+/** The places of the marks in a block. */
 const places = new Uint32Array(BLOCK);
 
-/** Without a branch: a processor guesses wrong where a mark stands. Four at once cost less, too. */
+/**
+ * Without branches, since the processor mispredicts them at marks; four at once, for the same
+ * reason.
+ */
 function findMarks(units: Uint16Array, from: number, to: number): number {
   const found = places;
   const marks = ANY_MARKS;
@@ -128,7 +131,7 @@ class LiteralReader {
     this.#take = take;
   }
 
-  /** @param marks what strings begin with, and what a value may stand behind */
+  /** @param marks the characters that begin strings, and those that a bare value may follow */
   read(marks: Uint8Array): void {
     const units = this.#units;
     const { length } = this.#text;
@@ -149,7 +152,7 @@ class LiteralReader {
         const literalEnd = this.#literalAt(start, isSign);
         if (literalEnd < 0) continue;
         end = literalEnd;
-        // A sign that ends this one may stand before the next.
+        // The sign that ends this one may precede the next.
         next = end - 1;
       }
     }
@@ -161,12 +164,12 @@ class LiteralReader {
     return start;
   }
 
-  /** @returns its end; -1 where there is none */
+  /** @returns its end; -1 if there is none */
   #literalAt(start: number, isBehindSign: boolean): number {
     const unit = this.#units[start] as number;
     const isBare = isBehindSign && unit !== QUOTE;
     const end = isBare ? this.#bareEnd(start) : this.#stringEnd(start, unit);
-    // A key of JSON is no piece; it may stand between two.
+    // A JSON key is not a piece; it may stand between two.
     if (end < 0 || (!isBare && this.#isKeyEnd(end))) return end;
     const isFar = start - this.#lastEnd > MAX_BETWEEN;
     if (isFar) this.#group++;
@@ -186,7 +189,7 @@ class LiteralReader {
     return at < this.#text.length && units[at] === COLON;
   }
 
-  /** Where a string ends, the quote behind it included. */
+  /** Where a string ends, including the closing quote. */
   #stringEnd(start: number, quote: number): number {
     const units = this.#units;
     const { length } = this.#text;

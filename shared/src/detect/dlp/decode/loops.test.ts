@@ -1,4 +1,4 @@
-/** What loops read is what the expressions that they replace would match. */
+/** The loops read what the expressions that they replace would match. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createUnitReader } from '../../units.ts';
@@ -73,7 +73,7 @@ it('reads a run to the end of its last line and its padding, always', () => {
         .toString('base64')
         .match(new RegExp(`.{1,${columns}}`, 'g'));
       const all = lines ?? [];
-      // Of a last line that is short nobody can say that it belongs to the run.
+      // Whether a short last line belongs to the run cannot be told.
       fc.pre((all.at(-1)?.replace(/=+$/, '').length ?? 0) >= 12);
       const run = all.join(end);
       const text = `${before}${run}${after}`;
@@ -187,7 +187,7 @@ it('finds signs at one step wherever their run begins and ends', () => {
   });
   fc.assert(
     fc.property(before, fc.constantFrom('', ' and more'), (parts, after) => {
-      // Blocks of 512 characters are read together: the run crosses the ends of some.
+      // Blocks of 512 characters are read together: the run crosses block boundaries.
       const start = `${parts.join('')}\n`;
       const text = `${start}${key}${after}`;
       const edits = regularlySeparated(text, unitsOf(text));

@@ -1,4 +1,4 @@
-/** Each disguise in each other: what the text is made of is found, whichever was put on last. */
+/** Each disguise within each other one: the value is found, whichever was applied last. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { createDlpScanner } from '../scanner.ts';
 import { rot13 } from './gates.ts';

@@ -1,7 +1,7 @@
 /**
- * Whether a run of base64 may be text, told by its first bytes and without making any: a word, a
- * date or a name of a program is of the same alphabet, and nearly none is. Runs that pass are decoded
- * and judged by readable.ts. loops.test.ts holds one against the other.
+ * Whether a base64 run may be text, decided by its first bytes without decoding it to a string:
+ * words, dates and names in programs have the same alphabet, and hardly any is one. Runs that pass
+ * are decoded and judged by readable.ts. loops.test.ts compares the two.
  */
 
 /** Digits of base64 that decide. */
@@ -26,8 +26,8 @@ const VALUES_OF_ROT13 = valuesOf(TURNED);
 const head = new Uint8Array((PROBE * 3) / 4);
 
 /**
- * @param units in which only signs of base64 stand between the two places
- * @returns false where neither the run nor its letters thirteen places on are text, and so backwards
+ * @param units with only base64 characters between the two places
+ * @returns false when neither the run nor its rot13 is text, forwards or backwards
  */
 export function mayBeBase64(units: Uint16Array, start: number, end: number): boolean {
   const length = end - start;
@@ -38,7 +38,7 @@ export function mayBeBase64(units: Uint16Array, start: number, end: number): boo
   );
 }
 
-/** The same as it stands alone. */
+/** The same for the run as it stands. */
 export function mayBeText(units: Uint16Array, start: number, end: number): boolean {
   return isTextAt(units, start, 1, end - start, VALUES);
 }
@@ -64,7 +64,7 @@ function isTextAt(
   return isReadable(count);
 }
 
-/** What readable.ts asks of bytes, and nothing stricter. */
+/** What readable.ts asks of bytes, and never more. */
 function isReadable(count: number): boolean {
   let [even, odd, signs, others, controls] = [0, 0, 0, 0, 0];
   for (let at = 0; at < count; at++) {
@@ -83,10 +83,10 @@ function isReadable(count: number): boolean {
   return controls * 10 <= count * 2 && isUtf8(count);
 }
 
-/** Characters at the end that may be cut, or wrong. */
+/** Trailing characters that may be cut off, or invalid. */
 const MAX_CUT = 3;
 
-/** Whether the bytes are UTF-8, as the decoder of the WHATWG reads it, but for the last characters. */
+/** Whether the bytes are UTF-8, as the WHATWG decoder reads it, except for the last characters. */
 function isUtf8(count: number): boolean {
   let wrong = 0;
   let at = 0;
@@ -99,7 +99,7 @@ function isUtf8(count: number): boolean {
   return wrong <= MAX_CUT;
 }
 
-/** Where the sequence ends that begins there; negative where it is wrong, or U+FFFD. */
+/** Where the sequence that begins there ends; negative if it is invalid, or U+FFFD. */
 function sequenceEnd(at: number, count: number): number {
   const lead = head[at] as number;
   if (lead < 0x80) return at + 1;

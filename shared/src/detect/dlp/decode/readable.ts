@@ -1,16 +1,16 @@
-/** Texts in bytes: whole ones, those of UTF-16, those among other bytes, and compressed ones. */
+/** Texts in bytes: whole ones, UTF-16 ones, those among other bytes, and compressed ones. */
 import { constants, gunzipSync, inflateSync } from 'node:zlib';
 
-/** Bytes whose signs tell whether the rest is worth to be looked at. */
+/** Leading bytes that decide whether the rest is examined. */
 const HEAD = 24;
-/** Signs in a row that bytes without text seldom have. */
+/** Printable characters in a row that bytes without text rarely have. */
 const RUN = /[\x20-\x7e\t]{8,}/g;
 const REPLACED = '\ufffd';
 
 /**
- * The text that bytes are: in UTF-8 or UTF-16, with a few bytes of something else at most.
+ * The text that bytes are, in UTF-8 or UTF-16, with at most a few other bytes.
  *
- * @returns undefined for bytes that are no text
+ * @returns undefined for bytes that are not text
  */
 export function textOfBytes(bytes: Buffer): string | undefined {
   if (bytes.length < 6) return isPrinted(bytes) ? bytes.toString('latin1') : undefined;
@@ -24,36 +24,36 @@ export function textOfBytes(bytes: Buffer): string | undefined {
   return signsOfAscii(bytes) * 10 >= bytes.length * 8 ? plain(bytes.toString('latin1')) : undefined;
 }
 
-/** Texts that stand among other bytes, as in a file of a program. */
+/** Texts that stand among other bytes, as in an executable. */
 export function textsAmongBytes(bytes: Buffer): string | undefined {
   const runs = bytes.toString('latin1').match(RUN);
   return runs === null ? undefined : runs.join('\n');
 }
 
-/** Bytes of a compressed text that are read; each becomes a thousand at most. */
+/** Bytes of a compressed text that are read; each may expand to a thousand. */
 const MAX_COMPRESSED = 16 * 1024;
 const MAX_INFLATED = 1024 * 1024;
-/** Characters of it that are looked at. */
+/** Characters of it that are examined. */
 const MAX_INFLATED_TEXT = 12 * 1024;
 
-/** Whether base64 begins as that of gzip (`1f 8b 08`) or zlib (`78`) does. */
+/** Whether base64 begins like that of gzip (`1f 8b 08`) or zlib (`78`). */
 export function mayBeCompressed(base64: string): boolean {
   return base64.startsWith('H4sI') || /^eA|^eF|^eJ|^eN/.test(base64);
 }
 
-/** The beginning of a text that gzip or zlib made smaller. */
+/** The beginning of a text compressed with gzip or zlib. */
 export function inflatedText(bytes: Buffer): string | undefined {
   const inflate = bytes[0] === 0x1f ? gunzipSync : inflateSync;
   for (const length of [MAX_COMPRESSED, MAX_INFLATED / 1024]) {
     try {
       const inflated = inflate(bytes.subarray(0, length), {
         maxOutputLength: MAX_INFLATED,
-        // Of a part that ends anywhere, too.
+        // Also from input that is cut off anywhere.
         finishFlush: constants.Z_SYNC_FLUSH,
       });
       return textOfBytes(inflated.subarray(0, MAX_INFLATED_TEXT));
     } catch {
-      // Nothing compressed, or too much of it.
+      // Not compressed, or too large.
     }
   }
   return undefined;
@@ -66,7 +66,7 @@ function isPrinted(bytes: Buffer): boolean {
   return bytes.length > 0 && bytes.every(isSign);
 }
 
-/** Bytes that a text could have, those of other languages included. */
+/** Bytes that a text could contain, including those of other languages. */
 function signsIn(bytes: Buffer): number {
   let count = 0;
   for (const byte of bytes) if (isSign(byte) || (byte >= 0x80 && byte < 0xf5)) count++;
@@ -88,7 +88,7 @@ function isMostlyPrinted(text: string): boolean {
 
 const plain = (text: string): string => text.replace(CONTROL, '');
 
-/** UTF-16 of a text that is ASCII for the most part: every second byte is a zero. */
+/** UTF-16 of mostly ASCII text: every second byte is a zero. */
 function wideText(bytes: Buffer, head: Buffer): string | undefined {
   let even = 0;
   let odd = 0;

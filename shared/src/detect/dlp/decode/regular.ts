@@ -1,25 +1,29 @@
-/** One sign at regular places of a value: `p*a*s*s`, `QUtJ-QVE3-TVoz`, one character a line. */
+/**
+ * One separator at regular places of a value: `p*a*s*s`, `QUtJ-QVE3-TVoz`, one character per line.
+ */
 import type { Edit } from './view.ts';
 
 /** Characters between two signs, at most. */
 const MAX_GROUP = 8;
-/** Signs in a row that no word or table has often. */
+/** Separators in a row that words and tables rarely have. */
 const MIN_SIGNS = 6;
 const MIN_SIGNS_OF_GROUPS = 4;
 const SPACE = 0x20;
-/** From this step on two signs are enough between groups of what is encoded. */
+/** From this step on, two separators between groups of encoded text are enough. */
 const ENCODED = 5;
 
-/** Of the text that is read, by sign: where it stood last, at which step, and where its run began. */
+/**
+ * For the text being read, by sign: where it stood last, at which step, and where its run began.
+ */
 const lastOf = new Int32Array(128);
 const stepOf = new Int32Array(128);
 const firstOf = new Int32Array(128);
-/** Of that text: where a digit stood last. */
+/** For that text: where the last digit stood. */
 let lastDigit = -1;
 
 /**
- * Takes out signs that stand at regular places, whatever stands between them. One pass over the text,
- * in which each sign is looked at a constant number of times.
+ * Takes out signs at regular places, whatever stands between them. One pass over the text, which
+ * looks at each sign a constant number of times.
  *
  * @param units of the text (../../units.ts)
  */
@@ -51,16 +55,16 @@ export function regularlySeparated(text: string, units: Uint16Array): Edit[] {
 }
 
 /**
- * Numbers of a row, which is one sign at one step: the step, where the sign stood first and last (-1
- * where that is still to be seen), and where a digit stood last.
+ * Numbers per row; a row is one sign at one step: the step, where the sign stood first and last (-1
+ * while unknown), and where the last digit stood.
  */
 const ROW = 4;
 
 /**
- * What is worth a closer look among the signs of a block. Nothing else is done in this loop: it is
- * what the whole pass costs.
+ * Finds what deserves a closer look among the signs of a block. The loop does nothing else: it is
+ * the cost of the whole pass.
  *
- * @returns how many numbers of `rows` say so
+ * @returns how many numbers of `rows` are in use
  */
 function findRows(units: Uint16Array, length: number, count: number): number {
   const found = places;
@@ -87,7 +91,7 @@ function findRows(units: Uint16Array, length: number, count: number): number {
         const first = firsts[sign] as number;
         steps[sign] = step;
         firsts[sign] = before;
-        // Of nearly all words two spaces are at some step, and nothing else.
+        // In most words, only two spaces happen to be at a step.
         const isMore = before - first > 2 * run || (run >= ENCODED && digit > first - run);
         if (isMore && isStepOfGroups(run)) {
           out[end] = run;
@@ -98,14 +102,15 @@ function findRows(units: Uint16Array, length: number, count: number): number {
         }
       }
     }
-    // Signs beyond the first plane have two units; a sign may stand twice.
+    // Characters beyond the first plane have two units; a sign may be doubled.
     const isSecond = units[at + 2] === sign;
     if (!isSecond && sign < 128 && units[at + 1] !== sign) continue;
     // Indentation.
     if (sign <= SPACE && units[at + 1] === sign) continue;
     const step = isSecond ? 2 : 3;
     if (at + step >= length || units[at + step] !== sign) continue;
-    // Most are two or three dots or brackets: where a run has enough signs, the last of them stands there.
+    // Most are just two or three dots or brackets: a run that is long enough also has the sign
+    // here.
     const enough = at + (MIN_SIGNS - 1) * step;
     if (enough >= length || units[enough] !== sign) continue;
     out[end] = step;
@@ -117,7 +122,7 @@ function findRows(units: Uint16Array, length: number, count: number): number {
   return end;
 }
 
-/** @returns where the run ends that begins there, if it is one; signs before that are in it */
+/** @returns the end of the run that begins there, if it is one; signs before it belong to it */
 function endSigns(
   text: string,
   units: Uint16Array,
@@ -137,16 +142,19 @@ function endSigns(
   return last + 1;
 }
 
-/** Characters whose signs are found together. */
+/** Characters whose signs are collected together. */
 const BLOCK = 512;
-/** Where the signs and digits of a block stand. */
+/** The places of the signs and digits in a block. */
 const places = new Uint32Array(BLOCK);
-/** What is worth a closer look, two rows for each of its places at most. */
+/** Candidates for a closer look, at most two rows per place. */
 const rows = new Int32Array(2 * ROW * BLOCK);
-/** By unit: 0 for letters of ASCII, of which nearly every text has the most. */
+/** By unit: 0 for ASCII letters, of which nearly every text has the most. */
 const IS_PLACE = new Uint8Array(0x10000).fill(1);
 
-/** Without a branch: where a word ends is what a processor guesses worst. Four at once, for the same reason. */
+/**
+ * Without branches, since the processor mispredicts them at word ends; four at once, for the same
+ * reason.
+ */
 function findPlaces(units: Uint16Array, from: number, to: number): number {
   const found = places;
   const isPlace = IS_PLACE;
@@ -169,10 +177,10 @@ function findPlaces(units: Uint16Array, from: number, to: number): number {
   return count;
 }
 
-/** Shorter steps are looked at where they stand. */
+/** Shorter steps are handled as they are found. */
 const isStepOfGroups = (step: number): boolean => step > 2 && step <= MAX_GROUP + 1;
 
-/** @param digit where one stood last: nothing before it is encoded without one */
+/** @param digit place of the last digit: text before it is not encoded if it has none */
 function endGroups(
   text: string,
   units: Uint16Array,
@@ -183,7 +191,7 @@ function endGroups(
   edits: Edit[],
 ): void {
   const between = last - first;
-  // Words and numbers of one length are more frequent than what is encoded.
+  // Words and numbers of one length are more frequent than encoded groups.
   const isRun =
     between >= (MIN_SIGNS_OF_GROUPS - 1) * step ||
     (between > 0 && step >= ENCODED && digit > first - step && isEncoded(units, first, last, step));
@@ -191,7 +199,10 @@ function endGroups(
   if (edit !== undefined) edits.push(edit);
 }
 
-/** Whether all between two signs and their like is letters of both cases, and digits. */
+/**
+ * Whether everything between the two signs, apart from such signs, is letters of both cases and
+ * digits.
+ */
 function isEncoded(units: Uint16Array, first: number, last: number, step: number): boolean {
   let upper = false;
   let lower = false;
@@ -220,7 +231,7 @@ function withoutOverlaps(edits: readonly Edit[]): Edit[] {
 
 const KEY = /AKIA|ASIA|gh[pousr]_|glpat|sk[-_]|xox[abp]|AIza|npm_|eyJ/;
 
-/** Whether a digit stands beside a letter, or a capital behind a small letter. */
+/** Whether a digit is next to a letter, or a capital follows a small letter. */
 function isMixed(text: string, from: number, to: number): boolean {
   let before = SIGN;
   for (let at = from; at < to; at++) {
@@ -233,11 +244,13 @@ function isMixed(text: string, from: number, to: number): boolean {
   return false;
 }
 
-/** Whether a third of the groups is no word and no number: words of one length stand in all texts. */
+/**
+ * Whether a third of the groups are neither words nor numbers: all texts have words of one length.
+ */
 function hasMixedGroups(text: string, first: number, last: number, step: number): boolean {
   let mixed = 0;
   for (let at = first - step; at <= last; at += step) {
-    // What stands before the first sign is a group where it is as long as the others.
+    // What precedes the first sign is a group if it is as long as the others.
     if (at >= -1 && isMixed(text, at + 1, Math.min(at + step, text.length))) mixed++;
   }
   const groups = (last - first) / step + 2;
@@ -248,7 +261,7 @@ function hasMixedGroups(text: string, first: number, last: number, step: number)
   return KEY.test(text.slice(from, to).replaceAll(text[first] ?? '', ''));
 }
 
-/** By the first letter of a key, the letters that its second one may be: a bit each. */
+/** By the first letter of a key, the letters that may follow it: one bit each. */
 const SECONDS_OF_KEY = new Uint8Array(128);
 const IS_SECOND_OF_KEY = new Uint8Array(128);
 Object.entries({ A: 'KSI', g: 'hl', s: 'k', x: 'o', n: 'p', e: 'y' }).forEach(
@@ -261,7 +274,7 @@ Object.entries({ A: 'KSI', g: 'hl', s: 'k', x: 'o', n: 'p', e: 'y' }).forEach(
   },
 );
 
-/** Whether two neighbours begin a key when the sign is taken out. */
+/** Whether two neighbouring characters begin a key once the sign is taken out. */
 function mayHoldKey(text: string, from: number, to: number, sign: number): boolean {
   let seconds = 0;
   for (let at = from; at < to; at++) {
@@ -278,7 +291,7 @@ function editOf(text: string, first: number, last: number, step: number): Edit |
   let length = 1;
   while (length < step - 1 && isSameEverywhere(text, first, last, step, length)) length++;
   if (step - length > 1 && !hasMixedGroups(text, first, last, step)) return undefined;
-  // A longer word at either side is no group.
+  // A longer word at either end is not a group.
   const sign = text[first] ?? '';
   let start = Math.max(0, first - step + length);
   if (isInWord(text, start)) start = first + length;
@@ -291,16 +304,16 @@ function editOf(text: string, first: number, last: number, step: number): Edit |
   for (let at = first; at <= last; at += step) {
     replacement += text.slice(at + length, Math.min(at + step, end));
   }
-  // Of a longer step the sign stands in no group, or it would be a shorter one.
+  // At a longer step, no group contains the sign: otherwise the step would be shorter.
   const within = step > 2 && length === 1 ? replacement.split(sign).length - 1 : 0;
   if (within > 1 + replacement.length / (6 * step)) return undefined;
   const named = replacement.match(/[A-Za-z0-9]/g)?.length ?? 0;
-  // Rulers and tables have signs between signs; numbers in groups are tables too.
+  // Rulers and tables have signs between signs; numbers in groups are tables, too.
   if (named * 3 < replacement.length) return undefined;
   return { start, end, replacement, disguise: ['separators'] };
 }
 
-/** Whether behind each sign the same second, or third, one stands. */
+/** Whether each sign is followed by the same second, or third, one. */
 function isSameEverywhere(
   text: string,
   first: number,

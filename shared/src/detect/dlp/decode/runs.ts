@@ -6,11 +6,11 @@ import { inflatedText, mayBeCompressed, textOfBytes, textsAmongBytes } from './r
 import type { Edit } from './view.ts';
 import { reversed } from './view.ts';
 
-/** Characters of a run at least. */
+/** Minimum length of a run. */
 const SHORTEST = 12;
-/** Characters of a line at least behind which a run goes on in the next. */
+/** Minimum length of a line that continues in the next. */
 const SHORTEST_LINE = 40;
-/** Blanks at most with which a line begins. */
+/** Maximum number of blanks at the beginning of a line. */
 const MAX_BLANKS = 8;
 const EQUALS = 0x3d;
 const LINE_FEED = 0x0a;
@@ -19,7 +19,7 @@ const BACKSLASH = 0x5c;
 const SMALL_N = 0x6e;
 
 /**
- * Encoded runs in a text. What does not decode to readable text is none.
+ * Encoded runs in a text; only those that decode to readable text.
  *
  * @param units of the text (../../units.ts)
  */
@@ -29,10 +29,10 @@ export function encodedRuns(text: string, units: Uint16Array): Edit[] {
   const { length } = text;
   let from = 0;
   for (let at = nextRun(units, length, 0); at >= 0; at = nextRun(units, length, from)) {
-    // The padding of a run that is turned around.
+    // The padding of a reversed run.
     let start = at;
     while (start > from && at - start < 2 && units[start - 1] === EQUALS) start--;
-    // Behind a name the sign assigns: `key=QUtJ…`.
+    // After a name the sign is an assignment: `key=QUtJ…`.
     if (start < at && /[A-Za-z0-9]/.test(text[start - 1] ?? '')) start = at;
     const run = readRun(text, units, at);
     from = run.end;
@@ -44,14 +44,14 @@ export function encodedRuns(text: string, units: Uint16Array): Edit[] {
   return edits;
 }
 
-/** Sorts of characters that a run is made of. */
+/** Kinds of characters in a run. */
 const DIGIT = 1;
 const SMALL_HEX = 2;
 const LARGE_HEX = 4;
 const SMALL = 8;
 const LARGE = 16;
 const SIGN = 32;
-/** A sign of the alphabet for URLs. */
+/** A character of the URL-safe alphabet. */
 const URL_SIGN = 64;
 const SORTS: readonly [string, number][] = [
   ['0123456789', DIGIT],
@@ -62,7 +62,7 @@ const SORTS: readonly [string, number][] = [
   ['+/', SIGN],
   ['_-', URL_SIGN],
 ];
-/** What stands in no run but between its lines and behind it. */
+/** Not part of a run, but allowed between its lines and after it. */
 const OTHER = 128;
 const SORT_OF = new Uint8Array(128).fill(OTHER);
 for (const [signs, sort] of SORTS) {
@@ -73,22 +73,22 @@ function sortOf(unit: number): number {
   return unit < 128 ? (SORT_OF[unit] as number) : OTHER;
 }
 
-/** The sorts of the characters of a text. */
+/** The kinds of the characters of a text. */
 export function sortsIn(text: string): number {
   let sorts = 0;
   for (let at = 0; at < text.length; at++) sorts |= sortOf(text.charCodeAt(at));
   return sorts;
 }
 
-/** Whether a character may stand in an encoded run. */
+/** Whether a character may be part of an encoded run. */
 export function isInRun(text: string, at: number): boolean {
   return sortOf(text.charCodeAt(at)) !== OTHER;
 }
 
 /**
- * Where a run ends that begins there, its padding included, and the sorts of its characters. It may
- * be wrapped over lines, as in mails. By loops, since an expression remembers each character of a run
- * of megabytes.
+ * The end of the run that begins there, padding included, and the kinds of its characters. The run
+ * may be wrapped over lines, as in mails. Read by loops, since an expression remembers each
+ * character of a run of megabytes.
  */
 function readRun(text: string, units: Uint16Array, from: number): { end: number; sorts: number } {
   let line = from;
@@ -113,13 +113,13 @@ function readRun(text: string, units: Uint16Array, from: number): { end: number;
       end++;
       sort = sortOf(units[end] as number);
     }
-    // What follows the last full line is no part of the run.
+    // What follows the last full line is not part of the run.
     const last = end - line >= SHORTEST ? paddingEnd(text, end) : lastEnd;
     return { end: last, sorts: line > from || last > end ? sorts | OTHER : sorts };
   }
 }
 
-/** Where the next line begins if one ends there, or -1. The end may be written as an escape. */
+/** Where the next line begins if one ends here, or -1. The line end may be an escape. */
 function nextLine(text: string, end: number): number {
   const first = text.charCodeAt(end);
   let at = end + 1;
@@ -141,25 +141,25 @@ function paddingEnd(text: string, end: number): number {
   return end;
 }
 
-/** Whether a run is hex, or mixes cases or digits as text in base64 does: a word does not. */
+/** Whether a run is hex, or mixes cases or digits like text in base64: a word does not. */
 function mayBeEncoded(sorts: number): boolean {
   if ((sorts & OTHER) !== 0) return true;
-  // Hex that was moved thirteen places.
+  // Hex in rot13.
   if (sorts === (SMALL | DIGIT)) return true;
   const hasLarge = (sorts & (LARGE | LARGE_HEX)) !== 0;
   const hasOthers = (sorts & (SMALL | SMALL_HEX | DIGIT)) !== 0;
   return (hasLarge && hasOthers) || (sorts & (SMALL | LARGE | SIGN | URL_SIGN)) === 0;
 }
 
-/** Digits behind the last sign of a run that are read alone, and what may stand before it. */
+/** Digits after a run's last sign that are read on their own, and how much may precede it. */
 const SHORTEST_TAIL = 16;
 const MAX_GROWN = 60;
-/** A shorter run is not read from its second, third or fourth digit. */
+/** Shorter runs are not read from their second, third or fourth digit. */
 const SHORTEST_SHIFTED = 19;
 
 /**
- * Whether `decodeRun` may find anything. Where it says no, nothing of the run is made; most runs of
- * plain text and code are names and dates.
+ * Whether `decodeRun` may find anything. If not, the run is not even copied; most runs in plain
+ * text and code are names and dates.
  */
 export function mayDecode(units: Uint16Array, start: number, end: number, sorts: number): boolean {
   const length = end - start;
@@ -169,7 +169,7 @@ export function mayDecode(units: Uint16Array, start: number, end: number, sorts:
   const hasHex = (sorts & (SMALL_HEX | LARGE_HEX)) !== 0;
   const hasSmall = (sorts & (SMALL | SMALL_HEX)) !== 0;
   const hasLarge = (sorts & (LARGE | LARGE_HEX)) !== 0;
-  // Hex, hex that was moved thirteen places, base32.
+  // Hex, hex in rot13, base32.
   if (!hasSigns && ((sorts & (SMALL | LARGE)) === 0 || !hasHex || !hasSmall)) return true;
   if (!hasLarge || !(hasSmall || hasDigits)) return false;
   if (mayBeBase64(units, start, end) || mayBeginCompressed(units[start] as number)) return true;
@@ -179,7 +179,7 @@ export function mayDecode(units: Uint16Array, start: number, end: number, sorts:
   return false;
 }
 
-/** `H4sI` of gzip, `eJ` and its like of zlib. */
+/** `H4sI` for gzip, `eJ` and similar for zlib. */
 const mayBeginCompressed = (unit: number): boolean => unit === 0x48 || unit === 0x65;
 
 function mayHaveTail(units: Uint16Array, start: number, end: number): boolean {
@@ -192,8 +192,8 @@ function mayHaveTail(units: Uint16Array, start: number, end: number): boolean {
 const isTailSign = (unit: number): boolean => unit === 0x2f || unit === 0x2d || unit === 0x5f;
 
 /**
- * Where the next run begins, or -1. A run holds the last of every twelve places that it covers, so
- * most characters of plain text are not looked at; an expression took ten times as long.
+ * Where the next run begins, or -1. A run includes the last of every twelve places that it covers,
+ * so most characters of plain text are not looked at; an expression took ten times as long.
  */
 function nextRun(units: Uint16Array, length: number, from: number): number {
   let at = from;
@@ -208,7 +208,7 @@ function nextRun(units: Uint16Array, length: number, from: number): number {
 
 type Decoded = Pick<Edit, 'replacement' | 'disguise'>;
 
-/** What a run says where it is decoded; undefined where that is no text. */
+/** What a run decodes to; undefined if that is not text. */
 export function decodeRun(run: string, inflate: Inflate): Decoded | undefined {
   const compact = run.replace(/%3D/g, '=').replace(/\\n|[\r\n \t]/g, '');
   if (/^[0-9a-fA-F]+$/.test(compact)) {
@@ -219,13 +219,13 @@ export function decodeRun(run: string, inflate: Inflate): Decoded | undefined {
       return { replacement: turned, disguise: ['reversed', 'hex'] };
     }
   }
-  // Letters of hex that were moved thirteen places.
+  // The letters of hex in rot13.
   if (/^[0-9n-sN-S]{12,}$/.test(compact)) {
     const plain = hexText(rot13(compact));
     if (plain !== undefined) return { replacement: plain, disguise: ['rot13', 'hex'] };
   }
   const body = compact.replace(/^=+/, '');
-  // Text in base64 mixes cases and digits; a word or a constant of a program does not.
+  // Text in base64 mixes cases and digits; a word or a program's constant does not.
   if (!/[A-Z]/.test(body) || !/[a-z0-9]/.test(body)) return base32(compact);
   const direct = base64Text(body);
   if (direct !== undefined) return { replacement: direct, disguise: ['base64'] };
@@ -238,7 +238,7 @@ export function decodeRun(run: string, inflate: Inflate): Decoded | undefined {
   return base32(compact) ?? tail(body) ?? shifted(body) ?? amongBytes(body);
 }
 
-/** Runs within a run, where nothing stands beside them; each is shorter than the one around it. */
+/** Limit of runs nested in runs, with nothing beside them; each is shorter than its outer one. */
 const MAX_WITHIN = 16;
 
 function decodeAgain(decoded: Decoded | undefined, inflate: Inflate): Decoded | undefined {
@@ -256,7 +256,7 @@ function decodeAgain(decoded: Decoded | undefined, inflate: Inflate): Decoded | 
 
 type Inflate = (base64: string) => string | undefined;
 
-/** Compressed runs of one text that are looked at: each may become much longer. */
+/** Compressed runs examined per text: each may expand considerably. */
 const MAX_COMPRESSED_RUNS = 4;
 
 function createInflate(): Inflate {
@@ -264,7 +264,7 @@ function createInflate(): Inflate {
   return (base64) => (--left < 0 ? undefined : inflatedText(Buffer.from(base64, 'base64')));
 }
 
-/** Signs that have grown onto a run move all that comes behind them. */
+/** Extra characters at the front of a run shift everything after them. */
 function shifted(run: string): Decoded | undefined {
   if (run.length < SHORTEST_SHIFTED || !/\d/.test(run)) return undefined;
   for (let by = 1; by < 4; by++) {
@@ -275,7 +275,7 @@ function shifted(run: string): Decoded | undefined {
   return undefined;
 }
 
-/** A shorter run holds nothing beside text. */
+/** A shorter run does not contain text among bytes. */
 const MIN_BYTES = 24;
 
 function amongBytes(run: string): Decoded | undefined {
@@ -284,7 +284,7 @@ function amongBytes(run: string): Decoded | undefined {
   return text === undefined ? undefined : { replacement: text, disguise: ['base64'] };
 }
 
-/** A prefix such as `key=` or a path may have grown onto the run: try behind the last sign. */
+/** A prefix such as `key=` or a path may be joined to the run: try after the last sign. */
 function tail(run: string): Decoded | undefined {
   const at = Math.max(run.lastIndexOf('/'), run.lastIndexOf('-'), run.lastIndexOf('_'));
   if (at < 1 || run.length - at < SHORTEST_TAIL || at > MAX_GROWN) return undefined;
@@ -297,9 +297,9 @@ function tail(run: string): Decoded | undefined {
 function base64Text(run: string): string | undefined {
   let digits = run.replace(/=+$/, '');
   if (digits.length < 12) return undefined;
-  // A sign too many: the last one holds no byte.
+  // One character too many: the last one holds no byte.
   if (digits.length % 4 === 1) digits = digits.slice(0, -1);
-  // The first bytes decide about nearly every run that is not text.
+  // The first bytes rule out nearly every run that is not text.
   if (textOfBytes(Buffer.from(digits.slice(0, PROBE), 'base64')) === undefined) return undefined;
   return textOfBytes(Buffer.from(digits, 'base64'));
 }
@@ -338,7 +338,7 @@ const BINARY = /(?<![01])(?:[01]{8}[ ,]{0,2}){5,}(?![01])/g;
 
 const asText = (codes: readonly number[]): string => String.fromCharCode(...codes.slice(0, 10_000));
 
-/** Whether a list of hex could as well be one of decimal numbers: `73,66,65`. */
+/** Whether a list of hex could also be one of decimal numbers: `73,66,65`. */
 const isEither = (list: string): boolean => /^[\d ,;]+$/.test(list) && !/\d{3}/.test(list);
 
 function decimals(list: string): string {
@@ -346,7 +346,7 @@ function decimals(list: string): string {
   return codes.every((code) => code >= 0x20) ? asText(codes) : '';
 }
 
-/** Lists of numbers that are characters. */
+/** Lists of numbers that are character codes. */
 export function codeLists(text: string): Edit[] {
   const edits: Edit[] = [];
   const add = (expression: RegExp, radix: number, disguise: string, digits: RegExp): void => {

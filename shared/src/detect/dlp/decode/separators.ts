@@ -1,16 +1,16 @@
-/** Signs between the characters, or groups of characters, of a value. */
+/** Separators between the characters, or groups of characters, of a value. */
 import type { Edit } from './view.ts';
 
 /** One character, a sign, one character, a sign …: `4-1-1-1`, `A K I A`, `h.u.n.t`, `4 - 1 - 1`. */
 const SINGLE =
   /(?<![A-Za-z0-9])[A-Za-z0-9@+](?:[ .\-_|,/*~:;·•]{1,3}[A-Za-z0-9@_./:+=-](?![A-Za-z0-9])){6,}/g;
-/** Groups of two to eight behind the mark of an issuer. */
+/** Groups of two to eight after an issuer's mark. */
 const MARKED =
   /(?<![A-Za-z0-9])(?:AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|sk[-_][a-z]{0,8}[-_]?|xox[abp]-|AIza|npm_|hf_|gsk_|eyJ|SG\.|GOCSPX-|pypi-)[A-Za-z0-9_-]{0,12}(?:[ .|,\n]{1,2}[A-Za-z0-9_\-+/=]{2,16}(?![A-Za-z0-9_])){2,40}/g;
-/** Digits in groups with signs that no card or number is usually written with. */
+/** Digits in groups, with separators unusual for cards and numbers. */
 const DIGITS =
   /(?<![\dA-Za-z])\d{1,6}(?:(?: ?[|,~:;·•+]{1,3} ?| {2,4}| ?[-./_]{2,3} ?| [-./_] )\d{1,6}){2,18}(?![\dA-Za-z])/g;
-/** An IBAN or a number of letters and digits with uncommon signs. */
+/** An IBAN, or a number of letters and digits, with unusual separators. */
 const MIXED =
   /(?<![A-Za-z0-9])[A-Z]{2} ?[.\-_/|:] ?\d{2}(?: ?[.\-_/|: ] ?[A-Z0-9]{1,6}){2,9}(?![A-Za-z0-9])/g;
 const SPELLED =
@@ -40,7 +40,7 @@ const NUMBER_WORDS: Readonly<Record<string, string>> = {
   neun: '9',
 };
 
-/** Values whose parts are set apart by signs; the signs are taken out. */
+/** Values whose parts are separated by signs; the signs are removed. */
 export function separated(text: string): Edit[] {
   const edits: Edit[] = [];
   const add = (match: RegExpExecArray, written: string, replacement: string): void => {
@@ -67,7 +67,7 @@ export function separated(text: string): Edit[] {
   return edits;
 }
 
-/** `g h p _ a` and `g-h-p-_-a`: the sign that stands at every second place goes. */
+/** `g h p _ a` and `g-h-p-_-a`: the sign at every second place is removed. */
 function joined(written: string): string {
   const sign = /[ .\-_|,/*~:;·•]{1,3}/.exec(written.slice(1))?.[0] ?? ' ';
   const parts = written.split(sign);
@@ -75,7 +75,7 @@ function joined(written: string): string {
   return written.replace(/[ .\-_|,/*~:;·•]/g, '');
 }
 
-/** The sign of an issuer's mark went with the others: `ghpab12` was `ghp_ab12`. */
+/** The issuer's mark lost its sign with the others: `ghpab12` was `ghp_ab12`. */
 function withMark(value: string): string {
   return value
     .replace(/^(gh[pousr]|npm|hf|gsk)_?(?=[A-Za-z0-9]{20})/, '$1_')

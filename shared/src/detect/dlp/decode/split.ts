@@ -1,25 +1,25 @@
-/** A value in two or more pieces: neighbouring fields, items, or strings that code puts together. */
+/** A value in several pieces: neighbouring fields, items, or strings that code concatenates. */
 import type { Stretch } from '../builtin-pattern.ts';
 
 export interface Piece {
   readonly text: string;
-  /** Where the piece stands in the text it was taken from. */
+  /** Where the piece stands in its original text. */
   readonly start: number;
-  /** Pieces of different groups are no neighbours. */
+  /** Pieces of different groups are not neighbours. */
   readonly group: number;
-  /** Of a string in a text: what stands between the one before and this one. */
+  /** For a string in a text: what stands between the previous one and this one. */
   readonly between?: string;
-  /** A word for what the piece holds; '' where it has none. */
+  /** A word for what the piece holds; '' if it has none. */
   readonly label: string;
   /** Whether it is the end of a longer text, where only a key with an issuer's mark is certain. */
   readonly isEnd?: boolean;
 }
 
-/** Digits that neighbours may have together where some of them make a number. */
+/** The most digits of neighbours among which a number is not a coincidence. */
 const MAX_DIGITS = 40;
 
 /**
- * The groups with so many digits that some neighbours make a number with a check digit by chance:
+ * Groups with so many digits that some neighbours form a number with a valid check digit by chance:
  * lists of prices, years, ids.
  */
 export function numerousGroups(pieces: readonly Piece[]): ReadonlySet<number> {
@@ -33,31 +33,31 @@ export function numerousGroups(pieces: readonly Piece[]): ReadonlySet<number> {
 
 export interface JoinedPieces {
   readonly text: string;
-  /** The pieces that a stretch of the text lies in; undefined where it lies in one alone. */
+  /** The pieces that a stretch of the text covers; undefined if it lies within one. */
   readonly piecesAt: (stretch: Stretch) => readonly Piece[] | undefined;
 }
 
-/** A longer piece holds no part of a value. */
+/** A longer piece is not part of a split value. */
 export const MAX_PIECE = 400;
-/** Neighbours that are put together, beginning with each piece. */
+/** Neighbours that are joined, starting from each piece. */
 const MAX_TOGETHER = 4;
-/** Characters of pieces of which all together make the value. */
+/** Length of pieces so small that a whole run of them may be the value. */
 const SMALL_PIECE = 6;
 const MAX_SMALL = 64;
-/** Pieces of one run at most. */
+/** Maximum number of pieces in a run. */
 export const MAX_RUN = Math.max(MAX_TOGETHER, MAX_SMALL);
 
-/** Characters at the ends of a longer text that may be a part of a value. */
+/** Characters at the ends of a longer text that may be part of a value. */
 export const MAX_END = 64;
 
-/** Whether a text could be a part of a value: it is short, of one line, and no words in a row. */
+/** Whether a text could be part of a value: short, on one line, and without words in a row. */
 function isPart(text: string): boolean {
   return text.length <= MAX_PIECE && !holdsWords(text);
 }
 
 const WORDS = /[^\S ]|[a-zà-ÿ]{2,}[.,!?]? [a-zA-Z]/;
 
-/** What `WORDS` says; most pieces are of ASCII, of which a loop tells it sooner. */
+/** Tests for `WORDS`; most pieces are ASCII, for which a loop is faster. */
 export function holdsWords(text: string): boolean {
   let smalls = 0;
   let isBehindWord = false;
@@ -86,28 +86,31 @@ for (const stop of '.,!?') SORT_OF[stop.charCodeAt(0)] = STOP;
 for (const blank of '\t\n\v\f\r') SORT_OF[blank.charCodeAt(0)] = LINE;
 SORT_OF[' '.charCodeAt(0)] = BLANK;
 
-/** What stands between two strings that belong together, keys of JSON included. */
+/** What may stand between two strings that belong together, JSON keys included. */
 const BETWEEN =
   /^\s{0,40}(?:[+.&|,;~\\)}\]([{]|\.\.|\|\||<>|<<|and|then)?[\s)}\]([{\\]{0,40}(?:(?:["']?[A-Za-z_$][\w$.\- \]["']{0,40}["']?\s{0,3}(?:=>|\+=|[:=]))\s{0,8})?$/;
 
-/** Whether what stands between two strings, or a string and a value, says that they belong together. */
+/**
+ * Whether what stands between two strings, or a string and a value, indicates that they belong
+ * together.
+ */
 function isBetween(text: string): boolean {
   if (text === '' || text === ', ' || text === ',') return true;
-  // Of commas it has one at most.
+  // It has one comma at most.
   const comma = text.indexOf(',');
   if (comma >= 0 && text.indexOf(',', comma + 1) >= 0) return false;
   return BETWEEN.test(text);
 }
 
 /**
- * Whether a piece makes a run that it stands in one that could be a value: words alone do not. A
- * digit, `@`, five hyphens, or two capital letters with none but small ones between them.
+ * Whether a piece makes its run worth examining, because it could be part of a value: words alone
+ * could not. A digit, `@`, five hyphens, or two capital letters with only small ones between them.
  */
 function isTelling(text: string): boolean {
   return text.length <= MAX_PIECE && holdsTelling(text);
 }
 
-/** Whether a piece of the text could be telling: no run of pieces is looked at where none is. */
+/** Whether a piece of the text could be telling: runs without such a piece are not examined. */
 export function holdsTelling(text: string): boolean {
   let hyphens = 0;
   let isInWord = false;
@@ -126,14 +129,14 @@ const AT_SIGN = 0x40;
 const HYPHEN = 0x2d;
 const HYPHENS = 5;
 
-/** A joined text is closed at this length: the engine reads no longer ones. */
+/** A joined text ends at this length: the engine takes no longer ones. */
 const MAX_JOINED = 4_000_000;
 
 /**
- * Every run of neighbours, joined; of most texts in one text, or none. They are longer than the
- * pieces by a constant factor at most.
+ * Every run of neighbours, joined; for most texts in a single text, or none. Longer than the pieces
+ * by a constant factor at most.
  *
- * @param take gets one after another: those of a text of megabytes are too long together
+ * @param take receives the texts one by one: for megabytes, all together would be too long
  */
 export function joinPieces(pieces: readonly Piece[], take: (joined: JoinedPieces) => void): void {
   const joining = new Joining(take);
@@ -141,7 +144,7 @@ export function joinPieces(pieces: readonly Piece[], take: (joined: JoinedPieces
   for (let i = row.nextStart(0); i >= 0; i = row.nextStart(i + 1)) {
     const size = row.runFrom(i);
     if (size < 2) continue;
-    // Two, three, four: what stands behind the value must not grow onto it.
+    // Two, three, four: what follows the value must not be joined to it.
     for (let end = i + 2; end <= i + Math.min(size, MAX_TOGETHER); end++) {
       joining.write(pieces, i, end);
     }
@@ -231,26 +234,26 @@ const EDGES = new Uint8Array(128);
 for (const edge of ' \t\r\n"\'`(<[{)>]}') EDGES[edge.charCodeAt(0)] = 1;
 const isEdge = (text: string, at: number): boolean => EDGES[text.charCodeAt(at)] === 1;
 
-/** Characters of two ends: no key of an issuer is shorter. */
+/** Minimum length of two ends together: no issuer's key is shorter. */
 const MIN_ENDS = 16;
 
-/** What is known of a piece, and whether it belongs together with the one before it. */
+/** What is known about a piece, and whether it belongs together with the previous one. */
 const READ = 1;
 const PART = 2;
 const TELLING = 4;
 const ASKED = 8;
 const NEXT = 16;
 
-/** Rows of more pieces have an array of their own. */
+/** Longer rows get an array of their own. */
 const KEPT = 1024;
 const keptFlags = new Uint8Array(KEPT);
 
 class PieceRow {
   readonly #pieces: readonly Piece[];
   readonly #flags: Uint8Array;
-  /** The first telling piece that is not before the place at which runs are looked for. */
+  /** The first telling piece at or after the place where runs are looked for. */
   #telling = -1;
-  /** Where a run may begin that reaches it. */
+  /** The earliest start of a run that reaches it. */
   #earliest = 0;
 
   constructor(pieces: readonly Piece[]) {
@@ -259,7 +262,7 @@ class PieceRow {
     this.#flags = length > KEPT ? new Uint8Array(length) : keptFlags.fill(0, 0, length);
   }
 
-  /** From where on a run could hold a telling piece; -1 for nowhere. */
+  /** The next place from which a run could include a telling piece; -1 if there is none. */
   nextStart(from: number): number {
     if (this.#telling < from) {
       const { length } = this.#pieces;
@@ -267,7 +270,7 @@ class PieceRow {
       while (at < length && (this.#read(at) & TELLING) === 0) at++;
       if (at === length) return -1;
       this.#telling = at;
-      // Behind the first of a run all are small.
+      // Beyond the first pieces of a run, all are small.
       let small = 0;
       while (at - small >= from && small < MAX_SMALL && this.#isSmall(at - small)) small++;
       this.#earliest = at - small - MAX_TOGETHER + 1;
@@ -275,7 +278,7 @@ class PieceRow {
     return Math.max(from, this.#earliest);
   }
 
-  /** How many neighbours make the run that begins there; 0 where none of them is telling. */
+  /** The number of neighbours in the run that begins there; 0 if none of them is telling. */
   runFrom(from: number): number {
     const { length } = this.#pieces;
     if (this.#at(from).text === '') return 0;
@@ -291,7 +294,7 @@ class PieceRow {
     return (all & TELLING) !== 0 ? end - from : 0;
   }
 
-  /** The ends of a piece and of the one before it, where one of them is too long for a run. */
+  /** The ends of a piece and the previous one, if either is too long for a run. */
   endsBefore(index: number): readonly Piece[] | undefined {
     const [one, other] = [this.#at(index - 1), this.#at(index)];
     if (one.group !== other.group || one.text.length + other.text.length < MIN_ENDS) {
@@ -325,7 +328,7 @@ class PieceRow {
     return read;
   }
 
-  /** Whether a piece belongs together with the one before it. */
+  /** Whether a piece belongs together with the previous one. */
   #isNext(index: number): boolean {
     const known = this.#read(index);
     if ((known & ASKED) !== 0) return (known & NEXT) !== 0;

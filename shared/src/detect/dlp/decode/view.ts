@@ -1,24 +1,24 @@
-/** A text made from another by replacing stretches, which remembers where everything came from. */
+/** A text made from another by replacing stretches; it remembers where everything came from. */
 import type { Stretch } from '../builtin-pattern.ts';
 
 export interface Edit extends Stretch {
   readonly replacement: string;
-  /** Names of the disguises that were taken off, outermost first. */
+  /** Names of the disguises that were removed, outermost first. */
   readonly disguise: readonly string[];
 }
 
 export interface View {
   readonly text: string;
-  /** The stretch of the original text behind a stretch of this view, and its disguises. */
+  /** The stretch of the original text for a stretch of this view, and its disguises. */
   readonly origin: (stretch: Stretch) => Stretch & { readonly disguise: readonly string[] };
-  /** Where it differs from the original, by its own places; absent where it does everywhere. */
+  /** Where it differs from the original, in its own offsets; absent if it does everywhere. */
   readonly eachChange?: (take: (start: number, end: number) => void) => void;
 }
 
-/** @param edits in any order; of two that overlap, the one that begins first stays */
+/** @param edits in any order; of overlapping ones, the one that begins first is kept */
 export function applyEdits(text: string, edits: readonly Edit[]): View {
   const kept = inRow(edits);
-  // A text may have an edit a few characters: what is remembered of each is one number.
+  // A text may have an edit every few characters: one number is remembered for each.
   const viewStarts = new Uint32Array(kept.length);
   const pieces: string[] = [];
   let at = 0;
@@ -33,7 +33,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): View {
     at = end;
   }
   pieces.push(text.slice(at));
-  /** The index of the last edit that begins at or before a place; -1 before all. */
+  /** The index of the last edit that begins at or before a place; -1 if there is none. */
   const editBefore = (place: number): number => {
     let low = 0;
     let high = viewStarts.length;
@@ -82,7 +82,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): View {
   };
 }
 
-/** Edits that do not overlap, by where they begin: most often those that are given. */
+/** Edits that do not overlap, in order; usually just the given ones. */
 function inRow(edits: readonly Edit[]): readonly Edit[] {
   const isBehind = (edit: Edit, i: number) => i === 0 || edit.start >= (edits[i - 1] as Edit).end;
   if (edits.every(isBehind)) return edits;
@@ -96,14 +96,14 @@ function inRow(edits: readonly Edit[]): readonly Edit[] {
     });
 }
 
-/** A view that is no longer is read whole. */
+/** A view up to this length is read whole. */
 const SHORT = 4096;
-/** Characters on both sides of a change that may tell what it is. */
+/** Context on both sides of a change, which may tell what it is. */
 const CONTEXT = 600;
 /** Between two parts. No pattern crosses it. */
 const PART_END = '\n\u2028\n';
 
-/** The parts of a long view that its original does not show already, with what stands around them. */
+/** The parts of a long view that differ from its original, with their context. */
 export function changedParts(view: View): View {
   const { text, eachChange } = view;
   if (!eachChange || text.length <= SHORT) return view;
@@ -130,7 +130,7 @@ export function changedParts(view: View): View {
   };
 }
 
-/** The text from its end to its beginning. */
+/** The text reversed. */
 export function reversedView(text: string): View {
   return {
     text: reversed(text),
@@ -143,7 +143,7 @@ export function reversedView(text: string): View {
 }
 
 export function reversed(text: string): string {
-  // Sign by sign, a text of megabytes would be a chain of as many texts.
+  // Appending sign by sign, a text of megabytes would be a chain of as many strings.
   const encoding = /[\u0100-\uffff]/.test(text) ? 'utf16le' : 'latin1';
   const bytes = Buffer.from(text, encoding).reverse();
   return (encoding === 'utf16le' ? bytes.swap16() : bytes).toString(encoding);

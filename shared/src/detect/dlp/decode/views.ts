@@ -1,4 +1,4 @@
-/** The readings of a text with its disguises taken off. */
+/** The readings of a text with its disguises removed. */
 import { createUnitReader } from '../../units.ts';
 import { escapes, foldedCharacters, mayBeEscaped } from './characters.ts';
 import { type Gate, rot13 } from './gates.ts';
@@ -12,13 +12,13 @@ const unitsOf = createUnitReader();
 /** Disguises within disguises. */
 export const MAX_DEPTH = 4;
 
-/** Most often there are none. */
+/** Usually there are none. */
 const both = (some: Edit[], others: Edit[]): Edit[] =>
   others.length === 0 ? some : some.concat(others);
 
-/** The text with everything decoded that can be, in place; undefined where nothing can. */
+/** The text with everything decodable decoded in place; undefined if nothing is. */
 export function decodedView(text: string, gates: ReadonlySet<Gate>): View | undefined {
-  // Characters first: a run is decoded when it is whole.
+  // Characters first: a run only decodes when it is complete.
   const units = unitsOf(text);
   if (mayBeEscaped(text, units)) {
     const characters = both(escapes(text), foldedCharacters(text, units));
@@ -31,7 +31,7 @@ export function decodedView(text: string, gates: ReadonlySet<Gate>): View | unde
   return all.length > 0 ? applyEdits(text, all) : undefined;
 }
 
-/** Signs at regular places may be a list that means something, and parts of them something else. */
+/** Signs at regular places may be a meaningful list, and parts of them something else. */
 function withRegular(edits: readonly Edit[], regular: readonly Edit[]): readonly Edit[] {
   if (regular.length === 0) return edits;
   const byStart = [...edits].sort((a, b) => a.start - b.start);
@@ -52,7 +52,7 @@ function withRegular(edits: readonly Edit[], regular: readonly Edit[]): readonly
   return [...left, ...byStart.slice(next)];
 }
 
-/** Readings of a text that is turned around as a whole. */
+/** Readings of a text that is transformed as a whole. */
 export function turnedViews(text: string, gates: ReadonlySet<Gate>): View[] {
   const views: View[] = [];
   if (gates.has('reversed')) views.push(reversedView(text), reversedWords(text));
@@ -65,7 +65,7 @@ export function turnedViews(text: string, gates: ReadonlySet<Gate>): View[] {
   return views;
 }
 
-/** Words with digits turned around in their places, so that the labels beside them stay. */
+/** Words with digits reversed in place, so that the labels beside them stay. */
 function reversedWords(text: string): View {
   const edits: Edit[] = [];
   for (const match of text.matchAll(/drowssap|esarhpssap|terces|nekot|yek[_ -]?ipa/gi)) {

@@ -1,4 +1,4 @@
-/** Credentials in the forms that files and devices keep them in, without a word beside them. */
+/** Credentials in the forms in which files and devices store them, without a label. */
 import type { Judge, JudgedExpression } from '../builtin-pattern.ts';
 import { NOTHING } from '../builtin-pattern.ts';
 import { isPlaceholder, isSecretValue } from '../validators/secret-value.ts';
@@ -7,13 +7,13 @@ import { isPlaceholder, isSecretValue } from '../validators/secret-value.ts';
 const MAX_KEY = 8_000;
 const SHORTEST_REST = 24;
 
-/** The body of a private key whose PEM head was left out: its first bytes say what it is. */
+/** The body of a private key without its PEM header: its first bytes identify it. */
 const keyBody: Judge = (text, start, end) => {
   const rest = /^(?:[A-Za-z0-9+/=\s]|\\[nr])*/.exec(text.slice(end, end + MAX_KEY))?.[0] ?? '';
   return rest.length < SHORTEST_REST ? NOTHING : [{ start, end: end + rest.trimEnd().length }];
 };
 
-/** Characters in which the type of a JSON Web Key stands. */
+/** Distance within which a JSON Web Key names its type. */
 const AROUND = 3_000;
 
 /** The private exponent of a JSON Web Key. */
@@ -34,13 +34,13 @@ export const BARE_PRIVATE_KEYS: readonly JudgedExpression[] = [
   { expression: String.raw`\bd\\?"?\s?: ?\\?"[A-Za-z0-9_-]{40,800}`, judge: jsonWebKey },
 ];
 
-/** A line of a file of passwords: the hash behind the name. */
+/** A line of a password file: the hash after the name. */
 const hashLine: Judge = (text, start, end) =>
   /\w/.test(text[start - 1] ?? '') && !isPlaceholder(text.slice(start + 1, end))
     ? [{ start: start + 1, end }]
     : NOTHING;
 
-/** The last field of a line of .pgpass, and the password of a network in its code. */
+/** The last field of a line of .pgpass, and the password in a Wi-Fi QR code. */
 const lastField: Judge = (text, start, end) => {
   const from = start + text.slice(start, end).lastIndexOf(':') + 1;
   const value = text.slice(from, end);

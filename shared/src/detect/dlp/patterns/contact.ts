@@ -4,7 +4,7 @@ import { around, isPartOfLonger } from '../judges.ts';
 import { findNear, stretches } from '../near.ts';
 import { PHONE_LABELS } from './labels.ts';
 
-// Nobody's own address: functions of a firm, accounts of a protocol, examples.
+// Not a person's address: company roles, protocol accounts, examples.
 const ROLES =
   /^(?:no-?reply|do-?not-?reply|support|info|admin|administrator|help|sales|contact|hello|team|security|abuse|postmaster|webmaster|hostmaster|root|git|user|users?\d?|username|name|you|your[._-]?(?:name|email)|someone|somebody|me|test|tester|example|foo|bar|email|mail|dev|noreply|notifications?|billing|press|jobs|service|api|bot|ci|alice|bob|jane|john|john\.?doe|jane\.?doe|first\.last|firstname\.lastname)(?:\+.*)?$/i;
 const EXAMPLE_HOST =
@@ -85,7 +85,7 @@ const PHONE_NEAR = stretches(
   (value) => isPhone(value) && !/^(?:19|20)\d\d[-/.]\d\d[-/.]\d\d/.test(value),
 );
 
-/** How to reach people. */
+/** How people can be reached. */
 export const CONTACT: readonly BuiltinPattern[] = [
   {
     name: 'email_address',

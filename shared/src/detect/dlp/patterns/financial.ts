@@ -7,7 +7,7 @@ import { ibanLength, isIban } from '../validators/iban.ts';
 import { cardIssuer, isCardNumber } from '../validators/payment-card.ts';
 import { BANK_LABELS, CARD_LABELS } from './labels.ts';
 
-/** How far a word for a card may stand from the number. */
+/** How far from the number a word for a card may stand. */
 const CARD_CONTEXT = 60;
 
 const card: Judge = (text, start, candidateEnd) => {
@@ -16,9 +16,9 @@ const card: Judge = (text, start, candidateEnd) => {
   if (/[A-Za-z_]/.test(text[end] ?? '')) return NOTHING;
   const digits = text.slice(start, end).replace(/\D/g, '');
   const words = () => CARD_LABELS.test(around(text, start, end, CARD_CONTEXT, 30));
-  // A number with places behind its point.
+  // A number with decimals.
   if (/^\d{1,3}\.\d+$/.test(text.slice(start, end))) return NOTHING;
-  // A run of numbers may begin or end with what is no part of the card.
+  // A run of numbers may begin or end with digits that are not part of the card.
   if (isCardNumber(digits)) {
     if (isPartOfLonger(text, { start, end })) return NOTHING;
     const isCertain = cardIssuer(digits) === 'strong' && !isInRow(text, { start, end });
@@ -28,13 +28,13 @@ const card: Judge = (text, start, candidateEnd) => {
   return within && (!isInRow(text, within) || words()) ? [within] : NOTHING;
 };
 
-/** The first track of a card's stripe. */
+/** Track 1 of a card's magnetic stripe. */
 const track: Judge = (text, start, end) => {
   const digits = /\d+/.exec(text.slice(start, end))?.[0] ?? '';
   return isCardNumber(digits) ? [{ start, end }] : NOTHING;
 };
 
-/** Whether groups of four go on before or behind: a row of a table, and no date or code of a card. */
+/** Whether groups of four continue before or after: a table row, not a card with date or code. */
 function isInRow(text: string, { start, end }: Stretch): boolean {
   const [, sign = ''] = /^\d{4}([^\dA-Za-z]{1,3})\d{4}/.exec(text.slice(start, start + 11)) ?? [];
   if (sign === '') return false;
@@ -48,7 +48,7 @@ function isInRow(text: string, { start, end }: Stretch): boolean {
   );
 }
 
-/** Four groups of four among more groups: a card with its security code or date behind it. */
+/** Four groups of four among more groups: a card followed by its security code or date. */
 function cardWithin(text: string, start: number, end: number): ReturnType<Judge> {
   const groups =
     /(?<![\d.,])(?:\d{4}[ \-.]\d{4}[ \-.]\d{4}[ \-.]\d{4}|\d{4}[ \-.]\d{6}[ \-.]\d{5}|\d{15,16}(?![.,]\d))(?!\d)/g;
@@ -120,7 +120,7 @@ const wallet: Judge = (text, start, end) => {
   }
   const phrase = isPhrase ? WORDS.exec(window) : null;
   if (!phrase || phrase.index > 60) return NOTHING;
-  // Prose has its small words; a phrase of the list of BIP 39 has none of them.
+  // Prose has function words; the BIP 39 word list has none of them.
   if ((phrase[0].match(SENTENCE)?.length ?? 0) > 0) return NOTHING;
   return [{ start: end + phrase.index, end: end + phrase.index + phrase[0].length }];
 };

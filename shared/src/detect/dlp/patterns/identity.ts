@@ -42,7 +42,7 @@ const NINO =
 const NINO_NEAR = stretches(NINO);
 const NINO_WORDS = new RegExp(NINO_LABELS.slice(4), 'i');
 
-/** HMRC's rules: letters that are not used, and prefixes that are not given. */
+/** HMRC's rules: unused letters, and prefixes that are not issued. */
 function isNino(written: string): boolean {
   const compact = written.replace(/[^A-Za-z0-9]/g, '').toUpperCase();
   return (
@@ -77,7 +77,7 @@ const ID_PLAIN = stretches(
     return digits >= 8 && digits <= 14;
   },
 );
-// A label that names no scheme: no check digit is known.
+// A label that names no scheme: there is no known check digit.
 const UNSPECIFIC =
   /national[ _-]?id|identity (?:card|number)|personal (?:id|identification) (?:number|code|no)|citizen[ _-]?id/i;
 
@@ -100,7 +100,7 @@ const whole: Judge = (_text, start, end) => [{ start, end }];
 const documentLabelled: Judge = (text, start, end) =>
   findNear(text, start, end, { after: 48, before: 0 }, DOCUMENT_NEAR);
 
-// A work or a firm comes to the world too; "Born" stands in many a title.
+// Works and companies are born, too; "Born" occurs in many titles.
 const OF_A_WORK =
   /releas|came out|album|song|film|movie|novel|found(?:ed|ing)|launch|publish|premier|broadcast/i;
 const OF_A_FIRM = /\b(?:company|startup|firm|band|project|idea|movement|brand|product)\b[^.\n]*$/i;
@@ -146,14 +146,14 @@ const RECORD_NEAR = stretches(
   },
 );
 
-/** Eight digits may be a date; behind a sign they are the number that the label announces. */
+/** Eight digits may be a date; after a sign they are the number that the label announces. */
 const DATED_NUMBER =
   /^["']?[ \t]{0,2}(?:[:=#]|is |no\.? |number )[ \t]{0,2}["']?((?:19|20)\d{6})(?![\d.,/-])/i;
-/** A count of something, which the words before it name: "number of visitors: 12345". */
+/** A count of something that the words before it name: "number of visitors: 12345". */
 const COUNTED =
   /\b(?:of (?:the )?(?:[a-z]|\d)|(?:by|than) \d|(?:increas|decreas|reduc)ed |(?:grew|rose|fell|dropped) )/;
 
-/** A number behind the label and not far: of five digits or more, or of four in a form of its own. */
+/** A number close after the label: of five digits or more, or of four in its own form. */
 const recordLabelled: Judge = (text, start, end) => {
   const dated = DATED_NUMBER.exec(text.slice(end, end + 24));
   if (dated) {
@@ -176,7 +176,7 @@ const recordLabelled: Judge = (text, start, end) => {
 
 const NHS = stretches(/(?<![\d.])\d{3}[ -]\d{3}[ -]\d{4}(?!\d)/g);
 
-/** People: who they are, and under which number others keep them. */
+/** People: who they are, and the numbers under which others file them. */
 export const IDENTITY: readonly BuiltinPattern[] = [
   {
     name: 'us_ssn',

@@ -3,7 +3,7 @@ import { machineMade, realKey } from '../judges.ts';
 
 const FORM = 'not a placeholder of the same form';
 
-/** Keys and tokens that carry their issuer's mark. */
+/** Keys and tokens with their issuer's mark. */
 export const ISSUER_KEYS: readonly BuiltinPattern[] = [
   {
     name: 'aws_access_key_id',

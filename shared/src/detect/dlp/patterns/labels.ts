@@ -1,19 +1,19 @@
 /** Words that announce a value, in the languages and spellings of code, forms and prose. */
 
-/** What people choose. */
+/** Secrets that people choose. */
 export const PASSWORD_LABELS: readonly string[] = [
   '(?i)pass[ _-]?(?:word|wd|phrase|code)s?|p[a4@][s$5]{2}w[o0]rd|passwort|pa[sß]{1,2}wort|kennwort|zugangscode|\\bpass\\b|_pass\\b|\\bpw\\b|\\bpwd|[_-]pwd|passwd|userpwd|dbpass|mypass|sshpass|rootpw|\\bpin\\b|[_-]pin\\b|pin[ _-]?(?:code|number)|geheimzahl|login[ _-]?code|unlock[ _-]?code|access[ _-]?code|(?:wifi|wlan|wpa|psk)[ _-]?(?:key|code|password|pw)',
   '(?i)contrase(?:ñ|n|nh)a|\\bclave\\b|\\bsenha|palavra[ -]?passe|mot[ _-]?de[ _-]?passe|\\bmdp\\b|code secret|parola d.ordine|\\bparola|wachtwoord|has[łl]o\\b|has[łl]em|lösenord|losenord|adgangskode|passord|salasana|\\bheslo|jelsz[óo]|[şs]ifre|lozinka|geslo|κωδικός|пароль|пароля|паролем|密码|密碼|口令|パスワード|暗証番号|비밀번호|암호|كلمة المرور|كلمة السر|סיסמה|mật khẩu|kata sandi|รหัสผ่าน|पासवर्ड',
   '(?i)\\bcreds?\\b|\\bcredentials?\\b|zugangsdaten|identifiants|credenciales|credenziali|\\bcvv2?\\b|\\bcvc2?\\b|security code|recovery code|backup code|\\botp\\b|one[ -]time (?:code|password)|verification code',
 ];
 
-/** What machines make. */
+/** Secrets that machines generate. */
 export const TOKEN_LABELS: readonly string[] = [
   '(?i)api[ _-]?keys?|apikey|api[ _-]?(?:secret|token|schlüssel|pass)|app[ _-]?(?:key|secret|token)|access[ _-]?(?:key|token)|auth[ _-]?(?:key|token)|secret|tokens?\\b|token[_-]|_token|authtoken|account[ _-]?key|service[ _-]?key|master[ _-]?key|encryption[ _-]?key|signing[ _-]?key|private[ _-]?key|storage[ _-]?key|session[ _-]?key|license[ _-]?key|deploy[ _-]?key|shared[ _-]?key|webhook[ _-]?key|consumer[ _-]?key|client[ _-]?key|hmac[ _-]?key|aes[ _-]?key|crypt[ _-]?key|jwt[ _-]?key|x-[a-z-]{0,24}key\\b|x-[a-z-]{0,24}token\\b|x-auth\\b',
   '(?i)schlüssel|geheimnis|clé (?:api|secrète|d.api|privée)|cle[ _-]?api|clave (?:api|secreta|de api)|llave|chave (?:api|secreta|de api|da api)|chiave (?:api|segreta)|segreto|jeton|sleutel|klucz|nyckel|секрет|ключ|токен|密钥|密鑰|令牌|シークレット|トークン|キー|토큰|비밀|api キー|session[ _-]?cookie|phpsessid|jsessionid|\\bsid=|connect\\.sid',
 ];
 
-/** Birth. Days and other dates stand beside other words. */
+/** Birth. "Day" and "date" occur beside other words, too. */
 export const BIRTH_LABELS =
   '(?i)date[ _-]?of[ _-]?birth|birth[ _-]?da(?:te|y)|\\bb-?day\\b|\\bd\\.?[ ]?o\\.?[ ]?b\\b|[_-]dob\\b|patientdob|userdob|\\bborn\\b|birthdate|geburts(?:datum|tag)|\\bgeb\\.|geboren|date de naissance|\\bn[ée]e?(?:\\(e\\))? le\\b|naissance|fecha de nac|fecha[ _]?nac|nacimiento|nacid[oa] el|data di nascita|nat[oa] il\\b|nat[oa] a\\b|data de nasc|nascimento|nascid[oa] em|geboortedatum|data urodzenia|urodzon[ya]|födelsedatum|född|fødselsdato|født|syntymäaika|datum narození|narozen|születési|doğum tarihi|дата рождения|родил|дата народження|出生日期|出生年月|生年月日|生まれ|생년월일|تاريخ الميلاد|ngày sinh|tanggal lahir|data nasterii|data nașterii|ημερομηνία γέννησης|תאריך לידה';
 

@@ -12,7 +12,7 @@ import {
 import { BARE_PRIVATE_KEYS, PASSWORD_FILES } from './bare-keys.ts';
 import { PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
 
-/** Forty characters of base64 behind words for AWS's secret. */
+/** Forty base64 characters after words for AWS's secret. */
 const awsSecret: Judge = (text, _start, end) => {
   const window = text.slice(end, end + 140);
   for (const match of window.matchAll(/(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+])/g)) {
@@ -28,7 +28,7 @@ const AZURE_HINT = /azure|storage|account|blob|cosmos|servicebus|eventhub/i;
 
 const azure: Judge = (text, start, end) => {
   if (text.slice(start, end).length > 3) return realKey(text, start, end);
-  // The end of a bare key: eighty-eight characters with their padding.
+  // The end of a bare key: eighty-eight characters, padding included.
   const from = end - 88;
   const isKey = from >= 0 && /^[A-Za-z0-9+/]{86}==$/.test(text.slice(from, end));
   if (!isKey || /[A-Za-z0-9+/]/.test(text[from - 1] ?? '')) return NOTHING;
@@ -38,11 +38,11 @@ const azure: Judge = (text, start, end) => {
 /** Characters of a private key. */
 const MAX_KEY = 20_000;
 
-/** From the head of a key to its foot, or to where the text ends. */
+/** From a key's header to its footer, or to the end of the text. */
 const privateKey: Judge = (text, start, end) => {
   const body = text.slice(end, end + 400);
   const broken = body.replace(/\\+[nr]|\s/g, ' ');
-  // Prose goes on behind the head with words; a key with lines of base64.
+  // After the header, prose continues with words, a key with lines of base64.
   const lines = broken.replace(
     /(?:Proc-Type|DEK-Info|Comment|Version|Charset): [^ ]+(?: [^ ]+)?/g,
     ' ',
@@ -75,14 +75,14 @@ const urlPassword: Judge = (text, start, end) => {
   return [{ start: start - scheme[0].length, end: start + 3 + at + 1 }];
 };
 
-/** Labels that hold something about a secret, and what only shares the word. */
+/** Labels for things about a secret, and words that merely contain one. */
 const NOT_THE_SECRET =
   /(?:[_-]|(?<=[a-z])(?=[A-Z]))(?:id|ids|name|type|count|length|len|size|url|uri|path|file|field|policy|expires?|expiry|expiration|at|ttl|label|hint|placeholder|min|max|regex|pattern|param|parameter|version|arn|enabled|required|reset|rotation|manager|limit|usage|strength|algorithm|alg|format|store|provider|class|form|input|page|model|hash|hashed|digest|bits|status|error|prefix|age|days|scope|scopes|endpoint|ref|alias|date|budget|cost)$|^(?:max|min|num|n|total|next|prev|page|continuation|sync|cursor|public|pub|csrf|xsrf|input|output|prompt|completion|reset|forgot|change|has|is|no|show|hide|toggle|validate|check|verify|hash|get|set|use|allow|primary|foreign|sort|partition|cache|object|row|registry|host|translation|i18n|idempotency|dedup|bucket)(?:[_-]|(?=[A-Z]))/;
 const ABOUT_IT = /(?:tokens|Tokens|TOKENS|tokeni[sz]\w*|keyboard|secretary|passenger|keys)$/;
 
 const WORDS = /^\p{Ll}{4,12}(?:[ -]\p{Ll}{4,12}){3,7}(?=[.,;]?(?:["'\n]|$))/u;
 
-/** A phrase without quotes that ends its line: "password: copper lantern drizzle harbor". */
+/** An unquoted phrase that ends its line: "password: copper lantern drizzle harbor". */
 function bareWords(text: string, { start, link }: FieldValue): Stretch | undefined {
   if (link !== 'assigned' && link !== 'prose') return undefined;
   const phrase = WORDS.exec(text.slice(start, start + 120))?.[0];
@@ -103,7 +103,7 @@ function secretLabel(kind: SecretKind): Judge {
         break;
       }
       const written = text.slice(value.start, value.end);
-      // "pass: 12, fail: 3" counts, and one may pass `this` to that.
+      // "pass: 12, fail: 3" are counts, and `this` may be passed to a "pass".
       if (isVerb && /^\d+$/.test(written) && /^pass$/i.test(label)) continue;
       const isLoose = value.link === 'prose' || value.link === 'adjacent';
       if (isVerb && isLoose && !/\d/.test(written)) continue;
@@ -133,7 +133,7 @@ const authorization: Judge = (text, start, end) => {
   return looksMade ? [{ start: from, end: from + value.length }] : NOTHING;
 };
 
-/** The word behind a command's option for a password. */
+/** The word after a command's password option. */
 const optionPassword: Judge = (text, _start, end) => {
   const password = /[^\s"'=]+$/
     .exec(text.slice(Math.max(0, end - 200), end))?.[0]
@@ -153,7 +153,7 @@ const userPassword: Judge = (text, start, end) => {
     : [{ start: start + colon + 1, end: start + colon + 1 + password.length }];
 };
 
-/** Both kinds of letters or a sign, and a digit: no path, no role, no word. */
+/** Letters of both cases or a sign, and a digit: not a path, a role or a word. */
 const isMixed = (value: string): boolean =>
   /\d/.test(value) && /[a-z]/i.test(value) && (/[!#$%^&*+=?]/.test(value) || /[A-Z]/.test(value));
 
@@ -170,7 +170,7 @@ const NO_ACCOUNT =
 /** root:password@host without a scheme. */
 const hostPassword: Judge = (text, start, end) => {
   const [, user = '', password = ''] = /^([^:]+):(.+)@/.exec(text.slice(start, end)) ?? [];
-  // Behind :// it is a connection string.
+  // After :// it is a connection string.
   if (NO_ACCOUNT.test(user) || /[/:@.-]$/.test(text.slice(Math.max(0, start - 1), start)))
     return NOTHING;
   const isReal = isMixed(password) && isSecretValue(password, 'password', 'assigned', false);

@@ -1,4 +1,4 @@
-/** Check digits. Each takes digits only (separators taken out) unless it says otherwise. */
+/** Check digits. Each function takes digits only (separators removed) unless stated otherwise. */
 
 /** ISO/IEC 7812-1, annex B. */
 export function isLuhn(digits: string): boolean {
@@ -30,7 +30,7 @@ const MULTIPLICATION = [
   '9876543210',
 ];
 
-/** Verhoeff's scheme, as Aadhaar numbers use it. */
+/** Verhoeff's scheme, as used for Aadhaar numbers. */
 export function isVerhoeff(digits: string): boolean {
   let check = 0;
   for (let i = 0; i < digits.length; i++) {
@@ -48,14 +48,14 @@ export function remainder(digits: string, divisor: number): number {
   return rest;
 }
 
-/** The sum of digits, each times its weight. */
+/** The sum of the digits, each multiplied by its weight. */
 export function weightedSum(digits: string, weights: readonly number[]): number {
   let sum = 0;
   for (let i = 0; i < weights.length; i++) sum += (digits.charCodeAt(i) - 48) * (weights[i] ?? 0);
   return sum;
 }
 
-/** ISO 7064 MOD 11,10, as the German tax number uses it. */
+/** ISO 7064 MOD 11,10, as used for German tax numbers. */
 export function isMod1110(digits: string): boolean {
   let product = 10;
   for (let i = 0; i < digits.length - 1; i++) {
@@ -65,7 +65,7 @@ export function isMod1110(digits: string): boolean {
   return (11 - product) % 10 === digits.charCodeAt(digits.length - 1) - 48;
 }
 
-/** All the same digit. No scheme gives such a number to anybody. */
+/** All digits equal. No scheme issues such a number. */
 export function isUniform(text: string): boolean {
   for (let i = 1; i < text.length; i++) if (text[i] !== text[0]) return false;
   return true;

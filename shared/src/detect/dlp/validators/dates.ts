@@ -24,7 +24,7 @@ export interface FoundDate {
   readonly year: number;
 }
 
-/** Years that a living person may be born in; two digits are taken as one of them. */
+/** Possible birth years of a living person; two digits are read as one of them. */
 const FIRST_YEAR = 1900;
 const LAST_YEAR = 2035;
 
@@ -38,9 +38,9 @@ const MONTH_NAME_DAY =
 const YEAR_MONTH_NAME = /(?<!\d)(\d{4})[\s\-/]([a-zà-ÿ]{3,12})[\s\-/](\d{1,2})(?!\d)/g;
 
 /**
- * Dates of birth that could be in a short text, leftmost first.
+ * Possible dates of birth in a short text, leftmost first.
  *
- * @param text a window of a bounded length: the expressions here run on V8
+ * @param text a window of bounded length: the expressions here run on V8
  */
 export function findDates(text: string): FoundDate[] {
   const lower = text.toLowerCase();
@@ -56,7 +56,7 @@ export function findDates(text: string): FoundDate[] {
   }
   for (const match of lower.matchAll(YEAR_LAST)) {
     const [, first = '', , second = '', year = ''] = match;
-    // Day first or month first: one of both must be a month.
+    // Day first or month first: one of the two must be a month.
     if (Number(second) <= 12) add(match, year, Number(second), first);
     else add(match, year, Number(first), second);
   }
@@ -96,7 +96,7 @@ function fullYear(year: string): number | undefined {
   return number >= FIRST_YEAR && number <= LAST_YEAR ? number : undefined;
 }
 
-/** YYMMDD as national numbers hold it: a month (with an offset of the century) and a day. */
+/** YYMMDD as in national numbers: a month (with an offset for the century) and a day. */
 export function isShortDate(digits: string, monthOffsets: readonly number[] = [0]): boolean {
   const month = Number(digits.slice(2, 4));
   const day = Number(digits.slice(4, 6));

@@ -90,7 +90,7 @@ const LENGTHS: Readonly<Record<string, number>> = {
   YE: 30,
 };
 
-/** How long an IBAN of this country is; undefined for a country without IBANs. */
+/** The length of this country's IBANs; undefined for a country without IBANs. */
 export function ibanLength(country: string): number | undefined {
   return Object.hasOwn(LENGTHS, country) ? LENGTHS[country] : undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * National identity numbers with check digits. Each function takes the compact form (separators
- * taken out, upper case) of the right shape; the rule's source is named where it has one.
+ * removed, upper case) of the right shape, and names the rule's source if there is one.
  */
 import { isLuhn, isMod1110, isUniform, isVerhoeff, remainder, weightedSum } from './checksums.ts';
 import { isShortDate } from './dates.ts';
@@ -11,7 +11,7 @@ export interface NationalId {
   readonly shape: RegExp;
   readonly isValid: (id: string) => boolean;
   /**
-   * The written form that speaks for itself; where it is absent, or does not fit, only a word
+   * The written form that is sufficient by itself; if it is absent or does not match, only a word
    * beside the number makes it a finding.
    */
   readonly written?: RegExp;
@@ -159,7 +159,7 @@ function isCurp(id: string): boolean {
   return (10 - (sum % 10)) % 10 === Number(id[17]);
 }
 
-/** South Africa, and others with a date in front and Luhn over all. */
+/** South Africa, and others that begin with a date and have a Luhn digit over everything. */
 const isDatedLuhn = (id: string): boolean => isShortDate(id) && isLuhn(id);
 
 /** Korea: weights 2 to 9 and again from 2. */
@@ -178,7 +178,7 @@ function isHongKongId(id: string): boolean {
   return sum % 11 === 0;
 }
 
-/** Ireland, PPS number: modulo 23, a second letter counts nine times its place. */
+/** Ireland, PPS number: modulo 23; a second letter counts nine times its value. */
 function isPps(id: string): boolean {
   const second = id[8] === undefined || id[8] === 'W' ? 0 : id.charCodeAt(8) - 64;
   const sum = weightedSum(id, [8, 7, 6, 5, 4, 3, 2]) + 9 * second;
@@ -289,13 +289,13 @@ export const NATIONAL_IDS: readonly NationalId[] = [
   { country: 'JP', shape: /^\d{12}$/, isValid: isMyNumber },
   { country: 'GR', shape: /^\d{9}$/, isValid: isAfm },
   { country: 'IL', shape: /^\d{9}$/, isValid: isLuhn },
-  // No check digit is known; the fourth letter says what the holder is.
+  // No check digit is known; the fourth letter is the holder's type.
   { country: 'IN', shape: /^[A-Z]{3}[ABCFGHLJPT][A-Z]\d{4}[A-Z]$/, isValid: () => true },
   { country: 'CA', shape: /^[1-79]\d{8}$/, isValid: isLuhn },
 ];
 
 /**
- * Whether a number is a national id of some country.
+ * Whether a number is some country's national id.
  *
  * @param written the number as it stands, with its separators
  * @param named whether a word beside it says that it is one

@@ -1,10 +1,10 @@
 import { isLuhn, isUniform } from './checksums.ts';
 
-/** How certain the issuer's range makes a number: a weak one needs a word for a card beside it. */
+/** How certain the issuer's range is: a weak one needs a word for a card beside the number. */
 export type CardIssuer = 'strong' | 'weak';
 
 /**
- * The issuer's range of a card number, undefined outside all of them.
+ * The range that a card number is in; undefined outside all of them.
  *
  * @param digits without separators
  */
@@ -32,7 +32,7 @@ export function cardIssuer(digits: string): CardIssuer | undefined {
   return undefined;
 }
 
-/** In an issuer's range and with the right check digit. */
+/** In an issuer's range, with the right check digit. */
 export function isCardNumber(digits: string): boolean {
   return cardIssuer(digits) !== undefined && isLuhn(digits) && !isUniform(digits);
 }
