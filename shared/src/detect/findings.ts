@@ -1,20 +1,20 @@
 /**
- * What detection says of a text: which pattern or class, how bad, where, how long. Never the text
- * itself, nor a part of it, since findings are recorded, shipped and shown.
+ * What detection says about a text: which pattern or class, how severe, where, how long. Never any
+ * part of the text, since findings are recorded, shipped and shown.
  */
 import type { Severity } from '../ledger-record.ts';
 
-// Types, not interfaces: a record takes them as objects with any member.
+// Types, not interfaces: only types are assignable to records' open objects.
 /** Sensitive data in what a call sends, or in its result. */
 export type DlpFinding = {
   /** The pattern's name. */
   readonly pattern: string;
   readonly severity: Severity;
-  /** Where: a JSON Pointer (RFC 6901) below the place that was scanned, cut to 256 characters. */
+  /** Where: a JSON Pointer (RFC 6901) below the scanned place, cut to 256 characters. */
   readonly place: string;
-  /** UTF-16 units of the value as it stood in the text, disguise included. */
+  /** UTF-16 units of the value in the original text, disguise included. */
   readonly length: number;
-  /** How it was disguised, outermost first (`base64`, `hex`, `split`, …); absent where it was not. */
+  /** How it was disguised, outermost first (`base64`, `hex`, `split`, …); absent if it was not. */
   readonly disguise?: readonly string[];
 };
 
@@ -38,6 +38,6 @@ export type InboundFinding = {
   readonly place: string;
   /** UTF-16 units of the passage. */
   readonly length: number;
-  /** 0 to 1, two digits. */
+  /** 0 to 1, with two decimals. */
   readonly score: number;
 };

@@ -1,12 +1,12 @@
 /**
- * Work on foreign text in portions, so that whoever does it can do other things between them: a
- * scan of megabytes takes longer than anybody else may wait.
+ * Work on foreign text in portions, so that the caller can do other things in between: a scan of
+ * megabytes takes longer than others may wait.
  */
 
-/** Yields the UTF-16 units that it has read since it last did. */
+/** Yields the number of UTF-16 units read since the last time. */
 export type Portioned<T> = Generator<number, T, void>;
 
-/** Does all of it without a pause. */
+/** Does all the work without a pause. */
 export function atOnce<T>(work: Portioned<T>): T {
   for (;;) {
     const { done, value } = work.next();

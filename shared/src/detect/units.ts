@@ -1,12 +1,12 @@
-/** The UTF-16 units of a text as numbers in a row: reading them costs less than asking a string. */
+/** The UTF-16 units of a text as an array of numbers: faster to read than the string. */
 
-/** Longer texts have an array of their own. */
+/** Longer texts get an array of their own. */
 const KEPT = 65_536;
 
 /**
- * What is kept is one array for all texts that are read at one place, one after another.
+ * One array is reused for all texts read by one reader, one after another.
  *
- * @returns gives the units of a text, then a 0; they are good until it is asked for the next
+ * @returns a function that returns the units of a text, then a 0; valid until its next call
  */
 export function createUnitReader(): (text: string) => Uint16Array {
   const kept = new Uint16Array(KEPT + 1);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createPatternSet, type PatternKind } from './pattern-set.ts';
 
-/** One expression in both syntaxes; nothing that may be empty is repeated. */
+/** One expression in both syntaxes; nothing that may match the empty text is repeated. */
 interface Expression {
   ours: string;
   js: string;
@@ -58,11 +58,11 @@ const phrase = joined(term);
 const expression = joined(
   fc.oneof(phrase, either(phrase), repeated(either(phrase)), repeated(joined(atom))),
 ).map(({ ours, js, mayBeEmpty }) =>
-  // An expression that matches the empty text is refused.
+  // An expression that matches the empty text is rejected.
   mayBeEmpty ? { ours: `a(?:${ours})`, js: `a(?:${js})` } : { ours, js },
 );
 
-/** Short, for JavaScript goes back and forth. */
+/** Short, since JavaScript backtracks. */
 const text = fc
   .array(fc.constantFrom(...CHARACTERS, 'Z', '\t', '\ud83d', '\ude00'), { maxLength: 16 })
   .map((units) => units.join(''));

@@ -1,6 +1,6 @@
 /**
- * The engine's artifact is whole. That it belongs to its sources, byte for byte where Rust is
- * installed: `npm run engine:verify`.
+ * The engine's artifact is complete. That it was built from its sources is checked by `npm run
+ * engine:verify`, byte for byte where Rust is installed.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

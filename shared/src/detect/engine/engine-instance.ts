@@ -1,7 +1,7 @@
 /**
- * One running engine: sets of patterns by number, and one text at a time. What it exports is
- * written in shared/detect-engine/src/lib.rs. Anything thrown here but a `CompileFailure` means
- * that the instance is not fit to be used again.
+ * One running engine: numbered sets of patterns, and one text at a time. Its exports are defined in
+ * shared/detect-engine/src/lib.rs. After anything thrown here but a `CompileFailure`, the instance
+ * must not be used again.
  */
 import { engineModule } from './engine-module.ts';
 import { wasmApi } from './wasm-api.ts';
@@ -18,12 +18,12 @@ interface EngineExports {
   find(number: number, length: number, ascii: number): number;
 }
 
-/** Why patterns are not compiled. */
+/** Why patterns were not compiled. */
 export interface CompileFailure {
   readonly reason: 'syntax' | 'too-large';
   /** Which pattern. */
   readonly pattern: number;
-  /** Bytes of UTF-8 from the beginning of the pattern. */
+  /** Bytes of UTF-8 from the start of the pattern. */
   readonly byteOffset: number;
   readonly message: string;
 }
@@ -31,7 +31,7 @@ export interface CompileFailure {
 const encoder = new TextEncoder();
 /** A UTF-16 unit has at most three bytes of UTF-8; a pair of surrogates has four. */
 const BYTES_PER_UNIT = 3;
-/** What the buffer of the text may keep when a text has been read. */
+/** The most that the text buffer keeps between texts. */
 const KEPT_TEXT_BYTES = 256 * 1024;
 const TOO_LARGE = 2;
 
@@ -39,7 +39,7 @@ export type EngineInstance = ReturnType<typeof createEngineInstance>;
 
 export function createEngineInstance() {
   const engine = new wasmApi.Instance(engineModule()).exports as EngineExports;
-  // The place comes first: what makes room may grow the memory, which cuts off every view of it.
+  // The place comes first: making room may grow the memory, which detaches every view of it.
   const viewText = (capacity: number): Uint8Array => {
     const place = engine.text_buffer(capacity);
     return new Uint8Array(engine.memory.buffer, place, capacity);
@@ -47,7 +47,7 @@ export function createEngineInstance() {
   let text = viewText(KEPT_TEXT_BYTES);
 
   const roomFor = (bytes: number): Uint8Array => {
-    // A view that was cut off has no bytes.
+    // A detached view has no bytes.
     if (bytes > text.length) text = viewText(Math.max(bytes, KEPT_TEXT_BYTES));
     return text;
   };
@@ -73,7 +73,7 @@ export function createEngineInstance() {
   };
 
   return {
-    /** @returns the set's number, or why there is none */
+    /** @returns the set's number, or why it was not compiled */
     compile(patterns: readonly string[], tenant: boolean): number | CompileFailure {
       const bytes = encodePatterns(patterns);
       roomFor(bytes.length).set(bytes);
@@ -87,7 +87,7 @@ export function createEngineInstance() {
       engine.release(set);
     },
 
-    /** @returns places of the patterns that match, or null when the set gave up */
+    /** @returns the numbers of the patterns that match, or null when the set gave up */
     hits(set: number, value: string): readonly number[] | null {
       const count = engine.hits(set, write(value));
       const answer = count === 0 ? [] : count < 0 ? null : [...numbers(count)];
@@ -95,7 +95,7 @@ export function createEngineInstance() {
       return answer;
     },
 
-    /** @returns (pattern, start, end) of every match, flat, or null when the set gave up */
+    /** @returns (pattern, start, end) of every match, flattened, or null when the set gave up */
     find(set: number, value: string): ArrayLike<number> | null {
       const length = write(value);
       const count = engine.find(set, length, Number(length === value.length));

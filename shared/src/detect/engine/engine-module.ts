@@ -1,4 +1,4 @@
-/** The engine's WebAssembly, loaded and compiled once a thread, when it is first used. */
+/** The engine's WebAssembly, loaded and compiled once per thread, on first use. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { assetPath } from '../../assets.ts';
@@ -9,7 +9,7 @@ export const ENGINE_ARTIFACT = 'shared/detect-engine/artifact/detect-engine.wasm
 
 let loaded: WasmModule | undefined;
 
-/** @throws Error when the artifact is missing or damaged: nothing can be detected then */
+/** @throws Error when the artifact is missing or damaged: detection is then impossible */
 export function engineModule(): WasmModule {
   loaded ??= new wasmApi.Module(gunzipSync(readFileSync(assetPath(ENGINE_ARTIFACT))));
   return loaded;

@@ -26,7 +26,7 @@ it('replaces an engine that has trapped, with all its sets', () => {
     const engine = createEngineInstance();
     return {
       ...engine,
-      // A number that no set has: the engine panics, as it would for a fault of its own.
+      // The number of no set: the engine panics, as it would for a fault of its own.
       find: (set, text) => engine.find(isBroken ? 99 : set, text),
     };
   });

@@ -1,8 +1,8 @@
 /**
  * The thread's engines: one for our own patterns and one for tenants', so that nothing a tenant
- * writes costs the others their compiled sets. A set is compiled when it is needed and may be
- * dropped at any time, for memory stays bounded: the sets least used give way, an engine that has
- * grown is replaced, and so is one that has trapped.
+ * writes evicts the others' compiled sets. A set is compiled on demand and may be dropped at any
+ * time, since memory is bounded: the least recently used sets are dropped, and an engine whose
+ * memory has grown, or that has trapped, is replaced.
  */
 import { LRUCache } from 'lru-cache';
 import {
@@ -18,14 +18,14 @@ const LIMITS = {
   tenant: { sets: 32, memoryBytes: 96 * MIB },
 } satisfies Record<PatternKind, { sets: number; memoryBytes: number }>;
 
-/** What names a compiled set; nothing else is read of it. */
+/** Identifies a compiled set; only its identity is used. */
 export interface SetKey {
   readonly expressions: readonly string[];
 }
 
 export type EngineHost = ReturnType<typeof createEngineHost>;
 
-/** @param newInstance what tests replace, to see a trap */
+/** @param newInstance replaced by tests, to provoke a trap */
 export function createEngineHost(kind: PatternKind, newInstance = createEngineInstance) {
   const limits = LIMITS[kind];
   let engine: EngineInstance | undefined;
@@ -34,7 +34,7 @@ export function createEngineHost(kind: PatternKind, newInstance = createEngineIn
     dispose: (set) => engine?.release(set),
   });
 
-  /** Nothing of the instance is used again: its memory goes with it. */
+  /** Nothing of the instance is used again: its memory is freed with it. */
   const retire = (): void => {
     engine = undefined;
     sets.clear();
@@ -50,7 +50,7 @@ export function createEngineHost(kind: PatternKind, newInstance = createEngineIn
 
   return {
     /**
-     * @param work is given the engine and the set's number
+     * @param work receives the engine and the set's number
      * @throws Error when the engine traps; the next use starts a new one
      */
     use<T>(key: SetKey, work: (engine: EngineInstance, set: number) => T): T | CompileFailure {

@@ -129,7 +129,7 @@ describe('an expression is refused', () => {
 });
 
 describe('a budget', () => {
-  /** Bits without a period, always the same. */
+  /** Aperiodic bits, always the same. */
   const bits = (length: number) => {
     let state = 1;
     return Array.from({ length }, () => {
@@ -154,7 +154,7 @@ describe('a budget', () => {
   });
 
   it('ends finding that would read the text again for each match', () => {
-    // Each search reads to the end in vain for the first branch.
+    // Each search reads to the end without result for the first branch.
     const patterns = Array.from({ length: 40 }, (_, i) => [`p${i}`, `a[^b]*b|a(?:${i})?`]);
     const set = aSet(Object.fromEntries(patterns), 'tenant');
     const text = 'a'.repeat(100_000);

@@ -1,6 +1,6 @@
 /**
- * Sets of patterns on the linear-time engine; pattern-contract.ts says what they promise. What is
- * proven is in pattern-set.test.ts, and against JavaScript's own expressions in agreement.test.ts.
+ * Sets of patterns on the linear-time engine, as pattern-contract.ts promises. Proven by
+ * pattern-set.test.ts, and against JavaScript's own expressions by agreement.test.ts.
  */
 import type { CompileFailure, EngineInstance } from './engine-instance.ts';
 import { type EngineHost, engineHosts, type SetKey } from './engine-pool.ts';
@@ -20,13 +20,13 @@ import {
 export * from './pattern-contract.ts';
 
 /**
- * Compiles patterns into one set. The syntax is that of Rust's `regex` without look-around and
+ * Compiles patterns into one set. The syntax is that of Rust's `regex`, without look-around and
  * back-references (docs/detection-engine.md); `\d`, `\s`, `\w` and `\b` mean ASCII.
  *
- * @param patterns the ids are what matches carry; each expression at most MAX_REGEX_LENGTH UTF-16
- *   units; at most MAX_TENANT_PATTERNS of a tenant
- * @throws PatternSyntaxError for the first expression that is not taken: one of wrong syntax, one
- *   that is too long or too large, or one that matches the empty text
+ * @param patterns matches carry their ids; each expression at most MAX_REGEX_LENGTH UTF-16 units;
+ *   at most MAX_TENANT_PATTERNS per tenant
+ * @throws PatternSyntaxError for the first rejected expression: one with a syntax error, one that
+ *   is too long or too large, or one that matches the empty text
  * @throws PatternBudgetError for too many patterns, or patterns too large together
  */
 export function createPatternSet(

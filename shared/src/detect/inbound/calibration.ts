@@ -1,14 +1,14 @@
 /**
- * What a passage must be worth beyond what the model says, so that a text's score means the same
- * for a line and for a book: of many ordinary passages one is suspicious by chance.
+ * The extra score that a passage needs, so that a text's score means the same for a line and for a
+ * book: among many ordinary passages, one is suspicious by chance.
  */
 
-/** A passage that names nothing which an attack asks for is judged by its wording alone. */
+/** A passage without anything that an attack asks for is judged by its wording alone. */
 const WORDING_ALONE = 1;
-/** Passages of a text from which on each doubling asks for more. */
+/** The number of passages from which each doubling raises the requirement. */
 const FEW = 8;
 const EACH_DOUBLING = 0.3;
-/** And no more: whoever hides an attack in a long text gains this much at most. */
+/** The upper limit: an attack hidden in a long text gains at most this much. */
 const MOST = 1.2;
 
 /** @param passages of the text @param features of the passage, besides its wording */

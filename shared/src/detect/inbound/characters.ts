@@ -1,17 +1,17 @@
 /**
- * What kind of character each UTF-16 unit is, and which plain letter it stands for: accents,
- * full-width and other compatible forms are folded away (as NFKD does), case too. One table that
- * is built at load, so that reading a text costs a look-up a unit.
+ * The kind of each UTF-16 unit, and the plain letter that it stands for: accents, full-width and
+ * other compatibility forms are folded away (as NFKD does), and so is case. One table, built at
+ * load time, so that reading a text costs one lookup per unit.
  */
 
-/** Kinds of units. What is from `LETTER` on and below `LETTER_END` is a letter or a digit. */
+/** Kinds of units. From `LETTER` up to, but not including, `LETTER_END` are letters and digits. */
 export const SEPARATOR = 0;
 export const LETTER = 1;
 /** 26 Latin letters, ten digits, 33 Cyrillic letters. */
 export const LETTER_END = 70;
 /** A letter of no lexicon; it takes part in words. */
 export const OTHER_LETTER = 70;
-/** Shown by nothing: zero-width characters, direction marks, soft hyphens. */
+/** Invisible: zero-width characters, direction marks, soft hyphens. */
 export const IGNORED = 71;
 /** A word of its own: Han, kana, Hangul. */
 export const IDEOGRAPH = 72;
@@ -23,7 +23,7 @@ export const JOINER = 77;
 export const AT_SIGN = 78;
 export const COLON = 79;
 export const BACKSLASH = 80;
-/** Between sentences of Chinese and Japanese, and so without a space behind. */
+/** Between sentences of Chinese and Japanese, and therefore without a space after it. */
 export const WIDE_END = 81;
 export const LOW_SURROGATE = 82;
 
@@ -60,7 +60,7 @@ const ENCLOSED = 0x1f130;
 const ENCLOSED_END = 0x1f18a;
 const astral = new Map<number, number>();
 
-/** The kind of the Latin letter that a unit looks like; 0 where it looks like none. */
+/** The kind of the Latin letter that a unit looks like; 0 if none. */
 export function lookalikeOf(unit: number): number {
   return LOOKALIKE_OF.get(unit) ?? 0;
 }
@@ -81,7 +81,7 @@ export function kindOfAstral(codePoint: number): number {
   return kind;
 }
 
-/** Where an unescaped character of a tag (U+E0020 to U+E007E) stands for visible ASCII. */
+/** A tag character (U+E0020 to U+E007E) stands for a visible ASCII one. */
 export function asciiOfTag(codePoint: number): string {
   return codePoint >= 0xe0020 && codePoint <= 0xe007e
     ? String.fromCharCode(codePoint - 0xe0000)

@@ -1,12 +1,12 @@
 /**
- * Which of the seven classes a finding has: a linear model over the concepts of its passage and of
- * its neighbours, and its wording. Only findings are classed, so that its cost does not matter.
+ * Which of the seven classes a finding has: a linear model over the concepts of its passage and its
+ * neighbours, and its wording. Only findings are classified, so its cost does not matter.
  */
 import { INBOUND_CLASSES, type InboundClass } from '../findings.ts';
 import { CONCEPTS, conceptNumber } from './concepts.ts';
 import { eachWording, WORDING_COUNT, type Wording } from './wording.ts';
 
-/** Wordings of a class share this many weights. */
+/** The wordings of a class share this many weights. */
 const WORDINGS = 4_096;
 const SHARING = WORDING_COUNT / WORDINGS;
 const COUNT = CONCEPTS.length;
@@ -19,7 +19,7 @@ interface ClassedPassage {
   readonly wording: Wording;
 }
 
-/** Features of the passage at a place, from 0, below `CLASS_FEATURES`. */
+/** The features of the passage at an index: numbers from 0, below `CLASS_FEATURES`. */
 export function classFeatures(passages: readonly ClassedPassage[], index: number): number[] {
   const passage = passages[index] as ClassedPassage;
   const features = new Set<number>(passage.concepts);
@@ -38,7 +38,7 @@ export function classOf(
   passages: readonly ClassedPassage[],
   index: number,
 ): InboundClass {
-  // What stood there in disguise is that, whatever it says.
+  // Whatever a disguised passage says, its disguise is the class.
   if (passages[index]?.concepts.includes(DECODED)) return 'encoded_payload';
   const features = classFeatures(passages, index);
   let [best, most] = [0, Number.NEGATIVE_INFINITY];

@@ -1,7 +1,7 @@
 /**
- * What a passage may speak of, whatever its language. A lexicon maps words of each language to
- * these, and the model weighs them and their pairs: what it learns in one language holds in all.
- * The order is part of the model's format: a change needs `npm run inbound:train`.
+ * What a passage may speak of, in any language. A lexicon maps each language's words to these, and
+ * the model weighs them and their pairs: what it learns in one language holds in all. The order is
+ * part of the model's format: a change needs `npm run inbound:train`.
  */
 import type { InboundClass } from '../findings.ts';
 
@@ -91,7 +91,7 @@ export function conceptNumber(name: Concept): number {
   return numbers.get(name) ?? 0;
 }
 
-/** Which class of finding a concept speaks for. What is not here raises no class of its own. */
+/** The class that a concept indicates. A concept that is not listed indicates none. */
 export const CLASS_OF_CONCEPT: Partial<Record<Concept, InboundClass>> = {
   override: 'imperative_command',
   send: 'imperative_command',
@@ -123,7 +123,7 @@ export const CLASS_OF_CONCEPT: Partial<Record<Concept, InboundClass>> = {
   threat: 'urgency_framing',
 };
 
-/** Without one of these a passage asks for nothing, and is not scored. */
+/** A passage without any of these asks for nothing, and is not scored. */
 export const ASKING_CONCEPTS: readonly Concept[] = [
   ...(Object.keys(CLASS_OF_CONCEPT) as Concept[]),
   'ai',

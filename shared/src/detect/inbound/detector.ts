@@ -1,6 +1,6 @@
 /**
- * Whether a text speaks to the assistant that reads it, and wants something of it. Pure: the same
- * text has the same answer. How it decides: docs/inbound-detection.md.
+ * Whether a text addresses the assistant that reads it, and wants something from it. Pure: the same
+ * text always gets the same answer. How it decides: docs/inbound-detection.md.
  */
 import type { Severity } from '../../ledger-record.ts';
 import type { InboundClass } from '../findings.ts';
@@ -15,28 +15,28 @@ import { sumWording } from './wording.ts';
 export type { TextKind } from './examine.ts';
 
 export interface DetectionOptions {
-  /** What the text is; `result` where nothing is said. */
+  /** What the text is; `result` by default. */
   readonly kind?: TextKind;
-  /** Names of tools that the reader has: a text that names them weighs more. */
+  /** Names of tools that the reader has: a text that names one weighs more. */
   readonly toolNames?: readonly string[];
 }
 
 export interface TextFinding {
   readonly class: InboundClass;
   readonly severity: Severity;
-  /** UTF-16 offset and units of the passage in the text; of the whole disguise where it has one. */
+  /** UTF-16 offset and length of the passage in the text; of the whole disguise if it has one. */
   readonly start: number;
   readonly length: number;
-  /** 0.5 to 1, two digits. */
+  /** 0.5 to 1, with two decimals. */
   readonly score: number;
 }
 
 export interface Detection {
-  /** 0 to 1, two digits: the most suspicious passage's. From 0.5 on there are findings. */
+  /** 0 to 1, with two decimals: the most suspicious passage's. From 0.5 on there are findings. */
   readonly score: number;
   /** By place; at most 20. */
   readonly findings: readonly TextFinding[];
-  /** Names of what raised the score of the worst passage, never its text; at most 8. */
+  /** What raised the score of the worst passage, by name, never its text; at most 8. */
   readonly reasons: readonly string[];
 }
 
@@ -44,7 +44,7 @@ const NOTHING: Detection = { score: 0, findings: [], reasons: [] };
 
 const MAX_FINDINGS = 20;
 const MAX_REASONS = 8;
-/** Shorter texts say nothing that could be an order. */
+/** Shorter texts cannot contain an instruction. */
 const MIN_TEXT = 6;
 
 const HARMFUL = new Set(
@@ -76,7 +76,7 @@ export function detectInjection(text: string, options: DetectionOptions = {}): D
         strictness(passages.length, features.count);
       if (sum > worst) {
         worst = sum;
-        // Of a clean text nobody asks for reasons.
+        // Reasons are not needed for a clean text.
         if (sum > 0) worstFeatures = featuresOf(passages, index, topics);
       }
       if (sum > 0) addFinding(findings, toFinding(examined, index, toScore(sum)));
@@ -97,7 +97,7 @@ function toFinding({ passages, disguise }: Examined, index: number, score: numbe
   };
 }
 
-/** Neighbouring sentences of one class are one passage. */
+/** Neighbouring sentences of one class become one passage. */
 function addFinding(findings: TextFinding[], finding: TextFinding): void {
   const last = findings.at(-1);
   const isNext = last !== undefined && finding.start - (last.start + last.length) <= 3;

@@ -1,6 +1,6 @@
 /**
- * Texts that stand in a text in disguise: base64, hex, escapes, invisible tags, letters apart,
- * reversed, rot13. Number, size and depth of what is decoded are bounded, and so is the cost.
+ * Disguised texts within a text: base64, hex, escapes, invisible tags, spaced letters, reversed,
+ * rot13. Number, size and depth of what is decoded are bounded, and so is the cost.
  */
 
 import { asciiOfTag, IDEOGRAPH, KIND_OF, OTHER_LETTER } from './characters.ts';
@@ -17,7 +17,7 @@ export interface Unveiled {
 }
 
 const MAX_FOUND = 24;
-/** UTF-16 units of all that is decoded of one text. */
+/** UTF-16 units decoded in total from one text. */
 const MAX_DECODED = 65_536;
 const MIN_ENCODED = 20;
 
@@ -26,7 +26,7 @@ const NOTHING: readonly Unveiled[] = [];
 /**
  * @param units of the text (../units.ts)
  * @param signs in the text (signs.ts)
- * @param reading what was read of the text: letters that stand alone, words that are turned
+ * @param reading of the text: its spaced letters and transformed words
  */
 export function findDisguised(
   text: string,
@@ -63,7 +63,7 @@ export function findDisguised(
 
 type Add = (decoded: string, start: number, length: number, how: Unveiled['how']) => void;
 
-/** Runs of the alphabet of base64 or hex. */
+/** Runs in the alphabet of base64 or hex. */
 function addEncoded(text: string, units: Uint16Array, firstRun: number, add: Add): void {
   const { length } = text;
   for (let start = firstRun; start >= 0; ) {
@@ -75,8 +75,8 @@ function addEncoded(text: string, units: Uint16Array, firstRun: number, add: Add
 }
 
 /**
- * Where the next run begins, or -1. A run holds the last of every twenty places that it covers, so
- * that most characters of plain text are not looked at.
+ * Where the next run begins, or -1. A run includes the last of every twenty places that it covers,
+ * so that most characters of plain text are not looked at.
  */
 function nextRun(units: Uint16Array, length: number, from: number): number {
   let start = from;
@@ -98,7 +98,7 @@ function isBase64(unit: number): boolean {
   return unit < 128 && BASE64[unit] === 1;
 }
 
-/** Bytes that decide about nearly every run that is no text. */
+/** Bytes that rule out nearly every run that is not text. */
 const SAMPLE = 48;
 
 function decodeRun(whole: string, start: number, add: Add): void {
@@ -112,7 +112,7 @@ function decodeRun(whole: string, start: number, add: Add): void {
   if (decoded !== undefined) add(decoded, start, whole.length, encoding);
 }
 
-/** Whether bytes may be text: printed characters and spaces. */
+/** Whether bytes may be text: printable characters and spaces. */
 function beginsReadable(bytes: Buffer): boolean {
   if (bytes.length < 12) return false;
   let plain = 0;
@@ -122,7 +122,7 @@ function beginsReadable(bytes: Buffer): boolean {
   return plain >= bytes.length * 0.97;
 }
 
-/** What bytes say, if they are text: valid UTF-8 of letters and spaces for the most part. */
+/** The text in bytes, if it is one: valid UTF-8, mostly letters and spaces. */
 function readable(bytes: Buffer): string | undefined {
   const text = bytes.toString('utf8');
   let letters = 0;
@@ -135,7 +135,7 @@ function readable(bytes: Buffer): string | undefined {
   return letters >= text.length * 0.8 ? text : undefined;
 }
 
-/** A text with many `%20`, `&#105;` or `\u0069` is read without them too. */
+/** A text with many `%20`, `&#105;` or `\u0069` is also read with these decoded. */
 function addEscaped(text: string, add: Add): void {
   const percents = countUpTo(text, '%', 6);
   const entities = countUpTo(text, '&#', 6);
@@ -177,7 +177,7 @@ function readTags(text: string): string {
   return read;
 }
 
-/** `i g n o r e   a l l`: a wider gap parts words, and where there is none all is one word. */
+/** `i g n o r e   a l l`: a wider gap separates words; without one, everything is one word. */
 function joinLetters(apart: string): string {
   let joined = '';
   let gap = '';

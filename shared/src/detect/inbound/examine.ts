@@ -1,4 +1,4 @@
-/** A text as the model sees it: its passages with the marks of their form, and those in disguise. */
+/** A text as the model sees it: its passages with their marks, and those found in disguises. */
 
 import { createUnitReader } from '../units.ts';
 import { conceptNumber } from './concepts.ts';
@@ -9,24 +9,24 @@ import { findTopics, type MarkedPassage } from './scoring.ts';
 import { signsIn } from './signs.ts';
 import { NO_WORDING, type Wording } from './wording.ts';
 
-/** What the text is: a tool's description has other words than its results. */
+/** What the text is: the words of a tool's description differ from those of its results. */
 export type TextKind = 'result' | 'tool_description' | 'prompt' | 'error' | 'question' | 'other';
 
 export interface Examined {
   readonly passages: readonly MarkedPassage[];
   readonly topics: readonly number[];
-  /** Where the text stands in the one that was given, if it stands there in disguise. */
+  /** Where the text stands in the given one, if it was disguised there. */
   readonly disguise?: { readonly start: number; readonly length: number };
 }
 
-/** A disguise within a disguise, and no further. */
+/** A disguise within a disguise, but no deeper. */
 const MAX_DEPTH = 2;
 const unitsOf = createUnitReader();
 const DECODED = conceptNumber('decoded');
 const DESCRIPTION = conceptNumber('description');
 const NOTHING: readonly Examined[] = [];
 
-/** A text that stands in the one that was given. */
+/** A text within the given one. */
 interface Inner {
   readonly text: string;
   readonly depth: number;
@@ -34,7 +34,9 @@ interface Inner {
   readonly isSecret: boolean;
 }
 
-/** The text itself first, then what stands in it in disguise. Texts that say nothing are left out. */
+/**
+ * The text itself first, then the disguised texts in it. Texts without any passage are left out.
+ */
 export function examineText(
   text: string,
   kind: TextKind,
@@ -45,7 +47,7 @@ export function examineText(
   const itself = examine(text, kind, toolNames, undefined, hidden);
   if (itself === undefined && hidden.length === 0) return NOTHING;
   const examined: Examined[] = itself === undefined ? [] : [itself];
-  // The list grows while it is read: what was decoded may hold more.
+  // The list grows during the loop: decoded text may contain more.
   for (const inner of hidden) {
     const one = examine(inner.text, kind, toolNames, inner, hidden);
     if (one !== undefined) examined.push(one);
@@ -53,7 +55,7 @@ export function examineText(
   return examined;
 }
 
-/** @param hidden gets what stands in it in disguise */
+/** @param hidden receives the disguised texts */
 function examine(
   text: string,
   kind: TextKind,
@@ -77,7 +79,7 @@ function examine(
         text: decoded,
         depth: depth + 1,
         disguise: disguise ?? { start, length },
-        // Escapes are how some formats write any text; the others hide it.
+        // Some formats escape any text; the other disguises hide it.
         isSecret: isSecret || how !== 'escapes',
       });
     }
@@ -91,7 +93,7 @@ function examine(
   return { passages, topics: all, disguise };
 }
 
-/** Passages with what their form shows; a mark that stands in none is a passage of its own. */
+/** Passages with their marks; a mark outside every passage becomes a passage of its own. */
 function addMarks(marks: Mark[], passages: readonly MarkedPassage[]): readonly MarkedPassage[] {
   if (marks.length === 0) return passages;
   marks.sort((one, other) => one.start - other.start);

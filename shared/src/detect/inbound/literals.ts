@@ -1,19 +1,19 @@
 /**
- * Which of many literals stand in a text, whatever the case of its letters, by one walk over it: most
- * texts hold none, and searching for each by itself would cost more than all else.
+ * Which of many literals a text contains, ignoring case, in one walk over it: most texts contain
+ * none, and a search for each would cost more than everything else.
  */
 import { ROOT, stepFrom, TrieBuilder } from './word-trie.ts';
 
 const ASCII = 128;
-/** Words of 32 bits with a bit for each character. */
+/** 32-bit words with one bit per character. */
 const WORDS = ASCII / 32;
-/** Characters of other alphabets whose lower case is, or begins with, a letter of ASCII: İ and K. */
+/** Characters beyond ASCII whose lower case is, or begins with, an ASCII letter: İ and K. */
 const FOLDED_TO_ASCII = [0x130, 0x212a];
 
-/** What a character may be the beginning of, by bits: a literal in a word or not, a word. */
+/** What a character may begin, as bits: a literal within a word or outside one, a word. */
 const BEGINS = 1;
 const BEGINS_WORD = 2;
-/** In the high bits: which of these count behind it. */
+/** In the high bits: which of these apply to the next character. */
 const ANYWHERE = BEGINS << 4;
 const OUTSIDE_WORDS = (BEGINS | BEGINS_WORD) << 4;
 
@@ -24,15 +24,15 @@ const IN_LITERAL = 2;
 export interface LiteralFinder {
   /**
    * @param units of the text (../units.ts)
-   * @returns by the literal's number 1 where it may stand in the text in lower case, and 0 where it
-   *   does not; good until the next call. Undefined where none stands there.
+   * @returns by the literal's number, 1 if the lower-case text may contain it, else 0; valid
+   *   until the next call. Undefined if it contains none.
    */
   find(units: Uint16Array, length: number): Uint8Array | undefined;
 }
 
 /**
- * @param words literals in lower case that do not count where they go on a word
- * @param others literals in lower case that count anywhere
+ * @param words lower-case literals that do not count if they continue a word
+ * @param others lower-case literals that count anywhere
  */
 export function createLiteralFinder(
   words: readonly string[],
@@ -45,7 +45,7 @@ export function createLiteralFinder(
   for (let unit = 0; unit < ASCII; unit += 1) {
     cells[unit] = isLetter(unit) ? ANYWHERE : OUTSIDE_WORDS;
   }
-  /** Literals with other characters, by the first of those. */
+  /** Literals with non-ASCII characters, by the first of these. */
   const wide = new Map<number, number[]>();
   const kinds = new Uint8Array(0x10000);
   for (const unit of FOLDED_TO_ASCII) kinds[unit] = FOLDED;
@@ -63,12 +63,12 @@ export function createLiteralFinder(
     for (const unit of [first, upperCase(first)]) cells[unit] = (cells[unit] as number) | begins;
   }
   const { steps, nodes } = builder.build();
-  /** By node: one more than the literal that ends there. */
+  /** By node: the literal that ends there, plus one. */
   const ends = new Uint16Array(Math.max(...nodes) + 1);
   for (const { literal, number } of numbers) ends[nodes[number] as number] = literal + 1;
   const found = new Uint8Array(literals.length);
 
-  /** The two characters that literals begin with, a bit each. */
+  /** The pairs of characters that literals begin with, one bit each. */
   const pairs = findPairs(steps);
   const isPair = (one: number, two: number): boolean =>
     two < ASCII && (((pairs[one * WORDS + (two >>> 5)] as number) >>> (two & 31)) & 1) === 1;

@@ -1,6 +1,6 @@
 /**
  * What the form of a text shows: passages that a reader would not see (comments, hidden elements,
- * attributes), marks of a conversation's format, commands of a shell, paths of secrets.
+ * attributes), markers of a chat format, shell commands, paths of secrets.
  */
 import { type Concept, conceptNumber } from './concepts.ts';
 import { createLiteralFinder } from './literals.ts';
@@ -60,7 +60,7 @@ const FENCES: readonly [string, string][] = [
   ['<noscript', '</noscript>'],
 ];
 
-/** Attributes that nobody reads on the page. */
+/** Attributes that are not shown on the page. */
 const ATTRIBUTES = ['alt="', "alt='", 'aria-label="', 'data-', 'content="', 'title="'];
 
 const MARKS = LITERALS.flatMap(([concept, literals]) =>
@@ -80,7 +80,7 @@ const FIRST_ATTRIBUTE = FIRST_STYLE + HIDING.length;
 const NO_MARKS: Mark[] = [];
 
 /**
- * The marks of a text, in no order.
+ * The marks of a text, in any order.
  *
  * @param units of the text (../units.ts)
  * @param signs in the text (signs.ts)
@@ -90,7 +90,7 @@ export function findMarks(text: string, units: Uint16Array, signs: number): Mark
   const present = (hasMarkup ? inMarkup : inPlainText).find(units, text.length);
   if (present === undefined) return NO_MARKS;
   const marks: Mark[] = [];
-  // Lower case may be longer in rare alphabets; a mark's place is then a little off.
+  // In rare alphabets lower case is longer; a mark's place is then slightly off.
   const lower = text.toLowerCase();
   for (const [at, { literal, concept }] of MARKS.entries()) {
     if (present[at] === 1) addEach(lower, literal, concept, marks);
@@ -103,7 +103,7 @@ function addEach(text: string, literal: string, concept: number, marks: Mark[]):
   let found = 0;
   for (let at = text.indexOf(literal); at >= 0 && found < 8; at = text.indexOf(literal, at + 1)) {
     found += 1;
-    // A word that goes on is another word: `ecosystem:`.
+    // A longer word is another word: `ecosystem:`.
     const isInWord = isSmallLetter(text.charCodeAt(at - 1)) && isSmallLetter(literal.charCodeAt(0));
     if (!isInWord) marks.push({ concept, start: at, end: at + literal.length });
     if (marks.length >= MAX_MARKS) return;

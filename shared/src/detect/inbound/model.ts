@@ -5,21 +5,21 @@ import stored from './model.json' with { type: 'json' };
 import { FEATURE_COUNT } from './scoring.ts';
 import { WORDING_COUNT } from './wording.ts';
 
-/** model.json, which only `npm run inbound:train` writes. */
+/** model.json, written only by `npm run inbound:train`. */
 export const Model = z.strictObject({
-  /** Grows when the features change. */
+  /** Incremented when the features change. */
   version: z.literal(3),
   seed: z.int(),
-  /** SHA-256 (hex) of the texts that it was trained on, in order. */
+  /** SHA-256 (hex) of the training texts, in order. */
   data_digest: z.string(),
   texts: z.int(),
-  /** A passage with a sum of weights above 0 is taken for an injection. */
+  /** A passage whose sum of weights is above 0 counts as an injection. */
   bias: z.number(),
-  /** What one unit of a stored weight counts. */
+  /** The value of one unit of a stored weight. */
   unit: z.number(),
   /** Base64 of signed 16-bit numbers, low byte first. */
   weights: z.string(),
-  /** What one unit of a wording's weight counts. */
+  /** The value of one unit of a wording's weight. */
   wording_unit: z.number(),
   /** Base64 of a signed byte for each wording (wording.ts). */
   wording: z.string(),

@@ -1,7 +1,9 @@
-/** The words of passages as numbers, all of a text in one array: nothing is copied for a passage. */
+/**
+ * The words of passages as numbers, in one array for the whole text: nothing is copied per passage.
+ */
 import { MAX_WORDS, type Wording } from './wording.ts';
 
-/** Numbers that there is room for at first, and then at once. */
+/** The initial capacity, and the amount by which it grows. */
 const KEPT = 8_192;
 const MORE = 65_536;
 /** A word has two. */
@@ -9,7 +11,7 @@ const MAX_NUMBERS = 2 * MAX_WORDS;
 
 export class PassageWords {
   #numbers = new Int32Array(KEPT);
-  /** Where those of the passage begin that is being read, and where they end. */
+  /** Start and end of the current passage's words. */
   #from = 0;
   #to = 0;
 
@@ -18,7 +20,7 @@ export class PassageWords {
     return (this.#to - this.#from) >> 1;
   }
 
-  /** The first words of a passage count. */
+  /** Only a passage's first words count. */
   add(word: number, stem: number): void {
     const at = this.#to;
     if (at === this.#from + MAX_NUMBERS) return;
@@ -27,19 +29,19 @@ export class PassageWords {
     this.#to = at + 2;
   }
 
-  /** Those of the passage; the next one begins. */
+  /** Takes the passage's words; the next passage begins. */
   take(): Wording {
     const taken = { words: this.#numbers, from: this.#from, to: this.#to };
     this.#from = this.#to;
     if (this.#from + MAX_NUMBERS > this.#numbers.length) {
-      // The passages before go on to refer to theirs.
+      // Earlier passages keep referring to theirs.
       this.#numbers = new Int32Array(MORE);
       this.#from = this.#to = 0;
     }
     return taken;
   }
 
-  /** Nobody asks for those of the passage; the next one begins. */
+  /** Discards the passage's words; the next passage begins. */
   drop(): void {
     this.#to = this.#from;
   }

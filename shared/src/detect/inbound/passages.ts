@@ -1,7 +1,7 @@
 /**
- * Reads a text once, from left to right, into passages (sentences, or what stands for them in
- * lists, tables and code) with the concepts that each speaks of. Foreign text: the cost is linear
- * in its length, whatever stands in it.
+ * Reads a text once, from left to right, into passages (sentences, or their equivalents in lists,
+ * tables and code) with the concepts that each speaks of. Foreign text: the cost is linear in its
+ * length, whatever it contains.
  */
 import {
   AT_SIGN,
@@ -52,15 +52,15 @@ import { MIN_WORDS, STEM_LETTERS } from './wording.ts';
 
 /** A longer sentence is cut here, so that a text without full stops is read in parts. */
 const MAX_PASSAGE = 420;
-/** An order stands among the first words of its sentence. */
+/** An instruction is among the first words of its sentence. */
 const OPENING_WORDS = 2;
-/** A quotation that goes on for longer is a quotation mark that was meant otherwise. */
+/** After this length, a quotation mark was not the start of a quotation. */
 const MAX_QUOTATION = 600;
 
 const MAX_TOOL_NAME = 128;
 
 const { steps, whole, started, ideographs } = table;
-/** Which alphabets took part in a word, and the last kinds of the first two. */
+/** The alphabets that occur in a word, and the last kinds of the first two. */
 const [LATIN, DIGITS, OTHERS] = [1, 2, 4];
 const [LAST_LATIN, LAST_DIGIT] = [26, 36];
 const BACKWARDS = conceptNumber('backwards');
@@ -74,7 +74,7 @@ const DISGUISED = conceptNumber('disguised');
 const OPENS = conceptNumber('opens-with-order');
 const QUESTION = conceptNumber('question');
 
-/** Before a text and what stands in it in disguise is read: the wording of others is given up. */
+/** Called before a text and its disguised texts are read: earlier wording is discarded. */
 export const forgetWording = (): void => reader.forget();
 
 /**
@@ -89,10 +89,10 @@ export function readPassages(
   return reader.read(text, units, toolNames);
 }
 
-/** One for all texts, one after another: what it needs beside its answer is made once. */
+/** One reader for all texts, one after another: its buffers are allocated once. */
 class Reader {
   #text = '';
-  /** Behind the text stands a 0, which is nothing that goes on. */
+  /** A 0 follows the text, which continues nothing. */
   #units: Uint16Array = new Uint16Array(1);
   #toolNames: ReadonlySet<string> | undefined;
   #passages: Passage[] = [];
@@ -215,7 +215,7 @@ class Reader {
       const plain = KIND_OF[unit] as number;
       if (plain === IGNORED) continue;
       const kind = plain <= 26 ? plain : lookalikeOf(unit);
-      // No letter has the kind 0, so that no step has it either.
+      // No letter has the kind 0, so there is no step for it either.
       node = stepFrom(steps, node, kind);
       if (node !== 0) lastNode = node;
     }
@@ -223,7 +223,7 @@ class Reader {
     return started[lastNode] as number;
   }
 
-  /** `send_email`: one name, whose parts say little of the sentence. */
+  /** `send_email`: one name, whose parts say little about the sentence. */
   #readIdentifier(from: number, joiner: number): number {
     const units = this.#units;
     const { length } = this.#text;
@@ -278,7 +278,7 @@ class Reader {
       case AT_SIGN:
         return this.#readAddress(at);
       case BACKSLASH:
-        // An escape of a text within a text: its letter belongs to no word.
+        // An escape within a string: its letter is not part of a word.
         return isOneOf('nrt', units[at + 1] as number) ? at + 2 : at + 1;
       case HIGH_SURROGATE: {
         const inner = kindOfAstral(this.#text.codePointAt(at) ?? 0);
@@ -291,14 +291,14 @@ class Reader {
 
   #readSentenceEnd(at: number): number {
     const after = KIND_OF[this.#units[at + 1] as number] as number;
-    // `example.com`, `3.5` and `a.b` go on.
+    // `example.com`, `3.5` and `a.b` continue.
     if ((after >= LETTER && after <= OTHER_LETTER) || after === HIGH_SURROGATE) return at + 1;
     if (this.#units[at] === QUESTION_MARK) this.#note(QUESTION);
     if (this.#alone.count === 0) this.#endPassage(at + 1);
     return at + 1;
   }
 
-  /** A line that was only wrapped goes on with a small letter. */
+  /** A wrapped line continues with a small letter. */
   #readLineEnd(at: number): number {
     const units = this.#units;
     const mark = units[at] as number;
@@ -323,7 +323,7 @@ class Reader {
     if (this.#quotedFrom >= 0 && isOneOf(this.#quotedUntil, mark)) {
       if (mark !== APOSTROPHE || !after) {
         this.#quotedFrom = -1;
-        // The end of a value in a list or a table is the end of what it says.
+        // The end of a value in a list or a table ends its statement.
         if (mark === DOUBLE_QUOTE && isOneOf(',]}', this.#units[at + 1] as number))
           this.#endPassage(at);
       }
@@ -332,7 +332,7 @@ class Reader {
       !(before && (after || mark === APOSTROPHE || mark === CURLY_APOSTROPHE))
     ) {
       const isOpening = isOneOf(OPENING_MARKS, mark);
-      // `="…">` is the end of an attribute, and what follows is no quotation.
+      // `="…">` ends an attribute; what follows is not a quotation.
       const isOfTag = before && isOneOf('>/', this.#units[at + 1] as number);
       if (isOpening || (!isOfTag && !isOneOf(CLOSING_MARKS, mark))) {
         if (mark === DOUBLE_QUOTE && isValueAt(this.#units, at)) this.#endPassage(at);
@@ -352,7 +352,7 @@ class Reader {
     return linkEnd(units, at + 3, this.#text.length);
   }
 
-  /** The words of an address's domain say nothing of the sentence. */
+  /** The words of an address's domain say nothing about the sentence. */
   #readAddress(at: number): number {
     if (!this.#isLetterAt(at - 1) || !this.#isLetterAt(at + 1)) return at + 1;
     this.#note(ADDRESS);

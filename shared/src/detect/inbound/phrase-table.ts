@@ -1,7 +1,7 @@
 /**
- * The lexicons as two automata: a trie of words, letter by letter, and phrases, word by word. A word
- * may fit several entries of the first at once (`instruction` and `instruction*`). All of it lies in
- * arrays of numbers: reading a text makes nothing but look-ups in them.
+ * The lexicons as two automata: a trie of words, letter by letter, and phrases, word by word. A
+ * word may match several entries of the first at once (`instruction` and `instruction*`). All of it
+ * is in arrays of numbers: reading a text only makes lookups in them.
  */
 
 import { IDEOGRAPH, KIND_OF, LETTER, LETTER_END, OTHER_LETTER } from './characters.ts';
@@ -10,10 +10,10 @@ import type { Lexicon } from './lexicon/lexicon.ts';
 import { TrieBuilder } from './word-trie.ts';
 
 const MAX_PHRASE_WORDS = 20;
-/** Phrases and entries are numbers of 16 bits, two of which make a key. */
+/** Phrases and entries are 16-bit numbers, two of which make a key. */
 const MAX_NUMBER = 0xffff;
 
-/** Each list is named by its number; its members stand between two places of `starts`. */
+/** Each list is identified by its number; `starts` holds where its members begin and end. */
 export interface Lists {
   readonly starts: Uint32Array;
   readonly members: Uint16Array;
@@ -22,23 +22,23 @@ export interface Lists {
 export interface PhraseTable {
   /** The steps of the trie of words, whose symbols are kinds of letters (word-trie.ts). */
   readonly steps: Uint32Array;
-  /** By node: the entries that a whole word fits which ends there, as a list of `entries`. */
+  /** By node: the entries that a whole word ending there matches, as a list of `entries`. */
   readonly whole: Uint16Array;
-  /** By node: the entries that any word fits which passed it. */
+  /** By node: the entries that any word passing it matches. */
   readonly started: Uint16Array;
-  /** As `whole`, of a character that is a word. */
+  /** Like `whole`, for a character that is a word. */
   readonly ideographs: Uint16Array;
   /** List 0 is empty. */
   readonly entries: Lists;
-  /** By entry: the phrase that it begins; 0 where it begins none. */
+  /** By entry: the phrase that it begins; 0 if none. */
   readonly first: Uint16Array;
-  /** By entry: whether it stands in a phrase behind another. */
+  /** By entry: whether it follows another one in a phrase. */
   readonly isLater: Uint8Array;
   /** The phrase after a phrase and an entry: `findStep` looks it up. */
   readonly later: StepTable;
-  /** By phrase: the concepts that it names when it is finished. */
+  /** By phrase: the concepts that it names when complete. */
   readonly named: Lists;
-  /** By phrase: whether it can go on. */
+  /** By phrase: whether it can continue. */
   readonly goesOn: Uint8Array;
 }
 
@@ -52,7 +52,7 @@ export interface StepTable {
 
 const keyOf = (phrase: number, entry: number): number => (phrase << 16) | entry;
 
-/** The phrase after a phrase and an entry; 0 for none. */
+/** The phrase after a phrase and an entry; 0 if there is none. */
 export function findStep(
   { keys, values, shift }: StepTable,
   phrase: number,
@@ -71,7 +71,7 @@ export function findStep(
 
 /**
  * @param lexicons of all languages
- * @throws Error when an entry is no phrase: a lexicon is part of the product
+ * @throws Error when an entry is not a phrase: a lexicon is part of the product
  */
 export function buildPhraseTable(lexicons: readonly Lexicon[]): PhraseTable {
   const entryNumbers = new Map<string, number>();
@@ -161,7 +161,7 @@ function buildWords(entryNumbers: ReadonlyMap<string, number>) {
   const { steps, nodes } = trie.build();
   const size = Math.max(...nodes) + 1;
   const [whole, started] = [new Uint16Array(size), new Uint16Array(size)];
-  // A parent is made before its children, so that what was started is known when it is needed.
+  // A parent is made before its children, so its `started` list is known when they need it.
   const startedAt: (readonly number[])[] = Array.from({ length: trie.size }, () => []);
   for (let number = 0; number < trie.size; number += 1) {
     const end = ends.get(number);
@@ -184,7 +184,7 @@ function kindsOf(word: string): number[] {
   });
 }
 
-/** As a text is split when it is read: at all that is no letter, and around each ideograph. */
+/** Split as a text is when it is read: at everything but letters, and around each ideograph. */
 function splitWords(phrase: string): string[] {
   const words: string[] = [];
   let word = '';
@@ -202,7 +202,7 @@ function splitWords(phrase: string): string[] {
   return words.map(fold);
 }
 
-/** Words that differ in case or accents only are one entry. */
+/** Words that differ only in case or accents are one entry. */
 function fold(word: string): string {
   if (KIND_OF[word.charCodeAt(0)] === IDEOGRAPH) return word;
   return word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();

@@ -5,13 +5,13 @@ import { buildPhraseTable, findStep } from './phrase-table.ts';
 export const table = buildPhraseTable(LEXICONS);
 const { entries, first, isLater, later, named, goesOn } = table;
 
-/** Phrases that may be under way at one word; more are forgotten. */
+/** Phrases in progress at one word; further ones are dropped. */
 const MAX_UNDER_WAY = 24;
 
-/** Follows phrases word by word: at any word several may begin, go on and end. */
+/** Follows phrases word by word: at any word several may begin, continue and end. */
 export class PhraseWalk {
   readonly #onConcept: (concept: number) => void;
-  /** Phrases under way, each with whether a foreign word was passed over. */
+  /** Phrases in progress, each with whether a foreign word was skipped. */
   #underWay = new Uint16Array(MAX_UNDER_WAY);
   #passedOver = new Uint8Array(MAX_UNDER_WAY);
   #count = 0;
@@ -27,7 +27,7 @@ export class PhraseWalk {
     this.#count = 0;
   }
 
-  /** @param list the entries that the word fits (a list of `table.entries`), 0 for none */
+  /** @param list the entries that the word matches (a list of `table.entries`), 0 for none */
   take(list: number): void {
     const count = this.#count;
     if (list === 0 && count === 0) return;

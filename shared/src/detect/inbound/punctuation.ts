@@ -1,4 +1,4 @@
-/** Characters that a text is read by, as UTF-16 units. */
+/** Characters that structure a text, as UTF-16 units. */
 import { IDEOGRAPH, KIND_OF } from './characters.ts';
 
 const SPACE = 0x20;
@@ -39,7 +39,7 @@ export function isValueAt(units: Uint16Array, at: number): boolean {
   return isOneOf('=[{', mark) || (mark === COMMA && before === at - 1) || mark === LINE_FEED;
 }
 
-/** Where a link ends of which something was read. */
+/** Where a link that was partly read ends. */
 export function linkEnd(units: Uint16Array, from: number, length: number): number {
   let end = from;
   while (end < length) {

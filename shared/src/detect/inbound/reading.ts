@@ -1,4 +1,4 @@
-/** What is read of a text, and which concepts are looked at while it is read. */
+/** What is read from a text, and which concepts are inspected meanwhile. */
 import { CONCEPTS, type Concept, conceptNumber } from './concepts.ts';
 import type { Wording } from './wording.ts';
 
@@ -6,14 +6,14 @@ export interface Passage {
   /** UTF-16 offsets in the text. */
   readonly start: number;
   readonly end: number;
-  /** Numbers of concepts, each once, as they came. */
+  /** Numbers of concepts, without duplicates, in order of appearance. */
   readonly concepts: readonly number[];
   readonly wording: Wording;
 }
 
 export interface Reading {
   readonly passages: readonly Passage[];
-  /** Where letters stood alone, one after the other: `i g n o r e`. */
+  /** Where single letters stood one after another: `i g n o r e`. */
   readonly spelled: readonly { readonly start: number; readonly end: number }[];
   /** Whether it holds words backwards, or in rot13. */
   readonly isBackwards: boolean;
@@ -30,7 +30,7 @@ export const NOTHING_READ: Reading = {
 
 /** By concept: whether a sentence that begins with it gives an order. */
 export const ORDERS = new Uint8Array(CONCEPTS.length);
-/** By concept: whether a quotation of it tells of an attack, and is none. */
+/** By concept: whether quoting it reports an attack rather than making one. */
 export const REQUESTS = new Uint8Array(CONCEPTS.length);
 const orders: readonly Concept[] = ['override', 'send', 'reveal', 'destroy', 'execute', 'grant'];
 for (const name of [...orders, 'obey', 'secrecy', 'unconfirmed'] as const) {

@@ -7,11 +7,11 @@ import { ASKING_CONCEPTS, CONCEPTS, type Concept, conceptNumber } from './concep
 import { MIN_WORDS, type Wording } from './wording.ts';
 
 const COUNT = CONCEPTS.length;
-/** Passages before and after that are taken for neighbours. */
+/** How many passages before and after count as neighbours. */
 const REACH = 2;
-/** A neighbour that is farther away speaks of something else. */
+/** A neighbour farther away speaks of something else. */
 const MAX_DISTANCE = 500;
-/** Concepts of one passage that are weighed; the rest of a passage with more is not. */
+/** Concepts of one passage that are weighed; further ones are not. */
 const MAX_CONCEPTS = 22;
 
 const ALONE = 0;
@@ -21,7 +21,7 @@ const TOGETHER_NEAR = TOGETHER + COUNT * COUNT;
 const THROUGHOUT = TOGETHER_NEAR + COUNT * COUNT;
 export const FEATURE_COUNT = THROUGHOUT + COUNT;
 
-/** What a whole text is about weighs on each of its passages. */
+/** What the whole text is about weighs on each of its passages. */
 const TOPICS: readonly Concept[] = [
   'security-talk',
   'letter',
@@ -34,7 +34,7 @@ const TOPICS: readonly Concept[] = [
 ];
 const TOPIC_NUMBERS = TOPICS.map(conceptNumber);
 const MIN_TOPIC_PASSAGES = 2;
-/** Of each text anew. */
+/** Reset for each text. */
 const counts = new Uint32Array(COUNT);
 const ASKING = new Uint8Array(COUNT);
 for (const name of ASKING_CONCEPTS) ASKING[conceptNumber(name)] = 1;
@@ -49,7 +49,7 @@ export interface MarkedPassage {
 
 const NO_TOPICS: readonly number[] = [];
 
-/** Numbers of concepts that the text as a whole is about. */
+/** Numbers of the concepts that the text as a whole is about. */
 export function findTopics(passages: readonly MarkedPassage[]): readonly number[] {
   if (passages.length < MIN_TOPIC_PASSAGES) return NO_TOPICS;
   counts.fill(0);
@@ -67,7 +67,7 @@ function isAsking({ concepts }: MarkedPassage): boolean {
   return false;
 }
 
-/** Of each passage anew: 1 for its concepts, 2 for its neighbours'. */
+/** Reset for each passage: 1 for its concepts, 2 for its neighbours'. */
 const own = new Uint8Array(COUNT);
 
 /** The features of one passage: its own with pairs of them, its neighbours', the topics. */
@@ -132,7 +132,7 @@ function readFeatures(
   return count;
 }
 
-/** A feature in words, to say what raised a score. */
+/** A feature in words, to explain a score. */
 export function nameFeature(feature: number): string {
   if (feature < NEAR) return CONCEPTS[feature] as string;
   if (feature < TOGETHER) return `near ${CONCEPTS[feature - NEAR]}`;

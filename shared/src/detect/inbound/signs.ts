@@ -1,4 +1,4 @@
-/** Which signs a text has that markup or a disguise needs: most texts have none of them. */
+/** Which of the signs that markup or a disguise needs a text contains: most have none of them. */
 
 /** `<` and `[`. */
 export const MARKUP = 1;
@@ -7,7 +7,7 @@ export const ESCAPE = 2;
 /** The first unit of an invisible tag. */
 export const TAG = 4;
 
-/** Of a longer text a few searches cost less than a loop. */
+/** Above this length, a few searches cost less than a loop. */
 const SHORT = 128;
 const SIGNS = new Uint8Array(128);
 for (const sign of '<[') SIGNS[sign.charCodeAt(0)] = MARKUP;

@@ -1,17 +1,17 @@
-/** Letters that stand alone, one after another: `i g n o r e`. */
+/** Single letters, one after another: `i g n o r e`. */
 
-/** So many in a row are no coincidence. */
+/** This many in a row are not a coincidence. */
 const MIN_LETTERS = 6;
 /** UTF-16 units between two of them. */
 const MAX_GAP = 3;
-/** Rows of one text that are told. */
+/** Rows of one text that are reported. */
 const MAX_ROWS = 16;
 
 export class SpelledLetters {
   rows: { start: number; end: number }[] = [];
   #from = -1;
   #end = -1;
-  /** Letters of the row that is being read. */
+  /** Letters of the current row. */
   count = 0;
 
   begin(): void {
@@ -19,7 +19,7 @@ export class SpelledLetters {
     this.count = 0;
   }
 
-  /** A letter that stands alone. */
+  /** A single letter. */
   take(from: number, to: number): void {
     if (this.count > 0 && from - this.#end > MAX_GAP) this.end();
     if (this.count === 0) this.#from = from;
@@ -27,7 +27,7 @@ export class SpelledLetters {
     this.#end = to;
   }
 
-  /** Something else ends a row. */
+  /** Anything else ends a row. */
   end(): void {
     if (this.count >= MIN_LETTERS && this.rows.length < MAX_ROWS) {
       this.rows.push({ start: this.#from, end: this.#end });

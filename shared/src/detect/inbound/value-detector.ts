@@ -1,36 +1,36 @@
-/** The detector over a JSON value: each of its strings, and the names of its members. */
+/** The detector over a JSON value: each of its strings, and its members' names. */
 import type { InboundFinding } from '../findings.ts';
 import { atOnce, type Portioned } from '../portions.ts';
 import { type DetectionOptions, detectInjection, type TextFinding } from './detector.ts';
 
 const MAX_FINDINGS = 50;
 const MAX_PLACE = 256;
-/** Strings and members that are looked at one by one; what is beyond is read as one text. */
+/** Strings and members inspected one by one; the rest is read as one text. */
 const MAX_PARTS = 20_000;
 const MAX_DEPTH = 64;
 const MIN_NAME = 24;
-/** A longer text is read in stretches, which overlap by more than a passage has. */
+/** A longer text is read in stretches, whose overlap is longer than any passage. */
 const STRETCH = 65_536;
 const OVERLAP = 4_096;
-/** What is read between two pauses at least, in UTF-16 units, and what a part counts beside its own. */
+/** The minimum read between two pauses, in UTF-16 units, and what a part counts beside its text. */
 const PORTION = 8_192;
 const PART = 16;
 
-/** Where a part of the value stands: the last step to it, and the place of what it is in. */
+/** Where a part of the value stands: the last step to it, and its container's place. */
 type Place = { readonly name: string; readonly within: Place } | null;
 
 /** An object or a list whose members are being read. */
 interface Container {
   readonly part: object;
-  /** Null of a list. */
+  /** Null for a list. */
   readonly names: readonly string[] | null;
   readonly place: Place;
-  /** The next of its items, or of its names and members in turns. */
+  /** The next of its items, or of its names and members alternately. */
   at: number;
 }
 
 /**
- * @param value foreign JSON (no cycles); strings in a list of strings are read in their order too
+ * @param value foreign JSON (no cycles); strings in a list are also read in sequence
  * @returns at most 50 findings by place; the place is a JSON Pointer, '' for the value itself
  */
 export function detectInValue(value: unknown, options: DetectionOptions = {}): InboundFinding[] {
@@ -56,7 +56,7 @@ class ValueReading {
   readonly findings: InboundFinding[] = [];
   /** UTF-16 units since the last pause. */
   read = 0;
-  /** A text that is too long to be read at once. */
+  /** A text too long to be read at once. */
   long: { readonly text: string; readonly place: Place } | null = null;
   readonly #options: DetectionOptions;
   readonly #open: Container[] = [];
@@ -115,7 +115,10 @@ class ValueReading {
     } else if (name.length >= MIN_NAME) this.#lookAtPart(name, { name, within: place });
   }
 
-  /** One sentence may be split over the items of a list: it is found where no item alone was. */
+  /**
+   * A sentence may be split over a list's items: it is found here even if no single item contains
+   * it.
+   */
   #endList(items: readonly unknown[], place: Place): void {
     this.#open.pop();
     if (items.length < 2 || !items.every((item) => typeof item === 'string')) return;
@@ -165,7 +168,7 @@ class ValueReading {
   }
 }
 
-/** Where the stretches of a text begin; within a run of letters at a multiple of four of them. */
+/** The starts of a text's stretches; within a run of letters, at a multiple of four of them. */
 function* stretchStarts(text: string): Generator<number> {
   yield 0;
   const step = STRETCH - OVERLAP;
@@ -176,7 +179,7 @@ function* stretchStarts(text: string): Generator<number> {
   }
 }
 
-/** A place as a JSON Pointer, cut early: no place is longer than what a finding holds. */
+/** A place as a JSON Pointer, cut early: it never exceeds what a finding holds. */
 function longPointer(place: Place): string {
   if (place === null) return '';
   const within = longPointer(place.within);

@@ -1,31 +1,33 @@
 /**
- * A trie in one number a step, so that all of it fits in the caches of a processor. A node is the
- * place from which its steps are counted: the step by a symbol stands at node + symbol, and names
- * the node that it belongs to, since places of several nodes lie between one another.
+ * A trie with one number per step, so that all of it fits in a processor's caches. A node is the
+ * place from which its steps are counted: the step for a symbol is at node + symbol, and names the
+ * node that it belongs to, since the places of several nodes are interleaved.
  */
 
 /** The node before the first symbol. */
 export const ROOT = 1;
 
 export interface Trie {
-  /** By place: the node that the step belongs to (0 for none), and in the low 16 bits the one after it. */
+  /**
+   * By place: the node that the step belongs to (0 for none), and in the low 16 bits the next one.
+   */
   readonly steps: Uint32Array;
-  /** The node of each number that `add` gave. */
+  /** The node for each number that `add` returned. */
   readonly nodes: Int32Array;
 }
 
 const MAX_NODE = 0xffff;
 
-/** The node behind one and a symbol; 0 for none. */
+/** The node after one and a symbol; 0 if there is none. */
 export function stepFrom(steps: Uint32Array, node: number, symbol: number): number {
   const step = steps[node + symbol] as number;
   return step >>> 16 === node ? step & 0xffff : 0;
 }
 
-/** Symbols are whole numbers from 0, below `symbols`. */
+/** Symbols are integers from 0, below `symbols`. */
 export class TrieBuilder {
   readonly #symbols: number;
-  /** Of each node, what follows it: symbols and numbers of nodes in turns. */
+  /** Each node's steps: symbols and numbers of nodes alternately. */
   readonly #children: number[][] = [[]];
 
   constructor(symbols: number) {
@@ -37,7 +39,7 @@ export class TrieBuilder {
     return this.#children.length;
   }
 
-  /** @returns the number of the node behind a word; numbers of shorter ones are lower */
+  /** @returns the number of the node at the end of a word; its prefixes have lower numbers */
   add(word: readonly number[]): number {
     let node = 0;
     for (const symbol of word) node = this.#childOf(node, symbol);
@@ -54,7 +56,7 @@ export class TrieBuilder {
     return child;
   }
 
-  /** The numbers of the nodes that follow one. */
+  /** The numbers of a node's successors. */
   childrenOf(node: number): number[] {
     return (this.#children[node] as number[]).filter((_, at) => at % 2 === 1);
   }
@@ -109,7 +111,7 @@ function areFree(places: FreePlaces, node: number, children: readonly number[]):
   return true;
 }
 
-/** Which places are free. A taken one leads to one behind it, by ever longer leaps. */
+/** Which places are free. A taken one leads to a later one, by ever longer leaps. */
 class FreePlaces {
   readonly #next: Int32Array;
 
@@ -121,7 +123,7 @@ class FreePlaces {
     return this.#next[place] === place;
   }
 
-  /** The first free place from one on. */
+  /** The first free place at or after one. */
   from(place: number): number {
     let at = place;
     while (this.#next[at] !== at) {

@@ -1,22 +1,24 @@
 /**
  * A passage's wording beside its concepts: words, their first letters, and runs of two to four of
- * them, hashed into a fixed number of weights. Ideographs and kana are words of one character each,
- * so that their runs are pieces of words.
+ * them, hashed into a fixed number of weights. Ideographs and kana are one-character words, so that
+ * their runs are pieces of words.
  */
 
 const BITS = 17;
 export const WORDING_COUNT = 1 << BITS;
-/** Letters by which the forms of one word are taken for the same. */
+/** Letters by which the forms of a word are treated as the same. */
 export const STEM_LETTERS = 5;
-/** Words of a passage whose wording is weighed: a longer passage ends before. */
+/** Words of a passage whose wording is weighed: a longer passage is cut. */
 export const MAX_WORDS = 100;
-/** A passage of fewer words says too little by its wording alone. */
+/** The wording of a passage with fewer words says too little. */
 export const MIN_WORDS = 4;
-/** Wordings of a passage that count in full. */
+/** The number of wordings of a passage that count in full. */
 const FEW = 24;
 const START = 0x51ed27;
 
-/** A passage's words among those of its text: a number for each and one for its stem, in turns. */
+/**
+ * A passage's words within those of its text: alternately a number for each and one for its stem.
+ */
 export interface Wording {
   /** Good until another text is examined. */
   readonly words: Int32Array;
@@ -26,23 +28,25 @@ export interface Wording {
 
 export const NO_WORDING: Wording = { words: new Int32Array(0), from: 0, to: 0 };
 
-/** In which passage a feature was seen last, by a number of eight bits: what is repeated says nothing more. */
+/**
+ * The passage in which a feature was last seen, as an eight-bit number: repetition adds nothing.
+ */
 const seenIn = new Uint8Array(WORDING_COUNT);
 const MAX_NUMBER = 0xff;
 let passages = 0;
-/** The features of one passage: each word has six at most. */
+/** The features of one passage: at most six per word. */
 const features = new Int32Array(6 * MAX_WORDS);
 
 /**
- * @param wording what is behind `MAX_WORDS` is not read
- * @param told gets the number of each feature once, from 0, below `WORDING_COUNT`
+ * @param wording only the first `MAX_WORDS` are read
+ * @param told receives the number of each feature once, from 0, below `WORDING_COUNT`
  */
 export function eachWording(wording: Wording, told: (feature: number) => void): void {
   const count = readFeatures(wording);
   for (let at = 0; at < count; at += 1) told(features[at] as number);
 }
 
-/** What the wording of a passage weighs, in units of the weights. */
+/** The weight of a passage's wording, in units of the weights. */
 export function sumWording(weights: Int8Array, wording: Wording): number {
   const count = readFeatures(wording);
   let sum = 0;
@@ -54,7 +58,7 @@ export function sumWording(weights: Int8Array, wording: Wording): number {
 function readFeatures({ words, from, to }: Wording): number {
   passages += 1;
   if (passages > MAX_NUMBER) {
-    // The numbers begin anew: none of before may be taken for one of now.
+    // The numbers start over: no earlier one may be mistaken for a new one.
     seenIn.fill(0);
     passages = 1;
   }
@@ -90,7 +94,7 @@ function take(feature: number, count: number): number {
   return count + 1;
 }
 
-/** How much each wording of a passage counts: a long sentence has many, and is no worse for it. */
+/** How much each wording of a passage counts: a long sentence has many, but is not worse for it. */
 export function shareOf(count: number): number {
   return count <= FEW ? 1 : Math.sqrt(FEW / count);
 }

@@ -1,4 +1,4 @@
-/** What an argument is, by its name. Names are written in every way, so their words count. */
+/** What an argument is, judged by its name. Spellings of names vary, so their words count. */
 import { wordsOfName } from '../../words-of-name.ts';
 import { wordSet } from './word-set.ts';
 
@@ -10,7 +10,7 @@ export interface ArgumentName {
   readonly last: string;
 }
 
-/** Text that is kept or sent as it is, whatever it looks like. */
+/** Text that is stored or sent unchanged, whatever it looks like. */
 const CONTENT = wordSet(
   'content contents text body message description title subject comment prompt code html markdown summary note notes patch diff string str input',
 );
@@ -27,7 +27,7 @@ const IDS = wordSet(
 );
 
 const NAMES = new Map<string, ArgumentName>();
-/** Names that are remembered; agents may make up any number. */
+/** Names that are cached; agents may invent any number. */
 const MAX_NAMES = 5_000;
 /** Characters of a name that are read. */
 export const MAX_NAME = 200;
@@ -52,11 +52,11 @@ function kindOf(words: readonly string[]): ArgumentKind {
   return IDS.has(last) ? 'ids' : 'other';
 }
 
-/** Characters that a path may hide its beginning behind. */
+/** Characters that may precede a path to hide its beginning. */
 const PATH_FORM =
   /^[\s\p{Cf}"'`]*(?:[/\\~]|\.{1,2}(?:[/\\]|$)|[a-z]:[/\\]|file:|%(?:25)*(?:2e|2f|5c|7e)|\$(?:\{?home|env:)|%(?:userprofile|homepath)%|(?!https?:|wss?:)[a-z][a-z0-9+.-]{1,20}:\/\/|[\uff0f\uff3c\uff0e\uff5e])/iu;
 
-/** Whether a text has the form of a path, whatever its name. */
+/** Whether a text has the form of a path, regardless of its name. */
 export function isPathForm(text: string): boolean {
   return PATH_FORM.test(text);
 }

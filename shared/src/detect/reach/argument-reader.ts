@@ -1,4 +1,4 @@
-/** Reads a call's arguments by their shape: which paths, recipients and things it names. */
+/** Reads a call's arguments by their shape: the paths, recipients and items that they name. */
 import { parseStrictJson, StrictJsonError } from '../../strict-json.ts';
 import { wordsOfName } from '../../words-of-name.ts';
 import { type ArgumentName, isPathForm, readArgumentName } from './argument-kinds.ts';
@@ -33,7 +33,7 @@ const FILTERS = wordSet('filter where criteria selector match conditions conditi
 /** Paths of a call that are read; each has several forms. */
 const MAX_PATHS = 2_000;
 
-/** Of texts that are JSON: characters of a call that are read so, and how deep they stand in each other. */
+/** For texts that are JSON: characters of a call that are parsed, and how deeply they may nest. */
 const MAX_INNER_LENGTH = 256 * 1024;
 const MAX_INNER_DEPTH = 3;
 const INNER_LIMITS = { maxDepth: 64, maxNodes: 20_000, numbers: 'any' } as const;
@@ -79,7 +79,7 @@ export class ArgumentReader {
       }
       if (!isBase(name) && (name.kind === 'path' || name.kind === 'command')) pathCount++;
     }
-    // The only path is what the call is about.
+    // If the base is the only path, it is what the call is about.
     const base = this.#base;
     if (pathCount === 0 && !this.#tool.isShell) this.#base = undefined;
     this.#isRecursive = isRecursive(args);
@@ -91,7 +91,7 @@ export class ArgumentReader {
     const { command, cmd, args, argv, arguments: given } = record;
     const program = typeof command === 'string' ? command : cmd;
     const words = [args, argv, given].find(isTexts);
-    // A program and its words, each an argument of its own.
+    // A program and its words, each in its own argument.
     if (typeof program === 'string' && words) this.#shell(readArgvReach([program, ...words]));
     for (const key of Object.keys(record)) {
       const member = record[key];
@@ -132,7 +132,7 @@ export class ArgumentReader {
     for (const [index, one] of list.entries()) {
       this.#trail.push(String(index));
       if (Array.isArray(one)) {
-        // What is in a list of lists counts one by one.
+        // Items of a list within a list count one by one.
         this.items -= !isRecipients && this.items > 0 ? 1 : 0;
         this.#list(one, name, isInList);
       } else if (typeof one === 'object' && one !== null) {
@@ -173,7 +173,7 @@ export class ArgumentReader {
     }
     if (this.#readInner(text, name)) return;
     if (kind === 'sql') {
-      // What is searched for is a sentence.
+      // A search term is a sentence.
       if (isSql || !isSearch) this.#sql(text, true);
       return;
     }
@@ -190,7 +190,7 @@ export class ArgumentReader {
     if (!isOfList && (kind === 'ids' || kind === 'path')) this.#manyInOne(text);
   }
 
-  /** A text that is JSON itself is read as if it stood there as a value. */
+  /** A text that is JSON is read as if its value stood there. */
   #readInner(text: string, name: ArgumentName): boolean {
     if (!/^\s*[[{]/.test(text) || this.#innerDepth >= MAX_INNER_DEPTH) return false;
     this.#innerLeft -= text.length;
@@ -219,7 +219,7 @@ export class ArgumentReader {
   }
 
   #number(value: number, { words }: ArgumentName): void {
-    // How many it may delete: elsewhere such a number is the length of a page.
+    // How many it may delete: otherwise such a number is a page size.
     if (this.#call.action !== 'delete' || !words.some((word) => COUNTS.has(word))) return;
     if (value > this.#threshold && value > this.items) this.#count(value - this.items);
   }
@@ -303,7 +303,7 @@ export class ArgumentReader {
   }
 }
 
-/** What names of tools say; agents may make up any number. */
+/** Names of tools, parsed; agents may invent any number. */
 const TOOLS = new Map<string, ReturnType<typeof toolOf>>();
 const MAX_TOOLS = 5_000;
 /** Characters of a name that are read. */
@@ -345,7 +345,7 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
 }
 
-/** What servers read in different ways (a key twice, for one) is not read at all. */
+/** What servers interpret differently (a duplicate key, for instance) is not read at all. */
 function parseInner(text: string): object | 'no JSON' | 'too much' {
   try {
     return parseStrictJson(text, INNER_LIMITS) as object;
@@ -359,7 +359,7 @@ function isWildcard(text: string): boolean {
   return text.includes('*') && !/\s/.test(text);
 }
 
-/** Whether a flag at any depth says so. */
+/** Whether a flag of the call asks for recursion. */
 function isRecursive(args: Readonly<Record<string, unknown>>): boolean {
   for (const key of Object.keys(args)) {
     if (args[key] !== true && args[key] !== 'true') continue;

@@ -1,13 +1,13 @@
 /**
- * What a text that names a path may lead to. Servers read paths in their own ways (they decode,
- * take a backslash for a slash, ignore case, follow `..`), so a text has several forms, and the
- * worst of them counts. Proven by path-forms.test.ts: no spelling hides where a path leads.
+ * Where a text that names a path may lead. Servers read paths in their own ways (they decode, take
+ * a backslash for a slash, ignore case, follow `..`), so a text has several forms, and the worst of
+ * them counts. Proven by path-forms.test.ts: no spelling hides where a path leads.
  */
 
 export interface PathForm {
   /** `relative`: from a place that only the server knows. */
   readonly from: 'root' | 'home' | 'relative';
-  /** In lower case, without `.`, `..` and empty ones. A drive is the first: `c:`. */
+  /** In lower case, without `.`, `..` and empty segments. A drive comes first: `c:`. */
   readonly segments: readonly string[];
 }
 
@@ -17,8 +17,8 @@ const MAX_DECODINGS = 3;
 /**
  * The forms of a path, caller-controlled. Linear in the text.
  *
- * @param base the path that relative ones begin at, where the call says it
- * @returns nothing for a web address, which is no file
+ * @param base the start of relative paths, if the call names it
+ * @returns nothing for a web address, which is not a file
  */
 export function readPathForms(text: string, base?: string): PathForm[] {
   const forms = formsOf(text);
@@ -38,7 +38,7 @@ function formsOf(text: string): PathForm[] {
 
 const PLAIN = /^[\x21-\x7e]*$/;
 const ENCODED = /%[0-9a-f]{2}/i;
-/** Characters that nobody sees, or that some readers drop. */
+/** Invisible characters, or those that some readers drop. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 const QUOTES = new Set(['"', "'", '`', ' ', '\t', '\r', '\n']);
 
@@ -54,7 +54,7 @@ function spellingsOf(text: string): Set<string> {
     if (!PLAIN.test(now)) {
       add(now.normalize('NFKC').replace(UNSEEN, '').trim());
       const end = now.indexOf('\0');
-      // Where a name ends to whoever reads it as C does.
+      // Where a name ends for C code.
       if (end > 0) add(now.slice(0, end));
     }
     const unquoted = withoutQuotes(now);
@@ -63,7 +63,7 @@ function spellingsOf(text: string): Set<string> {
     now = decoded(now);
   }
   if (found.size > 1) {
-    // What only looks like a bare name because its slashes are disguised is no bare name.
+    // A name that only looks bare because its slashes are disguised does not count as bare.
     const withSlash = [...found].filter((one) => /[\\/]/.test(one));
     if (withSlash.length > 0) return new Set(withSlash);
     found.delete('');
@@ -71,7 +71,7 @@ function spellingsOf(text: string): Set<string> {
   return found;
 }
 
-/** An expression for the end would try each run of quotes anew. */
+/** An expression for the end would retry each run of quotes. */
 function withoutQuotes(text: string): string {
   let start = 0;
   let end = text.length;
@@ -80,7 +80,7 @@ function withoutQuotes(text: string): string {
   return text.slice(start, end);
 }
 
-/** As lenient servers decode, overlong dots and slashes too. */
+/** As lenient servers decode, including overlong dots and slashes. */
 function decoded(text: string): string {
   return text
     .replace(/%c0%a([ef])/gi, (_all, last: string) => (last.toLowerCase() === 'e' ? '.' : '/'))
@@ -109,13 +109,13 @@ function parse(text: string): PathForm[] {
     return aliases(resolve('root', [path.slice(0, 2).toLowerCase()], path.slice(2)));
   }
   if (text.startsWith('\\\\')) {
-    // A share: machine and name are where it begins.
+    // A share: it begins at machine and name.
     const inner = text.slice(2).split(/[\\/]/).slice(2).join('/');
     return [resolve('root', [], inner), resolve('root', [], text)];
   }
   if (text.startsWith('/') || text.startsWith('\\')) return aliases(resolve('root', [], text));
   const relative = resolve('relative', [], text);
-  // Far enough up is the root, and nobody here knows how far that is.
+  // Far enough up is the root, and its distance is unknown here.
   const leadsUp = leadingUps(text) > 0;
   return leadsUp ? [relative, ...aliases({ ...relative, from: 'root' })] : [relative];
 }
@@ -126,7 +126,7 @@ function parseFileUri(text: string): PathForm[] {
   const slashes = rest.length - path.length;
   const whole = parse(/^[a-z]:/i.test(path) || path.startsWith('~') ? path : `/${path}`);
   if (slashes !== 2) return whole;
-  // Between two and three slashes stands a machine's name.
+  // A machine's name stands between the second and the third slash.
   const end = path.search(/[\\/]/);
   return [...whole, ...parse(end < 0 ? '/' : path.slice(end))];
 }
@@ -167,7 +167,7 @@ function leadingUps(text: string): number {
   return ups;
 }
 
-/** The same place under the name that it is known by. */
+/** The same place under its common name. */
 function aliases(form: PathForm): PathForm[] {
   const { from, segments } = form;
   if (from !== 'root') return [form];
@@ -179,7 +179,7 @@ function aliases(form: PathForm): PathForm[] {
   return [form];
 }
 
-/** A form whose home is written as its path, as the home that it is; undefined for all others. */
+/** A form that spells out a home's path, as that home; undefined for all others. */
 export function asHome({ from, segments }: PathForm): PathForm | undefined {
   if (from !== 'root') return undefined;
   const path = /^[a-z]:$/.test(segments[0] ?? '') ? segments.slice(1) : segments;

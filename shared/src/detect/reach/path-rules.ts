@@ -1,4 +1,4 @@
-/** How far a path that a call deletes, writes or reads may reach. */
+/** How far a deleted, written or read path may reach. */
 import type { BlastRadiusSettings } from '../../blast-radius-settings.ts';
 import { Glob } from '../../glob.ts';
 import { asHome, depthOf, type PathForm, readPathForms } from './path-forms.ts';
@@ -6,9 +6,12 @@ import type { PathUse, ReachFinding, TouchedPath } from './reach-finding.ts';
 
 export type JudgePath = (touched: TouchedPath) => ReachFinding[];
 
-/** What no path may be deleted at, whoever might approve it: a root, a home, what is directly below the root. */
+/**
+ * Never to be deleted, whoever might approve it: a root, a home, and what is directly below the
+ * root.
+ */
 const DENIED_DEPTH = 1;
-/** Names that are longer are no file's. */
+/** Longer names are not file names. */
 const MAX_NAME = 1_024;
 const EFFORT = 100_000;
 
@@ -73,7 +76,7 @@ function judgeDelete(
   minDepth: number,
 ): ReachFinding | undefined {
   const isRelative = form.from === 'relative';
-  // Of something moved by a relative name nothing says that it is much.
+  // A relative name does not show that a move concerns much.
   if (isMoved && isRelative && form.segments.length > 0) return undefined;
   const verb = isMoved ? 'moves or changes' : 'deletes';
   const wildAt = form.segments.findIndex(isWild);
@@ -90,7 +93,7 @@ function judgeDelete(
   const depth = containers + depthOf(form);
   const least = isRecursive && minDepth > 0 ? minDepth + 1 : minDepth;
   if (depth >= least) return undefined;
-  // Where a relative path begins nobody here knows.
+  // Where a relative path begins is unknown here.
   const isDenied = isRelative ? depth === 0 : depth <= DENIED_DEPTH && depth < minDepth;
   const verdict = isDenied ? 'deny' : 'escalate';
   const how = isRecursive ? ' with all that is in it' : '';
@@ -109,7 +112,7 @@ function isUnder(form: PathForm, prefix: PathForm, use: PathUse): boolean {
     const segment = path[at] as string;
     if (segment !== under[at] && !isWild(segment)) return false;
   }
-  // What is deleted above it takes it along.
+  // Deleting a folder above it deletes it, too.
   return path.length >= under.length || use === 'delete';
 }
 
@@ -130,11 +133,11 @@ function protectedMatcher(pattern: string): (form: PathForm) => boolean {
 function matches(glob: Glob, text: string): boolean {
   if (text.length > MAX_NAME * 4) return true;
   const effort = { left: EFFORT };
-  // What took too much work to compare counts as protected.
+  // What takes too much work to compare counts as protected.
   return glob.matches(text, effort) || effort.left < 0;
 }
 
-/** A file's name as file systems read it: some drop dots at its end, or what follows a colon. */
+/** A file's name as file systems read it: some drop trailing dots, or what follows a colon. */
 function namesOf(segment: string | undefined): string[] {
   if (segment === undefined) return [];
   const name = segment.slice(-MAX_NAME);

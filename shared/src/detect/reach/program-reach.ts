@@ -1,7 +1,7 @@
-/** Programs that remove whole stores of things, which no path of the command line names. */
+/** Programs that remove whole stores of data, which no path on the command line names. */
 import type { ReachRule } from './reach-finding.ts';
 
-/** What a command line does to no path that could be named. */
+/** What a command line does beyond the paths that it names. */
 export interface WholeReach {
   readonly rule: ReachRule;
   readonly verdict: 'deny' | 'escalate';
@@ -10,14 +10,14 @@ export interface WholeReach {
 
 interface WholeCommand {
   readonly program: string;
-  /** Words that follow it in this order, others between them. */
+  /** Words that follow it in this order, possibly with others in between. */
   readonly words: readonly string[];
-  /** One of these, too; without any the words alone do it. */
+  /** Required in addition, at least one of these; without any, the words alone suffice. */
   readonly options?: readonly string[];
   readonly message: string;
 }
 
-/** Options that keep a command from doing anything. */
+/** Options that make a command do nothing. */
 const HARMLESS = /^--dry-?run(?:$|=(?!none))/;
 
 const whole = (line: string, message: string, ...options: string[]): WholeCommand => {
@@ -75,7 +75,7 @@ export function isWholeProgram(name: string): boolean {
  * What a program does as a whole.
  *
  * @param name of the program, without its folder, in lower case
- * @param words behind it, as they stand
+ * @param words after it, unchanged
  */
 export function findWholeReach(name: string, words: readonly string[]): WholeReach | undefined {
   const commands = PROGRAMS.get(name);
@@ -93,7 +93,8 @@ export function findWholeReach(name: string, words: readonly string[]): WholeRea
 
 /**
  * Whether the words of a command come first. A program's own options may have values before them
- * (`git -C folder clean`, `kubectl -n name delete`), so the first word is looked for among three.
+ * (`git -C folder clean`, `kubectl -n name delete`), so the first word may be among the first
+ * three.
  */
 function beginsWith(
   operands: readonly string[],
@@ -104,7 +105,7 @@ function beginsWith(
   if (first === undefined) return true;
   const at = operands.indexOf(first);
   if (at < 0 || at > 2) return false;
-  // Behind another command of git it is a name or a message.
+  // After another git command it is a name or a message.
   if (program === 'git' && operands.slice(0, at).some((word) => GIT_COMMANDS.has(word))) {
     return false;
   }
@@ -123,7 +124,7 @@ function hasOption(words: readonly string[], options: readonly string[]): boolea
     options.some((option) => {
       if (word === option || word === `${option}=true`) return true;
       if (option === '--force') return word.startsWith('--force-with-lease');
-      // Letters may stand together: `-fdx`.
+      // Letters may be combined: `-fdx`.
       const letter = option.length === 2 && option.startsWith('-') ? option[1] : undefined;
       return letter !== undefined && isLetters(word) && word.includes(letter);
     }),

@@ -1,4 +1,4 @@
-/** What blast-radius detection says of a call. docs/blast-radius.md shows the table. */
+/** What blast-radius detection says about a call. docs/blast-radius.md shows the table. */
 
 export const REACH_RULES = [
   'email_recipients',
@@ -16,7 +16,7 @@ export type ReachRule = (typeof REACH_RULES)[number];
 export interface ReachFinding {
   readonly rule: ReachRule;
   readonly verdict: 'deny' | 'escalate';
-  /** For the agent and the record: counts and the tenant's own settings, nothing of the call. */
+  /** For the agent and the record: counts and the tenant's own settings, nothing from the call. */
   readonly message: string;
   /** A JSON Pointer into the arguments, cut to 256 characters. */
   readonly place: string;
@@ -33,17 +33,17 @@ export interface ReachCall {
 /** What a call does with a path. */
 export type PathUse = 'read' | 'write' | 'delete';
 
-/** Something that a call does with a path, as far as its arguments say. */
+/** Something that a call does with a path, as far as its arguments show. */
 export interface TouchedPath {
   readonly text: string;
   readonly use: PathUse;
   readonly place: string;
-  /** Of a delete: with all that is in it. */
+  /** For a delete: with all its contents. */
   readonly isRecursive?: boolean;
-  /** Moved away: it is gone from there, and not lost. */
+  /** Moved away: gone from here, but not lost. */
   readonly isMoved?: boolean;
   /** Where relative paths begin. */
   readonly base?: string | undefined;
-  /** Segments of what contains it and stands in arguments of its own: owner and repository. */
+  /** Segments of its containers that are arguments of their own: owner and repository. */
   readonly containers?: number;
 }

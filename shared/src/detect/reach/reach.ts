@@ -1,7 +1,7 @@
 /**
  * How far one call may reach (specification 1, step 4d): to how many recipients, how high a delete,
- * to how many things, into which files. Pure, and linear in the arguments. docs/blast-radius.md
- * says what denies and what escalates.
+ * to how many items, into which files. Pure, and linear in the arguments. docs/blast-radius.md says
+ * what denies and what escalates.
  */
 import type { BlastRadiusSettings } from '../../blast-radius-settings.ts';
 import { wordsOfName } from '../../words-of-name.ts';
@@ -10,10 +10,10 @@ import { ArgumentReader } from './argument-reader.ts';
 import { createPathRules } from './path-rules.ts';
 import type { ReachCall, ReachFinding, ReachRule } from './reach-finding.ts';
 
-/** Finds at most one thing for each rule, the gravest; nothing where the call stays within bounds. */
+/** Returns at most one finding per rule, the gravest; none if the call stays within bounds. */
 export type FindReach = (call: ReachCall) => readonly ReachFinding[];
 
-/** Prepares a tenant's settings; once a bundle. */
+/** Prepares a tenant's settings, once per bundle. */
 export function createReachFinder(settings: BlastRadiusSettings): FindReach {
   const judgePath = createPathRules(settings);
   return (asked) => {
@@ -46,7 +46,9 @@ export function createReachFinder(settings: BlastRadiusSettings): FindReach {
   };
 }
 
-/** What holds everything of somebody: the last word of a tool's name that deletes it. */
+/**
+ * Containers of everything that somebody has: the last word of the name of a tool that deletes one.
+ */
 const WHOLE = new Set(
   'database databases schema schemas keyspace keyspaces cluster clusters bucket buckets volume volumes repository repositories tenant tenants organization organizations'.split(
     ' ',
@@ -56,7 +58,7 @@ const WHOLE = new Set(
 const OPERATIONS = new Set(['operation', 'op', 'action', 'verb', 'method', 'mode']);
 const DELETES = new Set(['delete', 'remove', 'rm', 'rmdir', 'unlink', 'erase', 'purge', 'wipe']);
 
-/** Of a tool that does several things, an argument says which. */
+/** For a tool that does several things, an argument says which. */
 function asksForDelete({ action, args }: ReachCall): boolean {
   if (action === 'read') return false;
   for (const key of Object.keys(args)) {

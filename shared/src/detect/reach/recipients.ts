@@ -1,11 +1,11 @@
-/** To how many a call sends something. */
+/** To how many recipients a call sends something. */
 
 const ADDRESS_SIGN = '@';
 
 /**
- * Adds the recipients that a text names: addresses, or, where it has none, the names between commas.
+ * Adds the recipients that a text names: addresses, or without any, the names between commas.
  *
- * @param isNamed whether the text stands where recipients stand; elsewhere addresses alone count
+ * @param isNamed whether the argument is for recipients; otherwise only addresses count
  */
 export function addRecipients(text: string, isNamed: boolean, found: Set<string>): void {
   const plain = normalised(text);
@@ -22,7 +22,7 @@ export function addRecipients(text: string, isNamed: boolean, found: Set<string>
   }
 }
 
-/** Several may stand between two commas, with spaces alone between them. */
+/** Several may stand between two commas, separated only by spaces. */
 function addAddresses(part: string, found: Set<string>): void {
   for (const word of part.split(/\s/)) {
     const at = word.indexOf(ADDRESS_SIGN);

@@ -1,4 +1,4 @@
-/** What a command line does with paths, and what it hands to a database. */
+/** What a command line does with paths, and what it passes to a database. */
 import { findWholeReach, isWholeProgram, type WholeReach } from './program-reach.ts';
 import type { PathUse } from './reach-finding.ts';
 import { readShellCommands, type ShellCommand } from './shell-words.ts';
@@ -6,9 +6,9 @@ import { wordSet } from './word-set.ts';
 
 export interface ShellReach {
   readonly paths: { text: string; use: PathUse; isRecursive?: boolean; isMoved?: boolean }[];
-  /** Texts that another program reads: SQL, for one. */
+  /** Texts for other programs: SQL, for instance. */
   readonly inner: string[];
-  /** What it does to no path that could be named. */
+  /** What it does beyond the paths that it names. */
   readonly whole: WholeReach[];
 }
 
@@ -16,7 +16,7 @@ export interface ShellReach {
 export const MAX_SHELL_LENGTH = 64 * 1024;
 /** `sudo`, `docker exec` and the like before one command. */
 const MAX_WRAPPERS = 8;
-/** Command lines in command lines. */
+/** Command lines within command lines. */
 const MAX_DEPTH = 4;
 
 const DELETES = wordSet('rm rmdir unlink shred srm rimraf trash del erase rd ri remove-item');
@@ -47,7 +47,7 @@ export function readShellReach(line: string): ShellReach {
   return reach;
 }
 
-/** Reads a command that is given as its words. */
+/** Reads a command given as separate words. */
 export function readArgvReach(words: readonly string[]): ShellReach {
   const reach: ShellReach = { paths: [], inner: [], whole: [] };
   readCommand({ words, writes: [] }, reach, 0);
@@ -75,7 +75,7 @@ function readCommand({ words, writes }: ShellCommand, reach: ShellReach, depth: 
     const whole = findWholeReach(name, words.slice(at + 1));
     if (whole) reach.whole.push(whole);
     if (!WRAPPERS.has(name)) break;
-    // Behind it stand its own options, some with values: the first command that is known counts.
+    // Its own options follow, some with values: the first known command counts.
     const inner = words.findIndex((word, index) => index > at && known(nameOf(word)));
     if (name === 'eval' || (name === 'ssh' && inner < 0)) {
       readLine(words.slice(at + 1).join(' '), reach, depth + 1);
@@ -132,11 +132,11 @@ function readSimple(
     add(operands.slice(0, -1), 'read');
     add(operands.slice(-1), 'write');
     if (options.some((option) => option.startsWith('--del'))) {
-      // What is in the target and not in the source goes.
+      // Whatever is in the target but not in the source is deleted.
       add(operands.slice(-1), 'delete', { isRecursive: true });
     }
   } else if (CHANGES.has(name)) {
-    // The mode or the owner comes first, and does no harm as a path.
+    // The mode or the owner comes first; reading it as a path is harmless.
     add(operands.slice(1), isRecursive ? 'delete' : 'write', { isRecursive, isMoved: true });
   } else if (WRITES.has(name) || (name === 'sed' && options.some((one) => /^-[a-z]*i/.test(one)))) {
     add(operands, 'write');
@@ -195,7 +195,7 @@ function optionValue(option: string): string {
   return at < 0 ? '' : option.slice(at + 1);
 }
 
-/** As curl names a file to send. */
+/** curl's syntax for a file to send. */
 function withoutAt(word: string): string {
   return word.startsWith('@') ? word.slice(1) : word;
 }

@@ -1,7 +1,7 @@
 /**
  * A command line as simple commands, each a list of words. Substitutions count as commands of their
- * own: their text runs too. One linear pass; it is no shell, and what it cannot know (variables) it
- * leaves as it stands.
+ * own: their text runs too. One linear pass; it is not a shell, and leaves what it cannot know
+ * (variables) unchanged.
  */
 export interface ShellCommand {
   readonly words: readonly string[];

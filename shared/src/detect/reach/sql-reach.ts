@@ -12,27 +12,27 @@ export const MAX_SQL_LENGTH = 64 * 1024;
 
 const VERBS = new Set(['DELETE', 'UPDATE', 'MERGE', 'TRUNCATE', 'DROP', 'FLUSHALL', 'FLUSHDB']);
 const CHANGES = /delete|update|truncate|drop|flush(?:all|db)/i;
-/** How SQL begins; what does not is no SQL, unless it stands where SQL stands. */
+/** How SQL begins; other text is not SQL, unless it stands where SQL is expected. */
 const BEGINS =
   /^[\s(;]*(?:--|#|\/\*|(?:select|insert|update|delete|with|truncate|drop|alter|explain|begin|do|create|set|merge|replace)\b)/i;
-/** What databases read in different ways. */
+/** Syntax that databases interpret differently. */
 const AMBIGUOUS = /--|[#\\$"]|\/\*/;
 
-/** Work that may still be done for one call, in tokens and characters. */
+/** The remaining work for one call, in tokens and characters. */
 export interface SqlEffort {
   left: number;
 }
 
-/** Enough for 64 KiB of statements that do not stand in each other. */
+/** Enough for 64 KiB of statements that are not nested. */
 export const SQL_EFFORT = 1_000_000;
 
 /**
- * What SQL does without bounds.
+ * Which SQL is unbounded.
  *
- * @param isSql whether the text stands where SQL stands; elsewhere it may be a sentence
+ * @param isSql whether the argument is for SQL; otherwise it may be a sentence
  * @param maxRows rows that a LIMIT may let a statement change
- * @param effort is used up; where it ends the text counts as unbounded
- * @returns the gravest; undefined where each statement is bounded, or it is none
+ * @param effort is used up; once exhausted, the text counts as unbounded
+ * @returns the gravest finding; undefined if each statement is bounded, or it is not SQL
  */
 export function findSqlReach(
   sql: string,
@@ -54,7 +54,7 @@ export function findSqlReach(
       const reach = judgeAt(tokens, at, { isSql, maxRows, effort });
       if (reach?.verdict === 'deny') return reach;
       found ??= reach;
-      // Each is read to its end, and they may stand in each other.
+      // Each is read to its end, and they may be nested.
       if (effort.left < 0) return TOO_LONG;
     }
   }
@@ -72,11 +72,11 @@ interface Reading {
   effort: SqlEffort;
 }
 
-/** Words after which a verb is no statement: of a trigger, a grant, a key, an upsert, a lock. */
+/** Words after which a verb is not a statement: in a trigger, a grant, a key, an upsert, a lock. */
 const NOT_BEFORE = new Set(
   'ON FOR KEY DO OR OF BEFORE AFTER INSTEAD GRANT REVOKE NO SKIP NOT IF'.split(' '),
 );
-/** Words after which a statement may begin, other than at its beginning. */
+/** Words after which a statement may begin, other than at the start. */
 const BEFORE = new Set(
   'EXPLAIN ANALYZE VERBOSE QUERY PLAN BEGIN THEN ELSE LOOP AS PREPARE EXECUTE IMMEDIATE'.split(' '),
 );
@@ -136,7 +136,7 @@ function judgeDrop(tokens: readonly SqlToken[], at: number): SqlReach | undefine
 
 const MODIFIERS = new Set('LOW_PRIORITY QUICK IGNORE ONLY CONCURRENTLY'.split(' '));
 
-/** A DELETE or an UPDATE, which a WHERE has to bound. */
+/** A DELETE or an UPDATE, which must be bounded by a WHERE. */
 function judgeRows(
   tokens: readonly SqlToken[],
   at: number,
@@ -150,9 +150,9 @@ function judgeRows(
   const part = statementFrom(tokens, next, effort);
   const isWord = (text: string) => part.some((one) => one.kind === 'word' && one.text === text);
   if (verb === 'UPDATE' && !isWord('SET')) return undefined;
-  // Part of a MERGE, which its ON has to bound.
+  // Part of a MERGE, which must be bounded by its ON.
   if (first.text === 'SET' && first.kind === 'word') return undefined;
-  // Without FROM it is SQL to few databases, and in a sentence to all people.
+  // Without FROM it is SQL in few databases, and a plain sentence everywhere.
   if (verb === 'DELETE' && !isWord('FROM') && !(isSql && (part.length <= 2 || isWord('WHERE')))) {
     return undefined;
   }
@@ -168,7 +168,7 @@ function judgeRows(
   return { verdict: 'escalate', message: `the call has a ${verb} whose WHERE is always true` };
 }
 
-/** A MERGE that deletes or updates, which its ON has to bound. */
+/** A MERGE that deletes or updates, which must be bounded by its ON. */
 function judgeMerge(
   tokens: readonly SqlToken[],
   at: number,
@@ -185,7 +185,7 @@ function judgeMerge(
   const isChange = find('DELETE', when) >= 0 || find('UPDATE', when) >= 0;
   if (!isChange) return undefined;
   const message = 'the call has a MERGE that changes all rows';
-  // Rows that the source does not have: all of them, where it is empty.
+  // Rows that the source lacks: all of them, if it is empty.
   if (find('SOURCE', when) > 0 && find('DELETE', when) >= 0)
     return { verdict: 'escalate', message };
   if (truthOf(part.slice(on + 1, when), effort) !== true) return undefined;
@@ -194,7 +194,7 @@ function judgeMerge(
 
 const ENDS = new Set(['RETURNING', 'ORDER', 'LIMIT', 'OPTION']);
 
-/** The tokens of one statement at its own level: inner queries are left out, conditions are not. */
+/** The tokens of one statement at its own level: without inner queries, with conditions. */
 function statementFrom(tokens: readonly SqlToken[], from: number, effort: SqlEffort): SqlToken[] {
   const part: SqlToken[] = [];
   let depth = 0;

@@ -1,20 +1,20 @@
 /**
- * SQL as words and signs, without its comments. Databases disagree about what a comment or the end
- * of a text is, so a statement is read in the ways of several of them; each is one linear pass.
+ * SQL as words and signs, without its comments. Databases disagree about where a comment or a
+ * string ends, so a statement is read in the ways of several of them; each is one linear pass.
  */
 
 export interface SqlToken {
   readonly kind: 'word' | 'name' | 'text' | 'number' | 'sign';
-  /** A word in capitals; a name or a text without its quotes. */
+  /** A word in capitals; a name or a string without its quotes. */
   readonly text: string;
 }
 
 export interface SqlDialect {
   /** `--` is a comment only before a blank, and `#` begins one. */
   readonly hasHashComments: boolean;
-  /** A comment may be in a comment, and `$$` quotes. */
+  /** Comments may nest, and `$$` quotes. */
   readonly nests: boolean;
-  /** A backslash escapes in texts, and double quotes are a text's. */
+  /** A backslash escapes in strings, and double quotes delimit strings. */
   readonly hasBackslash: boolean;
 }
 
@@ -24,7 +24,7 @@ export const SQL_DIALECTS: readonly SqlDialect[] = [
   { hasHashComments: false, nests: false, hasBackslash: false },
 ];
 
-/** @returns the tokens; `;` is a sign among them */
+/** @returns the tokens, including `;` */
 export function readSqlTokens(sql: string, dialect: SqlDialect): SqlToken[] {
   const tokens: SqlToken[] = [];
   let at = 0;
@@ -36,7 +36,7 @@ export function readSqlTokens(sql: string, dialect: SqlDialect): SqlToken[] {
       at = lineEnd(sql, at);
     } else if (sign === '#' && dialect.hasHashComments) at = lineEnd(sql, at);
     else if (sign === '/' && next === '*') {
-      // MySQL executes what stands in such a comment.
+      // MySQL executes the content of such a comment.
       if (dialect.hasHashComments && (sql[at + 2] === '!' || sql[at + 2] === 'M')) {
         at += 3;
         while (/[0-9!]/.test(sql[at] ?? '')) at++;
@@ -104,7 +104,7 @@ function commentEnd(sql: string, from: number, nests: boolean): number {
   return sql.length;
 }
 
-/** Behind the closing quote; a doubled one is part of the text. */
+/** After the closing quote; a doubled quote is part of the string. */
 function quoteEnd(sql: string, from: number, quote: string, hasBackslash: boolean): number {
   for (let at = from + 1; at < sql.length; at++) {
     if (hasBackslash && sql[at] === '\\') at++;

@@ -1,4 +1,4 @@
-/** Whether a condition is true of every row: `1=1` bounds nothing. */
+/** Whether a condition is true for every row: `1=1` bounds nothing. */
 import type { SqlToken } from './sql-tokens.ts';
 
 type Truth = boolean | undefined;
@@ -6,9 +6,9 @@ type Truth = boolean | undefined;
 /** Deeper ones count as conditions. */
 const MAX_DEPTH = 40;
 
-/** @returns undefined where it depends on the row, or cannot be told */
+/** @returns undefined when it depends on the row, or is unknown */
 export function truthOf(tokens: readonly SqlToken[], effort: { left: number }, depth = 0): Truth {
-  // Each level looks at all of them some times.
+  // Each level looks at all of them several times.
   effort.left -= 4 * tokens.length;
   if (depth > MAX_DEPTH || tokens.length === 0 || effort.left < 0) return undefined;
   if (isWrapped(tokens)) return truthOf(tokens.slice(1, -1), effort, depth + 1);
@@ -116,7 +116,7 @@ function isWrapped(tokens: readonly SqlToken[]): boolean {
   return false;
 }
 
-/** The parts between words that stand at the outermost level. */
+/** The parts between words at the outermost level. */
 function splitAt(tokens: readonly SqlToken[], words: readonly string[]): SqlToken[][] {
   const parts: SqlToken[][] = [[]];
   let depth = 0;

@@ -1,2 +1,2 @@
-/** The words of a list that is written as one text, with blanks between them. */
+/** The words of a list that is written as one text, separated by blanks. */
 export const wordSet = (words: string): ReadonlySet<string> => new Set(words.split(' '));

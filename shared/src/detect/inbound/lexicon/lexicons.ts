@@ -9,7 +9,7 @@ import { IT, NL, PT, RU } from './romance-slavic-dutch.ts';
 import { TURNED } from './turned.ts';
 import { ZH } from './zh.ts';
 
-/** The order has no weight. */
+/** The order is irrelevant. */
 export const LEXICONS: readonly Lexicon[] = [
   DE,
   EN,

@@ -1,6 +1,6 @@
 import type { Lexicon } from './lexicon.ts';
 
-/** Small lexicons of languages of which fewer texts were trained. */
+/** Small lexicons of languages with fewer training texts. */
 export const IT: Lexicon = {
   override:
     'ignora|ignorare|dimentica|trascura|non contano più|non conta più|lascia perdere|scavalca|annulla le',

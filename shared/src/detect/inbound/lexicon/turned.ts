@@ -1,6 +1,6 @@
 import type { Lexicon } from './lexicon.ts';
 
-// Words whose reversal and rot13 are no words of any language here.
+// Words whose reversal and rot13 are not words of any language here.
 const WORDS = `instructions instruction previous password passwords assistant administrator
   immediately approved authorized everything credentials following anweisungen ignoriere vorherigen
   passwort instrucciones anteriores instruction précédentes ignorez consignes contraseña inmediatamente
