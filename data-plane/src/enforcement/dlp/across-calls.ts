@@ -1,6 +1,6 @@
 /**
  * What no single call shows: one pattern in several sessions of an agent, and a value that is sent
- * piece by piece (specification 1, section 6). Kept in memory alone, bounded by tenant and agent.
+ * piece by piece (specification 1, section 6). Kept only in memory, bounded per tenant and agent.
  */
 import type { DlpScanner, TextFinding } from '@governance/shared/detect/dlp/scan-contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
@@ -23,19 +23,19 @@ const HOUR_MS = 3_600_000;
 const COOL_DOWN_MS = 5 * 60_000;
 /** Distinct sessions within an hour. */
 const MIN_SESSIONS = 3;
-/** Agents of one tenant that are remembered: those that were heard of last. */
+/** Agents of one tenant that are remembered: the most recent ones. */
 const MAX_AGENTS = 1_000;
 const MAX_TENANTS = 1_000;
 /** Texts of one call that may continue another. */
 const MAX_TEXTS = 4;
-/** Values of one call that are looked at for texts. */
+/** Values of one call that are searched for texts. */
 const MAX_VALUES = 64;
-/** UTF-16 units that both sides must give. */
+/** UTF-16 units that each side must contribute. */
 const MIN_SHARE = 3;
 
 export function createAcrossCalls(deps: {
   raiseAlert: RaiseAlert;
-  /** The requester as it may be recorded. */
+  /** The requester, in a form that may be recorded. */
   tellRequester(caller: Caller): string | null;
   now(): number;
 }) {
@@ -67,7 +67,7 @@ export function createAcrossCalls(deps: {
   }
 
   return {
-    /** Takes note of findings; raises DLP_CROSS_SESSION. */
+    /** Takes findings into account; raises DLP_CROSS_SESSION. */
     note(sent: Sent, findings: readonly DlpFinding[]): void {
       const { caller } = sent;
       const trail = trailOf(caller);
@@ -96,9 +96,9 @@ export function createAcrossCalls(deps: {
     },
 
     /**
-     * Puts the texts of a call behind those of the agent's last calls; raises DLP_FRAGMENT_REASSEMBLY.
+     * Joins the texts of a call to those of the agent's last calls; raises DLP_FRAGMENT_REASSEMBLY.
      *
-     * @returns what the pieces make together, critical or high, and no call has alone
+     * @returns critical and high findings of the joined pieces that no call has alone
      * @throws PatternBudgetError
      */
     assemble(sent: Sent, args: Record<string, unknown>, scanner: DlpScanner): DlpFinding[] {
@@ -118,7 +118,7 @@ export function createAcrossCalls(deps: {
         const token = tokenOf(text);
         if (token.length > longest.length) longest = token;
       }
-      // The pieces may travel in different arguments, or with words around them.
+      // The pieces may be in different arguments, or among other words.
       if (longest !== '') joined.push(trail.join('', longest, longest, at));
       const found = splitFindings(joined, scanner);
       if (found.length === 0) return [];
@@ -151,7 +151,7 @@ export function createAcrossCalls(deps: {
 /** Between two joined texts: no pattern crosses it. */
 const BETWEEN = '\n\u2028\n';
 
-/** What stands across a boundary, and has a part on both sides. All texts are scanned in one go. */
+/** Findings that cross a boundary, with a part on each side. All texts are scanned at once. */
 function splitFindings(joined: readonly (Joined | null)[], scanner: DlpScanner): TextFinding[] {
   if (joined.every((part) => part === null)) return [];
   let all = '';
@@ -167,13 +167,13 @@ function splitFindings(joined: readonly (Joined | null)[], scanner: DlpScanner):
     const isSplit = boundaries.some(
       (at) => start <= at - MIN_SHARE && start + length >= at + MIN_SHARE,
     );
-    // Of ids that follow each other many pass as a card that is turned around.
+    // Among consecutive ids, many pass as a reversed card.
     const isChance = pattern === 'payment_card' && disguise !== undefined;
     return isGrave && isSplit && !isChance && !BY_LABEL.has(pattern);
   });
 }
 
-/** Found by the word before it, which any call may end with. */
+/** Found by the word before it, with which any call may end. */
 const BY_LABEL: ReadonlySet<string> = new Set(['secret_assignment']);
 
 /** The first texts of the arguments, each with the name of its argument at the top. */

@@ -1,21 +1,24 @@
 /**
- * What one agent sent lately, as far as DLP has to look at several calls together. It is bounded,
- * and never leaves memory.
+ * What one agent sent recently, as far as DLP must look at several calls together. Bounded, and
+ * never leaves memory.
  */
 
 /** Findings that are remembered of an agent (specification 1, section 6). */
 const MAX_SIGHTINGS = 200;
-/** Requesters of an agent without a session of the protocol. */
+/** Requesters tracked per agent for calls without a protocol session. */
 const MAX_REQUESTERS = 64;
-/** Calls without a session that are no further apart belong to one: of an agent and its requester. */
+/**
+ * Calls without a session belong to one if they are no further apart, and of the same agent and
+ * requester.
+ */
 const SESSION_GAP_MS = 30 * 60_000;
 /** Arguments of tools that are followed. */
 const MAX_CHAINS = 8;
-/** Pieces of one value that are put together. */
+/** Pieces that are joined into one value. */
 const MAX_PIECES = 6;
 /** UTF-16 units of one piece. */
 const MAX_PIECE = 64;
-/** A piece that is older is no part of what comes now. */
+/** An older piece is not continued. */
 const PIECE_MS = 10 * 60_000;
 
 interface Sighting {
@@ -40,12 +43,12 @@ export class AgentTrail {
   #next = 0;
   readonly #requesters = new Map<string, { session: string; at: number }>();
   #sessions = 0;
-  /** By the argument, least recently used first. */
+  /** By argument, least recently used first. */
   readonly #chains = new Map<string, Piece[]>();
-  /** When an alert was raised last, by what it was about. */
+  /** When each alert was last raised, by its subject. */
   readonly #alerted = new Map<string, number>();
 
-  /** The session of a call that has none of the protocol. */
+  /** The session for a call without a protocol session. */
   sessionOf(requesterId: string | null, now: number): string {
     const key = requesterId ?? '';
     const known = this.#requesters.get(key);
@@ -55,7 +58,7 @@ export class AgentTrail {
     return session;
   }
 
-  /** Remembers findings of one call, and forgets the oldest. */
+  /** Remembers the findings of one call, and forgets the oldest. */
   see(patterns: readonly string[], session: string, at: number): void {
     for (const pattern of patterns) {
       this.#sightings[this.#next] = { pattern, session, at };
@@ -72,7 +75,7 @@ export class AgentTrail {
     return sessions.size;
   }
 
-  /** Whether nothing was said about it within the cool-down; from now on something is. */
+  /** Whether nothing was reported about it within the cool-down; it then counts as reported. */
   mayAlert(about: string, now: number, coolDownMs: number): boolean {
     const last = this.#alerted.get(about);
     if (last !== undefined && now - last < coolDownMs) return false;
@@ -81,11 +84,12 @@ export class AgentTrail {
   }
 
   /**
-   * Adds what an argument says to what it said before.
+   * Appends what an argument says to what it said before.
    *
-   * @param head what continues the pieces before
+   * @param head what continues earlier pieces
    * @param tail what the next piece may continue
-   * @returns the pieces so far with the head; null where it is the first, or says the same again
+   * @returns the joined pieces with the head; null if it is the first, or repeats the previous
+   *   one
    */
   join(argument: string, head: string, tail: string, now: number): Joined | null {
     const known = this.#chains.get(argument) ?? [];
@@ -98,23 +102,23 @@ export class AgentTrail {
     return isContinued ? { text: before + head, boundary: before.length } : null;
   }
 
-  /** Forgets the pieces: they were put together. */
+  /** Forgets the pieces: they were joined. */
   forgetPieces(): void {
     this.#chains.clear();
   }
 }
 
-/** Words in a text that is looked at as a whole. */
+/** A text with at most this many words is considered as a whole. */
 const MAX_WORDS = 3;
 const MAX_SEARCHED = 256;
 /** Shorter runs are words. */
 const MIN_TOKEN = 4;
-/** What names a place, and is another one at each call. */
+/** Names a place, and differs in each call. */
 const PLACE = /^(?:~?\.{0,2}[/\\]|[a-z]+:\/\/|[A-Za-z]:\\)/;
 
 /**
- * What of a text may be a piece of a value: all of a short one, of a longer one its first and last
- * run. Nothing of a path, of a URL, and of words alone: nearly all calls are looked at no further.
+ * What part of a text may be a piece of a value: all of a short text, the first and last run of a
+ * longer one. Nothing of paths, URLs, and mere words: nearly all calls end here.
  *
  * @returns what may continue earlier pieces, and what later ones may continue
  */
@@ -145,7 +149,7 @@ function mayBePiece(text: string): boolean {
 
 /**
  * The longest run of a text that may be a piece of a secret: `ODNN7` of `and part two: ODNN7`.
- * Letters with a digit or with both cases; a bare number may be anything.
+ * Letters with a digit or in both cases; a bare number may be anything.
  */
 export function tokenOf(text: string): string {
   if (PLACE.test(text)) return '';

@@ -1,16 +1,18 @@
-/** What is said of findings to agents and in records: the names of the patterns, and what was done. */
+/**
+ * What agents and records are told about findings: the names of the patterns, and what was done.
+ */
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import type { OutboundAction } from '@governance/shared/dlp-settings';
 
-/** The names of the patterns that were found, each once, in the order of the findings. */
+/** The names of the matching patterns, without duplicates, in the order of the findings. */
 export function patternsOf(findings: readonly DlpFinding[]): string[] {
   return [...new Set(findings.map(({ pattern }) => pattern))];
 }
 
-/** What a record says was done. */
+/** What a record reports as done. */
 export const DONE = { block: 'blocked', warn: 'warned', log: 'logged' } as const;
 
-/** The strongest of some actions; `log` for none. */
+/** The strictest of some actions; `log` for none. */
 export function strongestOf(actions: readonly OutboundAction[]): OutboundAction {
   if (actions.includes('block')) return 'block';
   return actions.includes('warn') ? 'warn' : 'log';
@@ -18,7 +20,7 @@ export function strongestOf(actions: readonly OutboundAction[]): OutboundAction 
 
 const MAX_NAMED = 5;
 
-/** Names the patterns, and says nothing of what matched. */
+/** Names the patterns, but nothing of what matched. */
 export function describeFindings(findings: readonly DlpFinding[]): string {
   const names = patternsOf(findings);
   const shown = names.slice(0, MAX_NAMED).join(', ');
@@ -26,6 +28,6 @@ export function describeFindings(findings: readonly DlpFinding[]): string {
   return `it holds sensitive data: ${shown}${more}`;
 }
 
-/** Said of a text with more disguises, or more that may be sensitive, than can be looked at. */
+/** For a text with too many disguises, or too many candidates, to examine. */
 export const TOO_MUCH_TO_SCAN =
   'it holds too much that could be sensitive data to be scanned in time';

@@ -1,4 +1,4 @@
-/** The scanners of a tenant's bundle. Equal settings, of whichever tenants, share one. */
+/** The scanners of a tenant's bundle. Equal settings share one, across tenants. */
 import { BUILTIN_PATTERNS } from '@governance/shared/detect/dlp/builtin-patterns';
 import {
   type BuiltinOverride,
@@ -24,7 +24,7 @@ interface Patterns {
   custom: DlpSettings['custom'];
 }
 
-/** Compiled scanners that are kept; one that is used again after it was closed compiles again. */
+/** Compiled scanners that are kept; one that is used after it was closed recompiles. */
 const MAX_SCANNERS = 256;
 
 const scanners = new LRUCache<string, DlpScanner>({
@@ -32,7 +32,7 @@ const scanners = new LRUCache<string, DlpScanner>({
   dispose: (scanner) => scanner.close(),
 });
 
-/** @returns finds the scanner of these patterns; the key is made once, since it may be long */
+/** @returns finds the scanner of these patterns; the key is built once, since it may be long */
 function scannerOf({ builtins, custom }: Patterns): () => DlpScanner {
   const key = JSON.stringify([builtins, custom]);
   return () => {
@@ -45,7 +45,7 @@ function scannerOf({ builtins, custom }: Patterns): () => DlpScanner {
   };
 }
 
-/** The patterns of the severities that are chosen. */
+/** The patterns of the chosen severities. */
 function chosen(
   { builtins, custom }: DlpSettings,
   isChosen: (severity: Severity) => boolean,
@@ -59,11 +59,11 @@ function chosen(
   return { builtins: all, custom: custom.filter(({ severity }) => isChosen(severity)) };
 }
 
-/** What is done, from the least. */
+/** The actions, mildest first. */
 const OUTBOUND_ACTIONS = ['log', 'warn', 'block'] as const;
 const RESULT_ACTIONS = ['log', 'redact', 'block'] as const;
 
-/** What holds where no bundle says anything else. */
+/** What applies without a bundle's settings. */
 export const DEFAULT_DLP = prepareDlp(DEFAULT_DLP_SETTINGS);
 
 /** The settings and scanners of a bundle. */
@@ -75,7 +75,7 @@ export function prepareDlp(settings: DlpSettings) {
   const isBlocked = (severity: Severity) => actionFor(outbound, severity) === 'block';
   const isRedacted = (severity: Severity) => actionFor(results, severity) === 'redact';
   const isActedOn = (severity: Severity) => actionFor(results, severity) !== 'log';
-  // Of values that overlap only the severest is told, which may be one that is let through.
+  // Of overlapping values only the most severe is reported, which may be one that is let through.
   const isRising = ranks(outbound, OUTBOUND_ACTIONS) && ranks(results, RESULT_ACTIONS);
   const every = scannerOf(settings);
   const redactor = lazily(() => scannerOf(chosen(settings, isRedacted)));
@@ -83,7 +83,7 @@ export function prepareDlp(settings: DlpSettings) {
   const graver = lazily(() => scannerOf(chosen(settings, isActedOn)));
   const scan = (value: unknown, grave: () => () => DlpScanner, isGrave: typeof isBlocked) => {
     const found = every().scanValue(value);
-    // A scan ends with so many: harmless ones must not hide what comes behind them.
+    // A scan ends at this many findings: harmless ones must not hide later ones.
     if (found.length < MAX_FINDINGS && isRising) return found;
     const rest = found.filter(({ severity }) => !isGrave(severity));
     return [...grave()().scanValue(value), ...rest];
@@ -96,17 +96,17 @@ export function prepareDlp(settings: DlpSettings) {
     get scanner() {
       return every();
     },
-    /** Finds what is redacted in results, and nothing else. */
+    /** Finds only what is redacted in results. */
     get redactor() {
       return redactor()();
     },
-    /** All findings of a value; of one that has too many at least those on which something is done. */
+    /** All findings of a value; if there are too many, at least those that require an action. */
     scanSent: (value: unknown): DlpFinding[] => scan(value, blocker, isBlocked),
     scanSaid: (value: unknown): DlpFinding[] => scan(value, graver, isActedOn),
   };
 }
 
-/** Whether no severity is dealt with more strictly than the one above it. */
+/** Whether no severity is treated more strictly than the one above it. */
 function ranks<A>(
   { low, medium, high, critical }: { readonly [S in DlpSeverity]: A },
   order: readonly A[],
@@ -115,7 +115,7 @@ function ranks<A>(
   return rank.every((one, i) => i === 0 || one >= (rank[i - 1] ?? 0));
 }
 
-/** Makes something at its first use. */
+/** Created on first use. */
 function lazily<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => {

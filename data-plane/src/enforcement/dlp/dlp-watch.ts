@@ -1,4 +1,4 @@
-/** What is told of DLP beside the record of the call: metrics, alerts, and what spans calls. */
+/** What DLP reports beside the call's record: metrics, alerts, and findings across calls. */
 import { BUILTIN_PATTERNS } from '@governance/shared/detect/dlp/builtin-patterns';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
@@ -16,10 +16,10 @@ export type CountFinding = (
   action: DlpDone,
 ) => void;
 
-/** Why there is no answer of a scan. */
+/** Why a scan gave no answer. */
 export type Unscanned = 'overloaded' | 'timeout' | 'stopped';
 
-/** What a scan is told of. */
+/** The subject of a scan. */
 export interface Place {
   serverId: string;
   eventId: string | null;
@@ -33,7 +33,7 @@ export function createDlpWatch(deps: {
   raiseAlert: RaiseAlert;
   countFinding: CountFinding;
   countUnscanned(reason: Unscanned): void;
-  /** The requester as it may be recorded. */
+  /** The requester, in a form that may be recorded. */
   tellRequester(caller: Caller): string | null;
   /** Unix milliseconds. */
   now(): number;
@@ -42,7 +42,7 @@ export function createDlpWatch(deps: {
   return {
     /** What leaves an agent, over several calls. */
     across: createAcrossCalls({ raiseAlert, tellRequester, now }),
-    /** @param done what was done about each of them */
+    /** @param done what was done about each of the findings */
     count(
       findings: readonly DlpFinding[],
       direction: DlpDirection,
@@ -54,7 +54,7 @@ export function createDlpWatch(deps: {
         countFinding(label, severity, direction, done(finding));
       }
     },
-    /** The tenant's own patterns took too long on a text: what they were to scan is not let through. */
+    /** The tenant's own patterns took too long on a text: it is not let through. */
     gaveUp({ tenantId, agent }: Caller, { serverId, eventId }: Place): void {
       raiseAlert(tenantId, {
         alert_type: 'DLP_PATTERNS_GAVE_UP',
@@ -65,10 +65,10 @@ export function createDlpWatch(deps: {
         dedupe_key: 'dlp-patterns-gave-up',
       });
     },
-    /** A scan had no answer: what was to be scanned is not let through. */
+    /** A scan gave no answer: its text is not let through. */
     unscanned({ tenantId, agent }: Caller, { serverId, eventId }: Place, reason: Unscanned): void {
       countUnscanned(reason);
-      // A call that a stop of the service cuts off needs nobody's attention.
+      // A call that is cut off by the service's shutdown needs no attention.
       if (reason === 'stopped') return;
       raiseAlert(tenantId, {
         alert_type: 'DLP_SCAN_FAILED',
@@ -82,7 +82,7 @@ export function createDlpWatch(deps: {
   };
 }
 
-/** Of a call. */
+/** For a call. */
 export function placeOf({ id, ask }: ClassifiedCall): Place {
   return { serverId: ask.serverId, eventId: id };
 }

@@ -1,7 +1,7 @@
 /**
- * What DLP finds in what is said to a caller, and what is left of it. Opaque tokens of the protocol,
- * which only their maker reads, are left alone; binary members are scanned as the text that they may
- * be. Pure: any thread may do it.
+ * What DLP finds in what is said to a caller, and what is left of it. Opaque protocol tokens, which
+ * only their issuer reads, are left alone; binary members are scanned as the text that they may be.
+ * Pure: any thread may run it.
  */
 import { isUtf8 } from 'node:buffer';
 import type { DlpFinding } from '@governance/shared/detect/findings';
@@ -15,9 +15,9 @@ export interface SaidText {
   /** Whether it is a client's answer to a server, to which the settings for calls apply. */
   readonly isSent: boolean;
   readonly value: unknown;
-  /** The value as JSON, where it is there. */
+  /** The value as JSON, if available. */
   readonly raw: string | null;
-  /** The end of what came before in the same stream. */
+  /** The end of the previous part of the same stream. */
   readonly carry: string;
   /** Of a tool's result. */
   readonly outputSchema: unknown;
@@ -25,7 +25,7 @@ export interface SaidText {
 
 export interface SaidReport {
   readonly findings: DlpFinding[];
-  /** Without what is to be redacted; null where nothing is, or where it is to be blocked. */
+  /** With what was to be redacted removed; null if nothing was, or if it is to be blocked. */
   readonly redacted: { readonly value: unknown; readonly raw: string } | null;
 }
 
@@ -40,7 +40,7 @@ export function examineSaid(said: SaidText, prepared: PreparedDlp): SaidReport {
   if (isSent || findings.length === 0) return { findings, redacted: null };
   const { results } = prepared.settings;
   const actionOf = ({ severity }: DlpFinding) => actionFor(results, severity);
-  // What is fixed may not be rewritten: binary members, and what was said half in the part before.
+  // What may not be rewritten: binary members, and values that began in the previous part.
   const isBlocked =
     findings.some((finding) => actionOf(finding) === 'block') ||
     fixed.some((finding) => actionOf(finding) !== 'log');
@@ -64,10 +64,12 @@ function binaryFindings({ decoded }: SaidParts, scan: PreparedDlp['scanSaid']): 
   );
 }
 
-/** UTF-16 units on both sides of the place where two parts of a stream meet. */
+/** UTF-16 units on each side of the boundary between two parts of a stream. */
 const SEAM = 256;
 
-/** What began in the part before: its half is with the client already, the other half is not. */
+/**
+ * Values that began in the previous part: one half is already with the client, the other is not.
+ */
 function splitFindings({ carry, value }: SaidText, { scanner }: PreparedDlp): DlpFinding[] {
   if (carry === '') return [];
   const before = carry.slice(-SEAM);
@@ -78,21 +80,21 @@ function splitFindings({ carry, value }: SaidText, { scanner }: PreparedDlp): Dl
   });
 }
 
-/** Members at the top of a result or notification that only their maker reads. */
+/** Top-level members of a result or notification that only their issuer reads. */
 const OPAQUE = ['requestState', 'nextCursor', 'progressToken', 'taskId'];
 
 interface SaidParts {
   /** What is scanned. */
   readonly open: unknown;
-  /** Texts that binary members hold. */
+  /** Texts in binary members. */
   readonly decoded: readonly string[];
   /** Puts back what was left alone. */
   whole(open: unknown): unknown;
 }
 
 /**
- * @param raw the message as JSON, where it is there: most have nothing that is left alone
- * @param isSent whether it is on its way to a server, where no token is anybody's own
+ * @param raw the message as JSON, if available: most messages contain nothing to leave alone
+ * @param isSent whether it is on its way to a server, where no token is opaque
  */
 export function partsOf(value: unknown, raw: string | null, isSent = false): SaidParts {
   const decoded: string[] = [];
@@ -116,14 +118,14 @@ export function partsOf(value: unknown, raw: string | null, isSent = false): Sai
   };
 }
 
-/** Image, audio and embedded resources: where the protocol has base64. */
+/** Image, audio and embedded resources: where the protocol uses base64. */
 function binaryKey(value: Record<string, unknown>): 'data' | 'blob' | null {
   const { type, data, blob, uri } = value;
   if ((type === 'image' || type === 'audio') && typeof data === 'string') return 'data';
   return typeof blob === 'string' && typeof uri === 'string' ? 'blob' : null;
 }
 
-/** A copy with empty texts for binary members; the value itself where it has none. */
+/** A copy with empty texts for binary members; the value itself if it has none. */
 function withoutBinary(value: unknown, decoded: string[]): unknown {
   if (Array.isArray(value)) {
     const items = value.map((item) => withoutBinary(item, decoded));
@@ -158,10 +160,13 @@ function withBinary(changed: unknown, original: unknown): unknown {
 }
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
-/** UTF-16 units; a token that stands in the place of base64 is no longer, and most images are. */
+/** UTF-16 units. A token in a base64 member is no longer than this, and most images are. */
 const SHORT = 256;
 
-/** What a member that should be base64 says: the text that it holds, or its own where it holds none. */
+/**
+ * What a member that should be base64 says: the text that it encodes, or its own if it encodes
+ * none.
+ */
 function textsOfBinary(member: string): string[] {
   if (member === '') return [];
   if (!BASE64.test(member.replaceAll(/[\r\n]/g, ''))) return [member];
@@ -171,10 +176,10 @@ function textsOfBinary(member: string): string[] {
   return member.length > SHORT ? held : [...held, member];
 }
 
-/** Signs that a file without text has less often in a row. */
+/** Printable characters in a row that binary files rarely exceed. */
 const RUN = /[\x20-\x7e\t]{6,}/g;
 
-/** The runs of signs in bytes, also in those of UTF-16, as one text. */
+/** The printable runs in bytes, UTF-16 ones included, as one text. */
 function runsIn(bytes: Buffer): string[] {
   const texts = [bytes.toString('latin1'), bytes.toString('utf16le'), swappedText(bytes)];
   const runs = texts.flatMap((text) => text.match(RUN) ?? []);

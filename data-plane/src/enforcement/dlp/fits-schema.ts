@@ -1,16 +1,17 @@
 /**
- * Whether a value still follows its JSON Schema after texts in it were replaced by other texts. The
- * schema is a server's, so nothing of it is run: only what a replaced text can violate is looked at,
- * and what cannot be told for sure (a pattern, a format, exclusive alternatives) counts as violated.
+ * Whether a value still conforms to its JSON Schema after texts in it were replaced by others. The
+ * schema comes from a server, so nothing in it is executed: only what a replaced text can violate
+ * is checked, and what cannot be decided (a pattern, a format, exclusive alternatives) counts as
+ * violated.
  */
 import { isObject } from '../../upstream/message.ts';
 
-/** Levels of schemas within schemas: nothing of a server's may be deeper. */
+/** Levels of nested schemas: a limit on what a server may send. */
 const MAX_DEPTH = 64;
 /** Schemas that may apply to one value. */
 const MAX_SCHEMAS = 64;
 
-/** With one of these at a place, what is below cannot be judged by itself. */
+/** With one of these at a place, what is below cannot be judged on its own. */
 const UNSURE = [
   'oneOf',
   'not',
@@ -28,15 +29,15 @@ const UNSURE = [
 ];
 
 /**
- * @param schema of the whole value, as its server gave it
- * @param before follows the schema
- * @param after the same with other texts
+ * @param schema of the whole value, from its server
+ * @param before conforms to the schema
+ * @param after the same value with other texts
  */
 export function fitsSchema(schema: unknown, before: unknown, after: unknown): boolean {
   return fits(gather(schema, schema), before, after, schema, 0);
 }
 
-/** @param schemas all that may apply to the value; null where that cannot be told */
+/** @param schemas all that may apply to the value; null if unknown */
 function fits(
   schemas: Record<string, unknown>[] | null,
   before: unknown,
@@ -72,7 +73,7 @@ function at(value: object, key: string): unknown {
   return (value as Record<string, unknown>)[key];
 }
 
-/** Copies keep their order, so that equal values are written equally. */
+/** Copies keep their key order, so that equal values serialise equally. */
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
@@ -103,18 +104,18 @@ function memberOf(schema: Record<string, unknown>, key: string): unknown {
 function itemOf(schema: Record<string, unknown>, index: number): unknown {
   const { prefixItems, items } = schema;
   if (Array.isArray(prefixItems) && index < prefixItems.length) return prefixItems[index];
-  // Until 2019-09 a list of items was what prefixItems is now.
+  // Until 2019-09 an `items` list meant what prefixItems means now.
   if (!Array.isArray(items)) return items;
   return index < items.length ? items[index] : schema.additionalItems;
 }
 
-/** A schema with all that it refers to or consists of, for the same value; null where that is unsure. */
+/** A schema with everything it refers to or consists of, for the same value; null if unsure. */
 function gather(schema: unknown, root: unknown): Record<string, unknown>[] | null {
   const found = new Set<Record<string, unknown>>();
   const waiting = [schema];
   while (waiting.length > 0) {
     const next = waiting.pop();
-    // What allows everything demands nothing.
+    // A schema that allows everything requires nothing.
     if (next === undefined || next === true) continue;
     if (!isObject(next)) return null;
     if (found.has(next)) continue;
@@ -122,13 +123,13 @@ function gather(schema: unknown, root: unknown): Record<string, unknown>[] | nul
     found.add(next);
     const { $ref, allOf, anyOf } = next;
     if ($ref !== undefined) waiting.push(resolve($ref, root));
-    // Of alternatives all have to take it: which one it was is not known.
+    // All alternatives must accept it: which one applied is unknown.
     for (const parts of [allOf, anyOf]) if (Array.isArray(parts)) waiting.push(...parts);
   }
   return [...found];
 }
 
-/** @returns null for what is not within the schema itself */
+/** @returns null for references outside the schema itself */
 function resolve(ref: unknown, root: unknown): unknown {
   if (ref === '#') return root;
   if (typeof ref !== 'string' || !ref.startsWith('#/')) return null;

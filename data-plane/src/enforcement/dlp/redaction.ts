@@ -1,26 +1,26 @@
-/** Takes sensitive data out of what a server says, everywhere or not at all. */
+/** Removes sensitive data from what a server says, everywhere or not at all. */
 import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import type { DlpScanner, Redaction } from '@governance/shared/detect/dlp/scan-contract';
 import { isObject } from '../../upstream/message.ts';
 import { fitsSchema } from './fits-schema.ts';
 
 /**
- * UTF-16 units of a text that is looked for in the rest of the message: a shorter one stands in many
- * places that mean something else.
+ * Minimum length, in UTF-16 units, of a text that is searched for in the rest of the message: a
+ * shorter one occurs in many places with other meanings.
  */
 const MIN_TAKEN = 6;
-/** Of one that must not stand where nothing is rewritten: a short one is a part of many names. */
+/** The same, where nothing may be rewritten: a short one is part of many names. */
 const MIN_LEFT = 8;
 
-/** Names of protocol members that mean something to machines: they are never rewritten. */
+/** Protocol members that are meant for machines: they are never rewritten. */
 const NEVER_REWRITTEN: ReadonlySet<string> = new Set([
   ...['id', 'uri', 'uriTemplate', 'url', 'href', 'src', 'cursor', 'nextCursor', 'requestState'],
   ...['progressToken', 'taskId', 'type', 'role', 'mimeType', '$ref', '$id', '$schema', 'pattern'],
 ]);
-/** Names of tools, prompts and resources in a list, by which they are asked for. */
+/** Names of tools, prompts and resources in a list, by which they are requested. */
 const LISTED_NAME = /^\/(?:tools|prompts|resources|resourceTemplates)\/[0-9]+\/name$/;
 
-/** Whether a text at this place of a message stays as it is. */
+/** Whether a text at this place of a message must stay unchanged. */
 function isKept(pointer: string, key: string): boolean {
   return NEVER_REWRITTEN.has(key) || pointer.startsWith('/_meta/') || LISTED_NAME.test(pointer);
 }
@@ -28,11 +28,11 @@ function isKept(pointer: string, key: string): boolean {
 /**
  * @param value what is said, without opaque and binary members
  * @param outputSchema of a result's `structuredContent`; undefined for none
- * @returns the value without what was found; null where something cannot be taken out, or where the
+ * @returns the value with the findings removed; null if something cannot be removed, or if the
  *   rest would not be what the tool promised
  */
 export function redact(value: unknown, scanner: DlpScanner, outputSchema: unknown): unknown {
-  // A number that a double does not carry would be written differently.
+  // A number that a double cannot represent would be serialised differently.
   if (hasInexactNumber(value)) return null;
   const { value: redacted, failed } = takeOut(value, scanner, isKept);
   if (failed) return null;
@@ -45,12 +45,12 @@ export function redact(value: unknown, scanner: DlpScanner, outputSchema: unknow
   return redacted;
 }
 
-/** Whether the text at this place of a value stays as it is. */
+/** Whether the text at this place of a value must stay unchanged. */
 type Keep = (pointer: string, key: string) => boolean;
 
 /**
- * @returns the value without what was found, wherever the same text stands in it; `failed` where
- *   something cannot be taken out
+ * @returns the value with the findings removed, wherever the same text occurs; `failed` if
+ *   something cannot be removed
  */
 export function takeOut(
   value: unknown,
@@ -66,14 +66,14 @@ export function takeOut(
   return { value: covered, failed: standsSomewhere(covered, long) };
 }
 
-/** The longest first: another may be a part of it. */
+/** Longest first: another may be part of it. */
 function marksOf(taken: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const long = [...taken].filter(([text]) => text.length >= MIN_TAKEN);
   long.sort(([a], [b]) => b.length - a.length);
   return new Map(long.map(([text, pattern]) => [text, `[REDACTED:${pattern}]`]));
 }
 
-/** Whether one of the texts is left in a key, or in a text that stays as it is. */
+/** Whether one of the texts remains in a key, or in a text that must stay unchanged. */
 function standsSomewhere(value: unknown, texts: readonly string[]): boolean {
   const stands = (text: string) => texts.some((one) => text.includes(one));
   if (texts.length === 0) return false;
@@ -85,7 +85,7 @@ function standsSomewhere(value: unknown, texts: readonly string[]): boolean {
   );
 }
 
-/** A pattern may be called as what it found. */
+/** A pattern may have the name of what it found. */
 const withoutMarks = (text: string): string => text.replaceAll(/\[REDACTED:[^\][]*\]/g, '');
 
 function tryRedact(value: unknown, scanner: DlpScanner, keep: Keep): Redaction | null {
@@ -104,7 +104,7 @@ function hasInexactNumber(value: unknown): boolean {
 }
 
 /**
- * Puts marks in the place of texts: the same may stand where nothing beside it says what it is.
+ * Replaces texts by marks: the same text may occur where nothing beside it reveals what it is.
  *
  * @param taken the texts, each with its mark
  */
@@ -130,7 +130,7 @@ export function coverEverywhere(
   return visit(value, '', '');
 }
 
-/** Marks are not searched again: texts that stand within marks would make it grow without end. */
+/** Marks are not searched again: texts that occur within marks would make it grow endlessly. */
 function coverText(text: string, taken: ReadonlyMap<string, string>): string {
   let pieces: (string | { mark: string })[] = [text];
   for (const [one, mark] of taken) {

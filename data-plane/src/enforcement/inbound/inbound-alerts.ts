@@ -1,7 +1,7 @@
 /**
- * What is told of findings in what servers say: an alert for each source and kind of finding, and
- * one where a source keeps trying below what is replaced. Bounded for each tenant, in memory and in
- * number: everything that is found is in the records and the metrics in any case.
+ * Alerts on findings in what servers say: one for each source and kind of finding, and one when a
+ * source keeps trying below the level that is replaced. Bounded for each tenant, in memory and in
+ * number: every finding is in the records and the metrics in any case.
  */
 import type { InboundFinding } from '@governance/shared/detect/findings';
 import { LRUCache } from 'lru-cache';
@@ -9,18 +9,20 @@ import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import type { Said } from '../said.ts';
 import { worstOf } from '../severities.ts';
 
-/** Alerts of one tenant in a minute. */
+/** Alerts of one tenant per minute. */
 const MAX_ALERTS = 30;
 const MINUTE_MS = 60_000;
-/** Findings of different texts that are passed on, of one source to one agent, within the window. */
+/**
+ * Findings of different texts that were passed on, from one source to one agent, within the window.
+ */
 const CONDITIONING_TIMES = 5;
 const CONDITIONING_WINDOW_MS = 30 * 60_000;
-/** Pairs of agent and source of one tenant that are watched. */
+/** Watched pairs of agent and source, per tenant. */
 const MAX_WATCHED = 2_000;
 const MAX_TENANTS = 1_000;
 const MAX_NAMED = 10;
 
-/** The classes of some findings, each once. */
+/** The classes of some findings, without duplicates. */
 export function classesOf(findings: readonly Pick<InboundFinding, 'class'>[]): string[] {
   return [...new Set(findings.map((finding) => finding.class))].sort();
 }
@@ -33,17 +35,17 @@ export interface InboundEvent {
   readonly findings: readonly InboundFinding[];
   /** The source rule that blocked it, or that raised its severity. */
   readonly ruleId?: string | undefined;
-  /** Of a list: the items that it concerns. */
+  /** For a list: the items that it concerns. */
   readonly items?: readonly string[];
 }
 
-/** Tells what was found. Never throws. */
+/** Raises alerts on findings. Never throws. */
 export type TellInbound = (event: InboundEvent) => void;
 
 interface Tenant {
   minute: number;
   alerts: number;
-  /** By agent and source: when what was passed on, by its findings. */
+  /** By agent and source: when texts were passed on, by their findings. */
   readonly passed: LRUCache<string, Map<string, number>>;
 }
 
@@ -119,7 +121,7 @@ const TITLES = {
   blocked: 'What came from a blocked source was replaced',
 } as const;
 
-/** The same text again counts once: a page that is read often is no pattern. */
+/** The same text counts once: a page that is read often is not a pattern of attempts. */
 function countPassed(
   { passed }: Tenant,
   key: string,
@@ -136,7 +138,7 @@ function countPassed(
   return size;
 }
 
-/** Where it was said, in names of MCP and of the agent's request. */
+/** Where it was said, by names from MCP and the agent's request. */
 function placeOf({ call, part }: Said): { method: string; tool_name?: string } {
   const heard = part.kind === 'notification' ? part.method : undefined;
   if (call === null) return { method: shown(heard ?? 'server') };
@@ -163,7 +165,7 @@ function detailsOf({ said, action, findings, ruleId, items }: InboundEvent) {
   };
 }
 
-/** A name that is none is a text of somebody's, which no alert holds. */
+/** An invalid name is arbitrary text, which alerts do not contain. */
 function shown(name: string): string {
   return /^[A-Za-z0-9_.:/+-]{1,128}$/.test(name) ? name : '(no plain name)';
 }

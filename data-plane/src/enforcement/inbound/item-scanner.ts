@@ -4,13 +4,13 @@ import type { DetectionOptions, TextKind } from '@governance/shared/detect/inbou
 import type { Portioned } from '@governance/shared/detect/portions';
 import { LRUCache } from 'lru-cache';
 
-/** Items whose findings are remembered: lists come again and again. */
+/** Items whose findings are cached: the same lists arrive repeatedly. */
 const MAX_ITEMS = 5_000;
 
 /** Findings in an item of a list; the same item is scanned once. */
 export type ScanItem = (item: unknown, kind: TextKind) => Portioned<readonly InboundFinding[]>;
 
-/** @param detect finds injections in a value: the same in the same value */
+/** @param detect finds injections in a value; equal values have equal findings */
 export function createItemScanner(
   detect: (value: unknown, options: DetectionOptions) => Portioned<InboundFinding[]>,
 ): ScanItem {

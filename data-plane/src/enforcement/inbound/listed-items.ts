@@ -1,4 +1,4 @@
-/** The items of a list, each with the server that it is of. */
+/** The items of a list, each with its server. */
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import { LIST_MEMBERS } from '../../upstream/lists/list-page.ts';
 import { isObject } from '../../upstream/message.ts';
@@ -19,8 +19,8 @@ export function nameOfItem(item: unknown): string {
 }
 
 /**
- * The server of an item. In a list of the unified gateway its name or URI begins with it, and that is
- * the gateway's own writing.
+ * The server of an item. In a list of the unified gateway its name or URI begins with it; the
+ * gateway itself added that.
  */
 export function serverOfItem(
   { serverId }: Said,
@@ -47,5 +47,5 @@ export function serverOfItem(
 }
 
 const UNIFIED_SCHEME = 'mcp+';
-/** What is longer is no server's id. */
+/** Longer ids are not a server's. */
 const MAX_SERVER_ID = 64;

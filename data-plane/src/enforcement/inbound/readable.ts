@@ -1,15 +1,15 @@
 /**
- * What of a server's words can be read: images and sounds are left out, and a blob that is text is
- * read as text. Places stay those of the value as it came.
+ * The readable part of a server's words: images and sounds are left out, and a blob that is text is
+ * read as text. Places remain those of the original value.
  */
 import { isUtf8 } from 'node:buffer';
 import { isObject } from '../../upstream/message.ts';
 
 /** Members of results that hold content blocks, resources or messages. */
 const HOLDING = ['content', 'contents', 'messages'] as const;
-/** Of a blob that decide whether it is text: a multiple of four. */
+/** Characters of a blob that decide whether it is text: a multiple of four. */
 const SAMPLE = 4_096;
-/** Members within members within blocks, as far as MCP has them. */
+/** Nesting of members within blocks, as deep as MCP defines it. */
 const MAX_DEPTH = 4;
 
 /** @param value of a result, or of params that a server sent */
@@ -54,7 +54,7 @@ function readableBlock(block: Record<string, unknown>, depth: number): Record<st
   return depth < MAX_DEPTH ? readableMembers(block, depth + 1) : block;
 }
 
-/** What base64 says, where it is text; what is no base64 is text as it stands. */
+/** The text that base64 encodes, if it is one; anything but base64 is read as it is. */
 function withText(block: Record<string, unknown>, name: 'blob' | 'data'): Record<string, unknown> {
   const { [name]: given, ...others } = block;
   const text = given as string;
@@ -66,7 +66,7 @@ function withText(block: Record<string, unknown>, name: 'blob' | 'data'): Record
   return { ...others, [name]: Buffer.from(text, 'base64').toString('utf8') };
 }
 
-/** Where the last character of UTF-8 begins that may be cut. */
+/** Where the last UTF-8 character, which may be cut off, begins. */
 function lastWhole(bytes: Buffer): number {
   let at = bytes.length - 1;
   while (at > bytes.length - 4 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at--;

@@ -1,6 +1,6 @@
 /**
- * What the agent gets in the place of what a server said: in the same shape, without a word of the
- * server's.
+ * What the agent gets in place of what a server said: the same shape, without any of the server's
+ * words.
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
@@ -13,7 +13,7 @@ import type { Said, SaidPart } from '../said.ts';
 /** Why something is replaced: what was found, or that its source is blocked. */
 export type Why = { readonly classes: readonly string[] } | 'blocked-source';
 
-/** @returns null for what has no form that a notice could have: it is blocked */
+/** @returns null for a shape that cannot carry a notice: it is blocked */
 export function replacementOf({ part, call }: Said, why: Why): SaidPart | null {
   switch (part.kind) {
     case 'notification':
@@ -36,7 +36,7 @@ function noticeOf(what: string, why: Why, eventId?: string): string {
   return `[${what} is withheld by the gateway: ${describeWhy(why)}.${event}]`;
 }
 
-/** The reason in words, as the agent is told it. */
+/** The reason in words, for the agent. */
 export function describeWhy(why: Why): string {
   if (why === 'blocked-source') return 'its source is blocked';
   return `it looks like an injection (${why.classes.join(', ')})`;
@@ -78,7 +78,7 @@ const TASK_TIMES = ['createdAt', 'lastUpdatedAt'] as const;
 const TASK_NUMBERS = ['ttl', 'ttlMs', 'pollInterval', 'pollIntervalMs'] as const;
 const TASK_ID = /^[A-Za-z0-9_.:~-]{1,128}$/;
 
-/** A task goes on without its words. */
+/** A task continues without its words. */
 function inPlaceOfTask(
   given: Record<string, unknown>,
   notice: string,

@@ -1,11 +1,11 @@
 /**
- * The URIs that a call asks for: they say of which source its answer is. Whatever a tool might take
- * for one counts: in the middle of a text, in a member's name, and in the spellings that parsers
- * mend.
+ * The URIs that a call requests: they determine the source of its answer. Everything that a tool
+ * might take for one counts: within a text, in a member's name, and in the spellings that parsers
+ * repair.
  */
 import type { Ask } from '../calls.ts';
 
-/** What is beyond is not looked at, and `isWhole` says so. */
+/** Further ones are not examined, and `isWhole` says so. */
 const MAX_URIS = 100;
 const MAX_VALUES = 5_000;
 const MAX_URI = 2_048;
@@ -16,14 +16,14 @@ const MAX_PLACES = 1_000;
 
 export interface RequestedUris {
   readonly uris: readonly string[];
-  /** Whether these are all; else the call may ask for others. */
+  /** Whether these are all; otherwise the call may request others. */
   readonly isWhole: boolean;
 }
 
 /** @param ask caller-controlled */
 export function requestedUris({ args, retry }: Pick<Ask, 'args' | 'retry'>): RequestedUris {
   const search = new Search();
-  // A read's may have a scheme without an authority.
+  // A `resources/read` may use a scheme without an authority.
   if (typeof args.uri === 'string') search.add(args.uri);
   const waiting: unknown[] = [args, retry];
   for (let seen = 0; seen < waiting.length && search.isWhole; seen++) {
@@ -37,13 +37,13 @@ export function requestedUris({ args, retry }: Pick<Ask, 'args' | 'retry'>): Req
   return { uris: [...search.uris], isWhole: search.isWhole };
 }
 
-/** Of special schemes, parsers see an authority without two slashes as well. */
+/** For special schemes, parsers accept an authority without two slashes, too. */
 const BARE = /^(?:https?|wss?|ftp|file):/i;
 const SCHEME_CHARACTER = /[A-Za-z0-9+.-]/;
 /** What ends a URI within a text. */
 const END = /[\s"'<>`]/;
 
-/** Linear in what it reads: each place costs no more than the longest URI. */
+/** Linear in its input: each place costs at most the longest URI. */
 class Search {
   readonly uris = new Set<string>();
   isWhole = true;
@@ -72,12 +72,12 @@ class Search {
       while (at - from < MAX_SCHEME && SCHEME_CHARACTER.test(text[from - 1] ?? '')) from--;
       if (from < at) this.add(uriAt(text, from));
     }
-    // Without a scheme it is relative to one that nobody knows.
+    // Without a scheme, it is relative to an unknown base.
     if (/^[\\/]{2}[^\\/]/.test(text)) this.add(`https:${uriAt(text, 0).replaceAll('\\', '/')}`);
   }
 }
 
-/** What begins there, to its end, or to where it is too long. */
+/** The text that begins there, up to its end or the length limit. */
 function uriAt(text: string, from: number): string {
   const piece = text.slice(from, from + MAX_URI + 1);
   const end = piece.search(END);

@@ -1,6 +1,7 @@
 /**
- * What a person released without the passages that look like an injection: they are replaced where
- * they stand, and the rest is scanned once more. What cannot be cleaned so is not released.
+ * What a person released with the passages that look like an injection removed: they are replaced
+ * where they stand, and the rest is scanned once more. What cannot be cleaned this way is not
+ * released.
  */
 import type {
   DetectionOptions,
@@ -12,14 +13,14 @@ import { isObject } from '../../upstream/message.ts';
 import type { Detector } from './detector.ts';
 import { readable } from './readable.ts';
 
-/** A longer text is replaced as a whole where it has a finding. */
+/** A longer text with a finding is replaced as a whole. */
 const MAX_TEXT = 65_536;
-/** What stands beside a passage may be a finding once that is gone. */
+/** Once a passage is gone, its surroundings may be a finding. */
 const MAX_ROUNDS = 3;
 
 /**
  * @param value of a server's answer
- * @returns the value without what was found; undefined where something cannot be taken out
+ * @returns the value with the findings removed; undefined if something cannot be removed
  */
 export function* sanitize(
   value: unknown,
@@ -27,12 +28,12 @@ export function* sanitize(
   kind: TextKind,
 ): Portioned<unknown> | Portioned<undefined> {
   const left = yield* clean(value, readable(value), detector, { kind });
-  // Names of members, and what is split over several texts.
+  // Names of members, and passages split over several texts.
   const found = yield* detector.inValue(readable(left), { kind });
   return found.length === 0 ? left : undefined;
 }
 
-/** @param read the same as the scanner reads it: a blob that is text as that text */
+/** @param read the value as the scanner reads it: a blob that is text as that text */
 function* clean(
   given: unknown,
   read: unknown,
@@ -40,7 +41,7 @@ function* clean(
   options: DetectionOptions,
 ): Portioned<unknown> {
   if (typeof given === 'string') {
-    // What is not read is no text: an image, a sound.
+    // What is not read is not text: an image, a sound.
     if (typeof read !== 'string') return given;
     const left = yield* cleanText(read, detector, options);
     if (left === read) return given;

@@ -1,7 +1,7 @@
 /**
- * A pattern of a source rule, and the spellings of what is compared with it. A pattern is compared
- * as it stands and as its URI is canonically written, so that nobody evades a rule by writing the
- * same URI in another way, nor by how the rule itself is written.
+ * A pattern of a source rule, and the spellings that it is compared with. It is compared both as
+ * written and with its URI in canonical form, so that neither another spelling of a URI nor the
+ * spelling of the rule itself evades the rule.
  */
 import { domainToASCII } from 'node:url';
 import type { Effort } from '@governance/shared/glob';
@@ -14,10 +14,10 @@ export function parsePattern(pattern: string): SourceGlob {
 }
 
 /**
- * Whether the whole text matches. `*` is any characters, so the first place of each piece is as good
- * as any.
+ * Whether the whole text matches. `*` matches any characters, so the first place of each piece is
+ * as good as any other.
  *
- * @returns undefined where the effort does not suffice
+ * @returns undefined when the effort is exhausted
  */
 export function matchesPattern(
   pieces: SourceGlob,
@@ -33,7 +33,7 @@ export function matchesPattern(
   if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
   let at = first.length;
   for (const piece of others) {
-    // What a search may cost where the two are made for it.
+    // What a search may cost on input made for the worst case.
     effort.left -= (text.length - at) * (1 + Math.floor(piece.length / 32));
     if (effort.left < 0) return undefined;
     const found = text.indexOf(piece, at);
@@ -43,9 +43,7 @@ export function matchesPattern(
   return at <= end;
 }
 
-/**
- * A pattern with the authority of its URI as `canonicalUri` writes it; the same where it has none.
- */
+/** A pattern with its URI's authority as `canonicalUri` writes it; unchanged if it has none. */
 export function canonicalPattern(pattern: string): string {
   const slashes = pattern.indexOf('://');
   if (slashes < 0) return pattern;
@@ -63,7 +61,7 @@ export function canonicalPattern(pattern: string): string {
   return `${scheme}://${host}${isAddress ? '/' : pattern.slice(to)}`;
 }
 
-/** What a URI leaves out. */
+/** What a URI omits. */
 const USUAL_PORTS: Readonly<Record<string, RegExp>> = {
   https: /:443$/,
   wss: /:443$/,
@@ -73,15 +71,15 @@ const USUAL_PORTS: Readonly<Record<string, RegExp>> = {
 };
 
 function canonicalLabel(label: string): string {
-  // A part of a name has no form of its own; what is no name stays as it is.
+  // A partial name has no canonical form; anything but a name stays as it is.
   return label.includes('*') ? label : domainToASCII(label) || label;
 }
 
 const UNRESERVED = /^[A-Za-z0-9._~-]$/;
 
 /**
- * As a client would ask for it, without a user: `https://good@evil` is evil's. A last dot of the host
- * and needless escapes say nothing. Null for no URI.
+ * As a client would request it, without a user: `https://good@evil` is evil's. A trailing dot of
+ * the host and needless escapes are dropped. Null for anything but a URI.
  */
 export function canonicalUri(uri: string): string | null {
   if (!URL.canParse(uri)) return null;

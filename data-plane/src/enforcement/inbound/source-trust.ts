@@ -1,8 +1,9 @@
 /**
- * How far a source is trusted: by the rules that match the server or what was requested of it,
- * never by text of its answer. block is before untrusted, untrusted before trust. What cannot be
- * compared within bounds counts as matched by a rule that restricts, and by none that trusts; a call
- * that asks for more URIs than are looked at is untrusted where rules restrict URIs. Proven by source-trust.test.ts.
+ * How far a source is trusted: by the rules that match the server or what was requested from it,
+ * never by its answer's text. `block` precedes `untrusted`, which precedes `trust`. What cannot be
+ * compared within limits counts as matched by a rule that restricts, and not by one that trusts; a
+ * call that requests more URIs than are examined is untrusted if rules restrict URIs. Proven by
+ * source-trust.test.ts.
  */
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { Effort } from '@governance/shared/glob';
@@ -19,12 +20,12 @@ import {
 
 export interface Source {
   readonly serverId: string;
-  /** The URIs that the agent asked for. */
+  /** The URIs that the agent requested. */
   readonly requested: RequestedUris;
 }
 
 export interface SourceTrust {
-  /** Null where no rule matches. */
+  /** Null when no rule matches. */
   readonly type: SourceRuleType | null;
   /** The rule that decided. */
   readonly ruleId?: string;
@@ -32,7 +33,7 @@ export interface SourceTrust {
 
 interface PreparedRule {
   readonly rule: SourceRule;
-  /** As it stands, and with the canonical spelling of its URI, where that is another. */
+  /** As written, and with the canonical spelling of its URI, if that differs. */
   readonly globs: readonly SourceGlob[];
   /** Whether it names a server and a URI. */
   readonly isOfBoth: boolean;
@@ -40,11 +41,11 @@ interface PreparedRule {
   readonly endsAt: number;
 }
 
-/** Characters compared for one answer: some 10 ms where rules and URIs are made for it. */
+/** Characters compared for one answer: some 10 ms on rules and URIs made for the worst case. */
 const MAX_EFFORT = 20_000_000;
 const UNKNOWN: SourceTrust = { type: null };
 
-/** In the order in which rules are asked, so that no other takes the effort of those before it. */
+/** In the order in which rules are checked, so that none uses up the effort of an earlier one. */
 const preparedOf = perSettings(({ inbound }) => {
   const rules = (inbound?.rules ?? []).map(prepare);
   return {
@@ -69,9 +70,9 @@ function prepare(rule: SourceRule): PreparedRule {
 }
 
 /**
- * What the rules say of a source.
+ * What the rules say about a source.
  *
- * @param now Unix milliseconds: an expired rule says nothing
+ * @param now Unix milliseconds: an expired rule does not apply
  */
 export function findTrust(settings: BundleSettings, source: Source, now: number): SourceTrust {
   const rules = preparedOf(settings);
@@ -98,7 +99,7 @@ interface SpelledUri {
   readonly canonical: string | null;
 }
 
-/** For a rule that restricts: in any spelling, and where it cannot be ruled out. */
+/** For a rule that restricts: in any spelling, and when it cannot be ruled out. */
 function mayMatch(
   { globs, isOfBoth }: PreparedRule,
   { serverId }: Source,
@@ -116,7 +117,7 @@ function mayMatch(
   );
 }
 
-/** By the server, or where every URI is covered: as it was sent and in its canonical spelling. */
+/** By the server, or if every URI is covered, both as sent and in its canonical spelling. */
 function findTrusted(
   rules: readonly PreparedRule[],
   { serverId, requested }: Source,

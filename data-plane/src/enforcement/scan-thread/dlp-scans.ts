@@ -1,4 +1,4 @@
-/** Scans for sensitive data: at once for a small value, and on another thread for a large one. */
+/** Scans for sensitive data: immediately for a small value, on another thread for a large one. */
 import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
@@ -13,8 +13,8 @@ import type { ScanThreads } from './scan-threads.ts';
 export type DlpScans = ReturnType<typeof createDlpScans>;
 
 /**
- * Characters from which on another thread scans. A character of a hostile text costs some
- * microseconds, so that this many stop the main thread for some tens of milliseconds.
+ * The size from which another thread scans, in characters. A character of a hostile text costs some
+ * microseconds, so smaller ones block the main thread for some tens of milliseconds at most.
  */
 const LARGE = 8 * 1024;
 /** What a number, a key or a bracket counts beside its characters. */
@@ -68,7 +68,7 @@ export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE)
   };
 }
 
-/** Whether a value has more characters than that; looks no further than it must. */
+/** Whether a value has more than that many characters; stops as soon as that is known. */
 function isLarge(value: unknown, limit: number): boolean {
   let left = limit;
   const visit = (part: unknown): boolean => {

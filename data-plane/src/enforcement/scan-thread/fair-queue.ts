@@ -1,11 +1,13 @@
-/** Who waits, with turns by tenant and, within a tenant, by agent: nobody stands behind another's crowd. */
+/**
+ * A queue with turns by tenant and, within a tenant, by agent: nobody waits behind another's crowd.
+ */
 export interface Owner {
   readonly tenantId: string;
   readonly agentId: string;
 }
 
 export class FairQueue<T> {
-  /** Whose turn is next comes first, at both levels. */
+  /** The next in turn comes first, at both levels. */
   readonly #tenants = new Map<string, Map<string, Set<T>>>();
 
   add({ tenantId, agentId }: Owner, item: T): void {
@@ -24,7 +26,7 @@ export class FairQueue<T> {
     if (agents.size === 0) this.#tenants.delete(tenantId);
   }
 
-  /** How many of a tenant wait. */
+  /** How many jobs of a tenant wait. */
   countOf(tenantId: string): number {
     let count = 0;
     for (const items of this.#tenants.get(tenantId)?.values() ?? []) count += items.size;
@@ -32,9 +34,9 @@ export class FairQueue<T> {
   }
 
   /**
-   * Takes the oldest of who is next.
+   * Takes the oldest job of the next in turn.
    *
-   * @param mayGo whether it is a tenant's turn at all
+   * @param mayGo whether a tenant may have a turn at all
    */
   take(mayGo: (tenantId: string) => boolean): T | undefined {
     for (const [tenantId, agents] of this.#tenants) {

@@ -1,4 +1,4 @@
-/** What is scanned on another thread. Settings and values travel as JSON: a text is copied fast. */
+/** Jobs for scan threads. Settings and values travel as JSON: text is copied fast. */
 import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
@@ -21,7 +21,7 @@ export type ScanAnswer =
   | { readonly kind: 'said'; readonly report: SaidReport }
   /** The tenant's own patterns took too long. */
   | { readonly kind: 'gave-up' }
-  /** The text holds more than can be looked at. */
+  /** The text contains more than can be examined. */
   | { readonly kind: 'too-much' }
   | { readonly kind: 'failed'; readonly message: string };
 

@@ -1,14 +1,14 @@
 /**
- * Threads for scans that would stop the main thread for too long. A tenant has one of them at a time,
- * so that its hostile texts leave the other for everybody else. A scan that takes too long ends with
- * its thread, and whatever has no answer is an error: the caller lets nothing through.
+ * Threads for scans that would block the main thread for too long. A tenant uses one of them at a
+ * time, so that its hostile texts leave the other for everybody else. A scan that takes too long
+ * ends with its thread, and a job without an answer is an error: the caller lets nothing through.
  */
 import type { Worker } from 'node:worker_threads';
 import { spawnWorker } from '@governance/shared/spawn-worker';
 import { FairQueue, type Owner } from './fair-queue.ts';
 import type { ScanAnswer, ScanJob } from './scan-jobs.ts';
 
-/** `overloaded`: too many wait, or it waited too long for its turn. */
+/** `overloaded`: too many jobs wait, or this one waited too long for its turn. */
 export type ScanFailureReason = 'overloaded' | 'timeout' | 'stopped';
 
 export class ScanFailure extends Error {
@@ -25,7 +25,7 @@ export type ScanThreads = ReturnType<typeof createScanThreads>;
 
 export interface ScanLimits {
   threads: number;
-  /** Jobs of one tenant that wait. */
+  /** Jobs of one tenant that may wait. */
   waiting: number;
   waitMs: number;
   runMs: number;
@@ -33,7 +33,7 @@ export interface ScanLimits {
 
 /** Together less than a step of enforcement may take. */
 const LIMITS: ScanLimits = { threads: 2, waiting: 1_000, waitMs: 40_000, runMs: 10_000 };
-/** A text that is made into more than this ends its thread, and nothing else. */
+/** A text that expands beyond this ends its thread, and nothing else. */
 const HEAP_MB = 512;
 
 interface Waiting {
@@ -54,7 +54,7 @@ const startWorker = (): Worker =>
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   });
 
-/** Builds them; a thread is started when it is needed first. */
+/** Creates the pool; a thread is started when it is first needed. */
 export function createScanThreads(limits: ScanLimits = LIMITS, start: () => Worker = startWorker) {
   const queue = new FairQueue<Waiting>();
   const threads = new Set<Thread>();
@@ -71,7 +71,7 @@ export function createScanThreads(limits: ScanLimits = LIMITS, start: () => Work
     });
     worker.on('error', (error) => retire(thread, 'stopped', `the scan failed: ${error.message}`));
     worker.on('exit', () => retire(thread, 'stopped', 'the scan thread ended'));
-    // It keeps no process alive.
+    // It does not keep the process alive.
     worker.unref();
     return thread;
   }
@@ -119,7 +119,7 @@ export function createScanThreads(limits: ScanLimits = LIMITS, start: () => Work
 
   return {
     /**
-     * @param make is called when it is the job's turn, so that what waits is not copied
+     * @param make is called at the job's turn, so that waiting jobs are not copied
      * @throws ScanFailure
      */
     run: (owner: Owner, make: () => ScanJob): Promise<ScanAnswer> =>
