@@ -1,4 +1,4 @@
-/** Two implementations that share no code have one opinion on every stored package. */
+/** Two implementations that share no code agree on every stored package. */
 import { spawnSync } from 'node:child_process';
 import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';

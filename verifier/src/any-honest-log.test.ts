@@ -1,7 +1,7 @@
 /**
- * Always: a log as writers write it, with records that nobody can read anywhere, epochs and batches
- * that overlap, is VERIFIED however it is cut into volumes; with a record or a batch exchanged or
- * taken out it is not. Both implementations say so.
+ * Always: a log as writers write it, with unreadable records anywhere, epochs and overlapping
+ * batches, is VERIFIED however it is cut into volumes; with a record or a batch swapped or removed
+ * it is not. Both implementations agree.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ function take(tenant: TestTenant, plane: TestStream, shipped: Buffer[], one: Ste
     plane.ship();
   };
   if (one === 'decide') tenant.decide(plane);
-  // The same bytes again and again are not the same record.
+  // The same bytes repeated do not make the same record.
   else if (one === 'unread') plane.addUnreadable(Buffer.from('nothing'));
   else if (one === 'ship') ship();
   else if (one === 'boot') {
@@ -46,7 +46,7 @@ function take(tenant: TestTenant, plane: TestStream, shipped: Buffer[], one: Ste
     shipped.length = 0;
     plane.boot();
   } else if (plane.waiting.length > 0) {
-    // Of the same epoch: what was shipped comes again in front of what is new.
+    // Of the same epoch: shipped records come again before new ones.
     const again = shipped.slice(-one.back);
     shipped.push(...plane.waiting);
     plane.waiting = [...again, ...plane.waiting];
@@ -56,7 +56,7 @@ function take(tenant: TestTenant, plane: TestStream, shipped: Buffer[], one: Ste
 
 function tell({ steps, cuts }: Told) {
   const tenant = new TestTenant('any');
-  // What the anchor of a set pins.
+  // The place that the anchor of a set pins.
   for (const action of ['tenant_created', 'user_created', 'user_created']) {
     tenant.act(action, 'tenant', {});
   }
@@ -98,7 +98,7 @@ function secondVerdict(volumes: readonly Buffer[], anchor: TrustAnchor): string 
   }
 }
 
-/** Something in the log that is done by who stores it, who signs for no writer. */
+/** A change to the log that whoever stores it can make, without signing for any writer. */
 const harm = fc.record({
   what: fc.constantFrom('swap records', 'take a record', 'swap batches', 'take a batch'),
   leaf: fc.nat(),
@@ -106,7 +106,7 @@ const harm = fc.record({
 });
 type Harm = typeof harm extends fc.Arbitrary<infer T> ? T : never;
 
-/** @returns whether anything is another than before */
+/** @returns whether anything has changed */
 function doHarm(tenant: TestTenant, { what, leaf, record }: Harm): boolean {
   const { leaves } = tenant;
   const before = JSON.stringify(leaves);

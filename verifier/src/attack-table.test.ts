@@ -1,4 +1,6 @@
-/** Each attack on a package, the check that finds it, and the stored package that shows it. */
+/**
+ * Each attack on a package, the check that finds it, and the stored package that demonstrates it.
+ */
 import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** Each way to attack a package, and the check that finds it; and what good packages are. */
+/** Each attack on a package, and the check that finds it; and what good packages are. */
 import { Readable } from 'node:stream';
 import { cosignCheckpoint, parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { CHECK_NAMES } from '@governance/shared/evidence/checks/check';
@@ -49,7 +49,7 @@ it('of a copy where one record was changed, only the signatures do not follow', 
     expect(failed).toEqual(
       expect.arrayContaining(['manifest.signature', 'batch.signature', 'checkpoint.signature']),
     );
-    // What the anchor pins is of another past, too.
+    // The anchor's place belongs to another history, too.
     expect(failed.includes('log.consistency')).toBe(leaf < 3);
     const links = failed.filter((name) =>
       /^(container|json|files|events|chain|proof)\./.test(name),

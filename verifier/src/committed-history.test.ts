@@ -1,4 +1,6 @@
-/** What the log committed to cannot be left out, told twice or told later, whoever signs the package. */
+/**
+ * What the log committed to cannot be omitted, told twice or told later, whoever signs the package.
+ */
 import { Readable } from 'node:stream';
 import { signBatch } from '@governance/shared/audit-batch';
 import { recordHash } from '@governance/shared/hash-chain';

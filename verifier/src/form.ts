@@ -1,6 +1,6 @@
 /**
  * Reads the form of a verification request (specification 3, section 2): a package or its address,
- * and perhaps an anchor. Errors have the form of specification 3.
+ * and optionally an anchor. Errors have the form of specification 3.
  */
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { ZodError } from 'zod';
@@ -16,7 +16,7 @@ export interface ValidationProblem {
   ctx?: Record<string, unknown>;
 }
 
-/** A request that is answered with 422. */
+/** A request that gets a 422. */
 export class FormInvalid extends Error {
   readonly detail: ValidationProblem[];
 
@@ -89,7 +89,8 @@ async function parseForm(body: Uint8Array, contentType = ''): Promise<FormData> 
 }
 
 /**
- * Three fields are known; each part costs more than its bytes, on the thread that serves everyone.
+ * Three fields are known; parsing each part costs more than its bytes, on the thread that serves
+ * everyone.
  */
 const MAX_PARTS = 16;
 

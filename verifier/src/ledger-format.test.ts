@@ -1,6 +1,6 @@
 /**
- * Computes the worked example of docs/ledger-format.md twice: with nothing but the document's text,
- * node:crypto and JSON.parse, as somebody would who has no other code, and with this product's.
+ * Computes the worked example of docs/ledger-format.md twice: with only the document's text,
+ * node:crypto and JSON.parse, like a reader without other code, and with this product's code.
  */
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { verifyStream } from './verify-stream.ts';
 const document = readFileSync(assetPath('docs/ledger-format.md'), 'utf8');
 const example = document.slice(document.indexOf('## Worked example'));
 
-/** The lines of the nth code block below a heading of the example. */
+/** The lines of the nth code block under a heading of the example. */
 function block(heading: string, nth = 0): string[] {
   const section = example.split(/^### /m).find((part) => part.startsWith(`${heading}\n`));
   const found = [...(section ?? '').matchAll(/^```\w*\n([\s\S]*?)\n```$/gm)][nth]?.[1];
@@ -32,7 +32,7 @@ describe('with the document alone', () => {
     createHash('sha256').update(Buffer.concat(parts)).digest('hex');
   const hex = (text: string) => Buffer.from(text, 'hex');
 
-  /** RFC 8785, as the document tells it. */
+  /** RFC 8785, as the document describes it. */
   function canonical(value: unknown): string {
     if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
     if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -1,4 +1,4 @@
-/** No edit of one byte of a package's content is verified: every byte of a short one. */
+/** No package with one edited byte of content is verified: every byte of a short one is tried. */
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { makeBases } from '../testing/mutators/bases.ts';
@@ -18,7 +18,7 @@ it('every byte of every member of a short package', { timeout: 300_000 }, async 
   let edits = 0;
   for (const [which, [name, content]] of members.entries()) {
     for (let at = 0; at < content.length; at++, edits++) {
-      // Another bit of each.
+      // Flips one bit, another one for each byte.
       const edited = members.with(which, [name, withByte(content, at, 1 << (at % 8))]);
       if ((await verdictOf(packed(edited))) === 'VERIFIED') verified.push(`${name}, byte ${at}`);
     }

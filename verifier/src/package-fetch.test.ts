@@ -11,7 +11,7 @@ afterEach(
 const GLOBAL = [{ address: '93.184.216.34', family: 4 }];
 const limits = { maxBytes: 1000, timeoutMs: 5_000 };
 
-/** A host at a global address, which is this machine: what is pinned is told. */
+/** A host with a global address, served by this machine; the pinned address is recorded. */
 async function aHost(
   answer: Parameters<typeof createServer>[1],
   given: Partial<typeof limits> = {},

@@ -1,7 +1,7 @@
 /**
- * Fetches a package from an address that a stranger chose: only https on port 443 of global
+ * Fetches a package from an address chosen by a stranger: only https on port 443 of global
  * addresses. The name is resolved once, all its addresses are checked, and the connection goes to a
- * checked one. Redirects are not followed, and nothing of an answer is repeated to the caller.
+ * checked one. Redirects are not followed, and nothing of a response is repeated to the caller.
  * Proven by package-fetch.test.ts.
  */
 import { lookup } from 'node:dns/promises';

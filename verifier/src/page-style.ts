@@ -1,4 +1,7 @@
-/** The style of the verification page. Every colour has a contrast of 4.5 to 1 or more in both schemes. */
+/**
+ * The style of the verification page. Every colour has a contrast of at least 4.5 to 1 in both
+ * schemes.
+ */
 export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;

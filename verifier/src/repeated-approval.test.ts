@@ -1,4 +1,7 @@
-/** An approval lets one call pass, also where a record that nobody can read hides that a place was written twice. */
+/**
+ * An approval lets one call pass, even where an unreadable record hides that a place was written
+ * twice.
+ */
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { aPackage, packMembers, sealPackage } from '../testing/package-builder.ts';

@@ -14,7 +14,7 @@ const LABELS: Record<CheckStatus, string> = {
   warn: 'WARN',
 };
 
-/** @returns the report, with a line feed at its end */
+/** @returns the report, ending with a line feed */
 export function reportText(result: VerificationResult): string {
   const { verdict, independence, anchor_digest, package: of, events, complete_up_to } = result;
   const anchor = anchor_digest === null ? '' : ` (anchor sha256:${anchor_digest})`;

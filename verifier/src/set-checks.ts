@@ -1,7 +1,7 @@
 /**
- * The checks that need all volumes of an export: that none is missing, and that the log, its
- * streams and the uses of approvals continue from one to the next. Each volume is walked once; of
- * earlier volumes only their ends and their used approvals are kept. Proven by verify-set.test.ts.
+ * The checks that need all volumes of an export: none is missing, and the log, its streams and the
+ * uses of approvals continue from one to the next. Each volume is walked once; of earlier volumes
+ * only their ends and their used approvals are kept. Proven by verify-set.test.ts.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
 import {
@@ -67,7 +67,7 @@ export function createSetChecks(): SetChecks {
           if (evidence.manifest.scope.kind === 'selective') streams.skip(SELECTIVE);
           trees.add(evidence, number);
         },
-        // Batches prove where a record was that cannot be read.
+        // Batches prove the place of an unreadable record.
         batchesEnd: () => walk.begin(evidence, number),
         event: (event) => {
           walk.event(event, number);
@@ -131,7 +131,7 @@ function findOrderFault(
   return `file ${file} follows another volume than the one before`;
 }
 
-/** What all volumes of an export state alike. */
+/** What all volumes of an export have in common. */
 function commonOf({ tenant_id, scope, log, volume }: PackageSeen): string {
   const { origin, epoch } = log;
   return canonicalize({ tenant_id, scope, origin, epoch, of: volume.of });
@@ -143,9 +143,9 @@ interface Tree {
 }
 
 /**
- * `set.log`: each volume begins with the very tree that the one before ends with. The frontier of a
- * range proves it: it yields the root before the range's first leaf and, with all its leaves, the
- * root of the closing checkpoint (`log.inclusion`). Selective volumes are proven in one tree.
+ * `set.log`: each volume begins with the very tree with which the previous one ends. The frontier
+ * of a range proves it: it yields the root before the range's first leaf and, with all its leaves,
+ * the root of the closing checkpoint (`log.inclusion`). Selective volumes are proven in one tree.
  */
 function createTreeWalk(tally: Tally<SetCheckName>) {
   let before: (Tree & { epoch: number }) | undefined;
@@ -185,7 +185,7 @@ type StreamSeen = EvidenceManifest['streams'][number];
  */
 function createStreamEnds(tally: Tally<SetCheckName>) {
   const ends = new Map<string, StreamPlace>();
-  /** Streams that repeat records and have not reached the place where they were left. */
+  /** Streams that repeat records and have not yet reached the place where they were left. */
   const repeated = new Map<string, StreamPlace>();
   const links = createUnreadLinks(MAX_UNREAD);
 

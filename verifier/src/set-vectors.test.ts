@@ -1,4 +1,4 @@
-/** The stored sets of volumes, made by an earlier program, get the verdicts that they had. */
+/** The stored sets of volumes, made by an earlier program, get the same verdicts as then. */
 import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

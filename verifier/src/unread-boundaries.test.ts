@@ -1,4 +1,4 @@
-/** Packages and volumes that begin behind records that nobody can read: whole ones, and forged ones. */
+/** Packages and volumes that begin after unreadable records: whole ones, and forged ones. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), 'unread-boundaries-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const isAlone = findMissingPython() !== undefined;
 
-/** The checks that fail, of which both implementations say the same. */
+/** The checks that fail; both implementations must agree. */
 async function failedOf(bytes: Buffer, anchor: TrustAnchor): Promise<string[]> {
   const given = { anchor, issuers: [], limits: SERVICE_LIMITS };
   const report = await verifyPackage(Readable.from([bytes]), given);
@@ -36,14 +36,16 @@ async function failedOf(bytes: Buffer, anchor: TrustAnchor): Promise<string[]> {
 
 interface Told {
   tenant: TestTenant;
-  /** The stream with the unread records. */
+  /** The stream with the unreadable records. */
   id: string;
-  /** The first leaf behind them, and the time from which on records are asked for. */
+  /** The first leaf after them, and the time from which records are requested. */
   start: number;
   from: string;
 }
 
-/** A stream whose last records before the package nobody can read: two in one batch, one in the next. */
+/**
+ * A stream whose last records before the package are unreadable: two in one batch, one in the next.
+ */
 function told(): Told {
   const { tenant, one } = aStory();
   tenant.decide(one);
@@ -120,7 +122,7 @@ describe('a package that begins behind unread records', () => {
   });
 });
 
-/** Of the stream with the unread records, oldest first. */
+/** For the stream with the unreadable records, oldest first. */
 const shownOf = ({ proofs }: PackageParts) => proofs.boundaries;
 type Shown = ReturnType<typeof shownOf>;
 
@@ -211,7 +213,7 @@ describe('a package that begins behind unread records is found where', () => {
     const { epoch, seq } = one;
     one.addUnreadable(Buffer.from('nothing'));
     one.ship();
-    // It goes on, in its own words, behind something else.
+    // It continues, by its own account, after another record.
     Object.assign(one, { epoch, seq: seq + 1, head: 'f'.repeat(64) });
     one.addUnreadable(Buffer.from('more'));
     one.ship();

@@ -209,7 +209,7 @@ describe('the other routes', () => {
     const published = tenant.anchor(3);
     const target = start({ published });
     expect((await target.inject('/trust-anchor.json')).json()).toEqual(published);
-    // Its issuer is one that this verifier knows.
+    // Its issuer is known to this verifier.
     const answer = await send(target, { package: good });
     expect(answer.json()).toMatchObject({ verdict: 'VERIFIED', independence: 'issuer-anchored' });
   });

@@ -1,6 +1,6 @@
 /**
  * The verification service (specification 3): no account, no database, nothing stored. Every
- * package gets a verdict, whatever it contains; a malformed request gets 422. Proven by
+ * package gets a verdict, whatever it contains; a malformed request gets a 422. Proven by
  * verifier-app.test.ts.
  */
 import type { EvidenceTrust, TrustedIssuer } from '@governance/shared/evidence/checks/evidence';
@@ -76,7 +76,7 @@ export function createVerifierApp(deps: VerifierAppDeps): FastifyInstance {
     scope.addHook('onRequest', async (request, reply) => {
       if (running >= concurrency) return refuseBusy(reply);
       running++;
-      // Answered, or the client has disconnected: its verification may still run.
+      // Answered, or the client has disconnected: its verification may still be running.
       reply.raw.once('close', () => {
         const work = verifications.get(request) ?? Promise.resolve();
         void work.finally(() => {

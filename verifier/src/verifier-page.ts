@@ -1,7 +1,7 @@
 /**
  * The page of the verification service: one file, no external resources, no script but its own. It
- * also works without the script: the form then returns the plain-text report. Looked at in a
- * browser by `npm run page`.
+ * also works without the script: the form then returns the plain-text report. Checked in a browser
+ * by `npm run page`.
  */
 import { createHash } from 'node:crypto';
 import { PAGE_SCRIPT } from './page-script.ts';

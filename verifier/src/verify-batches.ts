@@ -27,9 +27,9 @@ export interface BatchBreak {
 export interface BatchWalk {
   /** A record of the stream, and the position before it. */
   add(at: ChainPosition, before: ChainPosition | null): BatchBreak[];
-  /** After the last record. */
+  /** The position after its last record. */
   end(stream: { tenant_id: string | null; stream: string | null }): BatchBreak[];
-  /** Records in no batch, and the first of them. */
+  /** The number of records in no batch, and the first of them. */
   uncovered(): { records: number; first: { epoch: number; seq: number } | null };
 }
 
@@ -41,7 +41,7 @@ const Line = z.strictObject({
 /**
  * Reads one batch: `{"header": …, "signature": …}`, the header as text or as an object.
  *
- * @throws when it is not a batch, or its header's text is not the canonical one
+ * @throws when it is not a batch, or its header's text is not canonical
  */
 export function parseBatch(text: string): KeptBatch {
   const { header, signature } = Line.parse(JSON.parse(text));

@@ -1,5 +1,5 @@
 /**
- * Verifies an evidence package: what the command, the service and other programs call. It reads
+ * Verifies an evidence package; called by the command, the service and other programs. It reads
  * only its arguments: no network, no files, no clock.
  */
 import { createTally, type Observer } from '@governance/shared/evidence/checks/check';
@@ -28,7 +28,7 @@ export const COMMAND_LIMITS: SourceLimits = {
   ratio: 1_000,
 };
 
-/** What a verification is given besides the package. */
+/** What a verification gets besides the package. */
 export interface VerificationRequest extends EvidenceTrust {
   limits: SourceLimits;
 }
@@ -38,7 +38,7 @@ export interface VerificationRequest extends EvidenceTrust {
  *
  * @param source its bytes in chunks of any size; caller-controlled
  * @param given the anchor that the tenant gave, the issuers that are trusted here, and limits
- * @param observe creates an observer of what the checks see
+ * @param observe creates an observer of what the checks receive
  * @returns the result, also for a corrupt package
  * @throws what the source throws
  */

@@ -1,4 +1,4 @@
-/** Volumes of one export, held against each other: whole sets, and each way to forge one. */
+/** Volumes of one export, compared with each other: whole sets, and each way to forge one. */
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { VOLUME_SETS } from '../testing/volume-sets.ts';
@@ -29,7 +29,7 @@ describe('a whole set is verified:', () => {
 
 describe('a forged set is found:', () => {
   const forged = VOLUME_SETS.filter(({ check }) => check !== undefined);
-  /** What no volume shows alone. */
+  /** What no single volume shows. */
   const hidden = forged.filter(({ check }) => check !== 'set.volumes');
 
   it.each(

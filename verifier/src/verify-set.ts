@@ -1,6 +1,6 @@
 /**
- * Verifies the volumes of one export together: each by itself, and all as one whole. It streams and
- * keeps no volume in memory. Proven by verify-set.test.ts.
+ * Verifies the volumes of one export together: each by itself, and all of them as a whole. It
+ * streams and keeps no volume in memory. Proven by verify-set.test.ts.
  */
 import type { Verdict } from '@governance/shared/evidence/checks/report';
 import { createSetChecks, type SetCheckResult } from './set-checks.ts';
@@ -19,14 +19,14 @@ export interface SetResult {
   volumes: VerificationResult[];
 }
 
-/** The worst of several. */
+/** The worst of several verdicts. */
 const WORST = ['UNREADABLE', 'NOT_VERIFIED', 'INCONCLUSIVE', 'VERIFIED'] as const;
 
 /**
  * Verifies a set of volumes.
  *
- * @param volumes their bytes, in the order in which they were given; each is read once, to its end,
- *   before the next one is asked for
+ * @param volumes their bytes, in the given order; each is read once, to its end, before the next
+ *   one is requested
  * @param given as for `verifyPackage`
  * @returns the result of the set, with that of each volume; without a volume it is UNREADABLE
  * @throws what a source throws

@@ -14,7 +14,7 @@ import { type StreamRecord, verifyStream } from './verify-stream.ts';
 
 const TENANT = uuidv7();
 
-/** A stream with so many alerts in each epoch. */
+/** A stream with this many alerts in each epoch. */
 function* aStream(epochs: number[], stream = uuidv7()): Generator<Required<StreamRecord>> {
   let head: ChainHead = { tenant_id: TENANT, stream, epoch: 0, seq: 0, head: GENESIS_HASH };
   const chain = (record: UnchainedRecord) => {

@@ -1,6 +1,6 @@
 /**
  * Verifies one stream of a ledger from its records alone: canonical form, schema, that all belong
- * to one tenant and writer, and that each follows the one before it. Streaming, in bounded memory,
+ * to one tenant and writer, and that each follows the previous one. Streams, in bounded memory,
  * with nothing but the shared chain code. Proven by verify-stream.test.ts.
  */
 import {
@@ -16,7 +16,7 @@ import type { BatchWalk } from './verify-batches.ts';
 export interface StreamRecord {
   /** The record's canonical JSON as UTF-8, verbatim. */
   bytes: Uint8Array;
-  /** The hash kept beside it, lower-case hexadecimal, where there is one. */
+  /** The stored hash, lower-case hexadecimal, if there is one. */
   hash?: string;
 }
 
@@ -56,7 +56,7 @@ export interface StreamReport {
 export interface StreamExpectation {
   /** The position that the last record must have. */
   head?: ChainPosition | undefined;
-  /** The position before the first record, of a stream whose beginning is not at hand. */
+  /** The position before the first record, for a stream whose beginning is not available. */
   start?: ChainPosition | undefined;
   /** The stream's signed batches, and the keys that may have signed them. */
   batches?: BatchWalk | undefined;

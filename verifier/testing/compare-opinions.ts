@@ -11,7 +11,7 @@ import { type Opinion, opinionOf, secondOpinions } from './second-opinion.ts';
 const BATCH = 1_000;
 
 /**
- * Makes that many mutations, and has both verify them.
+ * Makes that many mutations, and has both implementations verify them.
  *
  * @returns their disagreements: the mutation, the check, and both statuses
  * @throws Error when the second verifier cannot be run

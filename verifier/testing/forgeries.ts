@@ -1,6 +1,6 @@
 /**
- * One forgery for each way to attack a package, with the check that must find it. Most are
- * re-signed with the issuer's own key, so that no earlier check detects them.
+ * One forgery for each attack on a package, with the check that must find it. Most are re-signed
+ * with the issuer's own key, so that no earlier check detects them.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
 import type { CheckName } from '@governance/shared/evidence/checks/check';
@@ -28,7 +28,7 @@ import { WITNESS_FORGERIES } from './witnessed-packages.ts';
 /** The anchor of the stories: the log after its first leaves. */
 const PINNED = 3;
 
-/** A package changed by somebody who then signed it with the issuer's key. */
+/** A package that somebody changed and then signed with the issuer's key. */
 function forged(
   name: string,
   check: CheckName,
@@ -50,8 +50,8 @@ function forged(
 
 /** A tenant with a different history, packed correctly. */
 /**
- * A batch [R, U] before a package of which nobody can read U, and in the package a batch that has
- * another record in R's place.
+ * Before the package a batch [R, U], of which U is unreadable; in the package a batch with another
+ * record in R's place.
  */
 function forkBehind(
   tenant: TestTenant,
@@ -384,7 +384,7 @@ export const FORGERIES: readonly Forgery[] = [
     make: () => {
       const anchor = aStory().tenant.anchor(PINNED);
       const tenant = new TestTenant('story');
-      // The same keys, another past.
+      // The same keys, another history.
       const one = tenant.plane('plane-1');
       for (let i = 0; i < 8; i++) {
         tenant.decide(one, { tool_name: 'harmless' });

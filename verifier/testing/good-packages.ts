@@ -28,7 +28,7 @@ export const SELECTIVE: PackageRequest = {
   causes: (bytes) => !isDecision(bytes),
 };
 
-/** Everything that the format supports. */
+/** Uses everything that the format supports. */
 export function aFullStory(seed?: string) {
   const story = aStory(seed);
   anApproval(story);
@@ -86,7 +86,7 @@ export const GOOD_PACKAGES: readonly GoodPackage[] = [
     },
   },
   {
-    // Each is as its schema says, but for what a member holds that may hold anything.
+    // Each matches its schema, except that a member with arbitrary content may hold anything.
     name: 'with records that no verifier would read',
     make: () => {
       const { tenant } = aFullStory();

@@ -1,6 +1,6 @@
 /**
  * Misuse of keys, and encodings of keys, notes and salts that some readers accept and others
- * refuse. The issuer signs manifests unless stated otherwise.
+ * reject. The issuer signs manifests unless stated otherwise.
  */
 import type { CheckName } from '@governance/shared/evidence/checks/check';
 import { signRotation } from '@governance/shared/evidence/evidence-keys';
@@ -39,7 +39,7 @@ function lie(name: string, check: CheckName, { stage, change, signer }: Lie): Fo
   };
 }
 
-/** Of the points of small order the neutral one: R is it, S is 0, and that holds for any text. */
+/** The neutral one of the points of small order: R is it, S is 0, and that holds for any text. */
 const NEUTRAL = Buffer.concat([Buffer.from([1]), Buffer.alloc(31)]);
 const FOR_ANY_TEXT = Buffer.concat([NEUTRAL, Buffer.alloc(32)]).toString('base64url');
 
@@ -52,12 +52,12 @@ function writesWith(tenant: TestTenant, stream: TestStream, jwk: TestKey['jwk'])
   );
 }
 
-/** Of one stream, before the two that sign its batches in turn. */
+/** In one stream, before the two keys that sign its batches alternately. */
 const DECOYS = 1_900;
-/** Each turn tries the decoys, the first of all and the key of the batch before. */
+/** Each alternation tries the decoys, the first of all keys and the previous batch's key. */
 const TURNS = 11;
 
-/** A stream with so many writer keys that the search for the signing one exceeds the budget. */
+/** A stream with so many writer keys that the search for the signing one exceeds its budget. */
 function signInTurns(tenant: TestTenant, stream: TestStream): void {
   const [known] = tenant.writers.filter(({ statement }) => statement.stream === stream.id);
   if (!known) return;
@@ -162,5 +162,7 @@ export const KEY_FORGERIES: readonly Forgery[] = [
   },
 ];
 
-/** The last character of 16 bytes has four spare bits: another one decodes to the same bytes. */
+/**
+ * The last character of 16 bytes has four spare bits: other characters decode to the same bytes.
+ */
 const AFTER: Record<string, string> = { A: 'B', Q: 'R', g: 'h', w: 'x' };

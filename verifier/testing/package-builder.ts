@@ -1,6 +1,6 @@
 /**
  * Makes evidence packages of a test tenant: first their parts, which a test may forge, then the
- * signed archive. Independent of the checks: it uses the format's primitives alone.
+ * signed archive. Independent of the checks: it uses only the format's primitives.
  */
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
@@ -58,7 +58,7 @@ export interface PackageRequest {
   kind?: 'contiguous' | 'selective';
   /** Selective: which records. */
   pick?: (bytes: Buffer) => boolean;
-  /** Which records outside of the scope are shown. */
+  /** The records outside the scope that are shown. */
   causes?: (bytes: Buffer) => boolean;
   filter?: EvidenceManifest['scope']['filter'];
   payloads?: boolean;
@@ -145,7 +145,7 @@ export function aPackage(tenant: TestTenant, request: PackageRequest = {}): Pack
   };
 }
 
-/** Those of anchors, and where restores kept the log. */
+/** The sizes of anchors, and of the places where restores kept the log. */
 function sizesOf(tenant: TestTenant, { anchorSizes = [] }: PackageRequest): number[] {
   const places = tenant.logEpochs.map(({ statement }) => statement.restored.size);
   const shown = places.filter((size) => size > 0 && size <= tenant.leaves.length);
@@ -186,7 +186,10 @@ function recordsOf(tenant: TestTenant): Stored[] {
   });
 }
 
-/** Of each stream the record before; where that cannot be read, all up to one that can, proven. */
+/**
+ * For each stream the record before its first one; if that is unreadable, all records back to a
+ * readable one, proven.
+ */
 function boundariesOf(
   stored: Stored[],
   inside: Stored[],
@@ -216,13 +219,13 @@ function boundariesOf(
   });
 }
 
-/** Of the batch of the later one, where that has both. */
+/** From the later one's batch, if that has both. */
 function isBehind(one: Stored, later: Stored): boolean {
   if (later.index > 0) return one.leafIndex === later.leafIndex && one.index === later.index - 1;
   return one.hash === later.prevHash && (one.epoch < later.epoch || one.seq === later.seq - 1);
 }
 
-/** What the manifest says of the streams of these records. */
+/** What the manifest says about the streams of these records. */
 export function streamsOf(records: readonly Buffer[]): EvidenceManifest['streams'] {
   const streams = new Map<string, EvidenceManifest['streams'][number]>();
   let last: { stream: string; epoch: number; seq: number } | undefined;
@@ -245,7 +248,7 @@ export function streamsOf(records: readonly Buffer[]): EvidenceManifest['streams
   return [...streams.values()];
 }
 
-/** As `streamsOf`; records that batches repeat count once. */
+/** Like `streamsOf`; records that batches repeat count once. */
 function extentsOf(records: readonly Stored[]): EvidenceManifest['streams'] {
   const streams = new Map<string, EvidenceManifest['streams'][number]>();
   for (const { stream, epoch, seq, hash, prevHash: prev_hash } of records) {
@@ -331,7 +334,7 @@ export function signMembers(manifest: EvidenceManifest, others: Members, signer:
   return [[EVIDENCE_MEMBERS.manifest, Buffer.from(canonicalize(envelope))], ...others];
 }
 
-/** By which the next volume names a package. */
+/** The digest by which the next volume names a package. */
 export function digestOf(members: Members): string {
   const envelope = JSON.parse(String(members[0]?.[1]));
   return manifestDigest(Buffer.from(envelope.payload, 'base64'));
@@ -362,6 +365,6 @@ export const jsonOf = (members: Members): Buffer =>
     }),
   );
 
-/** The whole way of a good package. */
+/** All steps of making a good package. */
 export const aPacked = (tenant: TestTenant, request: PackageRequest = {}): Buffer =>
   packMembers(sealPackage(aPackage(tenant, request), tenant.keys.evidence));

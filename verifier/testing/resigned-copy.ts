@@ -1,6 +1,6 @@
 /**
- * What the holder of a package, or the issuer himself, can do with its members: change them, and
- * compute anew the digests of the manifest. The issuer signs it again; whoever has no key cannot.
+ * What the holder of a package, or the issuer, can do with its members: change them, and recompute
+ * the digests of the manifest. The issuer signs it again; whoever has no key cannot.
  */
 import { createHash, type KeyObject } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -26,7 +26,7 @@ export async function unpack(archive: Uint8Array): Promise<Map<string, Buffer>> 
   return members;
 }
 
-/** Size and digest of each file, as it is now. */
+/** Size and digest of each file in its present form. */
 export function digestAgain(
   files: EvidenceManifest['files'],
   members: ReadonlyMap<string, Buffer>,
@@ -39,11 +39,11 @@ export function digestAgain(
 }
 
 /**
- * A copy in which one member of lines is another.
+ * A copy in which one member of lines is changed.
  *
- * @param change is given the member's lines, and answers the new ones
+ * @param change receives the member's lines, and returns the new ones
  * @param signer the issuer's key of purpose `evidence`; without it the old signature stays
- * @throws Error where nothing was changed
+ * @throws Error when nothing was changed
  */
 export async function changeLines(
   archive: Uint8Array,

@@ -1,6 +1,6 @@
 /**
- * What an operator may say of restores that were otherwise, or were none. Each is signed by the
- * issuer's own keys, and read with an anchor from before.
+ * What an operator may falsely claim about restores, real or invented. Each claim is signed with
+ * the issuer's own keys, and read with an earlier anchor.
  */
 
 import { logOrigin } from '@governance/shared/evidence/checkpoint';
@@ -15,15 +15,15 @@ import { anEd25519Key, idOf } from './test-keys.ts';
 import { aStory } from './test-stories.ts';
 import { TestTenant } from './test-tenant.ts';
 
-/** The anchor is of when the log had this many leaves, where nothing else is said. */
+/** The anchor is from when the log had this many leaves, unless stated otherwise. */
 const PINNED = 3;
 
 interface Lie {
-  /** What becomes of the log after the anchor was handed out. */
+  /** What happens to the log after the anchor was handed out. */
   stage(tenant: TestTenant): void;
   /** Size of the anchor. */
   pinned?: number;
-  /** What the package says otherwise than the log was. */
+  /** What the package claims about the log, contrary to the truth. */
   change?(parts: PackageParts, tenant: TestTenant): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the holder of a package can do without anybody's key: change what a record says and compute
- * anew all that follows from it (links, heads, roots, leaves, proofs, digests). Only the signatures
+ * What the holder of a package can do without any key: change what a record says and recompute
+ * everything that depends on it (links, heads, roots, leaves, proofs, digests). Only the signatures
  * stay as they were.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
@@ -31,16 +31,16 @@ const Linked = z.looseObject({
   previous: z.looseObject({ head: z.string() }).nullish(),
 });
 
-/** @returns the record's new text, or undefined to leave it */
+/** @returns the record's new text, or undefined to keep it */
 export type Change = (record: string) => string | undefined;
 
 /**
- * A copy of a contiguous package that begins with the log's first leaf, where a record says something
- * else.
+ * A copy of a contiguous package that begins with the log's first leaf, in which a record says
+ * something else.
  *
  * @param archive evidence.tar.gz
  * @param change called with each record's text
- * @throws Error when the package is no such one, or when nothing was changed
+ * @throws Error when it is not such a package, or when nothing was changed
  */
 export async function rewriteCopy(archive: Uint8Array, change: Change): Promise<Buffer> {
   const members = await unpack(archive);
@@ -75,7 +75,7 @@ export async function rewriteCopy(archive: Uint8Array, change: Change): Promise<
   for (const leaf of leaves) tree.add(leaf);
   for (const proof of proofs.consistency) {
     const { from, to } = proof;
-    // A proof to a larger log takes leaves that the holder has not.
+    // A proof to a larger log needs leaves that the holder does not have.
     if (to === end) proof.path = proofOf(planConsistency(from, to), leaves);
   }
   const name = checkpointMember(end);
@@ -92,7 +92,7 @@ export async function rewriteCopy(archive: Uint8Array, change: Change): Promise<
   return packMembers([...members] satisfies Members);
 }
 
-/** Each record that names a changed one changes with it, and so on to the end of its stream. */
+/** A record that names a changed one changes with it, and so on to the end of its stream. */
 function rewriteRecords(records: readonly string[], change: Change) {
   const newHashes = new Map<string, string>();
   const texts = records.map((text) => {

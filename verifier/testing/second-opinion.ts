@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
 const program = fileURLToPath(new URL('../second-opinion/verify.py', import.meta.url));
-/** Without writing compiled modules beside the sources. */
+/** Does not write compiled modules beside the sources. */
 const PYTHON = ['python3', '-B'] as const;
 const MAX_OUTPUT = 256 * 1024 * 1024;
 
@@ -15,7 +15,7 @@ const Reports = z.array(
   }),
 );
 
-/** What two implementations have to agree on. */
+/** What the two implementations must agree on. */
 export interface Opinion {
   verdict: string;
   /** The status of each check. */
@@ -30,7 +30,7 @@ export function opinionOf(report: {
   return { verdict, checks: Object.fromEntries(checks.map((one) => [one.name, one.status])) };
 }
 
-/** @returns why it cannot be run here; undefined where it can */
+/** @returns why it cannot be run here; undefined when it can */
 export function findMissingPython(): string | undefined {
   const [python, ...options] = PYTHON;
   const args = [...options, '-c', 'import cryptography'];
@@ -41,7 +41,7 @@ export function findMissingPython(): string | undefined {
 }
 
 /**
- * Its opinions on packages that have one anchor.
+ * Its verdicts on packages that share one anchor.
  *
  * @param packages paths
  * @param anchor the anchor's path; null: without one
@@ -59,7 +59,7 @@ const SetReport = z.object({
   volumes: z.array(z.object({ verdict: z.string() })),
 });
 
-/** Its opinion on a set of volumes; as `secondOpinions` otherwise. */
+/** Its verdict on a set of volumes; otherwise like `secondOpinions`. */
 export function secondOpinionOfSet(volumes: readonly string[], anchor: string | null) {
   const report = SetReport.parse(run([...volumes, ...trustOf(anchor), '--set']));
   return {

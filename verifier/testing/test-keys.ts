@@ -1,4 +1,4 @@
-/** Keys made from a seed, so that the same packages come out each time. They sign tests only. */
+/** Keys made from a seed, so that the same packages result each time. They sign tests only. */
 import {
   createECDH,
   createHash,
@@ -26,7 +26,7 @@ export function anEd25519Key(seed: string): TestKey {
   return { kid: seed, key, jwk: published(key) as KeyEntry['jwk'] };
 }
 
-/** ES256: its signatures are never the same twice. */
+/** ES256: its signatures differ each time. */
 export function aBundleKey(seed: string): TestKey {
   const pair = createECDH('prime256v1');
   pair.setPrivateKey(bytesOf(seed));
@@ -42,7 +42,7 @@ export function aBundleKey(seed: string): TestKey {
   return { kid: seed, key, jwk: { ...published(key), alg: 'ES256' } as KeyEntry['jwk'] };
 }
 
-/** A UUID that says where it comes from. */
+/** A UUID that shows where it comes from. */
 export function idOf(seed: string): string {
   const hex = bytesOf(seed).toString('hex');
   return `01890000-${hex.slice(0, 4)}-7${hex.slice(4, 7)}-8${hex.slice(7, 10)}-${hex.slice(10, 22)}`;

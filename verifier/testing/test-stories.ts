@@ -36,7 +36,7 @@ export function aStory(seed = 'story'): Story {
   return { tenant, one, two };
 }
 
-/** A call that waited for a person, and went once it was approved. */
+/** A call that waited for a person, and was made once it was approved. */
 export function anApproval({ tenant, one }: Story, given: Record<string, unknown> = {}): void {
   const agentId = idOf(`${tenant.seed}/agent`);
   const escalationId = tenant.nextId();
@@ -79,7 +79,7 @@ export function anApproval({ tenant, one }: Story, given: Record<string, unknown
   one.ship();
 }
 
-/** A call by an agent to which another one delegated. */
+/** A call by an agent to which another agent delegated. */
 export function aDelegation({ tenant, two }: Story, given: Record<string, unknown> = {}): void {
   const [first, second] = [tenant.nextId(), tenant.nextId()];
   const sessionId = tenant.nextId();

@@ -1,6 +1,6 @@
 /**
- * A tenant with its data planes, admin chain, keys and log, all in memory: what a control plane would
- * have stored. Packages are made of it by package-builder.ts.
+ * A tenant with its data planes, admin chain, keys and log, all in memory: what a control plane
+ * would have stored. package-builder.ts makes packages of it.
  */
 import { type BatchHeader, signBatch } from '@governance/shared/audit-batch';
 import { signBundle } from '@governance/shared/bundle-signature';
@@ -41,7 +41,7 @@ export class TestStream {
   seq = 0;
   head = GENESIS_HASH;
   waiting: Buffer[] = [];
-  /** Of records that do not say it themselves. */
+  /** For records that do not say it themselves. */
   readonly #before = new Map<Buffer, string>();
   readonly #tenant: TestTenant;
 
@@ -77,7 +77,7 @@ export class TestStream {
     return id;
   }
 
-  /** Bytes that nobody can read, which a control plane keeps all the same. */
+  /** Unreadable bytes, which a control plane keeps all the same. */
   addUnreadable(bytes: Buffer): void {
     this.waiting.push(bytes);
     this.#before.set(bytes, this.head);
@@ -85,7 +85,7 @@ export class TestStream {
     this.head = recordHash(bytes);
   }
 
-  /** Signs what waits, and gives it a leaf of the log. */
+  /** Signs the pending records, and adds the batch to the log as a leaf. */
   ship(): void {
     const hashes = this.waiting.map(recordHash);
     const prev_head = this.#prevHeadOf(this.waiting[0] as Buffer);
@@ -193,7 +193,7 @@ export class TestTenant {
     };
   }
 
-  /** Rotates a key as it should be: from now on the next one signs. */
+  /** Rotates a key regularly: from now on the next one signs. */
   rotate(purpose: RotatedPurpose, next: TestKey): void {
     const at = this.now();
     const statement = this.rotationTo(purpose, next, at);
@@ -206,9 +206,9 @@ export class TestTenant {
   }
 
   /**
-   * A restore lost what came behind a size; what is added now has other leaves.
+   * A restore lost everything after a size; leaves added now are others.
    *
-   * @param said what the announcement says otherwise than it was
+   * @param said what the announcement says, if not the truth
    */
   restoreTo(size: number, said: Partial<LogEpoch> = {}): void {
     const epoch = this.logEpoch;
@@ -247,7 +247,7 @@ export class TestTenant {
     this.bundles.push({ digest, revision, manifest, signatures: signatures.toString('utf8') });
   }
 
-  /** A call that was judged. */
+  /** A decided call. */
   decide(plane: TestStream, given: Partial<Decision> & { payload?: string } = {}): string {
     const { payload, ...members } = given;
     const id = this.nextId();
@@ -291,7 +291,7 @@ export class TestTenant {
     return signCheckpoint({ origin, size, root, time: this.now() }, this.keys.checkpoint.key);
   }
 
-  /** The anchor of when the log had this size. */
+  /** The anchor from when the log had this size. */
   anchor(size: number, given: Partial<TrustAnchor> = {}): TrustAnchor {
     const epoch = this.logEpoch;
     return {

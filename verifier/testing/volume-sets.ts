@@ -1,6 +1,6 @@
 /**
- * Sets of volumes: whole ones, and forgeries of which every volume verifies alone or could be thought
- * to, each with the check of the set that must find it.
+ * Sets of volumes: whole ones, and forgeries of which every volume verifies alone or seems
+ * plausible, each with the check of the set that must find it.
  */
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import type { SetCheckName } from '../src/set-checks.ts';
@@ -20,12 +20,12 @@ import type { TestTenant } from './test-tenant.ts';
 
 export interface VolumeSet {
   name: string;
-  /** Which finds the forgery; absent for a whole set. */
+  /** The check that finds the forgery; absent for a whole set. */
   check?: SetCheckName;
   make(): { volumes: Buffer[]; anchor: TrustAnchor };
 }
 
-/** The anchor is of when the log had this many leaves. */
+/** The anchor is from when the log had this many leaves. */
 const PINNED = 3;
 
 interface Volume extends PackageRequest {
@@ -33,7 +33,7 @@ interface Volume extends PackageRequest {
   change?: (parts: PackageParts) => void;
 }
 
-/** Seals volumes in turn, each naming the one before. */
+/** Seals volumes in order, each naming the previous one. */
 function seal(volumes: readonly Volume[], of = volumes.length): Members[] {
   const sealed: Members[] = [];
   for (const [i, { tenant, change, ...request }] of volumes.entries()) {
@@ -46,7 +46,7 @@ function seal(volumes: readonly Volume[], of = volumes.length): Members[] {
   return sealed;
 }
 
-/** Approvals and delegations explain calls of any volume. */
+/** Approvals and delegations explain calls in any volume. */
 const isCause = (bytes: Buffer): boolean =>
   bytes.includes('"action":"escalation_approved"') ||
   bytes.includes('"action":"delegation_issued"');
@@ -72,7 +72,7 @@ const packed = (tenant: TestTenant, sealed: readonly Members[]) => ({
 export const whole = (tenant: TestTenant, ...cuts: number[]) =>
   packed(tenant, seal(cutAt(tenant, ...cuts)));
 
-/** What happened after a story, of which the second volume has everything from `cut` on. */
+/** What happened after a story; the second volume has everything from `cut` on. */
 function told(go: (story: Story) => void): { tenant: TestTenant; cut: number; story: Story } {
   const story = aStory();
   go(story);
@@ -254,7 +254,7 @@ export const VOLUME_SETS: readonly VolumeSet[] = [
     },
   },
   {
-    // The record that is repeated names nothing, so its hash does not show what was before it.
+    // The repeated record names no hash, so its own hash does not show what was before it.
     name: 'a stream that went another way before a record that nobody can read',
     check: 'set.streams',
     make: () => {
@@ -279,7 +279,7 @@ export const VOLUME_SETS: readonly VolumeSet[] = [
       const { tenant, cut, story } = told(unreadEnd);
       const { one } = story;
       const { seq } = one;
-      // As if another call had come before it, of which its writer signed no more than the hash.
+      // As if another call had come before it, of which its writer signed only the hash.
       Object.assign(one, { seq: seq - 2, head: tenant.leaves.at(-1)?.header.prev_head });
       tenant.decide(one, { tool_name: 'delete_file' });
       const [other] = one.waiting.splice(0);
@@ -330,7 +330,7 @@ export const VOLUME_SETS: readonly VolumeSet[] = [
   },
 ];
 
-/** A batch that ends with a record that nobody can read. */
+/** A batch that ends with an unreadable record. */
 function unreadEnd(
   { tenant, one }: Pick<Story, 'tenant' | 'one'>,
   given: Parameters<TestTenant['decide']>[1] = {},
@@ -350,7 +350,7 @@ function useTwice(cut: (tenant: TestTenant, cut: number) => Volume[]) {
   return packed(tenant, seal(cut(tenant, at)));
 }
 
-/** The last volume says which record was before. */
+/** The last volume says which record came before. */
 function showing(volumes: Volume[], stream: string, record: Buffer | undefined): Volume[] {
   const change = ({ proofs }: PackageParts) => {
     proofs.boundaries.push({ stream, record: String(record) });

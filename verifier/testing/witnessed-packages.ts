@@ -25,7 +25,7 @@ const AT = 1_767_323_045;
 const witness = (name: string) => ({ name, ...anEd25519Key(`witness-${name}`) });
 const NAMED = ['w1', 'w2', 'w3'];
 
-/** Of whom more than half have to cosign. */
+/** More than half of these must cosign. */
 export const WITNESSES = NAMED.map(witness).map(({ name, jwk }) => ({ name, key: jwk }));
 
 /** A witness's line for a note. */
@@ -36,7 +36,7 @@ export function cosign(note: string, by: string): string {
 interface Given {
   tenant: TestTenant;
   parts: PackageParts;
-  /** Has these witnesses cosign a checkpoint; the line says that it is of `size`. */
+  /** Has these witnesses cosign a checkpoint; the line claims to be for `size`. */
   cosign(note: string, size: number, by: readonly string[]): void;
 }
 

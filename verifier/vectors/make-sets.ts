@@ -1,4 +1,7 @@
-/** `npm run vectors` writes, beside single packages, sets of volumes that belong together or not. */
+/**
+ * `npm run vectors` writes, beside single packages, sets of volumes that belong together, and
+ * others that do not.
+ */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +10,7 @@ import { VOLUME_SETS } from '../testing/volume-sets.ts';
 /** An entry of index.json. */
 interface SetVector {
   name: string;
-  /** In the order in which they are given. */
+  /** In the given order. */
   packages: string[];
   anchor: string;
   verdict: 'VERIFIED' | 'NOT_VERIFIED';

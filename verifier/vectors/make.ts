@@ -1,7 +1,7 @@
 /**
- * `npm run vectors`: writes the packages that every verifier of the format can be tried on: good ones
- * of each kind, and one forgery for each attack. Signatures of bundles (ES256) differ each time; all
- * else comes out the same.
+ * `npm run vectors`: writes packages on which every verifier of the format can be tested: good ones
+ * of each kind, and one forgery for each attack. Signatures of bundles (ES256) differ each time;
+ * everything else is reproducible.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';

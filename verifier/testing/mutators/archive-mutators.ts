@@ -145,7 +145,7 @@ const traversal: Mutator = {
   },
 };
 
-/** Fields that encode the same value differently, or that nobody reads. */
+/** Fields that encode the same value differently, or that no reader uses. */
 function otherWriting(size: number, random: Random): Partial<Record<Field, string | Buffer>> {
   const octal = size.toString(8);
   const binary = Buffer.alloc(12);

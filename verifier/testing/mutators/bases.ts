@@ -44,7 +44,7 @@ function aRestored(): Base {
   return baseOf('a log that was restored', tenant, {}, anchor);
 }
 
-/** Of three witnesses two cosigned: one less is not enough. */
+/** Two of three witnesses cosigned: with one fewer there is no quorum. */
 function aWitnessed(): Base {
   const { tenant } = aStory('witnessed');
   const [end, size] = [6, 8];
@@ -62,7 +62,7 @@ function aWitnessed(): Base {
   return { name: 'witnesses', parts, members: sealPackage(parts, signer), anchor, signer };
 }
 
-/** A stream that nobody can read just before the package, and in it. */
+/** A stream with unreadable records just before the package, and in it. */
 function anUnread(): Base {
   const { tenant, one } = aStory('unread');
   tenant.decide(one);
@@ -72,7 +72,7 @@ function anUnread(): Base {
   one.ship();
   tenant.wait(60);
   const request = { start: tenant.leaves.length, from: tenant.now() };
-  // A statement of a writer who is not in the package could be anything.
+  // A statement about a writer that is not in the package could say anything.
   tenant.writers = tenant.writers.filter(({ statement }) => statement.stream === one.id);
   tenant.decide(one);
   one.addUnreadable(Buffer.from('nothing again'));
@@ -80,7 +80,7 @@ function anUnread(): Base {
   return baseOf('behind records that nobody can read', tenant, request);
 }
 
-/** @returns those that a run begins with; making them costs some signatures */
+/** @returns those with which a run begins; making them costs some signatures */
 export function makeBases(): Base[] {
   const { tenant } = aFullStory();
   const other = aFullStory('other').tenant;

@@ -1,6 +1,6 @@
 /**
- * Mutations of what members hold: their bytes, their lines, their order, and the records and batches
- * that an issuer signs anew.
+ * Mutations of what members contain: their bytes, their lines, their order, and the records and
+ * batches that an issuer signs anew.
  */
 import { type Members, sealPackage, streamsOf } from '../package-builder.ts';
 import { packChanged, packed, signChanged } from './members.ts';
@@ -48,7 +48,7 @@ const order: Mutator = {
   },
 };
 
-/** The issuer signs the manifest over whatever comes out. */
+/** The issuer signs the manifest over whatever results. */
 function signedAnew(name: string, change: (base: Base, random: Random) => Base['parts']): Mutator {
   return {
     name,
@@ -58,7 +58,7 @@ function signedAnew(name: string, change: (base: Base, random: Random) => Base['
         try {
           parts.manifest.streams = streamsOf(parts.events);
         } catch {
-          // What is left of a record says nothing: the manifest stays as it was.
+          // What is left of a record proves nothing: the manifest stays as it was.
         }
       }
       const members = sealPackage(parts, base.signer);
@@ -111,7 +111,7 @@ const shownBefore = signedAnew('', (base, random) => {
   return parts;
 });
 
-/** Of one stream alone: those of several come in any order. */
+/** Within one stream: records of several may come in any order. */
 const boundaries: Mutator = {
   name: 'boundaries, signed anew',
   mutate: (base, random, bases) => {
@@ -142,9 +142,9 @@ const exchanged: Mutator = {
   },
 };
 
-/** What an issuer may write otherwise: what is said of keys, and who witnessed what. */
+/** What an issuer may state differently: facts about keys, and who witnessed what. */
 const FREE = /^(manifest\.dsse|keys)\.json$|^witness/;
-/** What is as good from another package of the same tenant: signed later, over the same. */
+/** Equally valid from another package of the same tenant: signed later, over the same content. */
 const FREE_IN_TENANT = /^(checkpoints|bundles|payloads)/;
 
 const exchangedAndSigned: Mutator = {
@@ -163,7 +163,7 @@ const anotherAnchor: Mutator = {
     const { anchor } = pick(bases, random);
     if (anchor.tenant_id === base.anchor.tenant_id) return undefined;
     const { bytes } = packed(base.members);
-    // As it is, or said to be of this tenant, or of its log as well.
+    // Unchanged, or with this tenant named in it, or this tenant's log as well.
     const way = random(16);
     if (way > 1) return { bytes, anchor };
     const { tenant_id, log } = base.anchor;

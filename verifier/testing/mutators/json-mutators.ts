@@ -88,7 +88,7 @@ const fields: Mutator = {
   },
 };
 
-/** Fields bound by writers, other keys and the log; the issuer may choose the rest. */
+/** Fields that are bound by writers, other keys or the log; the issuer may choose the rest. */
 const fieldsSigned: Mutator = {
   name: 'fields, signed anew',
   mutate: (base, random) => {
@@ -110,7 +110,7 @@ const streams: Mutator = {
   },
 };
 
-/** Repeats an object's first key in front of it: two readers may each take another one. */
+/** Repeats an object's first key in front of it: two readers may use different ones. */
 function withKeyTwice(text: string, random: Random): string {
   const starts = [...text.matchAll(/\{"([a-z_0-9]+)":/g)];
   if (starts.length === 0) return `${text} `;

@@ -16,7 +16,7 @@ export interface Base {
 /** A mutated package. */
 export interface Mutated {
   bytes: Buffer;
-  /** Set when it is verified against another anchor than its own. */
+  /** Set if it is verified against another anchor than its own. */
   anchor?: TrustAnchor;
 }
 

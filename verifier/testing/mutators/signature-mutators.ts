@@ -24,7 +24,7 @@ const manifests: Mutator = {
     const [own] = envelope.signatures;
     const [theirs] = envelopeOf(pick(bases, random)).signatures;
     if (!own || !theirs || theirs.sig === own.sig) return undefined;
-    // With their key's id or under its own.
+    // With their key's id, or under its own.
     const signature = random(2) === 0 ? theirs : { ...theirs, keyid: own.keyid };
     const swapped = Buffer.from(canonicalize({ ...envelope, signatures: [signature] }));
     return packChanged(base, withContent(base.members, manifest, swapped));
@@ -92,7 +92,7 @@ const checkpoints: Mutator = {
     const [body = ''] = String(content).split('\n\n');
     const [, line = ''] = String(theirs).split('\n\n');
     const [origin = ''] = body.split('\n');
-    // Their line unchanged, or under the name of this log.
+    // With their line unchanged, or under the name of this log.
     const signed = random(2) === 0 ? line : line.replace(/^\u2014 \S+/, `\u2014 ${origin}`);
     const swapped = Buffer.from(`${body}\n\n${signed}`);
     return signChanged(base, withContent(base.members, name, swapped));

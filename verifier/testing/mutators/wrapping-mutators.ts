@@ -84,10 +84,12 @@ const gzip: Mutator = {
 };
 
 const EMPTY = Buffer.alloc(0);
-/** A mebibyte of zeros that another can follow. */
+/** A mebibyte of zeros, which another can follow. */
 const ZEROS = deflateRawSync(Buffer.alloc(MIB), { level: 9, finishFlush: zlib.Z_FULL_FLUSH });
 
-/** An archive's beginning, then as many mebibytes of zeros, which end as a gzip should or break off. */
+/**
+ * An archive's beginning, then this many mebibytes of zeros, which end like a gzip or are cut off.
+ */
 function zeros(start: Buffer, mebibytes: number): Buffer {
   const first = deflateRawSync(start, { finishFlush: zlib.Z_FULL_FLUSH });
   const body = Array.from({ length: mebibytes }, () => ZEROS);
@@ -210,7 +212,7 @@ const document: Mutator = {
   },
 };
 
-/** Whether an edit was one of blanks alone. */
+/** Whether an edit only concerned blanks. */
 function isSameDocument(good: Buffer, edited: Buffer): boolean {
   try {
     const [one, other]: unknown[] = [good, edited].map((bytes) => JSON.parse(String(bytes)));
