@@ -1,8 +1,8 @@
 /**
  * The thread's engines: one for our own patterns and one for tenants', so that nothing a tenant
- * writes evicts the others' compiled sets. A set is compiled on demand and may be dropped at any
- * time, since memory is bounded: the least recently used sets are dropped, and an engine whose
- * memory has grown, or that has trapped, is replaced.
+ * writes evicts our compiled sets. A set is compiled on demand and may be dropped at any time,
+ * since memory is bounded: the least recently used sets are dropped, and an engine whose memory has
+ * grown, or that has trapped, is replaced.
  */
 import { LRUCache } from 'lru-cache';
 import {
