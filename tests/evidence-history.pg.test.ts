@@ -270,7 +270,7 @@ it('keys that follow, a witness, an announced restore and a revocation are told 
     const args = ['announce-restore', '--reason', 'a disk'];
     expect(await runControlPlaneCommand(args, controlPlaneEnv, out), said.join()).toBe(0);
   });
-  expect(said.join()).toContain('the log goes on as epoch 2');
+  expect(said.join()).toContain('the log continues as epoch 2');
   dataPlane = await startService({ env: dataPlaneEnv, dataDir });
   await act();
   await vi.waitFor(async () => {
