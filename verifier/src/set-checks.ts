@@ -249,8 +249,8 @@ const isSame = (
 ): boolean => one.epoch === other.epoch && one.seq === other.seq;
 
 /**
- * `set.approvals`: no approval covers calls in two volumes. A repetition of the same call is no
- * second use.
+ * `set.approvals`: no approval covers calls in two volumes. The same call repeated is not a second
+ * use.
  */
 function createApprovalUses(tally: Tally<SetCheckName>) {
   const uses = new Map<string, { hash: string; file: number }>();

@@ -42,7 +42,7 @@ function lie(name: string, { stage, pinned = PINNED, change }: Lie, check?: Chec
   };
 }
 
-/** A true restore to the fourth leaf. */
+/** A real restore to the fourth leaf. */
 function restore(tenant: TestTenant): void {
   tenant.restoreTo(4);
   callSomewhereElse(tenant);

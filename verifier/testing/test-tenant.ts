@@ -264,7 +264,7 @@ export class TestTenant {
     });
   }
 
-  /** What an administrator did. */
+  /** An administrator's action. */
   act(action: string, target: string, details: Record<string, unknown>): void {
     this.admin.add({
       type: 'admin_action',

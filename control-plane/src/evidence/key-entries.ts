@@ -10,7 +10,7 @@ export const EVIDENCE_PURPOSES = [
 ] as const satisfies ServiceKeyPurpose[];
 export type EvidencePurpose = (typeof EVIDENCE_PURPOSES)[number];
 
-/** The service's keys of these purposes, the oldest first, each with its signing period. */
+/** The service's keys of these purposes, oldest first, each with its signing period. */
 export async function listKeyEntries(
   serviceKeys: Pick<ServiceKeys, 'listKeys'>,
   wanted: readonly EvidencePurpose[] = EVIDENCE_PURPOSES,

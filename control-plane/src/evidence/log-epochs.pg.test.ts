@@ -1,4 +1,6 @@
-/** Log epochs that begin while the log grows on two replicas, and what they say of what was lost. */
+/**
+ * Log epochs that begin while the log grows on two replicas, and what they say about what was lost.
+ */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import {
   isCheckpointSignedBy,
@@ -108,7 +110,7 @@ describe('a log epoch', () => {
           for (const { grow } of replicas) await grow(tenantId);
 
           const epochs = await readEpochs(scope);
-          // Two announcements, each after the other.
+          // Two announcements, one after the other.
           expect(epochs.map(({ statement }) => statement.epoch)).toEqual([2, 3]);
           const checkpoints = await readCheckpoints(scope);
           const last = checkpoints.at(-1) ?? expect.unreachable();
@@ -135,7 +137,7 @@ describe('a log epoch', () => {
             const { epoch, restored } = signed.statement;
             expect(isStatementSignedBy(signer.publicJwk, signed)).toBe(true);
             expect(restored.epoch).toBe(epoch - 1);
-            // Nothing was signed of the epoch that ended beyond the place that is named.
+            // Nothing of the ended epoch was signed beyond the named position.
             const ended = checkpoints.filter((one) => one.epoch === restored.epoch);
             expect(ended.every(({ size }) => size <= restored.size)).toBe(true);
           }

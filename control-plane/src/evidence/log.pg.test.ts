@@ -1,6 +1,6 @@
 /**
- * The log under ingests and growth that run at once, on two replicas: leaves are numbered without a
- * gap in the order of receipt, and every checkpoint's root, proofs and signature hold.
+ * Concurrent ingests and growth of the log, on two replicas: leaves are numbered without gaps in
+ * the order of receipt, and every checkpoint's root, proofs and signature are valid.
  */
 import { createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { BatchHeader, isBatchSignedBy } from '@governance/shared/audit-batch';
@@ -73,7 +73,9 @@ async function readCheckpoints({ tenantId }: TenantScope) {
   return rows.map((row) => ({ ...row, size: Number(row.size) }));
 }
 
-/** What data planes ship at once, while the log grows: batches of these sizes, a list a stream. */
+/**
+ * What data planes ship at once while the log grows: batches of these sizes, one list per stream.
+ */
 const shipments = fc.array(
   fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 6 }),
   { minLength: 1, maxLength: 3 },
@@ -211,7 +213,7 @@ describe('a log', () => {
       }
       await store.thinCheckpoints(at(90));
     });
-    // 00:25 and 00:50 are of one hour, 01:15 and 01:40 of the next.
+    // 00:25 and 00:50 are in one hour, 01:15 and 01:40 in the next.
     expect((await readCheckpoints(scope)).map(({ size }) => size)).toEqual([2, 4]);
   });
 });

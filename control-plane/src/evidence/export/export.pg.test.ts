@@ -1,4 +1,4 @@
-/** Packages as they are asked for, made and downloaded, held against the library's proofs. */
+/** Packages are requested, made and downloaded, and checked with the library's proofs. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
@@ -78,7 +78,7 @@ async function aPlane({ token, scope }: Admin) {
 const hour = { from: new Date(time - 3_600_000).toISOString(), to: new Date(time + 3_600_000) };
 const LAST_HOUR = { from: hour.from, to: hour.to.toISOString() };
 
-/** By package: what its reader had before. */
+/** By package: the reader's earlier anchor. */
 const anchors = new Map<string, TrustAnchor>();
 
 const anchorOf = async (token: string) =>
@@ -114,7 +114,7 @@ async function unpack(archive: Buffer): Promise<Map<string, Buffer>> {
   return members;
 }
 
-/** By an anchor that its reader had before, every check passes. */
+/** With an anchor that its reader had before, every check passes. */
 async function verified(archive: Buffer, anchor: TrustAnchor | undefined): Promise<void> {
   const trust = { anchor: anchor ?? expect.unreachable(), issuers: [] };
   const report = await runChecks(Readable.from([archive]), trust, VOLUME_LIMITS);
@@ -122,7 +122,7 @@ async function verified(archive: Buffer, anchor: TrustAnchor | undefined): Promi
   expect(report).toMatchObject({ verdict: 'VERIFIED', independence: 'independent' });
 }
 
-/** Downloads a volume and reads what every volume has; files and signature have to hold. */
+/** Downloads a volume and reads what every volume has; files and signature must be valid. */
 async function opened(token: string, id: string, number = 1) {
   const answer = await call(`${PACKAGES}/${id}/download?volume=${number}`, { token });
   expect(answer.statusCode).toBe(200);
@@ -164,10 +164,10 @@ describe('a contiguous package', () => {
       one.decide();
       await one.ship();
     }
-    // Cut differently: the batch begins with records that an earlier one has.
+    // Cut differently: the batch begins with records that an earlier one has, too.
     one.decide();
     await one.ship(2);
-    // What nobody can read keeps its place.
+    // An unreadable record keeps its place.
     one.writer.appendRaw(() => Buffer.from([0xff, 0x00]));
     one.decide();
     await one.ship();
@@ -228,7 +228,7 @@ describe('a contiguous package', () => {
     await one.ship();
     const made = await exported(token, { from: at(0), to: LAST_HOUR.to });
     const { manifest, proofs, batches, root } = await opened(token, made.id);
-    // The administrator's registration and requests are of this hour too, and come first.
+    // The administrator's registration and requests fall into this hour, too, and come first.
     expect(manifest.log.start).toBeGreaterThanOrEqual(0);
     const tree = createMerkleTree(proofs.range?.start, proofs.range?.frontier);
     for (const { header, signature } of batches) tree.add(batchLeafHash({ header, signature }));
@@ -335,7 +335,7 @@ describe('a selective package', () => {
       action: 'escalation_approved',
       target: `escalation/${escalation}`,
     });
-    // With everything that was recorded, it is among the records.
+    // Since everything that was recorded is included, it is among the records.
     const all = await exported(token, LAST_HOUR);
     expect((await opened(token, all.id)).members.has('causes.ndjson')).toBe(false);
   });
@@ -426,7 +426,7 @@ describe('packages', () => {
       expect((await call(url, { token: auditor.token })).statusCode).toBe(403);
       expect((await call(url, { token: admin.token })).statusCode).toBe(200);
     }
-    // At rest they are encrypted: a gzip begins with 1f 8b.
+    // They are encrypted at rest: a gzip would begin with 1f 8b.
     const { rows } = await test.superuser.query<{ bytes: Buffer }>(
       'SELECT bytes FROM evidence_chunks WHERE package_id = $1 AND n = 0',
       [own.id],
@@ -447,7 +447,7 @@ describe('packages', () => {
       [scope.tenantId, id, LAST_HOUR.from, LAST_HOUR.to],
     );
     expect((await finished(token, id)).status).toBe('ready');
-    // One that ends its process each time is given up.
+    // A run that kills its process each time is given up.
     await test.superuser.query(
       `UPDATE evidence_packages SET status = 'running', attempts = 3,
          alive_at = now() - interval '1 hour' WHERE id = $1`,

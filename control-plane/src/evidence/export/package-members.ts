@@ -46,7 +46,7 @@ export function createLineMember(name: string) {
 
   return {
     /**
-     * @param text lines, with a line feed between them and none behind
+     * @param text lines, separated by line feeds, without one at the end
      * @throws ExportRefused when a line is longer than verifiers accept
      */
     writeLines,

@@ -1,4 +1,4 @@
-/** Witnesses that keep to C2SP tlog-witness, and some that do not. */
+/** Witnesses that follow C2SP tlog-witness, and some that do not. */
 import {
   isCosignedBy,
   parseCheckpoint,

@@ -176,7 +176,7 @@ function splitFindings(joined: readonly (Joined | null)[], scanner: DlpScanner):
 /** Found by the word before it, with which any call may end. */
 const BY_LABEL: ReadonlySet<string> = new Set(['secret_assignment']);
 
-/** The first texts of the arguments, each with the name of its argument at the top. */
+/** The first texts of the arguments, each with the name of its top-level argument. */
 function textsOf(args: Record<string, unknown>) {
   const found: { name: string; text: string }[] = [];
   let seen = 0;

@@ -3,7 +3,7 @@
  * never leaves memory.
  */
 
-/** Findings that are remembered of an agent (specification 1, section 6). */
+/** Findings remembered per agent (specification 1, section 6). */
 const MAX_SIGHTINGS = 200;
 /** Requesters tracked per agent for calls without a protocol session. */
 const MAX_REQUESTERS = 64;
@@ -32,7 +32,7 @@ interface Piece {
   readonly at: number;
 }
 
-/** A text made of pieces, and where the newest of them begins. */
+/** The joined text of several pieces, and where the newest of them begins. */
 export interface Joined {
   readonly text: string;
   readonly boundary: number;

@@ -50,7 +50,7 @@ interface Tenant {
 }
 
 /**
- * Builds what tells.
+ * Creates the function that raises these alerts.
  *
  * @param now Unix milliseconds
  */

@@ -4,7 +4,7 @@ import { LIST_MEMBERS } from '../../upstream/lists/list-page.ts';
 import { isObject } from '../../upstream/message.ts';
 import type { Said } from '../said.ts';
 
-/** Which member of a list's result holds its items; undefined for what is no list. */
+/** Which member of a list's result holds its items; undefined if it is not a list. */
 export function listMember({ call, part }: Said): string | undefined {
   if (call === null || part.kind !== 'result') return undefined;
   const members: Readonly<Record<string, string>> = LIST_MEMBERS;

@@ -28,7 +28,7 @@ export type ScanAnswer =
 /** Bundles whose scanners a thread keeps. */
 const MAX_PREPARED = 32;
 
-/** Builds what a thread does with a job. Nothing is thrown. */
+/** Creates the function that a thread runs for each job. It never throws. */
 export function createScanJobs(): (job: ScanJob) => ScanAnswer {
   const known = new LRUCache<string, PreparedDlp>({ max: MAX_PREPARED });
   const preparedFor = (settings: string): PreparedDlp => {

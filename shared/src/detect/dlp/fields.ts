@@ -35,7 +35,7 @@ function identifierEnd(text: string, end: number): number {
   return to;
 }
 
-// Closing quotes and brackets, a remark in brackets, a type (`: string =`), then the sign.
+// Closing quotes and brackets, a comment in brackets, a type (`: string =`), then the sign.
 const ASSIGNED =
   /^(?:\\{0,2}["'`\])*_}]){0,3}[ \t]{0,12}(?:\([^()\n]{0,40}\)[ \t]{0,3})?(?:: ?(?:string|String|str|char\*?|text|const)(?:\[\])?[ \t]?(?==))?(?:=>|:=|->|={1,3}|:{1,2}|：|＝|→|⇒|\|)[ \t]{0,12}(?:\*{1,2}[ \t]?)?(?:\r?\n[ \t]{1,16})?/;
 const XML = /^(?:[^<>\n"]{0,40})>[ \t]{0,4}(?:<!\[CDATA\[|<[a-z]{1,6}>)?/;

@@ -1,4 +1,4 @@
-/** A JSON value laid out as one text, so that one scan reads it and a key stands before its value. */
+/** A JSON value laid out as one text, so that one scan reads it and a key precedes its value. */
 
 export interface Leaf {
   /** The complete JSON Pointer. */

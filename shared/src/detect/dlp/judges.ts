@@ -1,4 +1,4 @@
-/** Judges that several patterns share. */
+/** Judges shared by several patterns. */
 import type { Judge, Stretch } from './builtin-pattern.ts';
 import { NOTHING } from './builtin-pattern.ts';
 import { isMonotonous } from './validators/secret-value.ts';

@@ -2,7 +2,7 @@
 import type { Severity } from '../../ledger-record.ts';
 import type { DlpFinding } from '../findings.ts';
 
-/** What a tenant changed of a built-in pattern. */
+/** A tenant's changes to a built-in pattern. */
 export interface BuiltinOverride {
   readonly enabled?: boolean;
   readonly severity?: Severity;

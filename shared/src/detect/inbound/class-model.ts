@@ -10,7 +10,7 @@ import { eachWording, WORDING_COUNT, type Wording } from './wording.ts';
 const WORDINGS = 4_096;
 const SHARING = WORDING_COUNT / WORDINGS;
 const COUNT = CONCEPTS.length;
-/** Weights of one class: its concepts, those near by, and its wordings. */
+/** Weights of one class: its passage's concepts, nearby ones, and its wordings. */
 export const CLASS_FEATURES = 2 * COUNT + WORDINGS;
 const DECODED = conceptNumber('decoded');
 

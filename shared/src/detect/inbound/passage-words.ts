@@ -46,7 +46,7 @@ export class PassageWords {
     this.#to = this.#from;
   }
 
-  /** What was taken is no longer needed. */
+  /** Resets: what was taken is no longer used. */
   forget(): void {
     if (this.#numbers.length > KEPT) this.#numbers = new Int32Array(KEPT);
     this.#from = this.#to = 0;

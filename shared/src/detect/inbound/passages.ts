@@ -96,7 +96,7 @@ class Reader {
   #units: Uint16Array = new Uint16Array(1);
   #toolNames: ReadonlySet<string> | undefined;
   #passages: Passage[] = [];
-  /** By concept: the number of the passage that has it. */
+  /** By concept: the number of the passage that last had it. */
   readonly #seen = new Int32Array(CONCEPTS.length);
   #concepts: number[] = [];
   readonly #hashes = new PassageWords();

@@ -39,7 +39,7 @@ const counts = new Uint32Array(COUNT);
 const ASKING = new Uint8Array(COUNT);
 for (const name of ASKING_CONCEPTS) ASKING[conceptNumber(name)] = 1;
 
-/** A passage with the marks of its form. */
+/** A passage, with its marks. */
 export interface MarkedPassage {
   readonly start: number;
   readonly end: number;
@@ -84,7 +84,7 @@ export function featuresOf(
   return Array.from(features.subarray(0, readFeatures(passages, index, topics)));
 }
 
-/** What the features of one passage weigh, and how many there are. */
+/** The weight of one passage's features, and their number. */
 export function weigh(
   weights: ArrayLike<number>,
   passages: readonly MarkedPassage[],
@@ -97,7 +97,7 @@ export function weigh(
   return { sum, count };
 }
 
-/** @returns how many of `features` are those of the passage */
+/** @returns how many entries of `features` belong to the passage */
 function readFeatures(
   passages: readonly MarkedPassage[],
   index: number,

@@ -34,7 +34,7 @@ export class TrieBuilder {
     this.#symbols = symbols;
   }
 
-  /** How many nodes there are: numbers are below. */
+  /** The number of nodes; all node numbers are below it. */
   get size(): number {
     return this.#children.length;
   }

@@ -20,7 +20,7 @@ const START = 0x51ed27;
  * A passage's words within those of its text: alternately a number for each and one for its stem.
  */
 export interface Wording {
-  /** Good until another text is examined. */
+  /** Valid until another text is examined. */
   readonly words: Int32Array;
   readonly from: number;
   readonly to: number;
@@ -54,7 +54,7 @@ export function sumWording(weights: Int8Array, wording: Wording): number {
   return sum * shareOf(count);
 }
 
-/** @returns how many of `features` are those of the words */
+/** @returns how many entries of `features` belong to the words */
 function readFeatures({ words, from, to }: Wording): number {
   passages += 1;
   if (passages > MAX_NUMBER) {

@@ -30,7 +30,7 @@ const PARTS = wordSet(
 const COUNTS = wordSet('limit count max size quantity total num');
 const FILTERS = wordSet('filter where criteria selector match conditions condition');
 
-/** Paths of a call that are read; each has several forms. */
+/** Paths of a call that are read, at most; each has several forms. */
 const MAX_PATHS = 2_000;
 
 /** For texts that are JSON: characters of a call that are parsed, and how deeply they may nest. */

@@ -146,7 +146,7 @@ function resolve(from: PathForm['from'], first: readonly string[], text: string)
     if (segment !== '..') segments.push(segment);
     else if (segments.length > floor) segments.pop();
     else if (start === 'home') {
-      // Above a home is the folder of all homes.
+      // The parent of a home is the folder of all homes.
       start = 'root';
       segments.push('home');
       floor = 0;
@@ -188,7 +188,7 @@ export function asHome({ from, segments }: PathForm): PathForm | undefined {
   return { from: 'home', segments: path.slice(2) };
 }
 
-/** How many segments lead to a path; the drive is none, and a home is one. */
+/** The number of segments of a path; a drive counts as none, a home as one. */
 export function depthOf({ from, segments }: PathForm): number {
   if (from === 'home') return segments.length + 1;
   return /^[a-z]:$/.test(segments[0] ?? '') ? segments.length - 1 : segments.length;

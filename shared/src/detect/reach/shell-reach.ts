@@ -14,7 +14,7 @@ export interface ShellReach {
 
 /** A longer one is not read. */
 export const MAX_SHELL_LENGTH = 64 * 1024;
-/** `sudo`, `docker exec` and the like before one command. */
+/** Limit of `sudo`, `docker exec` and the like before one command. */
 const MAX_WRAPPERS = 8;
 /** Command lines within command lines. */
 const MAX_DEPTH = 4;

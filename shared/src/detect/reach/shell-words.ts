@@ -68,7 +68,7 @@ export function readShellCommands(line: string): ShellCommand[] {
       const end = line.indexOf('\n', at);
       at = end < 0 ? line.length : end - 1;
     } else if (sign === '>' || sign === '<') {
-      // `2>` and `&>`: the number is no word.
+      // `2>` and `&>`: the number is not a word.
       if (word !== null && /^[0-9]$/.test(word)) word = null;
       endWord();
       if (sign === '>') isRedirected = true;

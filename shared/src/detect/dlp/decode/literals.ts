@@ -230,7 +230,7 @@ function isSpace(unit: number): boolean {
   return SPACES.test(String.fromCharCode(unit));
 }
 
-/** What a dot of an expression does not match. */
+/** The characters that an expression's dot does not match. */
 function isLineEnd(unit: number): boolean {
   return unit === LINE_FEED || unit === 0x0d || unit === 0x2028 || unit === 0x2029;
 }

@@ -50,7 +50,7 @@ it('reads the literals of a text, always', () => {
   fc.assert(
     fc.property(fc.array(part, { maxLength: 40 }), (parts) => {
       const text = parts.join('');
-      // What is read before is no part of it.
+      // Text that was read before is not part of it.
       read('"'.repeat(text.length + 20));
       expect(read(text)).toEqual(matched(text));
     }),

@@ -55,7 +55,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): View {
   const disguiseOf = ({ start, end }: Stretch): readonly string[] => {
     const names: string[] = [];
     const last = editBefore(end - 1);
-    // A long stretch may hold thousands of edits; their names are few.
+    // A long stretch may contain thousands of edits, but few names.
     for (let i = Math.max(0, editBefore(start)); i <= last && i < editBefore(start) + 200; i++) {
       const edit = kept[i];
       if (!edit) break;
