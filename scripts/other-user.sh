@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The README's two steps as an ordinary user on a clean clone: install, start, first answer, demo.
-# Run as root; it makes a user for the occasion and removes it.
+# Run as root; it creates a temporary user and removes it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ "$(id -u)" = 0 ] || { echo "run as root: it switches to an ordinary user" >&2; exit 1; }

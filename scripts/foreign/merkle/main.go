@@ -1,5 +1,5 @@
-// Prints what golang.org/x/mod/sumdb/tlog makes of the leaves "leaf 0", "leaf 1" and so on, from which
-// shared/src/evidence/merkle-vectors.json was made: of each size the root, and SHA-256 over every
+// Prints the results of golang.org/x/mod/sumdb/tlog for the leaves "leaf 0", "leaf 1" and so on, from which
+// shared/src/evidence/merkle-vectors.json was made: for each size the root, and SHA-256 over every
 // inclusion proof and then every consistency proof, each a line of hexadecimal.
 package main
 

@@ -1,4 +1,4 @@
-// Calls every gateway path that it is given, and prints one JSON line a check.
+// Calls every gateway path it is given, and prints one JSON line per check.
 //
 // client go-sdk|mcp-go basic|oauth, with GATEWAY, CLIENT_ID, CLIENT_SECRET and PATHS (JSON: path to
 // the prefix of its tools' names) in the environment.
@@ -25,7 +25,7 @@ import (
 
 var clientID, clientSecret = os.Getenv("CLIENT_ID"), os.Getenv("CLIENT_SECRET")
 
-// session is what both libraries can do with one gateway path.
+// session has the operations that both libraries support on one gateway path.
 type session interface {
 	list(ctx context.Context) ([]string, error)
 	call(ctx context.Context, tool string, arguments map[string]any) (string, error)
