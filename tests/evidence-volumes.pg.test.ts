@@ -27,7 +27,7 @@ const scope = {
 
 type Admin = Awaited<ReturnType<typeof aTenantAdmin>>;
 
-/** A data plane that has shipped two batches, of which the second repeats what the first had. */
+/** A data plane that has shipped four batches, each of which repeats what the one before it had. */
 async function recorded({ token, scope: { tenantId } }: Admin): Promise<void> {
   const issued = await call('/api/v1/admin/data-plane-tokens', { token, body: { label: 'x' } });
   const root: string = issued.json().token;
@@ -39,7 +39,7 @@ async function recorded({ token, scope: { tenantId } }: Admin): Promise<void> {
   const { revision } = await controlPlane.bundles.requestBuild(tenantId);
   const writer = createWriter(tenantId, deploymentId, keys.signingKey);
   writer.boot();
-  for (const from of [0, 2]) {
+  for (const from of [0, 2, 8, 14]) {
     for (let i = 0; i < 3; i++) {
       const decision = aDecision({ bundle_revision: revision });
       writer.append(decision);
