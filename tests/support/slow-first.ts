@@ -21,7 +21,7 @@ export class SlowFirst extends BaseSequencer {
     const ordered = await super.sort(files);
     // A process is shared only by files that follow each other.
     const rank = (file: TestSpecification) =>
-      file.project.config.isolate ? (isSlow(file) ? 0 : 1) : 2;
+      (file.project.config.isolate ? 0 : 2) + (isSlow(file) ? 0 : 1);
     return ordered.toSorted((a, b) => rank(a) - rank(b));
   }
 }
