@@ -23,7 +23,11 @@ const within = (shapes: readonly Shape[], [before = '', after = '']: readonly st
   }));
 
 export async function startHostileService() {
-  const service = await startService({ readyTimeoutMs: 180_000 });
+  const service = await startService({
+    readyTimeoutMs: 180_000,
+    // A call that escalates waits for a person, and nobody is there.
+    env: { SERVICE_HOLD_WAIT_SECONDS: '1' },
+  });
   try {
     return { ...(await readersOf(service)), stop: service.dispose };
   } catch (error) {
@@ -38,6 +42,8 @@ async function readersOf({ url, adminPassword, child }: Awaited<ReturnType<typeo
   const server = { server_id: 'up', transport: 'streamable-http', url: 'http://127.0.0.1:9/mcp' };
   await admin.post('/api/v1/mcp-servers', server);
   await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
+  // Long lists would escalate.
+  await admin.patch('/api/v1/admin/blast-radius', { bulk_action_threshold: 1_000_000 });
   const role = await admin.post<{ id: string }>('/api/v1/roles', {
     name: 'all',
     permissions: ['*:*'],
