@@ -2,7 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { SlowFirst } from './tests/support/slow-first.ts';
 
 /** Files that share one process a worker: to load the product anew costs each three seconds of CPU. */
-const SHARED = ['control-plane/**/*.pg.test.ts', '{shared,data-plane}/**/*.test.ts'];
+const SHARED = ['control-plane/**/*.pg.test.ts', '{shared,data-plane,tests}/**/*.test.ts'];
 /** They replace a module or the environment for themselves. */
 const APART = [
   'control-plane/src/auth/auth-routes.pg.test.ts',
@@ -36,7 +36,7 @@ export default defineConfig({
           ...every,
           name: 'apart',
           include: [
-            '{policies,verifier,prisma,scripts,bench,tests}/**/*.test.ts',
+            '{policies,verifier,prisma,scripts,bench}/**/*.test.ts',
             'control-plane/**/!(*.pg).test.ts',
             ...APART,
           ],
