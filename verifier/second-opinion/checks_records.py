@@ -71,7 +71,10 @@ def events_schema(evidence: Evidence) -> Tally:
     tally = Tally()
     for record in evidence.package.events:
         location = f"events.ndjson line {record.line}"
-        if record.is_unread:
+        if record.is_too_large:
+            detail = "a record is too large to be shown: its place and its hash are"
+            tally.warn(detail, location)
+        elif record.is_unread:
             tally.warn("a record was kept that its receiver could not read", location)
         else:
             fault = record.schema_fault

@@ -236,3 +236,14 @@ PAYLOAD = record(
 WITNESS = record({"size": COUNT, "cosignature": string(1_000)})
 
 UNREAD = record({"unread_record": string()})
+
+# A larger record is shown by its size and the end of its hash.
+MAX_SHOWN_BYTES = 512 * 1024
+
+LARGE = record(
+    {
+        "large_record": record(
+            {"size": integer(MAX_SHOWN_BYTES + 1), "state": sha256, "rest": string(84)}
+        )
+    }
+)

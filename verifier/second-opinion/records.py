@@ -7,14 +7,16 @@ from typing import Any
 
 import strict_json
 from canonical import canonicalize
+from large_record import large_record_hash
 from merkle import leaf_hash
-from package_forms import UNREAD
+from package_forms import LARGE, UNREAD
 from record_forms import PLACED, ledger_record
 from shapes import FormError, matches
 from signatures import from_base64
 
 MAX_RECORD_BYTES = 256 * 1024
 _UNREAD_START = b'{"unread_record":'
+_LARGE_START = b'{"large_record":'
 
 
 @dataclass
@@ -25,6 +27,8 @@ class Record:
     placed: dict[str, Any] | None = None
     valid: dict[str, Any] | None = None
     is_unread: bool = False
+    # It is unread, and its bytes are not shown.
+    is_too_large: bool = False
     canonical_fault: str | None = None
     schema_fault: str | None = None
     # Set for an event: its line, its batch and its place there, and its chain's faults.
@@ -41,6 +45,8 @@ def read_record(data: bytes) -> Record:
     """Reads a line of records."""
     if data.startswith(_UNREAD_START):
         return _read_unread(data)
+    if data.startswith(_LARGE_START):
+        return _read_large(data)
     record = Record(leaf_hash(data))
     try:
         if len(data) > MAX_RECORD_BYTES:
@@ -85,6 +91,19 @@ def _read_unread(data: bytes) -> Record:
         fault = "the record can be read, and is said to be unreadable"
         return Record(leaf_hash(inner), schema_fault=fault)
     return Record(leaf_hash(inner), is_unread=True)
+
+
+def _read_large(data: bytes) -> Record:
+    """A record that no line can hold: its size alone says that nobody could read it."""
+    try:
+        value = strict_json.parse(data, max_depth=2, max_nodes=16)
+    except strict_json.StrictJsonError:
+        value = None
+    digest = large_record_hash(value["large_record"]) if matches(LARGE, value) else None
+    if digest is None:
+        fault = "the line is no record"
+        return Record(leaf_hash(data), canonical_fault=fault, schema_fault=fault)
+    return Record(digest, is_unread=True, is_too_large=True)
 
 
 def _is_readable(data: bytes) -> bool:

@@ -10,6 +10,7 @@ import { recordHash } from '@governance/shared/hash-chain';
 import type { Forgery } from './forgery.ts';
 import { SELECTIVE } from './good-packages.ts';
 import { KEY_FORGERIES } from './key-forgeries.ts';
+import { LARGE_RECORD_FORGERIES } from './large-record-forgeries.ts';
 import {
   aPackage,
   type Members,
@@ -401,6 +402,7 @@ export const FORGERIES: readonly Forgery[] = [
     tenant.logEpoch = 2;
     return undefined;
   }),
+  ...LARGE_RECORD_FORGERIES,
   ...RESTORE_FORGERIES,
   ...KEY_FORGERIES,
   {

@@ -1,4 +1,5 @@
 /** One good package of each kind, with the anchor that it is verified against. */
+import { MAX_SHOWN_BYTES } from '@governance/shared/evidence/large-record';
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import {
   aPackage,
@@ -95,6 +96,24 @@ export const GOOD_PACKAGES: readonly GoodPackage[] = [
       tenant.act('policy_created', 'policy', { ['k'.repeat(9_000)]: 1 });
       tenant.act('policy_created', 'policy', JSON.parse('{"__proto__":{"a":1}}'));
       const bytes = aPacked(tenant, { anchorSizes: [PINNED] });
+      return { bytes, anchor: tenant.anchor(PINNED) };
+    },
+  },
+  {
+    name: 'with records that are too large for a line, and behind one',
+    make: () => {
+      const { tenant, one } = aFullStory();
+      one.addUnreadable(Buffer.alloc(MAX_SHOWN_BYTES + 1, 'x'));
+      one.ship();
+      tenant.wait(60);
+      const [from, start] = [tenant.now(), tenant.leaves.length];
+      // The end of the hash takes one block, or two.
+      for (const more of [1, 54, 55, 56, 63, 64]) {
+        one.addUnreadable(Buffer.alloc(MAX_SHOWN_BYTES + more, 'y'));
+      }
+      tenant.decide(one);
+      one.ship();
+      const bytes = aPacked(tenant, { anchorSizes: [PINNED], start, from });
       return { bytes, anchor: tenant.anchor(PINNED) };
     },
   },

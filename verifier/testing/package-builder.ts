@@ -24,6 +24,7 @@ import {
   type PayloadLine,
   type WitnessLine,
 } from '@governance/shared/evidence/evidence-package';
+import { describeLargeRecord, MAX_SHOWN_BYTES } from '@governance/shared/evidence/large-record';
 import {
   createMerkleTree,
   planConsistency,
@@ -165,7 +166,13 @@ function isReadable(bytes: Buffer): boolean {
 }
 
 const unread = (bytes: Buffer): Buffer =>
-  Buffer.from(canonicalize({ unread_record: bytes.toString('base64') }));
+  Buffer.from(
+    canonicalize(
+      bytes.length > MAX_SHOWN_BYTES
+        ? describeLargeRecord(bytes)
+        : { unread_record: bytes.toString('base64') },
+    ),
+  );
 
 function recordsOf(tenant: TestTenant): Stored[] {
   return tenant.leaves.flatMap(({ header, records }, leafIndex) => {

@@ -10,6 +10,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatchHeader, isBatchSignedBy, type SignedBatch } from '@governance/shared/audit-batch';
 import { findForbidden } from '@governance/shared/data-plane-records';
 import { AppError } from '@governance/shared/errors';
+import { MAX_SHOWN_BYTES } from '@governance/shared/evidence/large-record';
 import { recordHash } from '@governance/shared/hash-chain';
 import {
   type LedgerRecord,
@@ -28,11 +29,6 @@ import { readUsualRecord } from './record-pattern.ts';
 /** A data plane ships at most 500; the rest is room for catching up. */
 export const MAX_BATCH_RECORDS = 5_000;
 export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
-/**
- * Of a record that is kept unread. In a package it is base64 in one line, which verifiers read up to
- * 1 MiB: a larger one would spoil every export that has it.
- */
-const MAX_KEPT_BYTES = 2 * MAX_RECORD_BYTES;
 
 /**
  * About 1 ms of work, a few for large records: the same thread serves all other requests, in
@@ -179,7 +175,7 @@ function checkRecord(
   }
   // Unreadable bytes take the place that the signed header gives them. The first record of an epoch
   // must be readable: without its `previous` a new epoch cannot be told from a fork.
-  if (bytes.byteLength > MAX_KEPT_BYTES)
+  if (bytes.byteLength > MAX_SHOWN_BYTES)
     throw refuseRecord(seq, 'is larger than evidence can show');
   const isReadable = bytes.byteLength <= MAX_RECORD_BYTES;
   const envelope = isReadable ? readEnvelope(bytes) : undefined;

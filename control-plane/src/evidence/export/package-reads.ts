@@ -1,6 +1,8 @@
 /** The content of a volume, read in its tenant's transaction. */
 import { unpackArchive } from '@governance/shared/bundle-archive';
 import { canonicalize } from '@governance/shared/canonical-json';
+import { describeLargeRecord, MAX_SHOWN_BYTES } from '@governance/shared/evidence/large-record';
+import { RECORD_JSON } from '@governance/shared/ledger-record';
 import { MAX_KEY_LENGTH } from '@governance/shared/strict-json';
 import { readSignedMembers } from '../../bundles/bundle-content.ts';
 import { QUARANTINED } from '../../chain/ledger-columns.ts';
@@ -217,7 +219,7 @@ function toPackaged({ seq, subject_id, prev_hash, bytes, ...row }: RawRecord): P
  * longer keys. Such a record has this many brackets, or a line of that length; hardly any other
  * does.
  */
-const DEEP = /^(?:[^{[\n]*[{[]){33}/m;
+const DEEP = new RegExp(`^(?:[^{[\\n]*[{[]){${RECORD_JSON.maxDepth + 1}}`, 'm');
 
 /** @param lines records in canonical form */
 export function mayBeUnreadable(lines: string): boolean {
@@ -232,7 +234,7 @@ export function mayBeUnreadable(lines: string): boolean {
 }
 
 /**
- * Verbatim; unreadable bytes as base64. What was quarantined because an earlier version could not
+ * Verbatim; unreadable bytes as base64, and by their hash where a line cannot hold them. What was quarantined because an earlier version could not
  * read it counts by its content: readers look for the bundle that it names.
  */
 function readLine(type: string, bytes: Buffer): Pick<PackagedRecord, 'type' | 'text'> {
@@ -242,5 +244,9 @@ function readLine(type: string, bytes: Buffer): Pick<PackagedRecord, 'type' | 't
   }
   const record = readAsVerifiers(bytes);
   if (record) return { type: record.type, text: bytes.toString('utf8') };
-  return { type: QUARANTINED, text: canonicalize({ unread_record: bytes.toString('base64') }) };
+  const shown =
+    bytes.length > MAX_SHOWN_BYTES
+      ? describeLargeRecord(bytes)
+      : { unread_record: bytes.toString('base64') };
+  return { type: QUARANTINED, text: canonicalize(shown) };
 }

@@ -29,8 +29,13 @@ export function checkSchema(): Check {
   const tally = createTally('events.schema');
   return {
     name: 'events.schema',
-    event: ({ line, isUnread, faults }) => {
-      if (isUnread) {
+    event: ({ line, isUnread, isTooLarge, faults }) => {
+      if (isTooLarge) {
+        tally.warn(
+          'a record is too large to be shown: its place and its hash are',
+          lineOf(events, line),
+        );
+      } else if (isUnread) {
         tally.warn('a record was kept that its receiver could not read', lineOf(events, line));
       } else if (faults.schema === undefined) tally.ok();
       else tally.fail(faults.schema, lineOf(events, line));

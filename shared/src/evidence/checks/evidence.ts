@@ -106,6 +106,8 @@ export interface RecordRead {
   record: LedgerRecord | null;
   /** The control plane kept it without being able to read it. */
   isUnread: boolean;
+  /** It is unread, and too large for a package: its bytes are not shown. */
+  isTooLarge?: true;
   faults: { strict?: string; canonical?: string; schema?: string };
 }
 

@@ -7,6 +7,7 @@ import { checkRecord, MAX_RECORD_BYTES, parseRecord, RECORD_JSON } from '../../l
 import { type JsonWriting, parseStrictJson } from '../../strict-json.ts';
 import { Epoch, Id, Sha256Hex, Timestamp } from '../../text.ts';
 import { UnreadRecord } from '../evidence-package.ts';
+import { hashOfLargeRecord, LargeRecord } from '../large-record.ts';
 import type { RecordPlace, RecordRead } from './evidence.ts';
 
 /** What places a record, whatever else it contains. */
@@ -26,11 +27,14 @@ const Place = z.looseObject({
 /** For a record in a package. */
 const RECORD_LIMITS = { bytes: MAX_RECORD_BYTES, nodes: RECORD_JSON.maxNodes };
 const UNREAD = Buffer.from('{"unread_record":');
+const LARGE = Buffer.from('{"large_record":');
 
 /** @param bytes of the line, caller-controlled */
 export function readRecordLine(bytes: Uint8Array): RecordRead {
   const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return line.subarray(0, UNREAD.length).equals(UNREAD) ? readUnread(bytes) : readRecord(bytes);
+  if (line.subarray(0, UNREAD.length).equals(UNREAD)) return readUnread(bytes);
+  if (line.subarray(0, LARGE.length).equals(LARGE)) return readLarge(bytes);
+  return readRecord(bytes);
 }
 
 /**
@@ -77,6 +81,19 @@ function isCanonical(text: string, value: unknown, writing: JsonWriting): boolea
     return isCanonicalText(text, value, writing);
   } catch {
     return false;
+  }
+}
+
+/** A record that no line can hold: its size alone says that nobody could read it. */
+function readLarge(line: Uint8Array): RecordRead {
+  const nothing = { place: null, record: null };
+  try {
+    const described = LargeRecord.parse(parseStrictJson(line, { maxDepth: 2, maxNodes: 16 }));
+    const hash = hashOfLargeRecord(described);
+    return { ...nothing, hash, isUnread: true, isTooLarge: true, faults: {} };
+  } catch {
+    const faults = { strict: 'the line is no record', schema: 'the line is no record' };
+    return { ...nothing, hash: recordHash(line), isUnread: false, faults };
   }
 }
 
