@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
-import { EvidenceProofs } from '@governance/shared/evidence/evidence-package';
+import { EvidenceProofs, MAX_BOUNDARIES } from '@governance/shared/evidence/evidence-package';
 import { gunzip } from '@governance/shared/evidence/gunzip';
 import { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { readUstar } from '@governance/shared/evidence/ustar';
@@ -20,8 +20,18 @@ import { testControlPlane } from './support/test-control-plane.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-/** What ingest takes; earlier versions took more. */
-const taken = vi.hoisted(() => ({ bytes: 0 }));
+/** What ingest takes (earlier versions took more), and a set's unread records. */
+const taken = vi.hoisted(() => ({ bytes: 0, unread: 1_000_000 }));
+vi.mock('@governance/shared/evidence/evidence-package', async (original) => {
+  const real = await original<typeof import('@governance/shared/evidence/evidence-package')>();
+  const SET_LIMITS = {
+    ...real.SET_LIMITS,
+    get unread() {
+      return taken.unread;
+    },
+  };
+  return { ...real, SET_LIMITS };
+});
 vi.mock('@governance/shared/evidence/large-record', async (original) => {
   const real = await original<typeof import('@governance/shared/evidence/large-record')>();
   return {
@@ -267,17 +277,35 @@ it('a record that nests deeper than verifiers read is kept unread, also where it
   const { token } = admin;
   const one = await aWriter(admin);
   const deep = Array.from({ length: 40 }).reduce<unknown>((inner) => [inner], 1);
-  one.writer.append(aPolicyAlert({ deep }));
+  const alert = aPolicyAlert({ deep });
+  one.writer.append(alert);
   one.decide();
   await one.ship();
   const anchor = await anchorOf(token);
   expect(await findingsOf(await exported(token, {}), anchor)).toEqual([]);
+  const verify = async () => (await call('/api/v1/audit/verify?fresh=true', { token })).json();
+  expect(await verify()).toMatchObject({ valid: true, records_quarantined: 1, records_unread: 0 });
   // As earlier versions stored it.
   const { rowCount } = await test.superuser.query(
-    `UPDATE ledger_records SET type = 'alert' WHERE stream = $1 AND type = 'quarantined'`,
-    [one.deploymentId],
+    `UPDATE ledger_records SET type = 'alert', id = $2, event_time = $3
+     WHERE stream = $1 AND type = 'quarantined'`,
+    [one.deploymentId, alert.id, alert.timestamp],
   );
   expect(rowCount).toBe(1);
+  expect(await verify()).toMatchObject({
+    ...{ valid: true, records_quarantined: 0, records_unread: 1, breaks: [] },
+    streams: expect.arrayContaining([
+      expect.objectContaining({ stream: one.deploymentId, records_unread: 1, valid: true }),
+    ]),
+  });
+  // Its columns are held against it all the same.
+  const rename = (id: string) =>
+    test.superuser.query(`UPDATE ledger_records SET id = $2 WHERE stream = $1 AND type = 'alert'`, [
+      ...[one.deploymentId, id],
+    ]);
+  await rename(uuidv7());
+  expect(await verify()).toMatchObject({ valid: false });
+  await rename(alert.id);
   const volumes = await exported(token, {});
   expect(await findingsOf(volumes, anchor)).toEqual([]);
 });
@@ -343,6 +371,43 @@ it('a record that is too large for a line, as earlier versions took it, is shown
   one.unread();
   await one.ship();
   expect(await findingsOf(await exported(token, { from }), anchor)).toEqual([]);
+});
+
+it.each([
+  ['in quarantine', false],
+  ['stored as read', true],
+])('an export of more unread records than a set may have (%s) says what to do', async (_name, isStored) => {
+  const admin = await aTenantAdmin();
+  const { token } = admin;
+  const one = await aWriter(admin);
+  const deep = Array.from({ length: 40 }).reduce<unknown>((inner) => [inner], 1);
+  const ask = async () => {
+    const { id } = (await call(PACKAGES, { token, body: scope })).json();
+    return vi.waitFor(
+      async () => {
+        const { status, failure } = (await call(`${PACKAGES}/${id}`, { token })).json();
+        expect(['ready', 'failed']).toContain(status);
+        return failure as string | null;
+      },
+      { timeout: 60_000, interval: 100 },
+    );
+  };
+  for (let n = 0; n < 3; n++) one.writer.append(aPolicyAlert({ deep }));
+  one.decide();
+  await one.ship();
+  const type = isStored ? 'alert' : 'quarantined';
+  await test.superuser.query(
+    `UPDATE ledger_records SET type = $2 WHERE stream = $1 AND type = 'quarantined'`,
+    [one.deploymentId, type],
+  );
+  try {
+    taken.unread = MAX_BOUNDARIES + 3;
+    expect(await ask()).toBeNull();
+    taken.unread = MAX_BOUNDARIES + 2;
+    expect(await ask()).toMatch(/^more than 2 records that cannot be read .* ask for less time$/);
+  } finally {
+    taken.unread = 1_000_000;
+  }
 });
 
 it.each([

@@ -20,7 +20,7 @@ import {
   createUnreadLinks,
   type FollowingRecord,
 } from '@governance/shared/evidence/checks/unread-links';
-import type { EvidenceManifest } from '@governance/shared/evidence/evidence-package';
+import { type EvidenceManifest, SET_LIMITS } from '@governance/shared/evidence/evidence-package';
 import { createMerkleTree } from '@governance/shared/evidence/merkle-proofs';
 import type { VerificationResult } from './verify-package.ts';
 
@@ -28,11 +28,6 @@ import type { VerificationResult } from './verify-package.ts';
 export const SET_CHECK_NAMES = ['set.volumes', 'set.log', 'set.streams', 'set.approvals'] as const;
 export type SetCheckName = (typeof SET_CHECK_NAMES)[number];
 export type SetCheckResult = CheckResult<SetCheckName>;
-
-/** Limits of what is remembered of a set, besides the 256 volumes that a service makes. */
-const MAX_STREAMS = 100_000;
-const MAX_APPROVALS = 1_000_000;
-const MAX_UNREAD = 1_000_000;
 
 const SELECTIVE = 'the volumes are selective: their records stand alone';
 
@@ -187,7 +182,7 @@ function createStreamEnds(tally: Tally<SetCheckName>) {
   const ends = new Map<string, StreamPlace>();
   /** Streams that repeat records and have not yet reached the place where they were left. */
   const repeated = new Map<string, StreamPlace>();
-  const links = createUnreadLinks(MAX_UNREAD);
+  const links = createUnreadLinks(SET_LIMITS.unread);
 
   function hold(record: FollowingRecord, file: number): void {
     if (links.add(record)) return;
@@ -236,7 +231,7 @@ function createStreamEnds(tally: Tally<SetCheckName>) {
       if (manifest.scope.kind === 'selective') return;
       if (links.isFull()) tally.fail('there are more unread records than a set may have');
       for (const { stream, last } of manifest.streams) {
-        if (ends.size < MAX_STREAMS || ends.has(stream)) ends.set(stream, last);
+        if (ends.size < SET_LIMITS.streams || ends.has(stream)) ends.set(stream, last);
         else tally.fail('there are more streams than a set may have');
       }
     },
@@ -263,7 +258,7 @@ function createApprovalUses(tally: Tally<SetCheckName>) {
         // Within one volume `approval.binding` checks this.
         if (known.file === file || known.hash === hash) return;
         tally.fail(`an approval was used in file ${known.file} and in file ${file}`);
-      } else if (uses.size >= MAX_APPROVALS) {
+      } else if (uses.size >= SET_LIMITS.approvals) {
         tally.fail('there are more approvals than a set may have');
       } else {
         uses.set(record.grant_id, { hash, file });

@@ -256,6 +256,7 @@ describe('GET /api/v1/audit/verify', () => {
       duration_ms: expect.any(Number),
       records_verified: 5,
       records_quarantined: 0,
+      records_unread: 0,
       leaves_verified: expect.any(Number),
       streams: [
         expect.objectContaining({ kind: 'admin', records: 3, epoch: 1, valid: true }),
@@ -266,6 +267,7 @@ describe('GET /api/v1/audit/verify', () => {
           head: plane.head.head,
           records: 2,
           records_quarantined: 0,
+          records_unread: 0,
           valid: true,
         },
       ],

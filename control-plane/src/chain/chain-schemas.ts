@@ -67,6 +67,11 @@ export const VerificationView = z
     /** Of these, chain links that could not be read and are in quarantine. */
     records_quarantined: z.int(),
     /**
+     * And records that earlier versions stored and no verifier reads (too large, nested too deeply):
+     * their chain is verified, and packages show them as unread (`events.schema` warns).
+     */
+    records_unread: z.int(),
+    /**
      * Leaves of the tenant's log: signed batches, verified with the tree and everything signed
      * about it.
      */
@@ -80,6 +85,7 @@ export const VerificationView = z
         head: z.string().nullable(),
         records: z.int(),
         records_quarantined: z.int(),
+        records_unread: z.int(),
         valid: z.boolean(),
         first_break: FoundBreakView.optional(),
       }),
@@ -106,15 +112,17 @@ export function toVerificationView(
     duration_ms: Math.round(verification.durationMs),
     records_verified: verification.recordsVerified,
     records_quarantined: verification.recordsQuarantined,
+    records_unread: verification.recordsUnread,
     leaves_verified: verification.leavesVerified,
     streams: verification.streams.map(
-      ({ stream, kind, records, quarantined, end, firstBreak }) => ({
+      ({ stream, kind, records, quarantined, unread, end, firstBreak }) => ({
         stream,
         kind,
         epoch: end?.epoch ?? 0,
         head: end?.head ?? null,
         records,
         records_quarantined: quarantined,
+        records_unread: unread,
         valid: firstBreak === null,
         ...(firstBreak ? { first_break: toFoundBreakView(firstBreak) } : {}),
       }),

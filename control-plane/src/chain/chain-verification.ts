@@ -32,6 +32,8 @@ export interface VerifiedStream {
   records: number;
   /** Of these, those in quarantine. */
   quarantined: number;
+  /** And those that earlier versions stored as read, and no verifier reads. */
+  unread: number;
   end: ChainPosition | null;
   firstBreak: FoundBreak | null;
 }
@@ -42,6 +44,7 @@ export interface Verification {
   durationMs: number;
   recordsVerified: number;
   recordsQuarantined: number;
+  recordsUnread: number;
   /** Of the tenant's log. */
   leavesVerified: number;
   streams: VerifiedStream[];
@@ -191,13 +194,15 @@ function summarize(
   const streams: VerifiedStream[] = [];
   let recordsVerified = 0;
   let recordsQuarantined = 0;
-  for (const [stream, { kind, records, quarantined, end }] of marks) {
+  let recordsUnread = 0;
+  for (const [stream, { kind, records, quarantined, unread, end }] of marks) {
     recordsVerified += records;
     recordsQuarantined += quarantined;
+    recordsUnread += unread;
     const firstBreak = firsts.get(stream) ?? null;
     // A data plane that registered and has shipped nothing has no stream to show.
     if (kind !== 'admin' && !end && !firstBreak) continue;
-    streams.push({ stream, kind, records, quarantined, end, firstBreak });
+    streams.push({ stream, kind, records, quarantined, unread, end, firstBreak });
   }
   const all = breakCount + standing.count;
   return {
@@ -205,6 +210,7 @@ function summarize(
     ...run,
     recordsVerified,
     recordsQuarantined,
+    recordsUnread,
     leavesVerified: logMark.size,
     streams,
     breaks,

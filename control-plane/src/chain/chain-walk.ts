@@ -21,7 +21,7 @@ import {
   QUARANTINED,
   quarantinedColumns,
 } from './ledger-columns.ts';
-import type { LedgerRow } from './ledger-row.ts';
+import { type LedgerRow, readAsEarlier } from './ledger-row.ts';
 import { readEnvelope } from './record-envelope.ts';
 import type { StreamMark } from './stream-mark.ts';
 
@@ -61,12 +61,6 @@ export interface RowWalk {
   onBreak(found: FoundInStream): void;
 }
 
-/**
- * Earlier versions wrote alert records into the admin chain that are larger than packages accept.
- * That is no tampering.
- */
-const STORED_LIMITS = { bytes: 16 * 1024 * 1024, nodes: 2_000_000 };
-
 /** About 2 ms of work per step, so that verification does not block other requests. */
 const ROWS_A_TURN = 64;
 
@@ -83,13 +77,14 @@ export async function walkRows(
 ): Promise<ChainPosition[]> {
   const epochEnds: ChainPosition[] = [];
   for (const [index, row] of rows.entries()) {
-    const { after, broken, record } = checkRow(walk, mark, row);
+    const { after, broken, record, isUnread } = checkRow(walk, mark, row);
     if (mark.end && mark.end.epoch !== after.epoch) epochEnds.push(mark.end);
     mark.end = after;
     mark.position = row.position;
     mark.records += 1;
     if (row.position <= walk.upTo) mark.counted += 1;
     if (row.type === QUARANTINED) mark.quarantined += 1;
+    if (isUnread) mark.unread += 1;
     const found = broken ?? (record ? null : await checkHeld(walk, mark, row));
     if (found) walk.onBreak(found);
     else if (record) walk.onRecord(record);
@@ -124,6 +119,11 @@ interface CheckedRow {
   broken: FoundInStream | null;
   /** Undefined in quarantine, and where the row is broken. */
   record: LedgerRecord | undefined;
+  /**
+   * Earlier versions stored it as read, and no verifier reads it: it is too large, nests too deeply
+   * or has too long a key. That is no tampering; a package shows it as unread.
+   */
+  isUnread: boolean;
 }
 
 function checkRow(
@@ -132,8 +132,10 @@ function checkRow(
   row: StoredRow,
 ): CheckedRow {
   const isHeld = row.type === QUARANTINED;
-  const read = isHeld ? undefined : readRecord(row.bytes, STORED_LIMITS);
-  const record = read?.record ?? undefined;
+  const read = isHeld ? undefined : readRecord(row.bytes);
+  const earlier = read?.faults.strict === undefined ? undefined : readAsEarlier(row.bytes);
+  const record = read?.record ?? earlier;
+  const isUnread = earlier !== undefined;
   const place = isHeld ? readEnvelope(row.bytes) : (record ?? read?.place);
   const previous = place && 'previous' in place ? (place.previous ?? null) : undefined;
   const { after, broken } = verifyLink(
@@ -147,8 +149,10 @@ function checkRow(
     },
     row.hash,
   );
-  const asBroken = (found: FoundInStream) => ({ after, broken: found, record: undefined });
-  const unread = read && findUnread(read.faults);
+  const asBroken = (found: FoundInStream) => ({
+    ...{ after, broken: found, record: undefined, isUnread },
+  });
+  const unread = read && !isUnread ? findUnread(read.faults) : undefined;
   if (broken) {
     const check = broken.kind === 'content' ? (unread?.check ?? 'chain.links') : undefined;
     return asBroken({ ...broken, ...(check && { check }), detail: null });
@@ -162,7 +166,7 @@ function checkRow(
     const misplaced = { column: 'position', expected, actual: String(row.position) };
     return asBroken(contentBreak(row, misplaced));
   }
-  return { after, broken: null, record };
+  return { after, broken: null, record, isUnread };
 }
 
 interface WrongColumn {

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import { isCanonicalText } from '@governance/shared/canonical-json';
 import {
   checkRecord,
   type LedgerRecord,
@@ -68,6 +70,26 @@ export type StoredLink = Pick<
 export interface QuarantineTrial {
   /** Whether a record belongs in quarantine: it cannot be read, or cannot be stored. */
   belongsInQuarantine(tenantId: string, record: StoredLink): Promise<boolean>;
+}
+
+/** Of what earlier versions stored: they wrote alerts into the admin chain that are as large. */
+const MAX_STORED_BYTES = 16 * 1024 * 1024;
+
+/**
+ * A record as earlier versions read it: of any depth, and with any keys. No verifier reads it.
+ *
+ * @returns undefined where they could not read it either
+ */
+export function readAsEarlier(bytes: Uint8Array): LedgerRecord | undefined {
+  if (bytes.byteLength > MAX_STORED_BYTES || !isUtf8(bytes)) return undefined;
+  try {
+    const text = Buffer.from(bytes).toString('utf8');
+    const value: unknown = JSON.parse(text);
+    // A text with two readings is not its value's canonical one.
+    return isCanonicalText(text, value) ? checkRecord(value) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** @returns undefined when the bytes are not a record of the schema (a tampered row) */

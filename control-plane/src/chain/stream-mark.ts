@@ -33,6 +33,8 @@ const StreamMark = z.strictObject({
   covered: z.strictObject({ epoch: z.int().nonnegative(), lastSeq: z.int().nonnegative() }),
   records: z.int().nonnegative(),
   quarantined: z.int().nonnegative(),
+  /** Records outside quarantine that no verifier reads; marks of earlier versions lack it. */
+  unread: z.int().nonnegative().default(0),
   /** The number of records received when the walk began. */
   counted: z.int().nonnegative(),
   /** The key's coordinate in the admin chain; null when it registered none. */
@@ -52,6 +54,7 @@ export function newMark(kind: StreamMark['kind']): StreamMark {
     covered: { epoch: 0, lastSeq: 0 },
     records: 0,
     quarantined: 0,
+    unread: 0,
     counted: 0,
     signingKey: null,
     isForked: false,

@@ -400,7 +400,7 @@ describe('look-ups before a tenant is known', () => {
       installer_tokens: 'id tenant_id token_hash',
       log_heads: 'admin_epoch admin_seq size tenant_id',
       mcp_servers: 'credential_ciphertext tenant_id',
-      policies: 'name origin rego_content tenant_id',
+      policies: 'name origin rego_package tenant_id',
       policy_replays: 'id lease_until status tenant_id',
       service_keys: 'private_ciphertext',
       tenant_heads: 'admin_epoch admin_seq tenant_id',

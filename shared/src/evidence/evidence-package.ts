@@ -53,6 +53,14 @@ export const VOLUME_LIMITS = {
   documentBytes: 16 * 1024 * 1024,
 } as const;
 
+/** The limits of what a verifier remembers of the volumes of one export. */
+export const SET_LIMITS = {
+  streams: 100_000,
+  approvals: 1_000_000,
+  /** Records that their receiver could not read, with those before the first volume. */
+  unread: 1_000_000,
+} as const;
+
 const Count = z.int().nonnegative();
 const Hashes = z.array(Sha256Hex).max(64);
 

@@ -1,4 +1,5 @@
 /** A requested evidence package, and how it is cut into volumes. */
+import { MAX_BOUNDARIES, SET_LIMITS } from '@governance/shared/evidence/evidence-package';
 import { z } from 'zod';
 
 /** Packages of a tenant that are stored or in progress; one is made at a time. */
@@ -51,4 +52,19 @@ export type ExportPlan = z.infer<typeof ExportPlan>;
 /** Why the requested package cannot be made; the message is shown to the user. */
 export class ExportRefused extends Error {
   override readonly name = 'ExportRefused';
+}
+
+/**
+ * A set with more would be refused by every verifier. Those that are shown before its first volume
+ * count, too.
+ *
+ * @param unread how many of an export's records nobody can read
+ * @throws ExportRefused
+ */
+export function checkUnread(unread: number): void {
+  const limit = SET_LIMITS.unread - MAX_BOUNDARIES;
+  if (unread <= limit) return;
+  throw new ExportRefused(
+    `more than ${limit} records that cannot be read lie in that time, and no verifier takes more of them in one export: ask for less time`,
+  );
 }

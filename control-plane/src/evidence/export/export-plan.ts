@@ -1,9 +1,11 @@
 /** Which leaves an export takes, and where it is cut into volumes. */
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
+import { QUARANTINED } from '../../chain/ledger-columns.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { logStore } from '../log-store.ts';
 import { findStart } from './boundaries.ts';
 import {
+  checkUnread,
   type EvidenceRequest,
   type ExportPlan,
   ExportRefused,
@@ -21,6 +23,12 @@ export interface Weight {
   bytes: number;
   /** Whether it belongs to the admin chain. */
   isAdmin: boolean;
+}
+
+/** A leaf as it is stored. */
+interface WeighedLeaf extends Weight {
+  /** Records in quarantine. */
+  quarantined: number;
 }
 
 const PAGE_LEAVES = 1_000;
@@ -50,8 +58,12 @@ export async function planExport(
   const start = await findStart(tx, range, request.from);
   const { end } = range;
   const weights: Weight[] = [];
+  let quarantined = 0;
   for (let from = start; from < end; from += PAGE_LEAVES) {
-    weights.push(...(await weighLeaves(tx, request, from, Math.min(from + PAGE_LEAVES, end))));
+    const page = await weighLeaves(tx, request, from, Math.min(from + PAGE_LEAVES, end));
+    weights.push(...page);
+    quarantined += page.reduce((sum, leaf) => sum + leaf.quarantined, 0);
+    checkUnread(quarantined);
   }
   await addBehind(weights, end, (from) => weighLeaves(tx, request, from, from + PAGE_LEAVES));
   return { ...place, start, ends: cutLeaves(weights, end) };
@@ -93,16 +105,13 @@ async function weighLeaves(
   { includePayloads }: EvidenceRequest,
   from: number,
   end: number,
-): Promise<Weight[]> {
+): Promise<WeighedLeaf[]> {
   const rows = await db.$queryRaw<
-    { leaf: bigint; records: bigint; bytes: bigint; is_admin: boolean }[]
+    { leaf: bigint; records: bigint; bytes: bigint; quarantined: bigint; is_admin: boolean }[]
   >`
     SELECT b.leaf_index AS leaf, b.last_seq - b.first_seq + 1 AS records,
       b.stream = (SELECT admin_stream FROM tenant_heads WHERE tenant_id = b.tenant_id) AS is_admin,
-      (SELECT coalesce(sum(octet_length(r.bytes) + 1), 0) FROM ledger_records r
-        WHERE r.tenant_id = b.tenant_id AND r.stream = b.stream AND r.epoch = b.epoch
-          AND r.seq BETWEEN b.first_seq AND b.last_seq)
-      + CASE WHEN ${includePayloads} THEN
+      l.quarantined, l.bytes + CASE WHEN ${includePayloads} THEN
         (SELECT coalesce(sum(octet_length(p.ciphertext)), 0) FROM ledger_records r
           JOIN event_payloads p ON p.tenant_id = r.tenant_id AND p.deployment_id = r.stream
             AND p.event_id = coalesce(r.subject_id, r.id)
@@ -110,13 +119,20 @@ async function weighLeaves(
           WHERE r.tenant_id = b.tenant_id AND r.stream = b.stream AND r.epoch = b.epoch
             AND r.seq BETWEEN b.first_seq AND b.last_seq AND r.type IN ('decision', 'outcome'))
         ELSE 0 END AS bytes
-    FROM ledger_batches b
+    FROM ledger_batches b CROSS JOIN LATERAL (
+      SELECT coalesce(sum(octet_length(r.bytes) + 1), 0) AS bytes,
+        count(*) FILTER (WHERE r.type = ${QUARANTINED}) AS quarantined
+      FROM ledger_records r
+      WHERE r.tenant_id = b.tenant_id AND r.stream = b.stream AND r.epoch = b.epoch
+        AND r.seq BETWEEN b.first_seq AND b.last_seq
+    ) l
     WHERE b.tenant_id = ${tenantId}::uuid AND b.leaf_index >= ${from} AND b.leaf_index < ${end}
     ORDER BY b.leaf_index`;
-  return rows.map(({ leaf, records, bytes, is_admin: isAdmin }) => ({
+  return rows.map(({ leaf, records, bytes, quarantined, is_admin: isAdmin }) => ({
     leaf: Number(leaf),
     records: Number(records),
     bytes: Number(bytes),
+    quarantined: Number(quarantined),
     isAdmin,
   }));
 }

@@ -11,7 +11,7 @@ import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../../platform/t
 import type { LogGrowth } from '../log-growth.ts';
 import type { TrustAnchors } from '../trust-anchor.ts';
 import type { WitnessTask } from '../witnesses/witness-task.ts';
-import { type ExportPlan, ExportRefused } from './evidence-request.ts';
+import { checkUnread, type ExportPlan, ExportRefused } from './evidence-request.ts';
 import { planExport } from './export-plan.ts';
 import { type MadeVolume, makeVolume } from './make-volume.ts';
 import { packVolume } from './pack-volume.ts';
@@ -99,6 +99,7 @@ async function make(
 ): Promise<void> {
   const plan = claimed.plan ?? (await makePlan(deps, tenantId, claimed, signal));
   let previous = claimed.volumes.at(-1)?.manifestDigest ?? null;
+  let unread = claimed.volumes.reduce((sum, volume) => sum + volume.unread, 0);
   /** A volume is packed while the next one is read. */
   let storing = Promise.resolve();
   try {
@@ -106,6 +107,9 @@ async function make(
       signal.throwIfAborted();
       const volume = { claimed, plan, number, previous };
       const made = await readOne(deps, tenantId, volume);
+      unread += made.unread;
+      // The plan knows what is in quarantine; earlier versions stored unread records as others, too.
+      checkUnread(unread);
       await storing;
       storing = storeOne(deps, tenantId, volume, made);
       // It is awaited later; until then nobody handles its failure.
@@ -197,8 +201,8 @@ async function storeOne(
       const kept = key ? Buffer.from(encryptUnder(key, bytes, context)) : bytes;
       return store.insertChunk(id, number, n, kept);
     });
-    const { id: volumeId, events, manifestDigest } = made;
-    const row = { number, id: volumeId, events, manifestDigest, madeAt: now(), ...packed };
+    const { id: volumeId, events, unread, manifestDigest } = made;
+    const row = { number, id: volumeId, events, unread, manifestDigest, madeAt: now(), ...packed };
     await store.insertVolume(id, row);
     if (made.payloads > 0) {
       tx.audit.append({

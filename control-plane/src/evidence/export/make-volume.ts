@@ -53,6 +53,7 @@ export interface MadeVolume {
   id: string;
   members: Member[];
   events: number;
+  unread: number;
   payloads: number;
   manifestDigest: string;
 }
@@ -129,6 +130,7 @@ export async function makeVolume(
     id: manifest.package_id,
     members: [documentMember(EVIDENCE_MEMBERS.manifest, canonicalize(envelope)), ...members],
     events: content.eventCount,
+    unread: content.unreadCount,
     payloads: content.payloadCount,
     manifestDigest: manifestDigest(payload),
   };

@@ -6,6 +6,8 @@ export interface StoredVolume {
   number: number;
   id: string;
   events: number;
+  /** Of these, records that nobody can read. */
+  unread: number;
   size: number;
   sha256: string;
   manifestDigest: string;
@@ -40,9 +42,10 @@ export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
       ...toPackage(row),
       volumes: volumes
         .filter(({ packageId }) => packageId === row.id)
-        .map(({ tenantId: _, packageId: __, events, size, ...volume }) => ({
+        .map(({ tenantId: _, packageId: __, events, unread, size, ...volume }) => ({
           ...volume,
           events: Number(events),
+          unread: Number(unread),
           size: Number(size),
         })),
     }));
@@ -151,8 +154,8 @@ export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     insertVolume: async (packageId: string, volume: StoredVolume): Promise<void> => {
-      const { events, size, ...rest } = volume;
-      const counts = { events: BigInt(events), size: BigInt(size) };
+      const { events, unread, size, ...rest } = volume;
+      const counts = { events: BigInt(events), unread: BigInt(unread), size: BigInt(size) };
       await db.evidenceVolume.create({ data: { tenantId, packageId, ...rest, ...counts } });
     },
 

@@ -5,6 +5,7 @@ import {
   EVIDENCE_MEMBERS,
   type EvidenceProofs,
 } from '@governance/shared/evidence/evidence-package';
+import { QUARANTINED } from '../../chain/ledger-columns.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { createBatchProofs } from './batch-proofs.ts';
 import { findBoundary } from './boundaries.ts';
@@ -39,6 +40,8 @@ export interface VolumeContent {
   revisions: number[];
   /** Lines of events. */
   eventCount: number;
+  /** Of these, the ones that nobody can read. */
+  unreadCount: number;
   payloadCount: number;
 }
 
@@ -86,6 +89,7 @@ function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefi
   const streams = new Map<string, StreamExtent>();
   const boundaries: EvidenceProofs['boundaries'] = [];
   const revisions = new Set<number>();
+  let unreadCount = 0;
   return {
     /** Payloads are looked up by what each record says. */
     needsRecords: readPayloads !== undefined,
@@ -105,6 +109,7 @@ function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefi
       events.write(page.map(({ text }) => text));
       for (const record of page) {
         extend(streams, extentOf(record));
+        if (record.type === QUARANTINED) unreadCount++;
         if (record.type !== 'decision') continue;
         noteCauses(named, record.text);
         noteRevisions(revisions, record.text);
@@ -133,6 +138,7 @@ function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefi
       proven: [...batches.keys()].filter((leaf) => !isHeld(leaf)).sort((a, b) => a - b),
       revisions: [...revisions].sort((a, b) => a - b),
       eventCount: events.lines(),
+      unreadCount,
       payloadCount: payloads.lines(),
     }),
   };
