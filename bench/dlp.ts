@@ -24,9 +24,11 @@ const ENGINE_GOAL = 3;
 const SCANNER_GOAL = 3;
 const HOSTILE_SIZES = [32_000, 64_000, 128_000];
 /**
- * Scanned in turn: the engine's automaton caches the states of one text, but not of all of these.
+ * Characters of the texts of one size, which are scanned in turn: more than the engine's automaton
+ * caches the states of. The same for each size: otherwise short texts would be found in its cache,
+ * and long ones not.
  */
-const HOSTILE_TEXTS = 16;
+const HOSTILE_CHARACTERS = 2_048_000;
 const GROWTH_GOAL = 2.5;
 
 let missed = 0;
@@ -81,9 +83,10 @@ console.log(`\n| hostile text | ${HOSTILE_SIZES.join(' | ')} | µs a character |
 console.log(`|---|${HOSTILE_SIZES.map(() => '---:|').join('')}---:|---:|---|`);
 for (const { name, make } of HOSTILE) {
   const times = HOSTILE_SIZES.map((size) => {
-    const texts = Array.from({ length: HOSTILE_TEXTS }, (_, seed) => make(size, seed));
+    const count = HOSTILE_CHARACTERS / size;
+    const texts = Array.from({ length: count }, (_, seed) => make(size, seed));
     let turn = 0;
-    const scanNext = () => scanUntilRefused(texts[turn++ % HOSTILE_TEXTS] ?? '');
+    const scanNext = () => scanUntilRefused(texts[turn++ % count] ?? '');
     return leastCpuMicros([scanNext], 2)[0] ?? 0;
   });
   const [first = 1] = times;

@@ -13,9 +13,11 @@ mod offsets;
 mod prefixes;
 mod relax;
 mod set;
+mod signs;
 
 use compile::{Failure, Kind};
 use set::Set;
+use signs::Signs;
 use std::cell::RefCell;
 
 #[derive(Default)]
@@ -154,4 +156,50 @@ pub extern "C" fn find(number: usize, length: usize, ascii: bool) -> i32 {
         );
         matches.len() as i32
     })
+}
+
+thread_local! {
+    static SIGNS: RefCell<Signs> = const { RefCell::new(Signs::new()) };
+}
+
+fn with_signs<T>(work: impl FnOnce(&mut Signs) -> T) -> T {
+    SIGNS.with_borrow_mut(work)
+}
+
+/// The window of UTF-16 units for the calls below. It never moves, and neither do their answers.
+#[unsafe(no_mangle)]
+pub extern "C" fn sign_window() -> *mut u16 {
+    with_signs(|signs| signs.window.as_mut_ptr())
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn sign_row_buffer() -> *const i32 {
+    with_signs(|signs| signs.rows.as_ptr())
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn sign_place_buffer() -> *const u16 {
+    with_signs(|signs| signs.places.as_ptr())
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn begin_signs() {
+    with_signs(Signs::begin);
+}
+
+/// See `Signs::rows`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sign_rows(from: usize, count: usize, available: usize) -> usize {
+    with_signs(|signs| signs.rows(from, count, available))
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn last_sign_rows() -> usize {
+    with_signs(Signs::last_rows)
+}
+
+/// See `Signs::marks`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sign_marks(count: usize, others: bool) -> usize {
+    with_signs(|signs| signs.marks(count, others))
 }

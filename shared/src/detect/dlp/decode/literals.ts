@@ -2,6 +2,7 @@
  * The strings that follow one another in a text, as in code or JSON. Read by loops over the places
  * where one may begin: an expression would look at every character, and remember many of them.
  */
+import { SIGN_WINDOW, signFinder } from '../../engine/sign-finder.ts';
 import { createUnitReader } from '../../units.ts';
 import type { Piece } from './split.ts';
 
@@ -44,8 +45,8 @@ export function eachLiteral(text: string, take: (piece: Piece) => void): void {
   const hasSecond = (marks & SECOND) !== 0;
   if (marks === 0) return;
   const reader = new LiteralReader(text, take);
-  if (hasFirst) reader.read(DOUBLE_OR_SIGN);
-  if (hasSecond) reader.read(OTHER_QUOTES);
+  if (hasFirst) reader.read(false);
+  if (hasSecond) reader.read(true);
 }
 
 /** Whether a text may contain a string or a bare value. */
@@ -80,42 +81,8 @@ function marksOf(...units: readonly number[]): Uint8Array {
   return marks;
 }
 
-const DOUBLE_OR_SIGN = marksOf(QUOTE, EQUALS, COLON);
-const OTHER_QUOTES = marksOf(APOSTROPHE, GRAVE);
-const ANY_MARKS = marksOf(QUOTE, EQUALS, COLON, APOSTROPHE, GRAVE);
 /** What may end a string, or the search for its end. */
 const STRING_ENDS = marksOf(QUOTE, APOSTROPHE, GRAVE, LINE_FEED, BACKSLASH);
-
-/** Characters whose marks are collected together. */
-const BLOCK = 1024;
-/** The places of the marks in a block. */
-const places = new Uint32Array(BLOCK);
-
-/**
- * Without branches, since the processor mispredicts them at marks; four at once, for the same
- * reason.
- */
-function findMarks(units: Uint16Array, from: number, to: number): number {
-  const found = places;
-  const marks = ANY_MARKS;
-  let count = 0;
-  let at = from;
-  for (const last = to - 3; at < last; at += 4) {
-    found[count] = at;
-    count += marks[units[at] as number] as number;
-    found[count] = at + 1;
-    count += marks[units[at + 1] as number] as number;
-    found[count] = at + 2;
-    count += marks[units[at + 2] as number] as number;
-    found[count] = at + 3;
-    count += marks[units[at + 3] as number] as number;
-  }
-  for (; at < to; at++) {
-    found[count] = at;
-    count += marks[units[at] as number] as number;
-  }
-  return count;
-}
 
 class LiteralReader {
   readonly #text: string;
@@ -131,21 +98,22 @@ class LiteralReader {
     this.#take = take;
   }
 
-  /** @param marks the characters that begin strings, and those that a bare value may follow */
-  read(marks: Uint8Array): void {
+  /** @param areOthers strings in single quotes and grave accents, instead of the first kind */
+  read(areOthers: boolean): void {
     const units = this.#units;
     const { length } = this.#text;
+    const finder = signFinder();
+    const { places } = finder;
     this.#group++;
     this.#lastEnd = 0;
     let end = 0;
     let next = 0;
-    for (let from = 0; from < length; from += BLOCK) {
-      const count = findMarks(units, from, Math.min(from + BLOCK, length));
+    for (let from = 0; from < length; from += SIGN_WINDOW) {
+      const count = finder.findMarks(units, from, length, areOthers);
       for (let i = 0; i < count; i++) {
-        const at = places[i] as number;
+        const at = from + (places[i] as number);
         if (at < next) continue;
         const unit = units[at] as number;
-        if (marks[unit] === 0) continue;
         const isSign = unit === EQUALS || unit === COLON;
         const start = isSign ? this.#behindSign(at) : at;
         if (start < end || start >= length) continue;

@@ -1,6 +1,7 @@
 /** The loops read what the expressions that they replace would match. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { SIGN_WINDOW } from '../../engine/sign-finder.ts';
 import { createUnitReader } from '../../units.ts';
 import { escapes, foldedCharacters, mayBeEscaped } from './characters.ts';
 import { rot13 } from './gates.ts';
@@ -186,9 +187,9 @@ it('finds signs at one step wherever their run begins and ends', () => {
     maxLength: 180,
   });
   fc.assert(
-    fc.property(before, fc.constantFrom('', ' and more'), (parts, after) => {
-      // Blocks of 512 characters are read together: the run crosses block boundaries.
-      const start = `${parts.join('')}\n`;
+    fc.property(before, fc.nat(30), fc.constantFrom('', ' and more'), (parts, shift, after) => {
+      // Windows of characters are read together: the run crosses the end of the first.
+      const start = `${parts.join('').padStart(SIGN_WINDOW - 1 - shift, 'words ')}\n`;
       const text = `${start}${key}${after}`;
       const edits = regularlySeparated(text, unitsOf(text));
       const it = edits.find((edit) => edit.start === start.length);

@@ -1,125 +1,44 @@
 /**
  * One separator at regular places of a value: `p*a*s*s`, `QUtJ-QVE3-TVoz`, one character per line.
  */
+import { SIGN_ROW, SIGN_WINDOW, signFinder } from '../../engine/sign-finder.ts';
 import type { Edit } from './view.ts';
 
-/** Characters between two signs, at most. */
-const MAX_GROUP = 8;
 /** Separators in a row that words and tables rarely have. */
 const MIN_SIGNS = 6;
 const MIN_SIGNS_OF_GROUPS = 4;
-const SPACE = 0x20;
 /** From this step on, two separators between groups of encoded text are enough. */
 const ENCODED = 5;
 
 /**
- * For the text being read, by sign: where it stood last, at which step, and where its run began.
- */
-const lastOf = new Int32Array(128);
-const stepOf = new Int32Array(128);
-const firstOf = new Int32Array(128);
-/** For that text: where the last digit stood. */
-let lastDigit = -1;
-
-/**
  * Takes out signs at regular places, whatever stands between them. One pass over the text, which
- * looks at each sign a constant number of times.
+ * looks at each sign a constant number of times and does nearly everything in WebAssembly.
  *
  * @param units of the text (../../units.ts)
  */
 export function regularlySeparated(text: string, units: Uint16Array): Edit[] {
   const edits: Edit[] = [];
   const { length } = text;
-  lastOf.fill(-MAX_GROUP - 2);
-  stepOf.fill(0);
-  firstOf.fill(0);
-  lastDigit = -1;
+  const finder = signFinder();
+  const { rows } = finder;
+  finder.begin();
   let covered = 1;
-  for (let from = 0; from < length; from += BLOCK) {
-    const count = findPlaces(units, from, Math.min(from + BLOCK, length));
-    const end = findRows(units, length, count);
-    for (let i = 0; i < end; i += ROW) {
+  for (let from = 0; from < length; from += SIGN_WINDOW) {
+    const end = finder.findRows(units, from, length);
+    for (let i = 0; i < end; i += SIGN_ROW) {
       const [step, first] = [rows[i] as number, rows[i + 1] as number];
       const [last, digit] = [rows[i + 2] as number, rows[i + 3] as number];
       if (last < 0) covered = endSigns(text, units, step, first, covered, edits);
       else endGroups(text, units, step, first, last, digit, edits);
     }
   }
-  for (let sign = 0; sign < 128; sign++) {
-    const step = stepOf[sign] as number;
-    if (!isStepOfGroups(step)) continue;
-    const [first, last] = [firstOf[sign] as number, lastOf[sign] as number];
-    endGroups(text, units, step, first, last, lastDigit, edits);
+  const end = finder.findLastRows();
+  for (let i = 0; i < end; i += SIGN_ROW) {
+    const [step, first] = [rows[i] as number, rows[i + 1] as number];
+    const [last, digit] = [rows[i + 2] as number, rows[i + 3] as number];
+    endGroups(text, units, step, first, last, digit, edits);
   }
   return edits.length === 0 ? edits : withoutOverlaps(edits);
-}
-
-/**
- * Numbers per row; a row is one sign at one step: the step, where the sign stood first and last (-1
- * while unknown), and where the last digit stood.
- */
-const ROW = 4;
-
-/**
- * Finds what deserves a closer look among the signs of a block. The loop does nothing else: it is
- * the cost of the whole pass.
- *
- * @returns how many numbers of `rows` are in use
- */
-function findRows(units: Uint16Array, length: number, count: number): number {
-  const found = places;
-  const sorts = SORT_OF;
-  const lasts = lastOf;
-  const steps = stepOf;
-  const firsts = firstOf;
-  const out = rows;
-  let digit = lastDigit;
-  let end = 0;
-  for (let i = 0; i < count; i++) {
-    const at = found[i] as number;
-    const sign = units[at] as number;
-    if (sign < 128) {
-      if (sorts[sign] === DIGIT) {
-        digit = at;
-        continue;
-      }
-      const before = lasts[sign] as number;
-      const step = at - before;
-      const run = steps[sign] as number;
-      lasts[sign] = at;
-      if (step !== run) {
-        const first = firsts[sign] as number;
-        steps[sign] = step;
-        firsts[sign] = before;
-        // In most words, only two spaces happen to be at a step.
-        const isMore = before - first > 2 * run || (run >= ENCODED && digit > first - run);
-        if (isMore && isStepOfGroups(run)) {
-          out[end] = run;
-          out[end + 1] = first;
-          out[end + 2] = before;
-          out[end + 3] = digit;
-          end += ROW;
-        }
-      }
-    }
-    // Characters beyond the first plane have two units; a sign may be doubled.
-    const isSecond = units[at + 2] === sign;
-    if (!isSecond && sign < 128 && units[at + 1] !== sign) continue;
-    // Indentation.
-    if (sign <= SPACE && units[at + 1] === sign) continue;
-    const step = isSecond ? 2 : 3;
-    if (at + step >= length || units[at + step] !== sign) continue;
-    // Most are just two or three dots or brackets: a run that is long enough also has the sign
-    // here.
-    const enough = at + (MIN_SIGNS - 1) * step;
-    if (enough >= length || units[enough] !== sign) continue;
-    out[end] = step;
-    out[end + 1] = at;
-    out[end + 2] = -1;
-    end += ROW;
-  }
-  lastDigit = digit;
-  return end;
 }
 
 /** @returns the end of the run that begins there, if it is one; signs before it belong to it */
@@ -141,44 +60,6 @@ function endSigns(
   if (edit !== undefined) edits.push(edit);
   return last + 1;
 }
-
-/** Characters whose signs are collected together. */
-const BLOCK = 512;
-/** The places of the signs and digits in a block. */
-const places = new Uint32Array(BLOCK);
-/** Candidates for a closer look, at most two rows per place. */
-const rows = new Int32Array(2 * ROW * BLOCK);
-/** By unit: 0 for ASCII letters, of which nearly every text has the most. */
-const IS_PLACE = new Uint8Array(0x10000).fill(1);
-
-/**
- * Without branches, since the processor mispredicts them at word ends; four at once, for the same
- * reason.
- */
-function findPlaces(units: Uint16Array, from: number, to: number): number {
-  const found = places;
-  const isPlace = IS_PLACE;
-  let count = 0;
-  let at = from;
-  for (const last = to - 3; at < last; at += 4) {
-    found[count] = at;
-    count += isPlace[units[at] as number] as number;
-    found[count] = at + 1;
-    count += isPlace[units[at + 1] as number] as number;
-    found[count] = at + 2;
-    count += isPlace[units[at + 2] as number] as number;
-    found[count] = at + 3;
-    count += isPlace[units[at + 3] as number] as number;
-  }
-  for (; at < to; at++) {
-    found[count] = at;
-    count += isPlace[units[at] as number] as number;
-  }
-  return count;
-}
-
-/** Shorter steps are handled as they are found. */
-const isStepOfGroups = (step: number): boolean => step > 2 && step <= MAX_GROUP + 1;
 
 /** @param digit place of the last digit: text before it is not encoded if it has none */
 function endGroups(
@@ -337,7 +218,6 @@ const SORT_OF = new Uint8Array(128);
 for (const letter of 'abcdefghijklmnopqrstuvwxyz') {
   SORT_OF[letter.charCodeAt(0)] = SMALL;
   SORT_OF[letter.toUpperCase().charCodeAt(0)] = CAPITAL;
-  for (const one of [letter, letter.toUpperCase()]) IS_PLACE[one.charCodeAt(0)] = 0;
 }
 for (const digit of '0123456789') SORT_OF[digit.charCodeAt(0)] = DIGIT;
 const isNamed = (code: number): boolean => code < 128 && SORT_OF[code] !== SIGN;
