@@ -6,10 +6,11 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assetPath } from '@governance/shared/assets';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
+import { basicOf, registerAgent, registerRole } from './support/admin-setup.ts';
+import { connectSdk } from './support/sdk-client.ts';
 import { type ServiceProcess, startService } from './support/service-process.ts';
 
 const KEY = 'AKIAQ3EGKH7W2MJX5PLN';
@@ -35,15 +36,8 @@ beforeAll(async () => {
   admin = await adminApi(service.url, 'admin', service.adminPassword);
   const stdio = { server_id: 'files', transport: 'stdio', local_name: 'files' };
   await admin.post('/api/v1/mcp-servers', stdio);
-  const permissions = ['files:*'];
-  const role = await admin.post<{ id: string }>('/api/v1/roles', { name: 'all', permissions });
-  const agent = await admin.post<{ id: string; client_id: string; client_secret: string }>(
-    '/api/v1/agents',
-    { name: 'writer', agent_type: 'test', owner: 'tests' },
-  );
-  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
-  const { client_id, client_secret } = agent;
-  authorization = `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`;
+  const roleId = await registerRole(admin, 'all', 'files:*');
+  authorization = basicOf(await registerAgent(admin, 'writer', roleId));
 }, 120_000);
 
 afterAll(async () => {
@@ -52,10 +46,7 @@ afterAll(async () => {
 });
 
 async function withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ name: 'journey', version: '1' });
-  const url = new URL(`${service.url}/mcp/v1/files`);
-  const requestInit = { headers: { authorization } };
-  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+  const client = await connectSdk(`${service.url}/mcp/v1/files`, { authorization });
   try {
     return await work(client);
   } finally {

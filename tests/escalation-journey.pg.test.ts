@@ -3,14 +3,21 @@
  * and real MCP clients of both eras: approved, denied, approved while the data plane restarts, and
  * asked for at another data plane.
  */
-import { generateKeyPairSync } from 'node:crypto';
 import { REAL_CLIENTS, type RealClient } from '@governance/data-plane/testing/test-client';
 import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { connectTo } from '../scripts/durability/marked-calls.ts';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
+import {
+  basicOf,
+  issueDataPlaneToken,
+  registerAgent,
+  registerRole,
+  registerServer,
+} from './support/admin-setup.ts';
 import { type ServiceProcess, startService } from './support/service-process.ts';
 import { testDatabase } from './support/test-database.ts';
+import { tokenKeyPems } from './support/token-key-pems.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -23,16 +30,10 @@ interface Escalation {
 }
 
 const database = await testDatabase();
-const jwt = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  privateKeyEncoding: { format: 'pem', type: 'pkcs8' },
-  publicKeyEncoding: { format: 'pem', type: 'spki' },
-});
 const controlPlaneEnv = {
   SERVICE_DEPLOYMENT_MODE: 'control-plane',
   DATABASE_URL: database.url,
-  SERVICE_JWT_PRIVATE_KEY: jwt.privateKey,
-  SERVICE_JWT_PUBLIC_KEY: jwt.publicKey,
+  ...tokenKeyPems(),
 };
 let upstream: TestUpstream;
 let controlPlane: ServiceProcess;
@@ -45,14 +46,7 @@ beforeAll(async () => {
   upstream = await startTestUpstream({ tools: [{ name: 'delete_thing' }] });
   controlPlane = await startService({ env: controlPlaneEnv });
   admin = await adminApi(controlPlane.url, 'admin', controlPlane.adminPassword);
-  const issued = await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', {
-    label: 'journey',
-  });
-  await admin.post('/api/v1/mcp-servers', {
-    server_id: 'up',
-    transport: 'streamable-http',
-    url: upstream.url,
-  });
+  await registerServer(admin, upstream.url);
   await admin.post('/api/v1/policies', {
     name: 'careful',
     description: '',
@@ -60,22 +54,12 @@ beforeAll(async () => {
     rego_content:
       'package careful\n\nescalate contains "a person decides" if input.request.action == "delete"\n',
   });
-  const role = await admin.post<{ id: string }>('/api/v1/roles', {
-    name: 'deleter',
-    description: '',
-    permissions: ['up:*'],
-    resource_scopes: [],
-  });
-  const agent = await admin.post<{ id: string; client_id: string; client_secret: string }>(
-    '/api/v1/agents',
-    { name: 'deleter', agent_type: 'test', owner: 'tests', description: '' },
-  );
-  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
-  basic = `Basic ${Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64')}`;
+  const roleId = await registerRole(admin, 'deleter', 'up:*');
+  basic = basicOf(await registerAgent(admin, 'deleter', roleId));
   dataPlaneEnv = {
     SERVICE_DEPLOYMENT_MODE: 'data-plane',
     SERVICE_CP_URL: controlPlane.url,
-    SERVICE_CP_TOKEN: issued.token,
+    SERVICE_CP_TOKEN: await issueDataPlaneToken(admin),
     // A call is held by one of them, whichever its clients reach.
     SERVICE_WORKERS: '2',
   };

@@ -11,13 +11,20 @@ import { runControlPlaneCommand } from '@governance/control-plane/commands';
 import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
 import type { PublicJwk } from '@governance/shared/evidence/ed25519';
 import { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { runVerifyEvidence } from '../verifier/src/verify-evidence-command.ts';
 import { aWitness } from './support/a-witness.ts';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
+import {
+  basicOf,
+  issueDataPlaneToken,
+  type RegisteredAgent,
+  registerAgent,
+  registerRole,
+  registerServer,
+} from './support/admin-setup.ts';
 import { createEvidenceReader, exportEvidence } from './support/evidence-reader.ts';
+import { connectSdk } from './support/sdk-client.ts';
 import { builtService, type ServiceProcess, startService } from './support/service-process.ts';
 import { testDatabase } from './support/test-database.ts';
 
@@ -44,7 +51,7 @@ let dataPlane: ServiceProcess;
 let dataPlaneEnv: Record<string, string>;
 let admin: AdminApi;
 let superAdmin: AdminApi;
-let agent: { id: string; client_id: string; client_secret: string };
+let agent: RegisteredAgent;
 
 async function logIn(): Promise<void> {
   admin = await adminApi(controlPlane.url, 'admin', controlPlane.adminPassword);
@@ -57,23 +64,12 @@ beforeAll(async () => {
   });
   controlPlane = await startService({ env: controlPlaneEnv });
   await logIn();
-  const { token } = await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', {
-    label: 'history',
-  });
-  await admin.post('/api/v1/mcp-servers', {
-    ...{ server_id: 'up', transport: 'streamable-http', url: upstream.url },
-  });
-  const role = await admin.post<{ id: string }>('/api/v1/roles', {
-    ...{ name: 'reader', description: '', permissions: ['up:read'], resource_scopes: [] },
-  });
-  agent = await admin.post('/api/v1/agents', {
-    ...{ name: 'caller', agent_type: 'test', owner: 'tests', description: '' },
-  });
-  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
+  await registerServer(admin, upstream.url);
+  agent = await registerAgent(admin, 'caller', await registerRole(admin, 'reader', 'up:read'));
   dataPlaneEnv = {
     SERVICE_DEPLOYMENT_MODE: 'data-plane',
     SERVICE_CP_URL: controlPlane.url,
-    SERVICE_CP_TOKEN: token,
+    SERVICE_CP_TOKEN: await issueDataPlaneToken(admin),
   };
   dataPlane = await startService({ env: dataPlaneEnv });
 }, 120_000);
@@ -90,12 +86,7 @@ const countEvents = async () =>
 /** A real client's call, which has arrived when this answers. */
 async function act(): Promise<void> {
   const before = await countEvents();
-  const basic = Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64');
-  const client = new Client({ name: 'history', version: '1' });
-  const transport = new StreamableHTTPClientTransport(new URL(`${dataPlane.url}/mcp/v1/up`), {
-    requestInit: { headers: { authorization: `Basic ${basic}` } },
-  });
-  await client.connect(transport as never);
+  const client = await connectSdk(`${dataPlane.url}/mcp/v1/up`, { authorization: basicOf(agent) });
   expect((await client.callTool({ name: 'read_thing', arguments: {} })).isError).not.toBe(true);
   await client.close();
   await vi.waitFor(async () => expect(await countEvents()).toBeGreaterThan(before), PATIENT);

@@ -9,12 +9,19 @@ import { startTestUpstream, type TestUpstream } from '@governance/data-plane/tes
 import { CauseLine, PayloadLine } from '@governance/shared/evidence/evidence-package';
 import { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { Secret } from '@governance/shared/settings';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { changeLines, unpack } from '../verifier/testing/resigned-copy.ts';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
+import {
+  basicOf,
+  issueDataPlaneToken,
+  type RegisteredAgent,
+  registerAgent,
+  registerRole,
+  registerServer,
+} from './support/admin-setup.ts';
 import { createEvidenceReader, exportEvidence } from './support/evidence-reader.ts';
+import { connectSdk } from './support/sdk-client.ts';
 import { type ServiceProcess, startService } from './support/service-process.ts';
 import { testDatabase } from './support/test-database.ts';
 
@@ -32,15 +39,9 @@ let controlPlane: ServiceProcess;
 let dataPlane: ServiceProcess;
 let admin: AdminApi;
 let anchor: TrustAnchor;
-let agents: Record<'planner' | 'reader' | 'helper', Agent>;
+let agents: Record<'planner' | 'reader' | 'helper', RegisteredAgent>;
 /** The issuer's own key, by which he can sign a manifest again. */
 let issuer: Awaited<ReturnType<ReturnType<typeof createServiceKeys>['evidenceKey']>>;
-
-interface Agent {
-  id: string;
-  client_id: string;
-  client_secret: string;
-}
 
 beforeAll(async () => {
   upstream = await startTestUpstream({
@@ -62,32 +63,18 @@ beforeAll(async () => {
   });
   issuer = await keys.evidenceKey('evidence');
   await admin.patch('/api/v1/admin/data-protection', { payload_mode: 'full' });
-  await admin.post('/api/v1/mcp-servers', {
-    ...{ server_id: 'up', transport: 'streamable-http', url: upstream.url },
-  });
-  const role = await admin.post<{ id: string }>('/api/v1/roles', {
-    ...{ name: 'reader', description: '', permissions: ['up:read'], resource_scopes: [] },
-  });
-  const anAgent = async (name: string): Promise<Agent> => {
-    const made = await admin.post<Agent>('/api/v1/agents', {
-      ...{ name, agent_type: 'test', owner: 'tests', description: '' },
-    });
-    await admin.post(`/api/v1/agents/${made.id}/roles`, { role_id: role.id });
-    return made;
-  };
+  await registerServer(admin, upstream.url);
+  const roleId = await registerRole(admin, 'reader', 'up:read');
   agents = {
-    planner: await anAgent('planner'),
-    reader: await anAgent('reader'),
-    helper: await anAgent('helper'),
+    planner: await registerAgent(admin, 'planner', roleId),
+    reader: await registerAgent(admin, 'reader', roleId),
+    helper: await registerAgent(admin, 'helper', roleId),
   };
-  const { token } = await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', {
-    label: 'journey',
-  });
   dataPlane = await startService({
     env: {
       SERVICE_DEPLOYMENT_MODE: 'data-plane',
       SERVICE_CP_URL: controlPlane.url,
-      SERVICE_CP_TOKEN: token,
+      SERVICE_CP_TOKEN: await issueDataPlaneToken(admin),
     },
   });
 }, 120_000);
@@ -99,13 +86,9 @@ afterAll(async () => {
 });
 
 /** One call by a real client; it is in the log, with its outcome, when this answers. */
-async function act(agent: Agent, note: string, headers: Record<string, string> = {}) {
-  const basic = Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64');
-  const client = new Client({ name: 'journey', version: '1' });
-  const transport = new StreamableHTTPClientTransport(new URL(`${dataPlane.url}/mcp/v1/up`), {
-    requestInit: { headers: { ...headers, authorization: `Basic ${basic}` } },
-  });
-  await client.connect(transport as never);
+async function act(agent: RegisteredAgent, note: string, headers: Record<string, string> = {}) {
+  const authorization = basicOf(agent);
+  const client = await connectSdk(`${dataPlane.url}/mcp/v1/up`, { ...headers, authorization });
   const answer = await client.callTool({ name: 'read_thing', arguments: { note } });
   expect(answer.isError).not.toBe(true);
   await client.close();
@@ -228,7 +211,7 @@ describe('a package of an agent that acted by a chain of delegations', () => {
     const session = await admin.post<{ id: string; wf_token: string }>(
       `/api/v1/workflows/${workflow.id}/sessions`,
     );
-    const delegate = (from: Agent, to: Agent) =>
+    const delegate = (from: RegisteredAgent, to: RegisteredAgent) =>
       admin.post<{ id: string; d_token: string }>('/api/v1/delegations', {
         ...{ workflow_session_id: session.id, scope: { tools: ['up/read_thing'] } },
         ...{ delegator_agent_id: from.id, delegatee_agent_id: to.id },

@@ -2,13 +2,20 @@
  * A standing exception, with a control plane and a data plane as processes of their own and real MCP
  * clients: made with an approval, used, revoked; and one that goes on and ends without a control plane.
  */
-import { generateKeyPairSync } from 'node:crypto';
 import { REAL_CLIENTS, type RealClient } from '@governance/data-plane/testing/test-client';
 import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
+import {
+  basicOf,
+  issueDataPlaneToken,
+  registerAgent,
+  registerRole,
+  registerServer,
+} from './support/admin-setup.ts';
 import { type ServiceProcess, startService } from './support/service-process.ts';
 import { testDatabase } from './support/test-database.ts';
+import { tokenKeyPems } from './support/token-key-pems.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -25,11 +32,6 @@ interface Event {
 }
 
 const database = await testDatabase();
-const jwt = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  privateKeyEncoding: { format: 'pem', type: 'pkcs8' },
-  publicKeyEncoding: { format: 'pem', type: 'spki' },
-});
 let upstream: TestUpstream;
 let controlPlane: ServiceProcess;
 let plane: ServiceProcess;
@@ -44,37 +46,21 @@ beforeAll(async () => {
     env: {
       SERVICE_DEPLOYMENT_MODE: 'control-plane',
       DATABASE_URL: database.url,
-      SERVICE_JWT_PRIVATE_KEY: jwt.privateKey,
-      SERVICE_JWT_PUBLIC_KEY: jwt.publicKey,
+      ...tokenKeyPems(),
     },
   });
   admin = await adminApi(controlPlane.url, 'admin', controlPlane.adminPassword);
-  const issued = await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', {
-    label: 'journey',
-  });
-  await admin.post('/api/v1/mcp-servers', {
-    server_id: 'up',
-    transport: 'streamable-http',
-    url: upstream.url,
-  });
+  await registerServer(admin, upstream.url);
   const rego =
     'package careful\n\nescalate contains "a person decides" if input.request.action == "delete"\n';
   const body = { name: 'careful', status: 'active', rego_content: rego };
   policyId = (await admin.post<{ id: string }>('/api/v1/policies', body)).id;
-  const role = await admin.post<{ id: string }>('/api/v1/roles', {
-    name: 'deleter',
-    permissions: ['up:*'],
-  });
-  const agent = await admin.post<{ id: string; client_id: string; client_secret: string }>(
-    '/api/v1/agents',
-    { name: 'deleter', agent_type: 'test', owner: 'tests', description: '' },
-  );
-  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
-  basic = `Basic ${Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64')}`;
+  const roleId = await registerRole(admin, 'deleter', 'up:*');
+  basic = basicOf(await registerAgent(admin, 'deleter', roleId));
   planeEnv = {
     SERVICE_DEPLOYMENT_MODE: 'data-plane',
     SERVICE_CP_URL: controlPlane.url,
-    SERVICE_CP_TOKEN: issued.token,
+    SERVICE_CP_TOKEN: await issueDataPlaneToken(admin),
     // Who is held is told so soon, and asks again.
     SERVICE_HOLD_WAIT_SECONDS: '1',
   };

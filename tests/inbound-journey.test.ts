@@ -7,10 +7,11 @@ import {
   type TestUpstream,
   type UpstreamTool,
 } from '@governance/data-plane/testing/test-upstream';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
+import { basicOf, registerAgent, registerRole, registerServer } from './support/admin-setup.ts';
+import { connectSdk } from './support/sdk-client.ts';
 import { type ServiceProcess, startService } from './support/service-process.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -48,35 +49,19 @@ beforeAll(async () => {
   });
   service = await startService();
   admin = await adminApi(service.url, 'admin', service.adminPassword);
-  const { url } = upstream;
-  for (const server_id of ['web', 'friend', 'enemy']) {
-    await admin.post('/api/v1/mcp-servers', { server_id, transport: 'streamable-http', url });
+  for (const server of ['web', 'friend', 'enemy']) {
+    await registerServer(admin, upstream.url, server);
   }
   const rule = (source_pattern: string, rule_type: string) =>
     admin.post('/api/v1/inbound/rules', { source_pattern, rule_type, expires_in: 'session' });
   await rule('friend', 'trust');
   await rule('enemy', 'block');
-  const role = await admin.post<{ id: string }>('/api/v1/roles', {
-    ...{ name: 'reader', description: '', permissions: ['*:read'], resource_scopes: [] },
-  });
-  const agent = await admin.post<{ id: string; client_id: string; client_secret: string }>(
-    '/api/v1/agents',
-    { name: 'reader', agent_type: 'test', owner: 'tests', description: '' },
-  );
+  const roleId = await registerRole(admin, 'reader', '*:read');
+  const agent = await registerAgent(admin, 'reader', roleId);
   agentId = agent.id;
-  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
-  const basic = Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64');
   for (const server of ['web', 'friend', 'enemy']) {
-    const client = new Client({ name: 'journey', version: '1' });
-    const transport = new StreamableHTTPClientTransport(
-      new URL(`${service.url}/mcp/v1/${server}`),
-      {
-        requestInit: { headers: { authorization: `Basic ${basic}` } },
-      },
-    );
-    // The SDK's own types disagree under exactOptionalPropertyTypes.
-    await client.connect(transport as Parameters<Client['connect']>[0]);
-    clients.set(server, client);
+    const url = `${service.url}/mcp/v1/${server}`;
+    clients.set(server, await connectSdk(url, { authorization: basicOf(agent) }));
   }
 }, 120_000);
 

@@ -6,13 +6,19 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { runVerifyEvidence } from '../verifier/src/verify-evidence-command.ts';
 import { findMissingPython, secondOpinions } from '../verifier/testing/second-opinion.ts';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
+import {
+  issueDataPlaneToken,
+  type RegisteredAgent,
+  registerAgent,
+  registerRole,
+  registerServer,
+} from './support/admin-setup.ts';
 import { startCutLink } from './support/cut-link.ts';
+import { connectSdk } from './support/sdk-client.ts';
 import { type ServiceProcess, startService } from './support/service-process.ts';
 import { testDatabase } from './support/test-database.ts';
 
@@ -28,7 +34,7 @@ let planes: ServiceProcess[] = [];
 let dataPlaneEnv: Record<string, string>;
 let admin: AdminApi;
 let superAdmin: AdminApi;
-let agent: { id: string; client_id: string; client_secret: string };
+let agent: RegisteredAgent;
 
 beforeAll(async () => {
   upstream = await startTestUpstream({
@@ -44,24 +50,13 @@ beforeAll(async () => {
   });
   admin = await adminApi(controlPlane.url, 'admin', controlPlane.adminPassword);
   superAdmin = await adminApi(controlPlane.url, 'superadmin', SUPER_PASSWORD);
-  const { token } = await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', {
-    ...{ label: 'journey', region: 'eu-test' },
-  });
   dataPlaneEnv = {
     SERVICE_DEPLOYMENT_MODE: 'data-plane',
     SERVICE_CP_URL: controlPlane.url,
-    SERVICE_CP_TOKEN: token,
+    SERVICE_CP_TOKEN: await issueDataPlaneToken(admin, 'eu-test'),
   };
-  await admin.post('/api/v1/mcp-servers', {
-    ...{ server_id: 'up', transport: 'streamable-http', url: upstream.url },
-  });
-  const role = await admin.post<{ id: string }>('/api/v1/roles', {
-    ...{ name: 'reader', description: '', permissions: ['up:read'], resource_scopes: [] },
-  });
-  agent = await admin.post('/api/v1/agents', {
-    ...{ name: 'caller', agent_type: 'test', owner: 'tests', description: '' },
-  });
-  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
+  await registerServer(admin, upstream.url);
+  agent = await registerAgent(admin, 'caller', await registerRole(admin, 'reader', 'up:read'));
   planes = await Promise.all([0, 1].map(() => startService({ env: dataPlaneEnv })));
 }, 90_000);
 
@@ -84,15 +79,8 @@ async function getToken(): Promise<string> {
   return ((await answer.json()) as { access_token: string }).access_token;
 }
 
-async function connect(url: string, token: string): Promise<Client> {
-  const client = new Client({ name: 'journey', version: '1' });
-  const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp/v1/up`), {
-    requestInit: { headers: { authorization: `Bearer ${token}` } },
-  });
-  // The SDK's own types disagree under exactOptionalPropertyTypes.
-  await client.connect(transport as Parameters<Client['connect']>[0]);
-  return client;
-}
+const connect = (url: string, token: string) =>
+  connectSdk(`${url}/mcp/v1/up`, { authorization: `Bearer ${token}` });
 
 /** Calls again and again, until told to stop, with one token or a new one each time. */
 function keepCalling(url: string, kept: string | null) {

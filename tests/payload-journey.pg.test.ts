@@ -5,10 +5,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { assetPath } from '@governance/shared/assets';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
+import {
+  basicOf,
+  type RegisteredAgent,
+  registerAgent,
+  registerRole,
+  registerServer,
+} from './support/admin-setup.ts';
+import { connectSdk } from './support/sdk-client.ts';
 import { freePort, type ServiceProcess, startService } from './support/service-process.ts';
 
 const server = assetPath('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
@@ -17,7 +24,7 @@ let service: ServiceProcess;
 let everything: ChildProcess;
 let admin: AdminApi;
 let client: Client;
-let agent: { id: string; client_id: string; client_secret: string };
+let agent: RegisteredAgent;
 
 beforeAll(async () => {
   const port = await freePort();
@@ -27,24 +34,11 @@ beforeAll(async () => {
   });
   service = await startService({ env: {} });
   admin = await adminApi(service.url, 'admin', service.adminPassword);
-  const url = `http://127.0.0.1:${port}/mcp`;
-  await admin.post('/api/v1/mcp-servers', { server_id: 'all', transport: 'streamable-http', url });
-  const role = await admin.post<{ id: string }>('/api/v1/roles', {
-    name: 'user',
-    permissions: ['all:*'],
+  await registerServer(admin, `http://127.0.0.1:${port}/mcp`, 'all');
+  agent = await registerAgent(admin, 'a', await registerRole(admin, 'user', 'all:*'));
+  client = await connectSdk(`${service.url}/mcp/v1/all`, {
+    ...{ authorization: basicOf(agent), 'x-requester-id': 'user-4711' },
   });
-  agent = await admin.post<{ id: string; client_id: string; client_secret: string }>(
-    '/api/v1/agents',
-    { name: 'a', agent_type: 'test', owner: 'tests', description: '' },
-  );
-  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
-  const basic = Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64');
-  client = new Client({ name: 'test', version: '1' });
-  const headers = { authorization: `Basic ${basic}`, 'x-requester-id': 'user-4711' };
-  const transport = new StreamableHTTPClientTransport(new URL(`${service.url}/mcp/v1/all`), {
-    requestInit: { headers },
-  });
-  await client.connect(transport as never);
 }, 120_000);
 
 afterAll(async () => {

@@ -1,8 +1,6 @@
 /** Data planes of other versions than the control plane: what they write is taken, shown, verified. */
 import { hash } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
-import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
-import { RegistrationReply } from '@governance/shared/channels';
 import { uuidv7 } from '@governance/shared/ids';
 import { parseRecord } from '@governance/shared/ledger-record';
 import { verifyStream } from '@governance/verifier/verify-stream';
@@ -10,11 +8,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import {
   aDecision,
   anOutcome,
+  aPolicyAlert,
   appendVersion1,
-  createWriter,
   type TestDataPlane,
 } from './support/a-data-plane.ts';
-import { aRegistration } from './support/a-registration.ts';
+import { aRegisteredWriter } from './support/a-shipping-plane.ts';
 import { testControlPlane } from './support/test-control-plane.ts';
 
 const { call, aTenantAdmin } = await testControlPlane();
@@ -28,21 +26,11 @@ beforeEach(async () => {
   admin = made.token;
   const agent = { name: 'reader', agent_type: 'assistant', owner: 'tests', description: '' };
   agent_id = (await call('/api/v1/agents', { token: admin, body: agent })).json().id;
-  const label = { label: 'x' };
-  const token = await call('/api/v1/admin/data-plane-tokens', { token: admin, body: label });
-  const root = token.json().token;
-  const keys = aRegistration();
-  const body = keys.provenWith(root);
-  const answer = await call('/api/v1/data-planes/register', { token: root, body });
-  const reply = RegistrationReply.parse(answer.json());
-  plane = createWriter(made.scope.tenantId, reply.deployment_id, keys.signingKey);
+  const one = await aRegisteredWriter({ call }, made);
+  plane = one.writer;
   let shipped = 0;
   ship = async () => {
-    const { statusCode } = await call(`/api/v1/data-planes/${reply.deployment_id}/audit-batches`, {
-      token: reply.token.token,
-      body: encodeBatch(plane.batch(shipped)),
-      headers: { 'content-type': NDJSON },
-    });
+    const { statusCode } = await one.send(shipped);
     shipped = plane.records.length;
     return statusCode;
   };
@@ -74,11 +62,7 @@ describe('a data plane that writes version 1', () => {
     const outcome = { result_digest: hash('sha256', '{}', 'hex'), result_bytes: 2 };
     appendVersion1(plane, before);
     appendVersion1(plane, anOutcome(before.id, outcome));
-    appendVersion1(plane, {
-      ...{ type: 'alert', id: uuidv7(), timestamp: before.timestamp, bundle_revision: null },
-      ...{ alert_type: 'POLICY_FAILED', severity: 'high', agent_id, title: 'A policy failed' },
-      ...{ details: {}, dedupe_key: null },
-    });
+    appendVersion1(plane, aPolicyAlert({ timestamp: before.timestamp, agent_id }));
     expect(await ship()).toBe(200);
     plane.boot();
     plane.append(after);

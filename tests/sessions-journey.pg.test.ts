@@ -2,7 +2,6 @@
  * Agent sessions and what is unusual about requesters, over two data planes that are processes of
  * their own, with real MCP clients of both eras.
  */
-import { generateKeyPairSync } from 'node:crypto';
 import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
 import {
   Client as ModernClient,
@@ -12,18 +11,21 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
+import {
+  basicOf,
+  issueDataPlaneToken,
+  type RegisteredAgent,
+  registerAgent,
+  registerRole,
+  registerServer,
+} from './support/admin-setup.ts';
 import { type ServiceProcess, startService } from './support/service-process.ts';
 import { testDatabase } from './support/test-database.ts';
+import { tokenKeyPems } from './support/token-key-pems.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
 const database = await testDatabase();
-const pem = { privateKeyEncoding: { format: 'pem', type: 'pkcs8' } } as const;
-const jwt = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  ...pem,
-  publicKeyEncoding: { format: 'pem', type: 'spki' },
-});
 let upstream: TestUpstream;
 let controlPlane: ServiceProcess;
 let planes: ServiceProcess[] = [];
@@ -41,25 +43,17 @@ beforeAll(async () => {
     env: {
       SERVICE_DEPLOYMENT_MODE: 'control-plane',
       DATABASE_URL: database.url,
-      SERVICE_JWT_PRIVATE_KEY: jwt.privateKey,
-      SERVICE_JWT_PUBLIC_KEY: jwt.publicKey,
+      ...tokenKeyPems(),
       SERVICE_DISPOSITION_FLUSH_SECONDS: '1',
     },
   });
   admin = await adminApi(controlPlane.url, 'admin', controlPlane.adminPassword);
-  const { token } = await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', {
-    label: 'journey',
-  });
-  await admin.post('/api/v1/mcp-servers', {
-    server_id: 'up',
-    transport: 'streamable-http',
-    url: upstream.url,
-  });
-  roleId = await aRole('reader', 'up:read');
+  await registerServer(admin, upstream.url);
+  roleId = await registerRole(admin, 'reader', 'up:read');
   const env = {
     SERVICE_DEPLOYMENT_MODE: 'data-plane',
     SERVICE_CP_URL: controlPlane.url,
-    SERVICE_CP_TOKEN: token,
+    SERVICE_CP_TOKEN: await issueDataPlaneToken(admin),
   };
   planes = await Promise.all([0, 1].map(() => startService({ env })));
 }, 120_000);
@@ -70,29 +64,16 @@ afterAll(async () => {
   await upstream?.stop();
 });
 
-const aRole = async (name: string, permission: string) => {
-  const body = { name, description: '', permissions: [permission], resource_scopes: [] };
-  return (await admin.post<{ id: string }>('/api/v1/roles', body)).id;
-};
-
-interface Agent {
-  id: string;
-  client_id: string;
-  client_secret: string;
-}
-
-async function anAgent(name: string): Promise<Agent> {
-  const made = await admin.post<Agent>('/api/v1/agents', {
-    ...{ name, agent_type: 'test', owner: 'tests', description: '' },
-  });
-  await admin.post(`/api/v1/agents/${made.id}/roles`, { role_id: roleId });
-  return made;
-}
+const anAgent = (name: string) => registerAgent(admin, name, roleId);
 
 /** One client's work: it connects, calls the tools, and goes. @returns how each call ended */
-async function work(which: 0 | 1, agent: Agent, era: 'legacy' | 'modern', tools: string[]) {
-  const basic = Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64');
-  const headers = { authorization: `Basic ${basic}`, 'x-requester-id': `user-of-${agent.id}` };
+async function work(
+  which: 0 | 1,
+  agent: RegisteredAgent,
+  era: 'legacy' | 'modern',
+  tools: string[],
+) {
+  const headers = { authorization: basicOf(agent), 'x-requester-id': `user-of-${agent.id}` };
   const url = new URL(`${planes[which]?.url}/mcp/v1`);
   const isModern = era === 'modern';
   const client = isModern
@@ -118,8 +99,12 @@ async function work(which: 0 | 1, agent: Agent, era: 'legacy' | 'modern', tools:
 }
 
 /** Until the data planes know the agent: its first calls are refused otherwise. */
-const firstWork = (which: 0 | 1, agent: Agent, era: 'legacy' | 'modern', tools: string[]) =>
-  vi.waitFor(() => work(which, agent, era, tools), { timeout: 20_000, interval: 200 });
+const firstWork = (
+  which: 0 | 1,
+  agent: RegisteredAgent,
+  era: 'legacy' | 'modern',
+  tools: string[],
+) => vi.waitFor(() => work(which, agent, era, tools), { timeout: 20_000, interval: 200 });
 
 interface Session {
   id: string;
@@ -129,10 +114,10 @@ interface Session {
   tool_call_count: number;
 }
 
-const sessionsOf = ({ id }: Agent) =>
+const sessionsOf = ({ id }: RegisteredAgent) =>
   admin.get<{ sessions: Session[]; total: number }>(`/api/v1/sessions?agent_id=${id}`);
 
-const alertsOf = async ({ id }: Agent, type: string) => {
+const alertsOf = async ({ id }: RegisteredAgent, type: string) => {
   const path = `/api/v1/monitor/alerts?agent_id=${id}`;
   const { alerts } = await admin.get<{ alerts: { alert_type: string; details: object }[] }>(path);
   return alerts.filter((alert) => alert.alert_type === type);
@@ -172,7 +157,7 @@ it('is one session over both data planes for a client that has none of its own',
 it('tells of what turns round in a new session at another data plane, and of many sessions', async () => {
   const agent = await anAgent('legacy worker');
   expect(await firstWork(0, agent, 'legacy', ['write_thing'])).toEqual([-32003]);
-  const writer = await aRole('writer', 'up:write');
+  const writer = await registerRole(admin, 'writer', 'up:write');
   await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: writer });
   await vi.waitFor(
     async () => expect(await work(1, agent, 'legacy', ['write_thing'])).toEqual(['ok']),

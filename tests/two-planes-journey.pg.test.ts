@@ -3,7 +3,6 @@
  * agent can do while the control plane is there, is gone, and comes back.
  */
 import { execFile } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
@@ -16,33 +15,36 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
 import {
+  issueDataPlaneToken,
+  type RegisteredAgent,
+  registerAgent,
+  registerRole,
+  registerServer,
+} from './support/admin-setup.ts';
+import { connectSdk } from './support/sdk-client.ts';
+import {
   builtService,
   freePort,
   type ServiceProcess,
   startService,
 } from './support/service-process.ts';
 import { testDatabase } from './support/test-database.ts';
+import { tokenKeyPems } from './support/token-key-pems.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
 const database = await testDatabase();
-const jwt = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  privateKeyEncoding: { format: 'pem', type: 'pkcs8' },
-  publicKeyEncoding: { format: 'pem', type: 'spki' },
-});
 const controlPlaneEnv = {
   SERVICE_DEPLOYMENT_MODE: 'control-plane',
   DATABASE_URL: database.url,
-  SERVICE_JWT_PRIVATE_KEY: jwt.privateKey,
-  SERVICE_JWT_PUBLIC_KEY: jwt.publicKey,
+  ...tokenKeyPems(),
 };
 let upstream: TestUpstream;
 let controlPlane: ServiceProcess;
 let planes: ServiceProcess[] = [];
 let dataPlaneEnv: Record<string, string>;
 let admin: AdminApi;
-let agent: { id: string; client_id: string; client_secret: string };
+let agent: RegisteredAgent;
 let roleId: string;
 
 beforeAll(async () => {
@@ -51,39 +53,15 @@ beforeAll(async () => {
   });
   controlPlane = await startService({ env: controlPlaneEnv });
   admin = await adminApi(controlPlane.url, 'admin', controlPlane.adminPassword);
-  const issued = await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', {
-    label: 'journey',
-    region: 'eu-test',
-  });
   dataPlaneEnv = {
     SERVICE_DEPLOYMENT_MODE: 'data-plane',
     SERVICE_CP_URL: controlPlane.url,
-    SERVICE_CP_TOKEN: issued.token,
+    SERVICE_CP_TOKEN: await issueDataPlaneToken(admin, 'eu-test'),
   };
-  await admin.post('/api/v1/mcp-servers', {
-    server_id: 'up',
-    transport: 'streamable-http',
-    url: upstream.url,
-  });
-  await admin.post('/api/v1/mcp-servers', {
-    server_id: 'away',
-    transport: 'streamable-http',
-    url: `http://127.0.0.1:${await freePort()}/mcp`,
-  });
-  const role = await admin.post<{ id: string }>('/api/v1/roles', {
-    name: 'reader',
-    description: '',
-    permissions: ['up:read', 'away:read'],
-    resource_scopes: [],
-  });
-  roleId = role.id;
-  agent = await admin.post('/api/v1/agents', {
-    name: 'traveller',
-    agent_type: 'test',
-    owner: 'tests',
-    description: '',
-  });
-  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
+  await registerServer(admin, upstream.url);
+  await registerServer(admin, `http://127.0.0.1:${await freePort()}/mcp`, 'away');
+  roleId = await registerRole(admin, 'reader', 'up:read', 'away:read');
+  agent = await registerAgent(admin, 'traveller', roleId);
   planes = await Promise.all([0, 1].map(() => startService({ env: dataPlaneEnv })));
 }, 90_000);
 
@@ -94,13 +72,7 @@ afterAll(async () => {
 });
 
 /** Another agent that may do what the first one may. */
-async function anAgent(name: string) {
-  const made = await admin.post<typeof agent>('/api/v1/agents', {
-    ...{ name, agent_type: 'test', owner: 'tests', description: '' },
-  });
-  await admin.post(`/api/v1/agents/${made.id}/roles`, { role_id: roleId });
-  return made;
-}
+const anAgent = (name: string) => registerAgent(admin, name, roleId);
 
 async function getToken(
   url: string,
@@ -115,15 +87,10 @@ async function getToken(
   return { status: answer.status, token: body.access_token };
 }
 
-async function connect(plane: ServiceProcess, token: string, server = 'up'): Promise<Client> {
-  const client = new Client({ name: 'journey', version: '1' });
-  const transport = new StreamableHTTPClientTransport(new URL(`${plane.url}/mcp/v1/${server}`), {
-    requestInit: { headers: { authorization: `Bearer ${token}`, 'x-requester-id': 'user-7' } },
+const connect = (plane: ServiceProcess, token: string, server = 'up') =>
+  connectSdk(`${plane.url}/mcp/v1/${server}`, {
+    ...{ authorization: `Bearer ${token}`, 'x-requester-id': 'user-7' },
   });
-  // The SDK's own types disagree under exactOptionalPropertyTypes.
-  await client.connect(transport as Parameters<Client['connect']>[0]);
-  return client;
-}
 
 /** How a call ended: `ok`, or the code of its error. */
 async function call(client: Client, name = 'read_thing'): Promise<unknown> {

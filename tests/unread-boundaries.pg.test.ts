@@ -3,19 +3,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
 import { EvidenceProofs, MAX_BOUNDARIES } from '@governance/shared/evidence/evidence-package';
-import { gunzip } from '@governance/shared/evidence/gunzip';
-import { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
-import { readUstar } from '@governance/shared/evidence/ustar';
+import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { uuidv7 } from '@governance/shared/ids';
 import { MAX_RECORD_BYTES, type UnchainedRecord } from '@governance/shared/ledger-record';
 import { SERVICE_LIMITS } from '@governance/verifier/verify-package';
 import { verifySet } from '@governance/verifier/verify-set';
 import { afterAll, expect, it, vi } from 'vitest';
 import { findMissingPython, secondOpinionOfSet } from '../verifier/testing/second-opinion.ts';
-import { aDecision, createWriter } from './support/a-data-plane.ts';
-import { aRegistration } from './support/a-registration.ts';
+import { aPolicyAlert } from './support/a-data-plane.ts';
+import { aShippingPlane } from './support/a-shipping-plane.ts';
+import { createEvidenceExports, memberOf, PACKAGES } from './support/evidence-exports.ts';
 import { testControlPlane } from './support/test-control-plane.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -47,28 +45,17 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const isAlone = findMissingPython() !== undefined;
 
 const time = Date.now();
-const { call, test, aTenantAdmin, controlPlane } = await testControlPlane({
+const plane = await testControlPlane({
   now: () => new Date(time),
   env: { SERVICE_CHECKPOINT_SECONDS: '1' },
 });
-const PACKAGES = '/api/v1/evidence/packages';
+const { call, test, aTenantAdmin } = plane;
 const scope = {
   from: new Date(time - 3_600_000).toISOString(),
   to: new Date(time + 3_600_000).toISOString(),
 };
 
-const aPolicyAlert = (details: Record<string, unknown>): UnchainedRecord => ({
-  type: 'alert',
-  id: uuidv7(),
-  timestamp: new Date().toISOString(),
-  bundle_revision: null,
-  alert_type: 'POLICY_FAILED',
-  severity: 'high',
-  agent_id: null,
-  title: 'A policy failed',
-  details,
-  dedupe_key: null,
-});
+const { anchorOf, exported, exportedByLeaf } = createEvidenceExports(plane, scope);
 
 const aForbiddenAct = (): UnchainedRecord => ({
   type: 'admin_action',
@@ -81,70 +68,19 @@ const aForbiddenAct = (): UnchainedRecord => ({
   details: {},
 });
 
-type Admin = Awaited<ReturnType<typeof aTenantAdmin>>;
-
 /** A data plane that ships what it writes, read by the service or not. */
-async function aWriter({ token, scope: { tenantId } }: Admin) {
-  const issued = await call('/api/v1/admin/data-plane-tokens', { token, body: { label: 'x' } });
-  const root: string = issued.json().token;
-  const keys = aRegistration();
-  const answer = await call('/api/v1/data-planes/register', {
-    ...{ token: root, body: keys.provenWith(root) },
-  });
-  const { deployment_id: deploymentId, token: own } = answer.json();
-  const { revision } = await controlPlane.bundles.requestBuild(tenantId);
-  const writer = createWriter(tenantId, deploymentId, keys.signingKey);
-  writer.boot();
-  let shipped = 0;
+async function aWriter(admin: Awaited<ReturnType<typeof aTenantAdmin>>) {
+  const { ship, countShipped, ...one } = await aShippingPlane(plane, admin);
   return {
-    deploymentId,
-    writer,
-    decide: () => writer.append(aDecision({ bundle_revision: revision })),
-    unread: () => writer.appendRaw(({ seq }) => Buffer.from(`\u0000 nothing ${seq}`)),
+    ...one,
+    unread: () => one.writer.appendRaw(({ seq }) => Buffer.from(`\u0000 nothing ${seq}`)),
     /** @param back how many records of before come again */
-    ship: async (back = 0) => {
-      const batch = await call(`/api/v1/data-planes/${deploymentId}/audit-batches`, {
-        token: own.token,
-        body: encodeBatch(writer.batch(shipped - back)),
-        headers: { 'content-type': NDJSON },
-      });
-      expect(batch.statusCode, batch.body).toBe(200);
-      shipped = writer.records.length;
-    },
+    ship: (back = 0) => ship(countShipped() - back),
     /** What is there already, from its beginning on. */
     shipAgain: async (to: number) => {
-      const batch = await call(`/api/v1/data-planes/${deploymentId}/audit-batches`, {
-        token: own.token,
-        body: encodeBatch(writer.batch(0, to)),
-        headers: { 'content-type': NDJSON },
-      });
-      expect(batch.json()).toMatchObject({ status: 'already_stored' });
+      expect((await one.send(0, to)).json()).toMatchObject({ status: 'already_stored' });
     },
   };
-}
-
-const anchorOf = async (token: string) =>
-  TrustAnchor.parse((await call('/api/v1/evidence/trust-anchor', { token })).json());
-
-/** Once it is made: its volumes. */
-async function volumesOf(token: string, id: string): Promise<Buffer[]> {
-  const made = await vi.waitFor(
-    async () => {
-      const { status, volumes, failure } = (await call(`${PACKAGES}/${id}`, { token })).json();
-      expect(status, failure ?? '').toBe('ready');
-      return volumes as { download: string }[];
-    },
-    { timeout: 60_000, interval: 100 },
-  );
-  const bytes: Buffer[] = [];
-  for (const { download } of made) bytes.push((await call(download, { token })).rawPayload);
-  return bytes;
-}
-
-async function exported(token: string, asked: object): Promise<Buffer[]> {
-  const answer = await call(PACKAGES, { token, body: { ...scope, ...asked } });
-  expect(answer.statusCode, answer.body).toBe(202);
-  return volumesOf(token, answer.json().id);
 }
 
 /** The findings of both implementations: none, where all is as it should be. */
@@ -163,17 +99,6 @@ async function findingsOf(volumes: readonly Buffer[], anchor: TrustAnchor): Prom
   writeFileSync(join(folder, 'anchor.json'), JSON.stringify(anchor));
   const second = secondOpinionOfSet(paths, join(folder, 'anchor.json'));
   return second.verdict === 'VERIFIED' ? found : [...found, second];
-}
-
-async function memberOf(volume: Buffer, wanted: string): Promise<string> {
-  for await (const { name, content } of readUstar(
-    gunzip(Readable.from([volume]), SERVICE_LIMITS),
-  )) {
-    const pieces: Buffer[] = [];
-    for await (const piece of content) pieces.push(piece);
-    if (name === wanted) return Buffer.concat(pieces).toString('utf8');
-  }
-  return expect.unreachable();
 }
 
 const proofsOf = async (volume: Buffer) =>
@@ -212,19 +137,7 @@ it('an export that is cut at any leaf is a whole set, whatever could not be read
   const size = range?.end ?? 0;
   expect(size).toBeGreaterThan(5);
   const anchor = await anchorOf(token);
-  const id = uuidv7();
-  const ends = Array.from({ length: size }, (_, leaf) => leaf + 1);
-  const plan = { log_epoch: 1, size, start: 0, ends, data_key_id: null };
-  // As a run that has ended left it: a volume for each leaf.
-  await test.superuser.query(
-    `INSERT INTO evidence_packages (tenant_id, id, status, requested_by, requested_at, from_time,
-       to_time, include_payloads, attempts, alive_at, expires_at, plan)
-     VALUES ($1, $2, 'running', 'somebody', now(), $3, $4, false, 1, now() - interval '1 hour',
-       now() + interval '1 day', $5)`,
-    [tenant.tenantId, id, scope.from, scope.to, plan],
-  );
-  const volumes = await volumesOf(token, id);
-  expect(volumes).toHaveLength(size);
+  const volumes = await exportedByLeaf(token, tenant.tenantId, size);
   expect(await findingsOf(volumes, anchor)).toEqual([]);
 });
 
@@ -277,7 +190,7 @@ it('a record that nests deeper than verifiers read is kept unread, also where it
   const { token } = admin;
   const one = await aWriter(admin);
   const deep = Array.from({ length: 40 }).reduce<unknown>((inner) => [inner], 1);
-  const alert = aPolicyAlert({ deep });
+  const alert = aPolicyAlert({ details: { deep } });
   one.writer.append(alert);
   one.decide();
   await one.ship();
@@ -339,7 +252,7 @@ it('a record of a type that no data plane writes is in the export of its time', 
 it('a record in quarantine that is too large is not shown as one that can be read', async () => {
   const admin = await aTenantAdmin();
   const one = await aWriter(admin);
-  one.writer.append(aPolicyAlert({ text: 'x'.repeat(MAX_RECORD_BYTES) }));
+  one.writer.append(aPolicyAlert({ details: { text: 'x'.repeat(MAX_RECORD_BYTES) } }));
   await one.ship();
   // Before the export: an anchor of a later log is not comparable with it.
   const anchor = await anchorOf(admin.token);
@@ -392,7 +305,7 @@ it.each([
       { timeout: 60_000, interval: 100 },
     );
   };
-  for (let n = 0; n < 3; n++) one.writer.append(aPolicyAlert({ deep }));
+  for (let n = 0; n < 3; n++) one.writer.append(aPolicyAlert({ details: { deep } }));
   one.decide();
   await one.ship();
   const type = isStored ? 'alert' : 'quarantined';

@@ -8,8 +8,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Ollama } from 'ollama';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import {
@@ -20,6 +18,8 @@ import { checkControlPlane } from '../scripts/durability/kill-rounds.ts';
 import { startMarkedBackend } from '../scripts/durability/marked-backend.ts';
 import { connectTo, makeMarkedCall, setUpMarkedCalls } from '../scripts/durability/marked-calls.ts';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
+import { issueDataPlaneToken } from './support/admin-setup.ts';
+import { connectSdk } from './support/sdk-client.ts';
 import { builtService, type ServiceProcess, startService } from './support/service-process.ts';
 import { testDatabase } from './support/test-database.ts';
 import { tokenKeyPems } from './support/token-key-pems.ts';
@@ -48,15 +48,11 @@ beforeAll(async () => {
   models = await startTestModelRuntime();
   controlPlane = await startService({ env: controlPlaneEnv });
   admin = await adminApi(controlPlane.url, 'admin', controlPlane.adminPassword);
-  const issued = await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', {
-    label: 'workers',
-    region: 'here',
-  });
   authorization = await setUpMarkedCalls(admin, backend.port);
   planeEnv = {
     SERVICE_DEPLOYMENT_MODE: 'data-plane',
     SERVICE_CP_URL: controlPlane.url,
-    SERVICE_CP_TOKEN: issued.token,
+    SERVICE_CP_TOKEN: await issueDataPlaneToken(admin, 'here'),
     SERVICE_WORKERS: '2',
     SERVICE_LOCALMODEL_URL: models.url,
   };
@@ -180,15 +176,8 @@ async function getToken(): Promise<string> {
   return (body as { access_token: string }).access_token;
 }
 
-async function mcpClient(token: string): Promise<Client> {
-  const client = new Client({ name: 'journey', version: '1' });
-  const transport = new StreamableHTTPClientTransport(new URL(`${plane.url}/mcp/v1/marked`), {
-    requestInit: { headers: { authorization: `Bearer ${token}` } },
-  });
-  // The SDK's own types disagree under exactOptionalPropertyTypes.
-  await client.connect(transport as Parameters<Client['connect']>[0]);
-  return client;
-}
+const mcpClient = (token: string) =>
+  connectSdk(`${plane.url}/mcp/v1/marked`, { authorization: `Bearer ${token}` });
 
 it('is one service: sessions, tokens and metrics are good on every connection', async () => {
   const sessions = await sessionOfEach();

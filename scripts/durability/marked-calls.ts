@@ -1,5 +1,11 @@
 import { Client } from 'undici';
 import type { AdminApi } from '../../tests/support/admin-api.ts';
+import {
+  basicOf,
+  registerAgent,
+  registerRole,
+  registerServer,
+} from '../../tests/support/admin-setup.ts';
 import { markOf } from './marked-backend.ts';
 
 const HEADERS = {
@@ -13,23 +19,9 @@ export async function setUpMarkedCalls(admin: AdminApi, backendPort: number): Pr
   // First of all: a data plane that has the server from its bundle then also has its limits
   // disabled.
   await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
-  await admin.post('/api/v1/mcp-servers', {
-    server_id: 'marked',
-    transport: 'streamable-http',
-    url: `http://127.0.0.1:${backendPort}/mcp`,
-  });
-  const role = await admin.post<{ id: string }>('/api/v1/roles', {
-    name: 'marked',
-    description: 'May call the marked server',
-    permissions: ['marked:*'],
-    resource_scopes: [],
-  });
-  const agent = await admin.post<{ id: string; client_id: string; client_secret: string }>(
-    '/api/v1/agents',
-    { name: 'marked', agent_type: 'test', owner: 'durability', description: 'Makes marked calls' },
-  );
-  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
-  return `Basic ${Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64')}`;
+  await registerServer(admin, `http://127.0.0.1:${backendPort}/mcp`, 'marked');
+  const roleId = await registerRole(admin, 'marked', 'marked:*');
+  return basicOf(await registerAgent(admin, 'marked', roleId));
 }
 
 /** Opens an MCP session and returns the headers for its calls. */

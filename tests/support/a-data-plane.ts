@@ -267,6 +267,23 @@ export function anOutcome(
   };
 }
 
+/** An alert that a data plane may raise. */
+export function aPolicyAlert(overrides: Partial<Unchained<'alert'>> = {}): Unchained<'alert'> {
+  return {
+    type: 'alert',
+    id: uuidv7(),
+    timestamp: new Date().toISOString(),
+    bundle_revision: null,
+    alert_type: 'POLICY_FAILED',
+    severity: 'high',
+    agent_id: null,
+    title: 'A policy failed',
+    details: {},
+    dedupe_key: null,
+    ...overrides,
+  };
+}
+
 /** Appends a record in version 1, without the fields added since. */
 export function appendVersion1(plane: TestDataPlane, record: UnchainedRecord): WrittenRecord {
   const [version1] = LedgerRecord.options;

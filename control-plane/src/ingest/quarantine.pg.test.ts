@@ -18,6 +18,7 @@ import {
   aDataPlane,
   aDecision,
   anOutcome,
+  aPolicyAlert,
   type TestDataPlane,
 } from '../../../tests/support/a-data-plane.ts';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
@@ -77,19 +78,6 @@ const alertsOf = async (tenantId: string) =>
       tenantId,
     ])
   ).rows;
-
-const anAlert = (dedupeKey: string | null): UnchainedRecord => ({
-  type: 'alert',
-  id: uuidv7(),
-  timestamp: new Date().toISOString(),
-  bundle_revision: null,
-  alert_type: 'POLICY_FAILED',
-  severity: 'high',
-  agent_id: null,
-  title: 'A policy failed',
-  details: {},
-  dedupe_key: dedupeKey,
-});
 
 /** A decision's text, with something done to it. */
 const edited = (edit: (record: Record<string, unknown>) => string) => (place: ChainHead) => {
@@ -155,7 +143,11 @@ const POISON: [string, (place: ChainHead) => Uint8Array, RegExp][] = [
   ['the year 0', asRecord(aDecision({ timestamp: '0000-01-01T00:00:00.000Z' })), /before 1970/],
   ['too many bytes', asRecord(aDecision({ target: 'x'.repeat(MAX_RECORD_BYTES) })), /too large/],
   // What PostgreSQL refuses though every check was passed: a text too long for its index.
-  ['a key too long for an index', asRecord(anAlert(randomBytes(8_000).toString('hex'))), /54000/],
+  [
+    'a key too long for an index',
+    asRecord(aPolicyAlert({ dedupe_key: randomBytes(8_000).toString('hex') })),
+    /54000/,
+  ],
 ];
 
 describe('a record that cannot be read or stored', () => {
@@ -163,9 +155,9 @@ describe('a record that cannot be read or stored', () => {
     const { scope, plane, send, verify } = await aPlane();
     const decision = aDecision();
     plane.append(decision);
-    plane.append(anAlert('before'));
+    plane.append(aPolicyAlert({ dedupe_key: 'before' }));
     plane.appendRaw(make);
-    plane.append(anAlert(null));
+    plane.append(aPolicyAlert());
     plane.append(anOutcome(decision.id));
     expect(await send()).toMatchObject({ status: 'accepted', head: plane.head.head });
 
@@ -316,7 +308,9 @@ describe('a record that cannot be read or stored', () => {
     other.boot();
     const bad = new Set([17, 18, 140, 299]);
     for (let i = 1; i < 300; i++) {
-      plane.append(bad.has(i) ? anAlert(randomBytes(8_000).toString('hex')) : aDecision());
+      plane.append(
+        bad.has(i) ? aPolicyAlert({ dedupe_key: randomBytes(8_000).toString('hex') }) : aDecision(),
+      );
       other.append(aDecision());
     }
     const batches = [send(plane.batch(0, 10)), send(plane.batch(10)), send(other.batch(0), other)];

@@ -14,6 +14,7 @@ import { LedgerRecord, type UnchainedRecord } from '@governance/shared/ledger-re
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   aDecision,
+  aPolicyAlert,
   createWriter,
   type TestDataPlane,
 } from '../../../tests/support/a-data-plane.ts';
@@ -81,22 +82,6 @@ const anAction = (
   target: 'tenant',
   details: {},
 });
-const anAlert = (
-  over: Partial<Extract<UnchainedRecord, { type: 'alert' }>> = {},
-): UnchainedRecord => ({
-  type: 'alert',
-  id: uuidv7(),
-  timestamp: new Date().toISOString(),
-  bundle_revision: null,
-  alert_type: 'POLICY_FAILED',
-  severity: 'high',
-  agent_id: null,
-  title: 'A policy failed',
-  details: {},
-  dedupe_key: null,
-  ...over,
-});
-
 interface Alert {
   alert_type: string;
   severity: string;
@@ -133,7 +118,7 @@ describe('what a data plane may not write', () => {
     ],
     ['break-glass', (own: string) => anAction({ id: own, break_glass: true }, OWN)],
     ['another deployment’s action', () => anAction({ id: uuidv7() }, OWN)],
-    ['an alert of the control plane’s own', () => anAlert({ alert_type: 'CHAIN_BREAK' })],
+    ['an alert of the control plane’s own', () => aPolicyAlert({ alert_type: 'CHAIN_BREAK' })],
   ])('lies in quarantine (%s), in its place, and the stream goes on', async (_, make) => {
     const plane = await aPlane();
     const { writer } = plane;
@@ -184,7 +169,7 @@ describe('an agent that the tenant never had', () => {
     const known = aDecision({ agent_id: agentId.toUpperCase() });
     plane.writer.append(invented);
     plane.writer.append(known);
-    plane.writer.append(anAlert({ agent_id: uuidv7() }));
+    plane.writer.append(aPolicyAlert({ agent_id: uuidv7() }));
     expect(await plane.ship()).toBe(200);
     expect(await eventsOf(plane)).toMatchObject([
       { id: known.id, violations: [] },
@@ -223,7 +208,7 @@ describe('a time ahead of its receipt', () => {
     const plane = await aPlane();
     const [fine, future] = [ahead(4 * 60_000), ahead(3_650 * 86_400_000)];
     plane.writer.append(aDecision({ agent_id: agentId, timestamp: future }));
-    plane.writer.append(anAlert({ timestamp: future }));
+    plane.writer.append(aPolicyAlert({ timestamp: future }));
     await plane.ship();
     plane.writer.append(aDecision({ agent_id: agentId, timestamp: fine }));
     expect(await plane.ship()).toBe(200);
@@ -249,10 +234,10 @@ describe('the alerts of a data plane that lies', () => {
   it('keep back no alert of another, under whatever key', async () => {
     const [liar, honest] = [await aPlane(), await aPlane()];
     const key = `disk-watermark:${honest.writer.deploymentId}:full`;
-    liar.writer.append(anAlert({ severity: 'info', dedupe_key: key }));
+    liar.writer.append(aPolicyAlert({ severity: 'info', dedupe_key: key }));
     await liar.ship();
     honest.writer.append(
-      anAlert({ alert_type: 'DISK_WATERMARK', severity: 'critical', dedupe_key: key }),
+      aPolicyAlert({ alert_type: 'DISK_WATERMARK', severity: 'critical', dedupe_key: key }),
     );
     await honest.ship();
     expect(await alertsOf('DISK_WATERMARK')).toMatchObject([{ severity: 'critical' }]);
@@ -260,12 +245,13 @@ describe('the alerts of a data plane that lies', () => {
 
   it('are bounded, each severity by itself, and what another raises is raised', async () => {
     const [liar, honest] = [await aPlane(), await aPlane()];
-    for (let i = 0; i < MAX_OPEN_ALERTS + 20; i++) liar.writer.append(anAlert({ severity: 'low' }));
-    liar.writer.append(anAlert({ severity: 'critical' }));
+    for (let i = 0; i < MAX_OPEN_ALERTS + 20; i++)
+      liar.writer.append(aPolicyAlert({ severity: 'low' }));
+    liar.writer.append(aPolicyAlert({ severity: 'critical' }));
     expect(await liar.ship()).toBe(200);
-    for (let i = 0; i < 5; i++) liar.writer.append(anAlert({ severity: 'low' }));
+    for (let i = 0; i < 5; i++) liar.writer.append(aPolicyAlert({ severity: 'low' }));
     expect(await liar.ship()).toBe(200);
-    honest.writer.append(anAlert({ severity: 'low' }));
+    honest.writer.append(aPolicyAlert({ severity: 'low' }));
     expect(await honest.ship()).toBe(200);
     const alerts = await alertsOf('POLICY_FAILED');
     expect(alerts.filter(({ severity }) => severity === 'low')).toHaveLength(MAX_OPEN_ALERTS + 1);

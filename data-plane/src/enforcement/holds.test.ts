@@ -2,14 +2,12 @@
  * A held call: judged and recorded, held, and judged again with what a person has said. The plane is
  * the product's; the control plane is the facts that it would send.
  */
-import type { EscalationFact } from '@governance/shared/facts';
-import { uuidv7 } from '@governance/shared/ids';
-import type { LedgerRecord } from '@governance/shared/ledger-record';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createHeldCalls, MAX_HELD } from '../holds/held-calls.ts';
 import { REAL_CLIENTS } from '../testing/test-client.ts';
+import { type Asked, createHoldDriver } from '../testing/test-holds.ts';
 import {
   HTTP_SERVER,
   startTestPlane,
@@ -18,13 +16,11 @@ import {
 } from '../testing/test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 
-type Opened = Extract<LedgerRecord, { type: 'hold_opened' }>;
-
 let upstream: TestUpstream;
 let plane: TestPlane;
 let agent: TestAgent;
-/** What the plane has recorded since the test began. */
-let records: LedgerRecord[] = [];
+const driver = createHoldDriver('hold_opened', 'delete_thing', () => ({ plane, upstream, agent }));
+const { call, readRecords, opened, held, decide, leftHeld, sent } = driver;
 
 beforeAll(async () => {
   upstream = await startTestUpstream({ tools: [{ name: 'delete_thing' }] });
@@ -37,83 +33,19 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  await plane.records();
-  records = [];
-  upstream.seen.length = 0;
+  await driver.begin();
   agent = newAgent();
 });
 
 /** The baseline pack escalates what an agent of high risk destroys. */
 const newAgent = () => plane.addAgent(['*:*'], { risk_tier: 'high' });
 
-interface Asked {
-  args?: Record<string, unknown>;
-  by?: TestAgent;
-  headers?: Record<string, string>;
-}
-
-async function call({ args = {}, by = agent, headers = {} }: Asked = {}) {
-  const params = { name: 'delete_thing', arguments: args };
-  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
-  const { json } = await plane.post('/mcp/v1/up', message, { authorization: by.basic, ...headers });
-  return json;
-}
-
-async function readRecords(): Promise<LedgerRecord[]> {
-  records.push(...(await plane.records()));
-  return records;
-}
-
-const opened = async () =>
-  (await readRecords()).filter((one): one is Opened => one.type === 'hold_opened');
 const decisions = async () =>
   (await readRecords()).flatMap((one) =>
     one.type === 'decision' && one.v === 2
       ? [[one.policy_result, one.escalation_id, one.grant_id] as const]
       : [],
   );
-const sent = () => upstream.messages('tools/call').length;
-
-/** The newest of so many holds, once they are there. */
-async function held(count = 1): Promise<Opened> {
-  await vi.waitFor(async () => expect(await opened()).toHaveLength(count));
-  return (await opened())[count - 1] as Opened;
-}
-
-function decide(
-  { escalation_id }: Pick<Opened, 'escalation_id'>,
-  resolution: EscalationFact['resolution'],
-  lastsMs = 600_000,
-): string {
-  const id = uuidv7();
-  const expires_at = new Date(Date.now() + lastsMs).toISOString();
-  const fact: EscalationFact = {
-    escalation_id,
-    deployment_id: plane.deploymentId,
-    resolution,
-    resolved_at: new Date().toISOString(),
-    grant: resolution === 'approved' ? { id, expires_at } : null,
-  };
-  plane.apply('optional.escalation', `${plane.deploymentId}/${escalation_id}`, fact);
-  return id;
-}
-
-/** Calls, and leaves it held: the client is told that it is pending. */
-async function leftHeld(asked?: Asked): Promise<Opened> {
-  const count = (await opened()).length;
-  const waiting = call(asked);
-  const hold = await held(count + 1);
-  plane.held.endWaits();
-  expect((await waiting).error).toMatchObject({
-    code: -32004,
-    data: {
-      resolution: 'pending',
-      escalation_id: hold.escalation_id,
-      timeout_at: hold.timeout_at,
-    },
-  });
-  return hold;
-}
 
 describe('a call that waits', () => {
   it('is sent once when it was approved, with a decision for each judgement', async () => {
@@ -129,7 +61,7 @@ describe('a call that waits', () => {
       ['escalate', escalation_id, null],
       ['allow', null, grant],
     ]);
-    const [decision] = records.filter((one) => one.type === 'decision');
+    const [decision] = driver.records.filter((one) => one.type === 'decision');
     expect(hold).toMatchObject({
       event_id: decision?.id,
       instruction_hash: decision?.instruction_hash,
@@ -304,7 +236,7 @@ describe('a client that comes back', () => {
 
   it('comes too late for an approval, and asks a person again', async () => {
     const hold = await leftHeld();
-    decide(hold, 'approved', -1);
+    decide(hold, 'approved', { lastsMs: -1 });
     const other = await leftHeld();
     expect(other.escalation_id).not.toBe(hold.escalation_id);
     expect(sent()).toBe(0);

@@ -1,7 +1,6 @@
 /** Packages are requested, made and downloaded, and checked with the library's proofs. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
 import { isCheckpointSignedBy, parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { runChecks } from '@governance/shared/evidence/checks/run-checks';
 import { DsseEnvelope, payloadOf, verifyEnvelope } from '@governance/shared/evidence/dsse';
@@ -27,8 +26,8 @@ import { readUstar } from '@governance/shared/evidence/ustar';
 import { recordHash } from '@governance/shared/hash-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it, vi } from 'vitest';
-import { aDecision, aHoldOpened, createWriter } from '../../../../tests/support/a-data-plane.ts';
-import { aRegistration } from '../../../../tests/support/a-registration.ts';
+import { aHoldOpened } from '../../../../tests/support/a-data-plane.ts';
+import { aShippingPlane } from '../../../../tests/support/a-shipping-plane.ts';
 import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
 import { beginLogEpoch } from '../begin-log-epoch.ts';
 
@@ -42,38 +41,7 @@ const plane = await testControlPlane({
 const { call, test, aTenantAdmin, aColleague } = plane;
 const PACKAGES = '/api/v1/evidence/packages';
 
-type Admin = Awaited<ReturnType<typeof aTenantAdmin>>;
-
-/** A registered data plane that ships what it writes. */
-async function aPlane({ token, scope }: Admin) {
-  const issued = await call('/api/v1/admin/data-plane-tokens', { token, body: { label: 'x' } });
-  const root: string = issued.json().token;
-  const keys = aRegistration();
-  const body = keys.provenWith(root);
-  const answer = await call('/api/v1/data-planes/register', { token: root, body });
-  const { deployment_id: deploymentId, token: own } = answer.json();
-  const writer = createWriter(scope.tenantId, deploymentId, keys.signingKey);
-  writer.boot();
-  let shipped = 0;
-  const { revision } = await plane.controlPlane.bundles.requestBuild(scope.tenantId);
-  const decide = (over: Parameters<typeof aDecision>[0] = {}) => {
-    const decision = aDecision({ bundle_revision: revision, ...over });
-    writer.append(decision);
-    return decision;
-  };
-  return {
-    ...{ deploymentId, writer, revision, decide },
-    ship: async (from = shipped) => {
-      const batch = await call(`/api/v1/data-planes/${deploymentId}/audit-batches`, {
-        token: own.token,
-        body: encodeBatch(writer.batch(from)),
-        headers: { 'content-type': NDJSON },
-      });
-      expect(batch.statusCode, batch.body).toBe(200);
-      shipped = writer.records.length;
-    },
-  };
-}
+const aPlane = (admin: Awaited<ReturnType<typeof aTenantAdmin>>) => aShippingPlane(plane, admin);
 
 const hour = { from: new Date(time - 3_600_000).toISOString(), to: new Date(time + 3_600_000) };
 const LAST_HOUR = { from: hour.from, to: hour.to.toISOString() };

@@ -1,9 +1,7 @@
 /** A modern client whose call, or its result, waits for a person longer than one request. */
-import type { EscalationFact } from '@governance/shared/facts';
-import { uuidv7 } from '@governance/shared/ids';
-import type { LedgerRecord } from '@governance/shared/ledger-record';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { REAL_CLIENTS } from '../../testing/test-client.ts';
+import { createHoldDriver } from '../../testing/test-holds.ts';
 import { postModern } from '../../testing/test-modern-client.ts';
 import {
   HTTP_SERVER,
@@ -13,12 +11,11 @@ import {
 } from '../../testing/test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 
-type Opened = Extract<LedgerRecord, { type: 'hold_opened' }>;
-
 let upstream: TestUpstream;
 let plane: TestPlane;
 let agent: TestAgent;
-let records: LedgerRecord[] = [];
+const driver = createHoldDriver('hold_opened', 'delete_thing', () => ({ plane, upstream, agent }));
+const { opened, decide, sent } = driver;
 
 beforeAll(async () => {
   upstream = await startTestUpstream({ tools: [{ name: 'delete_thing' }] });
@@ -33,35 +30,12 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  await plane.records();
-  records = [];
-  upstream.seen.length = 0;
+  await driver.begin();
   agent = plane.addAgent(['*:*'], { risk_tier: 'high' });
 });
 
-const sent = () => upstream.messages('tools/call').length;
-
-async function opened(): Promise<Opened[]> {
-  records.push(...(await plane.records()));
-  return records.filter((one): one is Opened => one.type === 'hold_opened');
-}
-
-const decisions = async () => {
-  await opened();
-  return records.filter(({ type }) => type === 'decision').length;
-};
-
-function decide({ escalation_id }: Opened, resolution: EscalationFact['resolution']): void {
-  const expires_at = new Date(Date.now() + 600_000).toISOString();
-  const fact: EscalationFact = {
-    escalation_id,
-    deployment_id: plane.deploymentId,
-    resolution,
-    resolved_at: new Date().toISOString(),
-    grant: resolution === 'approved' ? { id: uuidv7(), expires_at } : null,
-  };
-  plane.apply('optional.escalation', `${plane.deploymentId}/${escalation_id}`, fact);
-}
+const decisions = async () =>
+  (await driver.readRecords()).filter(({ type }) => type === 'decision').length;
 
 it('is asked to repeat the request, and told how it ended', async () => {
   const call = async (requestState?: string) => {
@@ -77,7 +51,7 @@ it('is asked to repeat the request, and told how it ended', async () => {
   expect((await call(state)).result).toMatchObject({ requestState: state });
   expect((await call()).result).toMatchObject({ requestState: state });
   expect(await opened()).toHaveLength(1);
-  decide(hold as Opened, 'denied');
+  decide(hold ?? expect.unreachable(), 'denied');
   expect((await call(state)).error).toMatchObject({
     code: -32004,
     data: { resolution: 'denied', escalation_id: hold?.escalation_id },
@@ -102,7 +76,7 @@ it.each([
   // It has come back at least once.
   await vi.waitFor(async () => expect(await decisions()).toBeGreaterThan(1));
   const [hold] = await opened();
-  decide(hold as Opened, resolution);
+  decide(hold ?? expect.unreachable(), resolution);
   const answer = await calling;
   if (resolution === 'approved') expect(answer).toHaveProperty('content');
   else expect(answer).toMatchObject({ code: -32004, data: { resolution } });
