@@ -7,6 +7,7 @@ import {
   followHistory,
   followKeys,
   followRegistration,
+  rememberRevocations,
 } from './follow-keys.ts';
 
 type Purpose = 'bundle' | 'feed';
@@ -171,6 +172,25 @@ describe('a revocation that was told of once', () => {
       expect(kids(kept.feed_keys)).toEqual(['b']);
     }
     expect(kids(followHistory(kept, told).feed)).toEqual(['b']);
+  });
+
+  it.each(
+    lacking,
+  )('by the feed is kept with the registration, although a later one %s', (_, later) => {
+    const good = entry('bundle', aKey('bundle', 'c'));
+    const registered = {
+      ...{ bundle_keys: [], feed_keys: [a.jwk] },
+      key_history: { keys: [good], rotations: [] },
+    };
+    const kept = rememberRevocations(registered, revoked);
+    expect(kept.key_history.keys).toEqual([revoked.keys[0], good]);
+    const told = { keys: [...later.keys], rotations };
+    for (const history of [undefined, told, revoked]) {
+      expect(rememberRevocations(kept, history)).toBe(kept);
+    }
+    // As after a restart, with the feed's facts or without.
+    expect(kids(createHistoryFollower()(kept, told).feed)).toEqual(['b']);
+    expect(kids(createHistoryFollower()(kept, undefined).feed)).toEqual([]);
   });
 
   it('is bounded, and what it costs is no key that is good', () => {

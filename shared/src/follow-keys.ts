@@ -94,12 +94,37 @@ export function followHistory(
   told: KeyHistory | undefined,
 ): { bundle: TrustedKey[]; feed: TrustedKey[] } {
   const { bundle_keys, feed_keys, key_history } = registered;
-  if (!told) return { bundle: bundle_keys, feed: feed_keys };
   const history = keepRevocations(key_history, told);
+  if (!history) return { bundle: bundle_keys, feed: feed_keys };
   return {
     bundle: followKeys('bundle', bundle_keys, history, []).keys,
     feed: followKeys('feed', feed_keys, history, []).keys,
   };
+}
+
+/**
+ * A registration with the revocations that the feed told of since, to be kept on disk: a later
+ * history may lack them, and a restart forgets what was only heard.
+ *
+ * @param told undefined where it told of none
+ * @returns the same object where none of them is new
+ */
+export function rememberRevocations<T extends Registered>(
+  registered: T,
+  told: KeyHistory | undefined,
+): T {
+  const { keys, rotations } = registered.key_history ?? { keys: [], rotations: [] };
+  const heard = told?.keys.filter(isRevoked) ?? [];
+  const known = new Set(keys.filter(isRevoked).map(placeOf));
+  if (heard.every((key) => known.has(placeOf(key)))) return registered;
+  const places = new Set(heard.map(placeOf));
+  const others = keys.filter((key) => !places.has(placeOf(key)));
+  const ordered = [
+    ...heard,
+    ...others.filter(isRevoked),
+    ...others.filter((key) => !isRevoked(key)),
+  ];
+  return { ...registered, key_history: { keys: ordered.slice(0, MAX_HISTORY_KEYS), rotations } };
 }
 
 /** @returns followHistory that remembers every revocation which it was told of */
@@ -111,14 +136,16 @@ export function createHistoryFollower(): typeof followHistory {
   };
 }
 
+type HistoryKey = KeyHistory['keys'][number];
+const placeOf = ({ purpose, kid }: HistoryKey): string => keyPlace({ purpose, kid });
+const isRevoked = (key: HistoryKey): boolean => key.revoked_at !== null;
+
 /** A revocation ends with no history that lacks it: the control plane's row may be damaged. */
 function keepRevocations<T extends KeyHistory | undefined>(
   known: KeyHistory | undefined,
   told: T,
 ): KeyHistory | T {
   if (!known || !told) return told ?? known ?? told;
-  const placeOf = ({ purpose, kid }: KeyHistory['keys'][number]) => keyPlace({ purpose, kid });
-  const isRevoked = (key: KeyHistory['keys'][number]) => key.revoked_at !== null;
   const again = new Set(told.keys.filter(isRevoked).map(placeOf));
   const kept = known.keys.filter((key) => isRevoked(key) && !again.has(placeOf(key)));
   if (kept.length === 0) return told;

@@ -138,6 +138,41 @@ describe('a data plane core', () => {
     ]);
   });
 
+  it('refuses a key whose revocation only the feed told of, over a restart too, whatever is told later', async () => {
+    const tenant = aTenant();
+    const { tenantId, plane } = tenant;
+    const stolen = aBundleSigner('stolen');
+    const answer = { ...tenant.answer, bundle_keys: [signer.public, stolen.public] };
+    const tell = (revoked_at: string | null) => {
+      const at = new Date().toISOString();
+      const { kid } = stolen.public;
+      const key = { purpose: 'bundle', jwk: stolen.public, valid_from: at, valid_to: null };
+      const keys = [{ ...key, kid, revoked_at }];
+      return plane.publish({
+        ...{ kind: 'optional.key_history', key: 'current', value: { keys, rotations: [] } },
+      });
+    };
+    const first = await aCore();
+    plane.offer(bundle(tenant, 10));
+    await first.addTenant(answer, plane.link);
+    await first.applied.wait(tenantId, {
+      ...{ feedSeq: tell(new Date().toISOString()), bundleRevision: 10 },
+    });
+    // A damaged row of the control plane, or somebody who can write it.
+    await first.applied.wait(tenantId, { feedSeq: tell(null) });
+    await first.stop(50);
+    cores = [];
+
+    const second = await aCore();
+    await second.addTenant(answer, plane.link);
+    plane.offer(aBundle({ tenantId, revision: 11, signer: stolen }));
+    const status = () => second.status().tenants[0]?.bundle;
+    await until(() => status()?.failure != null || status()?.active?.revision === 11);
+    expect(status()).toMatchObject({ active: { revision: 10 }, failure: { code: 'key_unknown' } });
+    const [kept] = loadIdentity(dataDir).listRegistrations();
+    expect(kept?.bundle_keys.map(({ kid }) => kid)).toEqual([signer.public.kid]);
+  });
+
   it('keeps enforcing what it has while the control plane is away, over a restart too', async () => {
     const tenant = aTenant();
     const { tenantId, plane } = tenant;

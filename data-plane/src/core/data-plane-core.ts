@@ -179,6 +179,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     return startTenantSync({
       ...settings,
       answer,
+      keepAnswer: identity.saveRegistration,
       link,
       ledger,
       payloadSpool,

@@ -7,7 +7,7 @@ import type {
   RegistrationAnswer,
   StreamReport,
 } from '@governance/shared/channels';
-import { createHistoryFollower } from '@governance/shared/follow-keys';
+import { createHistoryFollower, rememberRevocations } from '@governance/shared/follow-keys';
 import type { DurableLedger } from '../ledger/ledger.ts';
 import type { PayloadSpool } from '../payloads/payload-spool.ts';
 import type { LocalReplica } from '../replica/replica.ts';
@@ -69,6 +69,8 @@ export interface SyncSettings {
 
 export interface TenantSyncOptions extends SyncSettings {
   answer: RegistrationAnswer;
+  /** Keeps the answer durably, with revocations that the feed told of. */
+  keepAnswer: (answer: RegistrationAnswer) => void;
   link: ControlPlaneLink;
   ledger: DurableLedger;
   payloadSpool: PayloadSpool;
@@ -94,7 +96,21 @@ export async function startTenantSync(options: TenantSyncOptions) {
   replica.addTenant(tenantId, deploymentId);
   // The feed announces a key before it signs, so that nothing has to be refused first.
   const followHistory = createHistoryFollower();
-  const follow = () => followHistory(answer, replica.findKeyHistory(tenantId));
+  const follow = () => {
+    const told = replica.findKeyHistory(tenantId);
+    const remembered = rememberRevocations(answer, told);
+    if (remembered !== answer) {
+      try {
+        options.keepAnswer(remembered);
+        answer = remembered;
+      } catch (error) {
+        // In force all the same. The replica has the history that told of it, and it is tried again
+        // with each change of the feed, and after a restart.
+        log.error({ err: error, tenantId }, 'a revocation of a key could not be kept');
+      }
+    }
+    return followHistory(answer, told);
+  };
   let keys = follow();
 
   const contact = createContact({
