@@ -16,7 +16,7 @@ const WANTED_POLICIES = 20;
 
 const version = findOpa();
 if (version === undefined) {
-  console.error('differential:opa: there is no opa on the path to compare with.');
+  console.error('differential:opa: no opa was found on the PATH to compare with.');
   process.exitCode = process.argv.includes('--allow-missing-opa') ? 0 : 1;
 } else {
   process.exitCode = await run(version);
@@ -32,7 +32,7 @@ async function run(opaVersion: string): Promise<number> {
   const { allow, deny, escalate } = report.decisions;
   console.log(`OPA ${opaVersion}: ${report.policies} policies, ${report.inputs} inputs`);
   console.log(`allow ${allow}, deny ${deny}, escalate ${escalate}`);
-  console.log(`built-ins of ours used: ${report.builtins.length}`);
+  console.log(`our built-ins used: ${report.builtins.length}`);
   if (report.builtinsUnused.length > 0)
     console.log(`not used: ${report.builtinsUnused.join(', ')}`);
   for (const { set, input, opa, ours } of report.differences.slice(0, 10)) {

@@ -90,7 +90,7 @@ describe('a file', () => {
   });
 
   it.each([
-    ['a folder', () => mkdirSync(path, { recursive: true }), /is no file/],
+    ['a folder', () => mkdirSync(path, { recursive: true }), /is not a file/],
     [
       'bytes that are no text',
       () => {
@@ -150,7 +150,7 @@ describe.runIf(process.platform !== 'win32')('symbolic links', () => {
   it('that lead nowhere are refused', async () => {
     mkdirSync(join(root, 'sub'));
     symlinkSync(join(root, 'nothing'), path);
-    await expect(read()).rejects.toThrow(/leads nowhere/);
+    await expect(read()).rejects.toThrow(/broken symbolic link/);
     expect(existsSync(join(root, 'nothing'))).toBe(false);
   });
 });

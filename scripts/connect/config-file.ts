@@ -44,7 +44,7 @@ export async function readConfigFile({ path, root }: ClientFile): Promise<Config
   const real = await resolveBelow(resolve(path), resolve(root));
   const found = await lstat(real).catch(ifMissing);
   if (!found) return { path: real, text: null, mode: NEW_FILE_MODE };
-  if (!found.isFile()) throw new ConfigFileError(`${real} is no file.`);
+  if (!found.isFile()) throw new ConfigFileError(`${real} is not a file.`);
   if (process.getuid && found.uid !== process.getuid()) {
     throw new ConfigFileError(`${real} belongs to another user.`);
   }
@@ -131,7 +131,7 @@ async function removeBackups(path: string, name: string): Promise<void> {
 async function requireUnchanged({ path, text }: ConfigFile): Promise<void> {
   const now = await readFile(path, 'utf8').catch(ifMissing);
   if ((now ?? null) !== text) {
-    throw new ConfigFileError(`${path} has changed meanwhile: close the client, and try again.`);
+    throw new ConfigFileError(`${path} has changed meanwhile: close the client and try again.`);
   }
 }
 
@@ -163,7 +163,9 @@ async function resolveBelow(path: string, root: string): Promise<string> {
   const way = relative(realRoot, real);
   const isBelow = way !== '' && !way.startsWith('..') && !isAbsolute(way);
   if (!isBelow) {
-    throw new ConfigFileError(`${path} leads out of ${root}, to ${real}: name the file by --file.`);
+    throw new ConfigFileError(
+      `${path} leads out of ${root}, to ${real}: name the file with --file.`,
+    );
   }
   return real;
 }
@@ -175,7 +177,7 @@ async function realPathOf(path: string): Promise<string> {
     return folder === path ? path : join(await realPathOf(folder), basename(path));
   }
   return realpath(path).catch(() => {
-    throw new ConfigFileError(`${path} is a symbolic link that leads nowhere.`);
+    throw new ConfigFileError(`${path} is a broken symbolic link.`);
   });
 }
 

@@ -84,10 +84,10 @@ describe('an entry is added', () => {
 
 describe('is refused, with the place', () => {
   it.each([
-    ['no object', '[]', /line 1, column 1: this is no object/],
-    ['a section that is none', '{"mcpServers": []}', /"mcpServers" is no object/],
+    ['no object', '[]', /line 1, column 1: this is not an object/],
+    ['a section that is none', '{"mcpServers": []}', /"mcpServers" is not an object/],
     ['two sections', '{"mcpServers": {},\n "mcpServers": {}}', /line 2, column 2: .* twice/],
-    ['two entries', '{"mcpServers": {"ours": {}, "ours": {}}}', /"ours" is there twice/],
+    ['two entries', '{"mcpServers": {"ours": {}, "ours": {}}}', /"ours" appears twice/],
     ['a comment', '{\n// c\n}', /line 2, column 1: this client reads no comments/],
     ['a trailing comma', '{"a": 1,}', /a key in double quotes is missing/],
     ['half a file', '{"a": {"b": 1}', /a comma or } is missing/],

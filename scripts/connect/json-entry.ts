@@ -80,14 +80,14 @@ function isBlank(text: string): boolean {
 
 function readRoot(text: string, dialect: JsonDialect): JsonObject {
   const root = readJson(text, dialect);
-  if (root.type !== 'object') throw new ConfigTextError('this is no object', text, root.start);
+  if (root.type !== 'object') throw new ConfigTextError('this is not an object', text, root.start);
   return root;
 }
 
 function findSection(text: string, root: JsonObject, section: string): JsonObject | undefined {
   const value = findMember(text, root, section)?.value;
   if (value?.type === 'other') {
-    throw new ConfigTextError(`"${section}" is no object`, text, value.start);
+    throw new ConfigTextError(`"${section}" is not an object`, text, value.start);
   }
   return value;
 }
@@ -97,7 +97,7 @@ function findSection(text: string, root: JsonObject, section: string): JsonObjec
  */
 function findMember(text: string, { members }: JsonObject, key: string): JsonMember | undefined {
   const [first, second] = members.filter((member) => member.key === key);
-  if (second) throw new ConfigTextError(`"${key}" is there twice`, text, second.keyStart);
+  if (second) throw new ConfigTextError(`"${key}" appears twice`, text, second.keyStart);
   return first;
 }
 

@@ -21,13 +21,13 @@ describe('refuses', () => {
     [['--client', 'other'], /--client/],
     [['--name', 'a.b'], /--name/],
     [['--name', '__proto__ x'], /--name/],
-    [['--url', 'ftp://g.example'], /--url is no http/],
-    [['--url', 'nonsense'], /--url is no http/],
-    [['--url', 'https://ann:pw@g.example'], /no credentials/],
+    [['--url', 'ftp://g.example'], /--url is not an http/],
+    [['--url', 'nonsense'], /--url is not an http/],
+    [['--url', 'https://ann:pw@g.example'], /without credentials/],
     [['--gateway', 'http://g.example/mcp/v1'], /without TLS/],
     [['--url', 'http://127.0.0.1.evil.example'], /without TLS/],
     [['--undo', '--dry-run'], /--dry-run/],
-    [['--what'], /not understood/],
+    [['--what'], /are unknown/],
   ])('%j', (args, message) => {
     expect(() => read(...args)).toThrow(message);
   });

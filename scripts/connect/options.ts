@@ -44,11 +44,12 @@ export function readOptions(args: readonly string[]): ConnectOptions | 'help' {
   const given = parse(args);
   if (given.help) return 'help';
   const parsed = McpClient.exclude(['other']).safeParse(given.client);
-  if (!parsed.success) throw new UsageError('--client names no client that is known here.');
+  if (!parsed.success) throw new UsageError('--client names an unknown client.');
   if (!NAME.test(given.name)) {
-    throw new UsageError('--name has letters, digits, _ and - alone, 64 at most.');
+    throw new UsageError('--name may have only letters, digits, _ and -, at most 64 of them.');
   }
-  if (given.undo && given['dry-run']) throw new UsageError('--undo has no --dry-run.');
+  if (given.undo && given['dry-run'])
+    throw new UsageError('--undo cannot be combined with --dry-run.');
   const allowHttp = given['allow-http'];
   return {
     client: parsed.data,
@@ -77,7 +78,7 @@ function parse(args: readonly string[]) {
       },
     }).values;
   } catch {
-    throw new UsageError('These options are not understood.');
+    throw new UsageError('These options are unknown.');
   }
 }
 
@@ -87,13 +88,15 @@ const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
 function readAddress(text: string, option: string, allowHttp: boolean): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new UsageError(`${option} is no http or https address.`);
+    throw new UsageError(`${option} is not an http or https address.`);
   }
   if (url.username || url.password || url.search || url.hash) {
-    throw new UsageError(`${option} is an address alone: no credentials, no query.`);
+    throw new UsageError(`${option} must be an address without credentials or query.`);
   }
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname) && !allowHttp) {
-    throw new UsageError(`${option} is another machine without TLS: use https, or --allow-http.`);
+    throw new UsageError(
+      `${option} names another machine without TLS: use https, or --allow-http.`,
+    );
   }
   let end = url.href.length;
   while (url.href[end - 1] === '/') end -= 1;

@@ -28,7 +28,7 @@ const Refusal = z.object({ detail: z.string() });
 export async function findGateway(url: string, fetch: Fetch): Promise<string> {
   const { ok } = await ask(fetch, `${url}${METADATA}`, {});
   if (ok) return `${url}/mcp/v1`;
-  throw new ServiceError(`${url} has no gateway of its own: name the data plane's by --gateway.`);
+  throw new ServiceError(`${url} has no gateway: name the data plane's with --gateway.`);
 }
 
 /**
@@ -66,7 +66,9 @@ async function ask(fetch: Fetch, address: string, init: RequestInit) {
     return { ok: response.ok, status: response.status, text: await readText(response) };
   } catch (error) {
     const cause = (error as Error).cause ?? error;
-    throw new ServiceError(`${new URL(address).origin} was not reached: ${visible(String(cause))}`);
+    throw new ServiceError(
+      `${new URL(address).origin} could not be reached: ${visible(String(cause))}`,
+    );
   }
 }
 

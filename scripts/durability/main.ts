@@ -100,7 +100,7 @@ function hasStrace(): boolean {
 }
 
 if (!hasStrace()) {
-  console.error('strace is needed and was not found (Linux; package `strace`)');
+  console.error('strace was not found; it is needed (Linux; package `strace`)');
   process.exit(1);
 }
 const traced = await traceCalls();

@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   const toolchains = [preparePython(), prepareGo()].filter((found) => found !== undefined);
   for (const name of ['Python', 'Go'] as const) {
     if (!toolchains.some((found) => found.name === name))
-      console.log(`${name}: not there, left out`);
+      console.log(`${name}: not found, skipped`);
   }
   const folder = await mkdtemp(join(tmpdir(), 'governance-foreign-'));
   // When run as root, PostgreSQL's own user needs access, or its files would stay in /var/lib.

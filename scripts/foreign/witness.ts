@@ -110,7 +110,7 @@ async function exportNow(admin: AdminApi, url: string): Promise<Buffer> {
 async function main(): Promise<void> {
   const missing = findMissing();
   if (missing !== undefined) {
-    console.log(`litewitness: left out, there is no ${missing}`);
+    console.log(`litewitness: skipped, ${missing} was not found`);
     return;
   }
   const folder = await mkdtemp(join(tmpdir(), 'governance-witness-'));

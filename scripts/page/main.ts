@@ -48,5 +48,5 @@ try {
   await verifier.close();
   rmSync(folder, { recursive: true, force: true });
 }
-console.log(`${STEPS.length - failed} of ${STEPS.length} held; pictures: .tmp/page`);
+console.log(`${STEPS.length - failed} of ${STEPS.length} passed; pictures: .tmp/page`);
 process.exitCode = failed > 0 ? 1 : 0;

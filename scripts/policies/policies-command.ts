@@ -145,7 +145,7 @@ async function compare(
   { write }: Output,
 ): Promise<number> {
   if (!url || !token) throw new UsageError(`${command} needs --url and --token\n\n${USAGE}`);
-  if (!URL.canParse(url)) throw new UsageError(`${url} is no URL`);
+  if (!URL.canParse(url)) throw new UsageError(`${url} is not a URL`);
   const api = createPoliciesApi(url, token);
   const { changes, others } = findChanges(policies, await api.list(), prune);
   for (const { name, status } of others)
@@ -157,7 +157,7 @@ async function compare(
   }
   if (command === 'diff') return EXIT.differs;
   if (!yes) {
-    write('nothing was done: --yes does it');
+    write('nothing was changed: use --yes to apply');
     return EXIT.differs;
   }
   const needsRequests = await api.needsChangeRequests();

@@ -50,7 +50,7 @@ export function readPolicyFolder(folder: string): FilePolicy[] {
 
 function listRego(folder: string): string[] {
   try {
-    if (!statSync(folder).isDirectory()) throw new UsageError(`${folder} is no folder`);
+    if (!statSync(folder).isDirectory()) throw new UsageError(`${folder} is not a folder`);
     return readdirSync(folder, { withFileTypes: true, recursive: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith('.rego'))
       .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
@@ -123,7 +123,8 @@ function scalar(where: string, value: string, rest: string[]): string {
 function plain(where: string, value: string): string {
   const quote = value.charAt(0);
   if (quote !== '"' && quote !== "'") return value;
-  if (value.length < 2 || !value.endsWith(quote)) throw new UsageError(`${where}: an open quote`);
+  if (value.length < 2 || !value.endsWith(quote))
+    throw new UsageError(`${where}: an unclosed quote`);
   const inner = value.slice(1, -1);
   return quote === "'" ? inner.replaceAll("''", "'") : inner.replace(/\\(["\\])/g, '$1');
 }

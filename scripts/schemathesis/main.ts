@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   });
   const program = findSchemathesis();
   if (program === undefined) {
-    console.log('Schemathesis needs Python 3 with venv, which is not here: nothing was tested.');
+    console.log('Schemathesis needs Python 3 with venv, which was not found: nothing was tested.');
     return;
   }
   const service = await startService({
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
     const run = await readFindings(report);
     const unexplained = summarize(run.findings);
     console.log(`${run.cases} requests, ${unexplained} findings without an explanation`);
-    if (!run.isComplete) console.log(`The run did not come to its end: ${join(kept, 'log.txt')}`);
+    if (!run.isComplete) console.log(`The run did not finish: ${join(kept, 'log.txt')}`);
     if (unexplained > 0 || !run.isComplete || run.cases < LEAST_CASES) process.exitCode = 1;
   } finally {
     await service.dispose();

@@ -60,7 +60,7 @@ export const SERVICE_SETTINGS = {
   trustedProxies: setting({
     name: 'SERVICE_TRUSTED_PROXIES',
     description:
-      'Addresses and CIDRs of reverse proxies, separated by commas. Limits by address count the last hop of X-Forwarded-For that is none of them; without, the header counts for nothing and all that comes through a proxy has one address.',
+      'Addresses and CIDRs of reverse proxies, separated by commas. Limits by address count the last hop of X-Forwarded-For that is not one of them; without the setting, the header is ignored and all that comes through a proxy has one address.',
     default: '',
     defaultNote: 'none: the address of the connection counts',
     parse: commaList.transform((entries, context) => {

@@ -55,7 +55,7 @@ def read_bundle(
     kid = header.get("kid", claims.get("keyid", ""))
     key = keyset.find("bundle", kid)
     if key is None or not is_jws_signed(key.jwk, header["alg"], signed, signature):
-        raise ValueError("no bundle key that is known signed it")
+        raise ValueError("not signed by a known bundle key")
     if claims["scope"] != tenant_id:
         raise ValueError("the bundle was signed for another scope")
     listed = [file for file in claims["files"] if file["name"] == ".manifest"]

@@ -30,7 +30,7 @@ def manifest_signature(evidence: Evidence) -> Tally:
         if key and is_signed(key.jwk, data, from_base64(signed["sig"])):
             signers.append(key)
     key = preferred(signers)
-    tally.hold(key is not None, "no evidence key that is known signed it", "manifest.dsse.json")
+    tally.hold(key is not None, "not signed by a known evidence key", "manifest.dsse.json")
     if key:
         evidence.use(key, "manifest.dsse.json", evidence.manifest["created_at"])
     return tally
@@ -43,7 +43,7 @@ def keys_anchored(evidence: Evidence) -> Tally:
         tally.skip("no anchor was given")
         return tally
     for key, location in {use.key: use.location for use in evidence.uses}.items():
-        tally.hold(key.is_anchored, "the key is none of the trusted keys", location)
+        tally.hold(key.is_anchored, "the key is not one of the trusted keys", location)
     return tally
 
 

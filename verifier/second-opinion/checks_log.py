@@ -231,7 +231,7 @@ def checkpoint_signature(evidence: Evidence) -> Tally:
         if checkpoint.size != size:
             tally.fail("the checkpoint is of another size than its name", location)
         elif key is None:
-            tally.fail("no checkpoint key that is known signed it", location)
+            tally.fail("not signed by a known checkpoint key", location)
         else:
             tally.ok()
             evidence.use(key, location, checkpoint.time)

@@ -71,7 +71,7 @@ export function createSetChecks(): SetChecks {
         eventsEnd: () => walk.end(evidence, number),
         failed: () => {
           for (const tally of [log, streams, approvals]) {
-            tally.fail(`file ${number} could not be held against the others`);
+            tally.fail(`file ${number} could not be compared with the others`);
           }
         },
       };

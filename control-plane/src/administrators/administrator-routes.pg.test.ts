@@ -119,7 +119,7 @@ describe('a user', () => {
     expect((await call(USERS, { token, body })).statusCode).toBe(422);
   });
 
-  it('of the version before keeps a name that no new one could have', async () => {
+  it('of an earlier version keeps a name that a new user could not get', async () => {
     const { scope, token } = await aTenantAdmin();
     const users = ['Søren B', 'søren b', 'Old Name'];
     for (const username of users) {
@@ -181,7 +181,7 @@ describe('a change of a user', () => {
     expect(await statusWith(own)).toBe(401);
   });
 
-  it('gives the new role and password, and nothing to who is disabled', async () => {
+  it('gives the new role and password, and nothing to a disabled user', async () => {
     const { token, scope } = await aTenantAdmin();
     const user = await aUser(token);
     const change = { role: 'auditor', password: 'another password' };
@@ -223,7 +223,7 @@ describe('a change of a user', () => {
     expect(await recordsOf(scope.tenantId)).toHaveLength(before);
   });
 
-  it('is nobody’s own, however the id is written', async () => {
+  it('is never to the caller’s own account, however the id is written', async () => {
     const { token, scope } = await aTenantAdmin();
     await aColleague(scope, 'admin');
     for (const id of [scope.actor.id, scope.actor.id.toUpperCase()]) {
@@ -235,7 +235,7 @@ describe('a change of a user', () => {
     expect(await statusWith(token)).toBe(200);
   });
 
-  it('finds nobody of another tenant, and a super-admin finds who is in the named one', async () => {
+  it('finds no user of another tenant, and a super-admin finds those of the named one', async () => {
     const mine = await aTenantAdmin();
     const theirs = await aTenantAdmin();
     const user = await aUser(theirs.token);
@@ -283,7 +283,7 @@ describe('a change of a user', () => {
 });
 
 describe('the last administrator', () => {
-  it('stays, whatever a super-admin wants', async () => {
+  it('stays, whoever asks for the removal', async () => {
     const { scope } = await aTenantAdmin();
     await aColleague(scope, 'auditor');
     const headers = { 'x-tenant-id': scope.tenantId };
@@ -341,7 +341,7 @@ describe('the own account', () => {
       body: { current_password: current, new_password: next },
     });
 
-  it('changes its password by the present one, and goes on with a new token', async () => {
+  it('changes its password with the current one, and continues with a new token', async () => {
     const { token, scope } = await aTenantAdmin();
     const user = await aUser(token, { role: 'auditor' });
     const [own, elsewhere] = [await tokenOf(user.username), await tokenOf(user.username)];
@@ -356,7 +356,7 @@ describe('the own account', () => {
     expect(records.map(({ action }) => action)).toContain('admin_password_changed');
   });
 
-  it('lets a stolen token guess the password no faster than a log-in', async () => {
+  it('limits guesses of the password as a log-in does', async () => {
     const { token } = await aTenantAdmin();
     const user = await aUser(token);
     const own = await tokenOf(user.username);
@@ -379,7 +379,7 @@ describe('the own account', () => {
     });
   });
 
-  it('of a super-admin says so, and has no password here', async () => {
+  it('of a super-admin is shown as such, and has no password here', async () => {
     const token = await superAdminToken();
     expect((await call('/api/v1/auth/me', { token })).json()).toMatchObject({
       id: 'superadmin',
@@ -391,7 +391,7 @@ describe('the own account', () => {
 });
 
 describe('the password of the environment', () => {
-  it('does not undo what was changed here, until it changes itself', async () => {
+  it('does not undo a change made over the API until the variable itself changes', async () => {
     const { ensureDefaultTenant } = controlPlane.tenants;
     const token = await tokenOf('admin', ADMIN_PASSWORD);
     const answer = await call('/api/v1/auth/password', {
@@ -409,7 +409,7 @@ describe('the password of the environment', () => {
     await tokenOf('admin', 'another of the environment');
   });
 
-  it('is nobody’s once admin was deleted, and a user of another tenant has the name', async () => {
+  it('belongs to nobody once admin was deleted and a user of another tenant has the name', async () => {
     const own = await tokenOf('admin', 'another of the environment');
     const me = (await call('/api/v1/auth/me', { token: own })).json();
     const colleague = await aColleague(

@@ -151,7 +151,7 @@ describe('a credential of an agent', () => {
     expect((await askToken(credential)).statusCode).toBe(200);
   });
 
-  it('is refused with its agent, and none is given to one that is deprovisioned', async () => {
+  it('is refused with its agent, and a deprovisioned agent gets none', async () => {
     const { token } = await aTenantAdmin();
     const agent = await anAgent(token);
     const credential = await give(token, agent);
@@ -170,7 +170,7 @@ describe('a credential of an agent', () => {
     expect(gone.statusCode).toBe(204);
   });
 
-  it('is one of 20, also when many are asked for at once', async () => {
+  it('is one of at most 20, also when many are requested at once', async () => {
     const { token } = await aTenantAdmin();
     const agent = await anAgent(token);
     const body = { label: 'x', client: 'other' };
@@ -182,7 +182,7 @@ describe('a credential of an agent', () => {
     expect(statuses.filter((status) => status === 409)).toHaveLength(3);
   });
 
-  it('needs a label and a client that is known', async () => {
+  it('needs a label and a known client', async () => {
     const { token } = await aTenantAdmin();
     const agent = await anAgent(token);
     for (const body of [{ label: 'x' }, { client: 'cursor' }, { label: 'x', client: 'notepad' }]) {

@@ -82,7 +82,7 @@ async function auditActions(target: string): Promise<string[]> {
 }
 
 describe('registration', () => {
-  it('answers the fields of the specification and the secret this once', async () => {
+  it('answers the fields of the specification, and the secret this one time', async () => {
     const agent = await register();
     expect(Object.keys(agent).sort()).toEqual([
       'client_id',
@@ -129,7 +129,7 @@ describe('registration', () => {
     expect(found).toEqual([]);
   });
 
-  it('is told to the data planes before the answer, and audited', async () => {
+  it('reaches the data planes before the answer, and is audited', async () => {
     const agent = await register();
     const fact = await newestFact(agent.id);
     expect(fact).toMatchObject({ status: 'active', credential_version: 1, role_ids: [] });
@@ -250,7 +250,7 @@ describe('a change', () => {
     ]);
   });
 
-  it('that changes nothing writes nothing', async () => {
+  it('without a difference writes nothing', async () => {
     const { id } = await register();
     const { seq } = await newestFact(id);
     expect((await patch(id, {})).statusCode).toBe(200);
@@ -277,7 +277,7 @@ describe('a change', () => {
     ]);
   });
 
-  it('to deprovisioned is the last one', async () => {
+  it('to deprovisioned is final', async () => {
     const agent = await register();
     const role = await aRole('reader');
     expect((await patch(agent.id, { status: 'deprovisioned' })).statusCode).toBe(200);
@@ -314,7 +314,7 @@ describe('rotation', () => {
     expect(await auditActions(`agent/${agent.id}`)).toContain('agent_secret_rotated');
   });
 
-  it('ten times at once raises the version ten times, and one secret is good', async () => {
+  it('ten times at once raises the version ten times, and one secret is valid', async () => {
     const agent = await register();
     const rotate = () => call(`/api/v1/agents/${agent.id}/rotate`, { token, method: 'POST' });
     const answers = await Promise.all(Array.from({ length: 10 }, rotate));
@@ -327,7 +327,7 @@ describe('rotation', () => {
 });
 
 describe('roles of an agent', () => {
-  it('are given and taken, and make its permissions', async () => {
+  it('are assigned and removed, and determine its permissions', async () => {
     const { id } = await register();
     const reader = await aRole('reader', ['files:read', 'mail:read']);
     const writer = await aRole('writer', ['files:write', 'files:read']);
@@ -362,7 +362,7 @@ describe('roles of an agent', () => {
     ]);
   });
 
-  it('given twice are given once', async () => {
+  it('assigned twice are assigned once', async () => {
     const { id } = await register();
     const { id: role_id } = await aRole('reader');
     await call(`/api/v1/agents/${id}/roles`, { token, body: { role_id } });
@@ -372,7 +372,7 @@ describe('roles of an agent', () => {
     expect((await newestFact(id)).seq).toBe(seq);
   });
 
-  it('all given at once are all in the last fact', async () => {
+  it('assigned all at once are all in the last fact', async () => {
     const { id } = await register();
     const roles = [];
     for (let i = 0; i < 5; i++) roles.push(await aRole(`role-${i}`));
@@ -384,7 +384,7 @@ describe('roles of an agent', () => {
     expect((await newestFact(id)).role_ids).toHaveLength(5);
   });
 
-  it('that it does not have, or that do not exist, are not found', async () => {
+  it('that are not assigned, or do not exist, are not found', async () => {
     const { id } = await register();
     const role = await aRole('reader');
     const other = await aTenantAdmin();
@@ -418,7 +418,7 @@ describe('whoever asks', () => {
     expect((await get(`/api/v1/agents/${id}`)).name).toBe(NEW_AGENT.name);
   });
 
-  it('as a super-admin names the tenant, and is on record', async () => {
+  it('as a super-admin names the tenant, and is recorded', async () => {
     const superToken = await superAdminToken();
     expect((await call('/api/v1/agents', { token: superToken })).statusCode).toBe(400);
     const answer = await call('/api/v1/agents', {

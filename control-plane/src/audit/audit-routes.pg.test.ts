@@ -196,7 +196,7 @@ describe('GET /api/v1/audit/events', () => {
     expect(later).toMatchObject({ total: copies + 1, total_is_exact: true });
   });
 
-  it('goes on past a record that cannot be read any more', async () => {
+  it('continues past a record that can no longer be read', async () => {
     const { token, plane, ship } = await aSetting();
     const decision = aDecision({ policy_result: 'deny' });
     plane.append(decision);
@@ -242,7 +242,7 @@ describe('GET /api/v1/audit/events', () => {
 });
 
 describe('GET /api/v1/audit/verify', () => {
-  it('says that the chains are whole, and reuses that unless told otherwise', async () => {
+  it('reports that the chains are intact, and reuses the result unless asked for a fresh one', async () => {
     const { token, plane, ship } = await aSetting();
     plane.append(aDecision());
     await ship();
@@ -281,7 +281,7 @@ describe('GET /api/v1/audit/verify', () => {
     expect((await call('/api/v1/audit/verify?fresh=yes', { token })).statusCode).toBe(422);
   });
 
-  it('is valid for a tenant that has done nothing yet', async () => {
+  it('is valid for a tenant without activity', async () => {
     const { token } = await aTenantAdmin();
     const answer = (await call('/api/v1/audit/verify', { token })).json();
     expect(answer).toMatchObject({ valid: true, records_verified: 0, breaks: [] });
@@ -310,7 +310,7 @@ describe('chain breaks', () => {
     return setting;
   }
 
-  it('are listed, and acknowledged once with who and why', async () => {
+  it('are listed, and acknowledged once, with the user and the reason', async () => {
     const { token, plane } = await aBreak();
     const listed = (await call('/api/v1/audit/chain/breaks', { token })).json();
     expect(listed).toMatchObject({

@@ -75,7 +75,7 @@ async function aSetting() {
 }
 
 describe('GET /api/v1/audit/stream', () => {
-  it('leaves out what calls say of themselves, where the tenant wants it so', async () => {
+  it('leaves out what calls say about themselves if the tenant wants that', async () => {
     const { token, plane, ship } = await aSetting();
     const changed = await call('/api/v1/admin/data-protection', {
       token,
@@ -174,7 +174,7 @@ describe('GET /api/v1/audit/stream', () => {
     });
   });
 
-  it('resumes behind the last event that was seen, without a gap or a double', async () => {
+  it('resumes after the last event that was seen, without a gap or a duplicate', async () => {
     const { token, plane, ship } = await aSetting();
     const first = await listen(token);
     await first.until(() => first.comments.length > 0);
@@ -273,7 +273,7 @@ describe('GET /api/v1/audit/stream', () => {
     expect.unreachable('a closed stream still counts');
   });
 
-  it('drops a reader that takes nothing, and gives the others everything', async () => {
+  it('drops a reader that does not read, and gives the others everything', async () => {
     const { scope, token, plane, ship } = await aSetting();
     let drop = () => {};
     const dropped = new Promise<void>((resolve) => {
@@ -315,7 +315,7 @@ describe('GET /api/v1/audit/stream', () => {
 });
 
 describe('a stop of the service', () => {
-  it('is announced after what was recorded, ends the streams and refuses new ones', async () => {
+  it('is announced after the recorded events, ends the streams and refuses new ones', async () => {
     const stopping = await testControlPlane();
     await stopping.app.listen({ port: 0, host: '127.0.0.1' });
     const own = await stopping.aTenantAdmin();

@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 
 describe('wrong passwords', () => {
-  it('slow a user down from everywhere, by five seconds at most, and refuse it nowhere', async () => {
+  it('delay a user’s log-ins from everywhere, by five seconds at most, and refuse none', async () => {
     for (let i = 0; i < 40; i++) expect(await login(`192.0.2.${i}`, 'x')).toBe('BAD_CREDENTIALS');
     expect(delays.slice(0, 3)).toEqual([200, 400, 800]);
     expect(Math.max(...delays)).toBe(LONGEST_DELAY_MS);
@@ -44,14 +44,14 @@ describe('wrong passwords', () => {
     expect(delays).toEqual([]);
   });
 
-  it('slow no other user down', async () => {
+  it('delay no other user', async () => {
     for (let i = 0; i < 40; i++) await login(`192.0.2.${i}`, 'x');
     delays = [];
     await login('203.0.113.1', 'x', 'somebody else');
     expect(delays).toEqual([]);
   });
 
-  it('count by the /64 of an IPv6 address, and by IPv4 in whatever clothes', async () => {
+  it('count by the /64 of an IPv6 address, and by IPv4 in any notation', async () => {
     for (let i = 0; i < 10; i++) await login(`2001:db8:0:1::${i}`, 'x');
     expect(await login('2001:db8:0:1:ffff::1')).toBe('RATE_LIMITED');
     expect(await login('2001:db8:0:2::1')).toBe('in');
@@ -74,6 +74,6 @@ describe('wrong passwords', () => {
   });
 });
 
-it('counts no right password, however many', async () => {
+it('counts no right password, however many there are', async () => {
   for (let i = 0; i < 200; i++) expect(await login('192.0.2.1')).toBe('in');
 });

@@ -185,7 +185,7 @@ describe('an admin token', async () => {
       .setProtectedHeader({ alg: 'RS256', typ: 'admin+jwt', kid, ...header })
       .sign(privateKey);
 
-  it('is accepted as it is issued, and the forged one below differs in one thing only', async () => {
+  it('is accepted as issued, and the forged one below differs in one point only', async () => {
     const identity = await adminTokens.authenticate(await forge({}));
     expect(identity).toEqual({
       role: 'admin',
@@ -375,7 +375,7 @@ describe('POST /api/v1/auth/token', () => {
     expect((await tokenFor(agent)).statusCode).toBe(200);
   });
 
-  it('says the same to a wrong secret and to a client that is none', async () => {
+  it('answers the same to a wrong secret and to an unknown client', async () => {
     const agent = await anAgent(test, scope);
     for (const wrong of [
       { ...agent, clientSecret: 'wrong' },
@@ -403,7 +403,7 @@ describe('POST /api/v1/auth/token', () => {
     expect(wrongElsewhere.statusCode).toBe(401);
   });
 
-  it('asks the database little for many clients that are none', async () => {
+  it('makes few queries for many unknown clients', async () => {
     const agent = await anAgent(test, scope);
     let borrowed = 0;
     const count = () => void borrowed++;

@@ -29,7 +29,7 @@ function aGate(limits: { running: number; waiting: number }) {
 }
 
 describe('the gate of passwords', () => {
-  it('runs no more than its limit at once, and all of them in the end', async () => {
+  it('runs at most its limit at once, and all of them eventually', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ place: fc.constantFrom('a', 'b', 'c'), isFresh: fc.boolean() }), {
@@ -62,7 +62,7 @@ describe('the gate of passwords', () => {
     expect(begun).toContain('administrator');
   });
 
-  it('lets places take turns, whatever each has waiting', async () => {
+  it('serves addresses in turns, however many requests each has waiting', async () => {
     const { ask, begun, endOne, settle } = aGate({ running: 1, waiting: 200 });
     for (let i = 0; i < 50; i++) void ask(`loud ${i}`, 'loud', false);
     void ask('quiet', 'quiet', false);
@@ -80,7 +80,7 @@ describe('the gate of passwords', () => {
     expect(begun).toContain('mistyped');
   });
 
-  it('when it is full, who has most waiting gives way', async () => {
+  it('when it is full, the address with most waiting gives way', async () => {
     const { ask, begun, refused, endOne, settle } = aGate({ running: 1, waiting: 10 });
     for (let i = 0; i < 30; i++) void ask(`loud ${i}`, 'loud', false);
     await settle();
@@ -94,7 +94,7 @@ describe('the gate of passwords', () => {
     expect(begun).toEqual(expect.arrayContaining(['quiet', 'fresh']));
   });
 
-  it('goes on after work that throws', async () => {
+  it('continues after work that throws', async () => {
     const gate = createPasswordGate({ running: 1, waiting: 1 });
     await expect(
       gate.run('a', true, async () => {

@@ -80,7 +80,7 @@ it.each([
   expect((await call(URL, { token })).json().is_custom).toBe(false);
 });
 
-it('asks a super-admin for the tenant, and answers 404 for one that is not there', async () => {
+it('asks a super-admin for the tenant, and answers 404 for an unknown one', async () => {
   const { scope } = await aTenantAdmin();
   const token = await superAdminToken();
   for (const more of [{}, { method: 'PATCH', body: { min_delete_depth: 3 } } as const]) {

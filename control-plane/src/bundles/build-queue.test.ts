@@ -41,7 +41,7 @@ describe('the build queue', () => {
     expect(builder.started()).toBe(1);
   });
 
-  it('does not let a stream of requests put the build off', async () => {
+  it('does not postpone the build under a stream of requests', async () => {
     const builder = aBuilder();
     const queue = createBuildQueue({
       build: builder.build,
@@ -91,7 +91,7 @@ describe('the build queue', () => {
     expect(builder.running.map((build) => build.tenantId)).toEqual(['a', 'b', 'c']);
   });
 
-  it('tells who asked of a failure, and tries again by itself until it succeeds', async () => {
+  it('reports a failure to those who asked, and retries by itself until it succeeds', async () => {
     const builder = aBuilder();
     const queue = createBuildQueue({
       build: builder.build,
@@ -115,7 +115,7 @@ describe('the build queue', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('refuses what waits when it closes, and waits for what runs', async () => {
+  it('refuses waiting builds when it closes, and waits for running ones', async () => {
     const builder = aBuilder();
     const queue = createBuildQueue({
       build: builder.build,

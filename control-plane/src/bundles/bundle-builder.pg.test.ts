@@ -127,7 +127,7 @@ describe('requestBuild', () => {
     expect([...files.keys()]).toContain(`policies/${policy}/policy.rego`);
   });
 
-  it('builds nothing when nothing is different', async () => {
+  it('builds nothing when nothing has changed', async () => {
     const scope = await aTenant(test);
     await aPolicy(scope, 'one');
     const { builder, log } = aBuilder();
@@ -241,7 +241,7 @@ describe('requestBuild', () => {
     expect((await other.requestBuild(tenantId)).revision).toBe(1_500_001);
   });
 
-  it('keeps the last bundle when a build fails, and tells', async () => {
+  it('keeps the last bundle when a build fails, and reports it', async () => {
     const scope = await aTenant(test);
     const id = await aPolicy(scope, 'one');
     const { builder, log } = aBuilder();

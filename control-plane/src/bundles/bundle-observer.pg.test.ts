@@ -9,7 +9,7 @@ async function metric(name: string): Promise<number> {
   return Number(line?.slice(name.length + 1));
 }
 
-it('a build that fails is told by log, metric and alert, and the old bundle stays', async () => {
+it('a failed build is reported by log, metric and alert, and the old bundle stays', async () => {
   const { token, scope } = await aTenantAdmin();
   const rego = 'package p\n\nallow if input.request.action == "read"\n';
   const { id } = (

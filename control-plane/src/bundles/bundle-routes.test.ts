@@ -29,7 +29,7 @@ void app.register(
   }),
 );
 
-it('is held once, however many have not read it yet', async () => {
+it('is in memory once, however many have not read it yet', async () => {
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
   const before = process.memoryUsage().arrayBuffers;

@@ -102,7 +102,7 @@ describe('verify', () => {
     ]);
   });
 
-  it('reuses a result for a while, and runs again when told to', async () => {
+  it('reuses a result for a while, and runs again on request', async () => {
     const { tenantId } = await aLedger();
     const both = await Promise.all([
       verifier.verify(tenantId, { fresh: false }),

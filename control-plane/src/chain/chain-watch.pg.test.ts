@@ -186,7 +186,7 @@ describe('verification that nobody asks for', () => {
     ]);
   });
 
-  it('ends between two pages when it is told to', async () => {
+  it('ends between two pages when it is stopped', async () => {
     await ship(1_200);
     const stop = new AbortController();
     const { walkAll } = aLeader();

@@ -101,7 +101,7 @@ describe('a token', () => {
     expect((await call(TOKENS, { token })).json()).toEqual({ tokens: [], total: 0 });
   });
 
-  it('is revoked at once, and once', async () => {
+  it('is revoked at once, and only once', async () => {
     const issued = await issue();
     const deploymentId = await register();
     expect((await beat(deploymentId, issued.token)).statusCode).toBe(200);
@@ -208,7 +208,7 @@ describe('a heartbeat', () => {
     expect(planes).toMatchObject([{ status: 'silent', bundles_behind: 2 }]);
   });
 
-  it('needs a token that is good', async () => {
+  it('needs a valid token', async () => {
     const deploymentId = await register();
     const issued = await issue({ label: 'short', region: 'eu', expires_days: 1 });
     const began = now;
@@ -224,7 +224,7 @@ describe('a heartbeat', () => {
     expect((await beat(deploymentId, issued.token)).statusCode).toBe(200);
   });
 
-  it('under a deployment’s token is for that deployment alone', async () => {
+  it('under a deployment’s token is for that deployment only', async () => {
     const [mine, other] = [await register(), await register()];
     const given = await tokenOf(mine);
     expect((await beat(mine, given)).statusCode).toBe(200);
@@ -297,7 +297,7 @@ describe('a heartbeat under the token that was issued', () => {
     expect(await list()).toEqual([]);
   });
 
-  it('is not told to another tenant', async () => {
+  it('is not shown to another tenant', async () => {
     const root = await issue();
     await beat('mine', root.token);
     const other = await aTenantAdmin();
@@ -341,7 +341,7 @@ describe('a heartbeat under the token that was issued', () => {
     expect(shown.get('stranger')).toMatchObject({ status: 'unregistered', stream: null });
   });
 
-  it('is listened to for a data plane that registered with it', async () => {
+  it('counts for a data plane that registered with it', async () => {
     const root = await issue();
     const answer = await call('/api/v1/data-planes/register', {
       token: root.token,
@@ -354,7 +354,7 @@ describe('a heartbeat under the token that was issued', () => {
     expect(await list()).toMatchObject([{ deployment_id: id, status: 'online' }]);
   });
 
-  it('leaves the hundred that were heard last, for a week', async () => {
+  it('keeps the hundred heard most recently, for a week', async () => {
     const root = await issue();
     const began = now;
     try {

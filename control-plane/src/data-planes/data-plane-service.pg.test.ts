@@ -50,7 +50,7 @@ async function auditOf(tenantId: string) {
 }
 
 describe('registration', () => {
-  it('answers who the data plane is and what it may trust', async () => {
+  it('answers the data plane’s identity and what it may trust', async () => {
     const scope = await aTenant(test);
     const { registerLocalDataPlane, sealedFor } = aService();
     const answer = await registerLocalDataPlane(scope, aRequest());
@@ -78,7 +78,7 @@ describe('registration', () => {
     expect(await auditOf(scope.tenantId)).toHaveLength(1);
   });
 
-  it('at once, twenty times, is one data plane', async () => {
+  it('sent twenty times at once is one data plane', async () => {
     const scope = await aTenant(test);
     const { registerLocalDataPlane, list } = aService();
     const request = aRequest();
@@ -134,7 +134,7 @@ describe('registration', () => {
     expect(JSON.parse(rows[0].token_key)).toEqual(request.token_key);
   });
 
-  it('refuses a key that is none, before anything is written', async () => {
+  it('refuses an invalid key before anything is written', async () => {
     const scope = await aTenant(test);
     const { registerLocalDataPlane, list } = aService();
     const request = aRequest();

@@ -67,7 +67,7 @@ const verify = () => call('/api/v1/audit/verify?fresh=true', { token: admin });
 const alertsOf = async () =>
   (await call('/api/v1/monitor/alerts?limit=1000', { token: admin })).json().alerts;
 
-it('stops no verification by a place that no table has', async () => {
+it('stops no verification by naming a position that does not exist', async () => {
   const { beat, ship } = await aPlane();
   expect((await ship()).statusCode).toBe(200);
   expect((await beat({ shipped: { epoch: FAR, seq: 1, head: HASH } })).statusCode).toBe(200);
@@ -77,7 +77,7 @@ it('stops no verification by a place that no table has', async () => {
   expect(verified.json()).toMatchObject({ valid: true });
 });
 
-it('is answered where it remembers an admin chain that cannot be, and breaks nothing by it', async () => {
+it('is answered, and breaks nothing, when it reports an impossible admin chain', async () => {
   const { beat } = await aPlane();
   for (const epoch of [1, FAR]) {
     const statement = {
@@ -98,7 +98,7 @@ it('is answered where it remembers an admin chain that cannot be, and breaks not
   expect(await alertsOf()).toEqual([]);
 });
 
-it('begins no epoch that no table has', async () => {
+it('begins no epoch that does not exist', async () => {
   const { writer, ship } = await aPlane();
   expect((await ship()).statusCode).toBe(200);
   const previous = { epoch: 1, last_seq: 1, head: writer.head.head };
@@ -116,7 +116,7 @@ it('begins no epoch that no table has', async () => {
   expect((await ship()).statusCode).toBe(422);
 });
 
-it('fills neither the alerts nor the admin chain by stopping and running in turn', async () => {
+it('cannot fill the alerts or the admin chain by stopping and running in turn', async () => {
   const { beat } = await aPlane();
   const say = (isStopped: boolean) =>
     beat({
@@ -139,7 +139,7 @@ it('fills neither the alerts nor the admin chain by stopping and running in turn
   expect(open()).toEqual([]);
 });
 
-it('makes no list of alerts that is too large to be read', async () => {
+it('cannot make a list of alerts too large to be read', async () => {
   const { writer, ship } = await aPlane();
   const details = { text: '€'.repeat(70_000) };
   for (let i = 0; i < 20; i++) {
@@ -166,7 +166,7 @@ it('makes no list of alerts that is too large to be read', async () => {
   expect((await verify()).json()).toMatchObject({ valid: true, records_quarantined: 0 });
 });
 
-it('makes no page of events that fills the memory: the list says how many it may have', async () => {
+it('cannot make a page of events that fills the memory: the list says how many events fit', async () => {
   const { writer, ship } = await aPlane();
   for (let batch = 0; batch < 8; batch++) {
     for (let i = 0; i < 20; i++) {

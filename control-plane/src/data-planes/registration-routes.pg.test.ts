@@ -82,7 +82,7 @@ async function actions(): Promise<string[]> {
 }
 
 describe('a registration', () => {
-  it('answers who the data plane is, what it may trust, and a token of its own', async () => {
+  it('answers the data plane’s identity, what it may trust, and its own token', async () => {
     const plane = aRegistration({ label: 'plane 1' });
     const body = plane.provenWith(root.token);
     const answer = await call(REGISTER, { token: root.token, body });
@@ -140,7 +140,7 @@ describe('a registration', () => {
     expect(verify(null, data, publicKey, sign(null, data, key))).toBe(true);
   });
 
-  it('seals what credentials the tenant has to the new key', async () => {
+  it('seals the tenant’s credentials to the new key', async () => {
     const body = {
       server_id: 'files',
       transport: 'streamable-http',
@@ -222,7 +222,7 @@ describe('a registration', () => {
     expect((await call(REGISTER, { token: root.token, body })).statusCode).toBe(413);
   });
 
-  it('is told to wait when one root registers without end', async () => {
+  it('has to wait when one root registers endlessly', async () => {
     const { token } = root;
     const body = { ...aRegistration().provenWith(token), proof: 'none' };
     const limit = 600;
@@ -232,7 +232,7 @@ describe('a registration', () => {
     expect((await refusal(aRegistration(), (await issue()).token))[0]).toBe(200);
   });
 
-  it('at once, ten times, is one data plane with one token that stays', async () => {
+  it('sent ten times at once is one data plane with one token that stays', async () => {
     const plane = aRegistration();
     const replies = await Promise.all(Array.from({ length: 10 }, () => register(plane)));
     expect(new Set(replies.map((reply) => reply.deployment_id)).size).toBe(1);
@@ -244,7 +244,7 @@ describe('a registration', () => {
     expect(ends).toEqual([...Array(9).fill(day), new Date(began + 30 * DAY_MS).toISOString()]);
   });
 
-  it('is refused where the tenant has as many as it may have', async () => {
+  it('is refused at the tenant’s limit', async () => {
     await test.superuser.query(
       `INSERT INTO data_planes (tenant_id, deployment_id, signing_key, sealing_key)
        SELECT $1, gen_random_uuid(), '{}', '{}' FROM generate_series(1, 2000)`,
@@ -256,7 +256,7 @@ describe('a registration', () => {
 });
 
 describe('a renewal', () => {
-  it('gives a token for as long as the root was issued for; the old one has a day', async () => {
+  it('gives a token with the root’s lifetime; the old one has a day left', async () => {
     const { deployment_id: id, token } = await register(aRegistration());
     time += 15 * DAY_MS;
     const answer = await renew(id, token);
@@ -303,7 +303,7 @@ describe('a renewal', () => {
     expect((await renew(one.deployment_id, one.token)).statusCode).toBe(401);
   });
 
-  it('is told to wait when it is asked for without end', async () => {
+  it('has to wait when it is requested endlessly', async () => {
     const { deployment_id: id, token } = await register(aRegistration());
     for (let count = 0; count < 10; count++) expect((await renew(id, token)).statusCode).toBe(200);
     expect((await renew(id, token)).statusCode).toBe(429);
@@ -334,7 +334,7 @@ describe('a revocation', () => {
     expect((await actions()).at(-1)).toBe('data_plane_token_revoked');
   });
 
-  it('of the root leaves its data planes who they are: they come back with another', async () => {
+  it('of the root keeps its data planes’ identities: they come back with another root', async () => {
     const plane = aRegistration();
     const before = await register(plane);
     await revoke(root.id);
@@ -383,7 +383,7 @@ describe('a revocation', () => {
     for (const token of await listTokens()) expect(token.revoked_at).not.toBeNull();
   });
 
-  it('answers polls that are held with the token, at once', async () => {
+  it('answers polls held with the token at once', async () => {
     const body = { name: 'p', rego_content: 'package p\n\nallow := true\n', status: 'active' };
     await call('/api/v1/policies', { token: admin.token, body });
     const plane = await register(aRegistration());
@@ -403,7 +403,7 @@ describe('a revocation', () => {
 });
 
 describe('a fork', () => {
-  it('is kept and told once; its tokens end, and the key may not register', async () => {
+  it('is kept and reported once; its tokens end, and the key may not register', async () => {
     const plane = aRegistration();
     const { deployment_id: id, token } = await register(plane);
     const other = await register(aRegistration());
@@ -423,7 +423,7 @@ describe('a fork', () => {
 });
 
 describe('the list', () => {
-  it('tells how far behind the feed each is, and what it has yet to ship', async () => {
+  it('shows how far each is behind the feed, and what it has yet to ship', async () => {
     const { deployment_id: id } = await register(aRegistration());
     const { rows } = await test.superuser.query(
       'SELECT feed_seq FROM tenant_heads WHERE tenant_id = $1',
@@ -439,7 +439,7 @@ describe('the list', () => {
     ]);
   });
 
-  it('counts no lag for who is ahead of a feed that was restored', async () => {
+  it('counts no lag for a data plane ahead of a restored feed', async () => {
     const { deployment_id: id } = await register(aRegistration());
     await test.superuser.query(
       'UPDATE data_planes SET feed_cursor = 999 WHERE deployment_id = $1',
@@ -449,7 +449,7 @@ describe('the list', () => {
   });
 });
 
-it('a data plane with rules of later than a restored database has gets them again, above those', async () => {
+it('a data plane with newer rules than a restored database gets them again, with a higher revision', async () => {
   const {
     token,
     deployment_id: deploymentId,
@@ -482,7 +482,7 @@ it('a data plane with rules of later than a restored database has gets them agai
   await expect.poll(revision).toBeGreaterThan(lost);
 });
 
-it('many that register at once wait with no connection of the pool', async () => {
+it('many that register at once occupy no connection of the pool while they wait', async () => {
   const bodies = Array.from({ length: 12 }, () => aRegistration().provenWith(root.token));
   let isDone = false;
   let waiting = 0;

@@ -45,7 +45,7 @@ const statuses = async (scope: TenantScope) =>
   (await listAlerts(scope)).map((alert) => alert.status).sort();
 
 describe('a data plane that falls silent', () => {
-  it('is told once, after three beats missed', async () => {
+  it('is reported once, after three missed heartbeats', async () => {
     const { scope, plane, beat, pass, watch } = await setUp();
     await watch.run(signal);
     await pass(180, beat);
@@ -59,7 +59,7 @@ describe('a data plane that falls silent', () => {
     expect(await statuses(scope)).toEqual(['open']);
   });
 
-  it('and is heard of again resolves its alert; the next silence is told anew', async () => {
+  it('and is heard from again resolves its alert; the next silence is reported again', async () => {
     const { scope, beat, pass } = await setUp();
     await pass(180, beat);
     await pass(240);
@@ -71,7 +71,7 @@ describe('a data plane that falls silent', () => {
     expect(await statuses(scope)).toEqual(['open', 'resolved']);
   });
 
-  it('is not told again to who resolved it meanwhile', async () => {
+  it('is not reported again after somebody resolved it meanwhile', async () => {
     const { scope, beat, pass } = await setUp();
     await pass(180, beat);
     await pass(240);
@@ -84,7 +84,7 @@ describe('a data plane that falls silent', () => {
     expect(await statuses(scope)).toEqual(['open', 'resolved']);
   });
 
-  it('is told by one of two replicas that look at once', async () => {
+  it('is reported by one of two replicas that check at once', async () => {
     const { scope, beat, pass, watch } = await setUp();
     const other = createSilenceWatch({ db, now });
     await other.run(signal);
@@ -100,7 +100,7 @@ describe('a data plane that falls silent', () => {
   });
 });
 
-it('is told as well where going through all tenants takes longer than the pause between', async () => {
+it('is also reported when a round through all tenants takes longer than the interval', async () => {
   const { scope, beat } = await setUp();
   await aTenant(test);
   const slow: typeof db = {
@@ -119,7 +119,7 @@ it('is told as well where going through all tenants takes longer than the pause 
   expect(await statuses(scope)).toEqual(['open']);
 });
 
-describe('silence is not told', () => {
+describe('silence is not reported', () => {
   it('of one that never spoke, was revoked or forked', async () => {
     const { scope, pass, plane, beat } = await setUp();
     await aDataPlane(test, scope);
@@ -144,7 +144,7 @@ describe('silence is not told', () => {
     expect(await statuses(scope)).toEqual([]);
   });
 
-  it('before the watch has looked for three beats itself: it may have been what was away', async () => {
+  it('before the watch itself has run for three heartbeats: it may have been away itself', async () => {
     const { scope, beat, pass, watch } = await setUp();
     await pass(180, beat);
     // An outage of the control plane, in which no heartbeat could come.
@@ -156,7 +156,7 @@ describe('silence is not told', () => {
   });
 });
 
-it('is not told by a clock that was set forward, and back', async () => {
+it('a data plane is not silent because a clock was set forward and back', async () => {
   const { scope, beat, pass, watch } = await setUp();
   await pass(180, beat);
   time += 3_600_000;

@@ -162,7 +162,7 @@ async function createModel() {
   return { tokens, check, run: (given: Step) => steps[given.kind](given as never) };
 }
 
-it('is as the rules say, whatever happens in whatever order', { timeout: 120_000 }, async () => {
+it('follows the rules, whatever happens in whatever order', { timeout: 120_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 14 }), async (given) => {
       const model = await createModel();

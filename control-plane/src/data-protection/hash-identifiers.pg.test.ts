@@ -57,7 +57,7 @@ async function keyOf(plane: TestRegistration, deploymentId: string): Promise<str
   return sealed.key;
 }
 
-it('goes to each data plane while the setting is on, and is the same when it is on again', async () => {
+it('goes to each data plane while the setting is on, and is the same when it is switched on again', async () => {
   const [one, later] = [aRegistration(), aRegistration()];
   const oneId = await register(one);
   expect(await keyOf(one, oneId)).toBeNull();
@@ -86,7 +86,7 @@ it('goes to each data plane while the setting is on, and is the same when it is 
   expect(rows[0].stored).not.toContain(Buffer.from(key ?? '').toString('hex'));
 });
 
-it('is another one after a rotation, for all at one time, and in no other tenant', async () => {
+it('changes with a rotation, for all at one time, and in no other tenant', async () => {
   const plane = aRegistration();
   const id = await register(plane);
   await set({ hash_identifiers: true });
@@ -116,7 +116,7 @@ it('is another one after a rotation, for all at one time, and in no other tenant
   expect(await keyOf(other, otherId)).not.toBe(second);
 });
 
-it('is taken back from who was revoked or forked', async () => {
+it('is withdrawn from revoked and forked data planes', async () => {
   const [revoked, forked] = [aRegistration(), aRegistration()];
   const [revokedId, forkedId] = [await register(revoked), await register(forked)];
   await set({ hash_identifiers: true });

@@ -57,14 +57,14 @@ describe('the opposite in a new session', () => {
     expect(last([one(0, 's', before), one(121, 't', after)])).toEqual([]);
   });
 
-  it('is none within one session, of another agent, or where a person is asked', () => {
+  it('is not found within one session, for another agent, or where a person is asked', () => {
     expect(last([one(0, 's', 'allowed'), one(1, 's', 'blocked')])).toEqual([]);
     expect(last([one(0, 's', 'allowed'), one(1, 't', 'blocked', 'b')])).toEqual([]);
     expect(last([one(0, 's', 'escalated'), one(1, 't', 'allowed')])).toEqual([]);
     expect(last([one(0, 's', 'allowed'), one(1, 't', 'allowed')])).toEqual([]);
   });
 
-  it('is told once a session', () => {
+  it('is reported once a session', () => {
     expect(last([one(0, 's', 'allowed'), one(1, 't', 'blocked'), one(2, 't', 'blocked')])).toEqual(
       [],
     );
@@ -91,7 +91,7 @@ describe('allowed after blocks', () => {
     expect(last([...spread, one(3, 'v', 'allowed', 'c')])).toEqual(['allowed_after_blocks']);
   });
 
-  it('is none after two, and none again until it is blocked again', () => {
+  it('is not found after two blocks, nor again until the next block', () => {
     expect(last([...blocks(2), one(5, 's', 'allowed')])).toEqual([]);
     expect(last([...blocks(3), one(5, 's', 'allowed'), one(6, 's', 'allowed')])).toEqual([]);
     const again = [...blocks(3), one(5, 's', 'allowed'), one(6, 's', 'blocked')];
@@ -177,7 +177,7 @@ describe('varying sessions, however many there are', () => {
     );
   });
 
-  it('are not gone through anew for each end', () => {
+  it('are not read again for each end', () => {
     let reads = 0;
     const read = (time: number) => {
       reads++;

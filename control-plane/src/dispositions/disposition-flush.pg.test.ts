@@ -192,7 +192,7 @@ describe('BEHAVIOR_REVERSAL', () => {
     expect(await alerts()).toMatchObject([{ details: { conditions: ['varying_sessions'] } }]);
   });
 
-  it('is none of another requester’s, of another tool, nor below the conditions', async () => {
+  it('is not raised for another requester or tool, or below the conditions', async () => {
     plane(0).decide(100, of('s', DENY));
     plane(0).decide(90, of('t', { requester_id: 'bob' }));
     plane(0).decide(80, of('u', { tool_name: 'other' }));
@@ -203,7 +203,7 @@ describe('BEHAVIOR_REVERSAL', () => {
     expect(await alerts()).toEqual([]);
   });
 
-  it('is told once in five minutes for an agent, and not while one about the same is open', async () => {
+  it('is raised once in five minutes for an agent, and not while one about the same is open', async () => {
     const turn = async (target: string) => {
       plane(0).decide(2, of(`s ${target}`, { target, ...DENY }));
       plane(0).decide(1, of(`t ${target}`, { target }));

@@ -39,7 +39,7 @@ describe('an action', () => {
     expect(keyOf(one)).toBe(keyOf(other));
   });
 
-  it('is another one at another place, by another tool and at another server', () => {
+  it('differs for another target, another tool and another server', () => {
     const keys = [
       ...[{}, { target: '/etc/passwd' }, { tool_name: 'write_file' }, { mcp_server: 'mail' }],
       { method: 'resources/read' },

@@ -93,14 +93,14 @@ describe('REQUESTER_SESSION_CYCLING', () => {
     expect(await told(CYCLING)).toHaveLength(1);
   });
 
-  it('is none of an agent that names nobody, nor where names are removed', async () => {
+  it('is not raised for an agent that names nobody, nor where names are removed', async () => {
     for (const requester_id of [null, REMOVED_NAME]) {
       for (const minutes of [6, 5, 4, 3, 2, 1]) open(minutes, { requester_id });
     }
     expect(await told(CYCLING)).toEqual([]);
   });
 
-  it('is told again when there is another session, not when one goes on', async () => {
+  it('is raised again for another session, not when one continues', async () => {
     const session_id = uuidv7();
     for (const minutes of [5, 4, 3, 2]) open(minutes);
     open(1, { session_id });
@@ -120,7 +120,7 @@ describe('REQUESTER_IDENTITY_MISMATCH', () => {
   const name = (requester_id: string, which: 0 | 1 = 0, over: Decision = {}) =>
     decide(which, 0, { requester_id, delegation_chain: [uuidv7(), delegation], ...over });
 
-  it('is told once for a name in a quarter of an hour, over both planes', async () => {
+  it('is raised once for a name in a quarter of an hour, over both planes', async () => {
     name('trudy');
     name('trudy', 1);
     expect(await told(MISMATCH)).toMatchObject([
@@ -143,7 +143,7 @@ describe('REQUESTER_IDENTITY_MISMATCH', () => {
     expect(JSON.stringify(three)).not.toMatch(/trudy|mallory/);
   });
 
-  it('is none where the delegation names the requester, or where there is none', async () => {
+  it('is not raised where the delegation names the requester, or without a delegation', async () => {
     name('ann', 0, { requester_verified: true });
     name('trudy', 0, { delegation_chain: [] });
     expect(await told(MISMATCH)).toEqual([]);
@@ -187,7 +187,7 @@ describe('DELEGATION_SCOPE_PROBE', () => {
     expect(await told(PROBE)).toEqual([]);
   });
 
-  it('is not told a second time by a data plane of an earlier version', async () => {
+  it('is not raised a second time by a data plane of an earlier version', async () => {
     for (const _ of [1, 2, 3]) probe(0);
     planes[0]?.append({
       type: 'alert',

@@ -12,7 +12,7 @@ const decisionsAt = (times: readonly number[], requesterKey = 'ann') =>
 
 const Times = fc.array(fc.integer({ min: 0, max: 4 * WINDOW }), { minLength: 1, maxLength: 40 });
 
-it('are as many as any half an hour around one has', () => {
+it('are counted as the most in any half hour around one', () => {
   fc.assert(
     fc.property(Times, fc.nat(), (times, which) => {
       const near = openingsAt(times);
@@ -46,7 +46,7 @@ it('are read once, however many are new', () => {
   expect(rangesAround(flood)).toMatchObject([{ requesterKey: 'ann', from: 0, to: 999_000 }]);
 });
 
-it('are each in one range, which is half an hour long at most', () => {
+it('are each in one range of half an hour at most', () => {
   fc.assert(
     fc.property(Times, Times, (anns, bobs) => {
       const all = [...decisionsAt(anns), ...decisionsAt(bobs, 'bob')].sort((a, b) => a.at - b.at);

@@ -89,7 +89,7 @@ describe(PATTERNS, () => {
     );
   });
 
-  it('of the product can be switched off and weighed anew, and nothing else', async () => {
+  it('of the product can be disabled and given another severity, and nothing else', async () => {
     const { send, patterns, bundled } = await anAdmin();
     const [first] = await patterns();
     const url = `${PATTERNS}/${first?.id}`;
@@ -108,7 +108,7 @@ describe(PATTERNS, () => {
     expect((await patterns())[0]).toEqual(again.json());
   });
 
-  it('has each name once, also against the built-in ones', async () => {
+  it('have unique names, also among the built-in ones', async () => {
     const { send, patterns } = await anAdmin();
     const builtin = (await patterns())[0]?.name;
     const made = (await send('POST', PATTERNS, BADGE)).json();
@@ -158,7 +158,7 @@ describe(PATTERNS, () => {
     expect((await send('POST', PATTERNS, { ...BADGE, name: 'one more' })).statusCode).toBe(409);
   });
 
-  it('of another tenant are not there', async () => {
+  it('of another tenant are not found', async () => {
     const one = await anAdmin();
     const other = await anAdmin();
     const { id } = (await one.send('POST', PATTERNS, BADGE)).json();

@@ -84,7 +84,7 @@ describe('an enrollment token', () => {
     expect(JSON.stringify(listed)).not.toContain(issued.token);
   });
 
-  it('that is over, revoked or none says the same, and registers nothing', async () => {
+  it('that has expired, was revoked or is unknown gets the same answer, and registers nothing', async () => {
     const { token, scope } = await aTenantAdmin();
     const [revoked, over] = [await issue(token), await issue(token, { expires_in_hours: 1 })];
     await call(`${TOKENS}/${revoked.id}`, { token, method: 'DELETE' });
@@ -102,7 +102,7 @@ describe('an enrollment token', () => {
     expect(rows).toEqual([]);
   });
 
-  it('is guessed at 60 times a minute from an address, and never refused for others’ guesses', async () => {
+  it('is open to 60 guesses a minute from an address, and never refused for others’ guesses', async () => {
     const { token } = await aTenantAdmin();
     const issued = await issue(token);
     const from = { remoteAddress: '198.51.100.7' };
@@ -168,7 +168,7 @@ describe('signing up', () => {
     expect(actions).toEqual(expect.arrayContaining(['tenant_created', 'enrollment_token_issued']));
   });
 
-  it('with what is taken makes nothing, and does not say what is', async () => {
+  it('with a name that is taken creates nothing, and does not say which one is taken', async () => {
     const body = aBody();
     await signUp(body, '192.0.2.2');
     const counts = async () =>
@@ -200,7 +200,7 @@ describe('signing up', () => {
     expect(statuses.sort()).toEqual([201, 409, 409, 409, 409]);
   });
 
-  it('is for five requests an hour from an address, whatever comes of them', async () => {
+  it('is limited to five requests an hour from an address, whatever their outcome', async () => {
     const body = aBody();
     const from = '192.0.2.9';
     const statuses = [];

@@ -4,7 +4,7 @@ import { createSignupService } from './signup-service.ts';
 const BODY = { organization: 'o', admin: { username: 'u', password: 'long enough' } };
 const from = (address: string) => ({ address, id: 'request' });
 
-it('is closed where the operator does not open it, and then counts and makes nothing', async () => {
+it('is closed unless the operator opens it, and then counts and creates nothing', async () => {
   const create = () => Promise.reject(new Error('must not be asked'));
   const { signUp } = createSignupService({
     tenants: { create },

@@ -250,10 +250,10 @@ describe('a decision', () => {
   });
 
   it.each<[string, number, Opening['shape']]>([
-    ['whose shape is not told', 409, null],
+    ['whose shape is unknown', 409, null],
     ['whose resource is a pattern', 409, { policy_ids: ['blast_radius'], resource: '/srv/**' }],
     ['whose resource cannot be read', 409, { policy_ids: ['blast_radius'], resource: '/srv/../a' }],
-    ['of which nobody is told who asked', 409, { policy_ids: [], resource: '/srv' }],
+    ['whose policies are unknown', 409, { policy_ids: [], resource: '/srv' }],
     ['whose policy is no id', 409, { policy_ids: ['Careful'], resource: '/srv' }],
     ['of a policy that is not there', 404, { policy_ids: [uuidv7()], resource: '/srv' }],
   ])('decides nothing where an exception is asked for a call %s', async (_, status, shape) => {
@@ -287,7 +287,7 @@ describe('a decision', () => {
     expect((await one.decide(id, 'approve', body)).statusCode).toBe(200);
   });
 
-  it('does not come of who lost the role while it waited for its turn', async () => {
+  it('is refused to a user who lost the role while the request waited', async () => {
     const one = await aTenantWithPlane();
     const id = await one.held();
     const approver = await aColleague(one.scope, 'approver');
@@ -313,7 +313,7 @@ describe('a decision', () => {
     expect((await one.show(id)).status).toBe('pending');
   });
 
-  it('comes too late once the time is over, whoever looks first', async () => {
+  it('comes too late after the time-out, whoever looks first', async () => {
     const one = await aTenantWithPlane();
     const id = await one.held({ lastsMs: 0 });
     const answer = await one.decide(id, 'approve');
@@ -324,7 +324,7 @@ describe('a decision', () => {
     expect(await one.actions()).toEqual([`escalation_timed_out escalation/${id}`]);
   });
 
-  it('is one, however many people decide at once', async () => {
+  it('is taken once, however many people decide at the same time', async () => {
     const one = await aTenantWithPlane();
     const id = await one.held();
     const answers = await Promise.all(
@@ -339,7 +339,7 @@ describe('a decision', () => {
     expect(await one.actions()).toEqual([`escalation_${won} escalation/${id}`]);
   });
 
-  it('is taken back from the feed when nobody needs it any more', async () => {
+  it('is withdrawn from the feed when nobody needs it any more', async () => {
     const one = await aTenantWithPlane();
     const id = await one.held();
     await one.decide(id, 'deny');
@@ -407,7 +407,7 @@ describe('what a person sees', () => {
   });
 });
 
-it('is told on the stream of events by its records', async () => {
+it('appears on the stream of events with its records', async () => {
   const one = await aTenantWithPlane();
   const id = await one.held();
   const abort = new AbortController();

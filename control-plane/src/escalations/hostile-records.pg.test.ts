@@ -21,7 +21,7 @@ async function aTenantWithPlane() {
 
 const timeout_at = () => new Date(Date.now() + 60_000).toISOString();
 
-describe('a held result of which a data plane tells nonsense', () => {
+describe('a held result that a data plane reports nonsense about', () => {
   it.each<[string, Record<string, unknown>]>([
     ['a place that is no text', { findings: [{ class: 'a', severity: 'high', place: 5 }] }],
     ['a score that is no number', { findings: [{ class: 'a', severity: 'high', score: 'x' }] }],

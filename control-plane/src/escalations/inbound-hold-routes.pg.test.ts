@@ -179,7 +179,7 @@ describe('what is shown of the result', () => {
   });
 });
 
-it('is told on the stream of events by its record', async () => {
+it('appears on the stream of events with its record', async () => {
   const one = await aTenantWithPlane();
   const id = await one.held();
   const abort = new AbortController();

@@ -71,7 +71,7 @@ describe('the log', () => {
     expect(bySize).toMatchObject({ checkpoints: [{ size: from.size }], total: 1 });
   });
 
-  it('is the tenant’s own: another one reaches neither its proofs nor its checkpoints', async () => {
+  it('belongs to the tenant: another one reaches neither its proofs nor its checkpoints', async () => {
     const theirs = await aTenantAdmin();
     const { size } = await grow(theirs.token);
     const mine = await aTenantAdmin();

@@ -104,7 +104,7 @@ const ofExceptions = async (admin: Admin): Promise<string[]> =>
     .filter((action) => action.startsWith('exception_'));
 
 describe('an exception', () => {
-  it('is made, listed, told to data planes, extended and revoked', async () => {
+  it('is created, listed, sent to data planes, extended and revoked', async () => {
     const one = await aTenant();
     const target = {
       agent_id: one.agent.id,
@@ -153,7 +153,7 @@ describe('an exception', () => {
     ]);
   });
 
-  it('is extended so often and no more, whoever asks at the same moment', async () => {
+  it('is extended up to its limit, however many ask at the same moment', async () => {
     const one = await aTenant();
     const exception = await made(one, { agent_id: one.agent.id });
     const answers = await Promise.all(Array.from({ length: 7 }, () => extend(one, exception)));

@@ -173,7 +173,7 @@ describe('readFeed', () => {
     expect(await waiting).toMatchObject({ entries: [] });
   });
 
-  it('finds a change that nobody told of when the time is up', async () => {
+  it('finds a change without a notification when the time is up', async () => {
     const scope = await aTenant(test);
     const deaf = createFeedReader({
       ...deps,
@@ -189,7 +189,7 @@ describe('readFeed', () => {
     await expect.poll(async () => (await read(scope, 1, { digest }, deaf)).entries.length).toBe(1);
   });
 
-  it('signs anew after a minute, and for what it has just read', async () => {
+  it('signs again after a minute, and for what it has just read', async () => {
     const scope = await aTenant(test);
     const hasty = createFeedReader({ ...deps, recheckAfterMs: 0 });
     const statement = async () => (await read(scope, 0, {}, hasty)).statement;

@@ -189,7 +189,7 @@ describe('GET /api/v1/data-planes/{deployment_id}/feed', () => {
     expect(await status('wrong')).toBe(401);
   });
 
-  it('is closed to whoever speaks for a revoked one', async () => {
+  it('is closed to a revoked one', async () => {
     const { feed, root, scope, deploymentId } = await aPlane();
     await controlPlane.db.inTenant(scope, (tx) =>
       tx.db.dataPlane.updateMany({ where: { deploymentId }, data: { status: 'revoked' } }),

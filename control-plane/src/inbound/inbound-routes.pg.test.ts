@@ -87,7 +87,7 @@ describe('source rules', () => {
     expect(answer.json()).toMatchObject({ expires_at, notes: null });
   });
 
-  it('that expired are neither listed nor removed, and make room', async () => {
+  it('that have expired are neither listed nor removed, and do not count', async () => {
     const rule = (
       await create({ source_pattern: 'a', rule_type: 'block', expires_in: 'session' })
     ).json();
@@ -119,7 +119,7 @@ describe('source rules', () => {
     expect(answer.json().detail).toEqual(expect.any(String));
   });
 
-  it('of another tenant are not there', async () => {
+  it('of another tenant are not found', async () => {
     const { id } = (await create({ source_pattern: 'a', rule_type: 'trust' })).json();
     const other = await aTenantAdmin();
     expect(await list(other.token)).toEqual([]);

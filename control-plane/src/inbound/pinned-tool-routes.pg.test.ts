@@ -148,7 +148,7 @@ it('a changed tool is listed, approved, and pinned to what was seen', async () =
   expect((await approve('read/page')).json()).toMatchObject({ pinned_hash: THIRD });
 });
 
-it('keeps nothing of servers that are not there, nor of alerts of other kinds', async () => {
+it('keeps nothing about unknown servers or from alerts of other kinds', async () => {
   const { list, tell, ship, approve } = await start();
   tell({ mcp_server: 'gone' });
   tell({ seen_hash: 'no hash' });
@@ -227,7 +227,7 @@ it('lists every tool that a data plane has seen, in pages, and keeps no others',
   expect(await list()).toEqual(answer);
 });
 
-it('keeps the newest of what is told, in whatever order it comes, by heartbeat and by alert', async () => {
+it('keeps the newest report, in whatever order reports come, by heartbeat and by alert', async () => {
   const { list, beat, tell, ship } = await start();
   await beat(aPin());
   await beat(aChangedPin('2026-03-02T10:00:00.000Z'));

@@ -151,7 +151,7 @@ async function expectWhole(writers: Writer[]): Promise<void> {
 }
 
 describe('ingest', () => {
-  it('stores each record once, over two replicas, whatever becomes of the batches', async () => {
+  it('stores each record once, over two replicas, whatever happens to the batches', async () => {
     const delivery = fc.record({
       writer: fc.nat(3),
       from: fc.nat(23),

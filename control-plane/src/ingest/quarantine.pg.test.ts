@@ -213,7 +213,7 @@ describe('a record that cannot be read or stored', () => {
     expect(ofPlane.every((event) => event.readable)).toBe(true);
   });
 
-  it('is told of before the batch is acknowledged, again if that failed', async () => {
+  it('is reported before the batch is acknowledged, and again if that failed', async () => {
     const { scope, plane } = await aPlane();
     plane.appendRaw(() => Buffer.from('garbage'));
     let attempts = 0;

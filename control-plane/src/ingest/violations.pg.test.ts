@@ -204,7 +204,7 @@ describe('an agent that the tenant never had', () => {
 describe('a time ahead of its receipt', () => {
   const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
 
-  it('is listed by its receipt, marked, and told of; five minutes are let pass', async () => {
+  it('is listed by its receipt, marked and reported; five minutes are tolerated', async () => {
     const plane = await aPlane();
     const [fine, future] = [ahead(4 * 60_000), ahead(3_650 * 86_400_000)];
     plane.writer.append(aDecision({ agent_id: agentId, timestamp: future }));

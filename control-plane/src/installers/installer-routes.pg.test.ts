@@ -114,7 +114,7 @@ describe('an installer token', () => {
     expect(rows[0].made).toBe(5);
   });
 
-  it('that is over, used, revoked or none says the same, and makes nothing', async () => {
+  it('that has expired, was used or revoked, or is unknown gets the same answer, and creates nothing', async () => {
     const { token } = await aTenantAdmin();
     const agent = await anAgent(token);
     const [used, revoked, over] = [

@@ -104,7 +104,7 @@ describe('without a body', () => {
     expect((await row()).rows).toEqual(before);
   });
 
-  it('is told to the data planes before the answer, and audited with the actor', async () => {
+  it('reaches the data planes before the answer, and is audited with the actor', async () => {
     await anAgent();
     waits.length = 0;
     await kill({ reason: 'An agent went astray.' });
@@ -367,7 +367,7 @@ describe('for any sequence of changes', () => {
     }
   }
 
-  it('what is shown, listed, counted and told to the data planes is the same', async () => {
+  it('what is shown, listed, counted and sent to the data planes is the same', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 14 }), async (steps) => {
         await superKill({ scope: 'all', lift: true });

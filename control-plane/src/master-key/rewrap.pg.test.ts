@@ -246,7 +246,7 @@ it('without a previous key nothing is done, and another’s ciphertexts are unkn
   expect(new Set(ciphertexts.map(({ state }) => state))).toEqual(new Set(['unknown']));
 });
 
-it('a run that is told to stop stops, and does not say that all is done', async () => {
+it('a run that is asked to stop stops, and does not report that all is done', async () => {
   const rewrap = aRewrap(both);
   await rewrap.task.run(AbortSignal.abort());
   expect(rewrap.lines).toEqual([]);

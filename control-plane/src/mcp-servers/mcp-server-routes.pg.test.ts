@@ -63,7 +63,7 @@ describe('/api/v1/mcp-servers', () => {
     expect(second?.revision).toBeGreaterThan(first?.revision ?? Number.MAX_SAFE_INTEGER);
   });
 
-  it('says what tools do: shown, recorded, and told to data planes with an id of its own', async () => {
+  it('says what tools do: shown, recorded, and sent to data planes with its own id', async () => {
     const { token, scope } = await aTenantAdmin();
     const settingOf = async () => {
       const settings = await controlPlane.db.inTenant(scope, readServerSettings);

@@ -133,7 +133,7 @@ describe('a credential', () => {
     await expect(servers.get(scope, 'two')).rejects.toMatchObject({ code: 'MCP_SERVER_NOT_FOUND' });
   });
 
-  it('lies nowhere in the database in clear, nor does the audit chain know it', async () => {
+  it('is nowhere in the database or the audit chain in clear text', async () => {
     const scope = await aTenant(test);
     await aPlane(scope);
     await servers.create(scope, anHttpServer('files', bearer()));

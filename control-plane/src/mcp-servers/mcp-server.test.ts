@@ -63,7 +63,7 @@ describe('a body', () => {
     expect(ServerPatchBody.safeParse({ transport: 'stdio' }).success).toBe(false);
   });
 
-  it('has credentials that are one header and none of the gateway’s own', () => {
+  it('has credentials that are one header and not one of the gateway’s own', () => {
     expect(withHeader('X-Api-Key')).toBe(true);
     expect(withHeader('Authorization', 'Basic abc')).toBe(true);
     for (const name of ['Host', 'content-length', 'MCP-Session-Id', 'Cookie', 'a b', 'a:b', '']) {

@@ -25,7 +25,7 @@ const insert = (tx: TenantTransaction, eventId: string, part: 'input' | 'result'
 const count = async (of = scope) =>
   (await test.db.inTenant(of, (tx) => payloadStore(tx).status(at))).eventsWithPayload;
 
-it('an event counts once, whoever stores its parts at one time', async () => {
+it('an event counts once, whoever stores its parts at the same time', async () => {
   const ids = Array.from({ length: 20 }, () => uuidv7());
   const store = (part: 'input' | 'result', events: string[]) =>
     test.db.inTenant(scope, async (tx) => {

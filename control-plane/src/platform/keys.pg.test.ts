@@ -67,7 +67,7 @@ describe('a rotation', () => {
     ]);
   });
 
-  it('that revokes takes effect at once, and the key before is good for nothing', async () => {
+  it('that revokes takes effect at once, and the previous key is invalid', async () => {
     const one = aReplica();
     const before = await one.signingKey('feed-signing');
     const rotation = await one.rotate('feed-signing', { ...order, revoke: true, reason: 'stolen' });
@@ -83,7 +83,7 @@ describe('a rotation', () => {
     });
   });
 
-  it('is heard of at once by a replica that is told to forget', async () => {
+  it('reaches a replica at once when its cache is cleared', async () => {
     const [one, other] = [aReplica(), aReplica()];
     await other.signingKey('batch-signing');
     const { newKid } = await one.rotate('batch-signing', { ...order, revoke: true });

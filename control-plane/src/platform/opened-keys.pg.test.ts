@@ -63,7 +63,7 @@ const damage = (kid: string, set: string) =>
   superuser.query(`UPDATE service_keys SET ${set} WHERE kid = $1`, [kid]);
 
 describe.each(Object.entries(DAMAGES))('a row that %s', (_, set) => {
-  it('is left out by itself, and told once, where another key signs', async () => {
+  it('is left out by itself, and reported once, where another key signs', async () => {
     await damage(kids[1], set);
     const replica = aReplica();
     expect((await replica.signingKey('feed-signing')).kid).toBe(kids[2]);
@@ -212,7 +212,7 @@ it('somebody’s row with the start of the key that signs does not keep that fro
   expect((await aReplica().signingKey('feed-signing')).kid).toBe(kids[2]);
 });
 
-it('every damaged row is told of, also of a purpose that nobody used, and of none', async () => {
+it('every damaged row is reported, also of an unused purpose and of an unknown one', async () => {
   const { kid } = await keys.signingKey('batch-signing');
   await damage(kid, DAMAGES['does not open']);
   await damage(kids[0], `purpose = 'nothing'`);

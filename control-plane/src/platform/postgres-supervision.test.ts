@@ -123,7 +123,7 @@ it('answers 503 while it does not start, says why, and is back when it can', asy
   expect((await createRole('afterwards')).statusCode).toBe(201);
 });
 
-it('begins at once, then waits longer and longer up to a bound, and ends at any moment', async () => {
+it('begins at once, then waits longer and longer up to a limit, and can be stopped at any moment', async () => {
   vi.useFakeTimers();
   undo.push(() => vi.useRealTimers());
   const starts: number[] = [];

@@ -122,7 +122,7 @@ describe('what is changed at one replica', () => {
     }
   });
 
-  it('is found by who waits even if nobody was told of it', async () => {
+  it('is found by a waiting request even without a notification', async () => {
     const { scope, token } = await anAdmin();
     await aPolicy(a, token, 'first');
     const source = createBundleSource({

@@ -34,7 +34,7 @@ async function aPolicy(token: string, given: object = {}): Promise<{ id: string 
 }
 
 describe('POST /api/v1/policies', () => {
-  it('creates a draft unless told otherwise', async () => {
+  it('creates a draft by default', async () => {
     const { token } = await aTenantAdmin();
     const answer = await call(URL, { token, body: { name: ' Readers ', rego_content: RULE } });
     expect(answer.statusCode).toBe(201);
@@ -101,7 +101,7 @@ describe('POST /api/v1/policies', () => {
     if (answer.statusCode === 422) expect(answer.json().errors[0].loc).toContain(field);
   });
 
-  it('has one name once, archived ones aside', async () => {
+  it('has a unique name, archived ones aside', async () => {
     const { token } = await aTenantAdmin();
     const { id } = await aPolicy(token);
     const again = await call(URL, { token, body: aBody() });

@@ -136,7 +136,7 @@ describe('an active policy', () => {
     ]);
   });
 
-  it('is told not to be in force when its bundle cannot be built, and asking again helps', async () => {
+  it('is reported as not in force when its bundle cannot be built, and a retry helps', async () => {
     const scope = await aTenant(test);
     let isBroken = true;
     const whole = aReplica();
@@ -158,7 +158,7 @@ describe('an active policy', () => {
 });
 
 describe('drafts', () => {
-  it('never reach a bundle, and have to compile all the same', async () => {
+  it('never reach a bundle, but have to compile', async () => {
     const scope = await aTenant(test);
     const { policies, seen } = aReplica();
     const draft = await policies.create(scope, aBody('one', 'draft'));

@@ -22,7 +22,7 @@ const READER = {
   resource_scopes: [] as string[],
 };
 
-it('a role is created, told to the data planes and audited', async () => {
+it('a role is created, sent to the data planes and audited', async () => {
   const answer = await create(READER);
   expect(answer.statusCode, answer.body).toBe(201);
   const role = answer.json();
@@ -46,7 +46,7 @@ it('a role is created, told to the data planes and audited', async () => {
   });
 });
 
-it('what a role permits within scopes is told by a fact that older data planes do not read', async () => {
+it('what a role permits within scopes is in a fact that older data planes do not read', async () => {
   const body = { ...READER, resource_scopes: ['tool:files/*', 'target:/srv/docs/**'] };
   const role = (await create(body)).json();
   expect(role).toMatchObject(body);
@@ -86,7 +86,7 @@ it('says what of a role concerns nothing that is registered, and creates it', as
   expect(wrong.json().warnings).toEqual([
     'filez:read: no MCP server filez is registered; it covers only tools of that name',
     'filez/read:read: no MCP server filez is registered',
-    'files:fly: the action is none of read, write, delete, execute',
+    'files:fly: the action is not one of read, write, delete, execute',
     'filez/*: the scope matches no tool of a registered MCP server, as server/tool',
   ]);
   // Another tenant's servers are none of its own.

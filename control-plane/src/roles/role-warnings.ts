@@ -59,7 +59,7 @@ function warningsOf(permission: string, serverIds: readonly string[], effort: Ef
   const { resource = '', action = '' } = splitPermission(permission) ?? {};
   const warnings: string[] = [];
   if (!ACTIONS.some((one) => wildcardMatches(action, one))) {
-    warnings.push(`${permission}: the action is none of ${ACTIONS.join(', ')}`);
+    warnings.push(`${permission}: the action is not one of ${ACTIONS.join(', ')}`);
   }
   // Everything, the names of MCP's own methods, which every server has, and what local models need.
   if (/^\*+(?:\/\*+)?$/.test(resource) || /^(?:\*\/)?mcp:/.test(resource)) return warnings;

@@ -119,7 +119,7 @@ describe('the keys of the service', () => {
     });
   });
 
-  it('are told to every tenant once, also to those that are made later', async () => {
+  it('are announced to every tenant once, also to tenants created later', async () => {
     const first = await actions(tenant.scope.tenantId);
     expect(first.map(({ details }) => (details as { number: number }).number)).toEqual([
       1, 2, 3, 4, 5, 6, 7, 8,
@@ -151,7 +151,7 @@ describe('the keys of the service', () => {
     ]);
   });
 
-  it('are told of where the row of a rotation was damaged, and that of another is gone', async () => {
+  it('are announced even if the row of one rotation was damaged and that of another is gone', async () => {
     const { tenantId } = tenant.scope;
     const last = (await actions(tenantId)).length;
     await test.superuser.query(`DELETE FROM service_key_rotations WHERE number = $1`, [last - 1]);

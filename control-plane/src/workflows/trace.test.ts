@@ -57,7 +57,7 @@ describe('a trace', () => {
     });
   });
 
-  it('ignores a parent that is none of the session, and says so', () => {
+  it('ignores a parent that is not in the session, and says so', () => {
     const { nodes } = buildTrace([anEvent(0, { parentEventId: uuidv7() })]);
     expect(nodes).toMatchObject([{ parent_event_id: null, parent_ignored: true }]);
   });

@@ -64,7 +64,7 @@ export function createServedTenants(deps: {
     const { answer, untrusted } = followRegistration(kept, answered);
     if (untrusted.length > 0) {
       const about = { tenantId, keys: untrusted.slice(0, MAX_NAMED_KEYS) };
-      log.warn(about, 'keys were not taken: no key that is known says that they follow it');
+      log.warn(about, 'keys were not accepted: no known key names them as its successors');
     }
     identity.saveRegistration(answer);
     return answer;

@@ -22,11 +22,7 @@ const OF_TENANTS: readonly [name: string, help: string, read: Read][] = [
     'The entry of the feed up to which facts were applied.',
     ({ feed }) => feed.cursor,
   ],
-  [
-    'governance_feed_head',
-    'The newest entry of the feed that is known of.',
-    ({ feed }) => feed.head,
-  ],
+  ['governance_feed_head', 'The newest known entry of the feed.', ({ feed }) => feed.head],
   [
     'governance_statement_age_seconds',
     'Age of the newest verified statement of the control plane; none before the first.',

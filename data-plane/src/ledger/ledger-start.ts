@@ -174,7 +174,7 @@ function findShippedFault({ stream, end, shipped, hashAt }: StoredStream): strin
   if (!shipped) return null;
   const hash = hashAt(shipped);
   if (end && !isAfter(shipped, end) && (hash === undefined || hash === shipped.head)) return null;
-  return `stream ${stream} ends at ${show(end)}, and what was shipped, ${show(shipped)}, is none of its records`;
+  return `stream ${stream} ends at ${show(end)}, and what was shipped, ${show(shipped)}, is not one of its records`;
 }
 
 function show(place: { epoch: number; seq: number } | null): string {

@@ -115,7 +115,7 @@ describe('GET /api/v1/audit/export', () => {
     expect(events).toMatchObject([{ policy_reason: null }]);
   });
 
-  it('goes on by its cursor, in order of receipt, to the end of where it began', async () => {
+  it('continues from its cursor, in order of receipt, up to the end as of its beginning', async () => {
     const { token, plane, ship } = await aSetting();
     const ids = Array.from({ length: 250 }, (_, n) => {
       const decision = aDecision({ timestamp: minute(n % 50) });
@@ -174,7 +174,7 @@ describe('GET /api/v1/audit/export', () => {
     for (const line of lines) expect(line).toMatch(begin);
   });
 
-  it('is an auditor’s too, and is recorded with who took it', async () => {
+  it('is open to auditors, and recorded with the user who took it', async () => {
     const { token, scope } = await aSetting();
     const auditor = await aColleague(scope, 'auditor');
     await page(auditor.token, 'limit=2');
@@ -186,7 +186,7 @@ describe('GET /api/v1/audit/export', () => {
     });
   });
 
-  it('goes past a record that cannot be read any more', async () => {
+  it('continues past a record that can no longer be read', async () => {
     const { token, plane, ship } = await aSetting();
     const decision = aDecision({ policy_result: 'deny' });
     plane.append(decision);

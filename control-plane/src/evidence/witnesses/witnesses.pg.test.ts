@@ -118,7 +118,7 @@ describe('a witness', () => {
     expect(await witness()).toMatchObject({ failure: null, failing_since: null });
   });
 
-  it('that rests is asked all the same when somebody waits for a package', async () => {
+  it('in its pause is asked nevertheless when somebody waits for a package', async () => {
     double.manner = 'dies';
     await grow();
     await cosign();

@@ -342,7 +342,7 @@ describe('an approval', () => {
   });
 });
 
-it('whatever comes at once, the policy is what was decided last, and each request is decided once', async () => {
+it('whatever happens at once, the policy is what was decided last, and each request is decided once', async () => {
   const step = fc.record({
     what: fc.constantFrom('approve', 'reject', 'edit'),
     request: fc.nat({ max: 2 }),

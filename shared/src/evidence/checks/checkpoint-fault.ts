@@ -34,7 +34,7 @@ export function findCheckpointFault(
   if (expected.isSigned && !expected.isSigned(signed)) {
     return {
       check: 'checkpoint.signature',
-      detail: 'no checkpoint key that is known signed it',
+      detail: 'not signed by a known checkpoint key',
     };
   }
   if (expected.root !== undefined && root !== expected.root) {

@@ -20,7 +20,7 @@ export function checkManifestSignature(evidence: Evidence): Check {
       // One trusted signature suffices; others may have signed, too.
       const key = keys.find(({ isAnchored }) => isAnchored) ?? keys[0];
       if (!key) {
-        tally.fail('no evidence key that is known signed it', { ...location, path: 'signatures' });
+        tally.fail('not signed by a known evidence key', { ...location, path: 'signatures' });
         return;
       }
       tally.ok();

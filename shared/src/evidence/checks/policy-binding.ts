@@ -27,7 +27,7 @@ export function checkPolicyBinding(evidence: Evidence): Check {
     if (own !== String(revision)) return 'the bundle is of another revision';
     if (metadata.tenant_id !== said.tenant_id) return 'the bundle is of another tenant';
     const key = keyset.find('bundle', signed.kid);
-    if (!key) return 'no bundle key that is known signed it';
+    if (!key) return 'not signed by a known bundle key';
     const vouchesFor = named.get(revision)?.at ?? null;
     evidence.use({
       key,

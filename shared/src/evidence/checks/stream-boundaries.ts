@@ -23,7 +23,7 @@ interface Shown extends StreamPlace {
   isPlaced: boolean;
 }
 
-const NOT_OF_IT = 'a record that is shown as the one before is none of the stream';
+const NOT_OF_IT = 'a record shown as the one before does not belong to the stream';
 const NOT_A_RUN = 'the records that are shown before the package do not follow each other';
 
 /**
