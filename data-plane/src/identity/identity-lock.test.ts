@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StartError } from '@governance/shared/start-error';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { LEDGER_FILE } from '../ledger/ledger.ts';
+import { lockLedger } from '../ledger/ledger-lock.ts';
 import { runCommand } from '../local-control/commands.ts';
 import { startWorkers } from '../supervisor/start-workers.ts';
 import { loadIdentity } from './identity.ts';
@@ -57,6 +59,39 @@ it('lets no data plane start while keys are exchanged, and no command exchange t
   }
   running.release();
   expect(readTokenKid(join(dataDir, 'identity'))).toBe(kid);
+});
+
+it('is nobody else’s alone where somebody removed its file: the ledger’s lock is held, too', async () => {
+  loadIdentity(dataDir);
+  const kid = readTokenKid(join(dataDir, 'identity'));
+  const alone = tryOwnIdentity(dataDir);
+  expect(alone?.isInPlace()).toBe(true);
+  rmSync(join(dataDir, IDENTITY_LOCK_FILE));
+  expect(alone?.isInPlace()).toBe(false);
+  expect(tryOwnIdentity(dataDir, 10)).toBeNull();
+  // Made anew, it is another file.
+  expect(alone?.isInPlace()).toBe(false);
+  for (const command of ['rotate-keys', 'register-anew']) {
+    const said: string[] = [];
+    const out = {
+      log: (text: string) => said.push(text),
+      error: (text: string) => said.push(text),
+    };
+    expect(await runCommand([command], { SERVICE_DATA_DIR: dataDir }, out)).toBe(1);
+    expect(said.join()).toContain('stop it first');
+  }
+  expect(readTokenKid(join(dataDir, 'identity'))).toBe(kid);
+  alone?.release();
+  tryOwnIdentity(dataDir, 10)?.release();
+});
+
+it('is nobody’s alone while a data plane runs whose lock’s file was removed', () => {
+  const shared = shareIdentity(dataDir);
+  const ledger = lockLedger(join(dataDir, LEDGER_FILE));
+  rmSync(join(dataDir, IDENTITY_LOCK_FILE));
+  expect(tryOwnIdentity(dataDir, 10)).toBeNull();
+  ledger.release();
+  shared.release();
 });
 
 /** Root writes any file: what a user of no rights meets is seen as that user. */

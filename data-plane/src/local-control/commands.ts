@@ -10,7 +10,7 @@ import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import { parseSettings } from '@governance/shared/settings';
 import Database from 'better-sqlite3';
 import { z } from 'zod';
-import { tryOwnIdentity } from '../identity/identity-lock.ts';
+import { IDENTITY_LOCK_FILE, tryOwnIdentity } from '../identity/identity-lock.ts';
 import { SEALING_KEY_FILE, TOKEN_KEY_FILE } from '../identity/own-key-rotation.ts';
 import { finishOwnRotation, type OwnRotation, rotateOwnKeys } from '../identity/rotate-own-keys.ts';
 import { LEDGER_FILE } from '../ledger/ledger.ts';
@@ -223,7 +223,11 @@ function registerAnew(dataDir: string, worker: string | undefined, out: CommandO
 
 function findOwn(folder: string): string[] {
   return readdirSync(folder).filter(
-    (name) => name === 'identity' || name === LEDGER_FILE || name.startsWith(`${LEDGER_FILE}-`),
+    (name) =>
+      name === 'identity' ||
+      name === LEDGER_FILE ||
+      // The lock stays: it is held, and the next process has to meet it.
+      (name.startsWith(`${LEDGER_FILE}-`) && name !== `${LEDGER_FILE}-lock`),
   );
 }
 
@@ -250,16 +254,24 @@ function whileUnused<T>(dataDir: string, folders: readonly string[], work: () =>
   if (lock === null) throw new Error(RUNNING);
   try {
     // Of an older version, which does not share the lock.
-    for (const folder of folders) requireUnused(join(folder, LEDGER_FILE));
-    return work();
+    for (const folder of folders) {
+      // The lock of the data folder's own ledger is held here.
+      const isHeld = relative(dataDir, folder) === '';
+      requireUnused(join(folder, LEDGER_FILE), isHeld);
+    }
+    const done = work();
+    if (lock.isInPlace()) return done;
+    throw new Error(
+      `${join(dataDir, IDENTITY_LOCK_FILE)} was removed meanwhile; what was asked is done, and a data plane that started meanwhile has to be started again`,
+    );
   } finally {
     lock.release();
   }
 }
 
-function requireUnused(file: string): void {
+function requireUnused(file: string, isHeld: boolean): void {
   if (!existsSync(file)) return;
-  if (isLedgerInUse(file)) throw new Error(RUNNING);
+  if (!isHeld && isLedgerInUse(file)) throw new Error(RUNNING);
   // A service of an older version locks the file itself. Opened read-only: a damaged file and its
   // log are evidence, and stay as they are.
   const database = new Database(file, { readonly: true, timeout: 200 });
