@@ -42,7 +42,7 @@ it.each([
   expect(await kept(code)).toBe(code);
 });
 
-it('tells two of one name apart only as far as is safe', async () => {
+it('distinguishes two of the same name only as far as is safe', async () => {
   const code = 'var count = 1;\nfunction one(count) {\n  count = 2;\n  return count;\n}\n';
   expect(await kept(code)).toBe(code.replace('var count = ', 'const count='));
 });

@@ -286,17 +286,17 @@ function expectHarmless(answer: Answer, about: string): void {
 }
 
 describe('each route that takes a body', () => {
-  it('says here what a good one is', () => {
+  it('is listed here with a valid example', () => {
     expect(routesWithBody.map(routeName).sort()).toEqual(Object.keys(GOOD_BODIES).sort());
   });
 
-  it.each(named(routesWithBody))('%s accepts its good one', async (name, route) => {
+  it.each(named(routesWithBody))('%s accepts its valid example', async (name, route) => {
     const answer = await send(route, JSON.stringify(GOOD_BODIES[name]));
     // What it names does not exist, but nothing is wrong with its form.
     expect([200, 201, 202, 401, 404], answer.body).toContain(answer.statusCode);
   });
 
-  it.each(named(routesWithBody))('%s refuses what is no JSON', async (name, route) => {
+  it.each(named(routesWithBody))('%s refuses what is not JSON', async (name, route) => {
     const good = JSON.stringify(GOOD_BODIES[name]);
     const [field] = Object.keys(GOOD_BODIES[name] ?? {});
     const attacks: [string, string | Buffer][] = [
@@ -362,7 +362,7 @@ describe('each route that takes a body', () => {
 describe('each route that takes none', () => {
   const bare = routes.filter((route) => route.method !== 'GET' && !takesBody(route));
 
-  it.each(named(bare))('%s refuses malformed JSON all the same', async (_, route) => {
+  it.each(named(bare))('%s refuses malformed JSON nevertheless', async (_, route) => {
     expectRefused(await send(route, '{"a":'), 'malformed');
     expectHarmless(await send(route, '[]'), 'unasked');
     expectHarmless(await send(route, ''), 'empty');
@@ -373,7 +373,7 @@ describe('each path with parameters', () => {
   const withParams = routes.filter(({ url }) => url.includes(':'));
   const ATTACKS = ['x', '%00', '%2e%2e%2f', '%ED%A0%80', "'--", '{}', 'a'.repeat(300), '%25', '-1'];
 
-  it.each(named(withParams))('%s refuses what is no id', async (name, route) => {
+  it.each(named(withParams))('%s refuses an invalid id', async (name, route) => {
     for (const attack of ATTACKS) {
       const path = route.url.replace(/:\w+/g, attack);
       const body = GOOD_BODIES[name];
@@ -427,7 +427,7 @@ describe('each query', () => {
 describe('each header that is read', () => {
   const guarded = routes.filter(({ guard }) => guard !== 'public');
 
-  it.each(named(guarded))('%s refuses a token that is none', async (_, route) => {
+  it.each(named(guarded))('%s refuses an invalid token', async (_, route) => {
     const headers = ['', 'Bearer', 'Bearer ', 'Basic YTpi', `Bearer ${'x'.repeat(8_000)}`];
     headers.push('Bearer a.b.c', 'Bearer é', 'bearer null', `Bearer ${uuidv7()}`);
     for (const authorization of headers) {
@@ -442,7 +442,7 @@ describe('each header that is read', () => {
 
   const byTenant = routes.filter(({ guard }) => guard === 'admin' || guard === 'admin-or-platform');
 
-  it.each(named(byTenant))('%s refuses an X-Tenant-Id that is none', async (_, route) => {
+  it.each(named(byTenant))('%s refuses an invalid X-Tenant-Id', async (_, route) => {
     for (const tenant of ['', 'x', '*', uuidv7(), `${admin.scope.tenantId},${uuidv7()}`]) {
       const headers = { 'x-tenant-id': tenant };
       expectRefused(await ask(route, { headers }), `administrator: ${tenant}`);

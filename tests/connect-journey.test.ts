@@ -226,7 +226,7 @@ describe.runIf(process.platform !== 'win32')('npm run connect', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('and neither says a secret, nor does the service log one', () => {
+  it('and neither prints a secret, nor does the service log one', () => {
     expect(secrets.length).toBeGreaterThan(15);
     for (const secret of secrets) {
       expect(said).not.toContain(secret);

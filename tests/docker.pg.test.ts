@@ -180,7 +180,7 @@ describe('compose.yaml', () => {
     expect(password).toBe(fileEnv('postgres.env').GOVERNANCE_PASSWORD);
   });
 
-  it.each(DATA_PLANES)('gives %s one that wants nothing but the token', (name) => {
+  it.each(DATA_PLANES)('gives %s one that needs nothing but the token', (name) => {
     const env = envOf(serviceOf(name));
     expect(findUnknownSettings(env, REMOTE_DATA_PLANE_SETTINGS)).toEqual([]);
     expect(() => readDataPlaneConfig(env)).toThrow(/SERVICE_CP_TOKEN: is required/);

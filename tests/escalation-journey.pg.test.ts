@@ -182,7 +182,7 @@ it('holds a call over a restart of its data plane, and lets the client that come
   expect(total).toBe(0);
 });
 
-it('waits while its control plane is started anew', async () => {
+it('waits while its control plane restarts', async () => {
   const before = sent();
   const args = { while: 'nobody is there' };
   const client = await connect('SDK v2, modern');
@@ -210,7 +210,7 @@ it('waits while its control plane is started anew', async () => {
   await client.close();
 });
 
-it('is told at another data plane how it stands, which asks nobody, and used where it is held', async () => {
+it('shows its state at another data plane, which asks nobody, and is used where it is held', async () => {
   const other = await startService({
     env: { ...dataPlaneEnv, SERVICE_WORKERS: '1', SERVICE_HOLD_WAIT_SECONDS: '1' },
   });

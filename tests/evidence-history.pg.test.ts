@@ -221,7 +221,7 @@ async function keptVerdict(anchor: TrustAnchor): Promise<string> {
   return /^VERDICT: (.+)$/m.exec(text)?.[1] ?? text;
 }
 
-it('keys that follow, a witness, an announced restore and a revocation are told apart by every package', async () => {
+it('every package distinguishes rotated keys, a witness, an announced restore and a revocation', async () => {
   const [first] = TrustAnchor.parse(await admin.get('/api/v1/evidence/trust-anchor')).keys.filter(
     ({ purpose }) => purpose === 'checkpoint',
   );

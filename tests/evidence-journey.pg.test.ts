@@ -176,7 +176,7 @@ describe('a package with payloads', () => {
     });
   });
 
-  it('is refused when a payload is shown of a call that kept none, and when one is there twice', async () => {
+  it('is refused with a payload of a call that kept none, and with a payload twice', async () => {
     const stranger = await changeLines(
       packed,
       'payloads',

@@ -43,7 +43,7 @@ const verified = (volumes: readonly Buffer[], anchor: TrustAnchor) =>
 
 const eventsOf = (volume: Buffer) => memberOf(volume, 'events.ndjson');
 
-it('volumes that were cut anywhere are a whole set, and none of them can be missing', async () => {
+it('volumes cut anywhere are a complete set, and none of them may be missing', async () => {
   const admin = await plane.aTenantAdmin();
   const { token } = admin;
   await recorded(admin);

@@ -152,7 +152,7 @@ async function actionsOf() {
   return { actions: events.flatMap(({ action }) => action ?? []) };
 }
 
-it('goes on at a data plane without its control plane, also after a start', async () => {
+it('continues at a data plane without its control plane, also after a restart', async () => {
   const client = await connect('SDK v2');
   const args = { path: '/srv/offline' };
   expect(await outcomeOf(client, args)).toBe('pending');

@@ -142,7 +142,7 @@ describe('a start that cannot succeed', () => {
   });
 });
 
-describe('a service that was told nothing of its address', () => {
+describe('a service without a configured address', () => {
   let service: ServiceProcess;
   let admin: AdminApi;
   let port: string;
@@ -156,7 +156,7 @@ describe('a service that was told nothing of its address', () => {
 
   afterAll(() => service?.dispose());
 
-  it('shows one address, and tells each client the one that it uses', async () => {
+  it('shows one address, and gives each client the one that it uses', async () => {
     expect(service.output()).toContain(`http://localhost:${port}`);
     for (const name of names) {
       const address = `http://${name}:${port}`;

@@ -132,7 +132,7 @@ describe.each(['SDK v1', 'SDK v2, modern'] as const)('%s', (name) => {
     await client.close();
   });
 
-  it('is told when nobody decides about a result, or about a call, in time', async () => {
+  it('learns when nobody decides about a result, or about a call, in time', async () => {
     const client = await connect(name);
     const before = sent();
     const result = client

@@ -51,7 +51,7 @@ describe('an administrator’s token', () => {
     }
   });
 
-  it('is good again when the account is', async () => {
+  it('is valid again when the account is', async () => {
     await change(`status = 'disabled'`);
     expect((await call('/api/v1/agents', { token: admin.token })).statusCode).toBe(401);
     await change(`status = 'active'`);

@@ -235,7 +235,7 @@ beforeEach(async () => {
 /** The log does not continue the reader's anchor, and the database alone shows nothing of it. */
 const LOST = { verdict: 'NOT_VERIFIED', fails: ['log.consistency'], service: [] };
 
-it('nothing was done: the package is verified, and the log goes on', async () => {
+it('nothing was changed: the package is verified, and the log continues', async () => {
   await decide();
   await remember();
   await decide();
@@ -357,7 +357,7 @@ it('a registered key swapped: batch.signature fails, and the service finds it', 
   });
 });
 
-it('everything written anew and signed by the service’s keys: log.consistency fails, and the data plane sees it', async () => {
+it('everything rewritten and signed by the service’s keys: log.consistency fails, and the data plane sees it', async () => {
   await decide();
   await decide();
   await remember();

@@ -123,7 +123,7 @@ const alertsOf = async ({ id }: RegisteredAgent, type: string) => {
   return alerts.filter((alert) => alert.alert_type === type);
 };
 
-it('is one session over both data planes for a client that has none of its own', async () => {
+it('is one session over both data planes for a client that sends no session id', async () => {
   const agent = await anAgent('modern worker');
   expect(await firstWork(0, agent, 'modern', ['read_thing', 'write_thing'])).toEqual([
     'ok',
@@ -154,7 +154,7 @@ it('is one session over both data planes for a client that has none of its own',
   ]);
 });
 
-it('tells of what turns round in a new session at another data plane, and of many sessions', async () => {
+it('reports reversed behaviour in a new session at another data plane, and many sessions', async () => {
   const agent = await anAgent('legacy worker');
   expect(await firstWork(0, agent, 'legacy', ['write_thing'])).toEqual([-32003]);
   const writer = await registerRole(admin, 'writer', 'up:write');

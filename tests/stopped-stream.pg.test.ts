@@ -45,7 +45,7 @@ describe('a batch that is refused again and again', () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  it('stops the stream, which the heartbeat tells, and the alert ends when it runs again', async () => {
+  it('stops the stream, which the heartbeat reports, and the alert ends when it runs again', async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'stopped-stream-'));
     core = await createDataPlaneCore({
       dataDir,

@@ -217,7 +217,7 @@ describe('what is planted is found', () => {
     expect(problemsOf({ 'shared/src/a.ts': '\n'.repeat(400) })).toEqual([]);
   });
 
-  it('a test helper in production, and one that lies among production', () => {
+  it('a test helper in production, and one placed among production files', () => {
     const sources = {
       'shared/src/a.ts': "import { aRecord } from './testing/records.ts';\n",
       'shared/src/testing/records.ts': '',

@@ -333,7 +333,7 @@ it('ends the credential of a lost client at both data planes, and no other', asy
   expect(await statuses(agent, await tokensOf(agent))).toEqual([200, 200, 200, 200]);
 });
 
-it('goes on without the control plane, over a restart, and brings its records when it is back', async () => {
+it('continues without the control plane, over a restart, and ships its records when it is back', async () => {
   await controlPlane.stop();
   const issued = await getToken(plane(0).url);
   expect(issued.status).toBe(200);

@@ -111,7 +111,7 @@ const now = async (): Promise<string> => {
   return new Date().toISOString();
 };
 
-it('an export that is cut at any leaf is a whole set, whatever could not be read', async () => {
+it('an export cut at any leaf is a complete set, whatever could not be read', async () => {
   const admin = await aTenantAdmin();
   const { token, scope: tenant } = admin;
   const one = await aWriter(admin);

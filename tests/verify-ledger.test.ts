@@ -155,7 +155,7 @@ describe('a whole stream', () => {
     }
   });
 
-  it('says of all that is not given what does not show without it', async () => {
+  it('says for each missing input what cannot be checked without it', async () => {
     const bare = await run({});
     expect(bare).toMatchObject({ code: 0, verified: true });
     expect(bare.not_checked).toEqual([
@@ -221,7 +221,7 @@ describe('what was done to it', () => {
     expect(new Set(report.kinds)).toEqual(new Set(['batch']));
   });
 
-  it('one that was rewritten and signed anew shows against the key of its writer', async () => {
+  it('one that was rewritten and signed again is exposed by its writer’s key', async () => {
     const lines = rewritten();
     const forged = signedAnew(lines);
     const unsigned = await run({ lines, batches: forged });

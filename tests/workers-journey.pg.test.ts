@@ -179,7 +179,7 @@ async function getToken(): Promise<string> {
 const mcpClient = (token: string) =>
   connectSdk(`${plane.url}/mcp/v1/marked`, { authorization: `Bearer ${token}` });
 
-it('is one service: sessions, tokens and metrics are good on every connection', async () => {
+it('is one service: sessions, tokens and metrics work on every connection', async () => {
   const sessions = await sessionOfEach();
   for (const session of sessions) {
     const calls = await Promise.all(Array.from({ length: 6 }, () => call(session)));
@@ -263,7 +263,7 @@ it('leads to the local models through each worker, and the control plane shows w
   });
 });
 
-it('loses a worker under load: the other goes on, and the dead one goes on with its chain', async () => {
+it('loses a worker under load: the other continues, and the dead one’s successor continues its chain', async () => {
   const [survivor] = await sessionOfEach();
   let isDone = false;
   const load = Array.from({ length: 4 }, async () => {

@@ -40,7 +40,7 @@ function write(text: string, mode = 0o644): void {
 const names = () => readdirSync(join(root, 'sub')).sort();
 
 describe('a file', () => {
-  it('that is not there is made for its user alone, and gone after an undo', async () => {
+  it('that does not exist is created for its user alone, and removed by an undo', async () => {
     const file = await read();
     expect(file).toEqual({ path, text: null, mode: 0o600 });
     await prepareFolder(file);
@@ -105,7 +105,7 @@ describe('a file', () => {
     await expect(read()).rejects.toThrow(message);
   });
 
-  it('below a root that is not there is refused', async () => {
+  it('below a missing root is refused', async () => {
     const missing = { path, root: join(root, 'nowhere') };
     await expect(readConfigFile(missing)).rejects.toThrow(/does not exist/);
   });

@@ -75,7 +75,7 @@ describe('an entry is added', () => {
     expect(parse(set('{\n  "a": 1 /* goes\n on */\n}', LENIENT))).toHaveProperty('mcpServers');
   });
 
-  it('in place of the one that is there, and nothing else', () => {
+  it('in place of the existing one, and nothing else', () => {
     const before = '\uFEFF{"z": 1, "mcpServers": {"ours" : {"old": [1, {}]} , "b": {} } }\n';
     expect(hasJsonEntry(before, 'mcpServers', 'ours', STRICT)).toBe(true);
     expect(set(before)).toBe(before.replace('{"old": [1, {}]}', JSON.stringify(ENTRY)));

@@ -127,7 +127,7 @@ describe('a modern client with a legacy server', () => {
     await cancelCall(side.client, servers.legacy);
   });
 
-  it('is told that a legacy server has no tasks and waits for no input', async () => {
+  it('learns that a legacy server has no tasks and waits for no input', async () => {
     const { post } = side;
     for (const method of ['tasks/get', 'tasks/cancel']) {
       const { status, body } = await post(...modernRequest(method, { taskId: 'job-1' }));
@@ -204,7 +204,7 @@ describe('a legacy client with a modern server', () => {
     await cancelCall(side.client, servers.modern);
   });
 
-  it('is told what the server needs and it does not have', async () => {
+  it('learns what the server needs that it does not have', async () => {
     const asked = await side.post(...legacyRequest('tools/call', { name: 'ask_roots' }));
     expect(asked.body.error).toMatchObject({
       code: -32021,

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { SEED, trainingTexts } from './texts.ts';
 import { digestTexts } from './train-model.ts';
 
-it('the model that is shipped was trained on the texts of these sources', () => {
+it('the shipped model was trained on the texts of these sources', () => {
   const texts = trainingTexts();
   expect({ seed: model.seed, texts: model.texts, digest: model.data_digest }).toEqual({
     seed: SEED,

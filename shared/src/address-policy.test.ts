@@ -120,7 +120,7 @@ describe('the addresses of MCP servers', () => {
     }
   });
 
-  it('are judged anew once private ones are closed, and again for each host', () => {
+  it('are judged again once private ones are closed, and separately for each host', () => {
     let isOpen = true;
     const policy = createAddressPolicy(null, () => isOpen);
     for (const open of [true, false, true, false]) {

@@ -122,7 +122,7 @@ describe('isCanonicalText', () => {
     return fast;
   };
 
-  it('says the same as writing the value anew, for any text', () => {
+  it('gives the same result as writing the value again, for any text', () => {
     fc.assert(
       fc.property(
         json,
@@ -167,7 +167,7 @@ describe('isCanonicalText', () => {
   ])('%s: %s', (text, expected) => expect(says(text)).toBe(expected));
 });
 
-it('says the same with what a strict parse told of the writing, for any text', () => {
+it('gives the same result with what a strict parse reported of the text, for any text', () => {
   const odd = fc.constantFrom(
     ...['-0', '1.0', '1e3', '1E3', '0.1', '1e21', '12345678901234567890', '-5', '-1.50', '1e-7'],
   );

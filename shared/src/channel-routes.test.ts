@@ -77,7 +77,7 @@ describe('a batch', () => {
     );
   });
 
-  it('with its end cut off has fewer records, or a last one that is no JSON', () => {
+  it('with its end cut off has fewer records, or a last one that is not JSON', () => {
     fc.assert(
       fc.property(aBatch, fc.nat(), (batch, at) => {
         const body = encodeBatch(batch);

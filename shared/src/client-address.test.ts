@@ -39,7 +39,7 @@ describe('where a request comes from', () => {
     expect(findClientAddress(undefined, '203.0.113.9', trusted)).toBe('');
   });
 
-  it('is never chosen by who is not trusted', () => {
+  it('is never chosen by an untrusted peer', () => {
     fc.assert(
       fc.property(fc.string(), fc.ipV4(), (claimed, last) => {
         const header = `${claimed}, ${last}`;

@@ -110,7 +110,7 @@ describe('an answer to a registration', () => {
     ...(key_history && { key_history }),
   });
 
-  it('is believed at first, and where nobody ever told of statements', () => {
+  it('is believed at first, and where no statements were ever announced', () => {
     const first = answer([b2], [f2], history);
     expect(followRegistration(undefined, first)).toEqual({ answer: first, untrusted: [] });
     const newer = answer([b2], [f2]);
@@ -140,7 +140,7 @@ describe('an answer to a registration', () => {
   });
 });
 
-describe('a revocation that was told of once', () => {
+describe('a revocation that was announced once', () => {
   const [a, b] = [aKey('feed', 'a'), aKey('feed', 'b')];
   const rotations = [rotation('feed', a, b, 1)];
   const revoked = { keys: [entry('feed', a, at(1)), entry('feed', b)], rotations };
@@ -193,7 +193,7 @@ describe('a revocation that was told of once', () => {
     expect(kids(createHistoryFollower()(kept, undefined).feed)).toEqual([]);
   });
 
-  it('is bounded, and what it costs is no key that is good', () => {
+  it('is bounded, and never at the cost of a valid key', () => {
     const many = Array.from({ length: 1_500 }, (_, n) =>
       entry('feed', { ...a, kid: `k${n}` }, at(1)),
     );

@@ -20,7 +20,7 @@ it('reads stars as documented, in names and in paths', () => {
   );
 });
 
-it('knows which texts could go on to match', () => {
+it('knows which texts could still continue to a match', () => {
   fc.assert(
     fc.property(part, text, text, (pattern, begin, end) => {
       const glob = new Glob(pattern, 'name');

@@ -137,7 +137,7 @@ describe('a chain', () => {
     );
   });
 
-  it('reports one edit once, and goes on', () => {
+  it('reports one edit once, and continues', () => {
     const stored = aStream([4, 3]);
     const victim = stored[2] as Stored;
     const edited = Buffer.from(victim.bytes.toString().replace('"low"', '"high"'));
@@ -244,7 +244,7 @@ describe('parseRecord', () => {
     expect(() => parseRecord(Buffer.from(change(text)))).toThrow();
   });
 
-  it('refuses bytes that are no UTF-8, which a lenient reader would replace in silence', () => {
+  it('refuses bytes that are not UTF-8, which a lenient reader would silently replace', () => {
     const bytes = Buffer.from((start as Stored).bytes);
     bytes[bytes.indexOf('1.0.0')] = 0xff;
     expect(() => parseRecord(bytes)).toThrow(TypeError);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { withoutTenants } from './metrics-text.ts';
 
-it('adds up what tenants have, and names none of them', () => {
+it('adds up the tenants’ values, and names no tenant', () => {
   const text = `# HELP refusals by tenant_id="x"
 # TYPE refusals counter
 refusals{tenant_id="a",channel="feed",code="stale"} 2

@@ -35,7 +35,7 @@ describe('addressFor', () => {
 });
 
 describe('asPublicAddress', () => {
-  it('translates what lies below another name, and nothing else', () => {
+  it('translates paths below another name, and nothing else', () => {
     expect(asPublicAddress(LOCAL, 'http://127.0.0.1:8080/mcp/v1')).toBe(`${LOCAL}/mcp/v1`);
     expect(asPublicAddress(LOCAL, 'http://127.0.0.1:80801/mcp/v1')).toBe(
       'http://127.0.0.1:80801/mcp/v1',

@@ -53,7 +53,7 @@ describe('none is', () => {
   });
 });
 
-describe('a point of small order is no key, in each writing:', () => {
+describe('a point of small order is not a key, in any encoding:', () => {
   const p = 2n ** 255n - 19n;
   const eighth = BigInt(
     `0x${Buffer.from('26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05', 'hex').reverse().toString('hex')}`,

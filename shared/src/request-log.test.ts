@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createHttpServer } from './http-server.ts';
 
 describe("a request's log", () => {
-  it('names the request, and is not made for one that has nothing to say', async () => {
+  it('names the request, and is not created for one that logs nothing', async () => {
     const lines: string[] = [];
     const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
     const made: unknown[] = [];

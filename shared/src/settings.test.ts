@@ -25,7 +25,7 @@ const SETTINGS = {
 };
 
 describe('parseSettings', () => {
-  it('takes an empty variable for one that is not set', () => {
+  it('treats an empty variable as not set', () => {
     const settings = { ...SETTINGS, port: { ...SETTINGS.port, default: '8' } };
     expect(parseSettings(settings, { SERVICE_PORT: '', SERVICE_TOKEN: '' })).toEqual({ port: 8 });
   });
@@ -66,7 +66,7 @@ describe('values', () => {
   });
 });
 
-it('a secret shows itself to nobody who does not ask', () => {
+it('a secret is shown only on request', () => {
   const secret = new Secret('hunter2');
   const shown = `${secret} ${JSON.stringify({ secret })} ${inspect({ secret })} ${Object.values(secret)}`;
   expect(shown).not.toContain('hunter2');

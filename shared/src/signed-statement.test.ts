@@ -141,7 +141,7 @@ describe('a signed statement', () => {
     expect(faultOf(signStatement(mine.signer, STATEMENT), none)).toBe('statement_unknown_key');
   });
 
-  it('is refused when the key is of another kind, or none', () => {
+  it('is refused when the key is of another kind, or missing', () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const signed = signStatement(mine.signer, STATEMENT);
     for (const jwk of [

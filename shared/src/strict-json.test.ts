@@ -203,7 +203,7 @@ describe('parseStrictJson', () => {
     );
   });
 
-  it('leaves numbers alone when told so, and reports the members of the outer object', () => {
+  it('leaves numbers alone on request, and reports the members of the outer object', () => {
     const memberSpans: number[] = [];
     const text = '{"id": 7 , "result":{"n":9007199254740993,"s":"},:"}}';
     parseStrictJson(text, { maxDepth: 8, maxNodes: 100, numbers: 'any', memberSpans });

@@ -74,7 +74,7 @@ it('OPTIONS says what a path has', async () => {
   expect(answer.body).toBe('');
 });
 
-it.each(METHODS)('%s of a path that is not there is a 404', async (method) => {
+it.each(METHODS)('%s of an unknown path is a 404', async (method) => {
   for (const url of ['/', '/thing', '/things/1/2', '/files', '/%zz', '/%00']) {
     const answer = await app.inject({ method: method as 'GET', url });
     // One that cannot be decoded is malformed.

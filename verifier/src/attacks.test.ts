@@ -141,7 +141,7 @@ describe('what is trusted decides the verdict:', () => {
   });
 });
 
-describe('what is no package', () => {
+describe('what is not a package', () => {
   it.each([
     ['nothing', Buffer.alloc(0)],
     ['a text', Buffer.from('hello')],
@@ -161,7 +161,7 @@ describe('what is no package', () => {
   });
 });
 
-it('a source that fails is no verdict', async () => {
+it('a source that fails gives no verdict', async () => {
   async function* failing() {
     yield aPacked(aStory().tenant).subarray(0, 100);
     throw new Error('the disk');

@@ -28,7 +28,7 @@ async function verdictOf(tenant: TestTenant, parts: PackageParts) {
 
 const request = { anchorSizes: [3] };
 
-it('a batch is not left out behind one that says it has fewer records than none', async () => {
+it('a batch is not left out behind one that claims fewer than zero records', async () => {
   const { tenant, one } = aStory();
   for (let i = 0; i < 3; i++) tenant.decide(one);
   one.ship();
@@ -48,7 +48,7 @@ it('a batch is not left out behind one that says it has fewer records than none'
   });
 });
 
-it('another record at a place that was told is no repetition, though nothing follows it', async () => {
+it('another record at a stated place is not a repetition, even if nothing follows it', async () => {
   const { tenant, two } = aStory();
   const before = { seq: two.seq, head: two.head };
   const known = tenant.leaves.findLast(({ header }) => header.stream === two.id)?.records ?? [];
@@ -128,7 +128,7 @@ it('a delegation that was issued after the call let nothing pass', async () => {
   });
 });
 
-it('keys that no stream needs are not tried without end', async () => {
+it('keys that no stream needs are tried up to a limit', async () => {
   const { tenant } = aStory();
   const parts = aPackage(tenant, request);
   const [first] = parts.batches;

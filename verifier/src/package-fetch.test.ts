@@ -54,7 +54,7 @@ describe('what may be fetched', () => {
     await expect(fetchPackage(url)).rejects.toMatchObject({ code });
   });
 
-  it('not a name of which one address is not global', async () => {
+  it('not a name with an address that is not global', async () => {
     const resolve = async () => [...GLOBAL, { address: '10.0.0.1', family: 4 }];
     const fetchPackage = createPackageFetch({ ...limits, resolve });
     await expect(fetchPackage('https://a.example/')).rejects.toMatchObject({

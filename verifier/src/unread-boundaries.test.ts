@@ -200,7 +200,7 @@ describe('a package that begins behind unread records is found where', () => {
     expect(await verify({ ...story, from: timeOf(0) })).toEqual(['scope.complete']);
   });
 
-  it('the batch of one of them is no leaf of the log', async () => {
+  it('the batch of one of them is not a leaf of the log', async () => {
     const story = told();
     const failed = await verify(story, (parts) => {
       parts.proofs.leaves.splice(0, 1);

@@ -32,7 +32,7 @@ it.each(vectors.map((vector) => [vector.name, vector] as const))('%s', async (_n
   else expect(failed).toContain(vector.check);
 });
 
-it('an anchor that names a key twice is none: one of the two could be revoked', () => {
+it('an anchor that names a key twice is invalid: one of the two could be revoked', () => {
   const [vector] = vectors;
   const anchor = parseTrustAnchor(read(vector?.anchor ?? ''));
   const [first] = anchor.keys;

@@ -62,7 +62,7 @@ describe('a package gets a verdict', () => {
     expect(lines.at(-2)).toMatch(/^SUMMARY: \d+ passed, 0 failed, 3 skipped$/);
   });
 
-  it('UNREADABLE, for what is no package', async () => {
+  it('UNREADABLE, for what is not a package', async () => {
     const answer = await send(start(), { package: Buffer.from('no package') });
     expect(answer.statusCode).toBe(200);
     expect(answer.json()).toMatchObject({ verdict: 'UNREADABLE' });
@@ -93,7 +93,7 @@ describe('a package gets a verdict', () => {
   });
 });
 
-describe('a request that is none is a 422', () => {
+describe('a malformed request is a 422', () => {
   it.each([
     ['neither package nor address', {}, ['body', 'package'], 'missing'],
     [
@@ -256,7 +256,7 @@ it('verifies only so many at a time, and the others may come again', async () =>
   await expect.poll(async () => (await target.inject('/api/v1/health')).json().running).toBe(0);
 });
 
-it('counts a verification until it has ended, though whoever asked has gone', async () => {
+it('counts a verification until it has ended, even if the client has gone', async () => {
   let finish = () => {};
   const waits = new Promise<void>((resolve) => {
     finish = resolve;

@@ -70,7 +70,7 @@ async function verify(file: unknown, anchor?: unknown, ...more: string[]) {
   return { code, text, error };
 }
 
-it('says what a data plane kept, and that it is no independent witness', async () => {
+it('says what a data plane kept, and that it is not an independent witness', async () => {
   const { code, text } = await verify(kept, anchorAt(2, 'b'));
   expect(code).toBe(0);
   expect(text).toMatch(/^VERDICT: CONSISTENT\n/);

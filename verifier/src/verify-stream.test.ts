@@ -108,7 +108,7 @@ describe('verifyStream', () => {
     );
   });
 
-  it('names the record of another stream, and goes on with the right one', async () => {
+  it('names the record of another stream, and continues with the right one', async () => {
     const records = [...aStream([3])];
     const [stranger] = [...aStream([3])].slice(2, 3);
     records.splice(2, 0, stranger as Required<StreamRecord>);
@@ -177,7 +177,7 @@ describe('verify-ledger', () => {
       { input, encoding: 'utf8' },
     );
 
-  it('tells by its exit code whether the records on standard input verify', () => {
+  it('shows by its exit code whether the records on standard input verify', () => {
     const text = [...aStream([2])].map(({ bytes }) => `${Buffer.from(bytes)}\n`);
     const good = run(text.join(''));
     expect(good).toMatchObject({ status: 0, stderr: '' });

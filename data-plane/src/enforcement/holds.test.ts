@@ -268,7 +268,7 @@ describe('a client that comes back', () => {
   });
 });
 
-it('refuses what is more than an agent may have waiting', async () => {
+it('refuses calls beyond what an agent may have waiting', async () => {
   const calls = Array.from({ length: MAX_HELD.ofAgent }, (_, n) => call({ args: { n } }));
   await held(MAX_HELD.ofAgent);
   const { error } = await call({ args: { n: -1 } });

@@ -113,7 +113,7 @@ it('is no change where members stand in another order, or others than a definiti
   expect(changes).toEqual([]);
 });
 
-it('has a changed tool wait where the tenant wants so, until what was seen is approved', () => {
+it('lets a changed tool wait where the tenant wants it, until the seen definition is approved', () => {
   const one = worker();
   one.observe('t', 's', [tool('Reads.')], null);
   expect(one.isWaiting(PLACE, settings())).toBe(false);
@@ -215,7 +215,7 @@ it('is reported four times a day; then it varies, always waits, and is no longer
   expect(changes).toHaveLength(6);
 });
 
-it('goes by what another data plane saw first, as soon as the bundle says so', () => {
+it('uses what another data plane saw first, as soon as the bundle has it', () => {
   const one = worker();
   one.observe('t', 's', [tool('Sends.')], null);
   const pinned = settings(digestOf(tool('Reads.')));

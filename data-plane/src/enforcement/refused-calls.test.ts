@@ -78,7 +78,7 @@ it('writes one record an agent and second, with all that was refused', async () 
   expect(written).toHaveLength(2);
 });
 
-it('loses none where the ledger has no room, and none at a stop', async () => {
+it('loses none when the ledger has no room, and none at a stop', async () => {
   const refused = aRecorder();
   refused.count(call(0), LIMIT, null);
   hasRoom = false;

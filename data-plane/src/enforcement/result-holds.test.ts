@@ -133,7 +133,7 @@ describe('a result that waits', () => {
     expect(sent()).toBe(1);
   });
 
-  it('is scanned for sensitive data all the same when it was released', async () => {
+  it('is still scanned for sensitive data when it was released', async () => {
     const waiting = call({ args: { card: true } });
     decide(await held(), 'approved', 'original');
     const answer = await waiting;

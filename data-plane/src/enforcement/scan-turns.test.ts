@@ -24,12 +24,12 @@ const stepOf = (read: string[]) =>
     return proceed(call);
   });
 
-it('reads what is short at once', () => {
+it('reads short texts at once', () => {
   const call = scannedBy('a', PORTION - 1);
   expect(stepOf([])(call, {})).toEqual({ kind: 'continue', call });
 });
 
-it('reads what is long in turns of the event loop, and of the agents', async () => {
+it('reads long texts in turns of the event loop and of the agents', async () => {
   const read: string[] = [];
   const step = stepOf(read);
   const long = ['a', 'a', 'b'].map((id) => step(scannedBy(id, 6 * PORTION), {}));

@@ -120,7 +120,7 @@ describe('a data plane that denies all calls', () => {
     }
   });
 
-  it('does not send a client away whose token is newer than what came here', async () => {
+  it('does not reject a client whose token is newer than the local facts', async () => {
     denial = because('tenant_revoked');
     const feed_seq = plane.cursor() + 1_000;
     const { status, json } = await post(CALL, agent.bearer({ feed_seq }));

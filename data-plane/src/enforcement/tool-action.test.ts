@@ -113,7 +113,7 @@ describe('deriveAction', () => {
     );
   });
 
-  it('takes what an administrator said, while the definition is the one it was said of', () => {
+  it('uses the administrator’s setting as long as the definition is the one it was made for', () => {
     const said = (action: Action, isInForce: boolean) => ({ override: { action, isInForce } });
     expect(deriveAction('git_status', said('read', true))).toBe('read');
     expect(deriveAction('delete_draft', said('write', true))).toBe('write');

@@ -190,7 +190,7 @@ describe.each(Object.keys(clients))('%s', (name) => {
     }
   });
 
-  it('is told why a call is denied', async () => {
+  it('learns why a call is denied', async () => {
     const reader = plane.addAgent(['files:read']);
     const client = await clients[name]?.(new URL(`${plane.url}/mcp/v1/files`), reader.bearer());
     try {

@@ -160,7 +160,7 @@ it('is not listened to', async () => {
   await response.body?.cancel();
 });
 
-it('tells an agent that may use it that a server is away', async () => {
+it('reports a server that is away to an agent that may use it', async () => {
   const message = { jsonrpc: '2.0', id: 1, method: 'initialize', params: BEGIN };
   const { basic: authorization } = plane.addAgent(['*:*']);
   expect((await plane.post('/mcp/v1/nothing-here', message, { authorization })).status).toBe(404);

@@ -147,7 +147,7 @@ describe.each([
     await client?.close();
   });
 
-  it('is told in the 401 where to look, and finds the issuer that answers there', async () => {
+  it('learns from the 401 where to look, and finds the issuer that answers there', async () => {
     const { status, headers } = await plane.post(path, CALL);
     expect(status).toBe(401);
     const link = /^Bearer resource_metadata="([^"]+)"$/.exec(headers.get('www-authenticate') ?? '');
@@ -190,7 +190,7 @@ describe('a confused deputy', () => {
   const callWith = (token: string, path: string) =>
     plane.post(path, CALL, { authorization: `Bearer ${token}` });
 
-  it('is not opened by a token for one server at another, nor at all of them', async () => {
+  it('is not opened by a token for one server at another, or at all of them', async () => {
     const token = await tokenFor(`${plane.url}/mcp/v1/other`);
     for (const path of [
       '/mcp/v1/up',

@@ -66,7 +66,7 @@ async function open() {
   };
 }
 
-it('keep it while their session lasts; one too many is told so, until another ends', async () => {
+it('keep it while their session lasts; one too many is refused until another ends', async () => {
   const [one, two] = [await open(), await open()];
   expect([await one.keep('a'), await two.keep('b')]).toEqual(['a', 'b']);
   const third = await open();

@@ -83,14 +83,14 @@ describe('a client that is refused for its credential', () => {
   it.each([
     ['a number', 7],
     ['a text', 'request-7'],
-  ])('is told of which request, by its id: %s', async (_, id) => {
+  ])('learns from the id which request it was: %s', async (_, id) => {
     const { status, json } = await ask(call('read_echo', id));
     expect([status, json.id, json.error.code]).toEqual([401, id, -32000]);
     const none = await plane.post('/mcp/v1', call('read_echo', id));
     expect([none.status, none.json.id]).toEqual([401, id]);
   });
 
-  it('is told so of the token for another path, too', async () => {
+  it('learns the same of the token for another path', async () => {
     const narrow = agent.bearer({ aud: `${plane.url}/mcp/v1/other` });
     const { status, json } = await ask(call('read_echo', 'n'), { authorization: narrow });
     expect([status, json.id, json.error.code]).toEqual([403, 'n', -32000]);
@@ -110,7 +110,7 @@ describe('a client that is refused for its credential', () => {
     expect([next.status, next.json.id]).toEqual([200, 2]);
   });
 
-  it('is not read without end: chunks beyond 16 KiB, and a body that does not come', async () => {
+  it('is read within limits: no chunks beyond 16 KiB, no wait for a body that does not come', async () => {
     const send = (write: (request: ReturnType<typeof httpRequest>) => void) =>
       new Promise<{ status: number | undefined; id: unknown }>((resolve, reject) => {
         const headers = { 'content-type': 'application/json' };

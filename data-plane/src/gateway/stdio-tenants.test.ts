@@ -55,7 +55,7 @@ const listed = async () =>
   (await post('tools/list')).json.result.tools.map(({ name }: { name: string }) => name);
 const REFUSED = expect.not.stringMatching(/^ok$/);
 
-it('is used only by the tenants that its entry names, and the others are told which ones they may use', async () => {
+it('is used only by the tenants that its entry names, and the others learn which ones they may use', async () => {
   expect([await call('unowned'), await call('mine')]).toEqual(['ok', 'ok']);
   expect([await call('theirs'), await call('missing')]).toEqual([REFUSED, REFUSED]);
   expect(await listed()).toEqual(['unowned__read_it', 'mine__read_it']);
@@ -67,7 +67,7 @@ it('is used only by the tenants that its entry names, and the others are told wh
   expect(plane.plane.listStdioNames(plane.tenantId)).toEqual(['mine', 'unowned']);
 });
 
-it('is nobody’s without tenants in its entry, from the moment that there are several', async () => {
+it('belongs to nobody without tenants in its entry, as soon as there are several', async () => {
   isSeveral = true;
   expect([await call('unowned'), await call('mine')]).toEqual([REFUSED, 'ok']);
   expect(await listed()).toEqual(['mine__read_it']);

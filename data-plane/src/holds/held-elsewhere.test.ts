@@ -118,7 +118,7 @@ it('is answered when it ends while a request waits', async () => {
   expect((await waiting).error.data).toMatchObject({ resolution: 'denied' });
 });
 
-it('a call that timed out elsewhere is told so once, and then asks again', async () => {
+it('a call that timed out elsewhere learns it once, and then asks again', async () => {
   const hold = await heldAt('delete_thing');
   tell(hold, { status: 'timed_out' });
   expect((await call(other, 'delete_thing')).error.data).toMatchObject({

@@ -33,7 +33,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('tells every worker which one has held a call of an agent the longest', () => {
+it('shows every worker which one has held a call of an agent the longest', () => {
   second.note(hold('2'), 5_000);
   first.note(hold('3'), 5_000);
   first.note(hold('1', 'another agent'), 5_000);

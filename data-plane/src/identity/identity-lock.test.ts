@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
-it('is shared by all who use the keys, and held alone by who exchanges them', () => {
+it('is shared by all that use the keys, and exclusive to the one that rotates them', () => {
   const [one, other] = [shareIdentity(dataDir), shareIdentity(dataDir)];
   expect(tryOwnIdentity(dataDir, 10)).toBeNull();
   one.release();
@@ -106,7 +106,7 @@ function asNobody<T>(work: () => T): T {
   }
 }
 
-it('of a file that cannot be written is nobody’s alone, whoever shares it', () => {
+it('the lock of a file that cannot be written is never exclusive', () => {
   const path = join(dataDir, IDENTITY_LOCK_FILE);
   writeFileSync(path, '');
   chmodSync(path, 0o444);
@@ -117,7 +117,7 @@ it('of a file that cannot be written is nobody’s alone, whoever shares it', ()
   });
 });
 
-it('of a file that is another is refused by its path', () => {
+it('a lock file with other content is refused, naming its path', () => {
   const path = join(dataDir, IDENTITY_LOCK_FILE);
   writeFileSync(path, 'x'.repeat(5_000));
   for (const take of [shareIdentity, tryOwnIdentity]) {

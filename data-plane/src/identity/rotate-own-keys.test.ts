@@ -177,7 +177,7 @@ describe('what is damaged', () => {
     }
   });
 
-  it('of earlier sealing keys is left out by itself, and told', async () => {
+  it('of earlier sealing keys is left out by itself, and reported', async () => {
     const broken = join(identity(), 'sealing-key.before-000000000000009.pem');
     writeFileSync(broken, '');
     await run('rotate-keys');
@@ -216,7 +216,7 @@ describe('a revocation', () => {
     );
   });
 
-  it('is not claimed of another key than the one that is there, and is done then', async () => {
+  it('is not claimed for a key other than the present one, and is done then', async () => {
     const kid = readTokenKid(identity());
     writePending('another', true);
     const { said } = await run('rotate-keys', '--revoke');

@@ -73,7 +73,7 @@ describe('alerts that found no room', () => {
     ]);
   });
 
-  it('include no other records, and none that was refused for its content', async () => {
+  it('include no other records, and no record refused for its content', async () => {
     kept.keep('a', aDecision(), full);
     kept.keep('a', anAlert(), new LedgerError('record_refused', 'no JSON'));
     kept.keep('a', anAlert(), new LedgerError('stopped', 'stopping'));

@@ -144,7 +144,7 @@ it('leaves no more than one commit that is not on disk, also where records are p
 
 const ifLinux = process.platform === 'linux' ? it : it.skip;
 
-ifLinux('syncs what a killed process left in the log before it marks it, or builds upon it', () => {
+ifLinux('syncs what a killed process left in the log before it marks it or builds on it', () => {
   store = boot(live);
   const streams = open(store);
   store.commitGroup(aGroup(streams, 9), false);

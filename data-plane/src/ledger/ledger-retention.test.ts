@@ -133,7 +133,7 @@ describe('shipping again', () => {
 });
 
 describe('pruning', () => {
-  it('removes records shipped before the window, and none that was not shipped', () => {
+  it('removes records shipped before the window, and no record that was not shipped', () => {
     const streamNo = open();
     append(streamNo, 299);
     const t0 = Date.now();

@@ -180,7 +180,7 @@ describe('restarts', () => {
     await expect(first.append(tenantId, anAlert())).rejects.toMatchObject({ fault: 'stopped' });
   });
 
-  it('refuse a file that is no database, before anything depends on it', async () => {
+  it('refuse a file that is not a database, before anything depends on it', async () => {
     writeFileSync(join(dataDir, LEDGER_FILE), 'x'.repeat(8_192));
     await expect(aLedger()).rejects.toThrow('not a database');
     expect(fatal).toEqual([]);

@@ -178,7 +178,7 @@ describe('POST /api/v1/auth/token at a data plane', () => {
     expect(answer.json().error_description).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
   });
 
-  it('says so in the words of OAuth that an agent is suspended', async () => {
+  it('reports a suspended agent as OAuth does', async () => {
     found = { ...agent, status: 'suspended' };
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     const answer = await ask(new URLSearchParams(CREDENTIALS).toString(), form);

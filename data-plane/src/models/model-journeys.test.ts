@@ -182,7 +182,7 @@ it('generates, with a system prompt of its own', async () => {
   expect(outcome).toEqual(AUDIT_OF_CHAT.outcome);
 });
 
-it('lists models in both styles, for who may read', async () => {
+it('lists models in both styles, for those who may read', async () => {
   agent = plane.addAgent(['web:read']);
   expect((await ollama().list()).models.map(({ name }) => name)).toContain('small');
   const native = await auditOfCall();
@@ -199,7 +199,7 @@ it('lists models in both styles, for who may read', async () => {
 });
 
 describe('what goes wrong', () => {
-  it('a model that is not there is the runtime’s own 404', async () => {
+  it('an unknown model is the runtime’s own 404', async () => {
     await expect(ollama().chat({ model: 'absent', messages })).rejects.toMatchObject({
       status_code: 404,
       error: "model 'absent' not found",

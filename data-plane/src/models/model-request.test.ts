@@ -65,7 +65,7 @@ describe('a body', () => {
 });
 
 describe('a query', () => {
-  it('is judged with the body and goes on as it came', () => {
+  it('is judged with the body and passed on unchanged', () => {
     const query = readQuery('/api/v1/localmodel/api/chat?a=1&b=%20?');
     const { args } = askModel(chat, { model: 'm' }, query);
     expect(args).toEqual({ model: 'm', '?': '?a=1&b=%20?' });

@@ -166,7 +166,7 @@ describe('the runtime', () => {
     expect(answer.json).toEqual({ error: "model 'absent' not found" });
   });
 
-  it('that is away, or speaks no HTTP, is a 502', async () => {
+  it('that is away, or does not speak HTTP, is a 502', async () => {
     const babble = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () => socket.write('SSH-2.0-no\r\n\r\n'));

@@ -56,7 +56,7 @@ describe('a stream', () => {
     expect(read('events', 'data: {"error":{"message":"no"}}\n\n').isError).toBe(true);
   });
 
-  it('is read on after a line that is too long, or none', () => {
+  it('is read further after a line that is too long or invalid', () => {
     const long = `{"response":"${'x'.repeat(1_100_000)}","eval_count":9}\n`;
     expect(read('lines', `${long}no json\n[1]\n{"eval_count":\n\n${LINES}`)).toEqual(READ);
   });

@@ -130,7 +130,7 @@ describe('a registration', () => {
     await served();
   });
 
-  it('is not needed for a start: what was served before is served with the control plane gone', async () => {
+  it('is not needed for a start: tenants served before are served without the control plane', async () => {
     await connect();
     await served();
     server.plane().publish({ kind: 'kill_switch', key: 'tenant', value: null });
@@ -182,7 +182,7 @@ describe('a registration', () => {
     await other.stop();
   });
 
-  it('happens once, however long its tenant cannot be served here', async () => {
+  it('happens once, however long the tenant cannot be served here', async () => {
     const { addTenant } = core;
     let refusals = 0;
     core.addTenant = async () => {
@@ -199,7 +199,7 @@ describe('a registration', () => {
     expect(server.asked.filter((one) => one.endsWith('/register'))).toHaveLength(1);
   });
 
-  it('serves a tenant once, whatever the list says', async () => {
+  it('serves a tenant once, even if the list repeats it', async () => {
     server.roots.add('second-token');
     await connect(['root-token', 'root-token', 'second-token']);
     await served();

@@ -38,7 +38,7 @@ describe('connections', () => {
     }
   });
 
-  it('do not wait for a worker that accepts none', () => {
+  it('do not wait for a worker that accepts no connections', () => {
     const [busy, quick] = [worker(), worker()];
     for (let n = 0; n < 10; n++) {
       give();

@@ -30,7 +30,7 @@ it("serves a tenant between another one's storm, and refuses what goes beyond a 
   }
 });
 
-it('lets others go on between two requests of a tenant that were stopped', async () => {
+it('lets others run between two requests of a tenant that were stopped', async () => {
   const compiler = createRegoCompiler({ timeoutMs: 4_000 });
   const costly = {
     id: 'c',

@@ -103,7 +103,7 @@ test('bombs of YAML in metadata are refused', async () => {
   expect(diagnostics[0]?.code).toMatch(/^(rego_parse_error|governance_compile_timeout)$/);
 });
 
-describe('what runs for ever', () => {
+describe('what runs forever', () => {
   test('as 90 nested comprehensions do is stopped', async () => {
     used = hasty;
     const nested = `package a\nx := ${'[y | y := '.repeat(90)}1${']'.repeat(90)}`;
@@ -121,7 +121,7 @@ describe('what runs for ever', () => {
     expect(results[0]?.name).toMatch(/^governance_(compile_timeout|out_of_memory)$/);
   });
 
-  test('in an explanation is stopped, and told as a denial', async () => {
+  test('in an explanation is stopped, and reported as a denial', async () => {
     used = hasty;
     const { verdict } = await hasty.explain([policy(`package a\nallow if ${ENDLESS}`)], {}, {});
     expect(verdict.decision).toBe('deny');

@@ -118,7 +118,7 @@ closed := {"a"} # comment
 });
 
 describe('check', () => {
-  test('tells package, version, format and built-ins with their places', async () => {
+  test('reports package, version, format and built-ins with their places', async () => {
     const result = await compiler.check(
       policy(`package   a.b
 import data.settings
@@ -178,7 +178,7 @@ x := true
     expect(diagnostics[0]).toMatchObject({ row, col, code, policy_id: 'p-1' });
   });
 
-  test('speaks of v0 to who writes v0', async () => {
+  test('mentions v0 to an author who writes v0', async () => {
     const { diagnostics } = await compiler.check(
       policy('package a\n\ndeny[x] { x := 1 }\n\nallow { input.x = }\n'),
     );

@@ -25,7 +25,7 @@ describe('createTurnQueue', () => {
     );
   });
 
-  it('leaves those who may not go where they are', () => {
+  it('leaves those that may not run where they are', () => {
     const queue = createTurnQueue<string>({ max: 10, maxOfOne: 4 });
     for (const entry of ['a1', 'b1', 'a2']) queue.put(entry[0] as string, entry);
     const mayGo = (turn: string) => turn !== 'a';

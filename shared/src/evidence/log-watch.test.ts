@@ -102,7 +102,7 @@ describe('a log that only grew', () => {
     expect(reasonOf(null, trust, viewOf(seenAt(leavesOf(3))))).toBe('continues');
   });
 
-  it('may go on under a key that follows by a rotation', () => {
+  it('may continue under a key that follows by a rotation', () => {
     const leaves = leavesOf(9);
     const told = seenAt(leaves, { signer: next });
     const rotation: SignedRotation = signRotation(
@@ -307,7 +307,7 @@ describe('a log that was changed', () => {
     expect(reasonOf(held, trust, view)).toBe('continues');
   });
 
-  it('is judged by the note alone: what is no note is refused as unreadable', () => {
+  it('is judged by the note alone: anything else is refused as unreadable', () => {
     expect(() => judgeLogView(known, trust, { ...viewOf(null), note: 'no note' })).toThrow(
       SyntaxError,
     );

@@ -123,7 +123,7 @@ describe('consistency', () => {
     );
   });
 
-  it('is not between a larger and a smaller one, nor of what is no size', () => {
+  it('is not between a larger and a smaller one, or with an invalid size', () => {
     const root = merkleRoot(leavesOf(2));
     for (const [from, to] of [
       [2, 1],
@@ -136,7 +136,7 @@ describe('consistency', () => {
 });
 
 describe('trees and subtrees', () => {
-  it('a tree that goes on from a frontier has the root of all leaves', () => {
+  it('a tree that continues from a frontier has the root of all leaves', () => {
     fc.assert(
       fc.property(size, fc.nat(), (count, at) => {
         const start = at % (count + 1);

@@ -136,7 +136,7 @@ describe('a value that is sent piece by piece', () => {
     expect(assemble({ body: { note: 'and then 3456QX' } }, { toolName: 'send' })).toHaveLength(1);
   });
 
-  it('is not made of pieces of two agents, nor of old ones, nor of what one call says alone', () => {
+  it('is not joined from pieces of two agents, old pieces or a single call', () => {
     assemble({ text: 'BADGE123' });
     const caller = sent({ agent: { id: 'other' } }).caller;
     expect(assemble({ text: '456QX' }, { caller })).toEqual([]);

@@ -155,7 +155,7 @@ describe('a source', () => {
     expect(trust(rules('trust'), 'web', uris)).toBe(null);
   });
 
-  it('of which not all URIs are known is untrusted where rules restrict URIs', () => {
+  it('whose URIs are not all known is untrusted where rules restrict URIs', () => {
     const type = (rules: Rule[]) => {
       const requested = { uris: ['https://good.example/'], isWhole: false };
       return findTrust(settingsOf(rules), { serverId: 'web', requested }, NOW).type;

@@ -37,7 +37,7 @@ describe('e-mail addresses are found', () => {
     expect(findAddresses(text).map(({ address }) => address)).toEqual(addresses);
   });
 
-  it('in any text, none twice and none beyond it', () => {
+  it('in any text, none twice and none outside it', () => {
     const part = fc.constantFrom(
       'a',
       '.',
@@ -94,7 +94,7 @@ it('the requester and the agent’s id are hashed wherever they stand, names of 
   expect(hashIdentifiers({ note: 'some men' }, short)).toEqual({ note: 'some men' });
 });
 
-it('what policy was asked has its agent and requester hashed, unless they were removed', () => {
+it('the policy input has its agent and requester hashed, unless they were removed', () => {
   const input = {
     agent: { ...agent, roles: ['user'] },
     requester: { id: 'user-7', verified: false },
@@ -118,7 +118,7 @@ it('a value without identifiers is the value itself', () => {
   expect(within(value)).toBe(value);
 });
 
-it('what was hashed is not hashed again, whatever a requester is called', () => {
+it('hashed identifiers are not hashed again, whatever a requester is called', () => {
   const named = identified({ said: 'members', requesterId: 'hid1' });
   expect(hashIdentifiers({ requester_id: 'hid1', target: 'a@b.de hid1' }, named)).toEqual({
     requester_id: hash('hid1'),
@@ -132,7 +132,7 @@ it('a value of too many levels is taken out', () => {
   expect(JSON.stringify(within(value))).not.toContain('anna');
 });
 
-it('more identifiers than are hashed are removed, and the requester is none of them', () => {
+it('identifiers beyond the limit are removed, but never the requester', () => {
   const addresses = Array.from({ length: 3_000 }, (_, index) => `u${index}@corp.example`);
   const left = within([...addresses, 'user-7']) as string[];
   expect(left.at(-1)).toBe(hash('user-7'));

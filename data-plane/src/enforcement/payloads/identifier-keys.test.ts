@@ -51,7 +51,7 @@ it.each([
   );
 });
 
-it('a key is opened once, replaced by the next, and good until the setting is off', () => {
+it('a key is opened once, replaced by the next, and valid until the setting is off', () => {
   sealed = seal();
   const first = hashOf(tenantId)('anna');
   expect(first).toBe(createIdentifierHash(tenantId, key)('anna'));

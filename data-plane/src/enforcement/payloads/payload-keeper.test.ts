@@ -95,7 +95,7 @@ it.each([
   expect(raiseAlert).not.toHaveBeenCalled();
 });
 
-it('what is taken out of the arguments stands nowhere else in what is kept', () => {
+it('what is removed from the arguments is nowhere else in the stored payload', () => {
   const { keeper, added } = aKeeper();
   const matches = aCall({ payload_mode: 'redacted' });
   keeper.keepInput(matches, inputOf({ password: 'hunter2!Xy9' }, 'hunter2!Xy9'));
@@ -106,7 +106,7 @@ it('what is taken out of the arguments stands nowhere else in what is kept', () 
   expect(added.map(({ content }) => content.text).join()).not.toMatch(/hunter2|anna/);
 });
 
-it('what is taken out cannot make what is kept grow without end', () => {
+it('removals cannot make the stored payload grow endlessly', () => {
   const { keeper, added } = aKeeper();
   const mark = '[REDACTED]';
   const parts = [4, 5, 6, 7].flatMap((length) =>
@@ -141,7 +141,7 @@ it.each([
   );
 });
 
-it('an answer that is too large is not looked through before it is left out', () => {
+it('an answer that is too large is not read before it is left out', () => {
   const { keeper, added, notKept } = aKeeper();
   const call = aCall({ redact_dlp_matches: true });
   const kept = keeper.keepInput(call, inputOf({}));
@@ -156,7 +156,7 @@ it('an answer that is too large is not looked through before it is left out', ()
   expect(added).toHaveLength(1);
 });
 
-it('what is kept has hashes in the place of identifiers, and its digest is made of that', () => {
+it('the stored payload has hashes instead of identifiers, and its digest covers them', () => {
   const { keeper, added } = aKeeper();
   const call = aCall({ hash_identifiers: true });
   const kept = keeper.keepInput(call, inputOf({ to: 'anna@corp.example' }));

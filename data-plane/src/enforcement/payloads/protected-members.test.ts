@@ -53,7 +53,7 @@ it.each([
   });
 });
 
-it('what only its name in the arguments betrays is taken out too', () => {
+it('a value that only its argument name reveals is removed too', () => {
   const settings = settingsOf({ redact_dlp_matches: true });
   const args = { password: 'hunter2!Xy9' };
   const quoting = { ...members, target: 'a', policy_reason: 'x: hunter2!Xy9 is too short' };
@@ -85,7 +85,7 @@ it('where something cannot be taken out, nothing is said', () => {
   });
 });
 
-it('identifiers are hashed, the requester in what policy says of it too', () => {
+it('identifiers are hashed, also the requester in the policy’s reasons', () => {
   const settings = settingsOf({ hash_identifiers: true });
   const args = { to: 'anna@corp.example' };
   const said = { target: 'anna@corp.example', policy_reason: 'x: not for user-1' };
@@ -99,7 +99,7 @@ it('identifiers are hashed, the requester in what policy says of it too', () => 
   expect(protectMembers(settings, { args }, nothing)).toEqual({ ...nothing, protected_fields: [] });
 });
 
-it('whom a delegation names is hashed as well', () => {
+it('the requester of a delegation is hashed as well', () => {
   const settings = settingsOf({ hash_identifiers: true });
   const said = { ...members, target: 'a', policy_reason: 'x: user-1 is not boss-2' };
   expect(protectMembers(settings, { args: {} }, said, ['boss-2']).policy_reason).toBe(
@@ -107,7 +107,7 @@ it('whom a delegation names is hashed as well', () => {
   );
 });
 
-it('what fields and matches take out is not hashed', () => {
+it('what fields and matches remove is not hashed', () => {
   const settings = settingsOf({ hash_identifiers: true, redact_fields: ['requester_id'] });
   expect(protectMembers(settings, { args: {} }, members)).toMatchObject({
     requester_id: '[REDACTED]',

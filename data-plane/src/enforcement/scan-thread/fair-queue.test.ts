@@ -14,7 +14,7 @@ it('takes in turn by tenant, and within a tenant by agent', () => {
   expect(queue.countOf('t')).toBe(0);
 });
 
-it('skips a tenant whose turn it cannot be, and forgets those who left', () => {
+it('skips a tenant that cannot run now, and forgets those that left', () => {
   const queue = new FairQueue<string>();
   const owner = { tenantId: 't', agentId: 'a' };
   queue.add(owner, 'gone');

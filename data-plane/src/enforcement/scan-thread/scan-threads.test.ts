@@ -54,7 +54,7 @@ it('gives a tenant one thread, and the other to everybody else', async () => {
   expect(await second).toEqual(SOUND);
 });
 
-it('refuses whoever finds too many of the tenant waiting, or waits too long', async () => {
+it('refuses a scan when too many of the tenant wait, or when it waits too long', async () => {
   const { run } = create({ waiting: 1, waitMs: 1 });
   const running = run(AT, () => jobOf('t1'));
   const waiting = run(AT, () => jobOf('t2'));
@@ -74,7 +74,7 @@ it('ends a thread that takes too long, and continues with a new one', async () =
   expect(await next).toEqual(SOUND);
 });
 
-it('refuses what a thread took along when it ended', async () => {
+it('refuses the scans of a thread that ended', async () => {
   const { run } = create();
   const running = run(AT, () => jobOf('t1'));
   workers[0]?.emit('error', new Error('out of memory'));

@@ -62,7 +62,7 @@ it('blocks what has too many candidates to be looked at', async () => {
 });
 
 describe('what a client answers to a server', () => {
-  it('is held to what holds for calls, and counts as sent by the agent', () => {
+  it('follows the rules for calls, and counts as sent by the agent', () => {
     const blocked = scanSaid(said({ content: { note: BADGE } }, { speaker: 'client' }), deps);
     expect(blocked).toMatchObject({ kind: 'deny', message: /badge/ });
     // A server learns nothing of it.
@@ -75,7 +75,7 @@ describe('what a client answers to a server', () => {
     });
   });
 
-  it('hides nothing in the members that only a server’s words have, nor behind harmless findings', () => {
+  it('hides nothing in members that only server messages have, or behind harmless findings', () => {
     const shelves = Array.from({ length: 300 }, (_, i) => `SHELF-${100_000 + i}`).join(' ');
     const data = Buffer.from(`${shelves} ${BADGE}`).toString('base64');
     const image = (of: string) => ({ type: 'image', data: of, mimeType: 'image/png' });

@@ -56,7 +56,7 @@ beforeEach(() => {
   );
 });
 
-it('denies whoever may not act any more when a large call has been scanned', async () => {
+it('denies an agent that may no longer act when its large call has been scanned', async () => {
   const scanning = scan();
   agentNow = undefined;
   end.resolve([]);
@@ -83,7 +83,7 @@ it('continues under a bundle with the same settings', async () => {
   expect(sent).toHaveBeenCalledOnce();
 });
 
-it('denies what no thread has scanned, and says so', async () => {
+it('denies what no thread could scan, and says so', async () => {
   const scanning = scan();
   end.reject(new ScanFailure('timeout', 'the scan took too long'));
   expect(await scanning).toMatchObject({ kind: 'deny', message: /took too long/ });

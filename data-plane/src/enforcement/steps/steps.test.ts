@@ -112,7 +112,7 @@ describe('authenticate', () => {
   });
   const bearer = () => aCall({ agent, credential: parseCredential('Bearer a.b.c') });
 
-  describe('a token of a key that is not known', () => {
+  describe('a token of an unknown key', () => {
     const claims = Buffer.from(JSON.stringify({ tenant_id: TENANT })).toString('base64url');
     const call = () => aCall({ agent, credential: parseCredential(`Bearer e30.${claims}.AA`) });
     const known = deps().tokens.verify('', '');
@@ -164,7 +164,7 @@ describe('authenticate', () => {
       expect(askForNews.mock.calls).toEqual([[TENANT, agent.id]]);
     });
 
-    it('asks nobody for another fault, for no tenant, or for one that is not served', async () => {
+    it('does not ask for another fault, without a tenant, or for one that is not served', async () => {
       const askForNews = vi.fn(() => null);
       const bad = deps({ tokens: { verify: () => 'bad_signature' }, askForNews });
       expect(await authenticate(call(), bad)).toMatchObject({ detail: 'bad_signature' });

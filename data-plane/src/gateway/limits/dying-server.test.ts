@@ -183,7 +183,7 @@ describe('a process that is killed', () => {
     expect(process.kill(Number(after), 0)).toBe(true);
   });
 
-  it('leaves neither half an answer nor a process behind', async () => {
+  it('leaves neither a partial answer nor a process behind', async () => {
     const pids = new Set<number>();
     // A process that died is not restarted within a second, so there are few rounds.
     const growth = await growthPerRound(2, async () => {

@@ -106,7 +106,7 @@ async function expectOthersServed(): Promise<void> {
 }
 
 describe('an agent whose calls hang', () => {
-  it('uses up only its own share, is told that it is busy, and its decisions are recorded', async () => {
+  it('uses up only its own share, learns that it is busy, and its decisions are recorded', async () => {
     await ask(hog);
     await plane.records();
     hang();

@@ -32,7 +32,7 @@ const ask = ({ basic }: TestAgent, method: string, params = {}) =>
   plane.post('/mcp/v1/up', { jsonrpc: '2.0', id: 1, method, params }, { authorization: basic });
 const call = (agent: TestAgent) => ask(agent, 'tools/call', { name: 'read_thing', arguments: {} });
 
-it('is refused by its tier, told when to retry, and leaves a count and no decisions', async () => {
+it('is refused by its tier, learns when to retry, and leaves a count and no decisions', async () => {
   const agent = plane.addAgent(['*:*']);
   const other = plane.addAgent(['*:*']);
   allow('low', 3);

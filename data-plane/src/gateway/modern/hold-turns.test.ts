@@ -37,7 +37,7 @@ beforeEach(async () => {
 const decisions = async () =>
   (await driver.readRecords()).filter(({ type }) => type === 'decision').length;
 
-it('is asked to repeat the request, and told how it ended', async () => {
+it('is asked to repeat the request, and learns how it ended', async () => {
   const call = async (requestState?: string) => {
     const params = { name: 'delete_thing', arguments: {}, ...(requestState && { requestState }) };
     return (await postModern(plane, 'tools/call', params, { authorization: agent.basic })).last;

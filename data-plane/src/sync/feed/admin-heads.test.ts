@@ -87,7 +87,7 @@ describe('the heads of the admin chain that a data plane remembers', () => {
     expect(heads.report()?.went_back?.told).toEqual(told);
   });
 
-  it('tell of one cut once, and of the next one again', () => {
+  it('report a cut once, and the next one again', () => {
     heads.saw(head(50, 0));
     for (let at = 3; at < 9; at++) heads.saw(head(at, at * MINUTE, 2));
     expect(found).toHaveLength(1);
@@ -95,7 +95,7 @@ describe('the heads of the admin chain that a data plane remembers', () => {
     expect(found).toHaveLength(2);
   });
 
-  it('never cry over replicas that answer in turn, by clocks that differ', async () => {
+  it('raise no alarm over replicas that answer in turn, with clocks that differ', async () => {
     const answer = fc.record({
       lagMs: fc.nat(12_000),
       skewMs: fc.integer({ min: -50_000, max: 50_000 }),

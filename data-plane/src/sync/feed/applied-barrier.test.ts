@@ -35,7 +35,7 @@ describe('the applied barrier', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('answers in the end all the same, and says so in the log', async () => {
+  it('answers eventually nevertheless, and says so in the log', async () => {
     const { progress } = aTenant(() => false);
     await createAppliedBarrier(() => progress, log, 5).wait('t', target);
     expect(warnings).toEqual([{ tenantId: 't', ...target }]);

@@ -120,7 +120,7 @@ describe('the feed follower', () => {
     expect(freshness.status().state).toBe('fresh');
   });
 
-  it('reads at once what is asked for, and lets a read be that does not wait', async () => {
+  it('reads at once on request, and leaves alone a read that does not wait', async () => {
     const asked: FeedRequest[] = [];
     const following = follow({
       ...plane.link,
@@ -139,7 +139,7 @@ describe('the feed follower', () => {
     expect(asked[2]?.signal.aborted).toBe(false);
   });
 
-  it('says of news that nobody answered', async () => {
+  it('reports on news that nobody answered', async () => {
     plane.setAway(true);
     const following = follow();
     await until(() => following.status().failure !== null);
@@ -320,7 +320,7 @@ describe('a snapshot', () => {
     plane.feed.compact();
   };
 
-  it('takes the place of everything when the feed cannot be read on', async () => {
+  it('replaces everything when the feed cannot be continued', async () => {
     plane.publish(role('gone'));
     follow();
     await until(() => replica.cursor(tenantId) === 1);
@@ -342,7 +342,7 @@ describe('a snapshot', () => {
     expect(stored()).toEqual(expected());
   });
 
-  it('shows a control plane that went back in time, also where it gave numbers away again', async () => {
+  it('shows a control plane that went back in time, also where it reused numbers', async () => {
     plane.publish(...facts(20));
     follow();
     await until(() => replica.cursor(tenantId) === 20);

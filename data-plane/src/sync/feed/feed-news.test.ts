@@ -40,7 +40,7 @@ describe('news of the feed', () => {
     expect(read()).toBe(false);
   });
 
-  it('is what a read tells that began after the question', async () => {
+  it('comes from a read that began after the question', async () => {
     const early = news.ask('a');
     news.began();
     const asked = news.ask('a');
@@ -52,7 +52,7 @@ describe('news of the feed', () => {
     expect(await asked).toBe('unreachable');
   });
 
-  it('is waited for so long and no longer', async () => {
+  it('is awaited up to a limit', async () => {
     const asked = news.ask('a');
     news.began();
     await vi.advanceTimersByTimeAsync(NEWS_WAIT_MS);
@@ -77,7 +77,7 @@ describe('news of the feed', () => {
     expect(await Promise.all(late)).toEqual(['current', 'current']);
   });
 
-  it('is asked for so often at most, and nobody gets an answer from before the question', async () => {
+  it('is requested at a bounded rate, and nobody gets an answer from before the question', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(900), { minLength: 1, maxLength: 60 }), async (pauses) => {
         news.stop();
@@ -101,7 +101,7 @@ describe('news of the feed', () => {
     );
   });
 
-  it('keeps only so many waiting, and strangers take no place of an agent', async () => {
+  it('keeps a bounded number waiting, and strangers take no place of an agent', async () => {
     const strangers = Array.from({ length: NEWS_WAITERS_UNKNOWN }, () => news.ask(null));
     expect(await news.ask(null)).toBe('crowded');
     const mine = Array.from({ length: NEWS_WAITERS_PER_AGENT }, () => news.ask('a'));

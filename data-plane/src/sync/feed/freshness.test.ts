@@ -138,7 +138,7 @@ describe('freshness', () => {
     expect(freshness.findDenial()).toBeNull();
   });
 
-  it('is not extended by setting the clock back, over a restart neither', () => {
+  it('is not extended by setting the clock back, not even over a restart', () => {
     const first = aFreshness();
     first.verified(wall, 1, 1);
     pass(23 * HOUR);
@@ -166,7 +166,7 @@ describe('freshness', () => {
     expect(freshness.verified(wall, 30, 30)).toBe(wall);
   });
 
-  it('refuses one that is played again, but not one of another replica a little behind', () => {
+  it('refuses a replayed one, but not one of another replica a little behind', () => {
     const freshness = aFreshness(START);
     expect(() => freshness.check(START - 3 * MINUTE)).not.toThrow();
     expect(() => freshness.check(START - 3 * MINUTE - 1)).toThrow(/came after/);

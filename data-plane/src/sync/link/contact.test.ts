@@ -113,7 +113,7 @@ describe('the end of a silence', () => {
   });
 });
 
-describe('who looks whether it is over', () => {
+describe('probes for the end of an outage', () => {
   it('looks sooner where nobody answers than where the control plane says that it cannot', () => {
     expect(outageBackoff(away())).toBe(AWAY_BACKOFF);
     expect(outageBackoff(new TypeError('fetch failed'))).toBe(AWAY_BACKOFF);

@@ -155,7 +155,7 @@ describe('answers with an error', () => {
     expect(refused).toEqual(status === 401 ? [token] : []);
   });
 
-  it('a page of a proxy is as if there were none', async () => {
+  it('a page of a proxy counts as no answer', async () => {
     const shown = '<html><body>Please log in</body></html>';
     for (const status of [200, 302, 401, 403, 407, 410, 502, 511]) {
       answer(status, 'text/html', shown, { location: `${server.url}/elsewhere` });
@@ -204,7 +204,7 @@ describe('answers with an error', () => {
   });
 });
 
-describe('answers that are none', () => {
+describe('invalid answers', () => {
   const after = (respond: (response: ServerResponse) => void) =>
     server.intercept((_, response) => {
       respond(response);

@@ -90,7 +90,7 @@ it('a control plane that is away, or answers for something else, is asked again'
   expect(sent).toEqual([1, 1, 1, 1]);
 });
 
-it('what is too large for the way is halved, and what is never taken is given up', async () => {
+it('a part too large for the channel is halved, and one that is never accepted is given up', async () => {
   const tooLarge = new AppError('BODY_TOO_LARGE');
   const refused = new AppError('VALIDATION_FAILED');
   const { settled, sent } = ship([anUpload(2), anUpload()], [tooLarge, refused]);

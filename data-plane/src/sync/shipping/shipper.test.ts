@@ -283,7 +283,7 @@ describe('the shipper', () => {
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(290);
   });
 
-  it('does not hurry back to one that is away because records come', async () => {
+  it('does not retry an absent one sooner because records come', async () => {
     plane.setAway(true);
     let tries = 0;
     const shipper = aShipper({

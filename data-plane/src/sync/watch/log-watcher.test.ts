@@ -224,7 +224,7 @@ describe('a log that contradicts', () => {
     expect(store.findHighest(TENANT)?.size).toBe(7);
   });
 
-  it('again and again fills nothing: the first are kept, all are counted', async () => {
+  it('repeatedly cannot fill the disk: the first are kept, all are counted', async () => {
     log.grow(5);
     await look();
     log.swapKey();
@@ -241,7 +241,7 @@ describe('a log that contradicts', () => {
     expect(Buffer.byteLength(JSON.stringify(report))).toBeLessThan(3_000);
   });
 
-  it('does not make the plane trust what it says of keys', async () => {
+  it('does not make the plane trust what it says about keys', async () => {
     log.grow(5);
     await look();
     log.swapKey();

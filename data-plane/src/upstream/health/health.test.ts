@@ -134,7 +134,7 @@ describe('a server that does not answer', () => {
     expect(state()).toBe('ok');
   });
 
-  it('begins anew at another address, and is another for another tenant', async () => {
+  it('starts again at another address, and is separate for another tenant', async () => {
     await fail(5);
     behaviour = undefined;
     session = watched(health, { ...PLACE, tenantId: 'other' });

@@ -100,7 +100,7 @@ describe('EventReader', () => {
     }
   });
 
-  it('ends with data that is no UTF-8', () => {
+  it('ends with data that is not UTF-8', () => {
     const bytes = Buffer.concat([Buffer.from('data: a\n\ndata: '), Buffer.of(0xff, 0x0a, 0x0a)]);
     expect(read([bytes, Buffer.from('data: b\n\n')])).toEqual([
       ['event', 'a', undefined],

@@ -131,7 +131,7 @@ it('ends in time with a server that never gives it', async () => {
   expect(resumptions.length).toBeLessThanOrEqual(asked);
 });
 
-it('is not fetched at once, whatever the server says', async () => {
+it('is not fetched immediately, whatever the server says', async () => {
   rest = () => ':nothing\n\n';
   retry = '0';
   await expect(call().answer).rejects.toEqual(failure('timeout'));

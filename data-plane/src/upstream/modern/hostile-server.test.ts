@@ -90,7 +90,7 @@ describe('a result', () => {
     expect(await failureOf(ask(find(), 'tools/list', {}, every))).toBe('malformed');
   });
 
-  it('that requires input without end is refused after some rounds', async () => {
+  it('that keeps requiring input is refused after some rounds', async () => {
     answers['tools/call'] = () => REQUIRED;
     expect(await failureOf(call(find(), 'x'))).toBe('malformed');
     expect(server.posts('tools/call')).toHaveLength(9);
@@ -203,7 +203,7 @@ describe('a stream of subscriptions', () => {
     });
   });
 
-  it('that the server has not is an error too', async () => {
+  it('that the server does not have is an error too', async () => {
     answers['subscriptions/listen'] = ({ id }, response) => {
       const error = { code: -32601, message: 'What?' };
       response.writeHead(404, { 'content-type': 'application/json' });

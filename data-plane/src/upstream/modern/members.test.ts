@@ -34,7 +34,7 @@ it('drops members and keeps the others', () => {
   expect(dropMembers('{}', new Set(['a']))).toBe('{}');
 });
 
-it('comes to an end with what is no JSON', () => {
+it('ends with what is not JSON', () => {
   for (const text of [
     '',
     '{',

@@ -40,7 +40,7 @@ describe('the annotations of a tool', () => {
     expect(scanToolHeaders(schema)).toEqual([]);
   });
 
-  it('are not looked for without end', () => {
+  it('are searched for within limits', () => {
     let schema: unknown = at('A');
     for (let n = 0; n < 200; n++) schema = of({ a: schema });
     expect(scanToolHeaders(schema)).toBeTypeOf('string');
@@ -77,7 +77,7 @@ describe('the headers of a server', () => {
     expect(headers.learn(untouched)).toBe(untouched);
   });
 
-  it('have what a call has of texts, integers and booleans', () => {
+  it('have a call’s texts, integers and booleans', () => {
     const headers = new ToolHeaders('up', { warn: () => undefined });
     const inputSchema = of({
       ...{ a: at('A'), b: at('B', 'integer'), c: at('C', 'boolean'), d: at('D') },

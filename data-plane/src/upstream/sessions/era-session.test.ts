@@ -70,7 +70,7 @@ describe('over HTTP', () => {
     expect(list.raw).toContain('"echo"');
   });
 
-  it('is asked once for all what it does not speak', async () => {
+  it('is asked only once for what it does not speak', async () => {
     const modern = await startServer('modern');
     const legacy = await startServer('legacy');
     const pool = openPool();
@@ -190,7 +190,7 @@ describe('over HTTP', () => {
     });
   });
 
-  it('is asked nothing that only modern servers know, where it is none', async () => {
+  it('is asked nothing that only modern servers know, if it is not one', async () => {
     const { url, methods } = await startServer('legacy');
     const session = find(openPool(), url, 'modern');
     const failed = async (promise: Promise<unknown>) =>
@@ -319,7 +319,7 @@ describe('over stdio', () => {
   });
 });
 
-it('remembers what servers lack for an hour, and of so many servers', () => {
+it('remembers what servers lack for an hour, for a bounded number of servers', () => {
   let now = 1;
   const memory = createEraMemory(2, () => now);
   memory.keepLack('a', 'modern');

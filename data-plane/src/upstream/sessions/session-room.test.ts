@@ -79,7 +79,7 @@ describe('room for one more process', () => {
     expect(() => add({ ...own, peerId: '4' })).toThrow('Busy');
   });
 
-  it('is not taken by the clients of one agent, nor by one tenant of several', () => {
+  it('is not taken by the clients of one agent, or by one tenant of several', () => {
     const own = { agentId: 'a', isHeld: true };
     add({ ...own, peerId: '1' });
     add({ ...own, peerId: '2' });

@@ -31,7 +31,7 @@ describe('who may use a stdio server', () => {
     expect(access.warned).toEqual([{ servers: ['own'] }]);
   });
 
-  it('says the same of another’s server and of none, whatever there is', () => {
+  it('answers the same for another’s server and for an unknown one', () => {
     const tenants = fc.option(fc.subarray(['a', 'b', 'c', '*'], { minLength: 1 }), {
       nil: undefined,
     });
