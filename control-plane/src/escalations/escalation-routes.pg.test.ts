@@ -1,7 +1,6 @@
 /** Calls that wait for a person: how their rows are made, shown and left, once. */
 import { randomBytes } from 'node:crypto';
 import { type PayloadContent, payloadDigest } from '@governance/shared/event-payload';
-import { FEED_START } from '@governance/shared/feed-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it, vi } from 'vitest';
 import {
@@ -12,11 +11,11 @@ import {
 } from '../../../tests/support/a-data-plane.ts';
 import { sealPayload } from '../../../tests/support/a-payload.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
-import { createAuditStream } from '../audit/audit-stream.ts';
-import { systemScope } from '../platform/tenant-scope.ts';
+import { createHoldView } from '../testing/test-escalations.ts';
 import { MAX_PENDING_OF_STREAM } from './escalation-projection.ts';
 
-const { call, controlPlane, test, aTenantAdmin, aColleague } = await testControlPlane();
+const service = await testControlPlane();
+const { call, controlPlane, test, aTenantAdmin, aColleague } = service;
 const LIST = '/api/v1/escalations';
 
 interface Opening {
@@ -37,10 +36,9 @@ async function aTenantWithPlane() {
   const { tenantId } = scope;
   const plane = await aDataPlane(test, scope);
   plane.boot();
-  let shipped = 0;
+  const view = createHoldView(service, { token, tenantId, plane }, 'escalation_');
   const ship = async () => {
-    await controlPlane.ingest.ingestBatch(tenantId, plane.deploymentId, plane.batch(shipped));
-    shipped = plane.records.length;
+    await view.ship();
     for (const content of payloads.splice(0)) {
       const sealed = await sealPayload(controlPlane, content);
       await controlPlane.payloadIngest.ingest(tenantId, plane.deploymentId, { payloads: [sealed] });
@@ -89,22 +87,9 @@ async function aTenantWithPlane() {
   const show = async (id: string) => (await call(`${LIST}/${id}`, { token })).json();
   const decide = (id: string, what: 'approve' | 'deny', body?: object) =>
     call(`${LIST}/${id}/${what}`, { token, method: 'POST', ...(body && { body }) });
-  /** What the feed says of one now. */
-  const fact = async (id: string) => {
-    const request = { cursor: 0, digest: FEED_START, limit: 500, waitMs: 0 };
-    const { signal } = new AbortController();
-    const page = await controlPlane.feedReader.readFeed({ tenantId, ...request, signal });
-    return page.entries.findLast(({ key }) => key === `${plane.deploymentId}/${id}`)?.value;
-  };
-  const actions = async () => {
-    const { events } = (await call('/api/v1/audit/events', { token })).json();
-    const found: { action: string; target: string }[] = events;
-    return found.flatMap(({ action, target }) =>
-      action?.startsWith('escalation_') ? [`${action} ${target}`] : [],
-    );
-  };
   return {
-    ...{ token, scope, tenantId, plane, open, ship, held, list, show, decide, fact, actions },
+    ...view,
+    ...{ token, scope, tenantId, plane, open, ship, held, list, show, decide },
     ...{ addServer, addPolicy },
   };
 }
@@ -410,22 +395,7 @@ describe('what a person sees', () => {
 it('appears on the stream of events with its records', async () => {
   const one = await aTenantWithPlane();
   const id = await one.held();
-  const abort = new AbortController();
-  const { db, changes } = controlPlane;
-  const stream = createAuditStream({ db, changes, keepaliveMs: 15_000, now: () => new Date() });
-  const chunks = stream.open({
-    scope: systemScope(one.tenantId),
-    lastEventId: 0,
-    signal: abort.signal,
-    drop: () => undefined,
-    authorize: async () => undefined,
-  });
-  let text = '';
-  for await (const chunk of chunks) {
-    text += chunk;
-    if (text.includes('"event_type":"escalation"')) break;
-  }
-  abort.abort();
+  const text = await one.streamed();
   expect(text).toContain(id);
 });
 

@@ -1,7 +1,6 @@
 /** Results that wait for a person: how their rows are made, shown and left, once. */
 import { randomBytes } from 'node:crypto';
 import { type PayloadContent, payloadDigest } from '@governance/shared/event-payload';
-import { FEED_START } from '@governance/shared/feed-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it, vi } from 'vitest';
 import {
@@ -13,10 +12,10 @@ import {
 } from '../../../tests/support/a-data-plane.ts';
 import { sealPayload } from '../../../tests/support/a-payload.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
-import { createAuditStream } from '../audit/audit-stream.ts';
-import { systemScope } from '../platform/tenant-scope.ts';
+import { createHoldView } from '../testing/test-escalations.ts';
 
-const { call, controlPlane, test, aTenantAdmin, aColleague } = await testControlPlane();
+const service = await testControlPlane();
+const { call, controlPlane, test, aTenantAdmin, aColleague } = service;
 const LIST = '/api/v1/inbound/holds';
 
 interface Opening {
@@ -31,7 +30,7 @@ async function aTenantWithPlane() {
   const { tenantId } = scope;
   const plane = await aDataPlane(test, scope);
   plane.boot();
-  let shipped = 0;
+  const view = createHoldView(service, { token, tenantId, plane }, 'inbound_hold_');
   async function held({ agoMs = 0, lastsMs = 60_000, kept }: Opening = {}): Promise<string> {
     const salt = randomBytes(16);
     const id = uuidv7();
@@ -42,8 +41,7 @@ async function aTenantWithPlane() {
     plane.append(aResultHeld(decision, { escalation_id: id, timeout_at }));
     const digest = kept ? payloadDigest(salt, kept.text) : null;
     plane.append(anOutcome(decision.id, { outcome: 'held', payload_digest: digest }));
-    await controlPlane.ingest.ingestBatch(tenantId, plane.deploymentId, plane.batch(shipped));
-    shipped = plane.records.length;
+    await view.ship();
     if (kept) {
       const { deploymentId: deployment_id } = plane;
       const sealed = await sealPayload(controlPlane, {
@@ -64,19 +62,7 @@ async function aTenantWithPlane() {
       method: 'POST',
       body: { resolution, notes: 'seen' },
     });
-  const fact = async (id: string) => {
-    const request = { cursor: 0, digest: FEED_START, limit: 500, waitMs: 0 };
-    const { signal } = new AbortController();
-    const page = await controlPlane.feedReader.readFeed({ tenantId, ...request, signal });
-    return page.entries.findLast(({ key }) => key === `${plane.deploymentId}/${id}`)?.value;
-  };
-  const actions = async () => {
-    const { events } = (await call('/api/v1/audit/events', { token })).json();
-    return (events as { action: string; target: string }[]).flatMap(({ action, target }) =>
-      action?.startsWith('inbound_hold_') ? [`${action} ${target}`] : [],
-    );
-  };
-  return { token, scope, tenantId, plane, held, list, show, resolve, fact, actions };
+  return { ...view, token, scope, plane, held, list, show, resolve };
 }
 
 it('are listed by status, and are no escalations', async () => {
@@ -182,22 +168,7 @@ describe('what is shown of the result', () => {
 it('appears on the stream of events with its record', async () => {
   const one = await aTenantWithPlane();
   const id = await one.held();
-  const abort = new AbortController();
-  const { db, changes } = controlPlane;
-  const stream = createAuditStream({ db, changes, keepaliveMs: 15_000, now: () => new Date() });
-  const chunks = stream.open({
-    scope: systemScope(one.tenantId),
-    lastEventId: 0,
-    signal: abort.signal,
-    drop: () => undefined,
-    authorize: async () => undefined,
-  });
-  let text = '';
-  for await (const chunk of chunks) {
-    text += chunk;
-    if (text.includes('"event_type":"escalation"')) break;
-  }
-  abort.abort();
+  const text = await one.streamed();
   expect(text).toContain(id);
   expect(text).toContain('"held":"result"');
 });
