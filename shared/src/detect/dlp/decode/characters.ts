@@ -316,19 +316,10 @@ const [PRINTABLE, TAG] = [['quoted_printable'], ['markup']] as const;
 /** Escapes of URLs, HTML, programs and mails; each is replaced by what it stands for. */
 export function escapes(text: string): Edit[] {
   const edits: Edit[] = [];
-  const add = (
-    match: RegExpExecArray,
-    replacement: string | undefined,
-    disguise: readonly string[],
-  ): void => {
-    if (replacement === undefined || replacement === match[0]) return;
-    const start = match.index;
-    edits.push({ start, end: start + match[0].length, replacement, disguise });
-  };
   if (text.includes('%')) {
     for (const match of text.matchAll(PERCENT)) {
       const bytes = Buffer.from(match[0].replace(/%25/g, '%').replaceAll('%', ''), 'hex');
-      add(match, bytes.toString('utf8'), URL_ESCAPE);
+      addEdit(edits, match, bytes.toString('utf8'), URL_ESCAPE);
     }
   }
   for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
@@ -336,37 +327,50 @@ export function escapes(text: string): Edit[] {
     const match = ENTITY.exec(text);
     if (!match) continue;
     const [, decimal, hex, name = ''] = match;
-    if (decimal !== undefined) add(match, character(Number(decimal)), HTML);
-    else if (hex !== undefined) add(match, character(Number.parseInt(hex, 16)), HTML);
-    else if (Object.hasOwn(ENTITIES, name)) add(match, ENTITIES[name], HTML);
+    if (decimal !== undefined) addEdit(edits, match, character(Number(decimal)), HTML);
+    else if (hex !== undefined) addEdit(edits, match, character(Number.parseInt(hex, 16)), HTML);
+    else if (Object.hasOwn(ENTITIES, name)) addEdit(edits, match, ENTITIES[name], HTML);
   }
   const hasCodePoints = text.includes('%u') || text.includes('U+') || text.includes('\\');
   if (hasCodePoints && /%u|U\+|\\[0-9A-Fa-f]/.test(text)) {
     for (const match of text.matchAll(CODE_POINT)) {
-      add(match, character(Number.parseInt(match[1] ?? match[2] ?? '', 16)), ESCAPE);
+      addEdit(edits, match, character(Number.parseInt(match[1] ?? match[2] ?? '', 16)), ESCAPE);
     }
   }
   if (text.includes('\\')) {
     // The expression alone would look behind at every character.
     const isContinued = text.includes('\\\n') || text.includes('\\\r');
-    for (const match of isContinued ? text.matchAll(CONTINUED) : []) add(match, '', ESCAPE);
+    for (const match of isContinued ? text.matchAll(CONTINUED) : [])
+      addEdit(edits, match, '', ESCAPE);
     for (const match of text.matchAll(BACKSLASH)) {
       const [, braces, four, eight, two, octal] = match;
       const hex = braces ?? four ?? eight ?? two;
       const code = hex === undefined ? Number.parseInt(octal ?? '', 8) : Number.parseInt(hex, 16);
-      add(match, character(code), ESCAPE);
+      addEdit(edits, match, character(code), ESCAPE);
     }
   }
   // A soft line break by itself could also be base64 padding.
   if (text.includes('=') && /=(?:[2-7][0-9A-F]=|3D)|=20(?![0-9A-Za-z])/.test(text)) {
     for (const match of text.matchAll(QUOTED_PRINTABLE)) {
       const code = match[1] === undefined ? undefined : Number.parseInt(match[1], 16);
-      if (code === undefined) add(match, '', PRINTABLE);
-      else if (code >= 0x20 && code < 0x7f) add(match, String.fromCharCode(code), PRINTABLE);
+      if (code === undefined) addEdit(edits, match, '', PRINTABLE);
+      else if (code >= 0x20 && code < 0x7f)
+        addEdit(edits, match, String.fromCharCode(code), PRINTABLE);
     }
   }
-  for (const match of markup(text)) add(match, '', TAG);
+  for (const match of markup(text)) addEdit(edits, match, '', TAG);
   return edits;
+}
+
+function addEdit(
+  edits: Edit[],
+  match: RegExpExecArray,
+  replacement: string | undefined,
+  disguise: readonly string[],
+): void {
+  if (replacement === undefined || replacement === match[0]) return;
+  const start = match.index;
+  edits.push({ start, end: start + match[0].length, replacement, disguise });
 }
 
 /**

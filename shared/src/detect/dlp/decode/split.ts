@@ -34,7 +34,7 @@ export function numerousGroups(pieces: readonly Piece[]): ReadonlySet<number> {
 export interface JoinedPieces {
   readonly text: string;
   /** The pieces that a stretch of the text covers; undefined if it lies within one. */
-  readonly piecesAt: (stretch: Stretch) => readonly Piece[] | undefined;
+  piecesAt(stretch: Stretch): readonly Piece[] | undefined;
 }
 
 /** A longer piece is not part of a split value. */
@@ -188,29 +188,33 @@ class Joining {
 
   end(): void {
     if (this.#members.length === 0) return;
-    this.#take(joinedPieces(this.#texts.join(''), this.#starts, this.#members));
+    this.#take(new JoinedRow(this.#texts.join(''), this.#starts, this.#members));
     [this.#texts, this.#starts, this.#members, this.#length] = [[], [], [], 0];
   }
 }
 
-function joinedPieces(
-  text: string,
-  starts: readonly number[],
-  members: readonly Piece[],
-): JoinedPieces {
-  return {
-    text,
-    piecesAt: ({ start, end }) => {
-      const touched: Piece[] = [];
-      for (let i = lastAtOrBefore(starts, start); i < starts.length; i++) {
-        const from = starts[i] ?? 0;
-        const piece = members[i];
-        if (from >= end || !piece) break;
-        if (from + piece.text.length > start) touched.push(piece);
-      }
-      return touched.length > 1 ? touched : undefined;
-    },
-  };
+class JoinedRow implements JoinedPieces {
+  readonly text: string;
+  readonly #starts: readonly number[];
+  readonly #members: readonly Piece[];
+
+  constructor(text: string, starts: readonly number[], members: readonly Piece[]) {
+    this.text = text;
+    this.#starts = starts;
+    this.#members = members;
+  }
+
+  piecesAt({ start, end }: Stretch): readonly Piece[] | undefined {
+    const starts = this.#starts;
+    const touched: Piece[] = [];
+    for (let i = lastAtOrBefore(starts, start); i < starts.length; i++) {
+      const from = starts[i] ?? 0;
+      const piece = this.#members[i];
+      if (from >= end || !piece) break;
+      if (from + piece.text.length > start) touched.push(piece);
+    }
+    return touched.length > 1 ? touched : undefined;
+  }
 }
 
 /** The last word of a text and the first of the next: `the key is AKIAQ`, `7MZ3 and so on`. */
