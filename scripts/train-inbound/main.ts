@@ -7,9 +7,11 @@ import { join } from 'node:path';
 import { projectRoot } from '@governance/shared/assets';
 import { SEED, trainingTexts } from './texts.ts';
 import { trainModel } from './train-model.ts';
+import { wordGroupsFile } from './word-groups.ts';
+import { writtenTexts } from './written-texts.ts';
 
 const started = process.cpuUsage();
-const model = trainModel(trainingTexts(), SEED);
+const model = trainModel(trainingTexts(), writtenTexts(), wordGroupsFile(), SEED);
 writeFileSync(
   join(projectRoot, 'shared/src/detect/inbound/model.json'),
   `${JSON.stringify(model, null, 2)}\n`,

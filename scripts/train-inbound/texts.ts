@@ -11,7 +11,7 @@ import type { LanguageTexts } from './language-texts.ts';
 
 import { LANGUAGES } from './languages/languages.ts';
 import { createRandom, type Random } from './random.ts';
-import type { TrainingText } from './train-model.ts';
+import type { TrainingText } from './training-text.ts';
 
 export const SEED = 20_261;
 const EACH_ATTACK = 9;
@@ -30,17 +30,18 @@ export function trainingTexts(): TrainingText[] {
       ...attacksOf(language, random),
       ...benignOf(language, random),
     ]),
-    ...proseOf(random),
+    ...proseTexts(),
   ];
 }
 
 /** Sentences from this project's own documents: long ordinary prose about approvals and rights. */
-function proseOf(random: Random): TrainingText[] {
+export function proseTexts(rounds = PROSE_ROUNDS): TrainingText[] {
+  const random = createRandom(SEED + 1);
   const folder = join(projectRoot, 'scripts/train-inbound/prose');
   const sentences = readdirSync(folder)
     .sort()
     .flatMap((file) => readFileSync(join(folder, file), 'utf8').trim().split('\n'));
-  return Array.from({ length: PROSE_ROUNDS }, () => random.shuffle(sentences)).flatMap((all) =>
+  return Array.from({ length: rounds }, () => random.shuffle(sentences)).flatMap((all) =>
     Array.from({ length: Math.ceil(all.length / 4) }, (_, at) => ({
       text: carry(all.slice(at * 4, at * 4 + 4), random),
       kind: 'benign' as const,

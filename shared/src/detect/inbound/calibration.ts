@@ -7,9 +7,15 @@
 const WORDING_ALONE = 1;
 /** The number of passages from which each doubling raises the requirement. */
 const FEW = 8;
-const EACH_DOUBLING = 0.3;
+const EACH_DOUBLING = 0.15;
 /** The upper limit: an attack hidden in a long text gains at most this much. */
-const MOST = 1.2;
+const MOST = 0.6;
+
+/**
+ * What a passage's context (context.ts) is expected to add at most: a passage that lacks more is not
+ * read that far.
+ */
+export const MOST_OF_CONTEXT = 3;
 
 /** @param passages of the text @param features of the passage, besides its wording */
 export function strictness(passages: number, features: number): number {

@@ -4,11 +4,12 @@
  */
 import type { Severity } from '../../ledger-record.ts';
 import type { InboundClass } from '../findings.ts';
-import { strictness } from './calibration.ts';
+import { MOST_OF_CONTEXT, strictness } from './calibration.ts';
 import { classOf } from './class-model.ts';
 import { conceptNumber } from './concepts.ts';
+import { sumContext } from './context.ts';
 import { type Examined, examineText, type TextKind } from './examine.ts';
-import { classWeights, model, weights, wordingWeights } from './model.ts';
+import { classWeights, model, weights, wordGroups, wordingWeights } from './model.ts';
 import { featuresOf, isScored, type MarkedPassage, nameFeature, weigh } from './scoring.ts';
 import { sumWording } from './wording.ts';
 
@@ -69,11 +70,14 @@ export function detectInjection(text: string, options: DetectionOptions = {}): D
       const passage = passages[index] as MarkedPassage;
       if (!isScored(passage)) continue;
       const features = weigh(weights, passages, index, topics);
-      const sum =
+      let sum =
         model.bias +
         features.sum +
         sumWording(wordingWeights, passage.wording) * model.wording_unit -
         strictness(passages.length, features.count);
+      if (sum > -MOST_OF_CONTEXT) {
+        sum += sumContext(wordingWeights, wordGroups, passages, index) * model.wording_unit;
+      }
       if (sum > worst) {
         worst = sum;
         // Reasons are not needed for a clean text.

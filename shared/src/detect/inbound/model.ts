@@ -3,12 +3,13 @@ import { INBOUND_CLASSES } from '../findings.ts';
 import { CLASS_FEATURES } from './class-model.ts';
 import stored from './model.json' with { type: 'json' };
 import { FEATURE_COUNT } from './scoring.ts';
+import { readWordGroups, type WordGroups } from './word-groups.ts';
 import { WORDING_COUNT } from './wording.ts';
 
 /** model.json, written only by `npm run inbound:train`. */
 export const Model = z.strictObject({
   /** Incremented when the features change. */
-  version: z.literal(3),
+  version: z.literal(4),
   seed: z.int(),
   /** SHA-256 (hex) of the training texts, in order. */
   data_digest: z.string(),
@@ -21,8 +22,10 @@ export const Model = z.strictObject({
   weights: z.string(),
   /** The value of one unit of a wording's weight. */
   wording_unit: z.number(),
-  /** Base64 of a signed byte for each wording (wording.ts). */
+  /** Base64 of a signed byte for each hashed feature (wording.ts, context.ts). */
   wording: z.string(),
+  /** Base64 of the words that belong to groups (word-groups.ts). */
+  groups: z.string(),
   /** Base64 of a signed byte for each feature of each class (class-model.ts). */
   classes: z.string(),
 });
@@ -31,6 +34,7 @@ export type Model = z.infer<typeof Model>;
 export const model: Model = Model.parse(stored);
 export const weights: Float32Array = readWeights(model);
 export const wordingWeights: Int8Array = readBytes(model.wording, WORDING_COUNT);
+export const wordGroups: WordGroups = readWordGroups(model.groups);
 export const classWeights: Int8Array = readBytes(
   model.classes,
   INBOUND_CLASSES.length * CLASS_FEATURES,

@@ -1,0 +1,121 @@
+/** Training texts as the model sees them: passages, each with its features. */
+import type { InboundClass } from '@governance/shared/detect/findings';
+import { strictness } from '@governance/shared/detect/inbound/calibration';
+import { classFeatures } from '@governance/shared/detect/inbound/class-model';
+import { conceptNumber } from '@governance/shared/detect/inbound/concepts';
+import { contextShareOf, eachContext } from '@governance/shared/detect/inbound/context';
+import { type Examined, examineText } from '@governance/shared/detect/inbound/examine';
+import {
+  FEATURE_COUNT,
+  featuresOf,
+  isScored,
+  type MarkedPassage,
+} from '@governance/shared/detect/inbound/scoring';
+import type { WordGroups } from '@governance/shared/detect/inbound/word-groups';
+import { eachWording, NO_WORDING, shareOf } from '@governance/shared/detect/inbound/wording';
+import type { Span, TrainingText } from './training-text.ts';
+
+const DECODED = conceptNumber('decoded');
+
+export interface Passage {
+  /** Concepts, wordings, context; the last two start at `FEATURE_COUNT`. */
+  readonly features: Int32Array;
+  /** Where the wordings and the context begin. */
+  readonly wordings: number;
+  readonly context: number;
+  /** The weight of each wording, and of each feature of the context. */
+  readonly share: number;
+  readonly contextShare: number;
+  readonly isAttack: boolean;
+  /** What the detector subtracts from its score; training does not. */
+  readonly strictness: number;
+  /** Features for the class, of attacks only; empty for decoded passages. */
+  readonly classed: readonly number[];
+}
+
+/** A text's passages that could contain a request. */
+export interface Bag {
+  readonly passages: readonly Passage[];
+  readonly class: InboundClass | undefined;
+  readonly isAttack: boolean;
+}
+
+/** The texts that have any such passage. */
+export function toBags(texts: readonly TrainingText[], groups: WordGroups): Bag[] {
+  return texts.map((text) => toBag(text, groups)).filter(({ passages }) => passages.length > 0);
+}
+
+export function toBag(training: TrainingText, groups: WordGroups): Bag {
+  const { text, kind, class: name, attack, spans, isDescription } = training;
+  const isAttack = kind === 'attack';
+  const place = attack === undefined ? undefined : placeOf(attack, text);
+  const examined = examineText(text, isDescription ? 'tool_description' : 'result', undefined);
+  const passages = examined.flatMap((one) =>
+    one.passages.flatMap((passage, index): Passage[] => {
+      if (!isScored(passage)) return [];
+      // An ordinary sentence beside an attack is not one, however suspicious it looks.
+      if (place !== undefined && (passage.start >= place.end || passage.end <= place.start)) {
+        return [];
+      }
+      const part = spans === undefined ? undefined : partWithin(spans, one.disguise, passage);
+      // Less than half of it is an attack: it teaches neither.
+      if (part === 'some') return [];
+      return [toPassage(one, index, groups, isAttack && part !== 'none')];
+    }),
+  );
+  return { passages, class: name, isAttack };
+}
+
+/** How much of a passage belongs to an attack, or how much of an attack to the passage. */
+function partWithin(
+  spans: readonly Span[],
+  disguise: Examined['disguise'],
+  passage: MarkedPassage,
+): 'all' | 'some' | 'none' {
+  const start = disguise?.start ?? passage.start;
+  const end = disguise === undefined ? passage.end : disguise.start + disguise.length;
+  let within = 0;
+  let isMost = false;
+  for (const span of spans) {
+    const shared = Math.max(0, Math.min(end, span.end) - Math.max(start, span.start));
+    within += shared;
+    if (shared * 2 >= span.end - span.start) isMost = true;
+  }
+  if (isMost || within * 2 >= end - start) return 'all';
+  return within > 0 ? 'some' : 'none';
+}
+
+/** Locates an attack in its text by its longest part that no carrier rewrites. */
+function placeOf(attack: string, text: string): Span | undefined {
+  const parts = attack.split(/["\n\\]/);
+  const part = parts.reduce((longest, one) => (one.length > longest.length ? one : longest), '');
+  const at = text.indexOf(part);
+  if (at < 0) return undefined;
+  const start = Math.max(0, at - attack.indexOf(part));
+  return { start, end: start + attack.length };
+}
+
+function toPassage(
+  { passages, topics }: Examined,
+  index: number,
+  groups: WordGroups,
+  isAttack: boolean,
+): Passage {
+  const passage = passages[index] as MarkedPassage;
+  const concepts = featuresOf(passages, index, topics);
+  const wording: number[] = [];
+  eachWording(passage.wording ?? NO_WORDING, (one) => wording.push(FEATURE_COUNT + one));
+  const context: number[] = [];
+  eachContext(groups, passages, index, (one) => context.push(FEATURE_COUNT + one));
+  const isDecoded = passage.concepts.includes(DECODED);
+  return {
+    features: Int32Array.from([...concepts, ...wording, ...context]),
+    wordings: concepts.length,
+    context: concepts.length + wording.length,
+    share: shareOf(wording.length),
+    contextShare: contextShareOf(context.length),
+    isAttack,
+    strictness: strictness(passages.length, concepts.length),
+    classed: isAttack && !isDecoded ? classFeatures(passages, index) : [],
+  };
+}

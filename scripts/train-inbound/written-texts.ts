@@ -1,0 +1,53 @@
+/**
+ * Attacks and ordinary texts written one by one: `written/*.txt`. A text begins with a line
+ * `### attack CLASS LANGUAGE GENRE` or `### benign - LANGUAGE GENRE`; the attack within its text is
+ * marked by `[[` and `]]`.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '@governance/shared/assets';
+import { INBOUND_CLASSES } from '@governance/shared/detect/findings';
+import type { TrainingText } from './training-text.ts';
+
+const HEADER = /\n### (?=attack |benign )/;
+const MARKS = /\[\[|\]\]/;
+
+export interface WrittenText extends TrainingText {
+  /** The file it stands in, without `.txt`. */
+  readonly file: string;
+}
+
+/** @throws Error that names the file and the header of a malformed text */
+export function writtenTexts(): WrittenText[] {
+  const folder = join(projectRoot, 'scripts/train-inbound/written');
+  return readdirSync(folder)
+    .sort()
+    .flatMap((name) => {
+      const [, ...records] = `\n${readFileSync(join(folder, name), 'utf8')}`.split(HEADER);
+      return records.map((record) => ({
+        ...readRecord(record, name),
+        file: name.replace('.txt', ''),
+      }));
+    });
+}
+
+function readRecord(record: string, file: string): TrainingText {
+  const end = record.indexOf('\n');
+  const header = record.slice(0, end);
+  const [kind, name] = header.split(' ');
+  // Texts and marks alternate: every second piece is an attack.
+  const pieces = record.slice(end).trim().split(MARKS);
+  const text = pieces.join('');
+  if (kind === 'benign' && pieces.length === 1 && text !== '') return { text, kind };
+  const found = INBOUND_CLASSES.find((known) => known === name);
+  if (kind !== 'attack' || found === undefined || pieces.length < 3 || pieces.length % 2 === 0) {
+    throw new Error(`${file}: '${header}' is not of the format`);
+  }
+  let at = 0;
+  const spans = pieces.flatMap((piece, index) => {
+    const start = at;
+    at += piece.length;
+    return index % 2 === 1 ? [{ start, end: at }] : [];
+  });
+  return { text, kind, class: found, spans };
+}
