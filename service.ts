@@ -293,8 +293,8 @@ export async function startStandalone(
 
   const stop = async (): Promise<void> => {
     log.info('stopping');
-    // Streams are told, then no new request comes in and those under way end; what they recorded
-    // is shipped before the control plane goes.
+    // First streams end, no new request is accepted, and requests in progress finish; what they
+    // recorded is shipped before the control plane stops.
     await app.close();
     await created.stop();
     await controlPlane.stop();

@@ -172,7 +172,7 @@ export interface RulesProvider {
   findActiveRules(tenantId: string): ActiveRules | null;
 }
 
-/** What the control plane is told of pinned tools. */
+/** Reports to the control plane about pinned tools. */
 export interface PinReports {
   /** What the tenant's next heartbeat reports; undefined when there is nothing new. */
   next(tenantId: string): ToolPinReport[] | undefined;

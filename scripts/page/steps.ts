@@ -247,7 +247,7 @@ export const STEPS: readonly (readonly [string, Step])[] = [
     },
   ],
   [
-    'more than 64 MiB is told before it is sent',
+    'more than 64 MiB is reported before it is sent',
     async (given) => {
       const { tab, files, url } = given;
       await drop(tab, '#zone', files.tooLarge);
@@ -261,7 +261,7 @@ export const STEPS: readonly (readonly [string, Step])[] = [
     },
   ],
   [
-    'an anchor that is none is told with its place, and can be mended',
+    'an invalid anchor is reported with its place, and can be corrected',
     async (given) => {
       const { tab, files } = given;
       await drop(tab, '#zone', files.good);
@@ -293,7 +293,7 @@ export const STEPS: readonly (readonly [string, Step])[] = [
     },
   ],
   [
-    'nothing chosen is told by the browser, at the field',
+    'an empty choice is reported by the browser, at the field',
     async (given) => {
       const { tab } = given;
       await press(given.tab, 'verify');
@@ -320,7 +320,7 @@ export const STEPS: readonly (readonly [string, Step])[] = [
   ],
   // Runs last: it ends the service.
   [
-    'a service that is gone is told',
+    'a stopped service is reported',
     async (given) => {
       await drop(given.tab, '#zone', given.files.good);
       await given.stop();

@@ -57,7 +57,7 @@ const EXPLAINED: readonly Explanation[] = [
     operations: ['POST /api/v1/data-planes/{deployment_id}/heartbeat'],
     status: 422,
     detail: /^body\.deployment_id: must be the deployment_id of the path$/,
-    why: 'A schema cannot hold the body against the path.',
+    why: 'A schema cannot compare the body with the path.',
   },
   {
     operations: ['POST /api/v1/data-planes/{deployment_id}/audit-batches'],
@@ -93,7 +93,7 @@ const EXPLAINED: readonly Explanation[] = [
     operations: ['POST /api/v1/mcp-servers', 'PATCH /api/v1/mcp-servers/{server_id}'],
     status: 422,
     detail: /body\.credential\.name: is a header that a credential cannot use/,
-    why: 'The list of headers is told in the answer; a name is compared without its case.',
+    why: 'The answer lists the headers; names are compared without case.',
   },
   {
     operations: ['PATCH /api/v1/mcp-servers/{server_id}'],

@@ -44,7 +44,7 @@ const NARROW = { ipv4: 16, ipv6: 10 };
  *   address. Null where nothing is set: everything but METADATA_ADDRESSES, or only what is global
  * @param isPrivateOpen asked at each use where nothing is set: whether it is everything
  * @param refusal the message for a host whose addresses are not allowed
- * @throws RangeError for an entry that is none of these
+ * @throws RangeError for any other entry
  */
 export function createAddressPolicy(
   entries: readonly string[] | null,

@@ -87,7 +87,7 @@ type Registered = Pick<RegistrationAnswer, 'bundle_keys' | 'feed_keys' | 'key_hi
 /**
  * The keys of a registration with those that the feed announced since.
  *
- * @param told undefined where it told of none
+ * @param told undefined where the feed announced none
  */
 export function followHistory(
   registered: Registered,
@@ -103,10 +103,10 @@ export function followHistory(
 }
 
 /**
- * A registration with the revocations that the feed told of since, to be kept on disk: a later
- * history may lack them, and a restart forgets what was only heard.
+ * A registration with the revocations that the feed has announced since, to be kept on disk: a later
+ * history may lack them, and a restart forgets what was only in memory.
  *
- * @param told undefined where it told of none
+ * @param told undefined where the feed announced none
  * @returns the same object where none of them is new
  */
 export function rememberRevocations<T extends Registered>(
@@ -127,7 +127,7 @@ export function rememberRevocations<T extends Registered>(
   return { ...registered, key_history: { keys: ordered.slice(0, MAX_HISTORY_KEYS), rotations } };
 }
 
-/** @returns followHistory that remembers every revocation which it was told of */
+/** @returns followHistory that remembers every revocation it has received */
 export function createHistoryFollower(): typeof followHistory {
   let heard: KeyHistory | undefined;
   return (registered, told) => {
@@ -152,7 +152,7 @@ function keepRevocations<T extends KeyHistory | undefined>(
   const places = new Set(kept.map(placeOf));
   const others = told.keys.filter((key) => !places.has(placeOf(key)));
   // Keys that are good are followed by statements: what is cut off here costs no trusted key.
-  // What is told of now goes before what was remembered.
+  // Revocations announced now go before remembered ones.
   const revoked = [...others.filter(isRevoked), ...kept];
   const good = others.filter((key) => !isRevoked(key));
   return { ...told, keys: [...revoked, ...good].slice(0, MAX_HISTORY_KEYS) };

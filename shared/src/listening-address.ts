@@ -55,7 +55,7 @@ function listenForAMoment(host: string, port: number): Promise<number> {
 
 /**
  * @param error of a listener
- * @returns what to change, or the error itself where it is none of these
+ * @returns what to change, or the error itself for any other error
  */
 function describeListenFailure(
   error: unknown,

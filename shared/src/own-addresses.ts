@@ -35,7 +35,7 @@ export function addressFor(publicUrl: string, host: string | undefined): string 
 
 /**
  * @param address of the service or of something below it, as a client knows it
- * @returns the same below the public address; unchanged where it is none of the service's
+ * @returns the same below the public address; unchanged if it is not one of the service's
  */
 export function asPublicAddress(publicUrl: string, address: string): string {
   const [canonical = '', ...others] = ownAddresses(publicUrl);

@@ -16,7 +16,7 @@ const COORDINATE_BYTES = 32;
  * The key of a JWK (RFC 7518 section 6, RFC 8037).
  *
  * @param jwk of which only the public members are looked at
- * @throws TypeError when it is none of these kinds, or written otherwise
+ * @throws TypeError for another kind of key, or another encoding
  */
 export function readPublicJwk({ kty, crv, x, y, n, e }: PublicJwk): KeyObject {
   if (kty === 'OKP' && crv === 'Ed25519') {

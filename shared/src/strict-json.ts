@@ -201,7 +201,7 @@ function endOfNumber(text: string, start: number): number {
 }
 
 /**
- * Digits, and the other characters of a number: `.`, `e`, `E`, `+` and `-`. NaN is none of them.
+ * Digits, and the other characters of a number: `.`, `e`, `E`, `+` and `-`. NaN is not one of them.
  */
 function isOfNumber(c: number): boolean {
   return (

@@ -1,6 +1,6 @@
 /**
  * What the holder of a package, or the issuer, can do with its members: change them, and recompute
- * the digests of the manifest. The issuer signs it again; whoever has no key cannot.
+ * the digests of the manifest. The issuer signs it again; nobody can without the key.
  */
 import { createHash, type KeyObject } from 'node:crypto';
 import { Readable } from 'node:stream';

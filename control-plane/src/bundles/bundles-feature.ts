@@ -15,6 +15,6 @@ export interface BundlesCore {
 export const bundlesFeature = ({ bundles, bundleSource, guards }: BundlesCore): Feature => ({
   routes: [bundleRoutes({ bundles: bundleSource, recheck: guards['data-plane'] })],
   // Builds what is missing (a replica died between a change and its bundle, the compiler is newer).
-  // Data planes go on with what they have meanwhile.
+  // Meanwhile data planes continue with what they have.
   tasks: [{ name: 'bundles', everyMs: BUILD_MISSING_EVERY_MS, run: bundles.buildAll }],
 });

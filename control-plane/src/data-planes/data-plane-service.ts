@@ -196,7 +196,7 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
           now: at,
         });
         if (!isNew) return;
-        // Nobody knows which of the two is genuine, so neither goes on. Their backlog is accepted
+        // Nobody knows which of the two is genuine, so neither continues. Their backlog is accepted
         // as long as that of a revoked one.
         await dataPlaneTokenStore(tx).revokeAll({ deploymentId }, at);
         tx.audit.append({ action: 'data_plane_forked', target: `data_plane/${deploymentId}` });

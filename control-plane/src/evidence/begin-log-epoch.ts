@@ -1,7 +1,7 @@
 /**
  * Begins a tenant's next log epoch after a restore that the operator announced. The tree does not
  * change: the epoch starts as a copy of it under another origin, and a signed statement says where.
- * Whoever holds a larger log can thereby tell an announced restore from an unannounced removal; it
+ * So a reader with a larger log can distinguish an announced restore from an unannounced removal; it
  * does not show that a leaf is still there. Proven by log-epochs.pg.test.ts: the tree of every
  * checkpoint of an ended epoch is continued by the next epoch, whatever grows meanwhile.
  */

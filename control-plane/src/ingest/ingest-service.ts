@@ -41,7 +41,7 @@ export interface IngestService extends QuarantineTrial {
   /**
    * Stores a batch of a data plane's ledger. A record that is a good link of the chain and cannot
    * be read or stored otherwise, or that no data plane may write, is kept in quarantine, and the
-   * stream goes on behind it.
+   * stream continues behind it.
    *
    * @param tenantId and deploymentId as the caller's credentials say; the stream is the deployment
    * @returns after the commit: `accepted`, or `already_stored` when every record was there before

@@ -1,8 +1,8 @@
 /**
- * What PostgreSQL knows of the ledger's tables, by which it plans each query. It gathers that by
- * itself, but only after counting changes for a minute or more, and its crash forgets the count. So
- * the tables that a backlog fills are analyzed here, whenever one is twice as large as when PostgreSQL last
- * looked. Proven by ledger-statistics.pg.test.ts.
+ * PostgreSQL's statistics of the ledger's tables, by which it plans each query. It gathers them by
+ * itself, but only after counting changes for a minute or more, and a crash loses the count. So the
+ * tables that a backlog fills are analyzed here whenever one has doubled since PostgreSQL last
+ * analyzed it. Proven by ledger-statistics.pg.test.ts.
  */
 import pg, { type Pool } from 'pg';
 import type { LeaderTask } from '../platform/leader.ts';

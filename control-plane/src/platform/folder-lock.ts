@@ -90,7 +90,7 @@ function isAlive(holder: Holder): boolean {
   return holder.started === null || holder.started === startOf(holder.pid);
 }
 
-/** Whether a process of that id runs, whoever owns it. */
+/** Whether a process with that id runs, as any user. */
 export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -192,7 +192,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
       reading.set(purpose, read);
     }
     if (!known) return read;
-    // The database is unavailable: the cached keys go on, and are read again a little later.
+    // The database is unavailable: the cached keys stay in use, and are read again a little later.
     return read.catch(() => {
       known.readAt = elapsed() - REREAD_MS / 2;
       return known;

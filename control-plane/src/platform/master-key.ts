@@ -59,7 +59,7 @@ export function createMasterKey(
   };
 }
 
-/** So a start that meets such a ciphertext tells its operator which key it needs. */
+/** Names the key that such a ciphertext needs, for the operator of a start that meets one. */
 function sayMissing(bytes: Buffer, keyId: string): string {
   const needed = bytes.subarray(1, HEADER_BYTES).toString('hex');
   return (

@@ -161,7 +161,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** Where the cluster of a data folder lies when its user cannot enter that folder. */
+/** The place of a data folder's cluster when its user cannot enter that folder. */
 export function sharedClusterFolder(dataDir: string): string {
   const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
   return join(SHARED_FOLDER, hash);

@@ -1,7 +1,7 @@
 /**
- * Tells every tenant of a rotation: its admin chain records it, and its feed carries the keys. The
- * rotation is committed before any tenant is told; each takes every rotation once, in its order, in a
- * transaction of its own. So nothing is lost when a replica dies in between: the leader tells the
+ * Announces a rotation to every tenant: its admin chain records it, and its feed carries the keys. The
+ * rotation is committed before any announcement; each tenant takes every rotation once, in order, in
+ * its own transaction. So nothing is lost when a replica dies in between: the leader announces the
  * rest. Proven by key-routes.pg.test.ts.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
@@ -125,7 +125,7 @@ export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnoun
   const facts: Facts = {
     begin: async (tx) => {
       const { tenantId } = tx.scope;
-      // Read first: a rotation that comes in between is told of once more.
+      // Read first: a rotation that comes in between is announced once more.
       const number = await keyStore(tx).lastNumber();
       serviceKeys.forget();
       for (const fact of await readFacts()) tx.feed.append(fact);

@@ -1,4 +1,4 @@
-/** The keys of the service, for whoever runs it: they are no tenant's. */
+/** The keys of the service, for its operator: they belong to no tenant. */
 import { SignedRotation } from '@governance/shared/evidence/evidence-keys';
 import { Text, Timestamp } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';

@@ -16,7 +16,7 @@ import type { TokenKeys } from '../platform/token-keys.ts';
 import type { KeyAnnouncements } from './key-announcements.ts';
 import { type KeyPurposeName, purposeOf } from './key-purpose.ts';
 
-/** How long the answer waits for the tenants to be told: the leader tells the rest. */
+/** How long the answer waits for announcements to the tenants; the leader makes the rest. */
 const TELL_WITHIN_MS = 5_000;
 
 export type KeyState = 'signing' | 'next' | 'accepted' | 'revoked';
@@ -29,7 +29,7 @@ export interface KeyServiceDeps {
   serviceKeys: ServiceKeys;
   tokenKeys: Pick<TokenKeys, 'isConfigured'>;
   announcements: Pick<KeyAnnouncements, 'tellAll'>;
-  /** Signs every tenant's rules anew. */
+  /** Signs every tenant's rules again. */
   buildAll(): Promise<void>;
   changes: Pick<ChangeBus, 'publish'>;
   log: { warn(fields: object, message: string): void };

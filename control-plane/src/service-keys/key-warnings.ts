@@ -1,4 +1,4 @@
-/** What an operator is told of keys that cannot be used. */
+/** Warnings to the operator about keys that cannot be used. */
 import { Gauge, type Registry } from 'prom-client';
 import { SERVICE_KEY_PURPOSES } from '../platform/key-kinds.ts';
 import type { ServiceKeys, UnusableKey } from '../platform/keys.ts';

@@ -1,4 +1,4 @@
-/** Holds calls of agents for people: what an approval is bound to, and what the client is told. */
+/** Holds calls of agents for people: what an approval is bound to, and what the client learns. */
 import { formatReasons } from '@governance/policies/contract';
 import { DEFAULT_HOLD_SETTINGS } from '@governance/shared/hold-settings';
 import { uuidv7 } from '@governance/shared/ids';

@@ -262,7 +262,7 @@ export interface Deny {
   readonly neededPermission?: string;
   /** The limit where the cause is `rate`. */
   readonly exceeded?: ExceededLimit;
-  /** For the record, which may say more than the agent is told. */
+  /** For the record, which may say more than the agent learns. */
   readonly detail?: string;
   /** The challenge for an unauthenticated caller. */
   readonly challenge?: 'basic' | 'bearer';

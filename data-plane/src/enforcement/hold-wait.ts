@@ -3,7 +3,7 @@ import type { HeldCall, HoldEnd } from '../holds/held-calls.ts';
 import type { Exchange } from './calls.ts';
 
 export interface HoldWaitLimits {
-  /** How long a client waits before it is told that the call is pending. */
+  /** How long a client waits before it gets the answer that the call is pending. */
   waitMs: number;
   /** The interval between two progress notifications to a client that wants them. */
   progressMs: number;

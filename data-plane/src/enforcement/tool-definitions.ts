@@ -87,7 +87,7 @@ export function openToolDefinitions(
   /** @returns undefined where the answer has to be stored first */
   function read(place: ToolPlace, setId: string, digest: string): boolean | undefined {
     const row = find.get(place.tenantId, place.serverId, place.toolName);
-    // Set anew in the meantime: these rules are older.
+    // Replaced in the meantime: these rules are older.
     if (row !== undefined && row.set_id > setId) return false;
     if (row === undefined || row.set_id !== setId) return undefined;
     if (row.lapsed === 1) return false;

@@ -1,5 +1,5 @@
 /**
- * What a client is told at initialization: the capabilities of its path's server, or of any of the
+ * What a client learns at initialization: the capabilities of its path's server, or of any of the
  * agent's servers.
  */
 import type { McpServerSetting } from '@governance/shared/bundle-format';

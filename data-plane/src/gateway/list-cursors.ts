@@ -63,7 +63,7 @@ export function createListCursors(secret: KeyObject) {
     /**
      * The places of the cursor in a request's params; undefined for the first page.
      *
-     * @throws GatewayError -32602 where it is none of this agent and list
+     * @throws GatewayError -32602 if it does not belong to this agent and list
      */
     find(caller: Caller, method: ListMethod, params: unknown): ListPlace[] | undefined {
       const cursor = readCursor(params, MAX_CURSOR);

@@ -8,7 +8,7 @@ import { UpstreamFailure, type UpstreamFailureKind } from '../upstream/upstream.
 /** The member of a result's `_meta`. */
 export const MISSING_SERVERS = 'agent-governance/missingServers';
 
-/** What an agent is told: nothing that the server itself said. */
+/** The answer to an agent, with nothing that the server itself said. */
 export interface MissingServer {
   server_id: string;
   failure: UpstreamFailureKind | 'internal';
@@ -19,7 +19,7 @@ export function missingMeta(missing: readonly MissingServer[]): { _meta?: object
   return missing.length === 0 ? {} : { _meta: { [MISSING_SERVERS]: missing } };
 }
 
-/** Why a server is missing, as the agent is told. */
+/** Why a server is missing, in the agent's answer. */
 export function missingServer(serverId: string, error: unknown): MissingServer {
   return {
     server_id: serverId,

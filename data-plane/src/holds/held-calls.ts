@@ -87,7 +87,7 @@ export function createHeldCalls(deps: {
   replica: Pick<LocalReplica, 'findEscalation' | 'onEscalation'>;
   /** Held results, which end with their hold. */
   results?: Pick<HeldResults, 'remove' | 'keepOnly'> | undefined;
-  /** With several workers: tells the others where a call is held. */
+  /** With several workers: informs the others where a call is held. */
   places?: Pick<HeldPlaces, 'note' | 'forget'> | undefined;
   /** Unix milliseconds. */
   now(): number;
@@ -279,7 +279,7 @@ export function createHeldCalls(deps: {
     };
   }
 
-  /** A client that was told of the time-out may ask again. */
+  /** A client that has learned of the time-out may ask again. */
   function told(kept: Kept, { kind }: HoldEnd): void {
     if (kind === 'timed_out' && kept.waiting.size === 0 && kept.resolution) remove(kept);
   }

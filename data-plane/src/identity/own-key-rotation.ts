@@ -157,7 +157,7 @@ export function rotateSealingKey(folder: string, number: number): void {
 /**
  * The previous sealing keys, the newest first.
  *
- * @param onUnreadable told of each that cannot be read, which is left out by itself
+ * @param onUnreadable called with each that cannot be read, which alone is left out
  */
 export function readEarlierSealingKeys(
   folder: string,

@@ -11,7 +11,7 @@ import { GatewayError } from '../gateway/json-rpc.ts';
 import type { UpstreamFailureKind } from '../upstream/upstream.ts';
 import type { ModelStyle } from './model-apis.ts';
 
-/** What an agent is told about its call in addition to the message. */
+/** What an agent learns about its call in addition to the message. */
 const TOLD = ['event_id', 'reasons', 'reason', 'needed_permission'];
 
 /** Retry-After in seconds, where nothing else gives a time. */

@@ -74,7 +74,7 @@ interface TenantSpool {
   storedBytes: number;
 }
 
-/** Opens the folder, and counts what lies there. */
+/** Opens the folder, and counts what it has. */
 export async function openPayloadSpool(options: PayloadSpoolOptions) {
   const { dir, now, onLost } = options;
   const tenants = new Map<string, TenantSpool>();

@@ -69,7 +69,7 @@ export interface SyncSettings {
 
 export interface TenantSyncOptions extends SyncSettings {
   answer: RegistrationAnswer;
-  /** Keeps the answer durably, with revocations that the feed told of. */
+  /** Keeps the answer durably, with revocations that the feed announced. */
   keepAnswer: (answer: RegistrationAnswer) => void;
   link: ControlPlaneLink;
   ledger: DurableLedger;
@@ -104,8 +104,8 @@ export async function startTenantSync(options: TenantSyncOptions) {
         options.keepAnswer(remembered);
         answer = remembered;
       } catch (error) {
-        // In force all the same. The replica has the history that told of it, and it is tried again
-        // with each change of the feed, and after a restart.
+        // It is in force nevertheless. The replica has the history that announced it, and keeping it
+        // is tried again with each change of the feed and after a restart.
         log.error({ err: error, tenantId }, 'a revocation of a key could not be kept');
       }
     }

@@ -1,5 +1,5 @@
 /**
- * Clients for the tests of limits: the real ones, and one by hand that reads only when it is told
+ * Clients for the tests of limits: the real ones, and one by hand that reads only on request
  * to and goes away when it likes.
  */
 import { once } from 'node:events';

@@ -173,7 +173,7 @@ export async function startHttpControlPlane(
     setLife(ms: number): void {
       lifeMs = ms;
     },
-    /** What registrations tell of how keys followed one another. */
+    /** The key history that registrations carry. */
     setHistory(next: KeyHistory): void {
       history = next;
     },

@@ -91,7 +91,7 @@ export function createTestLog(tenantId: string) {
     signAs: (one: EvidenceSigner) => {
       signer = { ...signer, ...one };
     },
-    /** Another key, by nobody's word. */
+    /** Another key, without a statement. */
     swapKey: () => {
       signer = makeKey('checkpoint-swapped');
       keys.push(entryOf(signer));

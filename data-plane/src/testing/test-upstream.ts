@@ -156,7 +156,7 @@ export async function startTestUpstream(options: TestUpstreamOptions = {}) {
     },
     /** Forgets all sessions, as a restart does. */
     forgetSessions: () => sessions.clear(),
-    /** Whether a request belongs to a session that is known. */
+    /** Whether a request belongs to a known session. */
     knows: (headers: IncomingMessage['headers']) => sessions.has(String(headers['mcp-session-id'])),
     /** Ends every stream that a GET opened. */
     endStreams() {

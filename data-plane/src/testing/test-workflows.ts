@@ -1,4 +1,4 @@
-/** Workflows for tests, as the feed of a control plane tells them, and their tokens. */
+/** Workflows for tests, as the feed of a control plane carries them, and their tokens. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { DelegationFact, WorkflowFact } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';

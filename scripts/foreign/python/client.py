@@ -94,7 +94,7 @@ async def check(path, prefix):
                 report(path, "denied", False, answer)
             except Exception as error:  # each client has a class of its own
                 report(path, "denied", "Denied by policy" in str(error), error)
-    except BaseException as error:  # an exception group is none of Exception
+    except BaseException as error:  # an exception group may not be an Exception
         report(path, "connect", False, causes(error))
 
 

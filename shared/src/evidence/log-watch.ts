@@ -217,8 +217,8 @@ function findContradiction(
 }
 
 /**
- * Walks back to the epoch that is known, over the statement that began each: as `log.consistency`
- * walks, which has proofs of the places too.
+ * Walks back to the known epoch, over the statement that began each, as `log.consistency` does with
+ * proofs of the places too.
  */
 function followRestores(
   known: SeenCheckpoint,

@@ -1,6 +1,6 @@
 /**
  * Mutations of what members contain: their bytes, their lines, their order, and the records and
- * batches that an issuer signs anew.
+ * batches that an issuer signs again.
  */
 import { type Members, sealPackage, streamsOf } from '../package-builder.ts';
 import { packChanged, packed, signChanged } from './members.ts';

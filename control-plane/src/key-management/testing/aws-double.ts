@@ -61,7 +61,7 @@ const hex = (bytes: string | Buffer) => createHash('sha256').update(bytes).diges
 const hmac = (key: string | Buffer, text: string) =>
   createHmac('sha256', key).update(text).digest();
 
-/** AWS Signature Version 4, computed from the request anew. */
+/** AWS Signature Version 4, computed from the request again. */
 function isSigned(request: IncomingMessage, body: Buffer, account: AwsAccount): boolean {
   const found =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/kms\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(

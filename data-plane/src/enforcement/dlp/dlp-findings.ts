@@ -1,5 +1,5 @@
 /**
- * What agents and records are told about findings: the names of the patterns, and what was done.
+ * What agents and records get of findings: the names of the patterns, and what was done.
  */
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import type { OutboundAction } from '@governance/shared/dlp-settings';

@@ -68,7 +68,7 @@ export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE)
   };
 }
 
-/** Whether a value has more than that many characters; stops as soon as that is known. */
+/** Whether a value has more than that many characters; stops as soon as it is certain. */
 function isLarge(value: unknown, limit: number): boolean {
   let left = limit;
   const visit = (part: unknown): boolean => {

@@ -266,7 +266,7 @@ export function createLegacyHandler(deps: {
     const { tenantId, agent, serverId } = caller;
     const owner = { tenantId, agentId: agent.id, serverId };
     const session = typeof token === 'string' ? deps.sessions.find(token, owner) : undefined;
-    // 404 tells a client to initialize anew (MCP, session management).
+    // 404 tells a client to initialize again (MCP, session management).
     if (session === undefined) throw new GatewayError(404, 'No such session.');
     return session;
   }

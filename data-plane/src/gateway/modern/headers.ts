@@ -79,7 +79,7 @@ const DECIMAL = /^-?\d{1,20}(?:\.\d{1,20})?$/;
 
 /**
  * Checks the headers that repeat a call's arguments, as its tool's schema declares them. Headers
- * that it does not declare mean nothing, and none goes on: the gateway writes its own.
+ * that it does not declare mean nothing, and none is forwarded: the gateway writes its own.
  *
  * @throws GatewayError 400, -32020
  */

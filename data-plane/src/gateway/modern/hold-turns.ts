@@ -1,7 +1,7 @@
 /**
- * Calls of modern clients that wait for people longer than a request may last: the client is told
- * to repeat the request in the way of its era (`input_required` with nothing to answer), and does
- * so on its own. Proven by hold-turns.test.ts.
+ * Calls of modern clients that wait for people longer than a request may last: the answer
+ * asks the client to repeat the request, as its era does (`input_required` with nothing to answer),
+ * and it does so by itself. Proven by hold-turns.test.ts.
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { Answer } from '../../enforcement/answer.ts';

@@ -85,7 +85,7 @@ interface Stream {
 interface Shared {
   /** How many streams hold it. */
   holders: number;
-  /** Whether the server knows of it. */
+  /** Whether the server has it. */
   isTold: boolean;
 }
 

@@ -2,7 +2,7 @@
  * Asks for news at once, for callers who cannot be judged by what is known here: their token names a
  * key that the feed may have brought meanwhile. Each is answered by a read that began after the
  * question; one read answers all who wait. Anybody can make up a key's id, so reads, waits and
- * waiters are bounded, and whoever names no agent of the tenant takes no place from its agents.
+ * waiters are bounded, and a caller that names no agent of the tenant takes no place from its agents.
  * Proven by feed-news.test.ts.
  */
 import type { FeedNews } from '../../contracts.ts';
@@ -95,7 +95,7 @@ export function createFeedNews({
      * Has the feed read as soon as that is allowed. If it could not be read, the question waits for
      * the next read, which the feed begins by itself.
      *
-     * @param agentId of the tenant, as far as is known here; null for whoever names none of them
+     * @param agentId of the tenant, as far as is known here; null for a caller that names none of them
      */
     ask: async (agentId: string | null): Promise<FeedNews> => {
       const most = agentId === null ? NEWS_WAITERS_UNKNOWN : NEWS_WAITERS_PER_AGENT;

@@ -48,7 +48,7 @@ export interface ControlPlaneAnswer {
    *
    * @param limit bytes, at most
    * @param nodes values and keys, at most; 10,000 unless given
-   * @throws AnswerRefusedError when it is none of the schema's form
+   * @throws AnswerRefusedError when it does not match the schema
    */
   json<T>(schema: z.ZodType<T>, limit: number, nodes?: number): Promise<T>;
   /** The body as it arrives. Must be read to its end or abandoned by `return`. */

@@ -7,7 +7,7 @@
  * next, and shipping begins again there. A fork stops the stream: sending on would only repeat it,
  * and choosing a side would rewrite history. A batch that is refused again and again, and a gap that
  * cannot be closed, stop it too, but are tried again every five minutes: the control plane may be
- * mended. A stop is told by the heartbeat (stream-report.ts), since no record would arrive.
+ * repaired. The heartbeat reports a stop (stream-report.ts), since no record would arrive.
  */
 import type { BatchReceipt, SignedBatch } from '@governance/shared/audit-batch';
 import { BATCH_LIMITS } from '@governance/shared/channel-routes';

@@ -26,7 +26,7 @@ export interface ShipperStatus {
 export interface ShipperStop {
   state: EndedState | StalledState;
   failure: SyncFailure;
-  /** The first record that does not arrive, where that is known. */
+  /** The first record that does not arrive, if known. */
   at: StreamPlace | null;
 }
 

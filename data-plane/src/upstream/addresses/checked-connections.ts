@@ -16,7 +16,7 @@ const IDLE_MS = 4_000;
 /**
  * fair-shares.ts bounds the number of connections: nothing waits here, uncounted.
  *
- * @param endMs how long requests of before may go on
+ * @param endMs how long earlier requests may continue
  */
 export function createCheckedConnections(
   addresses: Pick<AddressPolicy, 'lookup' | 'isPrivateOpen'>,

@@ -1,6 +1,6 @@
 /**
  * A modern MCP server (2026-07-28) as the gateway uses it. Such a server is stateless between
- * requests: what a legacy client tells its server once is kept here and sent with each request, and
+ * requests: what a legacy client sends its server once is kept here and sent with each request, and
  * the server's questions in results are put to the client. A request is never sent twice, unless
  * the server said that it did not process it.
  */

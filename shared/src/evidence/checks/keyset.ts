@@ -2,7 +2,7 @@
  * Which keys may have signed. With an anchor, only its keys are trusted, and those that follow from
  * them by rotation statements that both keys signed. What the package says about a trusted key can
  * shorten its life, never lengthen it. Keys that only the package names are known, so that the
- * other checks can go on, but are not anchored.
+ * other checks can continue, but are not anchored.
  */
 import type { KeyObject } from 'node:crypto';
 import { canonicalize } from '../../canonical-json.ts';

@@ -1,6 +1,6 @@
 /**
  * Runs every check over a package, member by member, in bounded memory: no member of lines is ever
- * held as a whole. A check that throws has failed, and the others go on.
+ * held as a whole. A check that throws has failed, and the others continue.
  */
 import { TooLargeError } from '../gunzip.ts';
 import { readMembers, type SourceLimits } from '../package-source.ts';
