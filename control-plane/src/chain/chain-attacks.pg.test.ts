@@ -15,32 +15,17 @@ import {
   type TestDataPlane,
 } from '../../../tests/support/a-data-plane.ts';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
-import { testDatabase } from '../../../tests/support/test-database.ts';
-import { alertProjection } from '../alerts/alert-projection.ts';
-import { createIngestService } from '../ingest/ingest-service.ts';
-import { createViolationAlerts } from '../ingest/violations.ts';
-import { createChainBreakRecorder } from './chain-breaks.ts';
-import { createChainVerifier } from './chain-verification.ts';
+import { testIngest } from '../testing/test-ingest.ts';
 import { quarantinedColumns } from './ledger-columns.ts';
 
-const test = await testDatabase();
-const { db, superuser, changes, connections } = test;
-const now = () => new Date();
-const breaks = createChainBreakRecorder({ db, now });
-const ingest = createIngestService({
-  projections: [alertProjection],
-  ingestPool: connections.ingestPool,
-  changes,
-  breaks,
-  violations: createViolationAlerts({ db, now }),
-  markForked: async (tenantId, deploymentId) => {
+const actor = { id: 'system', username: 'system', role: 'system' as const };
+const { db, ingest, superuser, test, verifier } = await testIngest({
+  onForked: async (tenantId, deploymentId) => {
     await db.inTenant({ tenantId, actor }, async (tx) =>
       tx.audit.append({ action: 'data_plane_forked', target: `data_plane/${deploymentId}` }),
     );
   },
 });
-const actor = { id: 'system', username: 'system', role: 'system' as const };
-const verifier = createChainVerifier({ db, breaks, ingest, now });
 
 let tenantId: string;
 let plane: TestDataPlane;

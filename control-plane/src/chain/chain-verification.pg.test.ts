@@ -8,27 +8,10 @@ import {
   type TestDataPlane,
 } from '../../../tests/support/a-data-plane.ts';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
-import { testDatabase } from '../../../tests/support/test-database.ts';
-import { alertProjection } from '../alerts/alert-projection.ts';
-import { createIngestService } from '../ingest/ingest-service.ts';
-import { createViolationAlerts } from '../ingest/violations.ts';
-import { createChainBreakRecorder } from './chain-breaks.ts';
-import { createChainVerifier } from './chain-verification.ts';
+import { testIngest } from '../testing/test-ingest.ts';
 import { RECEIPT_STREAM } from './verification-run.ts';
 
-const test = await testDatabase();
-const { db, superuser, changes, connections } = test;
-const now = () => new Date();
-const breaks = createChainBreakRecorder({ db, now });
-const ingest = createIngestService({
-  projections: [alertProjection],
-  ingestPool: connections.ingestPool,
-  changes,
-  breaks,
-  violations: createViolationAlerts({ db, now }),
-  markForked: async () => {},
-});
-const verifier = createChainVerifier({ db, breaks, ingest, now });
+const { db, ingest, superuser, test, verifier } = await testIngest();
 
 async function aLedger(): Promise<{ tenantId: string; plane: TestDataPlane }> {
   const scope = await aTenant(test);

@@ -1,30 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { aDataPlane, aDecision, type TestDataPlane } from '../../../tests/support/a-data-plane.ts';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
-import { testDatabase } from '../../../tests/support/test-database.ts';
-import { alertProjection } from '../alerts/alert-projection.ts';
-import { createIngestService } from '../ingest/ingest-service.ts';
-import { createViolationAlerts } from '../ingest/violations.ts';
-import { createChainBreakRecorder, LOG_STREAM } from './chain-breaks.ts';
-import { createChainVerifier } from './chain-verification.ts';
+import { testIngest } from '../testing/test-ingest.ts';
+import { LOG_STREAM } from './chain-breaks.ts';
 import { createChainWatch } from './chain-watch.ts';
 import { RECEIPT_STREAM } from './verification-run.ts';
 
 const HOUR = 60 * 60 * 1000;
-const test = await testDatabase();
-const { db, superuser, changes, connections } = test;
 let time = Date.UTC(2026, 0, 1);
 const now = () => new Date(time);
-const breaks = createChainBreakRecorder({ db, now });
-const ingest = createIngestService({
-  projections: [alertProjection],
-  ingestPool: connections.ingestPool,
-  changes,
-  breaks,
-  violations: createViolationAlerts({ db, now }),
-  markForked: async () => {},
-});
-const verifier = createChainVerifier({ db, breaks, ingest, now });
+const { breaks, db, ingest, superuser, test, verifier } = await testIngest({ now });
 
 /** As a leader of its own, with nothing remembered in memory. */
 function aLeader(limits = {}) {

@@ -11,27 +11,9 @@ import {
   type TestDataPlane,
 } from '../../../tests/support/a-data-plane.ts';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
-import { testDatabase } from '../../../tests/support/test-database.ts';
-import { alertProjection } from '../alerts/alert-projection.ts';
-import { createChainBreakRecorder } from '../chain/chain-breaks.ts';
-import { createChainVerifier } from '../chain/chain-verification.ts';
-import { createIngestService } from './ingest-service.ts';
-import { createViolationAlerts } from './violations.ts';
+import { testIngest } from '../testing/test-ingest.ts';
 
-const test = await testDatabase();
-const { db, superuser, changes, connections } = test;
-const now = () => new Date();
-const breaks = createChainBreakRecorder({ db, now });
-const forked: string[] = [];
-const ingest = createIngestService({
-  projections: [alertProjection],
-  ingestPool: connections.ingestPool,
-  changes,
-  breaks,
-  violations: createViolationAlerts({ db, now }),
-  markForked: async (_, deploymentId) => void forked.push(deploymentId),
-});
-const verifier = createChainVerifier({ db, breaks, ingest, now });
+const { changes, connections, ingest, superuser, test, verifier } = await testIngest();
 const scope = await aTenant(test);
 const { tenantId } = scope;
 

@@ -22,29 +22,15 @@ import {
   type TestDataPlane,
 } from '../../../tests/support/a-data-plane.ts';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
-import { testDatabase } from '../../../tests/support/test-database.ts';
 import { alertProjection } from '../alerts/alert-projection.ts';
 import { createAuditService } from '../audit/audit-service.ts';
-import { createChainBreakRecorder } from '../chain/chain-breaks.ts';
-import { createChainVerifier } from '../chain/chain-verification.ts';
+import { testIngest } from '../testing/test-ingest.ts';
 import { createIngestService } from './ingest-service.ts';
 import { MAX_FORK_RECORDS } from './ingest-store.ts';
 import { createViolationAlerts } from './violations.ts';
 
-const test = await testDatabase();
-const { db, superuser, changes, connections } = test;
-const now = () => new Date();
-const breaks = createChainBreakRecorder({ db, now });
-const forked: string[] = [];
-const ingest = createIngestService({
-  projections: [alertProjection],
-  ingestPool: connections.ingestPool,
-  changes,
-  breaks,
-  violations: createViolationAlerts({ db, now }),
-  markForked: async (_, deploymentId) => void forked.push(deploymentId),
-});
-const verifier = createChainVerifier({ db, breaks, ingest, now });
+const { breaks, changes, connections, db, forked, ingest, superuser, test, verifier } =
+  await testIngest();
 const audit = createAuditService({ db });
 
 async function aPlane() {
@@ -221,7 +207,7 @@ describe('a record that cannot be read or stored', () => {
       projections: [alertProjection],
       ingestPool: connections.ingestPool,
       changes,
-      violations: createViolationAlerts({ db, now }),
+      violations: createViolationAlerts({ db, now: () => new Date() }),
       markForked: async () => {},
       breaks: {
         ...breaks,
