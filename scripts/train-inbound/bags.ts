@@ -106,7 +106,7 @@ function toPassage(
   const wording: number[] = [];
   eachWording(passage.wording ?? NO_WORDING, (one) => wording.push(FEATURE_COUNT + one));
   const context: number[] = [];
-  eachContext(groups, passages, index, (one) => context.push(FEATURE_COUNT + one));
+  eachContext(groups, passage, (one) => context.push(FEATURE_COUNT + one));
   const isDecoded = passage.concepts.includes(DECODED);
   return {
     features: Int32Array.from([...concepts, ...wording, ...context]),

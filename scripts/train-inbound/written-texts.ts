@@ -22,13 +22,14 @@ export function writtenTexts(): WrittenText[] {
   const folder = join(projectRoot, 'scripts/train-inbound/written');
   return readdirSync(folder)
     .sort()
-    .flatMap((name) => {
-      const [, ...records] = `\n${readFileSync(join(folder, name), 'utf8')}`.split(HEADER);
-      return records.map((record) => ({
-        ...readRecord(record, name),
-        file: name.replace('.txt', ''),
-      }));
-    });
+    .flatMap((name) => readWritten(readFileSync(join(folder, name), 'utf8'), name));
+}
+
+/** @throws Error that names the file and the header of a malformed text */
+export function readWritten(content: string, name: string): WrittenText[] {
+  const [, ...records] = `\n${content}`.split(HEADER);
+  const file = name.replace('.txt', '');
+  return records.map((record) => ({ ...readRecord(record, name), file }));
 }
 
 function readRecord(record: string, file: string): TrainingText {

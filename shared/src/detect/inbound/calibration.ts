@@ -15,7 +15,7 @@ const MOST = 0.6;
  * What a passage's context (context.ts) is expected to add at most: a passage that lacks more is not
  * read that far.
  */
-export const MOST_OF_CONTEXT = 3;
+export const MOST_OF_CONTEXT = 5;
 
 /** @param passages of the text @param features of the passage, besides its wording */
 export function strictness(passages: number, features: number): number {

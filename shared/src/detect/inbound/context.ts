@@ -1,7 +1,7 @@
 /**
- * What a passage's words mean, and what stands around them: groups of words with similar meanings,
- * the order of the concepts, the words beside the mention of an assistant, and the words of the
- * neighbouring passages. Only passages that could be findings are read this far.
+ * What a passage's words mean together: groups of words with similar meanings, the order of the
+ * concepts, and the words beside the mention of an assistant. Only passages that could be findings
+ * are read this far. The words of neighbouring passages are left out: an attacker could choose them.
  */
 import { conceptNumber } from './concepts.ts';
 import { addFeature, beginFeatures, featureCount, features, sumFeatures } from './feature-set.ts';
@@ -12,8 +12,6 @@ import { MAX_WORDS, type Wording } from './wording.ts';
 const FEW = 64;
 /** Words whose place in the passage counts. */
 const FIRST_WORDS = 3;
-/** Words of a neighbouring passage. */
-const NEAR_WORDS = 60;
 const MAX_CONCEPTS = 22;
 const AI = conceptNumber('ai');
 const AGENT = conceptNumber('agent');
@@ -28,7 +26,6 @@ const FIRST_GROUP = 60;
 const ORDER = 31;
 const ORDER_OF_THREE = 32;
 const BESIDE_READER = 41;
-const NEAR = 21;
 
 interface ContextPassage {
   readonly concepts: readonly number[];
@@ -38,11 +35,10 @@ interface ContextPassage {
 /** @param told receives the number of each feature once, from 0, below `WORDING_COUNT` */
 export function eachContext(
   groups: WordGroups,
-  passages: readonly ContextPassage[],
-  index: number,
+  passage: ContextPassage,
   told: (feature: number) => void,
 ): void {
-  readContext(groups, passages, index);
+  readContext(groups, passage);
   for (let at = 0; at < featureCount(); at += 1) told(features[at] as number);
 }
 
@@ -50,10 +46,9 @@ export function eachContext(
 export function sumContext(
   weights: Int8Array,
   groups: WordGroups,
-  passages: readonly ContextPassage[],
-  index: number,
+  passage: ContextPassage,
 ): number {
-  readContext(groups, passages, index);
+  readContext(groups, passage);
   return sumFeatures(weights) * contextShareOf(featureCount());
 }
 
@@ -62,16 +57,12 @@ export function contextShareOf(count: number): number {
   return count <= FEW ? 1 : Math.sqrt(FEW / count);
 }
 
-function readContext(groups: WordGroups, passages: readonly ContextPassage[], index: number): void {
-  const { wording, concepts } = passages[index] as ContextPassage;
+function readContext(groups: WordGroups, { wording, concepts }: ContextPassage): void {
   beginFeatures();
   readGroups(groups, wording);
   readOrder(concepts);
   if (concepts.includes(AI) || concepts.includes(AGENT)) {
-    readStems(wording, MAX_WORDS, BESIDE_READER);
-  }
-  for (const near of [passages[index - 1], passages[index + 1]]) {
-    if (near !== undefined) readStems(near.wording, NEAR_WORDS, NEAR);
+    readStems(wording);
   }
 }
 
@@ -107,7 +98,7 @@ function readOrder(concepts: readonly number[]): void {
   }
 }
 
-function readStems({ words, from, to }: Wording, most: number, salt: number): void {
-  const end = Math.min(to, from + 2 * most);
-  for (let at = from; at < end; at += 2) addFeature(words[at + 1] as number, salt);
+function readStems({ words, from, to }: Wording): void {
+  const end = Math.min(to, from + 2 * MAX_WORDS);
+  for (let at = from; at < end; at += 2) addFeature(words[at + 1] as number, BESIDE_READER);
 }

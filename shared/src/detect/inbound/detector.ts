@@ -76,7 +76,7 @@ export function detectInjection(text: string, options: DetectionOptions = {}): D
         sumWording(wordingWeights, passage.wording) * model.wording_unit -
         strictness(passages.length, features.count);
       if (sum > -MOST_OF_CONTEXT) {
-        sum += sumContext(wordingWeights, wordGroups, passages, index) * model.wording_unit;
+        sum += sumContext(wordingWeights, wordGroups, passage) * model.wording_unit;
       }
       if (sum > worst) {
         worst = sum;
