@@ -247,7 +247,9 @@ describe('a registration', () => {
     const kept = () => core.identity.findRegistration(server.tenantId)?.feed_keys;
     server.setSigner(next);
     await restart();
-    await until(() => said.some((line) => line.includes('feed-2') && line.includes('not accepted')));
+    await until(() =>
+      said.some((line) => line.includes('feed-2') && line.includes('not accepted')),
+    );
     expect(kept()).toEqual([first.public]);
     await served();
     const time = new Date().toISOString();
