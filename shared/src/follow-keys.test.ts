@@ -190,7 +190,7 @@ describe('a revocation that was announced once', () => {
     }
     // As after a restart, with the feed's facts or without.
     expect(kids(createHistoryFollower()(kept, told).feed)).toEqual(['b']);
-    expect(kids(createHistoryFollower()(kept, undefined).feed)).toEqual([]);
+    expect(kids(createHistoryFollower()(kept, undefined).feed)).toEqual(['b']);
   });
 
   it('is bounded, and never at the cost of a valid key', () => {
@@ -201,5 +201,40 @@ describe('a revocation that was announced once', () => {
     const registered = { bundle_keys: [], feed_keys: [a.jwk] };
     follow(registered, { keys: many, rotations });
     expect(kids(follow(registered, { keys: [], rotations }).feed)).toEqual(['a', 'b']);
+  });
+
+  const others = (from: number) =>
+    Array.from({ length: 1_000 }, (_, n) => entry('feed', { ...a, kid: `k${from + n}` }, at(1)));
+
+  it('holds after thousands of other keys were called revoked, on disk and in memory', () => {
+    let kept: Parameters<typeof rememberRevocations>[0] = { bundle_keys: [], feed_keys: [a.jwk] };
+    const follow = createHistoryFollower();
+    const told = [revoked, ...[0, 1_000, 2_000].map((n) => ({ keys: others(n), rotations }))];
+    for (const history of told) {
+      expect(kids(follow({ bundle_keys: [], feed_keys: [a.jwk] }, history).feed)).toEqual(['b']);
+      kept = rememberRevocations(kept, history);
+      expect(kept.key_history?.keys.length).toBeLessThanOrEqual(1_000);
+      expect(kids(kept.feed_keys)).toEqual(['b']);
+      const statement = { keys: [entry('feed', a)], rotations };
+      expect(kids(followHistory(kept, statement).feed)).toEqual(['b']);
+    }
+  });
+
+  it('of a key that is accepted is kept although a thousand others are known', () => {
+    const registered = {
+      ...{ bundle_keys: [], feed_keys: [a.jwk] },
+      key_history: { keys: others(0), rotations },
+    };
+    const answer = {
+      tenant_id: '01890000-0000-7000-8000-000000000001',
+      deployment_id: '01890000-0000-7000-8000-000000000002',
+      ...{ bundle_keys: [], feed_keys: [a.jwk, b.jwk], key_history: revoked },
+    };
+    const registeredAgain = followRegistration({ ...answer, ...registered }, answer).answer;
+    for (const kept of [rememberRevocations(registered, revoked), registeredAgain]) {
+      expect(kids(kept.feed_keys)).toEqual(['b']);
+      expect(kept.key_history?.keys).toHaveLength(1_000);
+      expect(kept.key_history?.keys[0]).toEqual(revoked.keys[0]);
+    }
   });
 });

@@ -30,6 +30,22 @@ export function followKeys(
   history: KeyHistory,
   answered: readonly TrustedKey[],
 ): FollowedKeys {
+  const { living, revoked } = findLiving(purpose, known, history);
+  const good = [...living.values()].filter(({ kid }) => !revoked.has(kid));
+  return {
+    keys: good.map(({ kid, jwk }) => toTrustedKey(kid, jwk)),
+    untrusted: answered
+      .map(({ kid }) => kid)
+      .filter((kid) => !living.has(keyPlace({ purpose, kid })) && !revoked.has(kid)),
+  };
+}
+
+/** The known keys and those that follow, by place, and the ids that the history calls revoked. */
+function findLiving(
+  purpose: KeyPurpose & ('bundle' | 'feed'),
+  known: readonly TrustedKey[],
+  history: KeyHistory,
+) {
   const living = new Map<string, LivingKey & { kid: string }>();
   const alive = { validTo: null, revokedAt: null };
   for (const jwk of known) {
@@ -40,17 +56,9 @@ export function followKeys(
   const rotations = history.rotations.filter(({ statement }) => statement.purpose === purpose);
   followRotations(living, rotations, ({ kid, jwk }) => ({ kid, jwk, ...alive }));
   const revoked = new Set(
-    history.keys
-      .filter((key) => key.purpose === purpose && key.revoked_at !== null)
-      .map(({ kid }) => kid),
+    history.keys.filter((key) => key.purpose === purpose && isRevoked(key)).map(({ kid }) => kid),
   );
-  const good = [...living.values()].filter(({ kid }) => !revoked.has(kid));
-  return {
-    keys: good.map(({ kid, jwk }) => toTrustedKey(kid, jwk)),
-    untrusted: answered
-      .map(({ kid }) => kid)
-      .filter((kid) => !living.has(keyPlace({ purpose, kid })) && !revoked.has(kid)),
-  };
+  return { living, revoked };
 }
 
 /**
@@ -64,7 +72,7 @@ export function followRegistration(
   answer: RegistrationAnswer,
 ): { answer: RegistrationAnswer; untrusted: string[] } {
   // Once sent, a history cannot be omitted again: that would admit any key.
-  const history = keepRevocations(kept?.key_history, answer.key_history);
+  const history = joinHistories(kept?.key_history, answer.key_history);
   if (!kept || !history) return { answer, untrusted: [] };
   const follow = (purpose: 'bundle' | 'feed'): FollowedKeys => {
     const member = `${purpose}_keys` as const;
@@ -76,7 +84,8 @@ export function followRegistration(
   return {
     answer: {
       ...answer,
-      ...{ bundle_keys: bundle.keys, feed_keys: feed.keys, key_history: history },
+      ...{ bundle_keys: bundle.keys, feed_keys: feed.keys },
+      key_history: cutHistory(history, kept),
     },
     untrusted: [...bundle.untrusted, ...feed.untrusted],
   };
@@ -94,7 +103,7 @@ export function followHistory(
   told: KeyHistory | undefined,
 ): { bundle: TrustedKey[]; feed: TrustedKey[] } {
   const { bundle_keys, feed_keys, key_history } = registered;
-  const history = keepRevocations(key_history, told);
+  const history = joinHistories(key_history, told);
   if (!history) return { bundle: bundle_keys, feed: feed_keys };
   return {
     bundle: followKeys('bundle', bundle_keys, history, []).keys,
@@ -103,59 +112,91 @@ export function followHistory(
 }
 
 /**
- * A registration with the revocations that the feed has announced since, to be kept on disk: a later
- * history may lack them, and a restart forgets what was only in memory.
+ * A registration with what the feed has announced since, to be kept on disk: the keys that are
+ * accepted now, and the revocations. A later history may lack them, and a restart forgets what was
+ * only in memory. A revoked key is not kept, so that it stays out whatever else is announced.
  *
  * @param told undefined where the feed announced none
- * @returns the same object where none of them is new
+ * @returns the same object where nothing of it is new
  */
 export function rememberRevocations<T extends Registered>(
   registered: T,
   told: KeyHistory | undefined,
 ): T {
-  const { keys, rotations } = registered.key_history ?? { keys: [], rotations: [] };
-  const heard = told?.keys.filter(isRevoked) ?? [];
-  const known = new Set(keys.filter(isRevoked).map(placeOf));
-  if (heard.every((key) => known.has(placeOf(key)))) return registered;
-  const places = new Set(heard.map(placeOf));
-  const others = keys.filter((key) => !places.has(placeOf(key)));
-  const ordered = [
-    ...heard,
-    ...others.filter(isRevoked),
-    ...others.filter((key) => !isRevoked(key)),
-  ];
-  return { ...registered, key_history: { keys: ordered.slice(0, MAX_HISTORY_KEYS), rotations } };
+  const known = registered.key_history ?? { keys: [], rotations: [] };
+  const history = joinHistories(registered.key_history, told);
+  if (!history) return registered;
+  const { bundle, feed } = followHistory(registered, told);
+  const revoked = cutHistory(history, registered).keys.filter(isRevoked);
+  const before = new Set(known.keys.filter(isRevoked).map(placeOf));
+  const isKnown =
+    revoked.every((key) => before.has(placeOf(key))) &&
+    haveSameIds(bundle, registered.bundle_keys) &&
+    haveSameIds(feed, registered.feed_keys);
+  if (isKnown) return registered;
+  const places = new Set(revoked.map(placeOf));
+  const good = known.keys.filter((key) => !isRevoked(key) && !places.has(placeOf(key)));
+  const keys = [...revoked, ...good].slice(0, MAX_HISTORY_KEYS);
+  return {
+    ...{ ...registered, bundle_keys: bundle, feed_keys: feed },
+    ...((registered.key_history || keys.length > 0) && {
+      key_history: { keys, rotations: known.rotations },
+    }),
+  };
 }
 
 /** @returns followHistory that remembers every revocation it has received */
 export function createHistoryFollower(): typeof followHistory {
   let heard: KeyHistory | undefined;
   return (registered, told) => {
-    heard = keepRevocations(heard, told);
-    return followHistory(registered, heard);
+    const history = joinHistories(heard, told);
+    heard = history && cutHistory(history, registered);
+    return followHistory(registered, history);
   };
 }
 
 type HistoryKey = KeyHistory['keys'][number];
 const placeOf = ({ purpose, kid }: HistoryKey): string => keyPlace({ purpose, kid });
 const isRevoked = (key: HistoryKey): boolean => key.revoked_at !== null;
+const haveSameIds = (some: readonly TrustedKey[], others: readonly TrustedKey[]): boolean =>
+  some.length === others.length && some.every(({ kid }, i) => kid === others[i]?.kid);
 
-/** A revocation ends with no history that lacks it: the control plane's row may be damaged. */
-function keepRevocations<T extends KeyHistory | undefined>(
+/**
+ * What was told, with every revocation that is known: none ends with a history that lacks it, for
+ * the control plane's row may be damaged. Known revocations go first. What is kept of it is cut.
+ */
+function joinHistories<T extends KeyHistory | undefined>(
   known: KeyHistory | undefined,
   told: T,
 ): KeyHistory | T {
   if (!known || !told) return told ?? known ?? told;
-  const again = new Set(told.keys.filter(isRevoked).map(placeOf));
-  const kept = known.keys.filter((key) => isRevoked(key) && !again.has(placeOf(key)));
+  const kept = known.keys.filter(isRevoked);
   if (kept.length === 0) return told;
   const places = new Set(kept.map(placeOf));
   const others = told.keys.filter((key) => !places.has(placeOf(key)));
-  // Keys that are good are followed by statements: what is cut off here costs no trusted key.
-  // Revocations announced now go before remembered ones.
-  const revoked = [...others.filter(isRevoked), ...kept];
-  const good = others.filter((key) => !isRevoked(key));
-  return { ...told, keys: [...revoked, ...good].slice(0, MAX_HISTORY_KEYS) };
+  return { ...told, keys: [...kept, ...others] };
+}
+
+/**
+ * A history that can be kept. The first to stay are revocations of keys that would be accepted
+ * without them, then those that were known: no list of made-up keys displaces either. Keys that are
+ * good are followed by statements: what is cut off there costs no trusted key.
+ */
+function cutHistory(
+  history: KeyHistory,
+  { bundle_keys, feed_keys }: Pick<Registered, 'bundle_keys' | 'feed_keys'>,
+): KeyHistory {
+  if (history.keys.length <= MAX_HISTORY_KEYS) return history;
+  const needed = new Set([
+    ...findLiving('bundle', bundle_keys, history).living.keys(),
+    ...findLiving('feed', feed_keys, history).living.keys(),
+  ]);
+  const rank = (key: HistoryKey): number => {
+    if (!isRevoked(key)) return 2;
+    return needed.has(placeOf(key)) ? 0 : 1;
+  };
+  const keys = history.keys.toSorted((a, b) => rank(a) - rank(b));
+  return { ...history, keys: keys.slice(0, MAX_HISTORY_KEYS) };
 }
 
 function hasKeys(history: KeyHistory | undefined, purpose: KeyPurpose): boolean {
