@@ -124,6 +124,19 @@ async function opened(token: string, id: string, number = 1) {
 }
 
 describe('a contiguous package', () => {
+  it('is verified although its records compress to almost nothing', async () => {
+    const admin = await aTenantAdmin();
+    const one = await aPlane(admin);
+    for (let i = 0; i < 5; i++) {
+      one.writer.appendRaw(() => Buffer.alloc(512 * 1024, 'x'));
+      await one.ship();
+    }
+    const made = await exported(admin.token, LAST_HOUR);
+    expect(made).toMatchObject({ status: 'ready', failure: null });
+    const { events } = await opened(admin.token, made.id);
+    expect(events.filter((line) => line.includes('unread_record'))).toHaveLength(5);
+  });
+
   it('holds every leaf of its range, whole, up to a signed checkpoint', async () => {
     const admin = await aTenantAdmin();
     const { token } = admin;
