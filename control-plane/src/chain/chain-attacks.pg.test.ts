@@ -16,7 +16,8 @@ import {
 } from '../../../tests/support/a-data-plane.ts';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testIngest } from '../testing/test-ingest.ts';
-import { quarantinedColumns } from './ledger-columns.ts';
+import { ledgerColumns, quarantinedColumns } from './ledger-columns.ts';
+import { readAsEarlier } from './ledger-row.ts';
 
 const actor = { id: 'system', username: 'system', role: 'system' as const };
 const { db, ingest, superuser, test, verifier } = await testIngest({
@@ -236,6 +237,35 @@ describe('an attack by the database’s owner', () => {
     );
   });
 
+  it.each([
+    ['read', {}],
+    // No verifier reads it, and earlier versions stored such a record as read.
+    ['too deep for a reader', { params: deep(40) }],
+  ])('a forbidden record outside quarantine is found, one %s', async (_, more) => {
+    const { bytes } = plane.append({
+      ...{ type: 'admin_action', id: uuidv7(), timestamp: new Date().toISOString() },
+      bundle_revision: null,
+      actor: { id: 'root', username: 'root', role: 'admin', break_glass: false },
+      ...{ action: 'exception_created', target: 'exceptions/1', details: more },
+    });
+    await ingest.ingestBatch(tenantId, stream, plane.batch(6));
+    expect(await verify()).toMatchObject({ valid: true, breaks: [] });
+    const columns = ledgerColumns(readAsEarlier(bytes) ?? expect.unreachable());
+    await run(
+      `UPDATE ledger_records SET type = $2, id = $3, agent_id = $4, subject_id = $5,
+         policy_result = $6, event_time = $7 WHERE stream = $1 AND seq = 7`,
+      [
+        ...[stream, columns.type, columns.id, columns.agentId, columns.subjectId],
+        ...[columns.policyResult, columns.eventTime],
+      ],
+    );
+    await run('DELETE FROM ledger_quarantine WHERE stream = $1', [stream]);
+    expect(await verify()).toMatchObject({
+      valid: false,
+      breaks: [{ kind: 'content', seq: 7, expected: 'quarantined', actual: 'admin_action' }],
+    });
+  });
+
   it('row "hide a fork": is found by what the admin chain says of it', async () => {
     const clone = plane.clone();
     plane.append(aDecision());
@@ -250,6 +280,10 @@ describe('an attack by the database’s owner', () => {
     expect(await verify()).toMatchObject({ valid: false, breaks: [{ kind: 'fork' }] });
   });
 });
+
+function deep(levels: number): object {
+  return levels === 0 ? {} : { a: deep(levels - 1) };
+}
 
 function publicJwk({ signingKey }: TestDataPlane) {
   const { kty, crv, x } = signingKey.export({ format: 'jwk' });

@@ -4,6 +4,7 @@
  * (any one-byte edit of the table is found).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { findForbidden } from '@governance/shared/data-plane-records';
 import type { CheckName } from '@governance/shared/evidence/checks/check';
 import type { RecordRead } from '@governance/shared/evidence/checks/evidence';
 import { readRecord } from '@governance/shared/evidence/checks/read-record';
@@ -128,7 +129,7 @@ interface CheckedRow {
 
 function checkRow(
   { tenantId, stream }: RowWalk,
-  { end: before, position: positionBefore }: StreamMark,
+  { kind, end: before, position: positionBefore }: StreamMark,
   row: StoredRow,
 ): CheckedRow {
   const isHeld = row.type === QUARANTINED;
@@ -159,7 +160,10 @@ function checkRow(
   }
   const wrong = isHeld
     ? findWrongHeld(row)
-    : (unread ?? (record && findWrongColumn(tenantId, stream, row, record)));
+    : (unread ??
+      (record &&
+        (findWrongColumn(tenantId, stream, row, record) ??
+          (kind === 'admin' ? undefined : findReleased(record)))));
   if (wrong) return asBroken(contentBreak(row, wrong));
   if (row.position <= positionBefore) {
     const expected = `more than ${positionBefore}`;
@@ -196,6 +200,12 @@ function findWrongHeld(row: StoredRow): WrongColumn | undefined {
     ['prev_hash', envelope?.prev_hash ?? row.prevHash, row.prevHash],
     ...columnPairs(quarantinedColumns(row.hash), row),
   ]);
+}
+
+/** Outside quarantine, what no data plane may write would be listed as the act of its actor. */
+function findReleased(record: LedgerRecord): WrongColumn | undefined {
+  if (findForbidden(record) === undefined) return undefined;
+  return { column: 'type', expected: QUARANTINED, actual: record.type };
 }
 
 function findWrongColumn(
