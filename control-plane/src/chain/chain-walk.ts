@@ -64,6 +64,7 @@ export interface RowWalk {
 
 /** About 2 ms of work per step, so that verification does not block other requests. */
 const ROWS_A_TURN = 64;
+const BYTES_A_TURN = 256 * 1024;
 
 /**
  * Verifies the rows after a mark, and moves the mark behind them.
@@ -77,7 +78,8 @@ export async function walkRows(
   rows: readonly StoredRow[],
 ): Promise<ChainPosition[]> {
   const epochEnds: ChainPosition[] = [];
-  for (const [index, row] of rows.entries()) {
+  const turn = { rows: 0, bytes: 0 };
+  for (const row of rows) {
     const { after, broken, record, isUnread } = checkRow(walk, mark, row);
     if (mark.end && mark.end.epoch !== after.epoch) epochEnds.push(mark.end);
     mark.end = after;
@@ -89,7 +91,12 @@ export async function walkRows(
     const found = broken ?? (record ? null : await checkHeld(walk, mark, row));
     if (found) walk.onBreak(found);
     else if (record) walk.onRecord(record);
-    if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await nextTurn();
+    turn.rows += 1;
+    turn.bytes += row.bytes.byteLength;
+    if (turn.rows >= ROWS_A_TURN || turn.bytes >= BYTES_A_TURN) {
+      Object.assign(turn, { rows: 0, bytes: 0 });
+      await nextTurn();
+    }
   }
   return epochEnds;
 }
