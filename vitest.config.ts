@@ -8,6 +8,7 @@ const APART = [
   'control-plane/src/auth/auth-routes.pg.test.ts',
   'control-plane/src/data-protection/data-protection-routes.pg.test.ts',
   'data-plane/src/ledger/ledger-power.test.ts',
+  'tests/unread-boundaries.pg.test.ts',
 ];
 const NEVER = [...configDefaults.exclude, '**/dist/**'];
 

@@ -26,6 +26,7 @@ import {
 import { createEvidenceReader, exportEvidence } from './support/evidence-reader.ts';
 import { connectSdk } from './support/sdk-client.ts';
 import { builtService, type ServiceProcess, startService } from './support/service-process.ts';
+import { STORED_COLUMNS } from './support/stored-columns.ts';
 import { testDatabase } from './support/test-database.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
@@ -141,8 +142,8 @@ const packageNow = () =>
 
 /** Every row of one moment, as a backup of the database has it while the service runs. */
 async function backup(): Promise<() => Promise<void>> {
-  const { rows } = await superuser.query<{ name: string }>(
-    `SELECT c.relname AS name FROM pg_class c
+  const { rows } = await superuser.query<{ name: string; columns: string }>(
+    `SELECT c.relname AS name, ${STORED_COLUMNS} AS columns FROM pg_class c
      WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = 'public'::regnamespace`,
   );
   const dump = await superuser.connect();
@@ -159,10 +160,10 @@ async function backup(): Promise<() => Promise<void>> {
       await client.query('BEGIN');
       // Neither order nor triggers matter: the rows belong together.
       await client.query('SET LOCAL session_replication_role = replica');
-      for (const { name } of rows) {
+      for (const { name, columns } of rows) {
         await client.query(`DELETE FROM ${name}`);
         await client.query(
-          `INSERT INTO ${name} OVERRIDING SYSTEM VALUE SELECT * FROM kept.${name}`,
+          `INSERT INTO ${name} (${columns}) OVERRIDING SYSTEM VALUE SELECT ${columns} FROM kept.${name}`,
         );
       }
       await client.query('COMMIT');

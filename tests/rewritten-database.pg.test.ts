@@ -21,6 +21,7 @@ import {
 } from '../verifier/testing/second-opinion.ts';
 import { aDecision, createWriter, type TestDataPlane } from './support/a-data-plane.ts';
 import { aRegistration } from './support/a-registration.ts';
+import { STORED_COLUMNS } from './support/stored-columns.ts';
 import { testControlPlane } from './support/test-control-plane.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -165,7 +166,7 @@ async function watched(): Promise<string> {
 /** Every row of the tenant, as a backup has it. */
 async function backup(): Promise<() => Promise<void>> {
   const tables = await sql(
-    `SELECT c.relname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+    `SELECT c.relname AS name, ${STORED_COLUMNS} AS columns FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
      WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = 'public'::regnamespace
        AND a.attname = 'tenant_id'`,
     [],
@@ -185,9 +186,9 @@ async function backup(): Promise<() => Promise<void>> {
       await client.query('BEGIN');
       // Neither order nor triggers matter: the rows belong together.
       await client.query('SET LOCAL session_replication_role = replica');
-      for (const { name } of tables) {
+      for (const { name, columns } of tables) {
         await client.query(`DELETE FROM ${name} WHERE tenant_id = $1`, [tenantId]);
-        await client.query(`INSERT INTO ${name} SELECT * FROM ${copy(name)}`);
+        await client.query(`INSERT INTO ${name} (${columns}) SELECT ${columns} FROM ${copy(name)}`);
       }
       await client.query('COMMIT');
     } finally {
