@@ -66,13 +66,10 @@ afterAll(async () => {
 
 const anAgent = (name: string) => registerAgent(admin, name, roleId);
 
-/** One client's work: it connects, calls the tools, and goes. @returns how each call ended */
-async function work(
-  which: 0 | 1,
-  agent: RegisteredAgent,
-  era: 'legacy' | 'modern',
-  tools: string[],
-) {
+type Era = 'legacy' | 'modern';
+
+/** A client of one of the data planes; who uses it closes it. */
+async function connect(which: 0 | 1, agent: RegisteredAgent, era: Era): Promise<Client> {
   const headers = { authorization: basicOf(agent), 'x-requester-id': `user-of-${agent.id}` };
   const url = new URL(`${planes[which]?.url}/mcp/v1`);
   const isModern = era === 'modern';
@@ -84,9 +81,15 @@ async function work(
     ? new ModernTransport(url, { requestInit })
     : new StreamableHTTPClientTransport(url, { requestInit });
   await client.connect(transport as never);
+  return client as Client;
+}
+
+/** One client's work: it connects, calls the tools, and goes. @returns how each call ended */
+async function work(which: 0 | 1, agent: RegisteredAgent, era: Era, tools: string[]) {
+  const client = await connect(which, agent, era);
   const ended: unknown[] = [];
   for (const name of tools) {
-    const call = (client as Client).callTool({ name: `up__${name}`, arguments: {} });
+    const call = client.callTool({ name: `up__${name}`, arguments: {} });
     ended.push(
       await call.then(
         () => 'ok',
@@ -98,13 +101,17 @@ async function work(
   return ended;
 }
 
-/** Until the data planes know the agent: its first calls are refused otherwise. */
-const firstWork = (
-  which: 0 | 1,
-  agent: RegisteredAgent,
-  era: 'legacy' | 'modern',
-  tools: string[],
-) => vi.waitFor(() => work(which, agent, era, tools), { timeout: 20_000, interval: 200 });
+/** Until the data plane knows the agent, and then its role: they may come one after the other. */
+const untilKnown = (which: 0 | 1, agent: RegisteredAgent) =>
+  vi.waitFor(
+    async () => {
+      const client = await connect(which, agent, 'modern');
+      const { tools } = await client.listTools();
+      await client.close();
+      expect(tools.map(({ name }) => name)).toEqual(['up__read_thing']);
+    },
+    { timeout: 20_000, interval: 200 },
+  );
 
 interface Session {
   id: string;
@@ -125,11 +132,9 @@ const alertsOf = async ({ id }: RegisteredAgent, type: string) => {
 
 it('is one session over both data planes for a client that sends no session id', async () => {
   const agent = await anAgent('modern worker');
-  expect(await firstWork(0, agent, 'modern', ['read_thing', 'write_thing'])).toEqual([
-    'ok',
-    -32003,
-  ]);
-  expect(await firstWork(1, agent, 'modern', ['read_thing'])).toEqual(['ok']);
+  for (const which of [0, 1] as const) await untilKnown(which, agent);
+  expect(await work(0, agent, 'modern', ['read_thing', 'write_thing'])).toEqual(['ok', -32003]);
+  expect(await work(1, agent, 'modern', ['read_thing'])).toEqual(['ok']);
   await vi.waitFor(
     async () =>
       expect((await sessionsOf(agent)).sessions).toMatchObject([
@@ -156,7 +161,8 @@ it('is one session over both data planes for a client that sends no session id',
 
 it('reports reversed behaviour in a new session at another data plane, and many sessions', async () => {
   const agent = await anAgent('legacy worker');
-  expect(await firstWork(0, agent, 'legacy', ['write_thing'])).toEqual([-32003]);
+  await untilKnown(0, agent);
+  expect(await work(0, agent, 'legacy', ['write_thing'])).toEqual([-32003]);
   const writer = await registerRole(admin, 'writer', 'up:write');
   await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: writer });
   await vi.waitFor(
