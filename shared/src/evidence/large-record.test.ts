@@ -6,6 +6,7 @@ import {
   hashOfLargeRecord,
   LargeRecord,
   MAX_SHOWN_BYTES,
+  stepsOfLargeRecord,
 } from './large-record.ts';
 
 it('a record described by its size and the end of its hash has the same hash, at any size', () => {
@@ -49,4 +50,11 @@ it('a rest in another writing is refused', () => {
   const { large_record } = describeLargeRecord(Buffer.alloc(MAX_SHOWN_BYTES + 1));
   const rest = `${large_record.rest}\n`;
   expect(() => hashOfLargeRecord({ large_record: { ...large_record, rest } })).toThrow(RangeError);
+});
+
+it('a large record is described in steps, so that a server can answer between them', () => {
+  const bytes = Buffer.alloc(8 * MAX_SHOWN_BYTES, 'step');
+  const steps = [...stepsOfLargeRecord(bytes)];
+  expect(steps.length).toBeGreaterThanOrEqual(7);
+  expect(hashOfLargeRecord(describeLargeRecord(bytes))).toBe(recordHash(bytes));
 });

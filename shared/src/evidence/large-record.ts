@@ -14,6 +14,8 @@ export const MAX_SHOWN_BYTES = 2 * MAX_RECORD_BYTES;
 const BLOCK = 64;
 /** Where the length begins in the last block. */
 const LENGTH_AT = BLOCK - 8;
+/** Hashed in one step. */
+const STEP_BYTES = 512 * 1024;
 
 /** A line of events.ndjson, and the record of a boundary. */
 export const LargeRecord = z.strictObject({
@@ -35,11 +37,29 @@ export type LargeRecord = z.infer<typeof LargeRecord>;
  * @throws RangeError for fewer
  */
 export function describeLargeRecord(bytes: Uint8Array): LargeRecord {
+  const steps = stepsOfLargeRecord(bytes);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/**
+ * The same in steps of some 20 ms each, between which a server can answer others.
+ *
+ * @returns what `describeLargeRecord` returns
+ * @throws RangeError as it does
+ */
+export function* stepsOfLargeRecord(bytes: Uint8Array): Generator<undefined, LargeRecord> {
   const size = bytes.byteLength;
   if (size <= MAX_SHOWN_BYTES) throw new RangeError('such a record is shown whole');
   const hashed = Buffer.concat([Buffer.alloc(1), bytes]);
   const whole = hashed.length - (hashed.length % BLOCK);
-  const state = compress(INITIAL, hashed.subarray(0, whole));
+  let state: Uint32Array = INITIAL;
+  for (let at = 0; at < whole; at += STEP_BYTES) {
+    if (at > 0) yield;
+    state = compress(state, hashed.subarray(at, Math.min(at + STEP_BYTES, whole)));
+  }
   const rest = hashed.subarray(whole).toString('base64');
   return { large_record: { size, state: toHex(state), rest } };
 }

@@ -1,7 +1,12 @@
 /** The content of a volume, read in its tenant's transaction. */
+import { setImmediate } from 'node:timers/promises';
 import { unpackArchive } from '@governance/shared/bundle-archive';
 import { canonicalize } from '@governance/shared/canonical-json';
-import { describeLargeRecord, MAX_SHOWN_BYTES } from '@governance/shared/evidence/large-record';
+import {
+  type LargeRecord,
+  MAX_SHOWN_BYTES,
+  stepsOfLargeRecord,
+} from '@governance/shared/evidence/large-record';
 import { RECORD_JSON } from '@governance/shared/ledger-record';
 import { MAX_KEY_LENGTH } from '@governance/shared/strict-json';
 import { readSignedMembers } from '../../bundles/bundle-content.ts';
@@ -100,7 +105,7 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
           ON r.tenant_id = b.tenant_id AND r.stream = b.stream AND r.epoch = b.epoch
           AND r.seq BETWEEN b.first_seq AND b.last_seq
         WHERE b.tenant_id = ${tenantId}::uuid AND b.leaf_index = ${leaf} ORDER BY r.seq`;
-      return rows.map(toPackaged);
+      return await inTurn(rows);
     },
 
     /** In the order of `places`. */
@@ -114,7 +119,7 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
         JOIN ledger_records r ON r.tenant_id = ${tenantId}::uuid AND r.stream = place.stream
           AND r.epoch = place.epoch AND r.seq = place.seq
         ORDER BY place.n`;
-      return rows.map(toPackaged);
+      return await inTurn(rows);
     },
 
     /** The hashes of a batch's records, in order. */
@@ -137,7 +142,7 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
         FROM ledger_records WHERE tenant_id = ${tenantId}::uuid AND stream = ${stream}::uuid
           AND (epoch, seq) < (${place.epoch}::int, ${place.seq}::bigint)
         ORDER BY epoch DESC, seq DESC LIMIT 1`;
-      return row && toPackaged(row);
+      return row && (await toPackaged(row));
     },
 
     /** Where streams begin in a range of leaves, if the record just before is a quarantined one. */
@@ -209,9 +214,16 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
   };
 }
 
-function toPackaged({ seq, subject_id, prev_hash, bytes, ...row }: RawRecord): PackagedRecord {
-  const line = readLine(row.type, Buffer.from(bytes));
-  return { ...row, ...line, seq: Number(seq), subjectId: subject_id, prevHash: prev_hash };
+async function inTurn(rows: readonly RawRecord[]): Promise<PackagedRecord[]> {
+  const records: PackagedRecord[] = [];
+  for (const row of rows) records.push(await toPackaged(row));
+  return records;
+}
+
+async function toPackaged(row: RawRecord): Promise<PackagedRecord> {
+  const { seq, subject_id, prev_hash, bytes, ...rest } = row;
+  const line = await readLine(row.type, Buffer.from(bytes));
+  return { ...rest, ...line, seq: Number(seq), subjectId: subject_id, prevHash: prev_hash };
 }
 
 /**
@@ -234,10 +246,14 @@ export function mayBeUnreadable(lines: string): boolean {
 }
 
 /**
- * Verbatim; unreadable bytes as base64, and by their hash where a line cannot hold them. What was quarantined because an earlier version could not
- * read it counts by its content: readers look for the bundle that it names.
+ * Verbatim; unreadable bytes as base64, and by their hash where a line cannot hold them. What was
+ * quarantined because an earlier version could not read it counts by its content: readers look for
+ * the bundle that it names.
  */
-function readLine(type: string, bytes: Buffer): Pick<PackagedRecord, 'type' | 'text'> {
+async function readLine(
+  type: string,
+  bytes: Buffer,
+): Promise<Pick<PackagedRecord, 'type' | 'text'>> {
   if (type !== QUARANTINED) {
     const text = bytes.toString('utf8');
     if (!mayBeUnreadable(text)) return { type, text };
@@ -246,7 +262,17 @@ function readLine(type: string, bytes: Buffer): Pick<PackagedRecord, 'type' | 't
   if (record) return { type: record.type, text: bytes.toString('utf8') };
   const shown =
     bytes.length > MAX_SHOWN_BYTES
-      ? describeLargeRecord(bytes)
+      ? await describe(bytes)
       : { unread_record: bytes.toString('base64') };
   return { type: QUARANTINED, text: canonicalize(shown) };
+}
+
+/** Requests are answered while the hash of a large record is computed. */
+async function describe(bytes: Buffer): Promise<LargeRecord> {
+  const steps = stepsOfLargeRecord(bytes);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await setImmediate();
+  }
 }
