@@ -6,7 +6,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { adminApi } from './support/admin-api.ts';
-import { builtService, type ServiceProcess, startService } from './support/service-process.ts';
+import {
+  builtService,
+  freePort,
+  type ServiceProcess,
+  startService,
+} from './support/service-process.ts';
 import { testDatabase } from './support/test-database.ts';
 
 const run = promisify(execFile);
@@ -38,9 +43,10 @@ it('has management and no gateway, and says how to add a data plane', async () =
 
 it('is a command line of the data plane, too', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'governance-cli-'));
+  const port = String(await freePort());
   const command = async (...args: string[]) => {
     const script = join(await builtService(), 'service.js');
-    const env = { PATH: process.env.PATH, SERVICE_DATA_DIR: folder };
+    const env = { PATH: process.env.PATH, SERVICE_DATA_DIR: folder, SERVICE_PORT: port };
     return (await run(process.execPath, [script, ...args], { env })).stdout;
   };
   try {
