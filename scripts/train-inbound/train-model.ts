@@ -32,7 +32,7 @@ export const WRITTEN: Training = {
   leftOut: 0.3,
 };
 /** One generated text in so many is among the written ones. */
-const FEW_OF = 50;
+const FEW_OF = 20;
 const UNIT = 1 / 1000;
 const WORDING_UNIT = 1 / 180;
 

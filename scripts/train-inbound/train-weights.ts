@@ -114,11 +114,15 @@ export function sumOf({ bias, weights }: Weights, passage: Passage): number {
   return bias + concepts + wording * share + around * contextShare;
 }
 
-/** The mean of two models is a model: what both learned stays, what only one did counts half. */
-export function meanOf(one: Weights, other: Weights): Weights {
+/** The written model's share of the mean: most of what decides, since it generalises better. */
+const WRITTEN_SHARE = 0.7;
+
+/** The weighted mean of two linear models is one: what both learned stays, the rest counts in part. */
+export function meanOf(generated: Weights, written: Weights): Weights {
+  const between = (one: number, other: number) => one + (other - one) * WRITTEN_SHARE;
   return {
-    bias: (one.bias + other.bias) / 2,
-    weights: one.weights.map((weight, at) => (weight + (other.weights[at] as number)) / 2),
+    bias: between(generated.bias, written.bias),
+    weights: generated.weights.map((weight, at) => between(weight, written.weights[at] as number)),
   };
 }
 

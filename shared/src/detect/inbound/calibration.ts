@@ -7,9 +7,9 @@
 const WORDING_ALONE = 1;
 /** The number of passages from which each doubling raises the requirement. */
 const FEW = 8;
-const EACH_DOUBLING = 0.15;
+const EACH_DOUBLING = 0.3;
 /** The upper limit: an attack hidden in a long text gains at most this much. */
-const MOST = 0.6;
+const MOST = 1.5;
 
 /**
  * What a passage's context (context.ts) is expected to add at most: a passage that lacks more is not
