@@ -32,8 +32,13 @@ it('or behind an earlier one, where the next is too far', () => {
   expect(cutLeaves(weigh([...calls(3), admin, ...calls(47), admin]), 52)).toEqual([4, 52]);
 });
 
-it('the last volume ends behind one, too, where the log goes on', () => {
-  expect(cutLeaves(weigh([...calls(10), admin, ...calls(60)]), 20)).toEqual([11, 20]);
+it('the last volume ends behind one, too, where another follows too far away', () => {
+  expect(cutLeaves(weigh([...calls(10), admin, ...calls(60), admin]), 20)).toEqual([11, 20]);
+});
+
+it('calls that came in during the export are no reason for another volume', () => {
+  expect(cutLeaves(weigh([...calls(5), admin, ...calls(2)]), 7)).toEqual([7]);
+  expect(cutLeaves(weigh([...calls(10), admin, ...calls(60)]), 20)).toEqual([20]);
 });
 
 it('or where it is full, where there is none: it does not grow beyond what verifiers take', () => {

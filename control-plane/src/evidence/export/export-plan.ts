@@ -200,8 +200,8 @@ function cutSelected(weights: readonly Weight[]): number[] {
  * Cuts leaves into volumes. A call may be stored some seconds before its approval, since the admin
  * chain's batches are signed periodically; the next leaf of the admin chain after a call contains
  * everything that was approved before it. So a volume ends after such a leaf: the next one or, if
- * that is too far, the last one in it. Only a volume that contains none, and whose next one is too
- * far, is cut elsewhere.
+ * that is too far, the last one in it. A volume that contains none, or after which none is known, is
+ * not cut for their sake: while agents call, the log's newest leaves have no approvals behind them.
  *
  * @param weights of the leaves of a range, and of some after it that may contain approvals
  * @param end of the range
@@ -209,9 +209,11 @@ function cutSelected(weights: readonly Weight[]): number[] {
  */
 export function cutLeaves(weights: readonly Weight[], end: number): number[] {
   const ends: number[] = [];
+  const lastAdmin = weights.findLastIndex(({ isAdmin }) => isAdmin);
   for (let at = 0; at < weights.length && (weights[at] as Weight).leaf < end; ) {
     const full = fill(weights, at, end);
-    at = findAdminBehind(weights, at, full) ?? findAdminBefore(weights, at, full) ?? full;
+    const before = full > lastAdmin ? undefined : findAdminBefore(weights, at, full);
+    at = findAdminBehind(weights, at, full) ?? before ?? full;
     ends.push((weights[at - 1] as Weight).leaf + 1);
   }
   return bounded(ends);
@@ -251,8 +253,6 @@ function findAdminBefore(
   from: number,
   full: number,
 ): number | undefined {
-  // At the log's end nothing follows that could have approved anything.
-  if (full === weights.length) return undefined;
   for (let at = full; at > from; at--) if (weights[at - 1]?.isAdmin) return at;
   return undefined;
 }
