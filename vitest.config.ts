@@ -34,9 +34,6 @@ const every = {
   // For a machine that does other things too: what must be quick says so itself.
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  // CI's machine is anybody's: what fails there fails three times, seconds apart, and the report
-  // names what was tried again. Elsewhere each failure counts.
-  retry: process.env.CI === undefined ? 0 : { count: 2, delay: 3_000 },
   pool: 'forks' as const,
   maxWorkers: 2,
 };
