@@ -107,6 +107,19 @@ export function parseStrictJson(input: string | Uint8Array, options: StrictJsonO
   return value;
 }
 
+/**
+ * Bounds what a parser of any kind would make of a text, in one pass that makes nothing itself.
+ * Whether the text is JSON is left to the parser.
+ *
+ * @throws StrictJsonError when the text nests too deeply, or has too many values and keys
+ */
+export function checkJsonBounds(
+  text: string,
+  bounds: Pick<StrictJsonOptions, 'maxDepth' | 'maxNodes'>,
+): void {
+  scan(text, { ...bounds, numbers: 'any' });
+}
+
 function decode(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw new StrictJsonError('utf8');
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');

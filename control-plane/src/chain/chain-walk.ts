@@ -78,7 +78,8 @@ export async function walkRows(
   rows: readonly StoredRow[],
 ): Promise<ChainPosition[]> {
   const epochEnds: ChainPosition[] = [];
-  const turn = { rows: 0, bytes: 0 };
+  let rowsOfTurn = 0;
+  let bytesOfTurn = 0;
   for (const row of rows) {
     const { after, broken, record, isUnread } = checkRow(walk, mark, row);
     if (mark.end && mark.end.epoch !== after.epoch) epochEnds.push(mark.end);
@@ -91,11 +92,12 @@ export async function walkRows(
     const found = broken ?? (record ? null : await checkHeld(walk, mark, row));
     if (found) walk.onBreak(found);
     else if (record) walk.onRecord(record);
-    turn.rows += 1;
-    turn.bytes += row.bytes.byteLength;
-    if (turn.rows >= ROWS_A_TURN || turn.bytes >= BYTES_A_TURN) {
-      Object.assign(turn, { rows: 0, bytes: 0 });
+    rowsOfTurn += 1;
+    bytesOfTurn += row.bytes.byteLength;
+    if (rowsOfTurn >= ROWS_A_TURN || bytesOfTurn >= BYTES_A_TURN) {
       await nextTurn();
+      rowsOfTurn = 0;
+      bytesOfTurn = 0;
     }
   }
   return epochEnds;

@@ -6,6 +6,7 @@ import {
   MAX_RECORD_BYTES,
   parseRecord,
 } from '@governance/shared/ledger-record';
+import { checkJsonBounds } from '@governance/shared/strict-json';
 
 /** A row of ledger_records, as it is listed and streamed. */
 export interface LedgerRow {
@@ -75,9 +76,8 @@ export interface QuarantineTrial {
 /** Of what earlier versions stored: they wrote alerts into the admin chain that are as large. */
 const MAX_STORED_BYTES = 16 * 1024 * 1024;
 
-/** Of the same: values and keys, as strict JSON counts them, and nesting. They bound the work. */
-const MAX_STORED_NODES = 2_000_000;
-const MAX_STORED_DEPTH = 10_000;
+/** Of the same: nesting, and values and keys. */
+const STORED_BOUNDS = { maxDepth: 10_000, maxNodes: 2_000_000 };
 
 /**
  * A record as earlier versions read it: much deeper, and with any keys. No verifier reads it.
@@ -85,42 +85,16 @@ const MAX_STORED_DEPTH = 10_000;
  * @returns undefined where they could not read it either
  */
 export function readAsEarlier(bytes: Uint8Array): LedgerRecord | undefined {
-  if (bytes.byteLength > MAX_STORED_BYTES || !isUtf8(bytes) || hasTooMuch(bytes)) return undefined;
+  if (bytes.byteLength > MAX_STORED_BYTES || !isUtf8(bytes)) return undefined;
   try {
     const text = Buffer.from(bytes).toString('utf8');
+    checkJsonBounds(text, STORED_BOUNDS);
     const value: unknown = JSON.parse(text);
     // A text with two readings is not its value's canonical one.
     return isCanonicalText(text, value) ? checkRecord(value) : undefined;
   } catch {
     return undefined;
   }
-}
-
-const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
-const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
-
-/** One pass over the bytes, before anything is made of them; of other texts than JSON it says nothing. */
-function hasTooMuch(bytes: Uint8Array): boolean {
-  let nodes = 0;
-  let depth = 0;
-  let isInString = false;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (isInString) {
-      if (byte === BACKSLASH) at++;
-      else if (byte === QUOTE) isInString = false;
-      continue;
-    }
-    if (byte === QUOTE) isInString = true;
-    else if (byte === COMMA || byte === COLON) nodes++;
-    else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth--;
-    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
-      nodes++;
-      depth++;
-    }
-    if (nodes > MAX_STORED_NODES || depth > MAX_STORED_DEPTH) return true;
-  }
-  return false;
 }
 
 /** @returns undefined when the bytes are not a record of the schema (a tampered row) */
