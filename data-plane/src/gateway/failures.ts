@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { type Answer, isRefusal } from '../enforcement/answer.ts';
 import type { Caller, Deny } from '../enforcement/calls.ts';
@@ -10,7 +11,8 @@ import {
   unauthorized,
 } from '../enforcement/refusals.ts';
 import { UpstreamFailure } from '../upstream/upstream.ts';
-import { GatewayError } from './json-rpc.ts';
+import { sendError } from './answer.ts';
+import { GatewayError, parseBody, readMessage } from './json-rpc.ts';
 import { isKnownMethod, routeRefused } from './router.ts';
 
 /** The error that a client sees for a request that threw; internals go to the log only. */
@@ -61,4 +63,26 @@ export async function answerIneligible(
     await enforcer.call(caller, ask, destination);
   }
   return ineligibleError(ineligible);
+}
+
+/**
+ * Answers a caller of whom only the token is known, since this data plane denies all calls and
+ * receives no facts about agents any more: nothing is done, and there is no agent to record it for.
+ *
+ * @param maxNodes values and keys of a message, at most
+ */
+export function answerDenied(
+  denial: Deny,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  maxNodes: number,
+): void {
+  if (request.method !== 'POST') throw ineligibleError(denial, 403);
+  const message = readMessage(parseBody(request.body, maxNodes));
+  if (message.kind === 'notification' || message.kind === 'response') {
+    reply.code(202).send();
+    return;
+  }
+  const error = ineligibleError(denial);
+  sendError(reply, error.status, message.id, error);
 }

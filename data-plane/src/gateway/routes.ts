@@ -8,6 +8,7 @@ import { MODERN_REVISION } from '../upstream/era.ts';
 import { isObject } from '../upstream/message.ts';
 import { type ArrivalDeps, checkOrigin, enter } from './arrival.ts';
 import { readCallerBodies } from './caller-bodies.ts';
+import { answerDenied } from './failures.ts';
 import { createErrorHandler, type HttpErrorDeps } from './http-errors.ts';
 import { GatewayError, parseBody } from './json-rpc.ts';
 import type { createLegacyHandler } from './legacy/handler.ts';
@@ -54,7 +55,7 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
         handle: (caller: Caller, request: FastifyRequest, reply: FastifyReply) => unknown,
       ) => {
         const handler: RouteHandlerMethod = async (request, reply) => {
-          if (request.denied) deps.legacy.deny(request.denied, request, reply);
+          if (request.denied) answerDenied(request.denied, request, reply, deps.bodyNodes);
           else await handle(callerOf(request), request, reply);
           return reply;
         };

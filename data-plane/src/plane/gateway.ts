@@ -19,6 +19,7 @@ import { ClientPeer } from '../gateway/legacy/client-peer.ts';
 import { createLegacyHandler } from '../gateway/legacy/handler.ts';
 import { createRequestHandler } from '../gateway/legacy/requests.ts';
 import { createSessionReads } from '../gateway/legacy/session-reads.ts';
+import { createSessionStreams } from '../gateway/legacy/session-streams.ts';
 import { createLegacySessions, type SessionOwner } from '../gateway/legacy/sessions.ts';
 import { createListCursors } from '../gateway/list-cursors.ts';
 import type { ListNotes } from '../gateway/list-notes.ts';
@@ -111,7 +112,7 @@ export function createGateway(deps: {
   const peerDeps = { enforcer, elapsed, timeoutMs, onClose: pool.endPeer };
   const legacy = createLegacyHandler({
     ...shared,
-    messageNodes: config.messageNodes,
+    streams: createSessionStreams(shared),
     requests: createRequestHandler({
       ...shared,
       reads,

@@ -6,32 +6,26 @@
 
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RulesProvider } from '../../contracts.ts';
-import type { Caller, Deny } from '../../enforcement/calls.ts';
-import type { Enforcer } from '../../enforcement/enforcer.ts';
+import type { Caller } from '../../enforcement/calls.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import type { UpstreamPool } from '../../upstream/sessions/pool.ts';
-import type { UpstreamNotification, UpstreamSession } from '../../upstream/upstream.ts';
-import { type Accepts, PostAnswer, parseAccept, requireAccept, sendError } from '../answer.ts';
-import { KEEP_ALIVE, streamHeaders } from '../event-stream.ts';
+import type { UpstreamSession } from '../../upstream/upstream.ts';
+import { PostAnswer, parseAccept, requireAccept, sendError } from '../answer.ts';
 import { ineligibleError } from '../failures.ts';
-import { createHearing } from '../hearing.ts';
 import {
   type ClientMessage,
   errorText,
   GatewayError,
-  notificationText,
-  parseBody,
   type RpcId,
   readMessage,
 } from '../json-rpc.ts';
-import { ASSUMED_REVISION, isLegacyRevision, type LegacyRevision } from '../revisions.ts';
+import type { LegacyRevision } from '../revisions.ts';
 import type { Router } from '../router.ts';
-import { unifiedNotification } from '../unified.ts';
 import { TOO_MUCH_UNREAD, type UnreadAnswers } from '../unread-answers.ts';
+import { findSession, inSession, requireSession, revisionOf } from './request-session.ts';
 import type { RequestAnswer, RequestHandler, RequestScene } from './requests.ts';
-import { isWanted, requireSession } from './session-reads.ts';
-import type { LegacySession, LegacySessions } from './sessions.ts';
+import type { SessionStreams } from './session-streams.ts';
+import type { LegacySessions } from './sessions.ts';
 
 const MAX_BATCH = 50;
 
@@ -39,18 +33,14 @@ const MAX_BATCH = 50;
 export function createLegacyHandler(deps: {
   requests: RequestHandler;
   sessions: LegacySessions;
-  enforcer: Pick<Enforcer, 'listen'>;
+  streams: SessionStreams;
   router: Pick<Router, 'checkPath'>;
-  door: Door;
-  rules: RulesProvider;
-  pool: Pick<UpstreamPool, 'listen' | 'notifyPeer'>;
+  door: Pick<Door, 'findIneligibility'>;
+  pool: Pick<UpstreamPool, 'notifyPeer'>;
   /** The agent's session with the server of the path, if that server exists. */
   findSession(caller: Caller): UpstreamSession | undefined;
   unread: Pick<UnreadAnswers, 'outletOf'>;
   messageBytes: number;
-  /** Values and keys of a message, at most. */
-  messageNodes: number;
-  keepAliveMs: number;
   /** Puts WWW-Authenticate on an answer. */
   challenge(reply: FastifyReply, caller: Caller, scheme: 'basic' | 'bearer'): void;
 }) {
@@ -65,10 +55,11 @@ export function createLegacyHandler(deps: {
     const ineligible = deps.door.findIneligibility(caller);
     // An agent that may not act does not even learn which servers exist.
     if (ineligible === undefined) deps.router.checkPath(caller);
-    const session = findSession(caller, request);
+    const session = findSession(deps.sessions, caller, request);
     const revision = revisionOf(request, session);
     const log = session?.log ?? null;
-    const answer = new PostAnswer(reply, accepts, deps.messageBytes, log, outletOf(caller));
+    const outlet = deps.unread.outletOf(caller.key);
+    const answer = new PostAnswer(reply, accepts, deps.messageBytes, log, outlet);
     const scene: RequestScene = {
       caller: inSession(caller, session),
       ineligible,
@@ -82,7 +73,12 @@ export function createLegacyHandler(deps: {
       },
     };
     if (Array.isArray(body)) {
-      await postBatch(body, revision, scene, answer, reply, accepts);
+      const messages = readBatch(body, revision);
+      const { status, text, challenge } = await answerBatch(messages, scene);
+      if (challenge) deps.challenge(reply, caller, challenge);
+      const ids = messages.flatMap((one) => (one.kind === 'request' ? [one.id] : []));
+      if (text === null && (ids.length === 0 || !accepts.events)) reply.code(202).send();
+      else answer.end(status, text, () => `[${ids.map(unsentText).join(',')}]`);
       return;
     }
     const message = readMessage(body);
@@ -102,25 +98,11 @@ export function createLegacyHandler(deps: {
     answer.end(result.status, result.text, () => unsentText(message.id));
   }
 
-  /** Only revision 2025-03-26 has batches; each message is judged separately. */
-  async function postBatch(
-    body: unknown[],
-    revision: LegacyRevision,
+  /** Judges each message of a batch separately; a 401 to one is the status of all. */
+  async function answerBatch(
+    messages: readonly ClientMessage[],
     scene: RequestScene,
-    answer: PostAnswer,
-    reply: FastifyReply,
-    accepts: Accepts,
-  ): Promise<void> {
-    if (revision !== '2025-03-26') {
-      throw new GatewayError(400, `MCP ${revision} has no batches: send one message a request.`);
-    }
-    if (body.length === 0 || body.length > MAX_BATCH) {
-      throw new GatewayError(400, `A batch has 1 to ${MAX_BATCH} messages.`);
-    }
-    const messages = body.map(readMessage);
-    if (messages.some((message) => 'method' in message && message.method === 'initialize')) {
-      throw new GatewayError(400, 'initialize must not be part of a batch.');
-    }
+  ): Promise<RequestAnswer> {
     const answers = await Promise.all(
       messages.map((message): Promise<RequestAnswer> | RequestAnswer => {
         if (message.kind === 'request') return deps.requests.answer(message, scene);
@@ -133,17 +115,9 @@ export function createLegacyHandler(deps: {
       }),
     );
     const refused = answers.find((one) => one.status === 401);
-    if (refused?.challenge) deps.challenge(reply, scene.caller, refused.challenge);
     const texts = answers.flatMap(({ text }) => (text === null ? [] : [text]));
-    const isQuiet = texts.length === 0 && !messages.some((message) => message.kind === 'request');
-    if (isQuiet || (texts.length === 0 && !accepts.events)) {
-      reply.code(202).send();
-      return;
-    }
-    const unsent = () =>
-      `[${messages.flatMap((one) => (one.kind === 'request' ? [unsentText(one.id)] : [])).join(',')}]`;
     const text = texts.length === 0 ? null : `[${texts.join(',')}]`;
-    answer.end(refused ? 401 : 200, text, unsent);
+    return { status: refused ? 401 : 200, text, challenge: refused?.challenge };
   }
 
   /**
@@ -176,139 +150,38 @@ export function createLegacyHandler(deps: {
     const ineligible = deps.door.findIneligibility(caller);
     if (ineligible !== undefined) throw ineligibleError(ineligible, 403);
     deps.router.checkPath(caller);
-    const session = requireSession(findSession(caller, request));
+    const session = requireSession(findSession(deps.sessions, caller, request));
     revisionOf(request, session);
-    const resumed = session.log.find(request.headers['last-event-id']);
-    if (resumed === undefined && session.endStream !== null) {
-      throw new GatewayError(409, 'The session has a stream already.');
-    }
-    const outlet = outletOf(caller);
-    if (!outlet.hasRoom(KEEP_ALIVE.length)) throw new GatewayError(503, TOO_MUCH_UNREAD);
-    reply.hijack();
-    const { raw } = reply;
-    raw.on('error', () => undefined);
-    raw.writeHead(200, streamHeaders(reply));
-    raw.write(KEEP_ALIVE);
-    const timer = setInterval(() => {
-      session.stream?.review();
-      if (!deps.door.isStillEligible(caller)) raw.end();
-      else if (raw.writableLength === 0) raw.write(KEEP_ALIVE);
-    }, deps.keepAliveMs);
-    raw.once('close', () => clearInterval(timer));
-    const own = inSession(caller, session);
-    // The rest of an answer whose connection broke.
-    if (resumed && resumed.stream !== session.stream?.events) {
-      resumed.stream.attach(raw, resumed.n);
-      return;
-    }
-    const stream = session.stream ?? listen(own, session);
-    stream.caller = own;
-    stream.events.attach(raw, resumed?.n);
-    const detach = session.peer?.attach((text) => {
-      if (!deps.door.isStillEligible(caller)) raw.end();
-      return !raw.writableEnded && stream.events.isAttached && stream.events.write(text);
-    });
-    const end = () => void raw.end();
-    session.endStream = end;
-    session.hadStream = true;
-    raw.once('close', () => {
-      detach?.();
-      // Unless another connection took its place.
-      if (session.endStream === end) session.endStream = null;
-    });
-  }
-
-  /** Listens to the servers of a session until its stream is gone for good. */
-  function listen(caller: Caller, session: LegacySession) {
-    const { tenantId, agent, serverId } = caller;
-    const passOn = (from: string, notification: UpstreamNotification) => {
-      const { method, params } =
-        serverId === null ? unifiedNotification(from, notification) : notification;
-      if (!isWanted(session, from, notification)) return;
-      // Kept without a connection: an agent that may not act any more is refused when it comes
-      // back.
-      if (stream.events.isAttached && !deps.door.isStillEligible(stream.caller))
-        stream.events.drop();
-      else stream.events.write(notificationText(method, params));
-    };
-    const hear = deps.enforcer.listen(caller, passOn);
-    const peerId = session.peer?.id;
-    const hearing = createHearing(caller, deps, () =>
-      deps.pool.listen(tenantId, agent.id, serverId, hear, peerId, caller.hops),
-    );
-    const outlet = outletOf(caller);
-    const options = { maxBuffered: deps.messageBytes, isLasting: true, outlet };
-    const events = session.log.open(options, () => {
-      hearing.end();
-      session.stream = null;
-    });
-    const stream = { events, caller, review: hearing.review };
-    session.stream = stream;
-    hearing.review();
-    return stream;
+    deps.streams.open(caller, session, request.headers['last-event-id'], reply);
   }
 
   /** Ends a session. */
   function remove(caller: Caller, request: FastifyRequest, reply: FastifyReply): void {
-    const session = requireSession(findSession(caller, request));
+    const session = requireSession(findSession(deps.sessions, caller, request));
     for (const call of session.calls.values()) call.cancel();
     deps.sessions.end(session);
     reply.code(204).send();
   }
 
-  function outletOf({ key }: Caller) {
-    return deps.unread.outletOf(key);
-  }
+  return { post, get, remove };
+}
 
-  function findSession(caller: Caller, request: FastifyRequest): LegacySession | null {
-    const token = request.headers['mcp-session-id'];
-    if (token === undefined) return null;
-    const { tenantId, agent, serverId } = caller;
-    const owner = { tenantId, agentId: agent.id, serverId };
-    const session = typeof token === 'string' ? deps.sessions.find(token, owner) : undefined;
-    // 404 tells a client to initialize again (MCP, session management).
-    if (session === undefined) throw new GatewayError(404, 'No such session.');
-    return session;
+/** Only revision 2025-03-26 has batches. */
+function readBatch(body: readonly unknown[], revision: LegacyRevision): ClientMessage[] {
+  if (revision !== '2025-03-26') {
+    throw new GatewayError(400, `MCP ${revision} has no batches: send one message a request.`);
   }
-
-  /**
-   * Answers a caller of whom only the token is known, since this data plane denies all calls and
-   * receives no facts about agents any more: nothing is done, and there is no agent to record it
-   * for.
-   */
-  function deny(denial: Deny, request: FastifyRequest, reply: FastifyReply): void {
-    if (request.method !== 'POST') throw ineligibleError(denial, 403);
-    const message = readMessage(parseBody(request.body, deps.messageNodes));
-    if (message.kind === 'notification' || message.kind === 'response') {
-      reply.code(202).send();
-      return;
-    }
-    const error = ineligibleError(denial);
-    sendError(reply, error.status, message.id, error);
+  if (body.length === 0 || body.length > MAX_BATCH) {
+    throw new GatewayError(400, `A batch has 1 to ${MAX_BATCH} messages.`);
   }
-
-  return { post, get, remove, deny };
+  const messages = body.map(readMessage);
+  if (messages.some((message) => 'method' in message && message.method === 'initialize')) {
+    throw new GatewayError(400, 'initialize must not be part of a batch.');
+  }
+  return messages;
 }
 
 /** For an answer that exists but is not sent. */
 function unsentText(id: RpcId): string {
   return errorText(id, RPC_ERRORS.INTERNAL, TOO_MUCH_UNREAD);
-}
-
-/** The caller in its session; the peer that servers ask through learns the current caller. */
-function inSession(caller: Caller, session: LegacySession | null): Caller {
-  if (session === null) return caller;
-  const { id: sessionId, peer } = session;
-  const own = { ...caller, sessionId, peer: peer ?? undefined };
-  if (peer !== null) peer.caller = own;
-  return own;
-}
-
-function revisionOf(request: FastifyRequest, session: LegacySession | null): LegacyRevision {
-  const header = request.headers['mcp-protocol-version'];
-  if (header === undefined) return session?.revision ?? ASSUMED_REVISION;
-  if (!isLegacyRevision(header)) {
-    throw new GatewayError(400, 'Unsupported MCP-Protocol-Version.');
-  }
-  return session?.revision ?? header;
 }
