@@ -10,7 +10,7 @@ import type { DlpFinding } from '@governance/shared/detect/findings';
 import type { DelegationFact } from '@governance/shared/facts';
 import type { RateLimit, RateTier } from '@governance/shared/rate-limit-settings';
 import type { ActiveRules, PlaneDenial, ReplicaAgent } from '../contracts.ts';
-import type { Approval } from '../holds/held-calls.ts';
+import type { Approval } from '../holds/kept-hold.ts';
 import type { Era, UpstreamExchange, UpstreamPeer } from '../upstream/upstream.ts';
 import type { Answer, Refusal } from './answer.ts';
 

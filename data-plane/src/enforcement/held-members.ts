@@ -1,7 +1,7 @@
 /** What held calls and held results tell approvers and agents alike. */
 import { isoTime } from '@governance/shared/iso-time';
-import type { HoldEnd } from '../holds/held-calls.ts';
 import type { Hold } from '../holds/hold.ts';
+import type { HoldEnd } from '../holds/kept-hold.ts';
 import type { DecisionFields } from './audit.ts';
 
 /**

@@ -1,5 +1,6 @@
 /** A client's wait for a person, and its progress notifications. */
-import type { HeldCall, HoldEnd } from '../holds/held-calls.ts';
+import type { HeldCall } from '../holds/held-calls.ts';
+import type { HoldEnd } from '../holds/kept-hold.ts';
 import type { Exchange } from './calls.ts';
 
 export interface HoldWaitLimits {

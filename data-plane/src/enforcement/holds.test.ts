@@ -5,7 +5,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createHeldCalls, MAX_HELD } from '../holds/held-calls.ts';
+import { createHeldCalls } from '../holds/held-calls.ts';
+import { MAX_HELD } from '../holds/hold-table.ts';
 import { REAL_CLIENTS } from '../testing/test-client.ts';
 import { type Asked, createHoldDriver } from '../testing/test-holds.ts';
 import {

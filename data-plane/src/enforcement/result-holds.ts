@@ -9,10 +9,11 @@ import { uuidv7 } from '@governance/shared/ids';
 import { isoTime } from '@governance/shared/iso-time';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import type { Ledger } from '../contracts.ts';
-import type { HeldCall, HeldCalls, HoldEnd } from '../holds/held-calls.ts';
+import type { HeldCall, HeldCalls } from '../holds/held-calls.ts';
 import type { HeldElsewhere } from '../holds/held-elsewhere.ts';
 import type { HeldResults } from '../holds/held-results.ts';
 import { bindingOfResult } from '../holds/hold.ts';
+import type { Approval, HoldEnd } from '../holds/kept-hold.ts';
 import type { UpstreamAnswer } from '../upstream/upstream.ts';
 import type { Cancelled, Refusal } from './answer.ts';
 import { type AllowedCall, recorded } from './audit.ts';
@@ -117,10 +118,7 @@ export function createResultHolds(deps: ResultHoldsDeps): ResultHolds {
     };
   }
 
-  function grantOf(
-    { hold }: HeldCall,
-    approval: Extract<HoldEnd, { kind: 'approved' }>['approval'],
-  ): HoldGrant {
+  function grantOf({ hold }: HeldCall, approval: Approval): HoldGrant {
     return {
       ...approval,
       covers: (call) => {

@@ -7,7 +7,8 @@ import { uuidv7 } from '@governance/shared/ids';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import type { HoldChange } from '../contracts.ts';
-import { createHeldCalls, type HeldCalls, type HoldEnd } from './held-calls.ts';
+import { createHeldCalls, type HeldCalls } from './held-calls.ts';
+import type { Approval, HoldEnd } from './kept-hold.ts';
 
 const TENANT = uuidv7();
 const AGENT = uuidv7();
@@ -100,7 +101,7 @@ it('lets each approval be used once, and nothing else', async () => {
     let held = world.start();
     const opened: string[] = [];
     const seen = new Map<string, ReadonlySet<string>>();
-    const given: Extract<HoldEnd, { kind: 'approved' }>['approval'][] = [];
+    const given: Approval[] = [];
     const used: string[] = [];
     const ends: {
       id: string;

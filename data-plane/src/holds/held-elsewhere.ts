@@ -5,7 +5,8 @@
 import type { HeldCallFact } from '@governance/shared/facts';
 import { LRUCache } from 'lru-cache';
 import type { Replica } from '../contracts.ts';
-import { GRACE_MS, type HeldCall, type HoldEnd } from './held-calls.ts';
+import type { HeldCall } from './held-calls.ts';
+import { GRACE_MS, type HoldEnd } from './kept-hold.ts';
 
 /**
  * Requests that may wait here for calls held elsewhere; further ones are answered with the state at

@@ -1,0 +1,102 @@
+/**
+ * What is held, by tenant, and how much may be. What is forgotten here is forgotten with it: its
+ * place among the workers, its result, and the requests that wait.
+ */
+import type { DurableLedger } from '../ledger/ledger.ts';
+import type { HeldPlaces } from './held-places.ts';
+import type { HeldResults } from './held-results.ts';
+import { type Hold, isOfResult, removeHold } from './hold.ts';
+import { type KeptHold, keptUntil, stateOf } from './kept-hold.ts';
+
+/** Calls of an agent, and of a tenant, that may wait for a person at a time. */
+export const MAX_HELD = { ofAgent: 25, ofTenant: 1_000 };
+
+export type AskedCall = Pick<Hold, 'tenantId' | 'binding' | 'policyIds'>;
+
+export type HoldTable = ReturnType<typeof createHoldTable>;
+
+export function createHoldTable(deps: {
+  ledger: Pick<DurableLedger, 'writeHolds'>;
+  /** Held results, which end with their hold. */
+  results?: Pick<HeldResults, 'remove'> | undefined;
+  /** With several workers: informs the others where a call is held. */
+  places?: Pick<HeldPlaces, 'note' | 'forget'> | undefined;
+  /** Unix milliseconds. */
+  now(): number;
+}) {
+  const { ledger, results, places, now } = deps;
+  const tenants = new Map<string, Map<string, KeptHold>>();
+
+  function forget({ hold, waiting }: KeptHold): void {
+    const ofTenant = tenants.get(hold.tenantId);
+    ofTenant?.delete(hold.id);
+    places?.forget(hold);
+    if (isOfResult(hold)) results?.remove(hold);
+    if (ofTenant?.size === 0) tenants.delete(hold.tenantId);
+    for (const end of [...waiting]) end({ kind: 'taken' });
+  }
+
+  function count(tenantId: string, agentId?: string) {
+    const at = now();
+    const counts = { held: 0, waiting: 0, kept: 0 };
+    for (const kept of tenants.get(tenantId)?.values() ?? []) {
+      if (agentId !== undefined && kept.hold.agentId !== agentId) continue;
+      counts.kept++;
+      counts.waiting += kept.waiting.size;
+      if (stateOf(kept, at) === 'pending') counts.held++;
+    }
+    return counts;
+  }
+
+  return {
+    keep(hold: Hold): KeptHold {
+      const waiting: KeptHold['waiting'] = new Set();
+      const kept = { hold, waiting, resolution: null, resolvedAt: 0, isClaimed: false };
+      const ofTenant = tenants.get(hold.tenantId) ?? new Map<string, KeptHold>();
+      tenants.set(hold.tenantId, ofTenant.set(hold.id, kept));
+      places?.note(hold, keptUntil(kept));
+      return kept;
+    },
+
+    forget,
+
+    /** On disk too. A row that cannot be removed is handled again at the next start. */
+    remove(kept: KeptHold): void {
+      forget(kept);
+      ledger.writeHolds([removeHold(kept.hold)]).catch(() => undefined);
+    },
+
+    /** The hold of this binding, if a person was asked about all these reasons. */
+    find({ tenantId, binding, policyIds }: AskedCall): KeptHold | undefined {
+      for (const kept of tenants.get(tenantId)?.values() ?? []) {
+        if (kept.hold.binding !== binding) continue;
+        // An approval is used once; reasons that nobody was asked about need a new question.
+        const state = stateOf(kept, now());
+        const isSeen = [...policyIds].every((id) => kept.hold.policyIds.has(id));
+        if (isSeen && (state !== 'taken' || kept.isClaimed)) return kept;
+      }
+      return undefined;
+    },
+
+    /** By id; undefined where the tenant holds nothing. */
+    ofTenant: (tenantId: string): ReadonlyMap<string, KeptHold> | undefined =>
+      tenants.get(tenantId),
+
+    /** All of them, as a copy: some may be removed on the way. */
+    all: (): KeptHold[] => [...tenants.values()].flatMap((ofTenant) => [...ofTenant.values()]),
+
+    count,
+
+    hasRoom({ tenantId, agentId }: Pick<Hold, 'tenantId' | 'agentId'>): boolean {
+      const ofAgent = count(tenantId, agentId);
+      // Remembered ends count too, up to twice as many.
+      if (ofAgent.held >= MAX_HELD.ofAgent || ofAgent.kept >= 3 * MAX_HELD.ofAgent) return false;
+      const ofTenant = count(tenantId);
+      return ofTenant.held < MAX_HELD.ofTenant && ofTenant.kept < 3 * MAX_HELD.ofTenant;
+    },
+
+    isEmpty: (): boolean => tenants.size === 0,
+
+    clear: (): void => tenants.clear(),
+  };
+}

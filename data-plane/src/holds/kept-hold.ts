@@ -1,0 +1,60 @@
+/** A hold in memory: who waits for its end, what was resolved, and which end that makes it. */
+import type { EscalationFact, ResultRelease } from '@governance/shared/facts';
+import { GRANT_MS } from '@governance/shared/hold-settings';
+import type { HoldChange } from '../contracts.ts';
+import type { Hold } from './hold.ts';
+
+/** How long after its time-out the control plane's resolution is still awaited. */
+export const GRACE_MS = 5_000;
+/** How long an end is remembered for the client that asks again. */
+const KEPT_MS = GRANT_MS;
+
+/** An approval, valid for one call. */
+export interface Approval {
+  readonly id: string;
+  readonly escalationId: string;
+  readonly policyIds: ReadonlySet<string>;
+  /** For a result: how its agent may see it. Null for a call. */
+  readonly releaseAs: ResultRelease | null;
+  /** What has to commit with the decision that uses it. */
+  readonly changes: readonly HoldChange[];
+  /** The approval was used. */
+  used(): void;
+  /** The approval was not used: the next request may have it. No effect once it was used. */
+  release(): void;
+}
+
+export type HoldEnd =
+  | { readonly kind: 'approved'; readonly approval: Approval }
+  /** Another request for the same call has the approval, or the approval went unused. */
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'denied' }
+  | { readonly kind: 'timed_out' }
+  | { readonly kind: 'pending' };
+
+export interface KeptHold {
+  readonly hold: Hold;
+  /** The waiting requests, the newest last. */
+  readonly waiting: Set<(end: HoldEnd) => void>;
+  resolution: EscalationFact | null;
+  /** When the resolution arrived here. */
+  resolvedAt: number;
+  /** A request has its approval and may use it. */
+  isClaimed: boolean;
+}
+
+/** Its state now, regardless of who has its approval. */
+export function stateOf({ hold, resolution, resolvedAt }: KeptHold, now: number): HoldEnd['kind'] {
+  if (resolution === null) return now < hold.timeoutAt + GRACE_MS ? 'pending' : 'timed_out';
+  const { grant } = resolution;
+  if (resolution.resolution !== 'approved') return resolution.resolution;
+  // By this clock too: the control plane's may be ahead.
+  const isGood =
+    grant !== null && now < Math.min(Date.parse(grant.expires_at), resolvedAt + GRANT_MS);
+  return isGood ? 'approved' : 'taken';
+}
+
+/** Until when it is remembered. */
+export function keptUntil({ hold, resolution, resolvedAt }: KeptHold): number {
+  return (resolution === null ? hold.timeoutAt + GRACE_MS : resolvedAt) + KEPT_MS;
+}

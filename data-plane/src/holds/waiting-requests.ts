@@ -1,0 +1,101 @@
+/**
+ * The requests that wait for the end of a hold, and what each is told. One of them at a time has
+ * its approval: the others are told that it is taken. Proven by held-calls.test.ts.
+ */
+import { isOfResult, removeHold } from './hold.ts';
+import type { HoldTable } from './hold-table.ts';
+import { type Approval, type HoldEnd, type KeptHold, stateOf } from './kept-hold.ts';
+
+/** Requests of an agent, and of a tenant, that may wait; further ones are answered `pending`. */
+export const MAX_WAITING = { ofAgent: 32, ofTenant: 512 };
+
+export function createWaitingRequests({
+  table,
+  now,
+}: {
+  table: Pick<HoldTable, 'all' | 'count' | 'forget' | 'remove'>;
+  /** Unix milliseconds. */
+  now(): number;
+}) {
+  /** Its end for one request, which has the approval from now on if there is one. */
+  function takeEnd(kept: KeptHold): HoldEnd {
+    const kind = stateOf(kept, now());
+    if (kind !== 'approved') return { kind };
+    const grant = kept.resolution?.grant;
+    if (!grant || kept.isClaimed) return { kind: 'taken' };
+    return { kind, approval: claim(kept, grant.id) };
+  }
+
+  function claim(kept: KeptHold, id: string): Approval {
+    const { hold, resolution } = kept;
+    kept.isClaimed = true;
+    let isOver = false;
+    return {
+      id,
+      escalationId: hold.id,
+      policyIds: hold.policyIds,
+      releaseAs: isOfResult(hold) ? (resolution?.release ?? null) : null,
+      changes: [removeHold(hold)],
+      used() {
+        isOver = true;
+        table.forget(kept);
+      },
+      release() {
+        if (isOver) return;
+        isOver = true;
+        kept.isClaimed = false;
+      },
+    };
+  }
+
+  function mayWait({ hold: { tenantId, agentId } }: KeptHold): boolean {
+    return (
+      table.count(tenantId, agentId).waiting < MAX_WAITING.ofAgent &&
+      table.count(tenantId).waiting < MAX_WAITING.ofTenant
+    );
+  }
+
+  /** A client that has learned of the time-out may ask again. */
+  function told(kept: KeptHold, { kind }: HoldEnd): void {
+    if (kind === 'timed_out' && kept.waiting.size === 0 && kept.resolution) table.remove(kept);
+  }
+
+  return {
+    wait(kept: KeptHold, ms: number, onLeave: (leave: () => void) => void): Promise<HoldEnd> {
+      const reached = takeEnd(kept);
+      if (reached.kind !== 'pending') {
+        told(kept, reached);
+        return Promise.resolve(reached);
+      }
+      if (!mayWait(kept)) return Promise.resolve(reached);
+      return new Promise((resolve) => {
+        const end = (reached: HoldEnd) => {
+          if (!kept.waiting.delete(end)) return;
+          clearTimeout(time);
+          told(kept, reached);
+          resolve(reached);
+        };
+        const leave = () => end({ kind: 'pending' });
+        const time = setTimeout(leave, ms);
+        kept.waiting.add(end);
+        onLeave(leave);
+      });
+    },
+
+    /**
+     * Wakes those that wait for a hold that has ended: the newest client is the likeliest still
+     * there, so it gets an approval.
+     */
+    settle(kept: KeptHold): void {
+      if (stateOf(kept, now()) === 'pending') return;
+      for (const end of [...kept.waiting].reverse()) end(takeEnd(kept));
+    },
+
+    /** Ends all waits: the requests are answered `pending`. */
+    endAll(): void {
+      for (const { waiting } of table.all()) {
+        for (const end of [...waiting]) end({ kind: 'pending' });
+      }
+    },
+  };
+}
