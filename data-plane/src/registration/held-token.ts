@@ -1,0 +1,105 @@
+/**
+ * The token of a deployment: in use as soon as it arrives, kept for the next start, renewed at about
+ * half of its life, and refused only by the control plane's own word. Proven by held-token.test.ts.
+ */
+import type { RegistrationReply } from '@governance/shared/channels';
+import type { DataPlaneCore } from '../core/data-plane-core.ts';
+import type { DeploymentTokens, KeptToken } from '../identity/deployment-tokens.ts';
+import { failureMessage, type SyncLog } from '../sync/link/sync-failure.ts';
+
+/**
+ * A shorter lifetime means that one of the two clocks is wrong: the token is then renewed hourly.
+ */
+const LEAST_RENEWAL_MS = 5 * 60_000;
+const UNSURE_RENEWAL_MS = 60 * 60_000;
+
+export interface TokenInUse {
+  tenantId: string;
+  deploymentId: string;
+  token: string;
+  expiresAt: string | null;
+  renewAt: number;
+}
+
+export type HeldToken = ReturnType<typeof createHeldToken>;
+
+export interface HeldTokenOptions {
+  core: Pick<DataPlaneCore, 'noteToken'>;
+  tokens: DeploymentTokens;
+  /** The token that an administrator issued. */
+  root: string;
+  log: SyncLog;
+  now: () => number;
+  random?: () => number;
+}
+
+export function createHeldToken({ core, tokens, root, log, now, random }: HeldTokenOptions) {
+  let current: TokenInUse | null = null;
+  let isRefused = false;
+  let renewals = 0;
+
+  function hold(tenantId: string, deploymentId: string, kept: Omit<KeptToken, 'root_hash'>): void {
+    const { token, expires_at } = kept;
+    const renewAt = renewalTime(kept, random ?? Math.random);
+    current = { tenantId, deploymentId, token, expiresAt: expires_at, renewAt };
+    isRefused = false;
+    core.noteToken(tenantId, { expires_at, renewals });
+  }
+
+  /** Used from now on, stored or not: with a full disk it is requested again after a restart. */
+  function keep(
+    tenantId: string,
+    deploymentId: string,
+    { token, expires_at }: RegistrationReply['token'],
+  ): void {
+    const kept = { token, expires_at, received_at: new Date(now()).toISOString() };
+    hold(tenantId, deploymentId, kept);
+    try {
+      tokens.save(tenantId, root, kept);
+    } catch (error) {
+      log.warn({ tenantId, reason: failureMessage(error) }, 'the token could not be kept');
+    }
+  }
+
+  return {
+    /** Null before the first registration. */
+    get current() {
+      return current;
+    },
+    /** Whether the control plane itself refused the current token. */
+    get isRefused() {
+      return isRefused;
+    },
+    get renewals() {
+      return renewals;
+    },
+    /** Takes one that was kept before. */
+    hold,
+    /** Takes a new one, and keeps it. */
+    keep,
+    renewed: (from: TokenInUse, to: RegistrationReply['token']): void => {
+      renewals++;
+      keep(from.tenantId, from.deploymentId, to);
+    },
+    /** @returns whether that is news: the answer may be about an earlier token */
+    refuse: (token: string): boolean => {
+      if (isRefused || token !== current?.token) return false;
+      isRefused = true;
+      return true;
+    },
+    /** @returns whether that is news */
+    accept: (token: string): boolean => {
+      if (!isRefused || token !== current?.token) return false;
+      isRefused = false;
+      return true;
+    },
+  };
+}
+
+/** About half of its life, spread so that planes do not renew together. */
+function renewalTime(kept: Omit<KeptToken, 'root_hash'>, random: () => number): number {
+  const received = Date.parse(kept.received_at);
+  const life = kept.expires_at === null ? Infinity : Date.parse(kept.expires_at) - received;
+  const half = life / 2 < LEAST_RENEWAL_MS ? UNSURE_RENEWAL_MS : life / 2;
+  return received + half * (0.9 + 0.2 * random());
+}
