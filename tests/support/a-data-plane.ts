@@ -11,6 +11,7 @@ import {
   LedgerRecord,
   type UnchainedRecord,
 } from '@governance/shared/ledger-record';
+import { aDecision as decision, type Unchained } from '@governance/shared/testing/test-records';
 import type { TestDatabase } from './test-database.ts';
 
 export interface WrittenRecord {
@@ -143,49 +144,12 @@ export function createWriter(
   };
 }
 
-type Unchained<T extends UnchainedRecord['type']> = Extract<UnchainedRecord, { type: T }>;
+export { anAlert as aPolicyAlert, anOutcome } from '@governance/shared/testing/test-records';
 
 export const AGENT_ID = '0190aaaa-0000-7000-8000-00000000000a';
 
-export function aDecision(overrides: Partial<Unchained<'decision'>> = {}): Unchained<'decision'> {
-  return {
-    type: 'decision',
-    id: uuidv7(),
-    timestamp: new Date().toISOString(),
-    bundle_revision: 1,
-    agent_id: AGENT_ID,
-    action: 'read',
-    target: '/welcome.txt',
-    method: 'tools/call',
-    tool_name: 'read_file',
-    mcp_server: 'files',
-    policy_result: 'allow',
-    policy_reason: null,
-    decided_by: 'policy',
-    behavioral_score: 0,
-    risk_tier: 'low',
-    dlp_action: null,
-    dlp_findings_count: 0,
-    dlp_findings: [],
-    latency_ms: 1.5,
-    session_id: null,
-    workflow_session_id: null,
-    causal_depth: 0,
-    parent_event_id: null,
-    delegation_chain: [],
-    requester_id: null,
-    requester_verified: false,
-    instruction_hash: randomBytes(32).toString('hex'),
-    region: null,
-    escalation_id: null,
-    grant_id: null,
-    exception_id: null,
-    payload_digest: null,
-    protected_fields: [],
-    model: null,
-    ...overrides,
-  };
-}
+export const aDecision = (over: Partial<Unchained<'decision'>> = {}) =>
+  decision({ agent_id: AGENT_ID, instruction_hash: randomBytes(32).toString('hex'), ...over });
 
 /** The record behind an escalated decision: its call is held for a person. */
 export function aHoldOpened(
@@ -239,47 +203,6 @@ export function aResultHeld(
     findings_count: 1,
     result_bytes: 120,
     timeout_at: new Date(Date.parse(decision.timestamp) + 60_000).toISOString(),
-    ...overrides,
-  };
-}
-
-export function anOutcome(
-  eventId: string,
-  overrides: Partial<Unchained<'outcome'>> = {},
-): Unchained<'outcome'> {
-  return {
-    type: 'outcome',
-    id: uuidv7(),
-    timestamp: new Date().toISOString(),
-    bundle_revision: 1,
-    event_id: eventId,
-    outcome: 'forwarded',
-    latency_ms: 12.5,
-    result_digest: null,
-    result_bytes: null,
-    inbound_findings_count: 0,
-    result_action: null,
-    inspection: null,
-    model_usage: null,
-    payload_digest: null,
-    detail: null,
-    ...overrides,
-  };
-}
-
-/** An alert that a data plane may raise. */
-export function aPolicyAlert(overrides: Partial<Unchained<'alert'>> = {}): Unchained<'alert'> {
-  return {
-    type: 'alert',
-    id: uuidv7(),
-    timestamp: new Date().toISOString(),
-    bundle_revision: null,
-    alert_type: 'POLICY_FAILED',
-    severity: 'high',
-    agent_id: null,
-    title: 'A policy failed',
-    details: {},
-    dedupe_key: null,
     ...overrides,
   };
 }

@@ -20,6 +20,7 @@ import { createMerkleTree } from '@governance/shared/evidence/merkle-proofs';
 import { TRUST_ANCHOR_FORMAT, type TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { GENESIS_HASH, recordHash } from '@governance/shared/hash-chain';
 import { chainRecord, type UnchainedRecord } from '@governance/shared/ledger-record';
+import { aDecision } from '@governance/shared/testing/test-records';
 import { aBundleKey, anEd25519Key, idOf, type TestKey } from './test-keys.ts';
 
 export interface Leaf {
@@ -257,7 +258,13 @@ export class TestTenant {
       this.payloads.push({ event_id: id, part: 'input', salt: text, payload });
     }
     return plane.add({
-      ...aDecision(idOf(`${this.seed}/agent`)),
+      ...aDecision({
+        timestamp: given.timestamp ?? this.now(),
+        bundle_revision: 7,
+        agent_id: idOf(`${this.seed}/agent`),
+        target: 'files/report.txt',
+        instruction_hash: recordHash(Buffer.from('call')),
+      }),
       payload_digest: payload === undefined ? null : payloadDigest(salt, payload),
       ...members,
       id,
@@ -305,41 +312,4 @@ export class TestTenant {
       ...given,
     };
   }
-}
-
-function aDecision(agentId: string): Omit<Decision, 'id' | 'timestamp'> {
-  return {
-    type: 'decision',
-    bundle_revision: 7,
-    agent_id: agentId,
-    action: 'read',
-    target: 'files/report.txt',
-    method: 'tools/call',
-    tool_name: 'read_file',
-    mcp_server: 'files',
-    policy_result: 'allow',
-    policy_reason: null,
-    decided_by: 'policy',
-    behavioral_score: 0,
-    risk_tier: 'low',
-    dlp_action: null,
-    dlp_findings_count: 0,
-    dlp_findings: [],
-    latency_ms: 1.5,
-    session_id: null,
-    workflow_session_id: null,
-    causal_depth: 0,
-    parent_event_id: null,
-    delegation_chain: [],
-    requester_id: null,
-    requester_verified: false,
-    instruction_hash: recordHash(Buffer.from('call')),
-    region: null,
-    escalation_id: null,
-    grant_id: null,
-    exception_id: null,
-    payload_digest: null,
-    protected_fields: [],
-    model: null,
-  };
 }
