@@ -11,8 +11,8 @@
  * BENCH_ROUNDS (7), BENCH_BATCHES of 500 records, in each variant of each round (48)
  */
 import { generateKeyPairSync } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, loadavg, release, tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, release } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { alertProjection } from '@governance/control-plane/alerts/alert-projection';
@@ -29,13 +29,13 @@ import {
 import { createViolationAlerts } from '@governance/control-plane/ingest/violations';
 import { createChangeBus } from '@governance/control-plane/platform/change-bus';
 import { connectDatabase } from '@governance/control-plane/platform/database';
-import { startEmbeddedPostgres } from '@governance/control-plane/platform/embedded-postgres';
+import type { EmbeddedPostgres } from '@governance/control-plane/platform/embedded-postgres';
 import { migrateDatabase } from '@governance/control-plane/platform/migrations';
 import { createTenantDatabase } from '@governance/control-plane/platform/tenant-scope';
 import type { SignedBatch } from '@governance/shared/audit-batch';
 import { uuidv7 } from '@governance/shared/ids';
 import { parseRecord } from '@governance/shared/ledger-record';
-import pg from 'pg';
+import type pg from 'pg';
 import {
   aDataPlane,
   anOutcome,
@@ -43,6 +43,7 @@ import {
   type TestDataPlane,
 } from '../tests/support/a-data-plane.ts';
 import { aTenant } from '../tests/support/a-tenant.ts';
+import { openSuperuser, withBenchPostgres } from './bench-postgres.ts';
 import { fdatasyncP50 } from './fdatasync.ts';
 import { median } from './report.ts';
 import { aTypicalDecision } from './typical-decision.ts';
@@ -67,23 +68,11 @@ interface Measured {
   nodeCpuMicros: number;
 }
 
-const dataDir = mkdtempSync(join(tmpdir(), 'governance-bench-'));
-chmodSync(dataDir, 0o755); // When run as root, PostgreSQL's own user needs access.
-const log = { info: () => {}, warn: (message: string) => console.error(message) };
-const server = await startEmbeddedPostgres({ dataDir, log });
-try {
-  await run();
-} finally {
-  await server.stop();
-  rmSync(dataDir, { recursive: true, force: true });
-}
+await withBenchPostgres(run);
 
-async function run(): Promise<void> {
+async function run(server: EmbeddedPostgres): Promise<void> {
   await migrateDatabase(server.url);
-  const superuserUrl = new URL(server.superuserUrl);
-  superuserUrl.pathname = new URL(server.url).pathname;
-  const superuser = new pg.Pool({ connectionString: superuserUrl.href, max: 1 });
-  superuser.on('error', () => {}); // After a failure the server may end first.
+  const superuser = openSuperuser(server);
   await superuser.query('SELECT ensure_ledger_partitions(1)');
   await makeBareTable(superuser);
   const connections = await connectDatabase({

@@ -6,9 +6,6 @@
  * BENCH_DECISIONS (100000), BENCH_ROUNDS (3)
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createDataKeys, encryptUnder } from '@governance/control-plane/key-management/data-keys';
 import { createKeyProviders } from '@governance/control-plane/key-management/key-providers';
@@ -16,7 +13,7 @@ import { PAYLOAD_PURPOSE } from '@governance/control-plane/payloads/payload-inge
 import { payloadContext } from '@governance/control-plane/payloads/payload-store';
 import { createChangeBus } from '@governance/control-plane/platform/change-bus';
 import { connectDatabase } from '@governance/control-plane/platform/database';
-import { startEmbeddedPostgres } from '@governance/control-plane/platform/embedded-postgres';
+import type { EmbeddedPostgres } from '@governance/control-plane/platform/embedded-postgres';
 import { createMasterKey } from '@governance/control-plane/platform/master-key';
 import { migrateDatabase } from '@governance/control-plane/platform/migrations';
 import { createTenantDatabase } from '@governance/control-plane/platform/tenant-scope';
@@ -27,32 +24,21 @@ import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler'
 import { payloadDigest } from '@governance/shared/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
 import { Secret } from '@governance/shared/settings';
-import pg from 'pg';
+import type pg from 'pg';
 import { aDataPlane, aDecision, type createWriter } from '../tests/support/a-data-plane.ts';
 import { aTenant } from '../tests/support/a-tenant.ts';
+import { openSuperuser, withBenchPostgres } from './bench-postgres.ts';
 import { median } from './report.ts';
 
 const DECISIONS = Number(process.env.BENCH_DECISIONS ?? 100_000);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const BATCH = 1_000;
 
-const dataDir = mkdtempSync(join(tmpdir(), 'governance-bench-'));
-chmodSync(dataDir, 0o755); // When run as root, PostgreSQL's own user needs access.
-const log = { info: () => {}, warn: (message: string) => console.error(message) };
-const server = await startEmbeddedPostgres({ dataDir, log });
-try {
-  await run();
-} finally {
-  await server.stop();
-  rmSync(dataDir, { recursive: true, force: true });
-}
+await withBenchPostgres(run);
 
-async function run(): Promise<void> {
+async function run(server: EmbeddedPostgres): Promise<void> {
   await migrateDatabase(server.url);
-  const superuserUrl = new URL(server.superuserUrl);
-  superuserUrl.pathname = new URL(server.url).pathname;
-  const superuser = new pg.Pool({ connectionString: superuserUrl.href, max: 1 });
-  superuser.on('error', () => {}); // After a failure the server may end first.
+  const superuser = openSuperuser(server);
   const connections = await connectDatabase({
     ...{ url: server.url, poolSize: 4, maxOverflow: 0, onConnectionError: () => {} },
   });

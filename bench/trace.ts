@@ -6,17 +6,15 @@
  * BENCH_EVENTS (10000), BENCH_ROUNDS (5)
  */
 import { generateKeyPairSync } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startEmbeddedPostgres } from '@governance/control-plane/platform/embedded-postgres';
+import type { EmbeddedPostgres } from '@governance/control-plane/platform/embedded-postgres';
 import { workflowEventProjection } from '@governance/control-plane/workflows/workflow-event-projection';
 import { uuidv7 } from '@governance/shared/ids';
 import { parseRecord } from '@governance/shared/ledger-record';
-import pg from 'pg';
+import type pg from 'pg';
 import { aDecision, createWriter } from '../tests/support/a-data-plane.ts';
 import { type AdminApi, adminApi } from '../tests/support/admin-api.ts';
 import { startService } from '../tests/support/service-process.ts';
+import { openSuperuser, withBenchPostgres } from './bench-postgres.ts';
 import { median } from './report.ts';
 
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 10_000);
@@ -24,18 +22,9 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const BATCH = 500;
 const CHAIN = 10;
 
-const dataDir = mkdtempSync(join(tmpdir(), 'governance-bench-'));
-chmodSync(dataDir, 0o755); // When run as root, PostgreSQL's own user needs access.
-const log = { info: () => {}, warn: (message: string) => console.error(message) };
-const server = await startEmbeddedPostgres({ dataDir, log });
-try {
-  await run();
-} finally {
-  await server.stop();
-  rmSync(dataDir, { recursive: true, force: true });
-}
+await withBenchPostgres(run);
 
-async function run(): Promise<void> {
+async function run(server: EmbeddedPostgres): Promise<void> {
   const jwt = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     privateKeyEncoding: { format: 'pem', type: 'pkcs8' },
@@ -52,7 +41,7 @@ async function run(): Promise<void> {
   try {
     const admin = await adminApi(service.url, 'admin', service.adminPassword);
     const { path, session, agents } = await aSession(admin);
-    await writeEvents(session, agents);
+    await writeEvents(openSuperuser(server), session, agents);
     for (const file of [path, `${path}/export`]) await measure(admin, file);
   } finally {
     await service.dispose();
@@ -76,11 +65,11 @@ async function aSession(admin: AdminApi) {
 }
 
 /** Like the projection during ingest: one transaction per batch. */
-async function writeEvents(session: string, agents: readonly string[]): Promise<void> {
-  const url = new URL(server.superuserUrl);
-  url.pathname = new URL(server.url).pathname;
-  const superuser = new pg.Pool({ connectionString: url.href, max: 1 });
-  superuser.on('error', () => {}); // After a failure the server may end first.
+async function writeEvents(
+  superuser: pg.Pool,
+  session: string,
+  agents: readonly string[],
+): Promise<void> {
   const client = await superuser.connect();
   try {
     const { rows } = await client.query<{ tenant_id: string }>(
