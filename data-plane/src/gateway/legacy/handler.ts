@@ -19,13 +19,18 @@ import {
   type RpcId,
   readMessage,
 } from '../json-rpc.ts';
-import type { LegacyRevision } from '../revisions.ts';
+import { ASSUMED_REVISION, isLegacyRevision, type LegacyRevision } from '../revisions.ts';
 import type { Router } from '../router.ts';
 import { TOO_MUCH_UNREAD, type UnreadAnswers } from '../unread-answers.ts';
-import { findSession, inSession, requireSession, revisionOf } from './request-session.ts';
-import type { RequestAnswer, RequestHandler, RequestScene } from './requests.ts';
+import {
+  inSession,
+  type RequestAnswer,
+  type RequestHandler,
+  type RequestScene,
+} from './requests.ts';
+import { requireSession } from './session-reads.ts';
 import type { SessionStreams } from './session-streams.ts';
-import type { LegacySessions } from './sessions.ts';
+import type { LegacySession, LegacySessions } from './sessions.ts';
 
 const MAX_BATCH = 50;
 
@@ -164,6 +169,31 @@ export function createLegacyHandler(deps: {
   }
 
   return { post, get, remove };
+}
+
+/** Null where the request names none. Throws GatewayError 404 where there is no such session. */
+function findSession(
+  sessions: Pick<LegacySessions, 'find'>,
+  { tenantId, agent, serverId }: Caller,
+  { headers }: FastifyRequest,
+): LegacySession | null {
+  const token = headers['mcp-session-id'];
+  if (token === undefined) return null;
+  const owner = { tenantId, agentId: agent.id, serverId };
+  const session = typeof token === 'string' ? sessions.find(token, owner) : undefined;
+  // 404 tells a client to initialize again (MCP, session management).
+  if (session === undefined) throw new GatewayError(404, 'No such session.');
+  return session;
+}
+
+/** That of the session. Throws GatewayError where the header names one that is no legacy one. */
+function revisionOf({ headers }: FastifyRequest, session: LegacySession | null): LegacyRevision {
+  const header = headers['mcp-protocol-version'];
+  if (header === undefined) return session?.revision ?? ASSUMED_REVISION;
+  if (!isLegacyRevision(header)) {
+    throw new GatewayError(400, 'Unsupported MCP-Protocol-Version.');
+  }
+  return session?.revision ?? header;
 }
 
 /** Only revision 2025-03-26 has batches. */

@@ -137,6 +137,15 @@ export function createRequestHandler(deps: {
   return { answer };
 }
 
+/** The caller in its session; the peer that servers ask through learns the current caller. */
+export function inSession(caller: Caller, session: LegacySession | null): Caller {
+  if (session === null) return caller;
+  const { id: sessionId, peer } = session;
+  const own = { ...caller, sessionId, peer: peer ?? undefined };
+  if (peer !== null) peer.caller = own;
+  return own;
+}
+
 /** An answer in the form that a legacy client expects. */
 function written(id: RpcId, answer: Answer): RequestAnswer {
   switch (answer.kind) {

@@ -14,10 +14,10 @@ import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
 import type { SessionPlace } from '../../upstream/sessions/session-listeners.ts';
 import { Cancellation, EMPTY_RESULT, type UpstreamNotification } from '../../upstream/upstream.ts';
 import { badParams, inTime } from '../call-routing.ts';
+import { GatewayError } from '../json-rpc.ts';
 import { parseReadParams } from '../read-params.ts';
 import { callRouted, type RoutedRead, type Router } from '../router.ts';
 import { listServers } from '../servers.ts';
-import { requireSession } from './request-session.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
 /** Resources that a session may be subscribed to at a time. */
@@ -225,4 +225,10 @@ export function isLoudEnough(
 
 function subscriptionKey(serverId: string, uri: unknown): string {
   return `${serverId} ${uri}`;
+}
+
+/** A client without a session cannot be notified of anything. */
+export function requireSession(session: LegacySession | null): LegacySession {
+  if (session !== null) return session;
+  throw new GatewayError(400, 'The header Mcp-Session-Id is missing.');
 }

@@ -15,7 +15,7 @@ import { createHearing } from '../hearing.ts';
 import { GatewayError, notificationText } from '../json-rpc.ts';
 import { unifiedNotification } from '../unified.ts';
 import { TOO_MUCH_UNREAD, type UnreadAnswers } from '../unread-answers.ts';
-import { inSession } from './request-session.ts';
+import { inSession } from './requests.ts';
 import { isWanted } from './session-reads.ts';
 import type { LegacySession } from './sessions.ts';
 
