@@ -35,6 +35,11 @@ export function createDecisionLog(
   };
 }
 
+/** What every log line about a call says of it. */
+export function aboutCall({ id, caller, ask }: RawCall) {
+  return { reqId: caller.requestId, event_id: id, server: ask.serverId };
+}
+
 function describe(judgement: CallJudgement, passed: readonly TimedPart[]) {
   const call: RawCall & Partial<CallJudgement['call']> = judgement.call;
   const { caller, ask } = call;

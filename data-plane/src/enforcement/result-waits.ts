@@ -31,6 +31,8 @@ export interface ResultWaitsDeps {
   ): Promise<Answer>;
 }
 
+export type ResultWaits = ReturnType<typeof createResultWaits>;
+
 export function createResultWaits({ results, outcome, log, runAgain }: ResultWaitsDeps) {
   function handOver(call: RawCall, exchange: Exchange, held: HoldGrant): Promise<Answer> {
     return runAgain(call, NOWHERE, exchange, withPolicies(held, call.grant));

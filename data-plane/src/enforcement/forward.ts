@@ -1,0 +1,113 @@
+/**
+ * The way of an allowed call: send it once, inspect the answer, record the
+ * outcome, and hold a result that needs a person. Proven by enforcer.test.ts.
+ */
+import type { Logger } from 'pino';
+import type { UpstreamFailure } from '../upstream/upstream.ts';
+import { type Answer, isRefusal, type Refusal } from './answer.ts';
+import type { AllowedCall } from './audit.ts';
+import { tellPart } from './call-parts.ts';
+import type { Destination, Exchange, JudgedCall, RawCall } from './calls.ts';
+import { aboutCall } from './decision-log.ts';
+import { blocked, type OutcomeDeps, type Passed, recordOutcome } from './outcome.ts';
+import { type AnswerLimits, failedAnswer, failureOf, internalRefusal } from './refusals.ts';
+import type { ResultWaits } from './result-waits.ts';
+import type { Inspected } from './said.ts';
+import { Sending, type SendingDeps } from './sending.ts';
+
+export interface ForwardDeps extends SendingDeps {
+  waits: Pick<ResultWaits, 'hold' | 'wait'>;
+  outcome: OutcomeDeps;
+  limits: AnswerLimits;
+  log: Pick<Logger, 'error' | 'warn'>;
+}
+
+/** Sends an allowed call; resolves to what its agent is answered. */
+export type Forward = (
+  allowed: AllowedCall,
+  destination: Destination,
+  exchange: Exchange,
+) => Promise<Answer>;
+
+export function createForward(deps: ForwardDeps): Forward {
+  const { inspect, waits, outcome, limits, log } = deps;
+
+  function inspectAnswer(
+    call: JudgedCall,
+    speaker: Destination['speaker'],
+    way: Sending,
+    sent: Answer,
+  ): Passed | Promise<Passed> {
+    const settled = way.stream?.settled;
+    if (settled) return settled.then(() => inspectAnswer(call, speaker, way, sent));
+    if (way.failed !== undefined) return passedOf(call, way.failed);
+    if (sent.kind === 'refusal' || sent.kind === 'model') logFailure(call, sent.failure);
+    // A model's answer was passed on already: it derives from what the agent itself had sent.
+    if (!('raw' in sent)) return { answer: sent };
+    const { caller, ask } = call;
+    const carry = way.stream?.carry ?? '';
+    const said = { speaker, caller, serverId: ask.serverId, call, part: sent, carry };
+    const inspecting = inspect(said);
+    return inspecting instanceof Promise
+      ? inspecting.then((inspected) => passedOf(call, inspected))
+      : passedOf(call, inspecting);
+  }
+
+  function passedOf(call: JudgedCall, inspected: Inspected): Passed {
+    const { part, step, blocked: why, refusal, error, findings, isHeld } = inspected;
+    if (error !== undefined)
+      log.error({ ...aboutCall(call), err: error, why }, 'an inspection threw');
+    if (why !== undefined) return { ...blocked(call, step, why, refusal), findings, isHeld };
+    if (part.kind !== 'notification') return { answer: part, step, findings };
+    return blocked(call, step, `${step}: it turned an answer into something else`);
+  }
+
+  function logFailure(call: RawCall, failure: UpstreamFailure | undefined): void {
+    // A busy agent retries often: the record has each refusal, the log does not.
+    if (failure === undefined || failure.kind === 'busy' || failure.kind === 'ineligible') return;
+    const { kind, message } = failure;
+    log.warn({ ...aboutCall(call), failure: kind, detail: message }, 'no upstream answer');
+  }
+
+  return async (allowed, destination, exchange) => {
+    const { call } = allowed;
+    const sentAt = outcome.elapsed();
+    const way = new Sending(call, destination.speaker, exchange, deps);
+    let sent: Answer;
+    try {
+      const answering = destination.send(call, way);
+      tellPart(call, 'sent-upstream');
+      sent = await answering;
+    } catch (error) {
+      const { isCancelled } = exchange.cancellation;
+      sent = isRefusal(error)
+        ? error
+        : failedAnswer(failureOf(error, isCancelled), call.id, limits);
+    }
+    way.end();
+    tellPart(call, 'upstream-answered');
+    const passing = inspectAnswer(call, destination.speaker, way, sent);
+    let passed = passing instanceof Promise ? await passing : passing;
+    if (passed.isHeld) {
+      const held = await waits.hold(allowed, sent, passed, exchange);
+      if ('wait' in held) {
+        const { step, findings } = passed;
+        const heldAs = held.escalationId;
+        recordOutcome(allowed, sent, { answer: sent, step, findings, heldAs }, sentAt, outcome);
+        return waits.wait(call, held, exchange);
+      }
+      passed = held;
+    }
+    const recorded = recordOutcome(allowed, sent, passed, sentAt, outcome);
+    tellPart(call, 'outcome-handed-over');
+    if (passed.answer === sent) return sent;
+    // What inspection did to an answer is on disk before anyone sees the answer.
+    const isRecorded = await recorded;
+    return isRecorded || passed.answer.kind === 'refusal' ? passed.answer : unrecordedAnswer(call);
+  };
+}
+
+function unrecordedAnswer(call: RawCall): Refusal {
+  const message = 'What inspection did to the answer cannot be recorded now.';
+  return internalRefusal(message, { event_id: call.id, failure: 'unrecorded' });
+}
