@@ -3,54 +3,33 @@
  * tenant the loops that synchronise them with its control plane. One ledger file and one replica
  * file serve all tenants; one tenant's outage does not stop another.
  */
-import { join } from 'node:path';
-import type {
-  ControlPlaneLink,
-  Heartbeat,
-  RegistrationAnswer,
-  ServerReport,
-} from '@governance/shared/channels';
-import { createRaiseAlert } from '../alerts/raise-alert.ts';
-import type { PinReports, PlaneDenial, RulesProvider } from '../contracts.ts';
+import type { ControlPlaneLink, RegistrationAnswer } from '@governance/shared/channels';
+import type { RulesProvider } from '../contracts.ts';
 import { createHeldCalls } from '../holds/held-calls.ts';
 import type { HeldPlaces } from '../holds/held-places.ts';
-import { HELD_RESULTS_FILE, openHeldResults } from '../holds/held-results.ts';
-import { loadIdentity } from '../identity/identity.ts';
-import { enterIdentity } from '../identity/rotate-own-keys.ts';
-import { loadStanding } from '../identity/standing.ts';
-import { createLedger, type LedgerObserver } from '../ledger/ledger.ts';
 import { startLedgerChecker } from '../ledger/ledger-checker.ts';
-import { openPayloadSpool } from '../payloads/payload-spool.ts';
-import { createReplica } from '../replica/replica.ts';
+import type { LocalReplica } from '../replica/replica.ts';
 import { createListeners } from '../storage/listeners.ts';
-import { createPendingWrites } from '../storage/pending-writes.ts';
-import type { BundleSync } from '../sync/bundle/bundle-sync.ts';
 import type { LoadPolicyEngine } from '../sync/bundle/policy-activation.ts';
 import { createPolicyLoader } from '../sync/bundle/policy-loader.ts';
-import { createAppliedBarrier } from '../sync/feed/applied-barrier.ts';
+import { createAppliedBarrier, type TenantProgress } from '../sync/feed/applied-barrier.ts';
 import { DEFAULT_OFFLINE_MAX_AGE_SECONDS } from '../sync/feed/freshness.ts';
-import { createPlaneClock } from '../sync/feed/plane-clock.ts';
-import { failureMessage, type SyncLog } from '../sync/link/sync-failure.ts';
 import { DEFAULT_LEDGER_KEEP_DAYS } from '../sync/shipping/pruner.ts';
-import { createSyncAlerts } from '../sync/sync-alerts.ts';
-import { type SyncSettings, startTenantSync, type TenantSyncStatus } from '../sync/tenant-sync.ts';
-import { LOG_WATCH_FILE, openLogWatchStore } from '../sync/watch/log-watch-store.ts';
+import {
+  type SyncSettings,
+  startTenantSync,
+  type TenantSync,
+  type TenantSyncStatus,
+} from '../sync/tenant-sync.ts';
+import { type DataFolder, type DataFolderOptions, openDataFolder } from './data-folder.ts';
+import { createHeartbeat, type HeartbeatReports } from './heartbeat.ts';
 import { createServedTenants } from './served-tenants.ts';
+import { createTenantDenials } from './tenant-denials.ts';
 
 const DEFAULT_SHIP_DELAY_MS = 1_000;
 const DEFAULT_STOP_MS = 5_000;
-const PAYLOADS_FOLDER = 'payloads';
-const DEFAULT_PAYLOAD_LIMIT_BYTES = 1024 ** 3;
-const CLOCK_FILE = 'clock';
 
-export interface DataPlaneCoreOptions {
-  dataDir: string;
-  /** SERVICE_DATA_DIR, where it differs: it holds the key of agents' tokens. */
-  sharedDir?: string;
-  version: string;
-  log: SyncLog;
-  /** Called once when the ledger can no longer record: the process must exit. */
-  onFatal: (error: Error) => void;
+export interface DataPlaneCoreOptions extends DataFolderOptions, HeartbeatReports {
   /**
    * How long records are collected before they are shipped: 1 s by default, 50 ms in standalone
    * mode.
@@ -60,29 +39,14 @@ export interface DataPlaneCoreOptions {
   offlineMaxAgeSeconds?: number;
   /** How long records are kept after they were shipped: 7 days. */
   ledgerKeepDays?: number;
-  /** Limit of all ledger files together, in bytes; null for no limit but the disk. */
-  ledgerLimitBytes?: number | null;
-  /** Limit of the payloads that wait for the control plane, in bytes: 1 GiB. */
-  payloadLimitBytes?: number;
   /** With several workers: which of them holds which call. */
   heldPlaces?: HeldPlaces | undefined;
-  /** Tool calls judged for a tenant in the last minute, for the heartbeat. */
-  callsPerMinute?: (tenantId: string) => number;
-  /** The health of a tenant's MCP servers, for the heartbeat. */
-  serverReport?: (tenantId: string) => ServerReport;
-  /** The pins of the tenant's tools, for the heartbeat. */
-  pinReports?: () => PinReports;
   /** How many tenants the settings say it will serve. */
   expectedTenants?: number;
-  observer?: LedgerObserver;
   /** Loads a policy into an engine; the built-in engine by default. */
   loadPolicy?: LoadPolicyEngine;
   /** Unix milliseconds. */
   now?: () => number;
-  /** A monotonic clock in milliseconds. */
-  elapsed?: () => number;
-  /** The used share of the ledger's disk, from 0 to 1. */
-  readUsedShare?: () => Promise<number>;
   backoffLimits?: { first: number; longest: number };
 }
 
@@ -107,68 +71,26 @@ export type DataPlaneCore = Awaited<ReturnType<typeof createDataPlaneCore>>;
  * @throws when a file is damaged or another process uses the folder
  */
 export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
-  const { dataDir, log } = options;
+  const { log } = options;
   const now = options.now ?? Date.now;
-  // No command exchanges the keys from here on.
-  const identityLock = enterIdentity(options.sharedDir ?? dataDir, log);
-  const { identity, ledger } = await openFolder(options, now).catch((error) => {
-    identityLock.release();
-    throw error;
-  });
-  const writes = createPendingWrites(log);
-  const alerts = createSyncAlerts(createRaiseAlert({ ledger, writes, now }));
-  const payloadSpool = await openPayloadSpool({
-    dir: join(dataDir, PAYLOADS_FOLDER),
-    limitBytes: options.payloadLimitBytes ?? DEFAULT_PAYLOAD_LIMIT_BYTES,
-    onLost: alerts.payloadsLost,
-    now,
-  });
-  const replica = createReplica({ dataDir, onRefused: alerts.factRefused });
-  const heldResults = openHeldResults(join(dataDir, HELD_RESULTS_FILE), {
-    seal: identity.sealOwn,
-    open: identity.openSealedNow,
-  });
-  const held = createHeldCalls({
-    ledger,
-    replica,
-    results: heldResults,
-    places: options.heldPlaces,
-    now,
-  });
-  const watches = options.sharedDir === undefined || options.sharedDir === dataDir;
-  const logWatch = watches ? tryOpenLogWatch(dataDir, log) : null;
-  const standing = loadStanding(dataDir, log, now);
-  const clock = createPlaneClock({
-    path: join(dataDir, CLOCK_FILE),
-    now,
-    ...(options.elapsed && { elapsed: options.elapsed }),
-    onError: (error) => log.warn({ reason: failureMessage(error) }, 'the time was not kept'),
-  });
-  const started = now();
+  const folder = await openDataFolder(options, now);
+  const { identity, ledger, payloadSpool, replica, heldResults, standing } = folder;
+  const places = options.heldPlaces;
+  const held = createHeldCalls({ ledger, replica, results: heldResults, places, now });
+  const heartbeatOf = createHeartbeat({ replica, held, reports: options, now });
+  const settings = syncSettings(options, folder, now);
   const tokens = new Map<string, TokenStatus>();
   const unknownKeys = createListeners<[tenantId: string]>();
-  const settings: SyncSettings = {
-    dataDir,
-    clock,
-    load: options.loadPolicy ?? createPolicyLoader(now),
-    alerts,
-    offlineMaxAgeMs: (options.offlineMaxAgeSeconds ?? DEFAULT_OFFLINE_MAX_AGE_SECONDS) * 1000,
-    ledgerKeepMs: (options.ledgerKeepDays ?? DEFAULT_LEDGER_KEEP_DAYS) * 86_400_000,
-    shipDelayMs: options.shipDelayMs ?? DEFAULT_SHIP_DELAY_MS,
-    logWatch,
-    log,
-    now,
-    ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
-  };
   const tenants = createServedTenants({ identity, ledger, replica, held, log, startSync });
-  const syncOf = (tenantId: string) => tenants.find(tenantId)?.sync;
+  const findSync = (tenantId: string) => tenants.find(tenantId)?.sync;
+  const denials = createTenantDenials({ standing, replica, findSync });
 
   const checker = startLedgerChecker({
     ledger,
     listTenants: () => tenants.list().map(([tenantId]) => tenantId),
     onDamage: (tenantId, message) => {
       log.error({ tenantId, reason: message }, 'records that are kept are not what was recorded');
-      alerts.ledgerDamaged(tenantId, message);
+      folder.alerts.ledgerDamaged(tenantId, message);
     },
     log,
     now,
@@ -190,53 +112,14 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
       // Two writers share one key. Neither can be trusted, so both stop.
       onStreamStopped: ({ state, failure }) => {
         const message = `Another data plane wrote with this one's key: ${failure.code}.`;
-        if (state === 'forked') standing.deny(tenantId, 'stream_forked', message);
+        if (state === 'forked') denials.fork(tenantId, message);
       },
       onUnknownKey: () => unknownKeys.tell(tenantId),
     });
   }
 
-  function heartbeatOf(tenantId: string, deploymentId: string, bundle: BundleSync): Heartbeat {
-    return {
-      deployment_id: deploymentId,
-      active_agent_count: replica.countActiveAgents(tenantId),
-      proxy_rpm_1m: options.callsPerMinute?.(tenantId) ?? 0,
-      escalations_pending: held.countPending(tenantId),
-      opa_bundle_version: String(bundle.activeRules()?.revision ?? 'none'),
-      uptime_seconds: Math.max(0, Math.round((now() - started) / 1000)),
-      mcp_servers: options.serverReport?.(tenantId),
-      tool_pins: options.pinReports?.().next(tenantId),
-    };
-  }
-
-  /** Why nobody of the tenant may act; null where they may. Cheap: asked at every call. */
-  function findDenial(tenantId: string): PlaneDenial | null {
-    const denial = standing.find(tenantId);
-    if (denial) return denial;
-    const stale = syncOf(tenantId)?.findStaleness() ?? null;
-    if (stale !== null) return { reason: 'offline_max_age', message: stale };
-    const kind = replica.findUnknownKind(tenantId)?.slice(0, 60);
-    if (kind === undefined) return null;
-    const message = `The data plane is too old to enforce what the control plane sent (${kind}).`;
-    return { reason: 'fact_unknown', message };
-  }
-
-  function findProgress(tenantId: string) {
-    const sync = syncOf(tenantId);
-    return (
-      sync && {
-        waitForFeed: (seq: number, ms: number) => replica.waitFor(tenantId, seq, ms),
-        waitForRules: sync.bundle.waitFor,
-        kick: () => {
-          sync.feed.kick();
-          sync.bundle.kick();
-        },
-      }
-    );
-  }
-
   const rules: RulesProvider = {
-    findActiveRules: (tenantId) => syncOf(tenantId)?.bundle.activeRules() ?? null,
+    findActiveRules: (tenantId) => findSync(tenantId)?.bundle.activeRules() ?? null,
   };
 
   return {
@@ -248,9 +131,9 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     heldResults,
     rules,
     /** Unix milliseconds by a clock that never runs back, not even over a restart. */
-    planeNow: clock.read,
+    planeNow: folder.clock.read,
     /** Resolves when a change is enforced here. */
-    applied: createAppliedBarrier(findProgress, log),
+    applied: createAppliedBarrier((id) => findProgress(id, findSync(id), replica), log),
     findDeploymentId: (tenantId: string) => tenants.find(tenantId)?.deploymentId,
     /** The region that the tenant's list shows; undefined where the control plane did not say. */
     findRegion: (tenantId: string) => tenants.find(tenantId)?.region,
@@ -271,27 +154,20 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     addTenant: tenants.add,
     /** Stops serving a tenant: its agents are unknown from then on. Its records stay. */
     removeTenant: tenants.remove,
-    findDenial,
+    ...denials,
     /** For callers about whom the replica cannot decide. */
     askForNews: (tenantId: string, agentId: string | null) =>
-      syncOf(tenantId)?.feed.askForNews(agentId) ?? null,
+      findSync(tenantId)?.feed.askForNews(agentId) ?? null,
     /** Tenants whose feed is still expected to catch up after the start. */
     countCatchingUp: () => tenants.list().filter(([, { sync }]) => sync.feed.isCatchingUp()).length,
-    /** The control plane revoked this data plane: stored durably, until it is reinstated. */
-    revoke: (tenantId: string, message: string) =>
-      standing.deny(tenantId, 'tenant_revoked', message),
-    /** The control plane saw another writer with this plane's key: stored, never lifted. */
-    fork: (tenantId: string, message: string) => standing.deny(tenantId, 'stream_forked', message),
-    /** The control plane recognises this data plane again. This does not lift a fork. */
-    reinstate: standing.reinstate,
     /** Stores the status of the tenant's token, for display. */
     noteToken: (tenantId: string, token: TokenStatus): void => {
       tokens.set(tenantId, token);
     },
     /** Sends a tenant's heartbeat soon, out of turn. */
-    reportSoon: (tenantId: string) => syncOf(tenantId)?.report(),
+    reportSoon: (tenantId: string) => findSync(tenantId)?.report(),
     /** Retries all loops of a tenant at once. */
-    kick: (tenantId: string) => syncOf(tenantId)?.kick(),
+    kick: (tenantId: string) => findSync(tenantId)?.kick(),
     /** Calls back when a tenant's data was signed by an unknown key; returns the unsubscribe. */
     onUnknownKey: unknownKeys.add,
 
@@ -314,44 +190,44 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
       // Payloads sealed now can still be sent.
       await payloadSpool.flush();
       await tenants.stop(ms);
-      clock.stop();
-      await writes.flush();
-      await ledger.stop();
-      heldResults.close();
-      logWatch?.close();
-      replica.close();
-      identityLock.release();
+      await folder.close();
     },
   };
 }
 
-async function openFolder(options: DataPlaneCoreOptions, now: () => number) {
-  const { dataDir } = options;
-  const identity = loadIdentity(dataDir, options.sharedDir, (err) =>
-    options.log.error({ err }, 'an earlier sealing key cannot be read'),
-  );
-  const ledger = await createLedger({
-    dataDir,
-    signingKey: identity.signingKey,
-    writerVersion: options.version,
-    onFatal: options.onFatal,
+function syncSettings(
+  options: DataPlaneCoreOptions,
+  { clock, alerts, logWatch }: DataFolder,
+  now: () => number,
+): SyncSettings {
+  return {
+    dataDir: options.dataDir,
+    clock,
+    load: options.loadPolicy ?? createPolicyLoader(now),
+    alerts,
+    offlineMaxAgeMs: (options.offlineMaxAgeSeconds ?? DEFAULT_OFFLINE_MAX_AGE_SECONDS) * 1000,
+    ledgerKeepMs: (options.ledgerKeepDays ?? DEFAULT_LEDGER_KEEP_DAYS) * 86_400_000,
+    shipDelayMs: options.shipDelayMs ?? DEFAULT_SHIP_DELAY_MS,
+    logWatch,
+    log: options.log,
     now,
-    ...(options.observer && { observer: options.observer }),
-    ...(options.readUsedShare && { readUsedShare: options.readUsedShare }),
-    limitBytes: options.ledgerLimitBytes ?? null,
-  });
-  return { identity, ledger };
+    ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
+  };
 }
 
-/**
- * A file that cannot be opened is left untouched for an operator to examine; nothing else stops.
- */
-function tryOpenLogWatch(dataDir: string, log: SyncLog) {
-  try {
-    return openLogWatchStore(join(dataDir, LOG_WATCH_FILE));
-  } catch (error) {
-    const about = { file: LOG_WATCH_FILE, reason: failureMessage(error) };
-    log.error(about, 'what is kept of the log cannot be opened: the log is not watched');
-    return null;
-  }
+function findProgress(
+  tenantId: string,
+  sync: TenantSync | undefined,
+  replica: LocalReplica,
+): TenantProgress | undefined {
+  return (
+    sync && {
+      waitForFeed: (seq, ms) => replica.waitFor(tenantId, seq, ms),
+      waitForRules: sync.bundle.waitFor,
+      kick: () => {
+        sync.feed.kick();
+        sync.bundle.kick();
+      },
+    }
+  );
 }
