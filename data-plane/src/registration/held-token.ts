@@ -1,6 +1,7 @@
 /**
  * The token of a deployment: in use as soon as it arrives, kept for the next start, renewed at about
- * half of its life, and refused only by the control plane's own word. Proven by held-token.test.ts.
+ * half of its life, and refused only by the control plane's own word. Proven by
+ * held-token.test.ts and registration.test.ts.
  */
 import type { RegistrationReply } from '@governance/shared/channels';
 import type { DataPlaneCore } from '../core/data-plane-core.ts';

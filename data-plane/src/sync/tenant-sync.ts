@@ -7,27 +7,30 @@ import type {
   RegistrationAnswer,
   StreamReport,
 } from '@governance/shared/channels';
-import { createHistoryFollower, rememberRevocations } from '@governance/shared/follow-keys';
+import type { SignedAdminHead } from '@governance/shared/signed-statement';
 import type { DurableLedger } from '../ledger/ledger.ts';
 import type { PayloadSpool } from '../payloads/payload-spool.ts';
 import type { LocalReplica } from '../replica/replica.ts';
 import { createBundleFiles } from './bundle/bundle-files.ts';
 import { createBundleNews } from './bundle/bundle-news.ts';
 import { type BundleStatus, type BundleSync, startBundleSync } from './bundle/bundle-sync.ts';
+import { createNamedBundle } from './bundle/named-bundle.ts';
 import type { LoadPolicyEngine } from './bundle/policy-activation.ts';
 import { loadAdminHeads } from './feed/admin-heads.ts';
-import { type FeedFollower, type FeedStatus, startFeedFollower } from './feed/feed-follower.ts';
+import { type FeedStatus, startFeedFollower } from './feed/feed-follower.ts';
 import { createFreshness, type FreshnessStatus } from './feed/freshness.ts';
 import type { PlaneClock } from './feed/plane-clock.ts';
 import { type ContactStatus, createContact } from './link/contact.ts';
 import { type HeartbeatStatus, startHeartbeat } from './link/heartbeat.ts';
 import { isRefusedCode, type SyncFailure, type SyncLog } from './link/sync-failure.ts';
+import { createRefusals, type RefusalCounts } from './refusals.ts';
 import { startPayloadShipper } from './shipping/payload-shipper.ts';
 import { startPruner } from './shipping/pruner.ts';
 import { startShipper } from './shipping/shipper.ts';
 import type { ShipperStatus, ShipperStop } from './shipping/shipping-status.ts';
-import { FAILING_MS, toStreamReport } from './shipping/stream-report.ts';
+import { createStreamReporter } from './shipping/stream-report.ts';
 import type { SyncAlerts } from './sync-alerts.ts';
+import { createTenantKeys } from './tenant-keys.ts';
 import type { LogWatchStore } from './watch/log-watch-store.ts';
 import { type LogWatchStatus, startLogWatcher } from './watch/log-watcher.ts';
 
@@ -39,8 +42,7 @@ export interface TenantSyncStatus {
   stream: StreamReport;
   heartbeat: HeartbeatStatus;
   freshness: FreshnessStatus;
-  /** Refusals since the start, by reason. */
-  refusals: { bundle: Record<string, number>; feed: Record<string, number> };
+  refusals: RefusalCounts;
   control_plane: ContactStatus;
   /** Null where another process of this machine watches. */
   log_watch: LogWatchStatus | null;
@@ -89,64 +91,31 @@ const ADMIN_HEADS_FOLDER = 'admin-heads';
 
 /** Starts from what is stored on disk, so that an outage at the start changes nothing. */
 export async function startTenantSync(options: TenantSyncOptions) {
-  const { dataDir, ledger, replica, alerts, log, now } = options;
+  const { ledger, alerts, log, now } = options;
   const { tenant_id: tenantId, deployment_id: deploymentId } = options.answer;
-  const limits = options.backoffLimits && { backoffLimits: options.backoffLimits };
-  let { answer } = options;
-  replica.addTenant(tenantId, deploymentId);
-  // The feed announces a key before it signs, so that nothing has to be refused first.
-  const followHistory = createHistoryFollower();
-  const follow = () => {
-    const told = replica.findKeyHistory(tenantId);
-    const remembered = rememberRevocations(answer, told);
-    if (remembered !== answer) {
-      try {
-        options.keepAnswer(remembered);
-        answer = remembered;
-      } catch (error) {
-        // It is in force nevertheless. The replica has the history that announced it, and keeping it
-        // is tried again with each change of the feed and after a restart.
-        log.error({ err: error, tenantId }, 'a revocation of a key could not be kept');
-      }
-    }
-    return followHistory(answer, told);
-  };
-  let keys = follow();
-
+  options.replica.addTenant(tenantId, deploymentId);
+  // Loops that are started later, asked by those started before them.
+  let findRefusal = (): SyncFailure | null => null;
+  let report = (): void => undefined;
+  /** Ends the pauses after failures as soon as one of the loops gets an answer. */
+  const channels: { wake(): void }[] = [];
   const contact = createContact({
     link: options.link,
-    refusal: () => findRefusal(feed?.status().failure, bundle?.status().failure),
+    refusal: () => findRefusal(),
     isRevoked: options.isRevoked,
     onBack: () => {
       for (const channel of channels) channel.wake();
     },
     now,
   });
-  /** Ends the pauses after failures as soon as one of the loops gets an answer. */
-  const channels: { wake(): void }[] = [];
   const { link } = contact;
-  const freshness = createFreshness({
-    clock: options.clock,
-    maxAgeMs: options.offlineMaxAgeMs,
-    keptMs: replica.place(tenantId).statementMs,
-    onFrozen: (age) => alerts.feedFrozen(tenantId, age),
-  });
-  const refusals: TenantSyncStatus['refusals'] = { bundle: {}, feed: {} };
-  const refused = (channel: 'bundle' | 'feed', { code }: SyncFailure) => {
-    refusals[channel][code] = (refusals[channel][code] ?? 0) + 1;
-  };
-  /** The newest bundle that a verified statement named, and since when. */
-  let named: { revision: number; since: number } | null = null;
-  let feed: FeedFollower | undefined;
-  let bundle: BundleSync | undefined;
-  let heartbeat: ReturnType<typeof startHeartbeat> | undefined;
   const adminHeads = loadAdminHeads({
-    path: join(dataDir, ADMIN_HEADS_FOLDER, `${tenantId}.json`),
+    path: join(options.dataDir, ADMIN_HEADS_FOLDER, `${tenantId}.json`),
     onWentBack: (found) => {
       const [known, told] = [found.known.statement, found.told.statement];
       log.warn({ tenantId, known, told }, 'the admin chain went back');
       alerts.adminHeadWentBack(tenantId, found);
-      heartbeat?.report();
+      report();
     },
     log,
   });
@@ -155,144 +124,55 @@ export async function startTenantSync(options: TenantSyncOptions) {
         ...{ tenantId, deploymentId, link, store: options.logWatch, log, now },
         onContradicted: (found) => {
           alerts.logContradicted(tenantId, found);
-          heartbeat?.report();
+          report();
         },
       })
     : null;
-  const activeBundle = await startBundleSync({
-    tenantId,
+  const rules = await startRules(options, {
     link,
-    keys: () => keys.bundle,
-    files: createBundleFiles(dataDir, tenantId),
-    load: options.load,
-    findNamed: () =>
-      named && { revision: named.revision, forMs: options.clock.read() - named.since },
-    onActivated: () => heartbeat?.report(),
-    onRefused: (failure, isNews) => {
-      refused('bundle', failure);
-      if (!isNews) return;
-      alerts.bundleRefused(tenantId, failure);
-      if (failure.code === 'key_unknown') options.onUnknownKey();
-    },
-    log,
-    now,
-    ...limits,
-  });
-  bundle = activeBundle;
-  const toldOfBundle = createBundleNews(activeBundle);
-  const activeFeed = startFeedFollower({
-    tenantId,
-    link,
-    replica,
-    freshness,
-    keys: () => keys.feed,
-    backlog: () => ledger.backlog(tenantId),
-    onApplied: (entries) => {
-      keys = follow();
-      toldOfBundle(entries);
-    },
-    onRewound: (from, to) => {
-      log.warn({ tenantId, from, to }, 'the control plane went back in time');
-      alerts.feedRewound(tenantId, from, to);
-    },
-    onStatement: ({ bundle: newest }) => {
-      if (newest?.revision === named?.revision) return;
-      named = newest && { revision: newest.revision, since: options.clock.read() };
-    },
+    onActivated: () => report(),
     onAdminHead: adminHeads.saw,
-    onFailure: (failure, isNews) => {
-      const isRefused = isRefusedCode(failure.code);
-      if (isRefused) refused('feed', failure);
-      if (!isNews) return;
-      if (isRefused) alerts.feedRefused(tenantId, failure);
-      if (failure.code === 'statement_unknown_key') options.onUnknownKey();
-    },
-    log,
-    now,
-    ...limits,
   });
-  feed = activeFeed;
-  const shipper = startShipper({
-    tenantId,
-    link,
-    ledger,
-    delayMs: options.shipDelayMs,
-    onStopped: (stop) => {
-      options.onStreamStopped(stop);
-      heartbeat?.report();
-    },
-    onResumed: () => heartbeat?.report(),
-    log,
-    now,
-    ...limits,
-  });
-  let heardAt = Number.NEGATIVE_INFINITY;
-  const isLedgerStopped = () => /^(full|failed)$/.test(ledger.status().condition);
-  const streamReport = (): StreamReport =>
-    toStreamReport({
-      shipper: shipper.status(),
-      ledger: ledger.status().condition,
-      isFailing: shipper.failingMs() - (performance.now() - heardAt) > FAILING_MS,
-      now: now(),
-    });
-  const activeHeartbeat = startHeartbeat({
+  findRefusal = rules.findRefusal;
+  const shipping = startShipping(options, { link, onStopChanged: () => report() });
+  const heartbeat = startHeartbeat({
     link,
     body: () => ({
-      ...options.heartbeat(activeBundle),
+      ...options.heartbeat(rules.bundle),
       admin_heads: adminHeads.report(),
       log_watch: watcher?.report(),
-      shipped: shipper.acknowledged() ?? undefined,
-      // Unknown until the first batch after a start was tried; the control plane keeps the last
-      // report.
-      stream: shipper.isSettled() || isLedgerStopped() ? streamReport() : undefined,
+      shipped: shipping.shipper.acknowledged() ?? undefined,
+      stream: shipping.stream.findReport(),
     }),
     onReceived: () => {
-      heardAt = performance.now();
+      shipping.stream.heard();
       options.onHeartbeat?.();
     },
     log,
     now,
   });
-  heartbeat = activeHeartbeat;
-  const payloads = startPayloadShipper({
-    tenantId,
-    link,
-    spool: options.payloadSpool,
-    log,
-    ...limits,
-  });
-  channels.push(activeFeed, activeBundle, shipper, payloads, activeHeartbeat);
+  report = heartbeat.report;
+  const { feed, bundle } = rules;
+  const { shipper, payloads } = shipping;
+  channels.push(feed, bundle, shipper, payloads, heartbeat);
   const pruner = startPruner({ tenantId, ledger, keepMs: options.ledgerKeepMs, log });
 
   return {
-    bundle: activeBundle,
-    feed: activeFeed,
-    /** Takes the keys of a newer registration. */
-    trust: (newer: RegistrationAnswer): void => {
-      answer = newer;
-      keys = follow();
-      // What could not be verified may be valid now.
-      activeFeed.hurry();
-      activeBundle.hurry();
-    },
-    /** Why the tenant's rules are too old to permit anything; null while they are fresh. */
-    findStaleness: freshness.findDenial,
+    bundle,
+    feed,
+    trust: rules.trust,
+    findStaleness: rules.findStaleness,
     /** The heartbeat's content has changed. */
-    report: activeHeartbeat.report,
+    report: heartbeat.report,
     /** Retries everything at once, as after an outage. */
     kick: (): void => {
-      activeFeed.kick();
-      activeBundle.kick();
-      shipper.kick();
+      for (const loop of [feed, bundle, shipper]) loop.kick();
     },
     status: (): TenantSyncStatus => ({
-      feed: activeFeed.status(),
-      bundle: activeBundle.status(),
+      ...rules.status(),
       shipper: shipper.status(),
-      stream: streamReport(),
-      heartbeat: activeHeartbeat.status(),
-      freshness: freshness.status(),
-      refusals: { bundle: { ...refusals.bundle }, feed: { ...refusals.feed } },
+      stream: shipping.stream.report(),
+      heartbeat: heartbeat.status(),
       control_plane: contact.status(),
       log_watch: watcher?.status() ?? null,
     }),
@@ -301,14 +181,12 @@ export async function startTenantSync(options: TenantSyncOptions) {
      * records are shipped after the next start.
      */
     stop: async (ms: number): Promise<void> => {
-      activeHeartbeat.stop();
+      heartbeat.stop();
       pruner.stop();
       await shipper.flush(ms);
+      const loops = [feed, bundle, shipper, payloads];
       const ended = Promise.all([
-        activeFeed.stop(),
-        activeBundle.stop(),
-        shipper.stop(),
-        payloads.stop(),
+        ...loops.map((loop) => loop.stop()),
         adminHeads.stored(),
         watcher?.stop(),
       ]);
@@ -317,6 +195,106 @@ export async function startTenantSync(options: TenantSyncOptions) {
   };
 }
 
-function findRefusal(...failures: (SyncFailure | null | undefined)[]): SyncFailure | null {
-  return failures.find((failure) => failure && isRefusedCode(failure.code)) ?? null;
+/** What comes from the control plane: the rules, the facts, and the keys that sign both. */
+async function startRules(
+  options: TenantSyncOptions,
+  to: Pick<TenantSyncOptions, 'link'> & {
+    onActivated: () => void;
+    onAdminHead: (head: SignedAdminHead) => void;
+  },
+) {
+  const { replica, ledger, alerts, clock, log, now } = options;
+  const { tenant_id: tenantId } = options.answer;
+  const keys = createTenantKeys(options);
+  const refusals = createRefusals({ tenantId, alerts, onUnknownKey: options.onUnknownKey });
+  const named = createNamedBundle(clock);
+  const freshness = createFreshness({
+    clock,
+    maxAgeMs: options.offlineMaxAgeMs,
+    keptMs: replica.place(tenantId).statementMs,
+    onFrozen: (age) => alerts.feedFrozen(tenantId, age),
+  });
+  const loop = {
+    ...{ tenantId, link: to.link, log, now },
+    ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
+  };
+  const bundle = await startBundleSync({
+    ...loop,
+    keys: keys.ofBundles,
+    files: createBundleFiles(options.dataDir, tenantId),
+    load: options.load,
+    findNamed: named.find,
+    onActivated: to.onActivated,
+    onRefused: (failure, isNews) => refusals.add('bundle', failure, isNews),
+  });
+  const toldOfBundle = createBundleNews(bundle);
+  const feed = startFeedFollower({
+    ...loop,
+    replica,
+    freshness,
+    keys: keys.ofFeed,
+    backlog: () => ledger.backlog(tenantId),
+    onApplied: (entries) => {
+      keys.refresh();
+      toldOfBundle(entries);
+    },
+    onRewound: (from, to) => {
+      log.warn({ tenantId, from, to }, 'the control plane went back in time');
+      alerts.feedRewound(tenantId, from, to);
+    },
+    onStatement: named.saw,
+    onAdminHead: to.onAdminHead,
+    onFailure: (failure, isNews) => {
+      if (isRefusedCode(failure.code)) refusals.add('feed', failure, isNews);
+    },
+  });
+
+  return {
+    bundle,
+    feed,
+    /** Takes the keys of a newer registration. */
+    trust: (newer: RegistrationAnswer): void => {
+      keys.trust(newer);
+      // What could not be verified may be valid now.
+      feed.hurry();
+      bundle.hurry();
+    },
+    /** Why the tenant's rules are too old to permit anything; null while they are fresh. */
+    findStaleness: freshness.findDenial,
+    /** What was refused of the newest answers; null for nothing. */
+    findRefusal: (): SyncFailure | null => {
+      const failures = [feed.status().failure, bundle.status().failure];
+      return failures.find((failure) => failure && isRefusedCode(failure.code)) ?? null;
+    },
+    status: () => ({
+      feed: feed.status(),
+      bundle: bundle.status(),
+      freshness: freshness.status(),
+      refusals: refusals.counts(),
+    }),
+  };
+}
+
+/** What goes to the control plane: records and payloads. */
+function startShipping(
+  options: TenantSyncOptions,
+  to: Pick<TenantSyncOptions, 'link'> & { onStopChanged: () => void },
+) {
+  const { ledger, log, now } = options;
+  const loop = {
+    ...{ tenantId: options.answer.tenant_id, link: to.link, log, now },
+    ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
+  };
+  const shipper = startShipper({
+    ...loop,
+    ledger,
+    delayMs: options.shipDelayMs,
+    onStopped: (stop) => {
+      options.onStreamStopped(stop);
+      to.onStopChanged();
+    },
+    onResumed: to.onStopChanged,
+  });
+  const payloads = startPayloadShipper({ ...loop, spool: options.payloadSpool });
+  return { shipper, payloads, stream: createStreamReporter({ shipper, ledger, now }) };
 }

@@ -1,7 +1,7 @@
 import { StreamReport } from '@governance/shared/channels';
 import { describe, expect, it } from 'vitest';
 import type { ShipperStatus } from './shipping-status.ts';
-import { toStreamReport } from './stream-report.ts';
+import { createStreamReporter, toStreamReport } from './stream-report.ts';
 
 const at = '2026-01-02T03:04:05.678Z';
 const failure = { stage: 'ship', code: 'UNAVAILABLE', message: 'away', at };
@@ -40,4 +40,21 @@ describe('what a heartbeat says of the stream', () => {
     expect(StreamReport.parse(report)).toEqual(report);
     expect(report).toMatchObject({ state: 'refused', stopped_at: { epoch: 1, seq: 2 } });
   });
+});
+
+it('a heartbeat knows it once a batch was tried, and where it fails although heartbeats are received', () => {
+  let isSettled = false;
+  const reporter = createStreamReporter({
+    shipper: { status: () => shipper, failingMs: () => 3_600_000, isSettled: () => isSettled },
+    ledger: { status: () => ({ condition: 'ok', pendingRecords: 0, committedRecords: 0 }) },
+    now: () => facts.now,
+  });
+  // Nobody is told of an outage by a heartbeat: it would not arrive.
+  expect(reporter.report().state).toBe('retrying');
+  expect(reporter.findReport()).toBeUndefined();
+  isSettled = true;
+  expect(reporter.findReport()?.state).toBe('retrying');
+  isSettled = false;
+  reporter.heard();
+  expect(reporter.findReport()).toMatchObject({ state: 'failing', is_stopped: true });
 });

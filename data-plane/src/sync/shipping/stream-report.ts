@@ -3,11 +3,12 @@
  * of it would be stuck in the stopped stream. Proven by stream-report.test.ts.
  */
 import type { StreamReport } from '@governance/shared/channels';
-import type { LedgerStatus } from '../../ledger/ledger.ts';
+import type { DurableLedger, LedgerStatus } from '../../ledger/ledger.ts';
+import type { Shipper } from './shipper.ts';
 import type { ShipperStatus } from './shipping-status.ts';
 
 /** Attempts that fail this long while heartbeats are received: more than a brief outage. */
-export const FAILING_MS = 5 * 60_000;
+const FAILING_MS = 5 * 60_000;
 
 export interface StreamFacts {
   shipper: ShipperStatus;
@@ -15,6 +16,40 @@ export interface StreamFacts {
   /** Whether every attempt has failed for long although the control plane answers. */
   isFailing: boolean;
   now: number;
+}
+
+/** Reports a stream, and remembers when a heartbeat last got through. */
+export function createStreamReporter(options: {
+  shipper: Pick<Shipper, 'status' | 'failingMs' | 'isSettled'>;
+  ledger: Pick<DurableLedger, 'status'>;
+  now: () => number;
+}) {
+  const { shipper, ledger, now } = options;
+  let heardAt = Number.NEGATIVE_INFINITY;
+
+  const report = (): StreamReport =>
+    toStreamReport({
+      shipper: shipper.status(),
+      ledger: ledger.status().condition,
+      isFailing: shipper.failingMs() - (performance.now() - heardAt) > FAILING_MS,
+      now: now(),
+    });
+
+  return {
+    report,
+    /**
+     * For the heartbeat. Undefined until the first batch after a start was tried; the control plane
+     * keeps the last report.
+     */
+    findReport: (): StreamReport | undefined => {
+      const found = report();
+      return shipper.isSettled() || found.is_stopped ? found : undefined;
+    },
+    /** A heartbeat was received. */
+    heard: (): void => {
+      heardAt = performance.now();
+    },
+  };
 }
 
 export function toStreamReport({ shipper, ledger, isFailing, now }: StreamFacts): StreamReport {

@@ -1,0 +1,15 @@
+import type { FreshnessStatement } from '@governance/shared/signed-statement';
+import type { PlaneClock } from '../feed/plane-clock.ts';
+
+/** The newest bundle that a verified statement named, and for how long it has been known. */
+export function createNamedBundle(clock: Pick<PlaneClock, 'read'>) {
+  let named: { revision: number; since: number } | null = null;
+
+  return {
+    saw: ({ bundle }: FreshnessStatement): void => {
+      if (bundle?.revision === named?.revision) return;
+      named = bundle && { revision: bundle.revision, since: clock.read() };
+    },
+    find: () => named && { revision: named.revision, forMs: clock.read() - named.since },
+  };
+}
