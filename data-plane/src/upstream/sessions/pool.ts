@@ -15,19 +15,10 @@ import {
   type UpstreamPeer,
   type UpstreamSession,
 } from '../upstream.ts';
-import {
-  type ServerNotificationListener,
-  type SessionListener,
-  SessionListeners,
-  type SessionPlace,
-} from './session-listeners.ts';
-import {
-  addressOf,
-  createSessionOpener,
-  type SessionOpenerOptions,
-  type SessionOrder,
-} from './session-opener.ts';
-import { createSessionRoom, type RoomEntry } from './session-room.ts';
+import { createSessionNotifications } from './session-notifications.ts';
+import { addressOf, createSessionOpener, type SessionOpenerOptions } from './session-opener.ts';
+import { createSessionRoom } from './session-room.ts';
+import { createSessionTable, type OpenSession } from './session-table.ts';
 
 export interface UpstreamPoolOptions extends SessionOpenerOptions {
   /** Who may use which process of this host. */
@@ -51,44 +42,35 @@ export interface UpstreamPoolOptions extends SessionOpenerOptions {
 
 export type UpstreamPool = ReturnType<typeof createUpstreamPool>;
 
-interface Entry extends SessionPlace, RoomEntry {
-  /** The server's address when it was opened: the registry may change it. */
-  address: string | null;
-  sealed: string | undefined;
-  /** Its server may ask the client, and only this session's stream can carry that. */
-  needsStream: boolean;
-  hops: number;
-  era: Era;
-  session: UpstreamSession;
-}
-
 const SWEEP_MS = 30_000;
-/** How often a replaced session is checked for its end. */
-const RETIRED_MS = 1_000;
 
 /** Builds the pool. Its connections and its processes end with `close`. */
 export function createUpstreamPool(options: UpstreamPoolOptions) {
   const { isRegistered } = options;
-  const entries = new Map<string, Entry>();
-  const retired = new Map<Entry, NodeJS.Timeout>();
-  const listeners = new SessionListeners();
+  const sessions = createSessionTable();
   const health = createUpstreamHealth({
     elapsed: () => performance.now(),
     onChanged: options.onHealthChanged,
     log: options.log,
   });
   const opener = createSessionOpener(options, health);
-  const makeRoom = createSessionRoom<Entry>({
+  const notifications = createSessionNotifications({
+    sessions: sessions.open,
+    isRegistered,
+    findRefusal,
+    onNotification: options.onNotification,
+  });
+  const makeRoom = createSessionRoom<OpenSession>({
     limits: options,
-    entries,
-    retired,
+    entries: sessions.open,
+    retired: sessions.retired,
     // For legacy clients a session listens, even when its client has left.
-    isListenedTo: (entry) => entry.era !== 'legacy' && isHeard(entry),
+    isListenedTo: (entry) => entry.era !== 'legacy' && notifications.isHeard(entry),
     // Modern clients have no session.
     hasSession: ({ tenantId, agentId, serverId, era }) =>
       era === 'legacy' && options.hasSession(tenantId, agentId, serverId),
     servesSeveral: options.servesSeveral,
-    drop,
+    drop: sessions.drop,
     now: () => performance.now(),
   });
   const sweep = setInterval(closeIdle, SWEEP_MS);
@@ -118,25 +100,21 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     const shared = `${tenantId} ${agentId} ${server.server_id} ${era} ${hops}`;
     const key = peer === undefined ? shared : `${shared} ${peer.id}`;
     const sealed = getCredential(tenantId, server);
-    const known = entries.get(key);
+    const known = sessions.open.get(key);
     if (known !== undefined) {
       const refusal = findRefusal(known);
-      const isSame =
-        known.address === addressOf(server) &&
-        known.transport === server.transport &&
-        known.sealed === sealed;
-      if (refusal === undefined && isSame) {
+      if (refusal === undefined && isSame(known, server, sealed)) {
         known.usedAt = performance.now();
         return known.session;
       }
-      retire(key, known);
+      sessions.retire(key, known);
       if (refusal !== undefined) throw new UpstreamFailure('refused', refusal);
     }
     makeRoom({ tenantId, agentId, transport: server.transport, peerId: peer?.id });
-    const entry = toEntry({ tenantId, agentId, server, sealed, peer, era, hops });
-    entries.set(key, entry);
-    attach(entry);
-    return entry.session;
+    const order = { tenantId, agentId, server, sealed, peer, era, hops };
+    const added = sessions.add(key, order, opener.open(order));
+    notifications.attach(added);
+    return added.session;
   }
 
   /** @throws UpstreamFailure where the server's credential has not arrived yet */
@@ -152,58 +130,16 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     return sealed;
   }
 
-  function toEntry(order: SessionOrder): Entry {
-    const { tenantId, agentId, server, sealed, peer, era, hops } = order;
-    return {
-      tenantId,
-      agentId,
-      serverId: server.server_id,
-      peerId: peer?.id,
-      transport: server.transport,
-      address: addressOf(server),
-      sealed,
-      needsStream: peer?.needsStream === true,
-      hops,
-      isHeld: peer?.hasSession === true,
-      isAway: () => peer?.isAway?.() ?? false,
-      era,
-      session: opener.open(order),
-      usedAt: performance.now(),
-    };
-  }
-
   /** Why a process must no longer be used: a data plane may get a second tenant. */
-  function findRefusal({ transport, tenantId, address }: Entry): string | undefined {
+  function findRefusal({ transport, tenantId, address }: OpenSession): string | undefined {
     if (transport !== 'stdio') return undefined;
     return options.stdio.findRefusal(tenantId, address ?? '');
   }
 
-  function drop(key: string, entry: Entry): void {
-    entries.delete(key);
-    void entry.session.close();
-  }
-
-  /** Replaces a session: requests in progress still get their answers. */
-  function retire(key: string, entry: Entry): void {
-    entries.delete(key);
-    entry.session.listen(null);
-    const timer = setInterval(() => {
-      if (entry.session.pending > 0) return;
-      clearInterval(timer);
-      retired.delete(entry);
-      void entry.session.close();
-    }, RETIRED_MS);
-    retired.set(entry, timer.unref());
-  }
-
   async function closeAll(): Promise<void> {
     clearInterval(sweep);
-    for (const timer of retired.values()) clearInterval(timer);
-    const open = [...entries.values(), ...retired.keys()];
-    entries.clear();
-    retired.clear();
-    listeners.clear();
-    await Promise.all(open.map((entry) => entry.session.close()));
+    notifications.clear();
+    await sessions.close();
     await opener.close();
   }
 
@@ -211,84 +147,24 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     health.forget(isRegistered, options.idleMs);
     opener.check();
     const before = performance.now() - options.idleMs;
-    for (const [key, entry] of entries) {
+    for (const [key, entry] of sessions.open) {
       if (findRefusal(entry) !== undefined) {
-        retire(key, entry);
+        sessions.retire(key, entry);
         continue;
       }
       if (entry.session.pending > 0) continue;
-      const isIdle = !isHeard(entry) && entry.usedAt < before;
-      if (isIdle || !isRegistered(entry.tenantId, entry.serverId)) drop(key, entry);
+      const isIdle = !notifications.isHeard(entry) && entry.usedAt < before;
+      if (isIdle || !isRegistered(entry.tenantId, entry.serverId)) sessions.drop(key, entry);
     }
-  }
-
-  function heard(entry: Entry, notification: UpstreamNotification): void {
-    // Messages of a deleted server are dropped, even for those who still have a stream open.
-    if (!isRegistered(entry.tenantId, entry.serverId)) return;
-    if (findRefusal(entry) !== undefined) return;
-    options.onNotification(entry.tenantId, entry.serverId, notification);
-    listeners.tell(entry, hopsHeard(entry), notification);
-  }
-
-  function isHeard(entry: Entry): boolean {
-    return listeners.of(entry, hopsHeard(entry)).length > 0;
-  }
-
-  // Over stdio notifications come anyway; over HTTP they cost a connection, so only for a listener.
-  function attach(entry: Entry): void {
-    const wanted = entry.transport === 'stdio' || entry.needsStream || isHeard(entry);
-    entry.session.listen(wanted ? (notification) => heard(entry, notification) : null);
-  }
-
-  function reattach({ tenantId, agentId }: SessionListener): void {
-    for (const entry of entries.values()) {
-      if (entry.tenantId === tenantId && entry.agentId === agentId) attach(entry);
-    }
-  }
-
-  /**
-   * Listens for notifications of an agent's servers (see SessionListener).
-   *
-   * @returns the unsubscribe
-   */
-  function listen(
-    tenantId: string,
-    agentId: string,
-    serverId: string | null,
-    heard: ServerNotificationListener,
-    peerId?: string,
-    hops = 0,
-  ): () => void {
-    const listener = { tenantId, agentId, serverId, peerId, hops, heard };
-    listeners.add(listener);
-    reattach(listener);
-    return () => {
-      if (listeners.remove(listener)) reattach(listener);
-    };
   }
 
   return {
     find,
-    listen,
-    /** Notifies the listeners of a session with a server on behalf of the gateway. */
-    tell(place: SessionPlace, notification: UpstreamNotification): void {
-      if (isRegistered(place.tenantId, place.serverId)) listeners.tell(place, null, notification);
-    },
-    /** Sends a notification to all servers with which a client has sessions of its own. */
-    notifyPeer(peerId: string, method: string): void {
-      for (const entry of entries.values()) {
-        if (entry.peerId === peerId) entry.session.notify(method);
-      }
-    },
-    /** Ends the sessions of a client that is gone, each after its last call in progress. */
-    endPeer(peerId: string): void {
-      for (const [key, entry] of entries) if (entry.peerId === peerId) retire(key, entry);
-    },
-    counts() {
-      let stdio = 0;
-      for (const entry of entries.values()) if (entry.transport === 'stdio') stdio++;
-      return { http: entries.size - stdio, stdio };
-    },
+    listen: notifications.listen,
+    tell: notifications.tell,
+    notifyPeer: sessions.notifyPeer,
+    endPeer: sessions.endPeer,
+    counts: sessions.counts,
     /** The health of a tenant's servers that were asked. */
     serverReport: health.report,
     /**
@@ -305,6 +181,11 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
   };
 }
 
-function hopsHeard({ transport, hops }: Entry): number | null {
-  return transport === 'stdio' ? null : hops;
+/** Whether a session was opened for the server as the registry has it now. */
+function isSame(known: OpenSession, server: McpServerSetting, sealed: string | undefined): boolean {
+  return (
+    known.address === addressOf(server) &&
+    known.transport === server.transport &&
+    known.sealed === sealed
+  );
 }
