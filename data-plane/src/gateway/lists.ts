@@ -5,14 +5,11 @@
  * for an unlisted item is still judged by policy.
  */
 import type { Logger } from 'pino';
-import type { ActiveRules, RulesProvider } from '../contracts.ts';
+import type { RulesProvider } from '../contracts.ts';
 import type { Answer } from '../enforcement/answer.ts';
-import { nameOfMethod, useOfList } from '../enforcement/call-kinds.ts';
-import type { Action, Caller, DelegationLink, Destination } from '../enforcement/calls.ts';
-import { isListVisible, isToolDelegated, isToolVisible } from '../enforcement/grants.ts';
+import type { Caller, Destination } from '../enforcement/calls.ts';
 import { resultOf } from '../enforcement/refusals.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
-import { deriveAction } from '../enforcement/tool-action.ts';
 import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
 import { LIST_MEMBERS, type ListedItem, type ListMethod } from '../upstream/lists/list-page.ts';
 import {
@@ -20,26 +17,34 @@ import {
   LIST_START,
   type ListBudget,
   type ListPart,
+  type ListPosition,
   readListPart,
 } from '../upstream/lists/list-part.ts';
-import { callableTools, TOOL_PAGES } from '../upstream/lists/list-tools.ts';
+import { TOOL_PAGES } from '../upstream/lists/list-tools.ts';
 import { isObject } from '../upstream/message.ts';
 import type { UpstreamPool } from '../upstream/sessions/pool.ts';
-import { requireStillWanted, type UpstreamExchange } from '../upstream/upstream.ts';
+import {
+  requireStillWanted,
+  type UpstreamExchange,
+  type UpstreamSession,
+} from '../upstream/upstream.ts';
 import { inTime, LIST_PART_MS, requireRules, sessionWith } from './call-routing.ts';
 import { type JoinedPart, readJoined, sealRest, together } from './joined-list.ts';
 import { KeptAnswer } from './kept-answer.ts';
 import type { ListCursors, ListPlace } from './list-cursors.ts';
 import type { ListNotes } from './list-notes.ts';
+import { createListVisibility, type ListAsk } from './list-visibility.ts';
 import { type MissingServer, missingMeta, missingNote, missingServer } from './missing-servers.ts';
 import { findServer, listServers, requireServer, unifiedName } from './servers.ts';
 import { unifiedUri } from './unified.ts';
 
 export type Lists = ReturnType<typeof createLists>;
 
-interface ListExchange extends Pick<UpstreamExchange, 'cancellation' | 'findIneligibility'> {
-  /** The delegation under which the list is requested; empty without one. */
-  links: readonly DelegationLink[];
+interface ListRequest
+  extends ListAsk,
+    Pick<UpstreamExchange, 'cancellation' | 'findIneligibility'> {
+  /** Caller-controlled. */
+  params: unknown;
 }
 
 interface ListKind {
@@ -91,73 +96,12 @@ export function createLists(deps: {
   notes: ListNotes;
   log: Pick<Logger, 'warn'>;
 }) {
-  /** By the agent's present roles: a server may take its time. */
-  function isVisible(
-    caller: Caller,
-    rules: ActiveRules,
-    serverId: string,
-    method: ListMethod,
-    links: readonly DelegationLink[],
-  ) {
-    if (!isListVisible(deps.door.grantsOf(caller), serverId, method, rules)) return false;
-    const use = useOfList(method);
-    // Tools are checked one by one.
-    return use === null || isDelegated(caller, links, serverId, nameOfMethod(use), 'read');
-  }
+  const { isVisible, shown } = createListVisibility(deps);
 
-  /** By the delegators' present roles. */
-  function isDelegated(
-    { tenantId }: Caller,
-    links: readonly DelegationLink[],
-    serverId: string,
-    name: string,
-    action: Action,
-  ): boolean {
-    return links.every((link) => {
-      const grants = deps.door.grantsOf({ tenantId, agent: link.delegator });
-      return isToolDelegated(link.delegation, grants, serverId, name, action);
-    });
-  }
-
-  /** The items of a server's part that the agent may see. */
-  function shown(
-    caller: Caller,
-    rules: ActiveRules,
-    { serverId, at }: ListPlace,
-    method: ListMethod,
-    { items, rest, leftOut }: ListPart,
-    links: readonly DelegationLink[],
-  ): ListedItem[] {
-    const { tenantId, peer } = caller;
-    const isWhole = at === LIST_START && rest === null;
-    if (isWhole || leftOut !== null) deps.notes.put(tenantId, serverId, method, leftOut);
-    if (method !== 'tools/list') {
-      return isVisible(caller, rules, serverId, method, links) ? items : [];
-    }
-    const tools = callableTools(items);
-    // A client that servers may ask may be shown more than others.
-    deps.catalogue.learn(tenantId, serverId, tools, isWhole && peer === undefined);
-    const grants = deps.door.grantsOf(caller);
-    return tools.filter((tool) => {
-      const hints = deps.catalogue.hintsOf(tenantId, serverId, tool, rules);
-      const action = deriveAction(tool.name, hints);
-      return (
-        isToolVisible(grants, serverId, tool.name, action) &&
-        isDelegated(caller, links, serverId, tool.name, action)
-      );
-    });
-  }
-
-  async function listOne(
-    caller: Caller,
-    serverId: string,
-    method: ListMethod,
-    params: unknown,
-    { cancellation, findIneligibility, links }: ListExchange,
-  ): Promise<Answer> {
-    const rules = requireRules(deps.rules, caller);
+  async function listOne(request: ListRequest, serverId: string): Promise<Answer> {
+    const { caller, rules, method, params, cancellation, findIneligibility } = request;
     // An agent that may use nothing of a server does not learn whether it is up.
-    if (!isVisible(caller, rules, serverId, method, links)) return page(method, [], undefined);
+    if (!isVisible(request, serverId)) return page(method, [], undefined);
     const server = requireServer(rules, serverId);
     const at = deps.cursors.find(caller, method, params)?.[0]?.at ?? LIST_START;
     const asking = new KeptAnswer(sessionWith(deps.pool, caller, server));
@@ -171,70 +115,53 @@ export function createLists(deps: {
       if (asking.answer?.kind !== 'error' || method === 'tools/list') throw error;
       return asking.answer;
     }
-    const items = shown(caller, rules, { serverId, at }, method, part, links);
-    if (!isVisible(caller, rules, serverId, method, links)) return page(method, [], undefined);
+    const items = shown(request, { serverId, at }, part);
+    if (!isVisible(request, serverId)) return page(method, [], undefined);
     const next = part.rest && deps.cursors.seal(caller, method, [{ serverId, at: part.rest }]);
     const isPassedOn = method !== 'tools/list' && items === part.items;
     if (isPassedOn) return asking.withPart(method, items, next);
     return page(method, items, next ?? undefined);
   }
 
-  async function listJoined(
-    caller: Caller,
-    method: ListMethod,
-    params: unknown,
-    { cancellation, findIneligibility, links }: ListExchange,
-  ): Promise<Answer> {
-    const rules = requireRules(deps.rules, caller);
+  async function listJoined(request: ListRequest): Promise<Answer> {
+    const { caller, rules, method, params } = request;
     const places =
       deps.cursors.find(caller, method, params) ??
       listServers(rules).map((one) => ({ serverId: one.server_id, at: LIST_START }));
     // The rules may have changed since the cursor was issued.
     const wanted = places.filter(
-      ({ serverId }) =>
-        findServer(rules, serverId) !== undefined &&
-        isVisible(caller, rules, serverId, method, links),
+      ({ serverId }) => findServer(rules, serverId) !== undefined && isVisible(request, serverId),
     );
-    const asked = together(cancellation);
+    const asked = together(request.cancellation);
     const missing: MissingServer[] = [];
-    const read = (place: ListPlace, room: ListBudget) => {
-      const own = { cancellation: asked.next(), findIneligibility, links };
-      return partOf(caller, rules, place, method, room, own, missing);
+    const read = async (place: ListPlace, room: ListBudget) => {
+      const part = await partOf({ ...request, cancellation: asked.next() }, place, room);
+      if (part === null || 'items' in part) return part;
+      missing.push(part);
+      return null;
     };
     const { items, rest } = await readJoined(wanted, read, KINDS[method].rounds);
     return page(method, items, sealRest(deps, caller, method, rest), missing);
   }
 
+  /** One server's part of a joined page; null where it has no such list. */
   async function partOf(
-    caller: Caller,
-    rules: ActiveRules,
+    request: ListRequest,
     place: ListPlace,
-    method: ListMethod,
     room: ListBudget,
-    { cancellation, findIneligibility, links }: ListExchange,
-    missing: MissingServer[],
-  ): Promise<JoinedPart<ListedItem> | null> {
-    const { serverId, at } = place;
-    const { capability, key, rename, pages, limitMs } = KINDS[method];
+  ): Promise<JoinedPart<ListedItem> | MissingServer | null> {
+    const { caller, rules, method, cancellation } = request;
+    const { serverId } = place;
+    const { key, rename } = KINDS[method];
     const ask = async () => {
       const session = sessionWith(deps.pool, caller, requireServer(rules, serverId));
-      if (capability !== null) {
-        const { capabilities } = await session.open();
-        if (!isObject(capabilities[capability])) return null;
-      }
-      return await readListPart(session, method, at, {
-        room,
-        pages,
-        cancellation,
-        findIneligibility,
-        ...(limitMs !== undefined && { limitMs }),
-      });
+      return await readDeclared(session, request, place.at, room);
     };
     try {
       const part = await inTime(ask(), () => cancellation.cancel());
       deps.pool.note(caller.tenantId, serverId, 'list', null);
       if (part === null) return null;
-      const items = shown(caller, rules, place, method, part, links).flatMap((item) => {
+      const items = shown(request, place, part).flatMap((item) => {
         const name = item[key];
         return typeof name === 'string' ? [{ ...item, [key]: rename(serverId, name) }] : [];
       });
@@ -244,8 +171,7 @@ export function createLists(deps: {
       const fields = { err: error, server: serverId, reqId: caller.requestId, method };
       deps.log.warn(fields, 'a server is missing from a list');
       deps.pool.note(caller.tenantId, serverId, 'list', missingNote(error));
-      missing.push(missingServer(serverId, error));
-      return null;
+      return missingServer(serverId, error);
     }
   }
 
@@ -261,15 +187,17 @@ export function createLists(deps: {
       return {
         speaker: 'server',
         async send({ delegation }, exchange) {
-          const own: ListExchange = {
+          const request: ListRequest = {
+            caller,
+            rules: requireRules(deps.rules, caller),
+            method,
+            params,
             links: delegation?.links ?? [],
             cancellation: exchange.cancellation,
             findIneligibility: () => exchange.findIneligibility?.(),
           };
           const answer =
-            serverId === null
-              ? await listJoined(caller, method, params, own)
-              : await listOne(caller, serverId, method, params, own);
+            serverId === null ? await listJoined(request) : await listOne(request, serverId);
           // A server can delay a list: an agent that may not act any more does not get it.
           requireStillWanted(exchange);
           return answer;
@@ -277,6 +205,23 @@ export function createLists(deps: {
       };
     },
   };
+}
+
+/** Part of a server's list; null where the server declares that it has none. */
+async function readDeclared(
+  session: UpstreamSession,
+  { method, cancellation, findIneligibility }: ListRequest,
+  at: ListPosition,
+  room: ListBudget,
+): Promise<ListPart | null> {
+  const { capability, pages, limitMs } = KINDS[method];
+  if (capability !== null) {
+    const { capabilities } = await session.open();
+    if (!isObject(capabilities[capability])) return null;
+  }
+  const timed = limitMs !== undefined && { limitMs };
+  const options = { room, pages, cancellation, findIneligibility, ...timed };
+  return await readListPart(session, method, at, options);
 }
 
 function page(

@@ -1,0 +1,79 @@
+/**
+ * What a list shows: it leaves out what no permission covers, and what the request's delegation
+ * does not cover. All roles are the present ones, since a server may take its time.
+ */
+import type { ActiveRules } from '../contracts.ts';
+import { nameOfMethod, useOfList } from '../enforcement/call-kinds.ts';
+import type { Action, Caller, DelegationLink } from '../enforcement/calls.ts';
+import { isListVisible, isToolDelegated, isToolVisible } from '../enforcement/grants.ts';
+import type { Door } from '../enforcement/steps/authenticate.ts';
+import { deriveAction } from '../enforcement/tool-action.ts';
+import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
+import type { ListedItem, ListMethod } from '../upstream/lists/list-page.ts';
+import { LIST_START, type ListPart } from '../upstream/lists/list-part.ts';
+import { callableTools } from '../upstream/lists/list-tools.ts';
+import type { ListPlace } from './list-cursors.ts';
+import type { ListNotes } from './list-notes.ts';
+
+/** Who asks for which list, and by which rules. */
+export interface ListAsk {
+  caller: Caller;
+  rules: ActiveRules;
+  method: ListMethod;
+  /** The delegation under which the list is requested; empty without one. */
+  links: readonly DelegationLink[];
+}
+
+export function createListVisibility(deps: {
+  door: Pick<Door, 'grantsOf'>;
+  catalogue: Pick<ToolCatalogue, 'learn' | 'hintsOf'>;
+  notes: ListNotes;
+}) {
+  /** Whether the agent may see anything of a server's list. */
+  function isVisible(ask: ListAsk, serverId: string): boolean {
+    const { caller, rules, method } = ask;
+    if (!isListVisible(deps.door.grantsOf(caller), serverId, method, rules)) return false;
+    const use = useOfList(method);
+    // Tools are checked one by one.
+    return use === null || isDelegated(ask, serverId, nameOfMethod(use), 'read');
+  }
+
+  function isDelegated(
+    { caller: { tenantId }, links }: ListAsk,
+    serverId: string,
+    name: string,
+    action: Action,
+  ): boolean {
+    return links.every((link) => {
+      const grants = deps.door.grantsOf({ tenantId, agent: link.delegator });
+      return isToolDelegated(link.delegation, grants, serverId, name, action);
+    });
+  }
+
+  /** The items of a server's part that the agent may see. Learns the tools among them. */
+  function shown(
+    ask: ListAsk,
+    { serverId, at }: ListPlace,
+    { items, rest, leftOut }: ListPart,
+  ): ListedItem[] {
+    const { caller, rules, method } = ask;
+    const { tenantId, peer } = caller;
+    const isWhole = at === LIST_START && rest === null;
+    if (isWhole || leftOut !== null) deps.notes.put(tenantId, serverId, method, leftOut);
+    if (method !== 'tools/list') return isVisible(ask, serverId) ? items : [];
+    const tools = callableTools(items);
+    // A client that servers may ask may be shown more than others.
+    deps.catalogue.learn(tenantId, serverId, tools, isWhole && peer === undefined);
+    const grants = deps.door.grantsOf(caller);
+    return tools.filter((tool) => {
+      const hints = deps.catalogue.hintsOf(tenantId, serverId, tool, rules);
+      const action = deriveAction(tool.name, hints);
+      return (
+        isToolVisible(grants, serverId, tool.name, action) &&
+        isDelegated(ask, serverId, tool.name, action)
+      );
+    });
+  }
+
+  return { isVisible, shown };
+}
