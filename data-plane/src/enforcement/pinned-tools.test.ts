@@ -6,12 +6,8 @@ import { uuidv7 } from '@governance/shared/ids';
 import { DEFAULT_INBOUND_ACTIONS } from '@governance/shared/inbound-settings';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import {
-  changeAlert,
-  type DefinitionChange,
-  openPinnedTools,
-  type PinnedTools,
-} from './pinned-tools.ts';
+import { openPinnedTools, type PinnedTools } from './pinned-tools.ts';
+import { changeAlert, type DefinitionChange } from './pins/definition-change.ts';
 import { definitionOf } from './pins/tool-definition.ts';
 
 const PLACE = { tenantId: 't', serverId: 's', toolName: 'read' };

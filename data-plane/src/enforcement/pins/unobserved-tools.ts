@@ -1,0 +1,31 @@
+/** Listed tools that could not be stored: what they are now is unknown. */
+import type { ListedTool } from '../../upstream/lists/list-tools.ts';
+
+type Place = { readonly tenantId: string; readonly serverId: string };
+
+/** @param maxTools of one server; with more, all of its tools count as unobserved until a restart */
+export function createUnobservedTools(maxTools: number) {
+  const servers = new Map<string, Set<string>>();
+  const find = ({ tenantId, serverId }: Place) => servers.get(`${tenantId} ${serverId}`);
+
+  return {
+    /** A partly stored list says nothing of the other tools. */
+    note({ tenantId, serverId }: Place, tools: readonly ListedTool[], isWritten: boolean): void {
+      const server = `${tenantId} ${serverId}`;
+      const noted = servers.get(server) ?? new Set();
+      // So many names are not kept: all tools of the server wait until a restart checks again.
+      if (noted.size > maxTools) return;
+      for (const { name } of tools) {
+        if (isWritten) noted.delete(name);
+        else noted.add(name);
+      }
+      if (noted.size === 0) servers.delete(server);
+      else servers.set(server, noted);
+    },
+    has(place: Place & { readonly toolName: string }): boolean {
+      const noted = find(place);
+      return noted !== undefined && (noted.has(place.toolName) || noted.size > maxTools);
+    },
+    hasAny: (place: Place): boolean => find(place) !== undefined,
+  };
+}
