@@ -7,29 +7,20 @@
 import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import type { SignedBatch } from '@governance/shared/audit-batch';
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
-import type { AppendedRecord, HoldChange, Ledger } from '../contracts.ts';
+import type { HoldChange, Ledger } from '../contracts.ts';
 import { sqliteCode } from '../storage/durable-database.ts';
-import { diskAlert } from './disk-alert.ts';
-import { createDiskWatermark, type DiskLevel, readUsedShare } from './disk-watermark.ts';
-import { createKeptAlerts } from './kept-alerts.ts';
+import { readUsedShare } from './disk-watermark.ts';
 import { createLedgerCommitter, type LedgerObserver } from './ledger-committer.ts';
+import { createLedgerDisk } from './ledger-disk.ts';
 import { LedgerError } from './ledger-error.ts';
 import { openLedgerFile } from './ledger-file.ts';
+import { createLedgerIntake } from './ledger-intake.ts';
 import type { Checked, OpenedStream, Rewound, ShippedPosition } from './ledger-messages.ts';
 import { createLedgerQueue } from './ledger-queue.ts';
 import { startLedgerReading } from './ledger-reading.ts';
 import { type AppendListener, createLedgerStreams } from './ledger-streams.ts';
 import { startLedgerSync } from './ledger-sync.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
-import { callMark } from './open-decisions.ts';
-import {
-  charactersOf,
-  type Place,
-  type RecordText,
-  UnfitRecordError,
-  writeRecord,
-} from './record-text.ts';
 
 export type { LedgerObserver };
 
@@ -37,8 +28,6 @@ export const LEDGER_FILE = 'data-plane.db';
 
 const DEFAULT_MAX_PENDING_RECORDS = 20_000;
 const DISK_CHECK_MS = 5_000;
-/** The largest length that a byte can hold. */
-const MAX_SALT_BYTES = 255;
 
 export interface LedgerOptions {
   dataDir: string;
@@ -117,11 +106,9 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   const now = options.now ?? Date.now;
   const path = join(options.dataDir, LEDGER_FILE);
   const limitBytes = options.limitBytes ?? null;
-  const retryMs = options.diskCheckMs ?? DISK_CHECK_MS;
   let committedRecords = 0;
-  let failure: Error | null = null;
-  let stopping = false;
-  let usedShare: number | null = null;
+  /** Why nothing is recorded any more; null while it is. */
+  let ended: LedgerError | null = null;
 
   const file = openLedgerFile({ path, limitBytes });
   const writer = createLedgerWriter(file);
@@ -158,16 +145,23 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     writerVersion: options.writerVersion,
     now,
   });
-  const kept = createKeptAlerts({ append: appendOnce, now, retryMs });
-  const disk = createDiskWatermark({
+  const intake = createLedgerIntake({
+    queue,
+    findStream: streams.find,
+    diskLevel: () => disk.level(),
+    findEnd: () => ended,
+  });
+  const disk = createLedgerDisk({
     readUsedShare:
       options.readUsedShare ??
       (async () => {
         const free = await reading.ask('freeBytes');
         return readUsedShare(options.dataDir, [path, `${path}-wal`], limitBytes, free);
       }),
-    intervalMs: retryMs,
-    onChange: reportDisk,
+    intervalMs: options.diskCheckMs ?? DISK_CHECK_MS,
+    append: intake.take,
+    allStreams: streams.all,
+    now,
   });
 
   /** A full disk can be cleared. After any other error the state is unknown: then null. */
@@ -179,100 +173,41 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   }
 
   function fail(error: unknown): void {
-    if (failure) return;
-    const code = sqliteCode(error);
-    const message = error instanceof Error ? error.message : String(error);
-    failure = new Error(`the ledger cannot write: ${code ? `${code}: ` : ''}${message}`);
+    if (ended?.fault === 'failed') return;
+    const failure = ledgerFailure(error);
+    ended = new LedgerError('failed', failure.message, { cause: failure });
     disk.stop();
-    kept.stop();
-    const refusal = new LedgerError('failed', failure.message, { cause: failure });
-    queue.fail(refusal);
-    committer.end(refusal);
-    reading.fail(refusal);
+    queue.fail(ended);
+    committer.end(ended);
+    reading.fail(ended);
     void sync.close();
     options.onFatal(failure);
   }
 
-  function refusalOf(record: UnchainedRecord, characters: number): LedgerError | null {
-    if (failure) return new LedgerError('failed', failure.message);
-    if (stopping) return new LedgerError('stopped', 'the ledger is stopping');
-    // Above the watermark no call begins; one that has begun may still be finished.
-    const isBegun = record.type !== 'decision' && record.type !== 'hold_opened';
-    if (!isBegun && disk.level() === 'full') {
-      return new LedgerError('full', 'the disk is too full to record new calls');
-    }
-    if (!queue.hasRoom(characters)) {
-      return new LedgerError('overloaded', 'too many records wait for the disk');
-    }
-    return null;
-  }
-
-  function append(
-    tenantId: string,
-    record: UnchainedRecord,
-    salt?: Uint8Array,
-    holds?: readonly HoldChange[],
-  ): Promise<AppendedRecord> {
-    const appended = appendOnce(tenantId, record, salt, holds);
+  const append: Ledger['append'] = (tenantId, record, salt, holds) => {
+    const appended = intake.take(tenantId, record, salt, holds);
     if (record.type === 'alert') {
-      appended.catch((error: unknown) => kept.keep(tenantId, record, error));
+      appended.catch((error: unknown) => disk.keep(tenantId, record, error));
     }
     return appended;
-  }
-
-  function appendOnce(
-    tenantId: string,
-    record: UnchainedRecord,
-    salt: Uint8Array | null = null,
-    holds?: readonly HoldChange[],
-  ): Promise<AppendedRecord> {
-    try {
-      const known = streams.find(tenantId);
-      if (!known) throw new LedgerError('stream_unknown', 'no stream is open for the tenant');
-      if (salt && salt.length > MAX_SALT_BYTES) {
-        throw new LedgerError('record_refused', `a salt has at most ${MAX_SALT_BYTES} bytes`);
-      }
-      const text = written(known.place, record);
-      const characters = charactersOf(text);
-      const refusal = refusalOf(record, characters);
-      if (refusal) throw refusal;
-      const { id, type } = record;
-      const item = { id, streamNo: known.streamNo, text, mark: callMark(record), salt, holds };
-      return queue.addRecord(item, tenantId, type, characters);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
+  };
 
   async function open(tenantId: string, stream: string): Promise<OpenedStream> {
     const isFirst = !streams.find(tenantId);
     const opened = await streams.open(tenantId, stream);
     // After a restart on a disk that is still full, nothing else would report it.
-    if (isFirst) tellOfDisk(tenantId, stream, disk.level());
+    if (isFirst) disk.tell(tenantId, stream);
     return opened;
   }
 
-  function reportDisk(level: DiskLevel, share: number | null): void {
-    usedShare = share;
-    for (const [tenantId, { stream }] of streams.all()) tellOfDisk(tenantId, stream, level);
-    if (level !== 'full') void kept.raise();
-  }
-
-  function tellOfDisk(tenantId: string, stream: string, level: DiskLevel): void {
-    if (level === 'ok') return;
-    // A disk without room for its own alert still shows in `condition`, and in the heartbeat.
-    append(tenantId, diskAlert(stream, level, usedShare, now())).catch(() => undefined);
-  }
-
   async function stop(): Promise<void> {
-    if (stopping || failure) return;
-    stopping = true;
+    if (ended) return;
+    const refusal = new LedgerError('stopped', 'the ledger is stopping');
+    ended = refusal;
     disk.stop();
-    kept.stop();
     await queue.drained();
     // The current turn ends first; after that nothing is started.
     await committer.between(async () => undefined);
-    const refusal = new LedgerError('stopped', 'the ledger is stopping');
     queue.fail(refusal);
     committer.end(refusal);
     await reading.ask('close');
@@ -282,7 +217,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
 
   await disk.check();
 
-  const condition = () => (failure ? 'failed' : disk.level());
+  const condition = () => (ended?.fault === 'failed' ? 'failed' : disk.level());
   return {
     ...streams,
     append,
@@ -296,12 +231,8 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   };
 }
 
-function written(place: Place, record: UnchainedRecord): RecordText {
-  try {
-    return writeRecord(place, record);
-  } catch (cause) {
-    if (!(cause instanceof UnfitRecordError)) throw cause;
-    const message = `the record cannot be chained: ${cause.message}`;
-    throw new LedgerError('record_refused', message, { cause });
-  }
+function ledgerFailure(error: unknown): Error {
+  const code = sqliteCode(error);
+  const message = error instanceof Error ? error.message : String(error);
+  return new Error(`the ledger cannot write: ${code ? `${code}: ` : ''}${message}`);
 }

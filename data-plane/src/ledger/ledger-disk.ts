@@ -1,0 +1,53 @@
+/**
+ * The disk of a ledger: each tenant is told when it fills up, and alerts that found no room are
+ * raised when there is room again.
+ */
+import type { AlertRecord } from '../alerts/alert.ts';
+import { diskAlert } from './disk-alert.ts';
+import { createDiskWatermark } from './disk-watermark.ts';
+import { createKeptAlerts } from './kept-alerts.ts';
+import type { NamedStream } from './ledger-streams.ts';
+
+export function createLedgerDisk(deps: {
+  readUsedShare: () => Promise<number>;
+  /** The interval of checks, and of attempts to raise what was kept. */
+  intervalMs: number;
+  append: (tenantId: string, record: AlertRecord) => Promise<unknown>;
+  allStreams: () => Iterable<[tenantId: string, NamedStream]>;
+  now: () => number;
+}) {
+  const { append, intervalMs, now } = deps;
+  let usedShare: number | null = null;
+  const kept = createKeptAlerts({ append, now, retryMs: intervalMs });
+  const watermark = createDiskWatermark({
+    readUsedShare: deps.readUsedShare,
+    intervalMs,
+    onChange: (level, share) => {
+      usedShare = share;
+      for (const [tenantId, { stream }] of deps.allStreams()) tell(tenantId, stream);
+      if (level !== 'full') void kept.raise();
+    },
+  });
+
+  /** A disk without room for its own alert still shows in the condition, and in the heartbeat. */
+  function tell(tenantId: string, stream: string): void {
+    const level = watermark.level();
+    if (level === 'ok') return;
+    const alert = diskAlert(stream, level, usedShare, now());
+    append(tenantId, alert).catch((error: unknown) => kept.keep(tenantId, alert, error));
+  }
+
+  return {
+    level: watermark.level,
+    check: watermark.check,
+    reportFull: watermark.reportFull,
+    /** Tells a tenant of the present level, unless there is enough room. */
+    tell,
+    /** Keeps an alert that was refused for lack of room. */
+    keep: kept.keep,
+    stop(): void {
+      watermark.stop();
+      kept.stop();
+    },
+  };
+}
