@@ -3,32 +3,30 @@
  * on whether somebody happened to list the tools before: an unknown server is asked first. If a
  * server does not answer, the tool's name decides.
  */
-import type { McpServerSetting, ToolActionSetting } from '@governance/shared/bundle-format';
+import type { ToolActionSetting } from '@governance/shared/bundle-format';
 import { LRUCache } from 'lru-cache';
 import type { ActiveRules } from '../contracts.ts';
 import { LIST_BUDGETS } from '../upstream/lists/list-part.ts';
 import type { ListedTool } from '../upstream/lists/list-tools.ts';
 import { scanToolHeaders } from '../upstream/modern/tool-headers.ts';
 import { UpstreamFailure } from '../upstream/upstream.ts';
+import {
+  type ActionOverridesDeps,
+  createActionOverrides,
+  type Look,
+  settingOf,
+  type ToolActions,
+  unknownLooks,
+} from './action-overrides.ts';
 import type { AgentCall } from './calls.ts';
 import { isServerVisible } from './grants.ts';
-import type { ActionOverride, ToolHints } from './tool-action.ts';
-import { definitionDigest, type ToolDefinitions } from './tool-definitions.ts';
+import type { ToolHints } from './tool-action.ts';
+import { definitionDigest } from './tool-definitions.ts';
 
 /** On whose behalf a server is asked. */
 type Asking = Pick<AgentCall, 'caller' | 'ask' | 'agent'>;
 
 export type ToolCatalogue = ReturnType<typeof createToolCatalogue>;
-
-type ToolActions = NonNullable<McpServerSetting['tool_actions']>;
-
-/** A tool's definition when an administrator set its action. */
-interface Look {
-  /** The setting's id: a definition seen before it does not count for it. */
-  setId: string;
-  /** Null where it is unknown, or the tool did not exist. */
-  digest: string | null;
-}
 
 interface Entry {
   hints: Map<string, ToolHints>;
@@ -50,18 +48,17 @@ const WAIT_MS = 5_000;
 /** Tools of one server; parts of lists add to what is known. */
 const MAX_TOOLS = LIST_BUDGETS['tools/list'].items;
 
-export function createToolCatalogue(deps: {
+export interface ToolCatalogueDeps extends ActionOverridesDeps {
   /** Asks a server for all its tools, on behalf of an agent. */
   listTools(call: Asking, rules: ActiveRules): Promise<ListedTool[]>;
-  /** Whether tools still have the definitions for which an administrator set their actions. */
-  definitions: Pick<ToolDefinitions, 'isUnchanged'>;
-  /** The actions that an administrator set for a server's tools, as in force now. */
-  findActions(tenantId: string, serverId: string): ToolActions | undefined;
   /** Called with every list of a server, as the server wrote it. */
   onListed?(tenantId: string, serverId: string, tools: readonly ListedTool[]): void;
   /** Monotonic milliseconds. */
   elapsed(): number;
-}) {
+}
+
+export function createToolCatalogue(deps: ToolCatalogueDeps) {
+  const overrides = createActionOverrides(deps);
   const entries = new LRUCache<string, Entry>({ max: 10_000 });
   const loading = new Map<string, { agentId: string; done: Promise<void> }>();
 
@@ -69,30 +66,24 @@ export function createToolCatalogue(deps: {
   function learn(tenantId: string, serverId: string, tools: ListedTool[], isWhole: boolean): void {
     deps.onListed?.(tenantId, serverId, tools);
     const key = keyOf(tenantId, serverId);
-    const known = entries.get(key);
-    if (!isWhole && known === undefined) return;
-    const hints = isWhole ? new Map<string, ToolHints>() : (known?.hints ?? new Map());
-    const outputs = new Map(isWhole ? [] : known?.outputs);
+    const actions = deps.findActions(tenantId, serverId);
+    const known = isWhole ? newEntry(actions) : entries.get(key);
+    if (known === undefined) return;
     for (const tool of tools) {
-      if (hints.size >= MAX_TOOLS && !hints.has(tool.name)) continue;
-      hints.set(tool.name, readHints(tool));
-      const { outputSchema } = tool;
-      if (outputSchema === undefined) continue;
-      const json = JSON.stringify(outputSchema);
-      outputs.set(tool.name, json.length > MAX_OUTPUT_SCHEMA ? null : json);
-    }
-    const goodUntil = isWhole ? deps.elapsed() + TTL_MS : (known?.goodUntil ?? 0);
-    const looks = isWhole ? new Map<string, Look>() : (known?.looks ?? new Map());
-    const actions = deps.findActions(tenantId, serverId) ?? {};
-    if (isWhole) for (const [name, look] of unknownLooks(actions)) looks.set(name, look);
-    for (const tool of tools) {
-      const said = Object.hasOwn(actions, tool.name) ? actions[tool.name] : undefined;
-      if (said === undefined) continue;
-      looks.set(tool.name, { setId: said.set_id, digest: definitionDigest(tool) });
+      keepTool(known, tool);
+      const setting = settingOf(actions, tool.name);
+      if (setting === undefined) continue;
+      const look = lookAt(tool, setting);
+      known.looks.set(tool.name, look);
       // Checked now, so that a change is noticed before somebody calls it.
-      overrideOf(tenantId, serverId, tool.name, said, looks);
+      overrides.of(tenantId, serverId, tool.name, setting, look);
     }
-    entries.set(key, { hints, looks, outputs, goodUntil });
+    entries.set(key, known);
+  }
+
+  function newEntry(actions: ToolActions | undefined): Entry {
+    const goodUntil = deps.elapsed() + TTL_MS;
+    return { hints: new Map(), looks: unknownLooks(actions), outputs: new Map(), goodUntil };
   }
 
   async function load(call: Asking, rules: ActiveRules): Promise<void> {
@@ -105,15 +96,16 @@ export function createToolCatalogue(deps: {
       // asks.
       if (error instanceof UpstreamFailure && error.kind === 'busy') return;
       // Fail closed: without a hint a tool's action is what its name says, else `execute`.
-      const known = entries.get(keyOf(tenantId, serverId));
-      const hints = known?.hints ?? new Map();
-      const outputs = known?.outputs ?? new Map();
-      const goodUntil = deps.elapsed() + RETRY_MS;
+      const key = keyOf(tenantId, serverId);
+      const known = entries.get(key);
       // Old definitions prove nothing: actions that were set have no effect until the list is
       // there.
-      const actions = deps.findActions(tenantId, serverId) ?? {};
-      const looks = new Map(unknownLooks(actions));
-      entries.set(keyOf(tenantId, serverId), { hints, looks, outputs, goodUntil });
+      entries.set(key, {
+        hints: known?.hints ?? new Map(),
+        looks: unknownLooks(deps.findActions(tenantId, serverId)),
+        outputs: known?.outputs ?? new Map(),
+        goodUntil: deps.elapsed() + RETRY_MS,
+      });
     }
   }
 
@@ -125,7 +117,7 @@ export function createToolCatalogue(deps: {
       const known = entries.get(key);
       if (running !== undefined) {
         if (running.agentId === call.agent.id) return;
-        if (known !== undefined && known.goodUntil > deps.elapsed()) return;
+        if (isFresh(known)) return;
         if (loading.has(key)) continue;
       }
       const done = load(call, rules).finally(() => loading.delete(key));
@@ -135,33 +127,18 @@ export function createToolCatalogue(deps: {
     }
   }
 
-  function overrideOf(
-    tenantId: string,
-    serverId: string,
-    toolName: string,
-    { action, set_id }: ToolActionSetting,
-    looks: ReadonlyMap<string, Look>,
-  ): ActionOverride {
-    const look = looks.get(toolName);
-    const digest = look?.setId === set_id ? look.digest : null;
-    const place = { tenantId, serverId, toolName };
-    return { action, isInForce: deps.definitions.isUnchanged(place, set_id, digest) };
+  function isFresh(known: Entry | undefined): known is Entry {
+    return known !== undefined && known.goodUntil > deps.elapsed();
   }
 
-  function findSaid({ caller, ask }: Asking): ToolActionSetting | undefined {
-    const actions = deps.findActions(caller.tenantId, ask.serverId) ?? {};
-    return Object.hasOwn(actions, ask.name) ? actions[ask.name] : undefined;
-  }
-
-  function hintsFor(call: Asking, known: Entry | undefined): ToolHints | undefined {
-    const { serverId, name } = call.ask;
+  function hintsFor({ caller, ask }: Asking, known: Entry | undefined): ToolHints | undefined {
+    const { serverId, name } = ask;
     const hints = known?.hints.get(name);
-    const said = findSaid(call);
-    if (said === undefined) return hints;
+    const setting = overrides.find(caller.tenantId, serverId, name);
+    if (setting === undefined) return hints;
     // A list that is outdated, or did not come in time, does not show the present definition.
-    const isFresh = known !== undefined && known.goodUntil > deps.elapsed();
-    const looks = isFresh ? known.looks : new Map<string, Look>();
-    return { ...hints, override: overrideOf(call.caller.tenantId, serverId, name, said, looks) };
+    const look = isFresh(known) ? known.looks.get(name) : undefined;
+    return { ...hints, override: overrides.of(caller.tenantId, serverId, name, setting, look) };
   }
 
   return {
@@ -169,11 +146,10 @@ export function createToolCatalogue(deps: {
     /** The hints for a tool that a server has just listed. */
     hintsOf(tenantId: string, serverId: string, tool: ListedTool, rules: ActiveRules): ToolHints {
       const hints = readHints(tool);
-      const actions = rules.settings.mcp_servers[serverId]?.tool_actions ?? {};
-      const said = Object.hasOwn(actions, tool.name) ? actions[tool.name] : undefined;
-      if (said === undefined) return hints;
-      const looks = new Map([[tool.name, { setId: said.set_id, digest: definitionDigest(tool) }]]);
-      return { ...hints, override: overrideOf(tenantId, serverId, tool.name, said, looks) };
+      const setting = settingOf(rules.settings.mcp_servers[serverId]?.tool_actions, tool.name);
+      if (setting === undefined) return hints;
+      const look = lookAt(tool, setting);
+      return { ...hints, override: overrides.of(tenantId, serverId, tool.name, setting, look) };
     },
     /**
      * The JSON Schema that the tool's `structuredContent` follows, as far as its list is known.
@@ -194,14 +170,13 @@ export function createToolCatalogue(deps: {
       call: Asking,
       rules: ActiveRules | null,
     ): ToolHints | undefined | Promise<ToolHints | undefined> {
-      const { serverId } = call.ask;
-      const key = keyOf(call.caller.tenantId, serverId);
+      const { tenantId } = call.caller;
+      const { serverId, name } = call.ask;
+      const key = keyOf(tenantId, serverId);
       const known = entries.get(key);
-      const isFresh = known !== undefined && known.goodUntil > deps.elapsed();
-      const said = findSaid(call);
-      const hasLooked =
-        said === undefined || known?.looks.get(call.ask.name)?.setId === said.set_id;
-      if (isFresh && hasLooked) return hintsFor(call, known);
+      const setting = overrides.find(tenantId, serverId, name);
+      const hasLooked = setting === undefined || known?.looks.get(name)?.setId === setting.set_id;
+      if (isFresh(known) && hasLooked) return hintsFor(call, known);
       // No server is asked for an agent that may use nothing of it.
       if (!isServerVisible(call.agent.grants, serverId, rules)) {
         return hintsFor(call, known);
@@ -216,11 +191,17 @@ export function createToolCatalogue(deps: {
   };
 }
 
-function unknownLooks(actions: ToolActions): [string, Look][] {
-  return Object.entries(actions).map(([name, { set_id }]) => [
-    name,
-    { setId: set_id, digest: null },
-  ]);
+/** Keeps what a call needs to know of a tool, as far as there is room. */
+function keepTool({ hints, outputs }: Entry, tool: ListedTool): void {
+  if (hints.size >= MAX_TOOLS && !hints.has(tool.name)) return;
+  hints.set(tool.name, readHints(tool));
+  if (tool.outputSchema === undefined) return;
+  const json = JSON.stringify(tool.outputSchema);
+  outputs.set(tool.name, json.length > MAX_OUTPUT_SCHEMA ? null : json);
+}
+
+function lookAt(tool: ListedTool, { set_id }: ToolActionSetting): Look {
+  return { setId: set_id, digest: definitionDigest(tool) };
 }
 
 function keyOf(tenantId: string, serverId: string): string {
