@@ -21,7 +21,8 @@ import {
 import { negotiateRevision } from '../revisions.ts';
 import { callRouted, type Router } from '../router.ts';
 import type { ClientPeer } from './client-peer.ts';
-import { isLoudEnough, type SessionReads } from './session-reads.ts';
+import { isLoudEnough } from './log-levels.ts';
+import type { SessionReads } from './session-reads.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
 /** The context in which a request arrived. */

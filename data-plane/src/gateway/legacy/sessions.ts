@@ -165,6 +165,11 @@ export function createLegacySessions(
       return [...(ofAgent.get(agentKey(owner)) ?? [])];
     },
 
+    /** The agent's sessions that share this one's sessions with servers; itself too until it ends. */
+    together({ owner, peer }: LegacySession): LegacySession[] {
+      return [...(ofAgent.get(agentKey(owner)) ?? [])].filter((other) => other.peer === peer);
+    },
+
     /**
      * Whether a session of the agent with a connected client shares the agent's session with this
      * server instead of having its own.
