@@ -4,19 +4,18 @@
  * be written, is dropped and reported. What was added shortly before a crash may be lost. Proven by
  * payload-spool.test.ts.
  */
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { PayloadSealingKey } from '@governance/shared/data-protection-settings';
 import {
   PAYLOAD_LIMITS,
   PAYLOAD_SEALING,
   type PayloadContent,
   type PayloadReceipt,
-  PayloadUpload,
+  type PayloadUpload,
   type SealedPayload,
 } from '@governance/shared/event-payload';
 import { CompactEncrypt, importJWK } from 'jose';
 import { createListeners } from '../storage/listeners.ts';
+import { openStoredUploads, sealedAt } from './stored-uploads.ts';
 
 /**
  * Limit of one sealed upload: the control plane takes PAYLOAD_LIMITS.bytes including everything
@@ -60,172 +59,92 @@ export interface PayloadSpoolOptions {
   now(): number;
 }
 
-interface StoredFile {
-  name: string;
-  size: number;
-}
-
-/** What is stored of one tenant. */
-interface TenantSpool {
-  pending: NewPayload[];
-  pendingBytes: number;
-  /** In sending order. */
-  files: StoredFile[];
-  storedBytes: number;
+/** A tenant's text in memory. */
+interface Pending {
+  payloads: NewPayload[];
+  /** Including what is being written. */
+  bytes: number;
 }
 
 /** Opens the folder, and counts what it has. */
 export async function openPayloadSpool(options: PayloadSpoolOptions) {
-  const { dir, now, onLost } = options;
-  const tenants = new Map<string, TenantSpool>();
+  const { now, onLost } = options;
+  const stored = await openStoredUploads(options.dir);
+  const tenants = new Map<string, Pending>();
   const listeners = createListeners<[tenantId: string]>();
   let pendingBytes = 0;
-  let storedBytes = 0;
-  let counter = 0;
   let timer: NodeJS.Timeout | null = null;
   let writing: Promise<void> = Promise.resolve();
-
-  await mkdir(dir, { recursive: true, mode: 0o700 });
-  for (const entry of await readdir(dir, { withFileTypes: true })) {
-    if (!entry.isDirectory()) continue;
-    const { name: tenantId } = entry;
-    const names = await readdir(join(dir, tenantId));
-    for (const name of names.sort((a, b) => numberOf(a) - numberOf(b))) {
-      const path = join(dir, tenantId, name);
-      if (!FILE.test(name)) {
-        await rm(path, { force: true, recursive: true });
-        continue;
-      }
-      counter = Math.max(counter, numberOf(name));
-      noteFile(tenantId, { name, size: (await stat(path)).size });
-    }
-  }
   await dropExpired();
 
-  function tenantOf(tenantId: string): TenantSpool {
-    let tenant = tenants.get(tenantId);
-    if (!tenant) {
-      tenant = { pending: [], pendingBytes: 0, files: [], storedBytes: 0 };
-      tenants.set(tenantId, tenant);
-    }
-    return tenant;
-  }
-
-  function noteFile(tenantId: string, file: StoredFile): void {
-    const tenant = tenantOf(tenantId);
-    tenant.files.push(file);
-    tenant.storedBytes += file.size;
-    storedBytes += file.size;
-  }
-
-  async function remove(tenantId: string, name: string): Promise<void> {
-    await rm(join(dir, tenantId, name), { force: true });
-    const tenant = tenantOf(tenantId);
-    const index = tenant.files.findIndex((file) => file.name === name);
-    const [file] = index === -1 ? [] : tenant.files.splice(index, 1);
-    tenant.storedBytes -= file?.size ?? 0;
-    storedBytes -= file?.size ?? 0;
-  }
-
   function isExpired(name: string): boolean {
-    return Number.parseInt(name, 10) + EXPIRES_AFTER_MS < now();
+    return sealedAt(name) + EXPIRES_AFTER_MS < now();
   }
 
   /** Includes tenants that this data plane no longer serves. */
   async function dropExpired(): Promise<void> {
-    for (const [tenantId, { files }] of tenants) {
-      for (const { name } of files.filter((file) => isExpired(file.name))) {
+    for (const tenantId of stored.tenantIds()) {
+      for (const { name } of stored.filesOf(tenantId).filter((file) => isExpired(file.name))) {
         await giveUp(tenantId, name, 'expired');
       }
     }
   }
 
   async function giveUp(tenantId: string, name: string, reason: 'expired' | 'unwritable') {
-    const upload = await readUpload(join(dir, tenantId, name));
-    await remove(tenantId, name);
-    onLost(tenantId, upload?.payloads.length ?? 1, reason);
-  }
-
-  /** @param at when the oldest part in it was sealed */
-  async function store(tenantId: string, at: number, payloads: SealedPayload[]): Promise<void> {
-    counter += 1;
-    const folder = join(dir, tenantId);
-    const name = `${at}-${String(counter).padStart(12, '0')}.json`;
-    const path = join(folder, name);
-    const text = JSON.stringify({ payloads } satisfies PayloadUpload);
-    try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeFile(`${path}.new`, text, { mode: 0o600 });
-      await rename(`${path}.new`, path);
-    } catch (error) {
-      await rm(`${path}.new`, { force: true }).catch(() => undefined);
-      throw error;
-    }
-    noteFile(tenantId, { name, size: Buffer.byteLength(text) });
+    const upload = await stored.read(tenantId, name);
+    const isLost = await stored.remove(tenantId, name);
+    if (isLost) onLost(tenantId, upload?.payloads.length ?? 1, reason);
   }
 
   async function write(tenantId: string, payloads: readonly NewPayload[]): Promise<void> {
-    let sealed: SealedPayload[] = [];
-    let bytes = 0;
-    const end = async () => {
-      const upload = sealed;
-      sealed = [];
-      bytes = 0;
-      if (upload.length === 0) return;
-      await store(tenantId, now(), upload).catch(() => {
-        onLost(tenantId, upload.length, 'unwritable');
-      });
-    };
-    for (const payload of payloads) {
-      const part = await seal(payload).catch(() => onLost(tenantId, 1, 'unwritable'));
-      if (!part) continue;
-      const isFull = sealed.length === PAYLOAD_LIMITS.parts;
-      if (isFull || bytes + part.jwe.length > UPLOAD_BYTES) await end();
-      sealed.push(part);
-      bytes += part.jwe.length;
+    const lose = (parts: number) => onLost(tenantId, parts, 'unwritable');
+    for await (const upload of sealUploads(payloads, () => lose(1))) {
+      await stored.store(tenantId, now(), upload).catch(() => lose(upload.length));
     }
-    await end();
     listeners.tell(tenantId);
   }
 
   function flush(): Promise<void> {
     if (timer) clearTimeout(timer);
     timer = null;
-    const taken: { tenantId: string; payloads: NewPayload[] }[] = [];
+    const taken: { tenantId: string; tenant: Pending; payloads: NewPayload[] }[] = [];
     for (const [tenantId, tenant] of tenants) {
-      if (tenant.pending.length > 0) taken.push({ tenantId, payloads: tenant.pending });
-      tenant.pending = [];
+      if (tenant.payloads.length > 0) taken.push({ tenantId, tenant, payloads: tenant.payloads });
+      tenant.payloads = [];
     }
     writing = writing.then(async () => {
-      for (const { tenantId, payloads } of taken) {
+      for (const { tenantId, tenant, payloads } of taken) {
         await write(tenantId, payloads);
         const size = payloads.reduce((sum, payload) => sum + sizeOf(payload), 0);
-        tenantOf(tenantId).pendingBytes -= size;
+        tenant.bytes -= size;
         pendingBytes -= size;
       }
     });
     return writing;
   }
 
-  function hasRoom(tenant: TenantSpool, size: number): boolean {
-    const pending = { all: pendingBytes + size, own: tenant.pendingBytes + size };
+  function hasRoom(tenantId: string, tenant: Pending, size: number): boolean {
+    const pending = { all: pendingBytes + size, own: tenant.bytes + size };
     if (!isFair(pending, PENDING_BYTES)) return false;
-    const all = storedBytes + pending.all * GROWTH;
-    return isFair({ all, own: tenant.storedBytes + pending.own * GROWTH }, options.limitBytes);
+    const all = stored.bytes() + pending.all * GROWTH;
+    const own = stored.bytesOf(tenantId) + pending.own * GROWTH;
+    return isFair({ all, own }, options.limitBytes);
   }
 
   return {
     /** @returns false where there is no room; it is then not kept */
     add: (payload: NewPayload): boolean => {
-      const tenant = tenantOf(payload.content.tenant_id);
+      const { tenant_id: tenantId } = payload.content;
+      const tenant = tenants.get(tenantId) ?? { payloads: [], bytes: 0 };
       const size = sizeOf(payload);
-      if (!hasRoom(tenant, size)) {
+      if (!hasRoom(tenantId, tenant, size)) {
         writing = writing.then(dropExpired).catch(() => undefined);
         return false;
       }
       pendingBytes += size;
-      tenant.pendingBytes += size;
-      tenant.pending.push(payload);
+      tenant.bytes += size;
+      tenant.payloads.push(payload);
+      tenants.set(tenantId, tenant);
       timer ??= setTimeout(() => void flush(), COLLECT_MS);
       return true;
     },
@@ -240,10 +159,10 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
       isPutOff: (name: string) => boolean = () => false,
     ): Promise<SpooledUpload | null> => {
       for (;;) {
-        const file = tenants.get(tenantId)?.files.find((one) => !isPutOff(one.name));
+        const file = stored.filesOf(tenantId).find((one) => !isPutOff(one.name));
         if (file === undefined) return null;
         const { name } = file;
-        const upload = isExpired(name) ? undefined : await readUpload(join(dir, tenantId, name));
+        const upload = isExpired(name) ? undefined : await stored.read(tenantId, name);
         if (upload) return { name, upload };
         await giveUp(tenantId, name, isExpired(name) ? 'expired' : 'unwritable');
       }
@@ -258,8 +177,8 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
       const { payloads } = upload;
       const waiting = payloads.filter((_, index) => results[index] === 'waiting');
       const refused = results.filter((result) => result === 'refused').length;
-      if (waiting.length > 0) await store(tenantId, Number.parseInt(name, 10), waiting);
-      await remove(tenantId, name);
+      if (waiting.length > 0) await stored.store(tenantId, sealedAt(name), waiting);
+      await stored.remove(tenantId, name);
       if (refused > 0) onLost(tenantId, refused, 'refused');
     },
 
@@ -270,16 +189,16 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
     ): Promise<void> => {
       const middle = Math.ceil(payloads.length / 2);
       for (const half of [payloads.slice(0, middle), payloads.slice(middle)]) {
-        if (payloads.length > 1) await store(tenantId, Number.parseInt(name, 10), half);
+        if (payloads.length > 1) await stored.store(tenantId, sealedAt(name), half);
       }
-      await remove(tenantId, name);
+      await stored.remove(tenantId, name);
       if (payloads.length === 1) onLost(tenantId, 1, 'refused');
     },
 
     /** Calls back when an upload of a tenant was written; returns the unsubscribe. */
     onAdded: listeners.add,
     /** Bytes on disk. */
-    bytes: (): number => storedBytes,
+    bytes: stored.bytes,
     /** Writes the text in memory to disk. */
     flush,
   };
@@ -289,15 +208,30 @@ function isFair({ all, own }: { all: number; own: number }, limit: number): bool
   return all <= limit && own <= SHARE_OF_FREE * (limit - all);
 }
 
-/** When it was sealed, in milliseconds, and its number. */
-const FILE = /^\d{1,15}-\d{12}\.json$/;
-
-function numberOf(name: string): number {
-  return Number(name.slice(name.indexOf('-') + 1, -'.json'.length));
-}
-
 function sizeOf({ content }: NewPayload): number {
   return Buffer.byteLength(content.text) + OVERHEAD_BYTES;
+}
+
+/** Seals payloads into uploads that can be sent. */
+async function* sealUploads(
+  payloads: readonly NewPayload[],
+  onUnsealed: () => void,
+): AsyncGenerator<SealedPayload[]> {
+  let upload: SealedPayload[] = [];
+  let bytes = 0;
+  for (const payload of payloads) {
+    const part = await seal(payload).catch(onUnsealed);
+    if (!part) continue;
+    const isFull = upload.length === PAYLOAD_LIMITS.parts || bytes + part.jwe.length > UPLOAD_BYTES;
+    if (isFull && upload.length > 0) {
+      yield upload;
+      upload = [];
+      bytes = 0;
+    }
+    upload.push(part);
+    bytes += part.jwe.length;
+  }
+  if (upload.length > 0) yield upload;
 }
 
 async function seal({ content, sealingKey }: NewPayload): Promise<SealedPayload> {
@@ -307,12 +241,4 @@ async function seal({ content, sealingKey }: NewPayload): Promise<SealedPayload>
     .setProtectedHeader({ ...PAYLOAD_SEALING, kid })
     .encrypt(key);
   return { event_id: content.event_id, part: content.part, jwe };
-}
-
-async function readUpload(path: string): Promise<PayloadUpload | undefined> {
-  try {
-    return PayloadUpload.parse(JSON.parse(await readFile(path, 'utf8')));
-  } catch {
-    return undefined;
-  }
 }
