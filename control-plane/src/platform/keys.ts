@@ -9,36 +9,24 @@
  * known before.
  */
 import type { KeyObject } from 'node:crypto';
-import { AppError } from '@governance/shared/errors';
-import {
-  type KeyRotation,
-  SignedRotation,
-  signRotation,
-} from '@governance/shared/evidence/evidence-keys';
 import type { SessionTokenClass } from '@governance/shared/session-token';
-import { serviceKeyContext } from './ciphertext-kinds.ts';
 import {
-  ALG,
   generateServiceKey,
   type PublicJwk,
   SERVICE_KEY_PURPOSES,
   type ServiceKeyPurpose,
   type SigningKey,
-  STATEMENT_PURPOSE,
-  toPublicJwk,
 } from './key-kinds.ts';
+import { createKeyMaker, type RotationOrder } from './key-maker.ts';
+import { createKeyRings, REREAD_MS } from './key-rings.ts';
 import { isDate, type KeyRow, keyStore, startOf } from './key-store.ts';
 import type { MasterKey } from './master-key.ts';
-import { createKeyOpener, type KeyRing, pickSigning, type UnusableKey } from './opened-keys.ts';
+import { createKeyOpener, pickSigning, type UnusableKey } from './opened-keys.ts';
 import { isReadable, type RecordedRotation, type StoredRotation } from './stored-rotation.ts';
-import {
-  type Actor,
-  type PlatformTransaction,
-  SYSTEM_ACTOR,
-  type TenantDatabase,
-} from './tenant-scope.ts';
+import { type PlatformTransaction, SYSTEM_ACTOR, type TenantDatabase } from './tenant-scope.ts';
 
 export type { PublicJwk, ServiceKeyPurpose, SigningKey } from './key-kinds.ts';
+export type { RotationOrder } from './key-maker.ts';
 export type { UnusableKey } from './opened-keys.ts';
 export type { RecordedRotation, StoredRotation } from './stored-rotation.ts';
 
@@ -56,14 +44,6 @@ export interface DatedKey {
   to: Date | null;
   revokedAt: Date | null;
   revokeReason: string | null;
-}
-
-export interface RotationOrder {
-  /** The old key is compromised: it ends now, and nothing it signed is accepted any more. */
-  revoke: boolean;
-  reason: string | null;
-  actor: Actor;
-  requestId: string;
 }
 
 export interface ServiceKeys {
@@ -146,142 +126,47 @@ export interface ServiceKeysDeps {
 
 /** Longer than REREAD_MS, so that every replica knows a key before it signs. */
 export const KEY_OVERLAP_MS = 30_000;
-const REREAD_MS = 20_000;
 /** `findUnusable` does not wait longer for an unavailable database. */
 const LOOK_WITHIN_MS = 2_000;
-/** Per purpose: keys.json holds 1,000, of four purposes. */
-const MAX_ROTATIONS = 200;
 /** Damaged rotations that were reported. */
 const MAX_TOLD = 4_000;
-
-interface Ring extends KeyRing {
-  readAt: number;
-}
 
 export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
   const { db, masterKey } = deps;
   const now = deps.now ?? (() => new Date());
   const elapsed = deps.elapsed ?? (() => performance.now());
-  const overlapMs = deps.overlapMs ?? KEY_OVERLAP_MS;
-  const opener = createKeyOpener(masterKey, deps.onUnusable);
-  const rings = new Map<ServiceKeyPurpose, Ring>();
-  const reading = new Map<ServiceKeyPurpose, Promise<Ring>>();
-  const toldRotations = new Set<number>();
-  let looked: { at: number; done: Promise<void> } | null = null;
-  /** Counts calls of `forget`: what was read before one is not cached. */
-  let generation = 0;
-
   const inPlatform = <T>(work: (tx: PlatformTransaction) => Promise<T>, actor = SYSTEM_ACTOR) =>
     db.inPlatform(actor, work);
 
-  async function readRing(purpose: ServiceKeyPurpose): Promise<Ring> {
-    const begun = generation;
-    const readAt = elapsed();
-    const rows = await inPlatform((tx) => findOrMakeKeys(tx, purpose));
-    const ring = { ...opener.openRing(purpose, rows), readAt };
-    if (begun === generation) rings.set(purpose, ring);
-    return ring;
-  }
-
-  async function ringOf(purpose: ServiceKeyPurpose): Promise<Ring> {
-    const known = rings.get(purpose);
-    if (known && elapsed() - known.readAt < REREAD_MS) return known;
-    let read = reading.get(purpose);
-    if (!read) {
-      read = readRing(purpose).finally(() => reading.delete(purpose));
-      reading.set(purpose, read);
-    }
-    if (!known) return read;
-    // The database is unavailable: the cached keys stay in use, and are read again a little later.
-    return read.catch(() => {
-      known.readAt = elapsed() - REREAD_MS / 2;
-      return known;
-    });
-  }
-
-  async function findOrMakeKeys(tx: PlatformTransaction, purpose: ServiceKeyPurpose) {
-    const store = keyStore(tx);
-    const found = await store.list([purpose]);
-    if (found.length > 0) return found;
-    // Replicas that start together must not each make one.
-    await store.lock();
-    const made = await store.list([purpose]);
-    if (made.length > 0) return made;
-    return [await insertKey(tx, purpose, await makeKey(purpose, deps.given?.[purpose]), null)];
-  }
-
-  async function insertKey(
-    tx: PlatformTransaction,
-    purpose: ServiceKeyPurpose,
-    { privateKey, publicJwk }: Awaited<ReturnType<typeof makeKey>>,
-    validFrom: Date | null,
-  ): Promise<KeyRow> {
-    const { kid } = publicJwk;
-    const der = privateKey.export({ format: 'der', type: 'pkcs8' });
-    const privateCiphertext = masterKey.encrypt(der, serviceKeyContext(purpose, kid));
-    const dates = { createdAt: now(), validFrom, retiredAt: null };
-    const row: KeyRow = {
-      ...{ kid, purpose, publicJwk, privateCiphertext, ...dates },
-      revokedAt: null,
-      revokeReason: null,
-    };
-    await keyStore(tx).insert(row);
-    return row;
-  }
+  const opener = createKeyOpener(masterKey, deps.onUnusable);
+  const maker = createKeyMaker({
+    masterKey,
+    opener,
+    given: deps.given,
+    overlapMs: deps.overlapMs ?? KEY_OVERLAP_MS,
+    now,
+  });
+  const rings = createKeyRings({
+    read: async (purpose) =>
+      opener.openRing(purpose, await inPlatform((tx) => maker.findOrMake(tx, purpose))),
+    elapsed,
+  });
+  const toldRotations = new Set<number>();
+  let looked: { at: number; done: Promise<void> } | null = null;
 
   async function rotate(purpose: ServiceKeyPurpose, order: RotationOrder): Promise<StoredRotation> {
-    await ringOf(purpose);
+    // On a new database the first key is made.
+    await rings.of(purpose);
     // Made before the lock is taken: generating an RSA key is slow.
     const next = await generateServiceKey(purpose);
-    const made = await inPlatform(async (tx) => {
-      const store = keyStore(tx);
-      await store.lock();
-      const at = now();
-      const rows = await store.list([purpose]);
-      const ring = opener.openRing(purpose, rows);
-      const isPending = [...ring.keys, ...ring.barred].some(({ from }) => from > at);
-      if (isPending) throw new AppError('KEY_ROTATION_PENDING');
-      if (rows.length > MAX_ROTATIONS) throw new AppError('KEY_ROTATIONS_EXHAUSTED');
-      const before = pickSigning(ring, at);
-      const validFrom = order.revoke ? at : new Date(at.getTime() + overlapMs);
-      await insertKey(tx, purpose, next, validFrom);
-      const { kid } = next.publicJwk;
-      const statement: KeyRotation = {
-        type: 'key_rotation',
-        v: 1,
-        purpose: STATEMENT_PURPOSE[purpose],
-        old_kid: before.kid,
-        new_key: { kid, jwk: next.publicJwk },
-        valid_from: validFrom.toISOString(),
-        time: at.toISOString(),
-      };
-      const signed = signRotation(statement, before, { kid, key: next.privateKey });
-      await store.end(before.kid, validFrom, order.revoke ? { at, reason: order.reason } : null);
-      const rotation: StoredRotation = {
-        number: (await store.lastNumber()) + 1,
-        purpose,
-        oldKid: before.kid,
-        newKid: kid,
-        signed: SignedRotation.parse(signed),
-        revokes: order.revoke,
-        reason: order.reason,
-        actor: order.actor,
-        requestId: order.requestId,
-        rotatedAt: at,
-      };
-      await store.insertRotation(rotation);
-      return rotation;
-    }, order.actor);
+    const made = await inPlatform((tx) => maker.succeed(tx, purpose, next, order), order.actor);
     forget();
     return made;
   }
 
   function forget(): void {
-    generation++;
-    reading.clear();
+    rings.forget();
     looked = null;
-    // Kept in case the database is unavailable by then.
-    for (const ring of rings.values()) ring.readAt = Number.NEGATIVE_INFINITY;
   }
 
   const listUsable = (purposes: readonly ServiceKeyPurpose[], rows: readonly KeyRow[]) => {
@@ -320,12 +205,12 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
   }
 
   const signingKeyOf = async (purpose: ServiceKeyPurpose): Promise<SigningKey> =>
-    pickSigning(await ringOf(purpose), now());
+    pickSigning(await rings.of(purpose), now());
   // A ring holds its own purpose's keys.
   const signingKey = <P extends ServiceKeyPurpose>(purpose: P) =>
     signingKeyOf(purpose) as Promise<SigningKey<P>>;
   const verificationKeys = async (purpose: ServiceKeyPurpose, endedAfter?: Date) => {
-    const good = (await ringOf(purpose)).keys
+    const good = (await rings.of(purpose)).keys
       .filter(({ revokedAt }) => revokedAt === null)
       .filter(({ to }) => !to || !endedAfter || to > endedAfter);
     // Newest first.
@@ -359,11 +244,6 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
     rotate,
     forget,
   };
-}
-
-async function makeKey(purpose: ServiceKeyPurpose, given: KeyObject | undefined) {
-  if (!given) return generateServiceKey(purpose);
-  return { privateKey: given, publicJwk: await toPublicJwk(given, ALG[purpose]) };
 }
 
 /** A revoked row is listed even if one of its dates is damaged. */
