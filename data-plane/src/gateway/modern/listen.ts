@@ -24,6 +24,7 @@ import type { UnreadAnswers } from '../unread-answers.ts';
 import type { ModernRequest } from './envelope.ts';
 import { ListenStream } from './listen-stream.ts';
 import type { ModernCalls } from './modern-calls.ts';
+import { createSharedSubscriptions } from './shared-subscriptions.ts';
 import { createTurns, type Turns } from './turns.ts';
 
 export interface ListenDeps {
@@ -81,20 +82,10 @@ interface Stream {
   ending: Turns;
 }
 
-/** A subscription that several streams share at a server's session. */
-interface Shared {
-  /** How many streams hold it. */
-  holders: number;
-  /** Whether the server has it. */
-  isTold: boolean;
-}
-
 export function createListen(deps: ListenDeps) {
   /** The oldest first. */
   const streams = new Set<Stream>();
-  const shared = new Map<string, Shared>();
-  /** Unsubscriptions in progress: the next subscription to the same resource waits for them. */
-  const leaving = new Map<string, Promise<unknown>>();
+  const subscriptions = createSharedSubscriptions(deps.router, call);
 
   /** A call that no client request makes: its time starts now. */
   function call(caller: Caller, read: RoutedRead) {
@@ -109,16 +100,8 @@ export function createListen(deps: ListenDeps) {
     const { capabilities } = await deps.announce(caller);
     // The client left in the meantime, and no further event would report that.
     if (reply.raw.destroyed) return;
-    const can = (name: string, what: string) => {
-      const capability = capabilities[name];
-      return isObject(capability) && capability[what] === true;
-    };
-    const changes = (Object.keys(CHANGES) as Change[]).filter(
-      (name) => wanted[name] === true && can(CHANGES[name].capability, 'listChanged'),
-    );
+    const { changes, uris } = offeredOf(wanted, capabilities);
     const methods = new Set<string>(changes.map((name) => CHANGES[name].method));
-    const uris = can('resources', 'subscribe') ? [...new Set(wanted.resourceSubscriptions)] : [];
-
     const stream = begin(caller, request, reply, methods);
     await Promise.all(uris.map((uri) => stream.beginning(() => subscribe(stream, uri))));
     const honoured: Filter = Object.fromEntries(changes.map((name) => [name, true]));
@@ -190,36 +173,19 @@ export function createListen(deps: ListenDeps) {
       // No such resource: it is not acknowledged.
       return;
     }
-    const key = sharedKey(caller, read);
-    const one = shared.get(key) ?? { holders: 0, isTold: false };
-    one.holders++;
-    shared.set(key, one);
     const own = { read, isAnswered: false };
     // Updates that arrive with the answer already count.
     held.set(uri, own);
-    await leaving.get(key);
-    const answer = await call(caller, read);
+    const isSubscribed = await subscriptions.join(caller, read);
     own.isAnswered = true;
-    if (answer.kind === 'result') one.isTold = true;
-    if (answer.kind !== 'result' || events.isEnded) release(stream, uri);
+    if (!isSubscribed || events.isEnded) release(stream, uri);
   }
 
-  /** The last stream to leave unsubscribes at the server. */
   function release({ caller, held, ending }: Stream, uri: string): void {
     const own = held.get(uri);
     if (own === undefined) return;
     held.delete(uri);
-    const key = sharedKey(caller, own.read);
-    const one = shared.get(key);
-    if (one === undefined || --one.holders > 0) return;
-    shared.delete(key);
-    if (!one.isTold) return;
-    const { serverId, args } = own.read.ask;
-    const back = deps.router.toRead('resources/unsubscribe', serverId, args);
-    const left = ending(() => call(caller, back)).finally(() => {
-      if (leaving.get(key) === left) leaving.delete(key);
-    });
-    leaving.set(key, left);
+    subscriptions.leave(caller, own.read, ending);
   }
 
   function makeRoom(key: AgentKey): void {
@@ -233,14 +199,14 @@ export function createListen(deps: ListenDeps) {
 
     /** Subscribes again at a server that lost its session. */
     async renew({ tenantId, agentId, serverId, peerId }: SessionPlace): Promise<void> {
-      const renewed = new Set<string>();
+      const renewed = new Set<unknown>();
       for (const { caller, held } of [...streams]) {
         const isHere = caller.key === agentKeyOf(tenantId, agentId) && caller.peer?.id === peerId;
         if (!isHere) continue;
         for (const { read } of [...held.values()]) {
-          const key = sharedKey(caller, read);
-          if (read.ask.serverId !== serverId || renewed.has(key)) continue;
-          renewed.add(key);
+          const { uri } = read.ask.args;
+          if (read.ask.serverId !== serverId || renewed.has(uri)) continue;
+          renewed.add(uri);
           await call(caller, read);
         }
       }
@@ -261,6 +227,18 @@ function readFilter(params: Record<string, unknown>): Filter {
   throw badParams(`${path}: ${issue?.message ?? 'malformed'}`);
 }
 
-function sharedKey({ key, peer }: Caller, { ask }: RoutedRead): string {
-  return JSON.stringify([key, peer?.id ?? null, ask.serverId, ask.args.uri]);
+/** What of a filter the servers of the path can report. */
+function offeredOf(
+  wanted: Filter,
+  capabilities: Record<string, unknown>,
+): { changes: Change[]; uris: string[] } {
+  const can = (name: string, what: string) => {
+    const capability = capabilities[name];
+    return isObject(capability) && capability[what] === true;
+  };
+  const changes = (Object.keys(CHANGES) as Change[]).filter(
+    (name) => wanted[name] === true && can(CHANGES[name].capability, 'listChanged'),
+  );
+  const uris = can('resources', 'subscribe') ? [...new Set(wanted.resourceSubscriptions)] : [];
+  return { changes, uris };
 }
