@@ -11,19 +11,11 @@
  */
 import type { BatchReceipt, SignedBatch } from '@governance/shared/audit-batch';
 import { BATCH_LIMITS } from '@governance/shared/channel-routes';
-import type { ControlPlaneLink, ShippedEnd } from '@governance/shared/channels';
+import type { ControlPlaneLink } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import type { DurableLedger } from '../../ledger/ledger.ts';
-import {
-  type BackoffLimits,
-  backoff,
-  createPause,
-  SYNC_BACKOFF,
-  WAKE_SPREAD_MS,
-} from '../link/backoff.ts';
-import { LinkError } from '../link/link-error.ts';
-import type { SyncFailure } from '../link/sync-failure.ts';
-import { placeOf, placeOfGap, stateAfter } from './ship-failure.ts';
+import { type BackoffLimits, WAKE_SPREAD_MS } from '../link/backoff.ts';
+import { createShipRecovery } from './ship-recovery.ts';
 import {
   type ShipperStatus,
   ShippingStatus,
@@ -34,15 +26,6 @@ const BATCH_RECORDS = BATCH_LIMITS.records;
 
 /** An urgent record ends a pause after a failure, but no more often than this. */
 const WAKE_AFTER_MS = 1_000;
-
-/** A longer Retry-After is ignored: a typing error must not delay the records. */
-const LONGEST_HOLD_MS = 5 * 60_000;
-
-/** After this many refusals the same batch counts as refused for good. */
-const REFUSALS = 3;
-
-/** How long a stopped stream waits before it checks whether the reason is gone. */
-const STALLED_RETRY_MS = 5 * 60_000;
 
 export type Shipper = ReturnType<typeof startShipper>;
 
@@ -59,16 +42,9 @@ export interface ShipperOptions extends ShippingStatusOptions {
 }
 
 export function startShipper(options: ShipperOptions) {
-  const { tenantId, link, ledger, log } = options;
-  const limits = options.backoffLimits ?? SYNC_BACKOFF;
+  const { tenantId, link, ledger } = options;
   const status = new ShippingStatus(options);
-  let acknowledged: ShippedEnd | null = null;
-  const retryPause = createPause();
-  /** A kick does not end it: the control plane asked for it. */
-  const holdOff = createPause();
-  const stallPause = createPause();
-  /** Consecutive failures of one batch. */
-  let refusals = 0;
+  const recovery = createShipRecovery({ ...options, status });
   const idle = new Set<(all: boolean) => void>();
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> | null = null;
@@ -78,31 +54,30 @@ export function startShipper(options: ShipperOptions) {
 
   const endListening = ledger.onAppended((appendedTo, urgent) => {
     if (appendedTo !== tenantId || stopped) return;
-    if (urgent) begin(performance.now() - attemptedAt > WAKE_AFTER_MS);
-    else if (ledger.backlog(tenantId) >= BATCH_RECORDS) begin(false);
-    else timer ??= setTimeout(() => begin(false), options.delayMs);
+    if (urgent && performance.now() - attemptedAt > WAKE_AFTER_MS) recovery.retry();
+    if (urgent || ledger.backlog(tenantId) >= BATCH_RECORDS) begin();
+    else timer ??= setTimeout(begin, options.delayMs);
   });
 
   function kick(): void {
-    stallPause.wake();
-    begin(true);
+    recovery.retryStopped();
+    recovery.retry();
+    begin();
   }
 
-  /** @param wake whether a pause after a failure is ended too */
-  function begin(wake: boolean): void {
+  function begin(): void {
     if (timer) clearTimeout(timer);
     timer = null;
     if (stopped) return;
     if (running) {
       again = true;
-      if (wake) retryPause.wake();
       return;
     }
     running = drain().finally(() => {
       running = null;
       if (again && !stopped) {
         again = false;
-        begin(false);
+        begin();
       } else {
         settleIdle();
       }
@@ -116,7 +91,6 @@ export function startShipper(options: ShipperOptions) {
 
   /** Ships until nothing is left, or the stream has to stop. */
   async function drain(): Promise<void> {
-    let failures = 0;
     status.state = 'shipping';
     while (!stopped) {
       let batch: SignedBatch | null = null;
@@ -127,9 +101,8 @@ export function startShipper(options: ShipperOptions) {
           return;
         }
         await ship(batch);
-        failures = 0;
       } catch (error) {
-        await recover(error, batch, ++failures);
+        if (!(await recovery.recover(error, batch))) end();
       }
     }
   }
@@ -142,56 +115,13 @@ export function startShipper(options: ShipperOptions) {
     const { epoch, last_seq: seq, head } = batch.header;
     await ledger.markShipped(tenantId, { epoch, seq, head });
     status.lastShipped = { epoch, seq };
-    acknowledged = { epoch, seq, head };
+    status.acknowledged = { epoch, seq, head };
     getsOn('shipping');
   }
 
   function getsOn(state: 'shipping' | 'idle'): void {
-    refusals = 0;
+    recovery.succeeded();
     status.getsOn(state);
-  }
-
-  /** Stops the stream, or waits until the next attempt makes sense. */
-  async function recover(error: unknown, batch: SignedBatch | null, failures: number) {
-    const failure = status.failed(error);
-    const state = stateAfter(error);
-    if (state === 'stopped' || state === 'forked' || state === 'damaged') {
-      end();
-      if (state === 'stopped') status.state = state;
-      else status.halt({ state, failure, at: null });
-      return;
-    }
-    if (state === 'gap') await goBack(error, failure);
-    if (state === 'conflict') status.stall('conflict', failure, placeOf(batch, error));
-    refusals = state === 'refused' ? refusals + 1 : 0;
-    if (refusals >= REFUSALS) status.stall('refused', failure, placeOf(batch, error));
-    if (status.stop) {
-      status.state = status.stop.state;
-      await stallPause.wait(options.stalledRetryMs ?? STALLED_RETRY_MS);
-      return;
-    }
-    status.state = 'retrying';
-    const retryAfterMs = error instanceof LinkError ? error.retryAfterMs : null;
-    if (retryAfterMs !== null) await holdOff.wait(Math.min(retryAfterMs, LONGEST_HOLD_MS));
-    else await retryPause.wait(backoff(failures, limits));
-  }
-
-  /** Ships again the records that the control plane lacks, if they are still kept. */
-  async function goBack(error: unknown, failure: SyncFailure): Promise<void> {
-    acknowledged = null;
-    const next = placeOfGap(error);
-    const rewound = next && (await ledger.rewindShipped(tenantId, next).catch(() => null));
-    if (next && rewound?.state === 'rewound') {
-      const { backlog } = rewound;
-      log.warn({ tenantId, next, backlog }, 'the control plane lacks records: shipped again');
-      return;
-    }
-    const lacks = next ? `from epoch ${next.epoch}, record ${next.seq}` : '';
-    const why =
-      rewound?.state === 'gone'
-        ? `the control plane lacks records ${lacks} that are no longer kept here`
-        : failure.message;
-    status.stall('conflict', { ...failure, message: why }, next);
   }
 
   function end(): void {
@@ -207,7 +137,7 @@ export function startShipper(options: ShipperOptions) {
     /** Ships what waits now, without the delay. */
     kick,
     /** Ends a pause after a failure within a second, since the control plane answers. */
-    wake: () => retryPause.shorten(WAKE_SPREAD_MS * Math.random()),
+    wake: () => recovery.retryWithin(WAKE_SPREAD_MS * Math.random()),
     /** @returns whether everything was shipped within `ms` */
     flush: (ms: number): Promise<boolean> =>
       new Promise((resolve) => {
@@ -226,16 +156,13 @@ export function startShipper(options: ShipperOptions) {
       }),
     stop: async (): Promise<void> => {
       end();
-      retryPause.wake();
-      holdOff.wake();
-      stallPause.wake();
+      recovery.endPauses();
       await running;
       if (!status.stop) status.state = 'stopped';
       settleIdle();
     },
     status: (): ShipperStatus => status.shown(ledger.backlog(tenantId)),
-    /** The last record that the control plane acknowledged since the start; null while it lacks some. */
-    acknowledged: () => acknowledged,
+    acknowledged: () => status.acknowledged,
     /** Whether an attempt has ended: from then on it is known whether records arrive. */
     isSettled: () => status.isSettled,
     /** How long every attempt has failed, in milliseconds; 0 where the last one succeeded. */

@@ -1,4 +1,4 @@
-import type { StreamReport } from '@governance/shared/channels';
+import type { ShippedEnd, StreamReport } from '@governance/shared/channels';
 import { type SyncFailure, type SyncLog, toSyncFailure } from '../link/sync-failure.ts';
 
 /** A record of a stream. */
@@ -47,6 +47,10 @@ export class ShippingStatus {
   #failingSince: number | null = null;
   state: ShipperState = 'idle';
   lastShipped: StreamPlace | null = null;
+  /**
+   * The last record that the control plane acknowledged since the start; null while it lacks some.
+   */
+  acknowledged: ShippedEnd | null = null;
   lastAttemptAt: string | null = null;
   failure: SyncFailure | null = null;
   stop: ShipperStop | null = null;

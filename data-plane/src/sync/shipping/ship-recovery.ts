@@ -1,0 +1,105 @@
+/**
+ * What follows a failed attempt to ship: a pause, an earlier position, or the end of the stream.
+ * Proven by shipper.test.ts.
+ */
+import type { SignedBatch } from '@governance/shared/audit-batch';
+import type { DurableLedger } from '../../ledger/ledger.ts';
+import { type BackoffLimits, backoff, createPause, SYNC_BACKOFF } from '../link/backoff.ts';
+import { LinkError } from '../link/link-error.ts';
+import type { SyncFailure, SyncLog } from '../link/sync-failure.ts';
+import { placeOf, placeOfGap, stateAfter } from './ship-failure.ts';
+import type { ShippingStatus } from './shipping-status.ts';
+
+/** A longer Retry-After is ignored: a typing error must not delay the records. */
+const LONGEST_HOLD_MS = 5 * 60_000;
+
+/** After this many refusals the same batch counts as refused for good. */
+const REFUSALS = 3;
+
+/** How long a stopped stream waits before it checks whether the reason is gone. */
+const STALLED_RETRY_MS = 5 * 60_000;
+
+export function createShipRecovery(options: {
+  tenantId: string;
+  ledger: Pick<DurableLedger, 'rewindShipped'>;
+  status: ShippingStatus;
+  log: SyncLog;
+  backoffLimits?: BackoffLimits;
+  stalledRetryMs?: number;
+}) {
+  const { tenantId, ledger, status, log } = options;
+  const limits = options.backoffLimits ?? SYNC_BACKOFF;
+  const retryPause = createPause();
+  /** A kick does not end it: the control plane asked for it. */
+  const holdOff = createPause();
+  const stallPause = createPause();
+  let failures = 0;
+  /** Consecutive refusals of one batch. */
+  let refusals = 0;
+
+  /** Ships again the records that the control plane lacks, if they are still kept. */
+  async function goBack(error: unknown, failure: SyncFailure): Promise<void> {
+    status.acknowledged = null;
+    const next = placeOfGap(error);
+    const rewound = next && (await ledger.rewindShipped(tenantId, next).catch(() => null));
+    if (next && rewound?.state === 'rewound') {
+      const { backlog } = rewound;
+      log.warn({ tenantId, next, backlog }, 'the control plane lacks records: shipped again');
+      return;
+    }
+    const lacks = next ? `from epoch ${next.epoch}, record ${next.seq}` : '';
+    const why =
+      rewound?.state === 'gone'
+        ? `the control plane lacks records ${lacks} that are no longer kept here`
+        : failure.message;
+    status.stall('conflict', { ...failure, message: why }, next);
+  }
+
+  return {
+    /**
+     * Waits until the next attempt makes sense.
+     *
+     * @returns false where none does: the stream has ended
+     */
+    recover: async (error: unknown, batch: SignedBatch | null): Promise<boolean> => {
+      failures++;
+      const failure = status.failed(error);
+      const state = stateAfter(error);
+      if (state === 'stopped') {
+        status.state = state;
+        return false;
+      }
+      if (state === 'forked' || state === 'damaged') {
+        status.halt({ state, failure, at: null });
+        return false;
+      }
+      if (state === 'gap') await goBack(error, failure);
+      if (state === 'conflict') status.stall('conflict', failure, placeOf(batch, error));
+      refusals = state === 'refused' ? refusals + 1 : 0;
+      if (refusals >= REFUSALS) status.stall('refused', failure, placeOf(batch, error));
+      if (status.stop) {
+        status.state = status.stop.state;
+        await stallPause.wait(options.stalledRetryMs ?? STALLED_RETRY_MS);
+        return true;
+      }
+      status.state = 'retrying';
+      const retryAfterMs = error instanceof LinkError ? error.retryAfterMs : null;
+      if (retryAfterMs !== null) await holdOff.wait(Math.min(retryAfterMs, LONGEST_HOLD_MS));
+      else await retryPause.wait(backoff(failures, limits));
+      return true;
+    },
+    /** A batch arrived, or none waits. */
+    succeeded: (): void => {
+      failures = 0;
+      refusals = 0;
+    },
+    /** Ends the pause after a failure. */
+    retry: (): void => retryPause.wake(),
+    retryWithin: retryPause.shorten,
+    /** Ends the pause of a stopped stream. */
+    retryStopped: (): void => stallPause.wake(),
+    endPauses: (): void => {
+      for (const pause of [retryPause, holdOff, stallPause]) pause.wake();
+    },
+  };
+}
