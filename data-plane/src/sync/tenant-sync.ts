@@ -17,7 +17,8 @@ import { type BundleStatus, type BundleSync, startBundleSync } from './bundle/bu
 import { createNamedBundle } from './bundle/named-bundle.ts';
 import type { LoadPolicyEngine } from './bundle/policy-activation.ts';
 import { loadAdminHeads } from './feed/admin-heads.ts';
-import { type FeedStatus, startFeedFollower } from './feed/feed-follower.ts';
+import { startFeedFollower } from './feed/feed-follower.ts';
+import type { FeedStatus } from './feed/feed-progress.ts';
 import { createFreshness, type FreshnessStatus } from './feed/freshness.ts';
 import type { PlaneClock } from './feed/plane-clock.ts';
 import { type ContactStatus, createContact } from './link/contact.ts';

@@ -4,7 +4,7 @@
  * feed cannot be continued (410), a snapshot replaces everything known, in one transaction after
  * its signed end was verified. Proven by feed-follower.test.ts and feed-follower-model.test.ts.
  */
-import type { ControlPlaneLink } from '@governance/shared/channels';
+import type { ControlPlaneLink, FeedPage, FeedRequest } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import type { FeedEntry } from '@governance/shared/facts';
 import {
@@ -18,32 +18,15 @@ import { SYNC_BACKOFF } from '../link/backoff.ts';
 import { outageBackoff } from '../link/contact.ts';
 import { FeedRefusedError } from '../link/feed-error.ts';
 import { startPollLoop } from '../link/poll-loop.ts';
-import {
-  failureCode,
-  type SyncFailure,
-  type SyncLog,
-  toSyncFailure,
-} from '../link/sync-failure.ts';
+import type { SyncFailure, SyncLog } from '../link/sync-failure.ts';
 import { createFeedNews } from './feed-news.ts';
-import { createSnapshotCheck, verifyPage } from './feed-page.ts';
+import { verifyPage } from './feed-page.ts';
+import { FeedProgress } from './feed-progress.ts';
 import type { Freshness } from './freshness.ts';
+import { takeSnapshot } from './take-snapshot.ts';
 
 const PAGE = 500;
 const WAIT_MS = 25_000;
-/** After this long without news, a start no longer waits for the control plane. */
-const START_MS = 5_000;
-
-export interface FeedStatus {
-  cursor: number;
-  /** The newest seq that the control plane announced. */
-  head: number;
-  last_attempt_at: string | null;
-  last_applied_at: string | null;
-  /** When a snapshot last replaced everything known. */
-  last_snapshot_at: string | null;
-  failure: SyncFailure | null;
-}
-
 export type FeedFollower = ReturnType<typeof startFeedFollower>;
 
 export interface FeedFollowerOptions {
@@ -72,50 +55,47 @@ export interface FeedFollowerOptions {
 
 export function startFeedFollower(options: FeedFollowerOptions) {
   const { tenantId, link, replica, freshness, log } = options;
-  const time = () => new Date(options.now()).toISOString();
   const ending = new AbortController();
-  const status: FeedStatus = {
-    cursor: replica.place(tenantId).cursor,
-    head: replica.place(tenantId).cursor,
-    last_attempt_at: null,
-    last_applied_at: null,
-    last_snapshot_at: null,
-    failure: null,
-  };
-  let stage = 'read';
+  const progress = new FeedProgress(replica.place(tenantId).cursor, options.now);
   /** False until the first answer, which is asked for without waiting. */
   let isCurrent = false;
   /** Whether the read in progress waits for the next change. */
   let isWaiting = false;
   /** Snapshots since a page was last read. */
   let resets = 0;
-  let isStarting = true;
-  let progressAt = performance.now();
   const news = createFeedNews({
     // A read that does not wait is left alone: made-up keys must not abort it again and again.
     hurry: () => (isWaiting ? loop.kick() : loop.hurry()),
   });
 
-  async function step(signal: AbortSignal): Promise<boolean> {
-    stage = 'read';
-    status.last_attempt_at = time();
-    const isAsked = news.began();
-    const { cursor, digest } = replica.place(tenantId);
-    let page: Awaited<ReturnType<typeof link.readFeed>>;
+  /** @returns null where the feed cannot be continued from here */
+  async function read(
+    position: Pick<FeedRequest, 'cursor' | 'digest'>,
+    waitMs: number,
+    signal: AbortSignal,
+  ): Promise<FeedPage | null> {
+    isWaiting = waitMs > 0;
     try {
-      isWaiting = isCurrent && !isAsked;
-      const waitMs = isWaiting ? WAIT_MS : 0;
       const backlog = options.backlog();
-      page = await link.readFeed({ cursor, digest, limit: PAGE, waitMs, signal, backlog });
+      return await link.readFeed({ ...position, limit: PAGE, waitMs, signal, backlog });
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'FEED_RESET') throw error;
-      isWaiting = false;
-      await replaceAll();
-      return true;
+      if (error instanceof AppError && error.code === 'FEED_RESET') return null;
+      throw error;
     } finally {
       isWaiting = false;
     }
-    stage = 'verify';
+  }
+
+  async function step(signal: AbortSignal): Promise<boolean> {
+    progress.attempted();
+    const isAsked = news.began();
+    const { cursor, digest } = replica.place(tenantId);
+    const page = await read({ cursor, digest }, isCurrent && !isAsked ? WAIT_MS : 0, signal);
+    if (!page) {
+      await replaceAll(cursor);
+      return true;
+    }
+    progress.stage = 'verify';
     const statement = verifyStatement(page.statement, { tenantId, keys: options.keys() });
     const stated = Date.parse(statement.time);
     freshness.check(stated);
@@ -125,8 +105,8 @@ export function startFeedFollower(options: FeedFollowerOptions) {
       options.onAdminHead?.(page.admin_head);
     }
     const position = verifyPage({ cursor, digest }, page, statement);
-    stage = 'apply';
-    status.head = page.head;
+    progress.stage = 'apply';
+    progress.announced(page.head);
     const isReached = statement.feed_seq <= position.cursor;
     replica.apply(tenantId, page.entries, position.cursor, isReached ? stated : 0);
     const newest = freshness.verified(stated, statement.feed_seq, position.cursor);
@@ -134,60 +114,24 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     freshness.answered();
     resets = 0;
     isCurrent = true;
-    status.cursor = position.cursor;
-    status.failure = null;
-    const isProgress = position.cursor !== cursor;
-    if (isProgress) {
-      status.last_applied_at = time();
-      progressAt = performance.now();
-      options.onApplied(page.entries);
-    }
+    const isNews = position.cursor !== cursor;
+    progress.applied(position.cursor, isNews);
+    if (isNews) options.onApplied(page.entries);
     if (isReached) {
-      isStarting = false;
+      progress.started();
       news.reached();
     }
-    // A page without news is no progress: asking again at once would spin.
-    return isProgress;
+    // Where a page brought nothing, asking again at once would spin.
+    return isNews;
   }
 
   /** A kick does not abort it: a snapshot takes as long as it takes. */
-  async function replaceAll(): Promise<void> {
-    stage = 'snapshot';
-    const before = replica.place(tenantId);
-    log.info({ tenantId, cursor: before.cursor }, 'the feed is read anew from a snapshot');
-    const staging = replica.beginSnapshot(tenantId);
-    const pages = link.readSnapshot({ signal: ending.signal });
-    try {
-      const check = createSnapshotCheck();
-      let next = await pages.next();
-      for (; !next.done; next = await pages.next()) {
-        progressAt = performance.now();
-        check.add(next.value);
-        add(staging, next.value);
-      }
-      stage = 'verify';
-      const end = verifyStatement(next.value, { tenantId, keys: options.keys() });
-      const stated = Date.parse(end.time);
-      freshness.check(stated);
-      check.end(end);
-      stage = 'apply';
-      const cursor = end.feed_seq;
-      const statementMs = Math.max(stated, before.statementMs);
-      staging.swap({ cursor, digest: end.feed_digest, statementMs });
-      freshness.verified(stated, cursor, cursor);
-      freshness.answered();
-      status.cursor = cursor;
-      status.head = cursor;
-      status.last_applied_at = time();
-      status.last_snapshot_at = time();
-      status.failure = null;
-      if (cursor < before.cursor) options.onRewound(before.cursor, cursor);
-      options.onApplied('snapshot');
-    } finally {
-      staging.drop();
-      // Aborts an answer that was not read to its end.
-      await pages.return(undefined as never);
-    }
+  async function replaceAll(before: number): Promise<void> {
+    log.info({ tenantId, cursor: before }, 'the feed is read anew from a snapshot');
+    const cursor = await takeSnapshot({ ...options, progress, signal: ending.signal });
+    progress.replaced(cursor);
+    if (cursor < before) options.onRewound(before, cursor);
+    options.onApplied('snapshot');
     resets++;
     // Once may be a restore just now; repeatedly would be a loop without a pause.
     if (resets > 2) {
@@ -200,14 +144,10 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     step,
     onFailure: (error, attempt) => {
       isCurrent = false;
-      const failure = toSyncFailure(stage, error, options.now());
-      const { code } = failure;
-      const before = status.failure;
-      status.failure = failure;
-      const isNews = before?.code !== code || before.stage !== stage;
+      const { failure, isNews } = progress.failed(error);
       // Registration asks for the key, and then the feed is read again.
-      if (code !== 'statement_unknown_key') {
-        isStarting = false;
+      if (failure.code !== 'statement_unknown_key') {
+        progress.started();
         news.failed();
       }
       if (isNews) log.warn({ tenantId, attempt, ...failure }, 'the feed could not be followed');
@@ -219,11 +159,7 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     ...loop,
     /** Reads what is new at once, unless that was just done. Never rejects. */
     askForNews: news.ask,
-    /**
-     * Whether it is still expected to catch up after its start: the control plane did not fail, and
-     * something arrived within seconds.
-     */
-    isCatchingUp: () => isStarting && performance.now() - progressAt < START_MS,
+    isCatchingUp: () => progress.isCatchingUp(),
     kick: (): void => {
       isCurrent = false;
       loop.kick();
@@ -233,16 +169,6 @@ export function startFeedFollower(options: FeedFollowerOptions) {
       news.stop();
       await loop.stop();
     },
-    status: (): FeedStatus => ({ ...status }),
+    status: () => progress.status(),
   };
-}
-
-/** A duplicate entry is the sender's fault, not the disk's. */
-function add(staging: ReturnType<LocalReplica['beginSnapshot']>, entries: FeedEntry[]): void {
-  try {
-    staging.add(entries);
-  } catch (cause) {
-    if (!failureCode(cause).startsWith('SQLITE_CONSTRAINT')) throw cause;
-    throw new FeedRefusedError('snapshot_malformed', 'an entry came twice', { cause });
-  }
 }
