@@ -50,7 +50,6 @@ const ROOMS: Rooms = {
     'enforcement/pipeline.ts',
     'enforcement/inspected-stream.ts',
     'enforcement/unprompted.ts',
-    'enforcement/sending.ts',
     'enforcement/forward.ts',
     'enforcement/enforcer.ts',
     'gateway',

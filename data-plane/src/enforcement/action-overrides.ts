@@ -16,39 +16,18 @@ export interface Look {
   digest: string | null;
 }
 
-export interface ActionOverridesDeps {
-  /** Whether tools still have the definitions for which an administrator set their actions. */
-  definitions: Pick<ToolDefinitions, 'isUnchanged'>;
-  /** The actions that an administrator set for a server's tools, as in force now. */
-  findActions(tenantId: string, serverId: string): ToolActions | undefined;
-}
-
-export function createActionOverrides({ definitions, findActions }: ActionOverridesDeps) {
-  return {
-    find: (tenantId: string, serverId: string, toolName: string) =>
-      settingOf(findActions(tenantId, serverId), toolName),
-
-    /** @param look at the tool's present definition; undefined where that is unknown */
-    of(
-      tenantId: string,
-      serverId: string,
-      toolName: string,
-      { action, set_id }: ToolActionSetting,
-      look: Look | undefined,
-    ): ActionOverride {
-      const digest = look?.setId === set_id ? look.digest : null;
-      const place = { tenantId, serverId, toolName };
-      return { action, isInForce: definitions.isUnchanged(place, set_id, digest) };
-    },
-  };
-}
-
-/** What an administrator set for a tool, if anything. */
-export function settingOf(
-  actions: ToolActions | undefined,
-  toolName: string,
-): ToolActionSetting | undefined {
-  return actions && Object.hasOwn(actions, toolName) ? actions[toolName] : undefined;
+/**
+ * @param definitions tell whether a tool still has the definition for which its action was set
+ * @param look at the tool's present definition; undefined where that is unknown
+ */
+export function overrideOf(
+  definitions: Pick<ToolDefinitions, 'isUnchanged'>,
+  place: { tenantId: string; serverId: string; toolName: string },
+  { action, set_id }: ToolActionSetting,
+  look: Look | undefined,
+): ActionOverride {
+  const digest = look?.setId === set_id ? look.digest : null;
+  return { action, isInForce: definitions.isUnchanged(place, set_id, digest) };
 }
 
 /** Looks at a server's tools before its list is there: no definition is known. */

@@ -3,19 +3,28 @@
  * outcome, and hold a result that needs a person. Proven by enforcer.test.ts.
  */
 import type { Logger } from 'pino';
-import type { UpstreamFailure } from '../upstream/upstream.ts';
+import type {
+  Cancellation,
+  SendToClient,
+  UpstreamExchange,
+  UpstreamFailure,
+  UpstreamNotification,
+} from '../upstream/upstream.ts';
 import { type Answer, isRefusal, type Refusal } from './answer.ts';
 import type { AllowedCall } from './audit.ts';
 import { tellPart } from './call-parts.ts';
 import type { Destination, Exchange, JudgedCall, RawCall } from './calls.ts';
 import { aboutCall } from './decision-log.ts';
+import { InspectedStream } from './inspected-stream.ts';
 import { blocked, type OutcomeDeps, type Passed, recordOutcome } from './outcome.ts';
 import { type AnswerLimits, failedAnswer, failureOf, internalRefusal } from './refusals.ts';
 import type { ResultWaits } from './result-waits.ts';
-import type { Inspected } from './said.ts';
-import { Sending, type SendingDeps } from './sending.ts';
+import type { Inspect, Inspected } from './said.ts';
 
-export interface ForwardDeps extends SendingDeps {
+export interface ForwardDeps {
+  inspect: Inspect;
+  /** Why the call's agent may not act any more, if so. */
+  findIneligibility(call: JudgedCall): string | undefined;
   waits: Pick<ResultWaits, 'hold' | 'wait'>;
   outcome: OutcomeDeps;
   limits: AnswerLimits;
@@ -110,4 +119,67 @@ export function createForward(deps: ForwardDeps): Forward {
 function unrecordedAnswer(call: RawCall): Refusal {
   const message = 'What inspection did to the answer cannot be recorded now.';
   return internalRefusal(message, { event_id: call.id, failure: 'unrecorded' });
+}
+
+/** The client's end of a call, as the destination sees it: messages on the way are inspected. */
+class Sending implements UpstreamExchange {
+  readonly cancellation: Cancellation;
+  readonly send: SendToClient | undefined;
+  readonly takesEveryResult: boolean;
+  readonly logLevel: string | undefined;
+  readonly wantsProgress: boolean;
+  /** Set when the inspection of an earlier message threw: the answer fails with it. */
+  failed: Inspected | undefined = undefined;
+  /** Created when something is sent before the answer. */
+  stream: InspectedStream | null = null;
+  #isOver = false;
+  readonly #call: JudgedCall;
+  readonly #speaker: Destination['speaker'];
+  readonly #client: Exchange;
+  readonly #deps: ForwardDeps;
+
+  constructor(
+    call: JudgedCall,
+    speaker: Destination['speaker'],
+    client: Exchange,
+    deps: ForwardDeps,
+  ) {
+    this.cancellation = client.cancellation;
+    this.send = client.send;
+    this.takesEveryResult = call.caller.era === 'modern';
+    this.logLevel = client.logLevel;
+    this.wantsProgress = client.wantsProgress;
+    this.#call = call;
+    this.#speaker = speaker;
+    this.#client = client;
+    this.#deps = deps;
+  }
+
+  onPaused(retryMs: number): void {
+    this.#client.onPaused?.(retryMs);
+  }
+
+  findIneligibility(): string | undefined {
+    return this.#deps.findIneligibility(this.#call);
+  }
+
+  /** The answer has arrived: later messages are dropped. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  onNotification(notification: UpstreamNotification): void {
+    if (this.#isOver) return;
+    this.stream ??= new InspectedStream({
+      caller: this.#call.caller,
+      speaker: this.#speaker,
+      call: this.#call,
+      inspect: this.#deps.inspect,
+      passOn: (_serverId, heard) => this.#client.onNotification(heard),
+      onFailed: (_serverId, inspected) => {
+        this.failed = inspected;
+      },
+    });
+    this.stream.push(this.#call.ask.serverId, notification);
+  }
 }

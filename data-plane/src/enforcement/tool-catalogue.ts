@@ -10,18 +10,11 @@ import { LIST_BUDGETS } from '../upstream/lists/list-part.ts';
 import type { ListedTool } from '../upstream/lists/list-tools.ts';
 import { scanToolHeaders } from '../upstream/modern/tool-headers.ts';
 import { UpstreamFailure } from '../upstream/upstream.ts';
-import {
-  type ActionOverridesDeps,
-  createActionOverrides,
-  type Look,
-  settingOf,
-  type ToolActions,
-  unknownLooks,
-} from './action-overrides.ts';
+import { type Look, overrideOf, type ToolActions, unknownLooks } from './action-overrides.ts';
 import type { AgentCall } from './calls.ts';
 import { isServerVisible } from './grants.ts';
 import type { ToolHints } from './tool-action.ts';
-import { definitionDigest } from './tool-definitions.ts';
+import { definitionDigest, type ToolDefinitions } from './tool-definitions.ts';
 
 /** On whose behalf a server is asked. */
 type Asking = Pick<AgentCall, 'caller' | 'ask' | 'agent'>;
@@ -48,7 +41,11 @@ const WAIT_MS = 5_000;
 /** Tools of one server; parts of lists add to what is known. */
 const MAX_TOOLS = LIST_BUDGETS['tools/list'].items;
 
-export interface ToolCatalogueDeps extends ActionOverridesDeps {
+export interface ToolCatalogueDeps {
+  /** Whether tools still have the definitions for which an administrator set their actions. */
+  definitions: Pick<ToolDefinitions, 'isUnchanged'>;
+  /** The actions that an administrator set for a server's tools, as in force now. */
+  findActions(tenantId: string, serverId: string): ToolActions | undefined;
   /** Asks a server for all its tools, on behalf of an agent. */
   listTools(call: Asking, rules: ActiveRules): Promise<ListedTool[]>;
   /** Called with every list of a server, as the server wrote it. */
@@ -58,7 +55,7 @@ export interface ToolCatalogueDeps extends ActionOverridesDeps {
 }
 
 export function createToolCatalogue(deps: ToolCatalogueDeps) {
-  const overrides = createActionOverrides(deps);
+  const { definitions } = deps;
   const entries = new LRUCache<string, Entry>({ max: 10_000 });
   const loading = new Map<string, { agentId: string; done: Promise<void> }>();
 
@@ -76,7 +73,7 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
       const look = lookAt(tool, setting);
       known.looks.set(tool.name, look);
       // Checked now, so that a change is noticed before somebody calls it.
-      overrides.of(tenantId, serverId, tool.name, setting, look);
+      overrideOf(definitions, { tenantId, serverId, toolName: tool.name }, setting, look);
     }
     entries.set(key, known);
   }
@@ -134,11 +131,19 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
   function hintsFor({ caller, ask }: Asking, known: Entry | undefined): ToolHints | undefined {
     const { serverId, name } = ask;
     const hints = known?.hints.get(name);
-    const setting = overrides.find(caller.tenantId, serverId, name);
+    const setting = settingOf(deps.findActions(caller.tenantId, serverId), name);
     if (setting === undefined) return hints;
     // A list that is outdated, or did not come in time, does not show the present definition.
     const look = isFresh(known) ? known.looks.get(name) : undefined;
-    return { ...hints, override: overrides.of(caller.tenantId, serverId, name, setting, look) };
+    return {
+      ...hints,
+      override: overrideOf(
+        definitions,
+        { tenantId: caller.tenantId, serverId, toolName: name },
+        setting,
+        look,
+      ),
+    };
   }
 
   return {
@@ -149,7 +154,15 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
       const setting = settingOf(rules.settings.mcp_servers[serverId]?.tool_actions, tool.name);
       if (setting === undefined) return hints;
       const look = lookAt(tool, setting);
-      return { ...hints, override: overrides.of(tenantId, serverId, tool.name, setting, look) };
+      return {
+        ...hints,
+        override: overrideOf(
+          definitions,
+          { tenantId, serverId, toolName: tool.name },
+          setting,
+          look,
+        ),
+      };
     },
     /**
      * The JSON Schema that the tool's `structuredContent` follows, as far as its list is known.
@@ -174,7 +187,7 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
       const { serverId, name } = call.ask;
       const key = keyOf(tenantId, serverId);
       const known = entries.get(key);
-      const setting = overrides.find(tenantId, serverId, name);
+      const setting = settingOf(deps.findActions(tenantId, serverId), name);
       const hasLooked = setting === undefined || known?.looks.get(name)?.setId === setting.set_id;
       if (isFresh(known) && hasLooked) return hintsFor(call, known);
       // No server is asked for an agent that may use nothing of it.
@@ -228,4 +241,12 @@ async function within(work: Promise<void>, ms: number): Promise<void> {
   });
   await Promise.race([work, limit]);
   clearTimeout(timer);
+}
+
+/** What an administrator set for a tool, if anything. */
+function settingOf(
+  actions: ToolActions | undefined,
+  toolName: string,
+): ToolActionSetting | undefined {
+  return actions && Object.hasOwn(actions, toolName) ? actions[toolName] : undefined;
 }
