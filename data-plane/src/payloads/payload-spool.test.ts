@@ -147,3 +147,13 @@ it('gives up what is refused, damaged or too old, and says so', async () => {
   ]);
   expect(readdirSync(join(dir, tenantId))).toEqual([]);
 });
+
+it('what is given up twice at the same moment is reported lost once', async () => {
+  let at = Date.now();
+  const { spool, lost } = await aSpool({ now: () => at });
+  spool.add(aPayload());
+  await spool.flush();
+  at += 8 * 86_400_000;
+  expect(await Promise.all([spool.next(tenantId), spool.next(tenantId)])).toEqual([null, null]);
+  expect(lost).toEqual([[tenantId, 1, 'expired']]);
+});
