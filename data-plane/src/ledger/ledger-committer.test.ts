@@ -234,3 +234,15 @@ it('keeps its log small, and appends while records are shipped, checked, pruned 
   expect(largest).toBeLessThan(20 * 1024 * 1024);
   expect(fatal).toEqual([]);
 }, 60_000);
+
+it('keeps its log small where each record is a commit of its own', async () => {
+  const { startSync } = syncByHand();
+  await start({ startSync });
+  await ledger.open(tenantId, uuidv7());
+  for (let count = 0; count < 2_000; count++) await ledger.append(tenantId, aDecision());
+  // The log keeps the size of its longest round.
+  const { size } = statSync(join(dataDir, `${LEDGER_FILE}-wal`));
+  expect(groups.length).toBeGreaterThan(1_900);
+  expect(size).toBeLessThan(16 * 1024 * 1024);
+  expect(fatal).toEqual([]);
+});
