@@ -48,7 +48,7 @@ export const ERRORS = {
   ALERT_NOT_FOUND: [404, 'No such alert.'],
   INBOUND_RULE_NOT_FOUND: [404, 'No such source rule, or it has expired.'],
   DLP_PATTERN_NOT_FOUND: [404, 'No such DLP pattern.'],
-  TOOL_NOT_FOUND: [404, 'No data plane has told of this tool.'],
+  TOOL_NOT_FOUND: [404, 'No data plane has reported this tool.'],
   ESCALATION_NOT_FOUND: [404, 'No such escalation.'],
   EXCEPTION_NOT_FOUND: [404, 'No such exception.'],
   INBOUND_HOLD_NOT_FOUND: [404, 'No such held result.'],

@@ -118,7 +118,7 @@ export function loadIdentity(
      * Opens a credential that was sealed to this plane.
      *
      * @param jwe compact, ECDH-ES on X25519 with A256GCM
-     * @throws when it was sealed to another key, changed on its way, or is no such JWE
+     * @throws when it was sealed to another key, changed on its way, or is not such a JWE
      */
     openSealed: async (jwe: string): Promise<string> => openSealed(jwe),
     /** The synchronous variant, for look-ups within a call. */

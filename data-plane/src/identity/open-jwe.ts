@@ -31,7 +31,7 @@ const Header = z.strictObject({
 /**
  * @param privateKey X25519
  * @returns the plaintext, which is UTF-8
- * @throws when it was sealed to another key, changed on its way, or is no such JWE
+ * @throws when it was sealed to another key, changed on its way, or is not such a JWE
  */
 export function openJwe(jwe: string, privateKey: KeyObject): string {
   const [, header = '', nonce = '', text = '', tag = ''] = FORM.exec(jwe) ?? [];

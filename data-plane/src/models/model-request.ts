@@ -25,7 +25,7 @@ const JUDGED_OF_MESSAGE = new Set(['role', 'content']);
  *
  * @param bytes caller-controlled; undefined where none came
  * @param maxNodes values and keys in it, at most
- * @throws StrictJsonError, or AppError for what is no such body
+ * @throws StrictJsonError, or AppError for a body that is not one
  */
 export function parseModelBody(
   api: ModelApi,
