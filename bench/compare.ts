@@ -5,8 +5,8 @@
  * more than 5 % beyond the spread (compare/figures.ts).
  *
  * BENCH_ROUNDS (5), BENCH_SECONDS (3), BENCH_CONNECTIONS (1,16,256), BENCH_CALLS (a number of calls
- * instead of a time), BENCH_TARGET (governed; `shipping`: each with a control plane of the same
- * build)
+ * instead of a time), BENCH_WARM_CALLS (8000, before the first measurement of a process),
+ * BENCH_TARGET (governed; `shipping`: each with a control plane of the same build)
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -24,12 +24,12 @@ import {
   startTarget,
   stopTarget,
   type Target,
+  warmUp,
 } from './processes.ts';
 import { median } from './report.ts';
 import { startShippingPlane } from './shipping-plane.ts';
 
 const ORDER: readonly BuildName[] = ['before', 'now'];
-const WARM_SECONDS = 2;
 
 const root = join(import.meta.dirname, '..');
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
@@ -52,8 +52,7 @@ async function runRound(
     for (const name of ORDER) {
       const target = await start(builds[name], backend);
       targets[name] = target;
-      // Warm-up for V8's compilers.
-      await measure(builds.now, target, 16, 0, Math.min(seconds, WARM_SECONDS));
+      await warmUp(builds.now, target);
     }
     for (const [index, count] of connections.entries()) {
       const order = (round + index) % 2 === 0 ? ORDER : ORDER.toReversed();

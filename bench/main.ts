@@ -7,7 +7,7 @@
  *
  * BENCH_ROUNDS (5), BENCH_SECONDS (3), BENCH_CONNECTIONS (1,16,256), BENCH_TARGETS (all),
  * BENCH_BREAKDOWN (1,16; empty: none), BENCH_CALLS (a number of calls instead of a time),
- * BENCH_MCP_PROXY (a peer's binary)
+ * BENCH_WARM_CALLS (8000, before a target is measured), BENCH_MCP_PROXY (a peer's binary)
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, release } from 'node:os';
@@ -23,6 +23,7 @@ import {
   startTarget,
   stopTarget,
   type Target,
+  warmUp,
 } from './processes.ts';
 import { median, report } from './report.ts';
 import { startRustPeer } from './rust-peer.ts';
@@ -47,8 +48,7 @@ async function measureParts(
   count: number,
 ): Promise<BreakdownPass> {
   const { mean_ms: directMs } = await measure(direct, count, 0);
-  // Warm-up for V8's compilers.
-  await measure(governed, 16, 0);
+  await warmUp(build, governed);
   await measure(governed, count, 0);
   const pass = async (profile: boolean) => {
     await ask(governed, { op: 'begin', profile });
@@ -132,8 +132,7 @@ async function main(): Promise<void> {
     }
     const fdatasync = [fdatasyncP50()];
     const measurements: Measurement[] = [];
-    // One uncounted round as a warm-up for V8's compilers.
-    for (const target of targets) await measure(target, 16, 0);
+    for (const target of targets) await warmUp(build, target);
     for (let round = 1; round <= rounds; round++) {
       for (const count of connections) {
         for (const target of targets) measurements.push(await measure(target, count, round));
