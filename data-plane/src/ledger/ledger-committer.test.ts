@@ -14,6 +14,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readStoredRecords } from '../testing/test-ledger-store.ts';
 import { aDecision, anAlert, anOutcome } from '../testing/test-records.ts';
 import { createLedger, type DurableLedger, LEDGER_FILE, type LedgerOptions } from './ledger.ts';
+import type { LedgerError } from './ledger-error.ts';
 
 const { privateKey: signingKey } = generateKeyPairSync('ed25519');
 const tenantId = uuidv7();
@@ -139,6 +140,22 @@ it('ends for good when a sync fails', async () => {
   ]);
   expect(ledger.condition()).toBe('failed');
   await expect(ledger.append(tenantId, aDecision())).rejects.toMatchObject({ fault: 'failed' });
+});
+
+it('refuses each later record with an error of its own', async () => {
+  const { startSync, syncs, hold } = syncByHand();
+  await start({ startSync });
+  await ledger.open(tenantId, uuidv7());
+  hold();
+  const append = ledger.append(tenantId, aDecision());
+  await sleep(20);
+  syncs[0]?.fail(new Error('EIO'));
+  await expect(append).rejects.toMatchObject({ fault: 'failed' });
+  const refuse = () => ledger.append(tenantId, aDecision()).catch((error: LedgerError) => error);
+  const [first, second] = [await refuse(), await refuse()];
+  expect(first).toMatchObject({ fault: 'failed', message: 'the ledger cannot write: EIO' });
+  expect(second).not.toBe(first);
+  expect(second).not.toHaveProperty('cause');
 });
 
 it('commits what came during a sync as one group, of several tenants', async () => {

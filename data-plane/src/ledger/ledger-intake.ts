@@ -29,7 +29,8 @@ export function createLedgerIntake(deps: {
 }) {
   function refusalOf(record: UnchainedRecord, characters: number): LedgerError | null {
     const end = deps.findEnd();
-    if (end) return end;
+    // Each its own: its stack, in the log, shows who appended.
+    if (end) return new LedgerError(end.fault, end.message);
     const isBegun = record.type !== 'decision' && record.type !== 'hold_opened';
     if (!isBegun && deps.diskLevel() === 'full') {
       return new LedgerError('full', 'the disk is too full to record new calls');
