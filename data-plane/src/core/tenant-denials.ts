@@ -1,4 +1,7 @@
-/** Why nobody of a tenant may act at this data plane: an operator's denials, and stale rules. */
+/**
+ * Why nobody of a tenant may act at this data plane: the control plane revoked it or saw another
+ * writer with its key, its rules are stale, or it received a fact that it does not know.
+ */
 import type { PlaneDenial } from '../contracts.ts';
 import type { loadStanding } from '../identity/standing.ts';
 import type { LocalReplica } from '../replica/replica.ts';

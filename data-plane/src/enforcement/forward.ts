@@ -1,6 +1,6 @@
 /**
- * The way of an allowed call: send it once, inspect the answer, record the
- * outcome, and hold a result that needs a person. Proven by enforcer.test.ts.
+ * The way of an allowed call: send it once, inspect the answer, record the outcome, and hold a
+ * result that needs a person. Proven by enforcer.test.ts.
  */
 import type { Logger } from 'pino';
 import type {

@@ -135,15 +135,8 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
     if (setting === undefined) return hints;
     // A list that is outdated, or did not come in time, does not show the present definition.
     const look = isFresh(known) ? known.looks.get(name) : undefined;
-    return {
-      ...hints,
-      override: overrideOf(
-        definitions,
-        { tenantId: caller.tenantId, serverId, toolName: name },
-        setting,
-        look,
-      ),
-    };
+    const place = { tenantId: caller.tenantId, serverId, toolName: name };
+    return { ...hints, override: overrideOf(definitions, place, setting, look) };
   }
 
   return {
@@ -154,15 +147,8 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
       const setting = settingOf(rules.settings.mcp_servers[serverId]?.tool_actions, tool.name);
       if (setting === undefined) return hints;
       const look = lookAt(tool, setting);
-      return {
-        ...hints,
-        override: overrideOf(
-          definitions,
-          { tenantId, serverId, toolName: tool.name },
-          setting,
-          look,
-        ),
-      };
+      const place = { tenantId, serverId, toolName: tool.name };
+      return { ...hints, override: overrideOf(definitions, place, setting, look) };
     },
     /**
      * The JSON Schema that the tool's `structuredContent` follows, as far as its list is known.
