@@ -159,6 +159,7 @@ _OUTCOME_2: dict[str, Form] = {
                 "status": nullable(_any_integer),
                 "input_tokens": nullable(COUNT),
                 "output_tokens": nullable(COUNT),
+                "finish_reason": nullable(_text),
             }
         )
     ),

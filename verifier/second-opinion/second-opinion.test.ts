@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { LedgerRecord } from '@governance/shared/ledger-record';
+import { aDecision, anOutcome } from '@governance/shared/testing/test-records';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseTrustAnchor } from '../src/trust.ts';
@@ -80,6 +82,50 @@ describe.skipIf(missing !== undefined)('both verifiers agree on', () => {
     });
     expect(stderr).toBe('');
     expect(JSON.parse(stdout)).toEqual(numbers.map(([, text]) => text));
+  });
+
+  it('the records of a call to a model, with every member', () => {
+    const id = '01890000-0000-7000-8000-000000000001';
+    const place = { v: 2, tenant_id: id, stream: id, epoch: 1, seq: 2, prev_hash: '0'.repeat(64) };
+    const model = { name: 'm', has_system_prompt: true, has_tools: false, message_count: 2 };
+    const inspection = {
+      step: 'inbound',
+      inbound_findings: [{ class: 'urgency_framing', severity: 'low' as const }],
+      dlp_findings_count: 1,
+      dlp_findings: [{ severity: 'high' as const }],
+      replacement_digest: '1'.repeat(64),
+      escalation_id: id,
+    };
+    const usage = { status: 200, input_tokens: 3, output_tokens: 5, finish_reason: 'stop' };
+    const { finish_reason: _, ...less } = usage;
+    const records = [
+      { ...place, ...aDecision({ model, protected_fields: ['target'] }) },
+      { ...place, ...anOutcome(id, { inspection, model_usage: usage }) },
+      { ...place, ...anOutcome(id), model_usage: less },
+      { ...place, ...anOutcome(id), model_usage: { ...usage, more: 1 } },
+    ];
+    const program = [
+      'import json, sys',
+      'from record_forms import FormError, ledger_record',
+      'def takes(value):',
+      '    try: ledger_record(value)',
+      '    except FormError: return False',
+      '    return True',
+      'print(json.dumps([takes(value) for value in json.load(sys.stdin)]))',
+    ];
+    const { stdout, stderr } = spawnSync('python3', ['-B', '-c', program.join('\n')], {
+      cwd: fileURLToPath(new URL('.', import.meta.url)),
+      input: JSON.stringify(records),
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual([true, true, false, false]);
+    expect(records.map((record) => LedgerRecord.safeParse(record).success)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
   });
 
   it('the exit codes of the verdicts', () => {

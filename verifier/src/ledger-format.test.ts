@@ -102,7 +102,7 @@ describe('with the document alone', () => {
     for (const [, table, columns] of rows ?? []) {
       const definition = postgres.split(`CREATE TABLE ${table} (`)[1]?.split('\n)')[0] ?? '';
       const named = [...(columns ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name as string);
-      const values = ['quarantined', 'fork', 'unreadable'];
+      const values = ['quarantined', 'fork', 'unreadable', 'forbidden'];
       for (const column of named.filter((name) => !values.includes(name))) {
         expect(definition, `${table}.${column}`).toMatch(new RegExp(`^  ${column} `, 'm'));
       }
