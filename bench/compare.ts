@@ -40,7 +40,7 @@ const ships = process.env.BENCH_TARGET === 'shipping';
 const start = (build: Build, backend: string) =>
   ships ? startShippingPlane(build, backend) : startTarget(build, 'governed', backend);
 
-/** One round: both builds at each number of connections, alternating which goes first. */
+/** One round: both builds at each number of connections, alternating which starts and goes first. */
 async function runRound(
   builds: Record<BuildName, Build>,
   backend: string,
@@ -49,7 +49,8 @@ async function runRound(
 ): Promise<void> {
   const targets: Partial<Record<BuildName, Target>> = {};
   try {
-    for (const name of ORDER) {
+    // The one that starts first is the older process in every measurement of its round.
+    for (const name of round % 2 === 0 ? ORDER : ORDER.toReversed()) {
       const target = await start(builds[name], backend);
       targets[name] = target;
       await warmUp(builds.now, target);
