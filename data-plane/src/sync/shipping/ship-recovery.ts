@@ -23,6 +23,8 @@ export function createShipRecovery(options: {
   tenantId: string;
   ledger: Pick<DurableLedger, 'rewindShipped'>;
   status: ShippingStatus;
+  /** Ends the stream: from then on nothing is shipped. */
+  end: () => void;
   log: SyncLog;
   backoffLimits?: BackoffLimits;
   stalledRetryMs?: number;
@@ -56,22 +58,17 @@ export function createShipRecovery(options: {
   }
 
   return {
-    /**
-     * Waits until the next attempt makes sense.
-     *
-     * @returns false where none does: the stream has ended
-     */
-    recover: async (error: unknown, batch: SignedBatch | null): Promise<boolean> => {
+    /** Ends the stream, or waits until the next attempt makes sense. */
+    recover: async (error: unknown, batch: SignedBatch | null): Promise<void> => {
       failures++;
       const failure = status.failed(error);
       const state = stateAfter(error);
-      if (state === 'stopped') {
-        status.state = state;
-        return false;
-      }
-      if (state === 'forked' || state === 'damaged') {
-        status.halt({ state, failure, at: null });
-        return false;
+      if (state === 'stopped' || state === 'forked' || state === 'damaged') {
+        // Before anybody is told: nothing that they do makes it go on.
+        options.end();
+        if (state === 'stopped') status.state = state;
+        else status.halt({ state, failure, at: null });
+        return;
       }
       if (state === 'gap') await goBack(error, failure);
       if (state === 'conflict') status.stall('conflict', failure, placeOf(batch, error));
@@ -80,13 +77,12 @@ export function createShipRecovery(options: {
       if (status.stop) {
         status.state = status.stop.state;
         await stallPause.wait(options.stalledRetryMs ?? STALLED_RETRY_MS);
-        return true;
+        return;
       }
       status.state = 'retrying';
       const retryAfterMs = error instanceof LinkError ? error.retryAfterMs : null;
       if (retryAfterMs !== null) await holdOff.wait(Math.min(retryAfterMs, LONGEST_HOLD_MS));
       else await retryPause.wait(backoff(failures, limits));
-      return true;
     },
     /** A batch arrived, or none waits. */
     succeeded: (): void => {

@@ -128,6 +128,25 @@ describe('the shipper', () => {
     expect(plane.records.filter(({ epoch }) => epoch === 2).length).toBeGreaterThan(20);
   });
 
+  it('has ended before anybody is told that the stream forked', async () => {
+    const order: string[] = [];
+    const onAppended: DurableLedger['onAppended'] = (listener) => {
+      const end = ledger.onAppended(listener);
+      return () => {
+        order.push('ended');
+        end();
+      };
+    };
+    const shipBatch = () => Promise.reject(new AppError('DATA_PLANE_FORKED', 'another writer'));
+    aShipper({
+      ledger: { ...ledger, onAppended },
+      link: { ...plane.link, shipBatch },
+      onStopped: ({ state }) => order.push(state),
+    });
+    await until(() => order.includes('forked'));
+    expect(order).toEqual(['ended', 'forked']);
+  });
+
   it('stops a stream that forked, once and for all, and keeps its records', async () => {
     const shipper = aShipper();
     await append(2);

@@ -44,7 +44,7 @@ export interface ShipperOptions extends ShippingStatusOptions {
 export function startShipper(options: ShipperOptions) {
   const { tenantId, link, ledger } = options;
   const status = new ShippingStatus(options);
-  const recovery = createShipRecovery({ ...options, status });
+  const recovery = createShipRecovery({ ...options, status, end });
   const idle = new Set<(all: boolean) => void>();
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> | null = null;
@@ -102,7 +102,7 @@ export function startShipper(options: ShipperOptions) {
         }
         await ship(batch);
       } catch (error) {
-        if (!(await recovery.recover(error, batch))) end();
+        await recovery.recover(error, batch);
       }
     }
   }
