@@ -1,6 +1,6 @@
 /**
  * `npm run inbound:train`: generates shared/src/detect/inbound/model.json. The same sources give
- * the same file, byte for byte.
+ * the same weights; with the same Node, the same file byte for byte.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -3,7 +3,8 @@
  * one after another, so that nothing is allocated.
  */
 
-const BITS = 18;
+/** With fewer, features of different meaning share a weight too often. */
+const BITS = 20;
 /** Each feature is a number from 0 up to, but not including, this. */
 export const HASHED_COUNT = 1 << BITS;
 const MAX_FEATURES = 1_024;

@@ -1,3 +1,4 @@
+import { brotliDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 import { INBOUND_CLASSES } from '../findings.ts';
 import { CLASS_FEATURES } from './class-model.ts';
@@ -9,7 +10,7 @@ import { WORDING_COUNT } from './wording.ts';
 /** model.json, written only by `npm run inbound:train`. */
 export const Model = z.strictObject({
   /** Incremented when the features change. */
-  version: z.literal(4),
+  version: z.literal(5),
   seed: z.int(),
   /** SHA-256 (hex) of the training texts, in order. */
   data_digest: z.string(),
@@ -22,7 +23,7 @@ export const Model = z.strictObject({
   weights: z.string(),
   /** The value of one unit of a wording's weight. */
   wording_unit: z.number(),
-  /** Base64 of a signed byte for each hashed feature (wording.ts, context.ts). */
+  /** Base64 of Brotli of a signed byte for each hashed feature (wording.ts, context.ts). */
   wording: z.string(),
   /** Base64 of the words that belong to groups (word-groups.ts). */
   groups: z.string(),
@@ -33,10 +34,13 @@ export type Model = z.infer<typeof Model>;
 
 export const model: Model = Model.parse(stored);
 export const weights: Float32Array = readWeights(model);
-export const wordingWeights: Int8Array = readBytes(model.wording, WORDING_COUNT);
+export const wordingWeights: Int8Array = readBytes(
+  brotliDecompressSync(Buffer.from(model.wording, 'base64'), { maxOutputLength: WORDING_COUNT }),
+  WORDING_COUNT,
+);
 export const wordGroups: WordGroups = readWordGroups(model.groups);
 export const classWeights: Int8Array = readBytes(
-  model.classes,
+  Buffer.from(model.classes, 'base64'),
   INBOUND_CLASSES.length * CLASS_FEATURES,
 );
 
@@ -50,8 +54,7 @@ export function readWeights({ weights: base64, unit }: Model): Float32Array {
 }
 
 /** @throws Error when the model was made for other features */
-function readBytes(base64: string, count: number): Int8Array {
-  const bytes = Buffer.from(base64, 'base64');
+function readBytes(bytes: Buffer, count: number): Int8Array {
   if (bytes.length !== count) {
     throw new Error('model.json is for other features: npm run inbound:train');
   }
