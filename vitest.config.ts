@@ -16,6 +16,7 @@ export const APART = [
   'data-plane/src/gateway/legacy/sessions.test.ts',
   'data-plane/src/holds/held-calls.test.ts',
   'data-plane/src/ledger/ledger-power.test.ts',
+  'data-plane/src/registration/key-asks.test.ts',
   'data-plane/src/supervisor/drain.test.ts',
   'data-plane/src/supervisor/supervisor.test.ts',
   'data-plane/src/sync/feed/feed-news.test.ts',
