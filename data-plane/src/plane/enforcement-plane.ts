@@ -1,24 +1,29 @@
 /**
- * Composes the enforcing half of a data plane: gateway, enforcement and upstreams over a given
- * ledger, replica and rules. The caller mounts `routes` on a listener, and stops in this order: the
- * listener, `stop`, the ledger.
+ * Composes the enforcing half of a data plane: gateway, enforcement, upstreams and the proxy of
+ * local models, over a given ledger, replica and rules. The caller mounts `routes` on a listener,
+ * and stops in this order: the listener, `stop`, the ledger.
  */
 import { performance } from 'node:perf_hooks';
 import type { FastifyPluginAsync } from 'fastify';
 import { createRaiseAlert } from '../alerts/raise-alert.ts';
+import { createOriginPolicy } from '../gateway/arrival.ts';
 import { createUnreadAnswers } from '../gateway/unread-answers.ts';
 import { createGatewayMetrics } from '../metrics.ts';
+import { modelRoutes } from '../models/model-routes.ts';
+import { createModelRuntime } from '../models/model-runtime.ts';
 import { createOpaServers } from '../opa-server/opa-servers.ts';
 import { createPendingWrites } from '../storage/pending-writes.ts';
+import { FairShares } from '../upstream/shares/fair-shares.ts';
 import { createEnforcement } from './enforcement.ts';
 import { createGateway } from './gateway.ts';
-import { createLocalModels } from './local-models.ts';
 import type { EnforcementPlaneDeps } from './plane-deps.ts';
 import { createUpstreams } from './upstreams.ts';
 
 const KEEP_ALIVE_MS = 15_000;
 /** How long calls may continue after the service was told to stop. */
 const DRAIN_MS = 5_000;
+/** How long a request to a local model waits for a slot: as long as one to an MCP server. */
+const MODEL_WAIT_MS = 2_000;
 const NAME = 'agent-governance-gateway';
 
 /**
@@ -30,7 +35,7 @@ export function createEnforcementPlane(
   deps: EnforcementPlaneDeps,
   enforce: typeof createEnforcement = createEnforcement,
 ) {
-  const { config, publicUrl, ledger, rules, log } = deps;
+  const { config, publicUrl, ledger, rules, log, keepAliveMs = KEEP_ALIVE_MS } = deps;
   const now = deps.now ?? Date.now;
   const elapsed = () => performance.now();
   const limits = { timeoutMs: config.upstreamTimeoutMs, messageBytes: config.messageBytes };
@@ -78,7 +83,7 @@ export function createEnforcementPlane(
     taskSecret: deps.taskSecret,
     workers: deps.workers,
     heldPlaces: deps.heldPlaces,
-    keepAliveMs: deps.keepAliveMs ?? KEEP_ALIVE_MS,
+    keepAliveMs,
     onProtocolError: metrics.protocolError,
     // Calls in progress may finish; what takes longer is answered and recorded as an error.
     onClose: () => {
@@ -90,16 +95,28 @@ export function createEnforcementPlane(
     log,
   });
 
-  const models = createLocalModels({
+  const modelRuntime = createModelRuntime({
+    url: config.localModelUrl,
+    timeoutMs: config.localModelTimeoutMs,
+    checkMs: keepAliveMs,
+  });
+  const models = modelRoutes({
     enforcer,
     door,
-    config,
-    publicUrl,
-    checkMs: deps.keepAliveMs ?? KEEP_ALIVE_MS,
+    runtime: modelRuntime,
+    shares: new FairShares({
+      agent: config.upstreamRequestsPerAgent,
+      tenant: config.upstreamRequestsPerTenant,
+      way: config.upstreamConnections,
+      waitMs: MODEL_WAIT_MS,
+    }),
+    origins: createOriginPolicy(publicUrl, config.corsOrigins),
+    bodyBytes: config.messageBytes,
+    bodyNodes: config.messageNodes,
   });
   const routes: FastifyPluginAsync = async (app) => {
     await app.register(gateway.routes);
-    await app.register(models.routes);
+    await app.register(models);
   };
 
   return {
@@ -129,7 +146,7 @@ export function createEnforcementPlane(
     async stop(): Promise<void> {
       gateway.close();
       unread.stop();
-      await Promise.all([pool.close(), models.close()]);
+      await Promise.all([pool.close(), modelRuntime.close()]);
       await opa?.stop();
       await stopEnforcement();
       await writes.flush();

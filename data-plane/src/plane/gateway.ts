@@ -1,17 +1,9 @@
 /** Composes the gateway: both eras over one router and one enforcer. */
-import type { KeyObject } from 'node:crypto';
 import { addressFor } from '@governance/shared/own-addresses';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Logger } from 'pino';
-import type { GatewayConfig } from '../config.ts';
-import type { RulesProvider } from '../contracts.ts';
 import { createServerDestination } from '../enforcement/call-kinds.ts';
 import type { Caller } from '../enforcement/calls.ts';
-import type { Enforcer } from '../enforcement/enforcer.ts';
 import { isServerVisible } from '../enforcement/grants.ts';
-import type { AnswerLimits } from '../enforcement/refusals.ts';
-import type { Door } from '../enforcement/steps/authenticate.ts';
-import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
 import { createOriginPolicy } from '../gateway/arrival.ts';
 import { createAnnouncer } from '../gateway/capabilities.ts';
 import { createFailures } from '../gateway/failures.ts';
@@ -22,7 +14,6 @@ import { createSessionReads } from '../gateway/legacy/session-reads.ts';
 import { createSessionStreams } from '../gateway/legacy/session-streams.ts';
 import { createLegacySessions, type SessionOwner } from '../gateway/legacy/sessions.ts';
 import { createListCursors } from '../gateway/list-cursors.ts';
-import type { ListNotes } from '../gateway/list-notes.ts';
 import { createLists } from '../gateway/lists.ts';
 import { createModernGateway } from '../gateway/modern/modern-gateway.ts';
 import { challengeHeader } from '../gateway/protected-resource.ts';
@@ -31,10 +22,11 @@ import { gatewayRoutes } from '../gateway/routes.ts';
 import { findServer } from '../gateway/servers.ts';
 import type { UnreadAnswers } from '../gateway/unread-answers.ts';
 import type { HeldPlaces } from '../holds/held-places.ts';
-import type { UpstreamPool } from '../upstream/sessions/pool.ts';
 import type { SessionPlace } from '../upstream/sessions/session-listeners.ts';
-import type { UpstreamSession } from '../upstream/upstream.ts';
 import type { WorkerSessions } from '../workers/worker-sessions.ts';
+import type { Enforcement, EnforcementParts } from './enforcement.ts';
+import type { EnforcementPlaneDeps } from './plane-deps.ts';
+import type { Upstreams } from './upstreams.ts';
 
 /** Passes a request outside any session to the worker that holds calls of its agent. */
 function passHeld(workers: WorkerSessions, places: Pick<HeldPlaces, 'findWorker'>) {
@@ -45,32 +37,22 @@ function passHeld(workers: WorkerSessions, places: Pick<HeldPlaces, 'findWorker'
   };
 }
 
-export function createGateway(deps: {
-  enforcer: Enforcer;
-  door: Door;
-  config: GatewayConfig;
-  publicUrl: string;
+interface GatewayDeps
+  extends Pick<EnforcementPlaneDeps, 'config' | 'publicUrl' | 'rules' | 'log'>,
+    Pick<EnforcementPlaneDeps, 'taskSecret' | 'workers' | 'heldPlaces'>,
+    Pick<Enforcement, 'enforcer' | 'door'>,
+    Pick<EnforcementParts, 'limits' | 'elapsed'>,
+    Pick<Upstreams, 'pool' | 'catalogue' | 'notes' | 'findSession'> {
   /** The name that it announces. */
   gateway: { name: string; version: string };
-  rules: RulesProvider;
-  pool: UpstreamPool;
-  catalogue: ToolCatalogue;
-  notes: ListNotes;
-  /** Throws UpstreamFailure for a server that is not there. */
-  findSession(caller: Caller, serverId: string): UpstreamSession;
   unread: UnreadAnswers;
-  limits: AnswerLimits;
-  taskSecret: KeyObject;
-  workers: WorkerSessions | undefined;
-  heldPlaces: Pick<HeldPlaces, 'findWorker'> | undefined;
   keepAliveMs: number;
   onProtocolError(status: number, code: number): void;
   /** Called when the service stops, after the streams have ended. */
   onClose(): void;
-  /** Monotonic milliseconds. */
-  elapsed(): number;
-  log: Logger;
-}) {
+}
+
+export function createGateway(deps: GatewayDeps) {
   const { enforcer, door, config, publicUrl, rules, pool, findSession, elapsed, log } = deps;
   const servers = createServerDestination(({ caller, ask }) => findSession(caller, ask.serverId));
   const cursors = createListCursors(deps.taskSecret);

@@ -18,6 +18,8 @@ import { createStdioAccess } from '../upstream/stdio/stdio-access.ts';
 import { UpstreamFailure, type UpstreamSession } from '../upstream/upstream.ts';
 import type { EnforcementPlaneDeps } from './plane-deps.ts';
 
+export type Upstreams = ReturnType<typeof createUpstreams>;
+
 const DEFINITIONS_FILE = 'tool-definitions.db';
 const PINS_FILE = 'tool-pins.db';
 
