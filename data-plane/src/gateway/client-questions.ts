@@ -7,11 +7,11 @@ import { RPC_ERRORS } from '@governance/shared/errors';
 import type { Answer } from '../enforcement/answer.ts';
 import type { Caller, Destination } from '../enforcement/calls.ts';
 import { askOf, canAnswer } from '../enforcement/client-questions.ts';
-import type { Enforcer } from '../enforcement/enforcer.ts';
+import { type Enforcer, quiet } from '../enforcement/enforcer.ts';
 import { deniedByPolicy } from '../enforcement/refusals.ts';
 import { isObject } from '../upstream/message.ts';
 import {
-  Cancellation,
+  type Cancellation,
   type SendToClient,
   type ServerRequest,
   type SessionPeer,
@@ -19,7 +19,7 @@ import {
   type UpstreamExchange,
   UpstreamFailure,
 } from '../upstream/upstream.ts';
-import { errorText, rawErrorText, resultText } from './json-rpc.ts';
+import { answerText, errorText } from './json-rpc.ts';
 
 export interface QuestionDeps {
   enforcer: Pick<Enforcer, 'call' | 'introduce'>;
@@ -66,16 +66,15 @@ export function bindClient(client: AskedClient, serverId: string, deps: Question
     const key = JSON.stringify(id);
     const target = asked.has(key) ? TOO_MANY : client.findTarget(serverId, send);
     if (typeof target === 'string') return errorText(id, RPC_ERRORS.INTERNAL, target);
-    const cancellation = new Cancellation();
-    asked.set(key, cancellation);
+    const exchange = quiet();
+    asked.set(key, exchange.cancellation);
     try {
       const caller = { ...target.caller, arrivedAt: deps.elapsed() };
       const destination = { speaker: 'client', send: target.deliver } as const;
-      const exchange = { cancellation, wantsProgress: false, onNotification: () => undefined };
       const shown = await deps.enforcer.introduce(caller, serverId, params);
       if (shown === null) return errorText(id, RPC_ERRORS.INTERNAL, REFUSED);
       const question = askOf(serverId, method, shown);
-      return answerText(id, await deps.enforcer.call(caller, question, destination, exchange));
+      return replyText(id, await deps.enforcer.call(caller, question, destination, exchange));
     } finally {
       asked.delete(key);
     }
@@ -169,24 +168,14 @@ function modes(declared: Record<string, unknown>, names: string[]): Record<strin
 }
 
 /** The response for the server. It learns neither the policies nor the agent's identity. */
-function answerText(id: string | number, answer: Answer): string | null {
-  switch (answer.kind) {
-    case 'result':
-      return resultText(id, answer.raw);
-    case 'error':
-      return rawErrorText(id, answer.raw);
-    case 'cancelled':
-    case 'model':
-      return null;
-    case 'refusal': {
-      const { code, data } = answer;
-      if (data?.failure !== undefined) {
-        const isLate = data.failure === 'timeout';
-        const why = isLate ? 'The client did not answer in time.' : 'The client gave no answer.';
-        return errorText(id, RPC_ERRORS.INTERNAL, why);
-      }
-      const isDenied = code === RPC_ERRORS.POLICY_DENIED;
-      return errorText(id, code, isDenied ? deniedByPolicy(REFUSED).message : REFUSED);
-    }
+function replyText(id: string | number, answer: Answer): string | null {
+  if (answer.kind !== 'refusal') return answerText(id, answer);
+  const { code, data } = answer;
+  if (data?.failure !== undefined) {
+    const isLate = data.failure === 'timeout';
+    const why = isLate ? 'The client did not answer in time.' : 'The client gave no answer.';
+    return errorText(id, RPC_ERRORS.INTERNAL, why);
   }
+  const isDenied = code === RPC_ERRORS.POLICY_DENIED;
+  return errorText(id, code, isDenied ? deniedByPolicy(REFUSED).message : REFUSED);
 }

@@ -5,7 +5,7 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { parseStrictJson, StrictJsonError } from '@governance/shared/strict-json';
 import { isStorableText } from '@governance/shared/text';
-import type { Refusal } from '../enforcement/answer.ts';
+import type { Answer, Refusal } from '../enforcement/answer.ts';
 import { isObject } from '../upstream/message.ts';
 
 export type RpcId = string | number;
@@ -64,9 +64,19 @@ export function resultText(id: RpcId, raw: string): string {
   return `{"jsonrpc":"2.0","id":${idText(id)},"result":${raw}}`;
 }
 
-/** A response around an error object that is JSON text already. */
-export function rawErrorText(id: RpcId, raw: string): string {
-  return `{"jsonrpc":"2.0","id":${idText(id)},"error":${raw}}`;
+/** The response to a call; null where none is expected any more. */
+export function answerText(id: RpcId, answer: Answer): string | null {
+  switch (answer.kind) {
+    case 'result':
+      return resultText(id, answer.raw);
+    case 'error':
+      return `{"jsonrpc":"2.0","id":${idText(id)},"error":${answer.raw}}`;
+    case 'refusal':
+      return errorText(id, answer.code, answer.message, answer.data);
+    case 'cancelled':
+    case 'model':
+      return null;
+  }
 }
 
 /** An error response. */

@@ -10,13 +10,12 @@ import type {
   onRequestHookHandler,
 } from 'fastify';
 import type { Answer } from '../enforcement/answer.ts';
-import type { Destination, Exchange } from '../enforcement/calls.ts';
-import type { Enforcer } from '../enforcement/enforcer.ts';
+import type { Destination } from '../enforcement/calls.ts';
+import { type Enforcer, quiet } from '../enforcement/enforcer.ts';
 import { type ArrivalDeps, enter } from '../gateway/arrival.ts';
 import { readCallerBodies } from '../gateway/caller-bodies.ts';
 import { ineligibleError } from '../gateway/failures.ts';
 import { type FairShares, shareAccount } from '../upstream/shares/fair-shares.ts';
-import { Cancellation } from '../upstream/upstream.ts';
 import { listsModels, MODEL_APIS, MODEL_PREFIX, type ModelApi } from './model-apis.ts';
 import { answerError } from './model-errors.ts';
 import { ModelReply } from './model-reply.ts';
@@ -74,20 +73,11 @@ async function serve(
   const query = readQuery(request.url);
   const body = parseModelBody(api, request.body as Buffer | undefined, deps.bodyNodes);
   const client = new ModelReply(reply);
-  const cancellation = new Cancellation();
-  reply.raw.once('close', () => cancellation.cancel());
-  const exchange: Exchange = {
-    cancellation,
-    wantsProgress: false,
-    onNotification: () => undefined,
-  };
+  const exchange = quiet();
+  reply.raw.once('close', () => exchange.cancellation.cancel());
   const destination = runtimeDestination(api, client, deps);
-  const answer = await deps.enforcer.call(
-    caller,
-    askModel(api, body, query),
-    destination,
-    exchange,
-  );
+  const ask = askModel(api, body, query);
+  const answer = await deps.enforcer.call(caller, ask, destination, exchange);
   return finish(answer, api, client, request, reply);
 }
 

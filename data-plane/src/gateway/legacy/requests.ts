@@ -10,12 +10,12 @@ import type { Announce, Announcement } from '../capabilities.ts';
 import { askableCapabilities } from '../client-questions.ts';
 import { type AnswerFailure, answerIneligible, ineligibleError } from '../failures.ts';
 import {
+  answerText,
   type ClientMessage,
   errorText,
   GatewayError,
   notificationText,
   type RpcId,
-  rawErrorText,
   resultText,
 } from '../json-rpc.ts';
 import { negotiateRevision } from '../revisions.ts';
@@ -149,19 +149,9 @@ export function inSession(caller: Caller, session: LegacySession | null): Caller
 
 /** An answer in the form that a legacy client expects. */
 function written(id: RpcId, answer: Answer): RequestAnswer {
-  switch (answer.kind) {
-    case 'result':
-      return { status: 200, text: resultText(id, answer.raw) };
-    case 'error':
-      return { status: 200, text: rawErrorText(id, answer.raw) };
-    case 'cancelled':
-    case 'model':
-      return { status: 200, text: null };
-    case 'refusal': {
-      const { status, code, message, data, challenge } = answer;
-      return { status, text: errorText(id, code, message, data), challenge };
-    }
-  }
+  const text = answerText(id, answer);
+  if (answer.kind !== 'refusal') return { status: 200, text };
+  return { status: answer.status, text, challenge: answer.challenge };
 }
 
 function initializeResult(

@@ -14,7 +14,7 @@ import { type Accepts, PostAnswer, requireAccept, sendError } from '../answer.ts
 import { askableCapabilities } from '../client-questions.ts';
 import { TASKS_EXTENSION, takesTasks } from '../extensions.ts';
 import { type AnswerFailure, answerIneligible } from '../failures.ts';
-import { errorText, GatewayError, rawErrorText, readMessage, resultText } from '../json-rpc.ts';
+import { answerText, errorText, GatewayError, readMessage, resultText } from '../json-rpc.ts';
 import type { Router } from '../router.ts';
 import { TOO_MUCH_UNREAD, type UnreadAnswers } from '../unread-answers.ts';
 import { type ModernRequest, readEnvelope } from './envelope.ts';
@@ -153,29 +153,16 @@ function answerOf(
   { id, method }: ModernRequest,
   answer: Answer,
 ): { status: number; text: string | null } {
-  switch (answer.kind) {
-    case 'result':
-      return { status: 200, text: resultText(id, modernResult(method, answer.raw, answer.value)) };
-    case 'error': {
-      const { code } = answer.value as { code: unknown };
-      return { status: statusOf(method, 200, code), text: rawErrorText(id, answer.raw) };
-    }
-    case 'cancelled':
-    case 'model':
-      return { status: 200, text: null };
-    case 'refusal': {
-      const { status, code, message, data } = answer;
-      return { status: statusOf(method, status, code), text: errorText(id, code, message, data) };
-    }
+  if (answer.kind === 'result') {
+    return { status: 200, text: resultText(id, modernResult(method, answer.raw, answer.value)) };
   }
+  return { status: statusOf(method, answer), text: answerText(id, answer) };
 }
 
-/**
- * The statuses that the revision prescribes for errors; all other errors are reported in the answer
- * only.
- */
-function statusOf(method: string, status: number, code: unknown): number {
-  if (status !== 200) return status;
+/** The revision prescribes a status for these errors; all others are told in the answer alone. */
+function statusOf(method: string, answer: Answer): number {
+  if (answer.kind === 'refusal' && answer.status !== 200) return answer.status;
+  const { code } = (answer.kind === 'error' ? answer.value : answer) as { code?: unknown };
   if (code === RPC_ERRORS.MISSING_CLIENT_CAPABILITY) return 400;
   return code === RPC_ERRORS.METHOD_NOT_FOUND && method !== TOOL_CALL ? 404 : 200;
 }
