@@ -2,6 +2,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SignedBatch } from '@governance/shared/audit-batch';
 import { AppError, type ErrorCode } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import fc from 'fast-check';
@@ -96,6 +97,29 @@ describe('the shipper', () => {
     await ledger.append(tenantId, anAlert());
     await until(() => plane.records.length === 7);
     expect(plane.batches()).toBe(2);
+  });
+
+  it('collects what comes while a batch is under way, and ships it when asked', async () => {
+    const waiting: (() => void)[] = [];
+    const shipBatch = async (batch: SignedBatch) => {
+      await new Promise<void>((resolve) => void waiting.push(resolve));
+      return plane.link.shipBatch(batch);
+    };
+    const shipper = aShipper({ delayMs: 60_000, link: { ...plane.link, shipBatch } });
+    await until(() => waiting.length === 1);
+    await append(5);
+    waiting[0]?.();
+    await until(() => shipper.status().state === 'idle');
+    expect(shipper.status()).toMatchObject({ backlog: 5, last_shipped: { seq: 1 } });
+    const all = shipper.flush(15_000);
+    await until(() => waiting.length === 2);
+    await append(5);
+    waiting[1]?.();
+    // Whoever waits for everything gets what came meanwhile, too.
+    await until(() => waiting.length === 3);
+    waiting[2]?.();
+    expect(await all).toBe(true);
+    expect(plane.records).toHaveLength(11);
   });
 
   it('recovers from an outage of any length, and stores nothing twice when receipts are lost', async () => {

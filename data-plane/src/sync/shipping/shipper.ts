@@ -89,9 +89,14 @@ export function startShipper(options: ShipperOptions) {
     idle.clear();
   }
 
-  /** Ships until nothing is left, or the stream has to stop. */
+  /**
+   * Ships what waits, or until the stream has to stop. What comes meanwhile is collected for the
+   * next time: while calls arrive there is always something, and batches of a few records each would
+   * cost both planes more than the records.
+   */
   async function drain(): Promise<void> {
     status.state = 'shipping';
+    let left = ledger.backlog(tenantId);
     while (!stopped) {
       let batch: SignedBatch | null = null;
       try {
@@ -101,10 +106,21 @@ export function startShipper(options: ShipperOptions) {
           return;
         }
         await ship(batch);
+        left -= batch.records.length;
+        if (left <= 0 && isCollecting()) {
+          getsOn('idle');
+          return;
+        }
       } catch (error) {
         await recovery.recover(error, batch);
+        left = ledger.backlog(tenantId);
       }
     }
+  }
+
+  /** Whether what waits now may wait for more: what came meanwhile has started the timer. */
+  function isCollecting(): boolean {
+    return timer !== null && idle.size === 0 && ledger.backlog(tenantId) < BATCH_RECORDS;
   }
 
   async function ship(batch: SignedBatch): Promise<void> {
