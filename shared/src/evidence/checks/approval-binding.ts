@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { AdminActionRecord, DecisionRecord, LedgerRecord } from '../../ledger-record.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
-import { type Check, createTally } from './check.ts';
+import type { Check, Tally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 import type { KnownKey } from './keyset.ts';
 import { lineOf } from './location.ts';
@@ -33,8 +33,7 @@ type Redeemed = Pick<
   'agent_id' | 'mcp_server' | 'tool_name' | 'stream' | 'timestamp'
 >;
 
-export function checkApprovals(evidence: Evidence): Check {
-  const tally = createTally('approval.binding');
+export function checkApprovals(tally: Tally, evidence: Evidence): Check {
   const redeemed = new Map<string, Redeemed & { line: number; hash: string }>();
   const approvals = new Map<string, Approval>();
   const openings = new Map<string, { event_id: string; instruction_hash: string }>();
@@ -74,7 +73,6 @@ export function checkApprovals(evidence: Evidence): Check {
   }
 
   return {
-    name: 'approval.binding',
     event: ({ line, record, batch, hash, isRepeated }) => {
       if (!isRepeated) read(record, batch?.signer ?? adminSigner(evidence, record));
       if (record?.type !== 'decision' || record.v !== 2 || record.grant_id === null) return;
@@ -98,7 +96,6 @@ export function checkApprovals(evidence: Evidence): Check {
         if (fault === undefined) tally.ok();
         else tally.fail(fault, lineOf(EVIDENCE_MEMBERS.events, call.line));
       }
-      return tally.result();
     },
   };
 }

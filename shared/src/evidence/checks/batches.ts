@@ -2,28 +2,24 @@
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { rootOfInclusion } from '../merkle-proofs.ts';
 import { type BatchRecords, createBatchRecords } from './batch-records.ts';
-import { type Check, createTally } from './check.ts';
+import type { Check, Tally } from './check.ts';
 import { type BatchView, type Evidence, recordsOf } from './evidence.ts';
 import { lineOf } from './location.ts';
 
 const { batches, events, eventProofs, causes } = EVIDENCE_MEMBERS;
 
 /** `batch.signature`: the stream's writer, or for the admin chain the control plane, signed it. */
-export function checkBatchSignature(): Check {
-  const tally = createTally('batch.signature');
+export function checkBatchSignature(tally: Tally): Check {
   return {
-    name: 'batch.signature',
     batch: ({ line, signer }) => {
       if (signer) tally.ok();
       else tally.fail('no key of the stream signed the batch', lineOf(batches, line));
     },
-    end: () => tally.result(),
   };
 }
 
 /** `batch.root`: the records are those whose root was signed. */
-export function checkBatchRoot(evidence: Evidence): Check {
-  const tally = createTally('batch.root');
+export function checkBatchRoot(tally: Tally, evidence: Evidence): Check {
   let open: { batch: BatchView; records: BatchRecords } | undefined;
   const hashes: string[] = [];
   let proofs = 0;
@@ -43,7 +39,6 @@ export function checkBatchRoot(evidence: Evidence): Check {
   };
 
   return {
-    name: 'batch.root',
     event: ({ line, hash, batch, index, place }) => {
       if (evidence.manifest.scope.kind === 'selective') {
         hashes.push(hash);
@@ -83,7 +78,6 @@ export function checkBatchRoot(evidence: Evidence): Check {
       if (evidence.manifest.scope.kind === 'selective' && proofs < hashes.length) {
         tally.fail('a record has no proof', lineOf(events, proofs + 1));
       }
-      return tally.result();
     },
   };
 }

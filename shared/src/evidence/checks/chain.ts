@@ -1,20 +1,18 @@
 /** The hash chain of each stream, in contiguous packages, which hold their streams without gaps. */
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
-import { type Check, type CheckName, createTally } from './check.ts';
+import type { Check, Tally } from './check.ts';
 import { type ChainFaults, type Evidence, recordsOf } from './evidence.ts';
 import { lineOf } from './location.ts';
 
 const SELECTIVE = 'the package is selective: its records stand alone';
 
 function checkFault(
+  tally: Tally,
   evidence: Evidence,
-  name: CheckName,
   fault: keyof ChainFaults,
   findAtEnd: () => string | undefined = () => undefined,
 ): Check {
-  const tally = createTally(name);
   return {
-    name,
     documents: () => {
       if (evidence.manifest.scope.kind === 'selective') tally.skip(SELECTIVE);
     },
@@ -27,27 +25,26 @@ function checkFault(
       const found = findAtEnd();
       if (found !== undefined) tally.fail(found, { member: EVIDENCE_MEMBERS.events });
     },
-    end: () => tally.result(),
   };
 }
 
 /** `chain.sequence`: numbers without a gap. */
-export const checkSequence = (evidence: Evidence): Check =>
-  checkFault(evidence, 'chain.sequence', 'sequence', () =>
+export const checkSequence = (tally: Tally, evidence: Evidence): Check =>
+  checkFault(tally, evidence, 'sequence', () =>
     evidence.isRepetitionCut ? 'a repetition is cut off' : undefined,
   );
 
 /** `chain.links`: each record names the hash of the one before it. */
-export const checkLinks = (evidence: Evidence): Check =>
-  checkFault(evidence, 'chain.links', 'link');
+export const checkLinks = (tally: Tally, evidence: Evidence): Check =>
+  checkFault(tally, evidence, 'link');
 
 /** `chain.epochs`: each epoch names the end of the one before it. */
-export const checkEpochs = (evidence: Evidence): Check =>
-  checkFault(evidence, 'chain.epochs', 'epoch');
+export const checkEpochs = (tally: Tally, evidence: Evidence): Check =>
+  checkFault(tally, evidence, 'epoch');
 
 /** `chain.start`: each stream begins with its first record, or after a record that is shown. */
-export const checkStart = (evidence: Evidence): Check =>
-  checkFault(evidence, 'chain.start', 'start');
+export const checkStart = (tally: Tally, evidence: Evidence): Check =>
+  checkFault(tally, evidence, 'start');
 
 interface Ends {
   first: { epoch: number; seq: number; prev_hash: string };
@@ -57,12 +54,10 @@ interface Ends {
 }
 
 /** `chain.head`: each stream begins and ends where manifest and batches say. */
-export function checkHead(evidence: Evidence): Check {
-  const tally = createTally('chain.head');
+export function checkHead(tally: Tally, evidence: Evidence): Check {
   const { manifest: member, events } = EVIDENCE_MEMBERS;
   const streams = new Map<string, Ends>();
   return {
-    name: 'chain.head',
     event: ({ line, place, hash, batch, index, isRepeated }) => {
       if (batch && index === recordsOf(batch) - 1) {
         if (batch.head === hash) tally.ok();
@@ -94,7 +89,6 @@ export function checkHead(evidence: Evidence): Check {
       }
       const [other] = streams.values();
       if (other) tally.fail('the manifest does not name the stream', lineOf(events, other.line));
-      return tally.result();
     },
   };
 }

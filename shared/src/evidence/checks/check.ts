@@ -68,7 +68,6 @@ export interface ReadProblem {
 
 /** What checks receive. All of it may come from an attacker. */
 export interface CheckHooks {
-  problem(problem: ReadProblem): void;
   /** A member's header. */
   member(member: MemberSeen): void;
   /** A member was read to the end. */
@@ -98,59 +97,51 @@ export interface Observer extends Partial<CheckHooks> {
 }
 
 export interface Check extends Partial<CheckHooks> {
-  name: CheckName;
   /** After the last member. */
-  end(): CheckResult;
+  end?(): void;
 }
 
-/** Counts for one check. */
-export interface Tally<Name extends string = CheckName> {
-  ok(count?: number): void;
-  fail(detail: string, location?: Location | null): void;
-  /** Unusual, but no proof of anything. */
-  warn(detail: string, location?: Location | null): void;
-  /** Nothing can be decided, for this reason; a failure counts all the same. */
-  skip(reason: string): void;
-  readonly hasFailed: boolean;
-  /** @param detail reported when the check passes */
-  result(detail?: string): CheckResult<Name>;
-}
+export type Tally<Name extends string = CheckName> = ReturnType<typeof createTally<Name>>;
 
-/** A tally that keeps the first finding of each kind. */
-export function createTally<Name extends string = CheckName>(name: Name): Tally<Name> {
+/** Counts for one check, and keeps the first finding of each kind. */
+export function createTally<Name extends string = CheckName>(name: Name) {
+  type Finding = { detail: string; location: Location | null };
   let held = 0;
-  let failures = 0;
-  let warnings = 0;
-  let failure: { detail: string; location: Location | null } | undefined;
-  let warning: typeof failure;
+  let total = 0;
+  let failure: Finding | undefined;
+  let warning: Finding | undefined;
   let skipped: string | undefined;
+  let said = '';
   return {
-    ok: (count = 1) => {
+    ok: (count = 1): void => {
       held += count;
+      total += count;
     },
-    fail: (detail, location = null) => {
-      failures++;
+    fail: (detail: string, location: Location | null = null): void => {
+      total++;
       failure ??= { detail, location };
     },
-    warn: (detail, location = null) => {
-      warnings++;
+    /** Unusual, but no proof of anything. */
+    warn: (detail: string, location: Location | null = null): void => {
+      total++;
       warning ??= { detail, location };
     },
-    skip: (reason) => {
+    /** Nothing can be decided, for this reason; a failure counts all the same. */
+    skip: (reason: string): void => {
       skipped ??= reason;
     },
-    get hasFailed() {
-      return failures > 0;
+    /** What is reported when the check passes. */
+    say: (detail: string): void => {
+      said = detail;
     },
-    result: (detail = '') => {
-      const total = held + failures + warnings;
+    result: (): CheckResult<Name> => {
       const counts = { name, checked: held, total };
       if (failure) return { ...counts, status: 'fail', ...failure };
       if (skipped !== undefined) {
         return { ...counts, status: 'skip', detail: skipped, location: null };
       }
       if (warning) return { ...counts, status: 'warn', ...warning };
-      return { ...counts, status: 'pass', detail, location: null };
+      return { ...counts, status: 'pass', detail: said, location: null };
     },
   };
 }

@@ -1,19 +1,11 @@
-/** What the reader itself found in the archive: limits, members and JSON. */
+/** The archive: limits, members and JSON. The reader reports what it cannot accept of them. */
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
-import { type Check, createTally } from './check.ts';
+import type { Check, Tally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 
 /** `container.limits`: nothing is larger than a reader must accept. */
-export function checkLimits(): Check {
-  const tally = createTally('container.limits');
-  return {
-    name: 'container.limits',
-    problem: ({ check, detail, location }) => {
-      if (check === 'container.limits') tally.fail(detail, location);
-    },
-    member: () => tally.ok(),
-    end: () => tally.result(),
-  };
+export function checkLimits(tally: Tally): Check {
+  return { member: () => tally.ok() };
 }
 
 const ORDER = Object.values(EVIDENCE_MEMBERS) as readonly string[];
@@ -53,14 +45,9 @@ export function findMisplaced(name: string, before: readonly string[]): string |
 }
 
 /** `container.members`: exactly the format's members, once, in order. */
-export function checkMembers(): Check {
-  const tally = createTally('container.members');
+export function checkMembers(tally: Tally): Check {
   const names: string[] = [];
   return {
-    name: 'container.members',
-    problem: ({ check, detail, location }) => {
-      if (check === 'container.members') tally.fail(detail, location);
-    },
     member: ({ name }) => {
       names.push(name);
       tally.ok();
@@ -69,31 +56,20 @@ export function checkMembers(): Check {
       for (const name of REQUIRED) {
         if (!names.includes(name)) tally.fail('a member is missing', { member: name });
       }
-      return tally.result();
     },
   };
 }
 
 /** `json.strict`: every JSON text has one reading, and matches the format. */
-export function checkJson(): Check {
-  const tally = createTally('json.strict');
-  return {
-    name: 'json.strict',
-    problem: ({ check, detail, location }) => {
-      if (check === 'json.strict') tally.fail(detail, location);
-    },
-    json: () => tally.ok(),
-    end: () => tally.result(),
-  };
+export function checkJson(tally: Tally): Check {
+  return { json: () => tally.ok() };
 }
 
 /** `files.digest`: the members are those that the manifest lists, byte for byte. */
-export function checkFiles(evidence: Evidence): Check {
-  const tally = createTally('files.digest');
+export function checkFiles(tally: Tally, evidence: Evidence): Check {
   const seen = new Set<string>();
   let listed: Map<string, { size: number; sha256: string }> | undefined;
   return {
-    name: 'files.digest',
     file: ({ name, size, sha256 }) => {
       if (name === EVIDENCE_MEMBERS.manifest) return;
       if (!listed) {
@@ -117,7 +93,6 @@ export function checkFiles(evidence: Evidence): Check {
           });
         }
       }
-      return tally.result();
     },
   };
 }

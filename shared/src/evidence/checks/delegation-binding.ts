@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { LedgerRecord } from '../../ledger-record.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import { adminSigner } from './approval-binding.ts';
-import { type Check, createTally } from './check.ts';
+import type { Check, Tally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 import type { KnownKey } from './keyset.ts';
 import { lineOf } from './location.ts';
@@ -32,8 +32,7 @@ interface Acted {
   isAllowed: boolean;
 }
 
-export function checkDelegations(evidence: Evidence): Check {
-  const tally = createTally('delegation.binding');
+export function checkDelegations(tally: Tally, evidence: Evidence): Check {
   const issued = new Map<string, Issued>();
   const acted: Acted[] = [];
 
@@ -71,7 +70,6 @@ export function checkDelegations(evidence: Evidence): Check {
   }
 
   return {
-    name: 'delegation.binding',
     event: ({ line, record, batch }) => {
       read(record, batch?.signer ?? adminSigner(evidence, record));
       if (record?.type !== 'decision' || record.delegation_chain.length === 0) return;
@@ -96,7 +94,6 @@ export function checkDelegations(evidence: Evidence): Check {
         if (fault === undefined) tally.ok();
         else tally.fail(fault, lineOf(EVIDENCE_MEMBERS.events, one.line));
       }
-      return tally.result();
     },
   };
 }

@@ -1,34 +1,29 @@
 /** Each record by itself: its bytes, its schema, and its tenant. */
 import { logOrigin } from '../checkpoint.ts';
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
-import { type Check, createTally } from './check.ts';
+import type { Check, Tally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 import { lineOf } from './location.ts';
 
 const { events, causes, batches, keys, manifest: manifestMember } = EVIDENCE_MEMBERS;
 
 /** `events.canonical`: each record is RFC 8785 JSON, so that its value has no other encoding. */
-export function checkCanonical(): Check {
-  const tally = createTally('events.canonical');
+export function checkCanonical(tally: Tally): Check {
   const add = (member: string, line: number, fault: string | undefined) => {
     if (fault === undefined) tally.ok();
     else tally.fail(fault, lineOf(member, line));
   };
   return {
-    name: 'events.canonical',
     event: ({ line, isUnread, faults }) => {
       if (!isUnread) add(events, line, faults.strict ?? faults.canonical);
     },
     cause: ({ line, faults }) => add(causes, line, faults.strict ?? faults.canonical),
-    end: () => tally.result(),
   };
 }
 
 /** `events.schema`: each is a record of a known version. */
-export function checkSchema(): Check {
-  const tally = createTally('events.schema');
+export function checkSchema(tally: Tally): Check {
   return {
-    name: 'events.schema',
     event: ({ line, isUnread, isTooLarge, faults }) => {
       if (isTooLarge) {
         tally.warn(
@@ -44,20 +39,17 @@ export function checkSchema(): Check {
       if (faults.schema === undefined) tally.ok();
       else tally.fail(faults.schema, lineOf(causes, line));
     },
-    end: () => tally.result(),
   };
 }
 
 /** `tenant.binding`: everything belongs to the anchor's tenant. */
-export function checkTenant(evidence: Evidence): Check {
-  const tally = createTally('tenant.binding');
+export function checkTenant(tally: Tally, evidence: Evidence): Check {
   let tenantId: string | undefined;
   const add = (actual: string, location: Parameters<typeof tally.fail>[1]) => {
     if (actual === tenantId) tally.ok();
     else tally.fail('it belongs to another tenant', location);
   };
   return {
-    name: 'tenant.binding',
     documents: () => {
       const { manifest, trust, keys: own, checkpoints } = evidence;
       tenantId = trust.anchor?.tenant_id ?? manifest.tenant_id;
@@ -84,16 +76,13 @@ export function checkTenant(evidence: Evidence): Check {
     cause: ({ line, place }) => {
       if (place) add(place.tenant_id, lineOf(causes, line));
     },
-    end: () => tally.result(),
   };
 }
 
 /** `time.order`: times within a stream do not run backwards. An adjusted clock is no forgery. */
-export function checkTimeOrder(): Check {
-  const tally = createTally('time.order');
+export function checkTimeOrder(tally: Tally): Check {
   const last = new Map<string, string>();
   return {
-    name: 'time.order',
     event: ({ line, place, isRepeated }) => {
       if (!place || isRepeated) return;
       const before = last.get(place.stream);
@@ -102,6 +91,5 @@ export function checkTimeOrder(): Check {
       } else tally.ok();
       last.set(place.stream, place.timestamp);
     },
-    end: () => tally.result(),
   };
 }

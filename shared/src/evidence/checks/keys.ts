@@ -1,16 +1,14 @@
 /** Each key that signed: whether it is trusted, and was valid at the time. */
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
-import { type Check, createTally } from './check.ts';
+import type { Check, Tally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 import type { KeyUse, KnownKey } from './keyset.ts';
 import { type Location, lineOf } from './location.ts';
 
 /** `keys.anchored`: it is one of the anchor's keys, or follows from one by rotations. */
-export function checkAnchored(evidence: Evidence): Check {
-  const tally = createTally('keys.anchored');
+export function checkAnchored(tally: Tally, evidence: Evidence): Check {
   const counted = new Set<KnownKey>();
   return {
-    name: 'keys.anchored',
     documents: () => {
       if (evidence.independence === 'self-asserted') {
         tally.skip('no anchor was given, and the issuer is not known here');
@@ -22,7 +20,6 @@ export function checkAnchored(evidence: Evidence): Check {
       if (key.isAnchored) tally.ok();
       else tally.fail('the key is not one of the trusted keys, nor follows from one', location);
     },
-    end: () => tally.result(),
   };
 }
 
@@ -51,8 +48,7 @@ function findInvalid({ key, notBefore, signedAt, vouchesFor }: KeyUse): string |
  * manifest can sign any time, so its revocation invalidates everything; a batch's time is bound by
  * the log.
  */
-export function checkValidity(evidence: Evidence): Check {
-  const tally = createTally('keys.validity');
+export function checkValidity(tally: Tally, evidence: Evidence): Check {
   /** Selective packages, whose proofs later tell which batch a record is in: milliseconds. */
   const times: number[] = [];
 
@@ -64,7 +60,6 @@ export function checkValidity(evidence: Evidence): Check {
   }
 
   return {
-    name: 'keys.validity',
     keyUse: (use) => {
       const invalid = findInvalid(use);
       if (invalid === undefined) tally.ok();
@@ -86,6 +81,5 @@ export function checkValidity(evidence: Evidence): Check {
     cause: ({ line, batch, place }) => {
       if (place) checkRecord(batch?.signer, place.timestamp, lineOf(EVIDENCE_MEMBERS.causes, line));
     },
-    end: () => tally.result(),
   };
 }

@@ -7,7 +7,7 @@ import { logOrigin } from '../checkpoint.ts';
 import { isStatementSignedBy, type SignedLogEpoch } from '../evidence-keys.ts';
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { isConsistent } from '../merkle-proofs.ts';
-import { type Check, createTally } from './check.ts';
+import type { Check, Tally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 import type { Location } from './location.ts';
 
@@ -19,10 +19,8 @@ interface Place {
 const location: Location = { member: EVIDENCE_MEMBERS.proofs, path: 'consistency' };
 const epochsLocation: Location = { member: EVIDENCE_MEMBERS.keys, path: 'log_epochs' };
 
-export function checkConsistency(evidence: Evidence): Check {
-  const tally = createTally('log.consistency');
+export function checkConsistency(tally: Tally, evidence: Evidence): Check {
   return {
-    name: 'log.consistency',
     documents: () => {
       const { trust, manifest } = evidence;
       const pinned = trust.anchor?.log;
@@ -60,7 +58,6 @@ export function checkConsistency(evidence: Evidence): Check {
         );
       }
     },
-    end: () => tally.result(),
   };
 }
 

@@ -2,7 +2,7 @@
 import { isCheckpointSignedBy } from '../checkpoint.ts';
 import { checkpointMember, EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { createMerkleTree, type MerkleTree, rootOfInclusion } from '../merkle-proofs.ts';
-import { type Check, createTally } from './check.ts';
+import type { Check, Tally } from './check.ts';
 import { findCheckpointFault } from './checkpoint-fault.ts';
 import type { Evidence } from './evidence.ts';
 import { lineOf } from './location.ts';
@@ -10,14 +10,12 @@ import { lineOf } from './location.ts';
 const { batches, proofs: proofsMember, manifest: manifestMember } = EVIDENCE_MEMBERS;
 
 /** `log.inclusion`: every batch is a leaf of the checkpoint's tree. */
-export function checkInclusion(evidence: Evidence): Check {
-  const tally = createTally('log.inclusion');
+export function checkInclusion(tally: Tally, evidence: Evidence): Check {
   let tree: MerkleTree | undefined;
   let paths = new Map<number, readonly string[]>();
   let size = 0;
   let root: string | undefined;
   return {
-    name: 'log.inclusion',
     documents: () => {
       const { manifest, proofs, checkpoints } = evidence;
       size = manifest.log.end;
@@ -50,15 +48,12 @@ export function checkInclusion(evidence: Evidence): Check {
       if (tree.size === size && tree.root() === root) tally.ok();
       else tally.fail('the batches do not give the root of the checkpoint', { member: batches });
     },
-    end: () => tally.result(),
   };
 }
 
 /** `checkpoint.signature`: a checkpoint key signed each checkpoint. */
-export function checkCheckpoints(evidence: Evidence): Check {
-  const tally = createTally('checkpoint.signature');
+export function checkCheckpoints(tally: Tally, evidence: Evidence): Check {
   return {
-    name: 'checkpoint.signature',
     documents: () => {
       const { checkpoints, keyset, manifest } = evidence;
       if (!checkpoints.has(manifest.log.end)) {
@@ -79,19 +74,16 @@ export function checkCheckpoints(evidence: Evidence): Check {
         }
       }
     },
-    end: () => tally.result(),
   };
 }
 
 /** `proof.binding`: proofs, checkpoint, batches and records refer to the same things. */
-export function checkBinding(evidence: Evidence): Check {
-  const tally = createTally('proof.binding');
+export function checkBinding(tally: Tally, evidence: Evidence): Check {
   const proven = new Set<number>();
   const selected: { stream: string; epoch: number; seq: number }[] = [];
   let before = -1;
   let last = { leaf_index: -1, index: -1 };
   return {
-    name: 'proof.binding',
     documents: () => {
       const { manifest, proofs, checkpoints } = evidence;
       const { log, scope } = manifest;
@@ -155,7 +147,6 @@ export function checkBinding(evidence: Evidence): Check {
       if (place && batch && isAt(place, batch, value.index)) tally.ok();
       else tally.fail('the record is not of its batch', lineOf(EVIDENCE_MEMBERS.causes, line));
     },
-    end: () => tally.result(),
   };
 }
 

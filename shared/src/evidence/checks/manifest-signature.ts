@@ -1,14 +1,12 @@
 /** `manifest.signature`: an evidence key signed the manifest. */
 import { verifyEnvelope } from '../dsse.ts';
 import { EVIDENCE_MEMBERS, EVIDENCE_PAYLOAD_TYPE } from '../evidence-package.ts';
-import { type Check, createTally } from './check.ts';
+import type { Check, Tally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 
-export function checkManifestSignature(evidence: Evidence): Check {
-  const tally = createTally('manifest.signature');
+export function checkManifestSignature(tally: Tally, evidence: Evidence): Check {
   const location = { member: EVIDENCE_MEMBERS.manifest };
   return {
-    name: 'manifest.signature',
     documents: () => {
       const { envelope, keyset, manifest } = evidence;
       if (envelope.payloadType !== EVIDENCE_PAYLOAD_TYPE) {
@@ -27,6 +25,5 @@ export function checkManifestSignature(evidence: Evidence): Check {
       const at = manifest.created_at;
       evidence.use({ key, notBefore: at, signedAt: at, vouchesFor: null, location });
     },
-    end: () => tally.result(),
   };
 }

@@ -23,7 +23,7 @@ import {
 } from '../evidence-package.ts';
 import type { ArchiveMember } from '../ustar.ts';
 import { createSignerSearch } from './batch-signer.ts';
-import type { CheckHooks } from './check.ts';
+import type { CheckHooks, ReadProblem } from './check.ts';
 import { findMisplaced } from './container.ts';
 import { type BatchView, type Evidence, recordsOf } from './evidence.ts';
 import { createKeyset, type KnownKey } from './keyset.ts';
@@ -32,7 +32,11 @@ import { readRecordLine } from './read-record.ts';
 import { readBoundaries } from './stream-boundaries.ts';
 import { createStreamWalk, type StreamWalk } from './stream-walk.ts';
 
-type Tell = <K extends keyof CheckHooks>(hook: K, value?: Parameters<CheckHooks[K]>[0]) => void;
+/** Who hears of what is read. */
+interface Listeners {
+  tell<K extends keyof CheckHooks>(hook: K, value?: Parameters<CheckHooks[K]>[0]): void;
+  report(problem: ReadProblem): void;
+}
 
 /** Values and keys of a document; those of a line are bounded by its bytes. */
 const MAX_NODES = 4_000_000;
@@ -50,7 +54,8 @@ export class PackageReader {
   /** SHA-256 of the manifest's payload. */
   manifestDigest: string | null = null;
   readonly #evidence: Evidence;
-  readonly #tell: Tell;
+  readonly #tell: Listeners['tell'];
+  readonly #report: Listeners['report'];
   readonly #names: string[] = [];
   #isComplete = false;
   #keys: EvidenceKeys | undefined;
@@ -62,9 +67,10 @@ export class PackageReader {
   #unread = 0;
   readonly #findSigner: (batch: BatchLine, line: number) => KnownKey | undefined;
 
-  constructor(evidence: Evidence, tell: Tell) {
+  constructor(evidence: Evidence, { tell, report }: Listeners) {
     this.#evidence = evidence;
     this.#tell = tell;
+    this.#report = report;
     this.#findSigner = createSignerSearch(evidence);
     Object.assign(evidence, {
       independence: 'self-asserted',
@@ -354,11 +360,11 @@ export class PackageReader {
   }
 
   #problem(
-    check: 'container.limits' | 'container.members' | 'json.strict',
+    check: ReadProblem['check'],
     detail: string,
     location: Location | null = this.location,
   ): void {
-    this.#tell('problem', { check, detail, location });
+    this.#report({ check, detail, location });
   }
 }
 

@@ -1,17 +1,15 @@
 /** `payload.digests`: the payloads shown match the digests in the chain. */
 import { payloadDigest } from '../../event-payload.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
-import { type Check, createTally } from './check.ts';
+import type { Check, Tally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 import { lineOf } from './location.ts';
 
-export function checkPayloads(evidence: Evidence): Check {
-  const tally = createTally('payload.digests');
+export function checkPayloads(tally: Tally, evidence: Evidence): Check {
   const { payloads: member, events } = EVIDENCE_MEMBERS;
   /** By `<event id>/<part>`, until it is shown. */
   const digests = new Map<string, string>();
   return {
-    name: 'payload.digests',
     documents: () => {
       if (!evidence.manifest.scope.include_payloads) tally.skip('the package has no payloads');
     },
@@ -37,7 +35,8 @@ export function checkPayloads(evidence: Evidence): Check {
       else if (expected !== actual) tally.fail('the payload is another one', location);
       else tally.ok();
     },
-    end: () =>
-      tally.result(digests.size === 0 ? '' : `${digests.size} more are not kept or not shown`),
+    end: () => {
+      if (digests.size > 0) tally.say(`${digests.size} more are not kept or not shown`);
+    },
   };
 }

@@ -5,14 +5,13 @@
 import { BundleManifest } from '../../bundle-format.ts';
 import { readBundleSignature } from '../../bundle-signature.ts';
 import { type BundleLine, EVIDENCE_MEMBERS } from '../evidence-package.ts';
-import { type Check, createTally } from './check.ts';
+import type { Check, Tally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 import { lineOf } from './location.ts';
 
 const { bundles: member, events } = EVIDENCE_MEMBERS;
 
-export function checkPolicyBinding(evidence: Evidence): Check {
-  const tally = createTally('policy.binding');
+export function checkPolicyBinding(tally: Tally, evidence: Evidence): Check {
   /** Revisions that decisions name: the first line that does, and its time. */
   const named = new Map<number, { line: number; at: string }>();
   const shown = new Map<number, string>();
@@ -40,7 +39,6 @@ export function checkPolicyBinding(evidence: Evidence): Check {
   }
 
   return {
-    name: 'policy.binding',
     event: ({ line, record }) => {
       if (record?.type !== 'decision' || record.bundle_revision === null) return;
       if (!named.has(record.bundle_revision)) {
@@ -69,7 +67,6 @@ export function checkPolicyBinding(evidence: Evidence): Check {
           tally.fail('the manifest names another bundle', lineOf(events, line));
         } else tally.ok();
       }
-      return tally.result();
     },
   };
 }

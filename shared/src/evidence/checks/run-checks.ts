@@ -9,11 +9,15 @@ import { checkApprovals } from './approval-binding.ts';
 import { checkBatchRoot, checkBatchSignature } from './batches.ts';
 import { checkEpochs, checkHead, checkLinks, checkSequence, checkStart } from './chain.ts';
 import {
+  CHECK_NAMES,
   type Check,
   type CheckHooks,
+  type CheckName,
   type CheckResult,
   createTally,
   type Observer,
+  type ReadProblem,
+  type Tally,
 } from './check.ts';
 import { checkFiles, checkJson, checkLimits, checkMembers } from './container.ts';
 import { checkDelegations } from './delegation-binding.ts';
@@ -30,38 +34,37 @@ import { type EvidenceReport, reportOf } from './report.ts';
 import { checkScope } from './scope-complete.ts';
 import { checkTimestamp, checkWitnesses } from './witnesses.ts';
 
-/** Every check, in the order of reports. */
-const CHECKS: readonly ((evidence: Evidence) => Check)[] = [
-  checkLimits,
-  checkMembers,
-  checkJson,
-  checkManifestSignature,
-  checkFiles,
-  checkCanonical,
-  checkSchema,
-  checkTenant,
-  checkSequence,
-  checkLinks,
-  checkEpochs,
-  checkStart,
-  checkHead,
-  checkBatchSignature,
-  checkBatchRoot,
-  checkInclusion,
-  checkConsistency,
-  checkCheckpoints,
-  checkBinding,
-  checkWitnesses,
-  checkTimestamp,
-  checkTimeOrder,
-  checkAnchored,
-  checkValidity,
-  checkPolicyBinding,
-  checkPayloads,
-  checkApprovals,
-  checkDelegations,
-  checkScope,
-];
+const CHECKS: Readonly<Record<CheckName, (tally: Tally, evidence: Evidence) => Check>> = {
+  'container.limits': checkLimits,
+  'container.members': checkMembers,
+  'json.strict': checkJson,
+  'manifest.signature': checkManifestSignature,
+  'files.digest': checkFiles,
+  'events.canonical': checkCanonical,
+  'events.schema': checkSchema,
+  'tenant.binding': checkTenant,
+  'chain.sequence': checkSequence,
+  'chain.links': checkLinks,
+  'chain.epochs': checkEpochs,
+  'chain.start': checkStart,
+  'chain.head': checkHead,
+  'batch.signature': checkBatchSignature,
+  'batch.root': checkBatchRoot,
+  'log.inclusion': checkInclusion,
+  'log.consistency': checkConsistency,
+  'checkpoint.signature': checkCheckpoints,
+  'proof.binding': checkBinding,
+  'witness.quorum': checkWitnesses,
+  'time.stamp': checkTimestamp,
+  'time.order': checkTimeOrder,
+  'keys.anchored': checkAnchored,
+  'keys.validity': checkValidity,
+  'policy.binding': checkPolicyBinding,
+  'payload.digests': checkPayloads,
+  'approval.binding': checkApprovals,
+  'delegation.binding': checkDelegations,
+  'scope.complete': checkScope,
+};
 
 /** Reported by the reader, however little could be read. */
 const OF_THE_READER = new Set<string>(['container.limits', 'container.members', 'json.strict']);
@@ -83,7 +86,7 @@ export async function runChecks(
 ): Promise<EvidenceReport> {
   const evidence = { trust } as Evidence;
   const runner = createRunner(evidence, observe?.(evidence));
-  const reader = new PackageReader(evidence, runner.tell);
+  const reader = new PackageReader(evidence, runner);
   const given = watched(source);
   let isWhole = false;
   try {
@@ -99,7 +102,7 @@ export async function runChecks(
     // Anything else that a package does to its reader is a finding, too.
     const detail = isKnown ? error.message : 'the package cannot be read';
     const check = isLimit ? 'container.limits' : 'container.members';
-    runner.tell('problem', { check, detail, location });
+    runner.report({ check, detail, location });
   }
   return reportOf(evidence, reader, runner.end(isWhole, reader.hasManifest));
 }
@@ -129,18 +132,29 @@ interface Listener {
 }
 
 function createRunner(evidence: Evidence, observer: Observer | undefined) {
-  const checks = CHECKS.map((create) => create(evidence));
-  const broken = new Set<Check>();
+  const tallies = new Map(CHECK_NAMES.map((name) => [name, createTally(name)]));
+  const checks = [...tallies].map(([name, tally]) => ({
+    name,
+    tally,
+    hooks: CHECKS[name](tally, evidence),
+    isBroken: false,
+  }));
+  const hearers: { hooks: Partial<CheckHooks>; failed(): void }[] = checks.map((check) => ({
+    hooks: check.hooks,
+    failed: () => {
+      check.isBroken = true;
+    },
+  }));
+  if (observer) hearers.push({ hooks: observer, failed: () => observer.failed() });
   const listeners = new Map<Hook, Listener[]>();
 
   /** A package may have a million records, which most checks do not need. */
   function listenersOf(hook: Hook): Listener[] {
     const known = listeners.get(hook);
     if (known) return known;
-    const found = [...checks, ...(observer ? [observer] : [])].flatMap((one): Listener[] => {
-      const hear = one[hook] as Listener['hear'] | undefined;
-      if (!hear) return [];
-      return [{ hear, failed: () => ('failed' in one ? one.failed() : void broken.add(one)) }];
+    const found = hearers.flatMap(({ hooks, failed }): Listener[] => {
+      const hear = hooks[hook] as Listener['hear'] | undefined;
+      return hear ? [{ hear, failed }] : [];
     });
     listeners.set(hook, found);
     return found;
@@ -156,32 +170,37 @@ function createRunner(evidence: Evidence, observer: Observer | undefined) {
     }
   }
 
-  function endOf(check: Check, isWhole: boolean): CheckResult {
-    const { name } = check;
-    const undecided = (detail: string): CheckResult => {
-      const tally = createTally(name);
-      tally.fail(detail);
-      return tally.result();
-    };
-    if (broken.has(check)) return undecided('the check could not be made');
+  function endOf(check: (typeof checks)[number], isWhole: boolean): CheckResult {
+    const { name, tally, hooks } = check;
     try {
-      const result = check.end();
-      // A package that was not read to its end is undecided, unless a fault was found already.
-      const isDecided = isWhole || OF_THE_READER.has(name) || result.status === 'fail';
-      return isDecided ? result : undecided('not decided: the package could not be read');
+      if (!check.isBroken) hooks.end?.();
     } catch {
-      return undecided('the check could not be made');
+      check.isBroken = true;
     }
+    if (check.isBroken) return resultOf(name, 'fail', 'the check could not be made');
+    const result = tally.result();
+    // A package that was not read to its end is undecided, unless a fault was found already.
+    if (isWhole || OF_THE_READER.has(name) || result.status === 'fail') return result;
+    return resultOf(name, 'fail', 'not decided: the package could not be read');
   }
 
   return {
     tell,
+    /** The reader cannot accept something: reported by this check. */
+    report: ({ check, detail, location }: ReadProblem) =>
+      tallies.get(check)?.fail(detail, location),
     end: (isWhole: boolean, hasManifest: boolean): CheckResult[] =>
-      checks.map((check) => {
-        if (hasManifest || OF_THE_READER.has(check.name)) return endOf(check, isWhole);
-        const tally = createTally(check.name);
-        tally.skip('nothing could be read');
-        return tally.result();
-      }),
+      checks.map((check) =>
+        hasManifest || OF_THE_READER.has(check.name)
+          ? endOf(check, isWhole)
+          : resultOf(check.name, 'skip', 'nothing could be read'),
+      ),
   };
+}
+
+/** The result of a check that looked at nothing. */
+function resultOf(name: CheckName, how: 'fail' | 'skip', detail: string): CheckResult {
+  const tally = createTally(name);
+  tally[how](detail);
+  return tally.result();
 }

@@ -5,14 +5,13 @@
  */
 import type { LedgerRecord } from '../../ledger-record.ts';
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
-import { type Check, createTally } from './check.ts';
+import type { Check, Tally } from './check.ts';
 import { type Evidence, recordsOf } from './evidence.ts';
 import { lineOf } from './location.ts';
 
 const { proofs, batches, events } = EVIDENCE_MEMBERS;
 
-export function checkScope(evidence: Evidence): Check {
-  const tally = createTally('scope.complete');
+export function checkScope(tally: Tally, evidence: Evidence): Check {
   let next = 0;
   let inRange = 0;
   let whole = 0;
@@ -30,7 +29,6 @@ export function checkScope(evidence: Evidence): Check {
   }
 
   return {
-    name: 'scope.complete',
     documents: () => {
       const { scope, log, volume } = evidence.manifest;
       next = log.start;
@@ -85,6 +83,5 @@ export function checkScope(evidence: Evidence): Check {
         }
       }
     },
-    end: () => tally.result(),
   };
 }

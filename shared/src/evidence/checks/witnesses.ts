@@ -2,7 +2,7 @@
 import { isCosignedBy, type NoteSignature, parseSignature } from '../checkpoint.ts';
 import { checkpointMember, EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { isConsistent } from '../merkle-proofs.ts';
-import { type Check, createTally } from './check.ts';
+import type { Check, Tally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 import { lineOf } from './location.ts';
 
@@ -11,8 +11,7 @@ import { lineOf } from './location.ts';
  * one that the package proves to continue it. Whoever cosigned the larger tree has vouched for the
  * smaller one in it.
  */
-export function checkWitnesses(evidence: Evidence): Check {
-  const tally = createTally('witness.quorum');
+export function checkWitnesses(tally: Tally, evidence: Evidence): Check {
   const seen = new Set<string>();
   /** By size: the signed text of the checkpoints that count. */
   const bodies = new Map<number, string>();
@@ -24,7 +23,6 @@ export function checkWitnesses(evidence: Evidence): Check {
     }
   }
   return {
-    name: 'witness.quorum',
     documents: () => {
       for (const [size, { body, signatures }] of evidence.checkpoints) {
         if (!continuesPackage(evidence, size)) continue;
@@ -48,7 +46,6 @@ export function checkWitnesses(evidence: Evidence): Check {
         const what = 'not more than half of the witnesses cosigned the checkpoint or a later one';
         tally.fail(what, { member });
       }
-      return tally.result();
     },
   };
 }
@@ -68,8 +65,7 @@ function continuesPackage({ manifest, checkpoints, proofs }: Evidence, size: num
 }
 
 /** `time.stamp`: version 1 of the format has no third-party timestamps. */
-export function checkTimestamp(): Check {
-  const tally = createTally('time.stamp');
+export function checkTimestamp(tally: Tally): Check {
   tally.skip('no timestamp supplied');
-  return { name: 'time.stamp', end: () => tally.result() };
+  return {};
 }
