@@ -22,7 +22,7 @@ import { gatewayRoutes } from '../gateway/routes.ts';
 import { findServer } from '../gateway/servers.ts';
 import type { UnreadAnswers } from '../gateway/unread-answers.ts';
 import type { HeldPlaces } from '../holds/held-places.ts';
-import type { SessionPlace } from '../upstream/sessions/session-listeners.ts';
+import type { SessionPlace } from '../upstream/sessions/session-opener.ts';
 import type { WorkerSessions } from '../workers/worker-sessions.ts';
 import type { Enforcement, EnforcementParts } from './enforcement.ts';
 import type { EnforcementPlaneDeps } from './plane-deps.ts';

@@ -13,7 +13,7 @@ import { findServer } from '../gateway/servers.ts';
 import { createRefusedServers } from '../upstream/health/refused-servers.ts';
 import { listAllTools } from '../upstream/lists/list-tools.ts';
 import { createUpstreamPool } from '../upstream/sessions/pool.ts';
-import type { SessionPlace } from '../upstream/sessions/session-listeners.ts';
+import type { SessionPlace } from '../upstream/sessions/session-opener.ts';
 import { createStdioAccess } from '../upstream/stdio/stdio-access.ts';
 import { UpstreamFailure, type UpstreamSession } from '../upstream/upstream.ts';
 import type { EnforcementPlaneDeps } from './plane-deps.ts';

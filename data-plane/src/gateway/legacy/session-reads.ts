@@ -9,7 +9,7 @@ import type { JudgedRead } from '../../enforcement/call-kinds.ts';
 import type { Caller, Exchange } from '../../enforcement/calls.ts';
 import { type Enforcer, quiet } from '../../enforcement/enforcer.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
-import type { SessionPlace } from '../../upstream/sessions/session-listeners.ts';
+import type { SessionPlace } from '../../upstream/sessions/session-opener.ts';
 import { EMPTY_RESULT, type UpstreamNotification } from '../../upstream/upstream.ts';
 import { badParams } from '../call-routing.ts';
 import { GatewayError } from '../json-rpc.ts';

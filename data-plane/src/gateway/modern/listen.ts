@@ -5,21 +5,17 @@
  */
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import type { RulesProvider } from '../../contracts.ts';
 import type { AgentKey, Caller } from '../../enforcement/calls.ts';
 import { agentKeyOf } from '../../enforcement/eligibility.ts';
-import { type Enforcer, quiet } from '../../enforcement/enforcer.ts';
+import { quiet } from '../../enforcement/enforcer.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import { isObject } from '../../upstream/message.ts';
-import type { UpstreamPool } from '../../upstream/sessions/pool.ts';
-import type { SessionPlace } from '../../upstream/sessions/session-listeners.ts';
-import type { UpstreamNotification } from '../../upstream/upstream.ts';
+import type { SessionPlace } from '../../upstream/sessions/session-opener.ts';
 import { badParams } from '../call-routing.ts';
 import type { Announce } from '../capabilities.ts';
-import { createHearing } from '../hearing.ts';
+import { createHearing, type HearingDeps } from '../hearing.ts';
 import { GatewayError } from '../json-rpc.ts';
 import type { RoutedRead, Router } from '../router.ts';
-import { unifiedNotification } from '../unified.ts';
 import type { UnreadAnswers } from '../unread-answers.ts';
 import type { ModernRequest } from './envelope.ts';
 import { ListenStream } from './listen-stream.ts';
@@ -27,14 +23,11 @@ import type { ModernCalls } from './modern-calls.ts';
 import { createSharedSubscriptions } from './shared-subscriptions.ts';
 import { createTurns, type Turns } from './turns.ts';
 
-export interface ListenDeps {
-  enforcer: Pick<Enforcer, 'listen'>;
+export interface ListenDeps extends HearingDeps {
   calls: ModernCalls;
   router: Pick<Router, 'routeRead' | 'toRead'>;
   door: Pick<Door, 'isStillEligible' | 'grantsOf'>;
-  rules: RulesProvider;
   announce: Announce;
-  pool: Pick<UpstreamPool, 'listen'>;
   unread: Pick<UnreadAnswers, 'outletOf'>;
   /** Monotonic milliseconds. */
   elapsed(): number;
@@ -116,23 +109,16 @@ export function createListen(deps: ListenDeps) {
     reply: FastifyReply,
     methods: ReadonlySet<string>,
   ): Stream {
-    const { tenantId, agent, serverId, key } = caller;
     const held = new Map<string, Held>();
-    const passOn = (from: string, notification: UpstreamNotification) => {
-      const { method, params } =
-        serverId === null ? unifiedNotification(from, notification) : notification;
+    const hearing = createHearing(caller, deps, ({ method, params }) => {
       const isUpdate = method === 'notifications/resources/updated';
       const isWanted = isUpdate ? held.has(String(params?.uri)) : methods.has(method);
       if (isWanted) events.notify(method, params);
-    };
-    const hear = deps.enforcer.listen(caller, passOn);
-    const hearing = createHearing(caller, deps, () =>
-      deps.pool.listen(tenantId, agent.id, serverId, hear, caller.peer?.id, caller.hops),
-    );
+    });
     const events = new ListenStream(reply, {
       id,
       maxBuffered: deps.messageBytes,
-      outlet: deps.unread.outletOf(key),
+      outlet: deps.unread.outletOf(caller.key),
       keepAliveMs: deps.keepAliveMs,
       isWelcome: () => {
         hearing.review();
@@ -152,7 +138,7 @@ export function createListen(deps: ListenDeps) {
       // Separate, since a new subscription may wait for an ending one.
       ending: createTurns(SUBSCRIBING),
     };
-    makeRoom(key);
+    makeRoom(caller.key);
     streams.add(stream);
     return stream;
   }

@@ -1,11 +1,22 @@
 /** What servers send unprompted, from the agent's sessions with them to its listeners. */
 import type { UpstreamNotification } from '../upstream.ts';
-import {
-  type ServerNotificationListener,
-  SessionListeners,
-  type SessionPlace,
-} from './session-listeners.ts';
+import type { SessionPlace } from './session-opener.ts';
 import type { OpenSession } from './session-table.ts';
+
+interface SessionListener {
+  tenantId: string;
+  agentId: string;
+  /** One server, null for all. */
+  serverId: string | null;
+  /** The client whose own sessions are meant, not those that the agent shares. */
+  peerId: string | undefined;
+  /**
+   * Hops of the listener's own request: it receives from sessions with the same distance, since
+   * news in a loop of gateways would never end.
+   */
+  hops: number;
+  heard(serverId: string, notification: UpstreamNotification): void;
+}
 
 export function createSessionNotifications(deps: {
   sessions: ReadonlyMap<string, OpenSession>;
@@ -17,18 +28,33 @@ export function createSessionNotifications(deps: {
   onNotification(tenantId: string, serverId: string, notification: UpstreamNotification): void;
 }) {
   const { sessions, isRegistered } = deps;
-  const listeners = new SessionListeners();
+  /** By tenant and agent. */
+  const listeners = new Map<string, Set<SessionListener>>();
+
+  /** @param hops of the session; null for any, as with a process, which is no gateway */
+  function listenersOf(place: SessionPlace, hops: number | null): SessionListener[] {
+    return [...(listeners.get(keyOf(place)) ?? [])].filter(
+      (listener) =>
+        listener.peerId === place.peerId &&
+        (hops === null || listener.hops === hops) &&
+        (listener.serverId === null || listener.serverId === place.serverId),
+    );
+  }
+
+  function tell(place: SessionPlace, hops: number | null, told: UpstreamNotification): void {
+    for (const { heard } of listenersOf(place, hops)) heard(place.serverId, told);
+  }
 
   function passOn(session: OpenSession, notification: UpstreamNotification): void {
     // Messages of a deleted server are dropped, even for those who still have a stream open.
     if (!isRegistered(session.tenantId, session.serverId)) return;
     if (deps.findRefusal(session) !== undefined) return;
     deps.onNotification(session.tenantId, session.serverId, notification);
-    listeners.tell(session, hopsHeard(session), notification);
+    tell(session, hopsHeard(session), notification);
   }
 
   function isHeard(session: OpenSession): boolean {
-    return listeners.of(session, hopsHeard(session)).length > 0;
+    return listenersOf(session, hopsHeard(session)).length > 0;
   }
 
   /** Over stdio notifications come anyway; over HTTP they cost a connection, so only if needed. */
@@ -37,7 +63,7 @@ export function createSessionNotifications(deps: {
     entry.session.listen(wanted ? (notification) => passOn(entry, notification) : null);
   }
 
-  function reattach({ tenantId, agentId }: Pick<SessionPlace, 'tenantId' | 'agentId'>): void {
+  function reattach({ tenantId, agentId }: SessionListener): void {
     for (const entry of sessions.values()) {
       if (entry.tenantId === tenantId && entry.agentId === agentId) attach(entry);
     }
@@ -59,25 +85,33 @@ export function createSessionNotifications(deps: {
       tenantId: string,
       agentId: string,
       serverId: string | null,
-      heard: ServerNotificationListener,
+      heard: SessionListener['heard'],
       peerId?: string,
       hops = 0,
     ): () => void {
       const listener = { tenantId, agentId, serverId, peerId, hops, heard };
-      listeners.add(listener);
+      const key = keyOf(listener);
+      listeners.set(key, (listeners.get(key) ?? new Set()).add(listener));
       reattach(listener);
       return () => {
-        if (listeners.remove(listener)) reattach(listener);
+        const ofAgent = listeners.get(key);
+        if (!ofAgent?.delete(listener)) return;
+        if (ofAgent.size === 0) listeners.delete(key);
+        reattach(listener);
       };
     },
 
     /** Notifies the listeners of a session with a server on behalf of the gateway. */
     tell(place: SessionPlace, notification: UpstreamNotification): void {
-      if (isRegistered(place.tenantId, place.serverId)) listeners.tell(place, null, notification);
+      if (isRegistered(place.tenantId, place.serverId)) tell(place, null, notification);
     },
 
     clear: (): void => listeners.clear(),
   };
+}
+
+function keyOf({ tenantId, agentId }: Pick<SessionPlace, 'tenantId' | 'agentId'>): string {
+  return `${tenantId} ${agentId}`;
 }
 
 function hopsHeard({ transport, hops }: OpenSession): number | null {

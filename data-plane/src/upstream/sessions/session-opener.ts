@@ -23,7 +23,6 @@ import {
 import { openCredentialHeader } from './credential.ts';
 import { GuardedSession } from './guarded-session.ts';
 import { createHttpServerSession, createStdioServerSession } from './server-session.ts';
-import type { SessionPlace } from './session-listeners.ts';
 
 export interface SessionOpenerOptions {
   limits: UpstreamLimits;
@@ -44,6 +43,15 @@ export interface SessionOpenerOptions {
   /** A server lost a session, which was reopened. */
   onReopened?(place: SessionPlace): void;
   log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/** Identifies a session: its owner and its server. */
+export interface SessionPlace {
+  tenantId: string;
+  agentId: string;
+  serverId: string;
+  /** The client that owns it. */
+  peerId: string | undefined;
 }
 
 /** The wanted session. */

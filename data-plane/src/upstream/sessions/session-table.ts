@@ -1,7 +1,6 @@
 /** The sessions with servers that are open, and the replaced ones until their last answer. */
 import type { Era, UpstreamSession } from '../upstream.ts';
-import type { SessionPlace } from './session-listeners.ts';
-import { addressOf, type SessionOrder } from './session-opener.ts';
+import { addressOf, type SessionOrder, type SessionPlace } from './session-opener.ts';
 import type { RoomEntry } from './session-room.ts';
 
 export interface OpenSession extends SessionPlace, RoomEntry {
