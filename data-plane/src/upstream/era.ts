@@ -68,14 +68,17 @@ export function refusalFrom(method: string, answer: UpstreamAnswer): UpstreamFai
   // The same in both eras, so the other is not tried.
   if (isLoopError(answer.value)) return new UpstreamFailure('loop', LOOP_MESSAGE);
   const supported = supportedVersions(answer);
-  if (supported !== null) {
-    const own = [MODERN_REVISION, ...LEGACY_REVISIONS].join(', ');
-    const theirs = supported.slice(0, 8).join(', ').slice(0, 200);
-    return new EraRefusal(`the server speaks MCP ${theirs}, the gateway ${own}`, 3);
-  }
+  if (supported !== null) return otherVersions(supported);
   const { code } = answer.value as { code: number };
   const said = answer.raw.slice(0, 200);
   return new EraRefusal(`${method} was answered with ${said}`, code === -32601 ? 1 : 2);
+}
+
+/** The refusal of a server that names its versions. */
+export function otherVersions(supported: readonly string[]): EraRefusal {
+  const own = [MODERN_REVISION, ...LEGACY_REVISIONS].join(', ');
+  const theirs = supported.slice(0, 8).join(', ').slice(0, 200);
+  return new EraRefusal(`the server speaks MCP ${theirs}, the gateway ${own}`, 3);
 }
 
 /** The versions that a server names as supported; null where it names none. */

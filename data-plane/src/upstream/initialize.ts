@@ -6,6 +6,7 @@ import type {
   SessionPeer,
   UpstreamAnswer,
   UpstreamInfo,
+  UpstreamRequest,
 } from './upstream.ts';
 import { UpstreamFailure } from './upstream.ts';
 
@@ -15,13 +16,24 @@ export interface ClientInfo {
   version: string;
 }
 
-/** The members of `initialize`'s params. The capabilities are those of the client behind it. */
-export function initializeMembers(client: ClientInfo, peer: SessionPeer | undefined): string {
+/** For whom a session is opened, and who is told what becomes of it. */
+export interface SessionOptions {
+  client: ClientInfo;
+  /** The client that the session is held for, if servers may ask it something. */
+  peer?: SessionPeer | undefined;
+  /** The session was lost and opened again: subscriptions and log level are lost. */
+  onReopened?: (() => void) | undefined;
+  /** The server does not accept requests of the session's era, or no longer does. */
+  onEraRefused?: (() => void) | undefined;
+}
+
+/** The request `initialize`. Its capabilities are those of the client behind the session. */
+export function initializeRequest({ client, peer }: SessionOptions): UpstreamRequest {
   const capabilities = JSON.stringify(peer?.capabilities ?? {});
-  return (
+  const members =
     `"protocolVersion":"${LEGACY_REVISIONS[0]}","capabilities":${capabilities},` +
-    `"clientInfo":${JSON.stringify(client)}`
-  );
+    `"clientInfo":${JSON.stringify(client)}`;
+  return { method: 'initialize', members, wantsProgress: false };
 }
 
 const InitializeResult = z.looseObject({
@@ -49,10 +61,7 @@ export function parseInitializeAnswer(answer: UpstreamAnswer): UpstreamInfo {
 }
 
 /** The whole text of a request. Its id is its progress token too. */
-export function requestText(
-  id: number,
-  request: { method: string; members: string; wantsProgress: boolean },
-): string {
+export function requestText(id: number, request: UpstreamRequest): string {
   const meta = request.wantsProgress ? `"_meta":{"progressToken":${id}}` : '';
   const comma = meta !== '' && request.members !== '' ? ',' : '';
   const method = JSON.stringify(request.method);
@@ -74,7 +83,7 @@ export function cancelledText(id: number): string {
  * act on the agent (sampling, elicitation) or reveal something about it (roots), and no client
  * behind the session declared it.
  */
-export function serverRequestAnswer(id: string | number, method: string): string {
+function serverRequestAnswer(id: string | number, method: string): string {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
   if (method === 'ping') return `${head}"result":{}}`;
   return `${head}"error":{"code":-32601,"message":"The client does not support this method."}}`;

@@ -3,28 +3,17 @@
  * passed on verbatim: a 64-bit number in a result must reach the agent as it was written.
  */
 import { parseStrictJson } from '@governance/shared/strict-json';
-import { UpstreamFailure } from './upstream.ts';
+import {
+  type ServerRequest,
+  type UpstreamAnswer,
+  UpstreamFailure,
+  type UpstreamNotification,
+} from './upstream.ts';
 
 export type UpstreamMessage =
-  | {
-      kind: 'response';
-      id: unknown;
-      ok: boolean;
-      /** The JSON of `result` or `error`, as written. */
-      raw: string;
-      value: unknown;
-    }
-  | {
-      kind: 'request';
-      id: string | number;
-      method: string;
-      params: Record<string, unknown>;
-    }
-  | {
-      kind: 'notification';
-      method: string;
-      params: Record<string, unknown> | undefined;
-    };
+  | { kind: 'response'; id: unknown; answer: UpstreamAnswer }
+  | ({ kind: 'request' } & ServerRequest)
+  | ({ kind: 'notification' } & UpstreamNotification);
 
 const MAX_DEPTH = 128;
 /**
@@ -67,15 +56,15 @@ function parseMessage(value: unknown, text: string | null, spans: number[]): Ups
     if (typeof id !== 'string' && typeof id !== 'number') throw malformed('a request without id');
     return { kind: 'request', id, method, params: isObject(params) ? params : {} };
   }
-  const ok = 'result' in value;
-  if (ok === 'error' in value) throw malformed('neither a result nor an error');
-  const part = ok ? value.result : value.error;
+  const kind = 'result' in value ? 'result' : 'error';
+  if ('result' in value === 'error' in value) throw malformed('neither a result nor an error');
+  const part = value[kind];
   if (!isObject(part)) throw malformed('a result or error that is no object');
-  if (!ok && (!Number.isInteger(part.code) || typeof part.message !== 'string')) {
+  if (kind === 'error' && (!Number.isInteger(part.code) || typeof part.message !== 'string')) {
     throw malformed('an error without code or message');
   }
-  const raw = rawMember(value, ok ? 'result' : 'error', text, spans) ?? JSON.stringify(part);
-  return { kind: 'response', id: value.id, ok, raw, value: part };
+  const raw = rawMember(value, kind, text, spans) ?? JSON.stringify(part);
+  return { kind: 'response', id: value.id, answer: { kind, raw, value: part } };
 }
 
 /** The text of a member, where the order of the parsed members is the order of the text. */

@@ -71,13 +71,9 @@ export interface SessionPeer {
 }
 
 /** A client that servers may ask something: it has sessions with servers of its own. */
-export interface UpstreamPeer {
+export interface UpstreamPeer extends Partial<Pick<SessionPeer, 'capabilities' | 'needsStream'>> {
   /** Its name within this process. */
   readonly id: string;
-  /** What the client declared, as far as the gateway passes it on. */
-  readonly capabilities?: Record<string, unknown>;
-  /** See `SessionPeer.needsStream`. */
-  readonly needsStream?: boolean | undefined;
   /** It is one MCP session of a client, and what is held for it ends with that. */
   readonly hasSession?: boolean | undefined;
   /** The client seems to have left; it may come back. */

@@ -138,35 +138,31 @@ export class CircuitBreaker {
 
   #answered(): void {
     if (this.#isFound && this.#failures === 0) return;
-    this.#change(() => this.#recover());
-  }
-
-  #recover(): void {
-    if (this.#retryAt !== null) {
-      const fields = { server: this.#place.serverId, failures: this.#failures };
-      this.#deps.log.info(fields, 'an MCP server answers again');
-    }
-    this.#failures = 0;
-    this.#reason = undefined;
-    this.#retryAt = null;
-    this.#pauseMs = FIRST_PAUSE_MS;
-    this.#isProbing = false;
+    this.#change(() => {
+      if (this.#retryAt !== null) {
+        const fields = { server: this.#place.serverId, failures: this.#failures };
+        this.#deps.log.info(fields, 'an MCP server answers again');
+      }
+      this.#failures = 0;
+      this.#reason = undefined;
+      this.#retryAt = null;
+      this.#pauseMs = FIRST_PAUSE_MS;
+      this.#isProbing = false;
+    });
   }
 
   #failed(isProbe: boolean, reason: string): void {
     this.#reason = reason;
-    this.#change(() => this.#count(isProbe));
-  }
-
-  #count(isProbe: boolean): void {
-    this.#failures++;
-    if (this.#retryAt === null) {
-      if (this.#failures >= FAILURES) this.#rest();
-    } else if (isProbe) {
-      // Requests in progress when the breaker opened say nothing new.
-      this.#pauseMs = Math.min(this.#pauseMs * 2, MAX_PAUSE_MS);
-      this.#rest();
-    }
+    this.#change(() => {
+      this.#failures++;
+      if (this.#retryAt === null) {
+        if (this.#failures >= FAILURES) this.#rest();
+      } else if (isProbe) {
+        // Requests in progress when the breaker opened say nothing new.
+        this.#pauseMs = Math.min(this.#pauseMs * 2, MAX_PAUSE_MS);
+        this.#rest();
+      }
+    });
   }
 
   #change(work: () => void): void {

@@ -10,6 +10,7 @@ import type { ClientInfo } from '../initialize.ts';
 import type { FairShares, ShareAccount } from '../shares/fair-shares.ts';
 import { UpstreamFailure, type UpstreamLimits } from '../upstream.ts';
 import { HttpExchange } from './http-exchange.ts';
+import type { HttpRequest } from './http-request.ts';
 
 /** The kinds of HTTP requests to a server, each with connections of its own. */
 export type Traffic =
@@ -192,11 +193,16 @@ export class HttpChannel {
     });
   }
 
-  /** Registers what `abortAll` ends. */
-  track(running: Running): void {
-    this.#running.add(running);
+  /** Sends a JSON-RPC request, unless it is over already; `abortAll` ends it. */
+  send(traffic: Traffic, headers: string[], text: string, request: HttpRequest) {
+    if (!request.isOver) {
+      this.#running.add(request);
+      this.dispatch(traffic, 'POST', headers, text, request.exchange);
+    }
+    return request.answer;
   }
 
+  /** The exchange of a request has ended. */
   untrack(running: Running): void {
     this.#running.delete(running);
   }

@@ -60,7 +60,7 @@ export class HttpRequest implements ExchangeSink {
   readonly #limits: HttpRequestLimits;
   #lastEventId: string | null = null;
   #resumeMs = RESUME_MS;
-  #resumeTimer: NodeJS.Timeout | null = null;
+  #resumeTimer: NodeJS.Timeout | undefined;
   /** The rest of an answer, requested by GET. */
   #isResumed = false;
   #resolve: (answer: UpstreamAnswer | 'session-gone') => void = () => undefined;
@@ -142,14 +142,14 @@ export class HttpRequest implements ExchangeSink {
       } else if (message.kind === 'request') {
         this.#hooks.asked?.(message, this.#caller.send);
       } else if (message.id === this.#id && !this.isOver) {
-        this.#answered(message);
+        this.#answered(message.answer);
       }
     }
   }
 
-  #answered({ ok, raw, value }: UpstreamMessage & { kind: 'response' }): void {
+  #answered(answer: UpstreamAnswer): void {
     this.#finish();
-    this.#resolve({ kind: ok ? 'result' : 'error', raw, value });
+    this.#resolve(answer);
   }
 
   /**
@@ -165,9 +165,10 @@ export class HttpRequest implements ExchangeSink {
       return;
     }
     const [only] = messages;
-    if (messages.length !== 1 || only?.kind !== 'response' || only.ok) return;
+    if (messages.length !== 1 || only?.kind !== 'response') return;
+    if (only.answer.kind === 'result') return;
     const isUnnamed = (only.id ?? null) === null && (status === 400 || status === 404);
-    if (only.id === this.#id || isUnnamed) this.#answered(only);
+    if (only.id === this.#id || isUnnamed) this.#answered(only.answer);
   }
 
   /**
@@ -209,7 +210,7 @@ export class HttpRequest implements ExchangeSink {
   #finish(): void {
     this.isOver = true;
     clearTimeout(this.#timer);
-    if (this.#resumeTimer !== null) clearTimeout(this.#resumeTimer);
+    clearTimeout(this.#resumeTimer);
     this.#caller.cancellation.onCancel = null;
   }
 }

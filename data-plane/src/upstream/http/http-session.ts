@@ -4,19 +4,20 @@
  * nothing runs twice.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { shareRun } from '../../storage/share-run.ts';
 import { EraRefusal, eraRefusalOf, requireLegacyKnows } from '../era.ts';
 import {
   answerServer,
   cancelledText,
-  initializeMembers,
+  initializeRequest,
   notificationText,
   parseInitializeAnswer,
   requestText,
+  type SessionOptions,
 } from '../initialize.ts';
 import { parseUpstreamMessages } from '../message.ts';
 import {
   requireStillWanted,
-  type SessionPeer,
   type UpstreamAnswer,
   type UpstreamExchange,
   UpstreamFailure,
@@ -29,15 +30,6 @@ import {
 import { HttpChannel, type HttpChannelOptions } from './http-channel.ts';
 import { HttpExchange } from './http-exchange.ts';
 import { HttpRequest } from './http-request.ts';
-
-export interface HttpSessionOptions extends HttpChannelOptions {
-  /** The client that the session is held for, if servers may ask it something. */
-  peer?: SessionPeer | undefined;
-  /** The server lost the session, which was reopened: subscriptions and log level are lost. */
-  onReopened?: (() => void) | undefined;
-  /** The server no longer accepts `initialize`. */
-  onEraRefused?: (() => void) | undefined;
-}
 
 interface OpenState {
   info: UpstreamInfo;
@@ -56,10 +48,16 @@ const MAX_RELISTEN_MS = 30_000;
 const STREAM_WAIT_MS = 500;
 
 export class HttpUpstreamSession implements UpstreamSession {
-  readonly #options: HttpSessionOptions;
+  readonly #options: HttpChannelOptions & SessionOptions;
   readonly #channel: HttpChannel;
   #state: OpenState | null = null;
-  #opening: Promise<OpenState> | null = null;
+  readonly #open = shareRun(() =>
+    this.#initialize().catch((error: unknown) => {
+      const failure = eraRefusalOf(error);
+      if (failure instanceof EraRefusal) this.#options.onEraRefused?.();
+      throw failure;
+    }),
+  );
   #nextId = 1;
   #pending = 0;
   #isClosed = false;
@@ -69,9 +67,9 @@ export class HttpUpstreamSession implements UpstreamSession {
   #leaveStream: (() => void) | null = null;
   #streamAnswered: Promise<void> = Promise.resolve();
   #relistenMs = 1000;
-  #relistenTimer: NodeJS.Timeout | null = null;
+  #relistenTimer: NodeJS.Timeout | undefined;
 
-  constructor(options: HttpSessionOptions) {
+  constructor(options: HttpChannelOptions & SessionOptions) {
     this.#options = options;
     this.#channel = new HttpChannel(options);
   }
@@ -133,34 +131,12 @@ export class HttpUpstreamSession implements UpstreamSession {
     await this.#channel.sendQuietly('DELETE', state.headers, null, CLOSE_TIMEOUT_MS);
   }
 
-  #open(): Promise<OpenState> {
-    this.#opening ??= this.#initialize()
-      .catch((error) => {
-        const failure = eraRefusalOf(error);
-        if (failure instanceof EraRefusal) this.#options.onEraRefused?.();
-        throw failure;
-      })
-      .finally(() => {
-        this.#opening = null;
-      });
-    return this.#opening;
-  }
-
   async #initialize(): Promise<OpenState> {
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
     const base = await this.#channel.prepare();
     let sessionId: string | null = null;
-    const request = {
-      method: 'initialize',
-      members: initializeMembers(this.#options.client, this.#options.peer),
-      wantsProgress: false,
-    };
-    const provisional: OpenState = {
-      info: NO_INFO,
-      sessionId: null,
-      headers: base,
-      hadStream: false,
-    };
+    const request = initializeRequest(this.#options);
+    const provisional = { info: NO_INFO, sessionId: null, headers: base, hadStream: false };
     const answer = await this.#send(provisional, request, unheardExchange(), (headers) => {
       const value = headers['mcp-session-id'];
       if (typeof value === 'string' && /^[\x21-\x7e]{1,1024}$/.test(value)) sessionId = value;
@@ -218,12 +194,7 @@ export class HttpUpstreamSession implements UpstreamSession {
       },
       done: (ended) => this.#channel.untrack(ended),
     });
-    if (!pending.isOver) {
-      this.#channel.track(pending);
-      const text = requestText(id, request);
-      this.#channel.dispatch('calls', 'POST', state.headers, text, pending.exchange);
-    }
-    return pending.answer;
+    return this.#channel.send('calls', state.headers, requestText(id, request), pending);
   }
 
   /** Sends what has no answer: notifications and answers. Never rejects. */
@@ -282,7 +253,7 @@ export class HttpUpstreamSession implements UpstreamSession {
   }
 
   #listenLater(): void {
-    if (this.#relistenTimer !== null) clearTimeout(this.#relistenTimer);
+    clearTimeout(this.#relistenTimer);
     this.#relistenTimer = setTimeout(() => this.#startListening(), this.#relistenMs);
     this.#relistenTimer.unref();
     this.#relistenMs = Math.min(this.#relistenMs * 2, MAX_RELISTEN_MS);
@@ -306,8 +277,7 @@ export class HttpUpstreamSession implements UpstreamSession {
   }
 
   #stopListening(): void {
-    if (this.#relistenTimer !== null) clearTimeout(this.#relistenTimer);
-    this.#relistenTimer = null;
+    clearTimeout(this.#relistenTimer);
     this.#stream?.abort();
     this.#stream = null;
     this.#leaveStream?.();

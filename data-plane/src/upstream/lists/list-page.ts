@@ -1,9 +1,4 @@
-import {
-  Cancellation,
-  type UpstreamExchange,
-  UpstreamFailure,
-  type UpstreamSession,
-} from '../upstream.ts';
+import { type UpstreamExchange, UpstreamFailure, type UpstreamSession } from '../upstream.ts';
 
 /** The list methods of MCP, each with the member of the answer that holds its items. */
 export const LIST_MEMBERS = {
@@ -26,7 +21,7 @@ export async function listPage(
   session: Pick<UpstreamSession, 'request'>,
   method: ListMethod,
   cursor: string | undefined,
-  exchange: UpstreamExchange = QUIET,
+  exchange: UpstreamExchange,
 ) {
   const members = cursor === undefined ? '' : `"cursor":${JSON.stringify(cursor)}`;
   const answer = await session.request({ method, members, wantsProgress: false }, exchange);
@@ -45,11 +40,3 @@ export async function listPage(
     nextCursor: typeof nextCursor === 'string' && nextCursor !== '' ? nextCursor : undefined,
   };
 }
-
-const QUIET: UpstreamExchange = {
-  onNotification: () => undefined,
-  // Never cancelled; a getter, since a shared exchange must not keep a caller's listener.
-  get cancellation() {
-    return new Cancellation();
-  },
-};

@@ -1,8 +1,8 @@
 /** The members of every request to a modern server, and what such a server says about itself. */
 import { z } from 'zod';
-import { EraRefusal, LEGACY_REVISIONS, MODERN_REVISION, refusalFrom } from '../era.ts';
-import type { ClientInfo } from '../initialize.ts';
-import type { SessionPeer, UpstreamAnswer, UpstreamInfo } from '../upstream.ts';
+import { EraRefusal, MODERN_REVISION, otherVersions, refusalFrom } from '../era.ts';
+import type { SessionOptions } from '../initialize.ts';
+import type { UpstreamAnswer, UpstreamInfo } from '../upstream.ts';
 
 const PREFIX = 'io.modelcontextprotocol/';
 export const SUBSCRIPTION_ID = `${PREFIX}subscriptionId`;
@@ -28,7 +28,7 @@ export interface ModernRequest {
 }
 
 /** The members of `_meta` in all requests of a session: the gateway, and who is behind it. */
-export function metaMembers(client: ClientInfo, peer: SessionPeer | undefined): string {
+export function metaMembers({ client, peer }: SessionOptions): string {
   return (
     `"${PREFIX}protocolVersion":"${MODERN_REVISION}",` +
     `"${PREFIX}clientInfo":${JSON.stringify(client)},` +
@@ -70,9 +70,7 @@ export function parseDiscoverAnswer(answer: UpstreamAnswer): UpstreamInfo {
   if (!parsed.success) throw new EraRefusal(`discover: ${z.prettifyError(parsed.error)}`, 1);
   const { supportedVersions, capabilities, instructions, _meta } = parsed.data;
   if (!supportedVersions.includes(MODERN_REVISION)) {
-    const theirs = supportedVersions.slice(0, 8).join(', ').slice(0, 200);
-    const own = [MODERN_REVISION, ...LEGACY_REVISIONS].join(', ');
-    throw new EraRefusal(`the server speaks MCP ${theirs}, the gateway ${own}`, 3);
+    throw otherVersions(supportedVersions);
   }
   return {
     era: 'modern',

@@ -52,6 +52,9 @@ export class HttpModernTransport implements ModernTransport {
     timeoutMs: number | null,
   ): Promise<UpstreamAnswer> {
     const id = this.#nextId++;
+    const traffic = timeoutMs === null ? 'streams' : 'calls';
+    const headers = [...(this.#headers ?? []), ...this.#headersOf(request)];
+    const text = modernRequestText(id, request);
     const { messageBytes, messageNodes } = this.#channel.limits;
     const pending = new HttpRequest(
       id,
@@ -59,14 +62,7 @@ export class HttpModernTransport implements ModernTransport {
       { timeoutMs, messageBytes, messageNodes, isStateless: true },
       { refused: () => undefined, done: (ended) => this.#channel.untrack(ended) },
     );
-    if (!pending.isOver) {
-      this.#channel.track(pending);
-      const traffic = timeoutMs === null ? 'streams' : 'calls';
-      const headers = [...(this.#headers ?? []), ...this.#headersOf(request)];
-      const text = modernRequestText(id, request);
-      this.#channel.dispatch(traffic, 'POST', headers, text, pending.exchange);
-    }
-    const answer = await pending.answer;
+    const answer = await this.#channel.send(traffic, headers, text, pending);
     if (answer !== 'session-gone') return answer;
     throw new UpstreamFailure('refused', 'the server knows no session');
   }

@@ -128,8 +128,7 @@ function readAnswer(text: string | null): UpstreamAnswer {
   const [message] = parseUpstreamMessages(text, Number.POSITIVE_INFINITY);
   if (message?.kind !== 'response')
     throw new UpstreamFailure('malformed', 'no response of a client');
-  const { ok, raw, value } = message;
-  return { kind: ok ? 'result' : 'error', raw, value };
+  return message.answer;
 }
 
 function notGiven(method: string, { value }: UpstreamAnswer): UpstreamAnswer {

@@ -14,11 +14,10 @@ import {
   ProcessExit,
   supportedVersions,
 } from '../era.ts';
-import type { ClientInfo } from '../initialize.ts';
+import type { SessionOptions } from '../initialize.ts';
 import {
   EMPTY_RESULT,
   requireStillWanted,
-  type SessionPeer,
   type UpstreamAnswer,
   type UpstreamExchange,
   UpstreamFailure,
@@ -37,15 +36,10 @@ import { Subscriptions } from './subscriptions.ts';
 import type { ToolHeaders } from './tool-headers.ts';
 import type { ModernTransport } from './transport.ts';
 
-export interface ModernSessionOptions {
+export interface ModernSessionOptions extends Omit<SessionOptions, 'onReopened'> {
   limits: UpstreamLimits;
-  client: ClientInfo;
-  /** The client that the session is held for, if servers may ask it something. */
-  peer?: SessionPeer | undefined;
   /** The parameters mirrored in headers, of the server's tools. */
   toolHeaders?: ToolHeaders | undefined;
-  /** The server does not accept modern requests, or no longer does. */
-  onEraRefused?: (() => void) | undefined;
   /** The server gave no usable answer to the first request. */
   onOpenFailed?: (() => void) | undefined;
 }
@@ -71,7 +65,7 @@ export class ModernUpstreamSession implements UpstreamSession {
   constructor(transport: ModernTransport, options: ModernSessionOptions) {
     this.#transport = transport;
     this.#options = options;
-    this.#meta = metaMembers(options.client, options.peer);
+    this.#meta = metaMembers(options);
     this.#subscriptions = new Subscriptions({
       timeoutMs: options.limits.timeoutMs,
       onNotification: (notification) => this.#listener?.(notification),

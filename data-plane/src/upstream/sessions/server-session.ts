@@ -2,22 +2,21 @@
 import type { Logger } from 'pino';
 import { HttpChannel, type HttpChannelOptions } from '../http/http-channel.ts';
 import { HttpUpstreamSession } from '../http/http-session.ts';
-import type { ClientInfo } from '../initialize.ts';
+import type { SessionOptions } from '../initialize.ts';
 import { HttpModernTransport } from '../modern/http-transport.ts';
 import { ModernUpstreamSession } from '../modern/modern-session.ts';
 import { StdioModernTransport } from '../modern/stdio-transport.ts';
 import { ToolHeaders } from '../modern/tool-headers.ts';
 import { StdioChannel, type StdioChannelOptions } from '../stdio/stdio-channel.ts';
 import { StdioUpstreamSession } from '../stdio/stdio-session.ts';
-import type { SessionPeer, UpstreamLimits, UpstreamSession } from '../upstream.ts';
+import type { UpstreamLimits, UpstreamSession } from '../upstream.ts';
 import { EraSession, type EraSessionOptions } from './era-session.ts';
 
-interface CommonOptions extends Omit<EraSessionOptions, 'create' | 'patienceMs'> {
+interface CommonOptions
+  extends Omit<EraSessionOptions, 'create' | 'patienceMs'>,
+    Pick<SessionOptions, 'client' | 'peer'> {
   serverId: string;
   limits: UpstreamLimits;
-  client: ClientInfo;
-  /** The client that the session is held for, if servers may ask it something. */
-  peer?: SessionPeer | undefined;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 

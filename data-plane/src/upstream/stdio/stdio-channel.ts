@@ -266,8 +266,7 @@ export class StdioChannel {
       } else if (message.kind === 'notification') {
         this.#notified(message);
       } else if (typeof message.id === 'number') {
-        const { ok, raw, value } = message;
-        this.#take(message.id)?.resolve({ kind: ok ? 'result' : 'error', raw, value });
+        this.#take(message.id)?.resolve(message.answer);
       }
     }
   }

@@ -8,15 +8,14 @@ import { shareRun } from '../../storage/share-run.ts';
 import { EraRefusal, requireLegacyKnows } from '../era.ts';
 import {
   answerServer,
-  type ClientInfo,
-  initializeMembers,
+  initializeRequest,
   notificationText,
   parseInitializeAnswer,
   requestText,
+  type SessionOptions,
 } from '../initialize.ts';
 import {
   requireStillWanted,
-  type SessionPeer,
   type UpstreamAnswer,
   type UpstreamExchange,
   type UpstreamInfo,
@@ -27,25 +26,15 @@ import {
 } from '../upstream.ts';
 import type { StdioChannel } from './stdio-channel.ts';
 
-export interface StdioSessionOptions {
-  client: ClientInfo;
-  /** The client that the session is held for, if servers may ask it something. */
-  peer?: SessionPeer | undefined;
-  /** A new process replaced one that ended: its state is lost. */
-  onReopened?: (() => void) | undefined;
-  /** The restarted process does not accept `initialize`. */
-  onEraRefused?: (() => void) | undefined;
-}
-
 export class StdioUpstreamSession implements UpstreamSession {
-  readonly #options: StdioSessionOptions;
+  readonly #options: SessionOptions;
   readonly #channel: StdioChannel;
   #info: UpstreamInfo | null = null;
   readonly #open = shareRun(() => this.#start());
   #wasOpen = false;
   #listener: ((notification: UpstreamNotification) => void) | null = null;
 
-  constructor(channel: StdioChannel, options: StdioSessionOptions) {
+  constructor(channel: StdioChannel, options: SessionOptions) {
     this.#channel = channel;
     this.#options = options;
   }
@@ -83,7 +72,7 @@ export class StdioUpstreamSession implements UpstreamSession {
   }
 
   async #start(): Promise<UpstreamInfo> {
-    const { client, peer } = this.#options;
+    const { peer } = this.#options;
     this.#channel.receiver = {
       asked: (request, send, reply) => answerServer(request, peer, send, reply),
       notified: (notification) => this.#notified(notification),
@@ -93,11 +82,7 @@ export class StdioUpstreamSession implements UpstreamSession {
       },
     };
     await this.#channel.start();
-    const initialize = {
-      method: 'initialize',
-      members: initializeMembers(client, peer),
-      wantsProgress: false,
-    };
+    const initialize = initializeRequest(this.#options);
     try {
       const info = parseInitializeAnswer(await this.#send(initialize, unheardExchange()));
       this.#channel.write(notificationText('notifications/initialized'));
