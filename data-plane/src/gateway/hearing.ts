@@ -1,29 +1,44 @@
 import type { RulesProvider } from '../contracts.ts';
 import type { Caller } from '../enforcement/calls.ts';
+import type { Enforcer } from '../enforcement/enforcer.ts';
 import { isServerVisible } from '../enforcement/grants.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
+import type { UpstreamPool } from '../upstream/sessions/pool.ts';
+import type { UpstreamNotification } from '../upstream/upstream.ts';
+import { unifiedNotification } from './unified.ts';
+
+export interface HearingDeps {
+  enforcer: Pick<Enforcer, 'listen'>;
+  door: Pick<Door, 'grantsOf'>;
+  rules: RulesProvider;
+  pool: Pick<UpstreamPool, 'listen'>;
+}
 
 /**
  * Listens to the servers of a path for as long as the agent's roles cover anything there.
  *
- * @param listen starts listening, and returns the unsubscribe
+ * @param take gets a message as clients of the path see it, its server, and what that server said
  */
 export function createHearing(
   caller: Caller,
-  { door, rules }: { door: Pick<Door, 'grantsOf'>; rules: RulesProvider },
-  listen: () => () => void,
+  { enforcer, door, rules, pool }: HearingDeps,
+  take: (shown: UpstreamNotification, from: string, said: UpstreamNotification) => void,
 ) {
+  const { tenantId, agent, serverId, peer, hops } = caller;
+  const hear = enforcer.listen(caller, (from, said) =>
+    take(serverId === null ? unifiedNotification(from, said) : said, from, said),
+  );
   let stopListening: (() => void) | null = null;
   let isOver = false;
   return {
     /** Checks the agent's roles again. */
     review(): void {
-      const { tenantId, serverId } = caller;
       const isVisible =
         serverId === null ||
         isServerVisible(door.grantsOf(caller), serverId, rules.findActiveRules(tenantId));
-      if (!isOver && isVisible) stopListening ??= listen();
-      else {
+      if (!isOver && isVisible) {
+        stopListening ??= pool.listen(tenantId, agent.id, serverId, hear, peer?.id, hops);
+      } else {
         stopListening?.();
         stopListening = null;
       }

@@ -4,16 +4,11 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import type { RulesProvider } from '../../contracts.ts';
 import type { Caller } from '../../enforcement/calls.ts';
-import type { Enforcer } from '../../enforcement/enforcer.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
-import type { UpstreamPool } from '../../upstream/sessions/pool.ts';
-import type { UpstreamNotification } from '../../upstream/upstream.ts';
 import { KEEP_ALIVE, streamHeaders } from '../event-stream.ts';
-import { createHearing } from '../hearing.ts';
+import { createHearing, type HearingDeps } from '../hearing.ts';
 import { GatewayError, notificationText } from '../json-rpc.ts';
-import { unifiedNotification } from '../unified.ts';
 import { TOO_MUCH_UNREAD, type UnreadAnswers } from '../unread-answers.ts';
 import { inSession } from './requests.ts';
 import { isWanted } from './session-reads.ts';
@@ -21,15 +16,14 @@ import type { LegacySession } from './sessions.ts';
 
 export type SessionStreams = ReturnType<typeof createSessionStreams>;
 
-export function createSessionStreams(deps: {
-  enforcer: Pick<Enforcer, 'listen'>;
+interface SessionStreamsDeps extends HearingDeps {
   door: Pick<Door, 'isStillEligible' | 'grantsOf'>;
-  rules: RulesProvider;
-  pool: Pick<UpstreamPool, 'listen'>;
   unread: Pick<UnreadAnswers, 'outletOf'>;
   messageBytes: number;
   keepAliveMs: number;
-}) {
+}
+
+export function createSessionStreams(deps: SessionStreamsDeps) {
   /**
    * Makes the answer to a GET the connection of the session's stream, or of the answer that the
    * client resumes. Throws GatewayError where it cannot have one.
@@ -90,23 +84,15 @@ export function createSessionStreams(deps: {
 
   /** Listens to the servers of a session until its stream is gone for good. */
   function listen(caller: Caller, session: LegacySession) {
-    const { tenantId, agent, serverId, key } = caller;
-    const passOn = (from: string, notification: UpstreamNotification) => {
-      const { method, params } =
-        serverId === null ? unifiedNotification(from, notification) : notification;
-      if (!isWanted(session, from, notification)) return;
+    const hearing = createHearing(caller, deps, ({ method, params }, from, said) => {
+      if (!isWanted(session, from, said)) return;
       // Kept without a connection: an agent that may not act any more is refused when it comes
       // back.
       if (stream.events.isAttached && !deps.door.isStillEligible(stream.caller))
         stream.events.drop();
       else stream.events.write(notificationText(method, params));
-    };
-    const hear = deps.enforcer.listen(caller, passOn);
-    const peerId = session.peer?.id;
-    const hearing = createHearing(caller, deps, () =>
-      deps.pool.listen(tenantId, agent.id, serverId, hear, peerId, caller.hops),
-    );
-    const outlet = deps.unread.outletOf(key);
+    });
+    const outlet = deps.unread.outletOf(caller.key);
     const options = { maxBuffered: deps.messageBytes, isLasting: true, outlet };
     const events = session.log.open(options, () => {
       hearing.end();
