@@ -6,8 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { findForbidden } from '@governance/shared/data-plane-records';
 import type { CheckName } from '@governance/shared/evidence/checks/check';
-import type { RecordRead } from '@governance/shared/evidence/checks/evidence';
-import { readRecord } from '@governance/shared/evidence/checks/read-record';
+import { type RecordRead, readRecord } from '@governance/shared/evidence/checks/read-record';
 import {
   type ChainBreak,
   type ChainBreakKind,

@@ -225,23 +225,17 @@ function foldConsistency(
   return sn === 0 ? [fr, sr] : undefined;
 }
 
-/** A tree to which leaves are appended; it holds only the roots of its full subtrees. */
-export interface MerkleTree {
-  readonly size: number;
-  add(leaf: string): void;
-  root(): string;
-  /** The roots of the full subtrees, from left to right: `createMerkleTree` continues from them. */
-  frontier(): string[];
-}
+export type MerkleTree = ReturnType<typeof createMerkleTree>;
 
 /**
- * A tree that continues from another one's frontier, so that leaves from `size` on yield its root.
+ * A tree to which leaves are appended; it holds only the roots of its full subtrees. It continues
+ * from another one's frontier, so that leaves from `size` on yield its root.
  *
  * @param size leaves of the tree so far
  * @param frontier roots of `subtreesOf({ start: 0, end: size })`
  * @throws RangeError when these are not as many as that size has
  */
-export function createMerkleTree(size = 0, frontier: readonly string[] = []): MerkleTree {
+export function createMerkleTree(size = 0, frontier: readonly string[] = []) {
   const stack = subtreesOf({ start: 0, end: size }).map(({ level }, i) => ({
     level,
     hash: frontier[i] ?? '',
@@ -249,10 +243,10 @@ export function createMerkleTree(size = 0, frontier: readonly string[] = []): Me
   if (stack.length !== frontier.length) throw new RangeError('the frontier is of another size');
   let leaves = size;
   return {
-    get size() {
+    get size(): number {
       return leaves;
     },
-    add: (leaf) => {
+    add: (leaf: string): void => {
       let top = { level: 0, hash: leaf };
       for (let last = stack.at(-1); last?.level === top.level; last = stack.at(-1)) {
         stack.pop();
@@ -261,7 +255,8 @@ export function createMerkleTree(size = 0, frontier: readonly string[] = []): Me
       stack.push(top);
       leaves++;
     },
-    root: () => foldSubtrees(stack.map(({ hash }) => hash)),
-    frontier: () => stack.map(({ hash }) => hash),
+    root: (): string => foldSubtrees(stack.map(({ hash }) => hash)),
+    /** The roots of the full subtrees, from left to right: `createMerkleTree` continues from them. */
+    frontier: (): string[] => stack.map(({ hash }) => hash),
   };
 }

@@ -5,14 +5,10 @@
 import { z } from 'zod';
 import { parseStrictJson } from '../strict-json.ts';
 import { EVIDENCE_JSON_FORMAT, VOLUME_LIMITS } from './evidence-package.ts';
-import { gunzip, TooLargeError } from './gunzip.ts';
+import { type GunzipLimits, gunzip, TooLargeError } from './gunzip.ts';
 import { ArchiveError, type ArchiveMember, readUstar } from './ustar.ts';
 
-export interface SourceLimits {
-  packedBytes: number;
-  unpackedBytes: number;
-  ratio: number;
-}
+export type SourceLimits = GunzipLimits;
 
 const JsonPackage = z.strictObject({
   format: z.literal(EVIDENCE_JSON_FORMAT),

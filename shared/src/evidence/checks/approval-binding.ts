@@ -6,13 +6,10 @@
 import { z } from 'zod';
 import type { AdminActionRecord, DecisionRecord, LedgerRecord } from '../../ledger-record.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
-import type { Check, Tally } from './check.ts';
+import { type Check, isBefore, type Tally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 import type { KnownKey } from './keyset.ts';
 import { lineOf } from './location.ts';
-
-/** The two planes' clocks differ; the data plane's decides. */
-const SKEW_MS = 5 * 60_000;
 
 /** An approval, as the control plane records it. */
 const Approval = z.looseObject({
@@ -58,12 +55,8 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
       call.tool_name === tool_name &&
       call.stream === deployment_id;
     if (!isSame) return 'another call was approved';
-    if (Date.parse(call.timestamp) > Date.parse(grant_expires_at) + SKEW_MS) {
-      return 'the approval was over';
-    }
-    if (Date.parse(call.timestamp) < Date.parse(approval.at) - SKEW_MS) {
-      return 'the approval came after the call';
-    }
+    if (isBefore(grant_expires_at, call.timestamp)) return 'the approval was over';
+    if (isBefore(call.timestamp, approval.at)) return 'the approval came after the call';
     const opening = openings.get(approval.escalation_id);
     const isOfHold =
       !opening ||

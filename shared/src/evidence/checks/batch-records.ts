@@ -5,26 +5,14 @@
 import { createMerkleTree } from '../merkle-proofs.ts';
 
 /** What was signed about the records. */
-export interface SignedRecords {
+interface SignedRecords {
   firstSeq: number;
   lastSeq: number;
   prevHead: string;
   eventRoot: string;
 }
 
-export interface BatchRecords {
-  /**
-   * Takes the next record.
-   *
-   * @param prevHash undefined where it cannot be read
-   * @returns what is wrong with the batch's beginning; only ever for its first record
-   */
-  add(hash: string, prevHash: string | undefined): string | undefined;
-  /** Whether there are as many records as were signed. */
-  isWhole(): boolean;
-  /** What is wrong with the batch as a whole; asked once it is complete. */
-  findRootFault(): string | undefined;
-}
+export type BatchRecords = ReturnType<typeof createBatchRecords>;
 
 /** The number of records that a batch claims to have. */
 export const recordsOf = ({
@@ -32,17 +20,23 @@ export const recordsOf = ({
   lastSeq,
 }: Pick<SignedRecords, 'firstSeq' | 'lastSeq'>): number => lastSeq - firstSeq + 1;
 
-export function createBatchRecords(batch: SignedRecords): BatchRecords {
+export function createBatchRecords(batch: SignedRecords) {
   const tree = createMerkleTree();
   return {
-    add: (hash, prevHash) => {
+    /**
+     * Takes the next record.
+     *
+     * @param prevHash undefined where it cannot be read
+     * @returns what is wrong with the batch's beginning; only ever for its first record
+     */
+    add: (hash: string, prevHash: string | undefined): string | undefined => {
       const isFirst = tree.size === 0;
       tree.add(hash);
       const isBehindIt = !isFirst || prevHash === undefined || prevHash === batch.prevHead;
       return isBehindIt ? undefined : 'the batch begins behind another record';
     },
-    isWhole: () => tree.size >= recordsOf(batch),
-    findRootFault: () =>
+    /** What is wrong with the batch as a whole; asked once it is complete. */
+    findRootFault: (): string | undefined =>
       tree.root() === batch.eventRoot ? undefined : 'the records are not those that were signed',
   };
 }

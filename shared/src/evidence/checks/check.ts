@@ -9,7 +9,8 @@ import type {
   PayloadLine,
   WitnessLine,
 } from '../evidence-package.ts';
-import type { BatchView, CauseView, EventView, MemberSeen } from './evidence.ts';
+import type { ArchiveMember } from '../ustar.ts';
+import type { BatchView, CauseView, EventView } from './evidence.ts';
 import type { KeyUse } from './keyset.ts';
 import type { Location } from './location.ts';
 
@@ -69,7 +70,7 @@ export interface ReadProblem {
 /** What checks receive. All of it may come from an attacker. */
 export interface CheckHooks {
   /** A member's header. */
-  member(member: MemberSeen): void;
+  member(member: Pick<ArchiveMember, 'name' | 'size'>): void;
   /** A member was read to the end. */
   file(file: { name: string; size: number; sha256: string }): void;
   /** A JSON document or line was read strictly. */
@@ -100,6 +101,12 @@ export interface Check extends Partial<CheckHooks> {
   /** After the last member. */
   end?(): void;
 }
+
+/** The clocks of the planes, and of a service's replicas, differ a little. */
+const SKEW_MS = 5 * 60_000;
+
+/** Whether a time is before another, by more than clocks differ. */
+export const isBefore = (a: string, b: string): boolean => Date.parse(a) < Date.parse(b) - SKEW_MS;
 
 export type Tally<Name extends string = CheckName> = ReturnType<typeof createTally<Name>>;
 

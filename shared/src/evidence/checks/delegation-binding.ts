@@ -6,12 +6,10 @@ import { z } from 'zod';
 import type { LedgerRecord } from '../../ledger-record.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import { adminSigner } from './approval-binding.ts';
-import type { Check, Tally } from './check.ts';
+import { type Check, isBefore, type Tally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 import type { KnownKey } from './keyset.ts';
 import { lineOf } from './location.ts';
-
-const SKEW_MS = 5 * 60_000;
 
 /** A delegation, as the control plane records it. */
 const Issued = z.looseObject({
@@ -56,12 +54,8 @@ export function checkDelegations(tally: Tally, evidence: Evidence): Check {
       }
       if (link.workflow_session_id !== sessionId) return 'a delegation is of another session';
       // A denial may be due to its expiry.
-      if (isAllowed && Date.parse(at) > Date.parse(link.expires_at) + SKEW_MS) {
-        return 'a delegation was over';
-      }
-      if (isAllowed && Date.parse(at) < Date.parse(link.at) - SKEW_MS) {
-        return 'a delegation was issued after the call';
-      }
+      if (isAllowed && isBefore(link.expires_at, at)) return 'a delegation was over';
+      if (isAllowed && isBefore(at, link.at)) return 'a delegation was issued after the call';
       before = { id, link };
     }
     return before?.link.delegatee_agent_id === agentId

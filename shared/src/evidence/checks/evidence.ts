@@ -1,11 +1,11 @@
 /** What the checks of a package share: what was read from it, and what the reader was given. */
-import type { LedgerRecord } from '../../ledger-record.ts';
 import type { SignedCheckpoint } from '../checkpoint.ts';
 import type { DsseEnvelope } from '../dsse.ts';
 import type { EvidenceKeys, KeyEntry } from '../evidence-keys.ts';
 import type { EvidenceManifest, EvidenceProofs } from '../evidence-package.ts';
 import type { TrustAnchor } from '../trust-anchor.ts';
 import type { Keyset, KeyUse, KnownKey } from './keyset.ts';
+import type { RecordRead } from './read-record.ts';
 import type { FollowingRecord } from './unread-links.ts';
 
 /** Keys of an issuer that this verifier's operator trusts, without a place in a log. */
@@ -22,11 +22,6 @@ export interface EvidenceTrust {
 }
 
 export type Independence = 'independent' | 'issuer-anchored' | 'self-asserted';
-
-export interface MemberSeen {
-  name: string;
-  size: number;
-}
 
 /** A package as far as it was read; complete once `documents` was called. */
 export interface Evidence {
@@ -87,30 +82,6 @@ export interface BatchView {
   isInRange: boolean;
 }
 
-/** The members that place a record, whatever else it says. */
-export interface RecordPlace {
-  tenant_id: string;
-  stream: string;
-  epoch: number;
-  seq: number;
-  prev_hash: string;
-  timestamp: string;
-  previous?: { epoch: number; last_seq: number; head: string } | null | undefined;
-}
-
-export interface RecordRead {
-  hash: string;
-  /** Null when the bytes are not a JSON object that says where it belongs. */
-  place: RecordPlace | null;
-  /** Null when they are not a record of a known version. */
-  record: LedgerRecord | null;
-  /** The control plane kept it without being able to read it. */
-  isUnread: boolean;
-  /** It is unread, and too large for a package: its bytes are not shown. */
-  isTooLarge?: true;
-  faults: { strict?: string; canonical?: string; schema?: string };
-}
-
 /** What is wrong with a record's place in its stream. */
 export interface ChainFaults {
   sequence?: string;
@@ -119,11 +90,15 @@ export interface ChainFaults {
   start?: string;
 }
 
-export interface EventView extends RecordRead {
+export interface CauseView extends RecordRead {
   /** From 1. */
   line: number;
-  /** In contiguous packages: its batch, and its place in that. */
   batch: BatchView | undefined;
+}
+
+/** Only in contiguous packages does an event name its batch. */
+export interface EventView extends CauseView {
+  /** Its place in the batch. */
   index: number;
   chain: ChainFaults;
   /** Its place occurred before: batches may overlap. */
@@ -132,11 +107,6 @@ export interface EventView extends RecordRead {
    * In contiguous packages: the hash of the record before it, as far as that is signed or shown.
    */
   follows: string | undefined;
-}
-
-export interface CauseView extends RecordRead {
-  line: number;
-  batch: BatchView | undefined;
 }
 
 export { recordsOf } from './batch-records.ts';

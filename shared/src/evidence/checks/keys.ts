@@ -1,6 +1,6 @@
 /** Each key that signed: whether it is trusted, and was valid at the time. */
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
-import type { Check, Tally } from './check.ts';
+import { type Check, isBefore, type Tally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 import type { KeyUse, KnownKey } from './keyset.ts';
 import { type Location, lineOf } from './location.ts';
@@ -23,21 +23,15 @@ export function checkAnchored(tally: Tally, evidence: Evidence): Check {
   };
 }
 
-/** The clocks of a service's replicas differ a little. */
-const SKEW_MS = 5 * 60_000;
-
-const isBefore = (a: string, b: string, skew: number): boolean =>
-  Date.parse(a) < Date.parse(b) - skew;
-
 /** Why a key was not valid for a signature. */
 function findInvalid({ key, notBefore, signedAt, vouchesFor }: KeyUse): string | undefined {
   if (key.revokedAt !== null && (vouchesFor === null || vouchesFor >= key.revokedAt)) {
     return 'the key was revoked';
   }
-  if (notBefore !== null && key.validFrom !== null && isBefore(notBefore, key.validFrom, SKEW_MS)) {
+  if (notBefore !== null && key.validFrom !== null && isBefore(notBefore, key.validFrom)) {
     return 'the key was not valid yet';
   }
-  if (signedAt !== null && key.validTo !== null && isBefore(key.validTo, signedAt, SKEW_MS)) {
+  if (signedAt !== null && key.validTo !== null && isBefore(key.validTo, signedAt)) {
     return 'the key was no longer valid';
   }
   return undefined;

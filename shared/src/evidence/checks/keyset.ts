@@ -14,17 +14,20 @@ import {
   type KeyPurpose,
   type SignedWriterKey,
 } from '../evidence-keys.ts';
-import { followRotations, keyPlace, type Successor, shortenLife } from '../key-rotations.ts';
+import {
+  followRotations,
+  keyPlace,
+  type LivingKey,
+  type Successor,
+  shortenLife,
+} from '../key-rotations.ts';
 import type { Location } from './location.ts';
 
-export interface KnownKey {
+export interface KnownKey extends LivingKey {
   kid: string;
   /** `writer`: of a data plane's stream. */
   purpose: KeyPurpose | 'writer';
-  jwk: KeyEntry['jwk'];
   validFrom: string | null;
-  validTo: string | null;
-  revokedAt: string | null;
   isAnchored: boolean;
 }
 
@@ -48,19 +51,15 @@ export interface WriterEntry {
   location: Location;
 }
 
-export interface Keyset {
-  find(purpose: KeyPurpose, kid: string): KnownKey | undefined;
-  all(purpose: KeyPurpose): KnownKey[];
-  writers(stream: string): WriterEntry[];
-  /** Its Ed25519 key; undefined when it is not one. */
-  publicKey(key: KnownKey): KeyObject | undefined;
-}
+export type Keyset = ReturnType<typeof createKeyset>;
+
+type FindKey = (purpose: KeyPurpose, kid: string) => KnownKey | undefined;
 
 /**
  * @param trusted the keys of the anchor or of a configured issuer; null: none are
  * @param own what the package says
  */
-export function createKeyset(trusted: readonly KeyEntry[] | null, own: EvidenceKeys): Keyset {
+export function createKeyset(trusted: readonly KeyEntry[] | null, own: EvidenceKeys) {
   const keys = new Map<string, KnownKey>();
   for (const entry of trusted ?? []) keys.set(keyPlace(entry), knownKey(entry, true));
   if (trusted) followRotations(keys, own.rotations, successorKey);
@@ -71,14 +70,15 @@ export function createKeyset(trusted: readonly KeyEntry[] | null, own: EvidenceK
   }
   // Where nothing is trusted, rotations prove nothing, but their keys become known.
   if (!trusted) followRotations(keys, own.rotations, successorKey);
-  const find = (purpose: KeyPurpose, kid: string) => keys.get(`${purpose}/${kid}`);
+  const find: FindKey = (purpose, kid) => keys.get(keyPlace({ purpose, kid }));
   const writers = readWriters(own.writers, find);
   const parsed = new Map<KnownKey, KeyObject | undefined>();
   return {
     find,
-    all: (purpose) => [...keys.values()].filter((key) => key.purpose === purpose),
-    writers: (stream) => writers.get(stream) ?? [],
-    publicKey: (key) => {
+    all: (purpose: KeyPurpose) => [...keys.values()].filter((key) => key.purpose === purpose),
+    writers: (stream: string) => writers.get(stream) ?? [],
+    /** Its Ed25519 key; undefined when it is not one. */
+    publicKey: (key: KnownKey): KeyObject | undefined => {
       if (!parsed.has(key)) parsed.set(key, tryReadKey(key.jwk));
       return parsed.get(key);
     },
@@ -104,16 +104,14 @@ function successorKey({ kid, purpose, jwk, validFrom }: Successor, old: KnownKey
 }
 
 function isSameKey(a: KeyEntry['jwk'], b: KeyEntry['jwk']): boolean {
-  const { kty, crv, x, y, n, e } = a;
-  return (
-    canonicalize({ kty, crv, x, y, n, e }) ===
-    canonicalize({ kty: b.kty, crv: b.crv, x: b.x, y: b.y, n: b.n, e: b.e })
-  );
+  const textOf = ({ kty, crv, x, y, n, e }: KeyEntry['jwk']) =>
+    canonicalize({ kty, crv, x, y, n, e });
+  return textOf(a) === textOf(b);
 }
 
 function readWriters(
   statements: readonly SignedWriterKey[],
-  find: Keyset['find'],
+  find: FindKey,
 ): Map<string, WriterEntry[]> {
   const writers = new Map<string, WriterEntry[]>();
   for (const [i, signed] of statements.entries()) {

@@ -5,8 +5,4 @@ export interface Location {
   path?: string;
 }
 
-export const lineOf = (member: string, line: number, path?: string): Location => ({
-  member,
-  line,
-  ...(path !== undefined && { path }),
-});
+export const lineOf = (member: string, line: number): Location => ({ member, line });

@@ -124,24 +124,17 @@ export class PackageReader {
 
   async #readMember(name: string, content: AsyncIterable<Buffer>, size: number): Promise<void> {
     const { manifest, keys, proofs } = EVIDENCE_MEMBERS;
-    if (name === manifest) {
-      this.#readManifest(await this.#whole(content, size));
+    const isCheckpoint = name.startsWith('checkpoints/');
+    if (!isCheckpoint && name !== manifest && name !== keys && name !== proofs) {
+      this.#complete();
+      await this.#readLinesOf(name, content);
       return;
     }
-    if (name === keys) {
-      this.#keys = this.#parse(EvidenceKeys, await this.#whole(content, size));
-      return;
-    }
-    if (name === proofs) {
-      this.#proofs = this.#parse(EvidenceProofs, await this.#whole(content, size));
-      return;
-    }
-    if (name.startsWith('checkpoints/')) {
-      this.#readCheckpoint(name, await this.#whole(content, size));
-      return;
-    }
-    this.#complete();
-    await this.#readLinesOf(name, content);
+    const bytes = await this.#whole(content, size);
+    if (isCheckpoint) this.#readCheckpoint(name, bytes);
+    else if (name === manifest) this.#readManifest(bytes);
+    else if (name === keys) this.#keys = this.#parse(EvidenceKeys, bytes);
+    else this.#proofs = this.#parse(EvidenceProofs, bytes);
   }
 
   #readManifest(bytes: Buffer | undefined): void {

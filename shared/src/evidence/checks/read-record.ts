@@ -3,14 +3,19 @@ import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { isCanonicalText } from '../../canonical-json.ts';
 import { recordHash } from '../../hash-chain.ts';
-import { checkRecord, MAX_RECORD_BYTES, parseRecord, RECORD_JSON } from '../../ledger-record.ts';
+import {
+  checkRecord,
+  type LedgerRecord,
+  MAX_RECORD_BYTES,
+  parseRecord,
+  RECORD_JSON,
+} from '../../ledger-record.ts';
 import { type JsonWriting, parseStrictJson } from '../../strict-json.ts';
 import { Epoch, Id, Sha256Hex, Timestamp } from '../../text.ts';
 import { UnreadRecord } from '../evidence-package.ts';
 import { hashOfLargeRecord, LargeRecord } from '../large-record.ts';
-import type { RecordPlace, RecordRead } from './evidence.ts';
 
-/** What places a record, whatever else it contains. */
+/** The members that place a record, whatever else it says. */
 const Place = z.looseObject({
   tenant_id: Id,
   stream: Id,
@@ -22,18 +27,38 @@ const Place = z.looseObject({
     .object({ epoch: Epoch, last_seq: z.int().positive(), head: Sha256Hex })
     .nullable()
     .optional(),
-}) satisfies z.ZodType<RecordPlace>;
+});
+
+export interface RecordRead {
+  hash: string;
+  /** Null when the bytes are not a JSON object that says where it belongs. */
+  place: z.infer<typeof Place> | null;
+  /** Null when they are not a record of a known version. */
+  record: LedgerRecord | null;
+  /** The control plane kept it without being able to read it. */
+  isUnread: boolean;
+  /** It is unread, and too large for a package: its bytes are not shown. */
+  isTooLarge?: true;
+  faults: { strict?: string; canonical?: string; schema?: string };
+}
 
 /** For a record in a package. */
 const RECORD_LIMITS = { bytes: MAX_RECORD_BYTES, nodes: RECORD_JSON.maxNodes };
 const UNREAD = Buffer.from('{"unread_record":');
 const LARGE = Buffer.from('{"large_record":');
+const NOTHING = { place: null, record: null };
+const NO_RECORD = 'the line is no record';
 
 /** @param bytes of the line, caller-controlled */
 export function readRecordLine(bytes: Uint8Array): RecordRead {
   const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (line.subarray(0, UNREAD.length).equals(UNREAD)) return readUnread(bytes);
-  if (line.subarray(0, LARGE.length).equals(LARGE)) return readLarge(bytes);
+  try {
+    if (line.subarray(0, UNREAD.length).equals(UNREAD)) return readUnread(bytes);
+    if (line.subarray(0, LARGE.length).equals(LARGE)) return readLarge(bytes);
+  } catch {
+    const faults = { strict: NO_RECORD, schema: NO_RECORD };
+    return { ...NOTHING, hash: recordHash(bytes), isUnread: false, faults };
+  }
   return readRecord(bytes);
 }
 
@@ -49,10 +74,10 @@ export function readRecord(
 ): RecordRead {
   const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const hash = recordHash(bytes);
-  const read = { hash, place: null, record: null, isUnread: false };
+  const read = { ...NOTHING, hash, isUnread: false };
   const bad = (fault: RecordRead['faults']): RecordRead => ({
     ...read,
-    faults: { schema: 'the line is no record', ...fault },
+    faults: { schema: NO_RECORD, ...fault },
   });
   if (bytes.byteLength > limits.bytes) return bad({ strict: 'the record is too large' });
   if (!isUtf8(bytes)) return bad({ strict: 'the record is not UTF-8' });
@@ -86,34 +111,22 @@ function isCanonical(text: string, value: unknown, writing: JsonWriting): boolea
 
 /** A record that no line can hold: its size alone says that nobody could read it. */
 function readLarge(line: Uint8Array): RecordRead {
-  const nothing = { place: null, record: null };
-  try {
-    const described = LargeRecord.parse(parseStrictJson(line, { maxDepth: 2, maxNodes: 16 }));
-    const hash = hashOfLargeRecord(described);
-    return { ...nothing, hash, isUnread: true, isTooLarge: true, faults: {} };
-  } catch {
-    const faults = { strict: 'the line is no record', schema: 'the line is no record' };
-    return { ...nothing, hash: recordHash(line), isUnread: false, faults };
-  }
+  const described = LargeRecord.parse(parseStrictJson(line, { maxDepth: 2, maxNodes: 16 }));
+  const hash = hashOfLargeRecord(described);
+  return { ...NOTHING, hash, isUnread: true, isTooLarge: true, faults: {} };
 }
 
 /** A record that its receiver kept without being able to read it. */
 function readUnread(line: Uint8Array): RecordRead {
-  const nothing = { place: null, record: null };
-  try {
-    const { unread_record: text } = UnreadRecord.parse(
-      parseStrictJson(line, { maxDepth: 2, maxNodes: 4 }),
-    );
-    const bytes = Buffer.from(text, 'base64');
-    if (bytes.toString('base64') !== text) throw new SyntaxError('no base64');
-    const hash = recordHash(bytes);
-    if (!isReadable(bytes)) return { ...nothing, hash, isUnread: true, faults: {} };
-    const faults = { schema: 'the record can be read, and is said to be unreadable' };
-    return { ...nothing, hash, isUnread: false, faults };
-  } catch {
-    const faults = { strict: 'the line is no record', schema: 'the line is no record' };
-    return { ...nothing, hash: recordHash(line), isUnread: false, faults };
-  }
+  const { unread_record: text } = UnreadRecord.parse(
+    parseStrictJson(line, { maxDepth: 2, maxNodes: 4 }),
+  );
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.toString('base64') !== text) throw new SyntaxError('no base64');
+  const hash = recordHash(bytes);
+  if (!isReadable(bytes)) return { ...NOTHING, hash, isUnread: true, faults: {} };
+  const faults = { schema: 'the record can be read, and is said to be unreadable' };
+  return { ...NOTHING, hash, isUnread: false, faults };
 }
 
 function isReadable(bytes: Buffer): boolean {

@@ -3,6 +3,7 @@ import type { EvidenceManifest } from '../evidence-package.ts';
 import { anchorDigest } from '../trust-anchor.ts';
 import type { CheckResult } from './check.ts';
 import type { Evidence, Independence } from './evidence.ts';
+import type { PackageReader } from './package-reader.ts';
 
 export type Verdict = 'VERIFIED' | 'NOT_VERIFIED' | 'INCONCLUSIVE' | 'UNREADABLE';
 
@@ -27,18 +28,12 @@ export interface EvidenceReport {
   summary: { passed: number; failed: number; skipped: number; warnings: number };
 }
 
-/** What the reader saw of the package. */
-export interface ReaderState {
-  hasManifest: boolean;
-  events: number;
-  manifestDigest: string | null;
-}
-
 export function reportOf(
   evidence: Evidence,
-  { hasManifest, events, manifestDigest }: ReaderState,
+  reader: Pick<PackageReader, 'hasManifest' | 'events' | 'manifestDigest'>,
   checks: CheckResult[],
 ): EvidenceReport {
+  const { hasManifest, events, manifestDigest } = reader;
   const count = (status: CheckResult['status']) =>
     checks.filter((check) => check.status === status).length;
   const { anchor } = evidence.trust;

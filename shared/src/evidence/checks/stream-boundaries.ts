@@ -8,8 +8,8 @@ import { GENESIS_HASH } from '../../hash-chain.ts';
 import type { EvidenceBoundary } from '../evidence-package.ts';
 import { rootOfInclusion } from '../merkle-proofs.ts';
 import { recordsOf } from './batch-records.ts';
-import type { BatchView, Evidence, RecordRead } from './evidence.ts';
-import { readRecordLine } from './read-record.ts';
+import type { BatchView, Evidence } from './evidence.ts';
+import { type RecordRead, readRecordLine } from './read-record.ts';
 import type { Boundary, StreamPlace } from './stream-walk.ts';
 import type { FollowingRecord } from './unread-links.ts';
 

@@ -4,7 +4,7 @@
  */
 import { findLinkBreaks, GENESIS_HASH } from '../../hash-chain.ts';
 import { MAX_BOUNDARIES, VOLUME_LIMITS } from '../evidence-package.ts';
-import type { ChainFaults } from './evidence.ts';
+import type { ChainFaults, EventView } from './evidence.ts';
 import { createUnreadLinks, type FollowingRecord } from './unread-links.ts';
 
 export interface StreamPlace {
@@ -13,22 +13,10 @@ export interface StreamPlace {
   hash: string;
 }
 
-export interface WalkedRecord {
-  stream: string;
-  epoch: number;
-  seq: number;
-  hash: string;
+interface WalkedRecord extends Omit<FollowingRecord, 'follows'> {
   /** Undefined when neither the record nor its batch's header says it. */
   prevHash: string | undefined;
   previous: { epoch: number; last_seq: number; head: string } | null | undefined;
-  isUnread: boolean;
-}
-
-export interface WalkedPlace {
-  chain: ChainFaults;
-  isRepeated: boolean;
-  /** The hash of the record before it, as far as that is signed or shown. */
-  follows: string | undefined;
 }
 
 /** A record before the first one of a stream, as the package shows it. */
@@ -39,17 +27,13 @@ export interface Boundary extends StreamPlace {
   unread: readonly FollowingRecord[];
 }
 
-export interface StreamWalk {
-  add(record: WalkedRecord): WalkedPlace;
-  /** Whether a repetition is open, that is, has not reached a known record. */
-  isRepeating(): boolean;
-}
+export type StreamWalk = ReturnType<typeof createStreamWalk>;
 
 /** Unread records of a volume, and of those shown before it. */
 const MAX_LINKS = VOLUME_LIMITS.unread + MAX_BOUNDARIES;
 
 /** @param boundaries by stream */
-export function createStreamWalk(boundaries: ReadonlyMap<string, Boundary>): StreamWalk {
+export function createStreamWalk(boundaries: ReadonlyMap<string, Boundary>) {
   const ends = new Map<string, StreamPlace>();
   /** Where a batch repeats records of another one. */
   const repeats = new Map<string, StreamPlace>();
@@ -87,15 +71,16 @@ export function createStreamWalk(boundaries: ReadonlyMap<string, Boundary>): Str
   }
 
   return {
-    add: (record) => {
+    add: (record: WalkedRecord): Pick<EventView, 'chain' | 'isRepeated' | 'follows'> => {
       const { stream, epoch, seq, hash } = record;
       const end = ends.get(stream);
       if (end && epoch === end.epoch && seq <= end.seq && seq > 0) {
         // Not always a repetition: an edit or a swap looks like one, and its hashes reveal it.
         const follows = record.prevHash ?? repeats.get(stream)?.hash;
         const chain = repeat(end, record);
-        if (!links.add({ ...record, follows }))
+        if (!links.add({ ...record, follows })) {
           chain.link ??= 'an unread record is repeated behind another one';
+        }
         return { chain, isRepeated: true, follows };
       }
       const follows = record.prevHash ?? (end ?? boundaries.get(stream))?.hash;
@@ -105,7 +90,8 @@ export function createStreamWalk(boundaries: ReadonlyMap<string, Boundary>): Str
       ends.set(stream, { epoch, seq, hash });
       return { chain, isRepeated: false, follows };
     },
-    isRepeating: () => repeats.size > 0,
+    /** Whether a repetition is open, that is, has not reached a known record. */
+    isRepeating: (): boolean => repeats.size > 0,
   };
 }
 

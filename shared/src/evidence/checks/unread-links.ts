@@ -15,18 +15,6 @@ export interface FollowingRecord {
   follows: string | undefined;
 }
 
-export interface UnreadLinks {
-  /**
-   * Takes the next record of a stream; its place may have occurred before.
-   *
-   * @returns false when an unread record was seen after another record than this one, or itself
-   *   follows another record than it did before
-   */
-  add(record: FollowingRecord): boolean;
-  /** Whether there were more unread records than the limit. */
-  isFull(): boolean;
-}
-
 interface StreamLinks {
   epoch: number;
   /** By place: the hash of the record there, which an unread one follows. */
@@ -34,7 +22,7 @@ interface StreamLinks {
 }
 
 /** @param limit the number of unread records kept, of all streams */
-export function createUnreadLinks(limit: number): UnreadLinks {
+export function createUnreadLinks(limit: number) {
   const streams = new Map<string, StreamLinks>();
   let held = 0;
   let isFull = false;
@@ -62,7 +50,13 @@ export function createUnreadLinks(limit: number): UnreadLinks {
   }
 
   return {
-    add: (record) => {
+    /**
+     * Takes the next record of a stream; its place may have occurred before.
+     *
+     * @returns false when an unread record was seen after another record than this one, or itself
+     *   follows another record than it did before
+     */
+    add: (record: FollowingRecord): boolean => {
       const { stream, epoch, seq, hash, isUnread, follows } = record;
       const followed = linksOf(stream, epoch);
       const isSame = (followed?.get(seq) ?? hash) === hash;
@@ -71,6 +65,7 @@ export function createUnreadLinks(limit: number): UnreadLinks {
       if (before === undefined) note(record, follows);
       return isSame && (before ?? follows) === follows;
     },
-    isFull: () => isFull,
+    /** Whether there were more unread records than the limit. */
+    isFull: (): boolean => isFull,
   };
 }
