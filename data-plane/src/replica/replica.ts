@@ -11,13 +11,12 @@ import { join } from 'node:path';
 import { FeedEntry } from '@governance/shared/facts';
 import { FEED_START, feedDigest } from '@governance/shared/feed-chain';
 import { z } from 'zod';
-import type { Replica } from '../contracts.ts';
+import type { Replica, ReplicaClient } from '../contracts.ts';
 import { createProgressWaiters } from '../storage/progress-waiters.ts';
 import { checkFact, type RefusedFact, refusedFor } from './fact-check.ts';
 import { createFactKinds, type FactFinds } from './fact-kinds.ts';
 import { FactReader } from './fact-reader.ts';
 import { DigestSet, type FeedPlace, factDigest } from './fact-seal.ts';
-import { createFindClient } from './find-client.ts';
 import { openReplicaFile } from './replica-file.ts';
 import { createSnapshotStaging, type SnapshotStaging } from './snapshot-staging.ts';
 
@@ -81,6 +80,25 @@ export function createReplica({ dataDir, onRefused, cachedAgents }: ReplicaOptio
   });
   const indexes = kinds.flatMap(({ index }) => index ?? []);
   const waiters = createProgressWaiters((tenantId) => served.get(tenantId)?.place.cursor);
+
+  /**
+   * Looks up at most two client ids: among agents' first credentials, then among the others. A
+   * credential counts as missing while its agent is unknown.
+   */
+  function findClient(clientId: string): ReplicaClient | undefined {
+    const first = finds.findAgentOfClient(clientId);
+    if (first) {
+      const { tenantId, fact: agent } = first;
+      const proof = { credentialId: null, version: agent.credential_version };
+      return { tenantId, agent, secretHash: agent.secret_hash, proof };
+    }
+    const found = finds.findCredentialOfClient(clientId);
+    const agent = found && finds.findAgent(found.tenantId, found.fact.agent_id);
+    if (!agent) return undefined;
+    const { tenantId, fact: credential } = found;
+    const proof = { credentialId: credential.id, version: credential.version };
+    return { tenantId, agent, secretHash: credential.secret_hash, proof };
+  }
 
   function getServed(tenantId: string): Served {
     const tenant = served.get(tenantId);
@@ -207,7 +225,7 @@ export function createReplica({ dataDir, onRefused, cachedAgents }: ReplicaOptio
 
   return {
     ...finds,
-    findClient: createFindClient(finds),
+    findClient,
     hasTenant: (tenantId) => served.has(tenantId),
     cursor: (tenantId) => served.get(tenantId)?.place.cursor ?? 0,
     place: (tenantId) => ({ ...getServed(tenantId).place }),

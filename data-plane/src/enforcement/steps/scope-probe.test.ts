@@ -10,7 +10,7 @@ import { coversCall } from '@governance/shared/permission';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReplicaAgent } from '../../contracts.ts';
-import { grantsOf } from '../../replica/facts/role-grants.ts';
+import { grantsOf } from '../../replica/facts/role.ts';
 import type { ClassifiedCall, DelegationLink } from '../calls.ts';
 import { checkDelegatedScope } from './scope-probe.ts';
 

@@ -8,11 +8,8 @@ import type { FactKindContext } from '../fact-kind.ts';
 
 const KIND = 'optional.escalation';
 
-/** Called with a resolved escalation; with null when all have to be checked again. */
-export type EscalationListener = (tenantId: string, escalationId: string | null) => void;
-
 export const escalationFacts = ({ facts, findDeploymentId }: FactKindContext) => {
-  const { tell, add } = createListeners<Parameters<EscalationListener>>();
+  const { tell, add } = createListeners<[tenantId: string, escalationId: string | null]>();
 
   return {
     finds: {
@@ -25,8 +22,8 @@ export const escalationFacts = ({ facts, findDeploymentId }: FactKindContext) =>
         const isOwn = escalation_id === escalationId && deployment_id === deploymentId;
         return isOwn ? fact.value : undefined;
       },
-      /** @returns the unsubscribe */
-      onEscalation: (listener: EscalationListener): (() => void) => add(listener),
+      /** Told of a resolved escalation; of null where all are to be checked. Returns the unsubscribe. */
+      onEscalation: add,
     },
     changed(tenantId: string, kind: string, key: string): void {
       if (kind === KIND) tell(tenantId, key.slice(key.indexOf('/') + 1));

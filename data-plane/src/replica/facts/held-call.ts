@@ -32,7 +32,7 @@ export const heldCallFacts = ({ db, facts, findDeploymentId }: FactKindContext) 
         return fact.value.deployment_id === findDeploymentId(tenantId) ? undefined : fact.value;
       },
       /** @returns the unsubscribe */
-      onHeldCall: (listener: () => void): (() => void) => add(listener),
+      onHeldCall: add,
     },
     changed(tenantId: string, kind: string): void {
       if (kind !== KIND) return;

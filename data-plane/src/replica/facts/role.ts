@@ -1,10 +1,8 @@
 /** Resolves an agent's roles to names, permissions and grants. */
-import type { FactOf } from '@governance/shared/facts';
-import type { ReplicaAgent } from '../../contracts.ts';
+import type { FactOf, RoleFact } from '@governance/shared/facts';
+import { parseResourceScopes } from '@governance/shared/resource-scopes';
+import type { Grant, ReplicaAgent } from '../../contracts.ts';
 import type { FactReader } from '../fact-reader.ts';
-import { grantsOf } from './role-grants.ts';
-
-export type ResolvedRoles = Pick<ReplicaAgent, 'role_names' | 'permissions' | 'grants'>;
 
 /** Whether facts of this kind describe roles. */
 export const isRoleKind = (kind: string): boolean => kind === 'role' || kind === 'scoped_role';
@@ -14,7 +12,9 @@ export function readRoles(
   facts: FactReader,
   tenantId: string,
   roleIds: readonly string[],
-): ResolvedRoles | { lacking: string; state: 'absent' | 'refused' } {
+):
+  | Pick<ReplicaAgent, 'role_names' | 'permissions' | 'grants'>
+  | { lacking: string; state: 'absent' | 'refused' } {
   const roles: FactOf<'role'>[] = [];
   for (const roleId of roleIds) {
     const role = facts.read(tenantId, 'role', roleId);
@@ -33,4 +33,20 @@ export function readRoles(
 function readScoped(facts: FactReader, tenantId: string, roleId: string): FactOf<'scoped_role'>[] {
   const scoped = facts.read(tenantId, 'scoped_role', roleId);
   return scoped.state === 'known' && scoped.value.id === roleId ? [scoped.value] : [];
+}
+
+/** The grants of some roles; a role with unreadable scopes grants nothing. */
+export function grantsOf(
+  roles: readonly Pick<RoleFact, 'permissions' | 'resource_scopes'>[],
+): Grant[] {
+  const everywhere = new Set<string>();
+  const scoped: Grant[] = [];
+  for (const { permissions, resource_scopes } of roles) {
+    const scopes = parseResourceScopes(resource_scopes);
+    if (scopes === 'none' || permissions.length === 0) continue;
+    if (scopes === null) for (const permission of permissions) everywhere.add(permission);
+    else scoped.push({ permissions: [...permissions], scopes });
+  }
+  if (everywhere.size === 0) return scoped;
+  return [{ permissions: [...everywhere], scopes: null }, ...scoped];
 }
