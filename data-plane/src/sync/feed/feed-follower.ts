@@ -14,16 +14,16 @@ import {
   verifyStatement,
 } from '@governance/shared/signed-statement';
 import type { LocalReplica } from '../../replica/replica.ts';
+import type { SnapshotStaging } from '../../replica/snapshot-staging.ts';
 import { SYNC_BACKOFF } from '../link/backoff.ts';
 import { outageBackoff } from '../link/contact.ts';
 import { FeedRefusedError } from '../link/feed-error.ts';
 import { startPollLoop } from '../link/poll-loop.ts';
-import type { SyncFailure, SyncLog } from '../link/sync-failure.ts';
+import { failureCode, type SyncFailure, type SyncLog } from '../link/sync-failure.ts';
 import { createFeedNews } from './feed-news.ts';
-import { verifyPage } from './feed-page.ts';
+import { createSnapshotCheck, verifyPage } from './feed-page.ts';
 import { FeedProgress } from './feed-progress.ts';
 import type { Freshness } from './freshness.ts';
-import { takeSnapshot } from './take-snapshot.ts';
 
 const PAGE = 500;
 const WAIT_MS = 25_000;
@@ -57,6 +57,7 @@ export function startFeedFollower(options: FeedFollowerOptions) {
   const { tenantId, link, replica, freshness, log } = options;
   const ending = new AbortController();
   const progress = new FeedProgress(replica.place(tenantId).cursor, options.now);
+  const trust = () => ({ tenantId, keys: options.keys() });
   /** False until the first answer, which is asked for without waiting. */
   let isCurrent = false;
   /** Whether the read in progress waits for the next change. */
@@ -96,12 +97,12 @@ export function startFeedFollower(options: FeedFollowerOptions) {
       return true;
     }
     progress.stage = 'verify';
-    const statement = verifyStatement(page.statement, { tenantId, keys: options.keys() });
+    const statement = verifyStatement(page.statement, trust());
     const stated = Date.parse(statement.time);
     freshness.check(stated);
     options.onStatement?.(statement);
     if (page.admin_head) {
-      verifyStatement(page.admin_head, { tenantId, keys: options.keys() });
+      verifyStatement(page.admin_head, trust());
       options.onAdminHead?.(page.admin_head);
     }
     const position = verifyPage({ cursor, digest }, page, statement);
@@ -128,7 +129,7 @@ export function startFeedFollower(options: FeedFollowerOptions) {
   /** A kick does not abort it: a snapshot takes as long as it takes. */
   async function replaceAll(before: number): Promise<void> {
     log.info({ tenantId, cursor: before }, 'the feed is read anew from a snapshot');
-    const cursor = await takeSnapshot({ ...options, progress, signal: ending.signal });
+    const cursor = await takeSnapshot();
     progress.replaced(cursor);
     if (cursor < before) options.onRewound(before, cursor);
     options.onApplied('snapshot');
@@ -137,6 +138,40 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     if (resets > 2) {
       const why = 'the control plane refuses to go on from its own snapshot';
       throw new FeedRefusedError('snapshot_refused_again', why);
+    }
+  }
+
+  /** @returns the position at which the feed goes on */
+  async function takeSnapshot(): Promise<number> {
+    progress.stage = 'snapshot';
+    const before = replica.place(tenantId);
+    const staging = replica.beginSnapshot(tenantId);
+    const pages = link.readSnapshot({ signal: ending.signal });
+    try {
+      const check = createSnapshotCheck();
+      let next = await pages.next();
+      for (; !next.done; next = await pages.next()) {
+        progress.heard();
+        check.add(next.value);
+        stage(staging, next.value);
+      }
+      progress.stage = 'verify';
+      const end = verifyStatement(next.value, trust());
+      const stated = Date.parse(end.time);
+      freshness.check(stated);
+      check.end(end);
+      progress.stage = 'apply';
+      const cursor = end.feed_seq;
+      const statementMs = Math.max(stated, before.statementMs);
+      staging.swap({ cursor, digest: end.feed_digest, statementMs });
+      freshness.verified(stated, cursor, cursor);
+      freshness.answered();
+      return cursor;
+    } catch (error) {
+      staging.drop();
+      // Aborts an answer that was not read to its end.
+      await pages.return(undefined as never);
+      throw error;
     }
   }
 
@@ -171,4 +206,14 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     },
     status: () => progress.status(),
   };
+}
+
+/** A duplicate entry is the sender's fault, not the disk's. */
+function stage(staging: SnapshotStaging, entries: FeedEntry[]): void {
+  try {
+    staging.add(entries);
+  } catch (cause) {
+    if (!failureCode(cause).startsWith('SQLITE_CONSTRAINT')) throw cause;
+    throw new FeedRefusedError('snapshot_malformed', 'an entry came twice', { cause });
+  }
 }
