@@ -3,13 +3,10 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import {
-  cosignCheckpoint,
-  isCheckpointSignedBy,
-  parseCheckpoint,
-} from '@governance/shared/evidence/checkpoint';
+import { isCheckpointSignedBy, parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import type { PublicJwk } from '@governance/shared/evidence/ed25519';
 import { EMPTY_ROOT, isConsistent } from '@governance/shared/evidence/merkle-proofs';
+import { cosignCheckpoint } from '@governance/shared/testing/test-evidence';
 import { afterAll } from 'vitest';
 
 export type WitnessManner = 'honest' | 'forges' | 'redirects' | 'large' | 'ahead' | 'dies';

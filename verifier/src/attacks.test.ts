@@ -1,8 +1,9 @@
 /** Each attack on a package, and the check that finds it; and what good packages are. */
 import { Readable } from 'node:stream';
-import { cosignCheckpoint, parseCheckpoint } from '@governance/shared/evidence/checkpoint';
+import { parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { CHECK_NAMES } from '@governance/shared/evidence/checks/check';
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
+import { cosignCheckpoint } from '@governance/shared/testing/test-evidence';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FORGERIES } from '../testing/forgeries.ts';

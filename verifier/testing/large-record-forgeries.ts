@@ -1,11 +1,8 @@
 /** Attacks on records that are shown by their size and the end of their hash. */
 import { canonicalize } from '@governance/shared/canonical-json';
 import type { CheckName } from '@governance/shared/evidence/checks/check';
-import {
-  describeLargeRecord,
-  type LargeRecord,
-  MAX_SHOWN_BYTES,
-} from '@governance/shared/evidence/large-record';
+import { type LargeRecord, MAX_SHOWN_BYTES } from '@governance/shared/evidence/large-record';
+import { describeLargeRecord } from '@governance/shared/testing/test-evidence';
 import type { Forgery } from './forgery.ts';
 import { aPackage, packMembers, sealPackage } from './package-builder.ts';
 import { aStory } from './test-stories.ts';

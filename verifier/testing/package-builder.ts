@@ -24,17 +24,17 @@ import {
   type PayloadLine,
   type WitnessLine,
 } from '@governance/shared/evidence/evidence-package';
-import { describeLargeRecord, MAX_SHOWN_BYTES } from '@governance/shared/evidence/large-record';
+import { MAX_SHOWN_BYTES } from '@governance/shared/evidence/large-record';
 import {
   createMerkleTree,
   planConsistency,
   planInclusion,
-  proofOf,
 } from '@governance/shared/evidence/merkle-proofs';
 import { anchorDigest } from '@governance/shared/evidence/trust-anchor';
 import { USTAR_END, ustarHeader, ustarPadding } from '@governance/shared/evidence/ustar';
 import { recordHash } from '@governance/shared/hash-chain';
 import { parseRecord } from '@governance/shared/ledger-record';
+import { describeLargeRecord, proofOf } from '@governance/shared/testing/test-evidence';
 import { idOf, type TestKey } from './test-keys.ts';
 import { type TestTenant, timeOf } from './test-tenant.ts';
 

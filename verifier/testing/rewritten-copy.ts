@@ -14,13 +14,10 @@ import {
   EvidenceManifest,
   EvidenceProofs,
 } from '@governance/shared/evidence/evidence-package';
-import {
-  createMerkleTree,
-  planConsistency,
-  proofOf,
-} from '@governance/shared/evidence/merkle-proofs';
+import { createMerkleTree, planConsistency } from '@governance/shared/evidence/merkle-proofs';
 import { recordHash } from '@governance/shared/hash-chain';
 import { merkleRoot } from '@governance/shared/merkle';
+import { proofOf } from '@governance/shared/testing/test-evidence';
 import { z } from 'zod';
 import { type Members, packMembers, streamsOf } from './package-builder.ts';
 import { digestAgain, unpack } from './resigned-copy.ts';

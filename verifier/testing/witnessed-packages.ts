@@ -1,12 +1,8 @@
 /** Packages for an anchor that names witnesses: what these cosigned, and what they did not. */
-import {
-  cosignCheckpoint,
-  logOrigin,
-  parseCheckpoint,
-  signCheckpoint,
-} from '@governance/shared/evidence/checkpoint';
+import { logOrigin, parseCheckpoint, signCheckpoint } from '@governance/shared/evidence/checkpoint';
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { recordHash } from '@governance/shared/hash-chain';
+import { cosignCheckpoint } from '@governance/shared/testing/test-evidence';
 import { aPackage, type PackageParts, packMembers, sealPackage } from './package-builder.ts';
 import { anEd25519Key, idOf } from './test-keys.ts';
 import { aStory } from './test-stories.ts';

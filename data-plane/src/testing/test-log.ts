@@ -11,11 +11,8 @@ import {
   signRotation,
 } from '@governance/shared/evidence/evidence-keys';
 import type { LogView } from '@governance/shared/evidence/log-watch';
-import {
-  createMerkleTree,
-  planConsistency,
-  proofOf,
-} from '@governance/shared/evidence/merkle-proofs';
+import { createMerkleTree, planConsistency } from '@governance/shared/evidence/merkle-proofs';
+import { proofOf } from '@governance/shared/testing/test-evidence';
 
 const TIME = '2026-05-04T12:00:00.000Z';
 

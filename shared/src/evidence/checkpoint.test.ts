@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { cosignCheckpoint } from '../testing/test-evidence.ts';
 import {
-  cosignCheckpoint,
   isCheckpointSignedBy,
   isCosignedBy,
   logOrigin,

@@ -13,7 +13,7 @@ export const MAX_NOTE_LENGTH = 64 * 1024;
 const MAX_SIGNATURES = 100;
 /** C2SP signed-note: signature types. */
 const ED25519 = 0x01;
-const COSIGNATURE_V1 = 0x04;
+export const COSIGNATURE_V1 = 0x04;
 const DASH = '\u2014';
 
 export interface Checkpoint {
@@ -148,26 +148,6 @@ export function isCheckpointSignedBy(signed: SignedCheckpoint, jwk: PublicJwk): 
   }
 }
 
-const cosigned = (time: bigint, body: string): Buffer =>
-  Buffer.from(`cosignature/v1\ntime ${time}\n${body}`);
-
-/**
- * A witness's line for a checkpoint (C2SP tlog-cosignature, Ed25519).
- *
- * @param at Unix seconds
- */
-export function cosignCheckpoint(
-  body: string,
-  witness: { name: string; key: KeyObject },
-  at: number,
-): string {
-  const time = Buffer.alloc(8);
-  time.writeBigUInt64BE(BigInt(at));
-  const signature = sign(null, cosigned(BigInt(at), body), witness.key);
-  const keyHash = noteKeyHash(witness.name, createPublicKey(witness.key), COSIGNATURE_V1);
-  return `${DASH} ${witness.name} ${Buffer.concat([keyHash, time, signature]).toString('base64')}`;
-}
-
 /** Whether a line is this witness's cosignature of a checkpoint's body. Never throws. */
 export function isCosignedBy(
   body: string,
@@ -180,7 +160,8 @@ export function isCosignedBy(
     const keyHash = noteKeyHash(witness.name, key, COSIGNATURE_V1).toString('hex');
     if (line.keyHash !== keyHash) return false;
     const time = line.bytes.readBigUInt64BE(0);
-    return verify(null, cosigned(time, body), key, line.bytes.subarray(8));
+    const cosigned = Buffer.from(`cosignature/v1\ntime ${time}\n${body}`);
+    return verify(null, cosigned, key, line.bytes.subarray(8));
   } catch {
     return false;
   }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { recordHash } from '../hash-chain.ts';
+import { describeLargeRecord } from '../testing/test-evidence.ts';
 import {
-  describeLargeRecord,
   hashOfLargeRecord,
   LargeRecord,
   MAX_SHOWN_BYTES,

@@ -31,24 +31,11 @@ export const LargeRecord = z.strictObject({
 export type LargeRecord = z.infer<typeof LargeRecord>;
 
 /**
- * Describes a record without its bytes.
+ * Describes a record without its bytes, in steps of some 20 ms each, between which a server can
+ * answer others.
  *
  * @param bytes more than MAX_SHOWN_BYTES
  * @throws RangeError for fewer
- */
-export function describeLargeRecord(bytes: Uint8Array): LargeRecord {
-  const steps = stepsOfLargeRecord(bytes);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-}
-
-/**
- * The same in steps of some 20 ms each, between which a server can answer others.
- *
- * @returns what `describeLargeRecord` returns
- * @throws RangeError as it does
  */
 export function* stepsOfLargeRecord(bytes: Uint8Array): Generator<undefined, LargeRecord> {
   const size = bytes.byteLength;

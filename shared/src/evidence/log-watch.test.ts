@@ -1,7 +1,7 @@
 import { generateKeyPairSync, hash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-
+import { proofOf } from '../testing/test-evidence.ts';
 import { logOrigin, signCheckpoint } from './checkpoint.ts';
 import {
   type KeyEntry,
@@ -11,7 +11,7 @@ import {
   signRotation,
 } from './evidence-keys.ts';
 import { judgeLogView, LogView, type SeenCheckpoint, type WatchTrust } from './log-watch.ts';
-import { createMerkleTree, planConsistency, proofOf } from './merkle-proofs.ts';
+import { createMerkleTree, planConsistency } from './merkle-proofs.ts';
 
 const TENANT = '0190aaaa-0000-7000-8000-000000000001';
 const OTHER = '0190aaaa-0000-7000-8000-000000000002';

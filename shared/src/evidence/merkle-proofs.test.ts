@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { recordHash } from '../hash-chain.ts';
 import { merkleRoot } from '../merkle.ts';
+import { proofOf } from '../testing/test-evidence.ts';
 import {
   createMerkleTree,
   EMPTY_ROOT,
@@ -12,7 +13,6 @@ import {
   isConsistent,
   planConsistency,
   planInclusion,
-  proofOf,
   rootOfInclusion,
   subtreesCompletedBy,
   subtreesOf,

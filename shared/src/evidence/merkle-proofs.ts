@@ -118,19 +118,6 @@ function splitOf(n: number): number {
 }
 
 /**
- * The proof of a plan, from given leaves.
- *
- * @param leaves of the whole tree
- */
-export function proofOf(plan: readonly LeafRange[], leaves: readonly string[]): string[] {
-  return plan.map(({ start, end }) => {
-    const tree = createMerkleTree();
-    for (let i = start; i < end; i++) tree.add(leaves[i] as string);
-    return tree.root();
-  });
-}
-
-/**
  * The root that an inclusion proof leads to (RFC 9162 section 2.1.3.2).
  *
  * @param proof the leaf's hash and place, the tree's size and the path from the leaf upwards

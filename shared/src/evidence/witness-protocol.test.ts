@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { checkpointBody, cosignCheckpoint } from './checkpoint.ts';
+import { cosignCheckpoint } from '../testing/test-evidence.ts';
+import { checkpointBody } from './checkpoint.ts';
 import {
   findCosignature,
   parseTreeSize,

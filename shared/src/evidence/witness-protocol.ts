@@ -3,11 +3,10 @@
  * its line is verified (C2SP signed-note's verifier keys). Proven by witness-protocol.test.ts.
  */
 import { z } from 'zod';
-import { isCosignedBy, noteKeyHash, parseSignature } from './checkpoint.ts';
+import { COSIGNATURE_V1, isCosignedBy, noteKeyHash, parseSignature } from './checkpoint.ts';
 import { readEd25519Key } from './ed25519.ts';
 import type { WitnessKey } from './trust-anchor.ts';
 
-const COSIGNATURE_V1 = 0x04;
 /** C2SP tlog-witness. */
 const MAX_PROOF = 63;
 /** Signature lines of an answer that are read, at most. */
