@@ -11,8 +11,9 @@ import type { PayloadSpool } from '../../payloads/payload-spool.ts';
 import { type BackoffLimits, backoff, createPause, SYNC_BACKOFF } from '../link/backoff.ts';
 import { AnswerRefusedError, LinkError } from '../link/link-error.ts';
 import { failureMessage, type SyncLog } from '../link/sync-failure.ts';
-import { createPutOff, PUT_OFF } from './put-off.ts';
 
+/** The backoff of one upload on which the control plane fails. */
+const PUT_OFF: BackoffLimits = { first: 1_000, longest: 600_000 };
 /** Failures of an upload as a whole, before it is split. */
 const FAULTS_OF_ALL = 2;
 
@@ -22,7 +23,6 @@ export function startPayloadShipper(options: {
   spool: Pick<PayloadSpool, 'next' | 'settle' | 'halve' | 'onAdded'>;
   log: SyncLog;
   backoffLimits?: BackoffLimits;
-  /** The backoff of one upload on which the control plane fails. */
   putOffLimits?: BackoffLimits;
 }) {
   const { tenantId, link, spool, log } = options;
@@ -30,7 +30,7 @@ export function startPayloadShipper(options: {
   const pause = createPause();
   /** The poll interval while only postponed uploads are left. */
   const idle = createPause();
-  const putOffs = createPutOff(() => performance.now(), options.putOffLimits ?? PUT_OFF);
+  const putOffs = createPutOff(options.putOffLimits ?? PUT_OFF);
   let stopped = false;
   let running: Promise<void> | null = null;
   let again = false;
@@ -127,4 +127,41 @@ function isFault(error: unknown): boolean {
   if (error instanceof LinkError) return error.isFault;
   if (error instanceof AppError) return error.code === 'INTERNAL';
   return !(error instanceof AnswerRefusedError);
+}
+
+/**
+ * Uploads on which the control plane failed: each is postponed on its own, longer each time, and
+ * lets the others pass. Kept only in memory: a restart retries all of them.
+ */
+function createPutOff(limits: BackoffLimits) {
+  const waiting = new Map<string, { failures: number; until: number }>();
+  return {
+    /** Postponed uploads at a time. */
+    look: () => {
+      const at = performance.now();
+      return {
+        isPutOff: (name: string): boolean => (waiting.get(name)?.until ?? 0) > at,
+        /**
+         * Called when nothing else is left: an upload that was due but did not come up is gone.
+         *
+         * @returns milliseconds until the next is due; null where none waits
+         */
+        next: (): number | null => {
+          let next: number | null = null;
+          for (const [name, { until }] of waiting) {
+            if (until <= at) waiting.delete(name);
+            else next = Math.min(next ?? Number.POSITIVE_INFINITY, until - at);
+          }
+          return next;
+        },
+      };
+    },
+    /** @returns how often it has failed now */
+    putOff: (name: string): number => {
+      const failures = (waiting.get(name)?.failures ?? 0) + 1;
+      waiting.set(name, { failures, until: performance.now() + backoff(failures, limits) });
+      return failures;
+    },
+    forget: (name: string): void => void waiting.delete(name),
+  };
 }

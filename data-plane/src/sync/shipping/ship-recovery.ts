@@ -3,12 +3,14 @@
  * Proven by shipper.test.ts.
  */
 import type { SignedBatch } from '@governance/shared/audit-batch';
+import { AppError } from '@governance/shared/errors';
+import { z } from 'zod';
 import type { DurableLedger } from '../../ledger/ledger.ts';
+import { LedgerError } from '../../ledger/ledger-error.ts';
 import { type BackoffLimits, backoff, createPause, SYNC_BACKOFF } from '../link/backoff.ts';
 import { LinkError } from '../link/link-error.ts';
 import type { SyncFailure, SyncLog } from '../link/sync-failure.ts';
-import { placeOf, placeOfGap, stateAfter } from './ship-failure.ts';
-import type { ShippingStatus } from './shipping-status.ts';
+import type { EndedState, ShippingStatus, StalledState, StreamPlace } from './shipping-status.ts';
 
 /** A longer Retry-After is ignored: a typing error must not delay the records. */
 const LONGEST_HOLD_MS = 5 * 60_000;
@@ -98,4 +100,45 @@ export function createShipRecovery(options: {
       for (const pause of [retryPause, holdOff, stallPause]) pause.wake();
     },
   };
+}
+
+/** The consequence of a failed attempt. */
+function stateAfter(error: unknown): 'retrying' | 'gap' | 'stopped' | EndedState | StalledState {
+  if (error instanceof LedgerError) {
+    if (error.fault === 'damaged') return 'damaged';
+    return error.fault === 'failed' || error.fault === 'stopped' ? 'stopped' : 'retrying';
+  }
+  if (!(error instanceof AppError)) return 'retrying';
+  if (error.code === 'DATA_PLANE_FORKED') return 'forked';
+  if (error.code === 'BATCH_CONFLICT') {
+    const type = error.errors?.[0]?.type;
+    if (type === 'stream_gap') return 'gap';
+    return type === 'stream_fork' ? 'forked' : 'conflict';
+  }
+  // The next attempt would be refused too, unless a token is renewed or a wait ends.
+  const isRefusal = error.status >= 400 && error.status < 500 && !RETRIED.has(error.status);
+  return isRefusal ? 'refused' : 'retrying';
+}
+
+const RETRIED: ReadonlySet<number> = new Set([401, 429]);
+
+/** Where a batch stops the stream: at the record that its refusal names, else its first. */
+function placeOf(batch: SignedBatch | null, error: unknown): StreamPlace | null {
+  if (!batch) return null;
+  const { epoch, first_seq, last_seq } = batch.header;
+  const loc = error instanceof AppError ? error.errors?.[0]?.loc : undefined;
+  const [list, named] = loc ?? [];
+  const isNamed =
+    list === 'records' && typeof named === 'number' && named >= first_seq && named <= last_seq;
+  return { epoch, seq: isNamed ? named : first_seq };
+}
+
+/** `['stream', epoch, seq]`: the record that the control plane wants next. */
+const GapLocation = z.tuple([z.literal('stream'), z.int().positive(), z.int().positive()]);
+
+/** The record that the control plane wants next, if it said so. */
+function placeOfGap(error: unknown): StreamPlace | null {
+  const location = error instanceof AppError ? error.errors?.[0]?.loc : undefined;
+  const parsed = GapLocation.safeParse(location);
+  return parsed.success ? { epoch: parsed.data[1], seq: parsed.data[2] } : null;
 }
