@@ -88,6 +88,12 @@ export interface TenantSyncOptions extends SyncSettings {
   onUnknownKey: () => void;
 }
 
+/** What every loop of a tenant is started with; the link is watched. */
+type LoopOptions = { tenantId: string } & Pick<
+  TenantSyncOptions,
+  'link' | 'log' | 'now' | 'backoffLimits'
+>;
+
 const ADMIN_HEADS_FOLDER = 'admin-heads';
 
 /** Starts from what is stored on disk, so that an outage at the start changes nothing. */
@@ -129,13 +135,10 @@ export async function startTenantSync(options: TenantSyncOptions) {
         },
       })
     : null;
-  const rules = await startRules(options, {
-    link,
-    onActivated: () => report(),
-    onAdminHead: adminHeads.saw,
-  });
+  const loop: LoopOptions = { tenantId, link, log, now, backoffLimits: options.backoffLimits };
+  const rules = await startRules(options, loop, () => report(), adminHeads.saw);
   findRefusal = rules.findRefusal;
-  const shipping = startShipping(options, { link, onStopChanged: () => report() });
+  const shipping = startShipping(options, loop, () => report());
   const heartbeat = startHeartbeat({
     link,
     body: () => ({
@@ -199,13 +202,12 @@ export async function startTenantSync(options: TenantSyncOptions) {
 /** What comes from the control plane: the rules, the facts, and the keys that sign both. */
 async function startRules(
   options: TenantSyncOptions,
-  to: Pick<TenantSyncOptions, 'link'> & {
-    onActivated: () => void;
-    onAdminHead: (head: SignedAdminHead) => void;
-  },
+  loop: LoopOptions,
+  onActivated: () => void,
+  onAdminHead: (head: SignedAdminHead) => void,
 ) {
-  const { replica, ledger, alerts, clock, log, now } = options;
-  const { tenant_id: tenantId } = options.answer;
+  const { replica, ledger, alerts, clock, log } = options;
+  const { tenantId } = loop;
   const keys = createTenantKeys(options);
   const refusals = createRefusals({ tenantId, alerts, onUnknownKey: options.onUnknownKey });
   const named = createNamedBundle(clock);
@@ -215,17 +217,13 @@ async function startRules(
     keptMs: replica.place(tenantId).statementMs,
     onFrozen: (age) => alerts.feedFrozen(tenantId, age),
   });
-  const loop = {
-    ...{ tenantId, link: to.link, log, now },
-    ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
-  };
   const bundle = await startBundleSync({
     ...loop,
     keys: keys.ofBundles,
     files: createBundleFiles(options.dataDir, tenantId),
     load: options.load,
     findNamed: named.find,
-    onActivated: to.onActivated,
+    onActivated,
     onRefused: (failure, isNews) => refusals.add('bundle', failure, isNews),
   });
   const toldOfBundle = createBundleNews(bundle);
@@ -244,7 +242,7 @@ async function startRules(
       alerts.feedRewound(tenantId, from, to);
     },
     onStatement: named.saw,
-    onAdminHead: to.onAdminHead,
+    onAdminHead,
     onFailure: (failure, isNews) => {
       if (isRefusedCode(failure.code)) refusals.add('feed', failure, isNews);
     },
@@ -277,24 +275,17 @@ async function startRules(
 }
 
 /** What goes to the control plane: records and payloads. */
-function startShipping(
-  options: TenantSyncOptions,
-  to: Pick<TenantSyncOptions, 'link'> & { onStopChanged: () => void },
-) {
-  const { ledger, log, now } = options;
-  const loop = {
-    ...{ tenantId: options.answer.tenant_id, link: to.link, log, now },
-    ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
-  };
+function startShipping(options: TenantSyncOptions, loop: LoopOptions, onStopChanged: () => void) {
+  const { ledger, now } = options;
   const shipper = startShipper({
     ...loop,
     ledger,
     delayMs: options.shipDelayMs,
     onStopped: (stop) => {
       options.onStreamStopped(stop);
-      to.onStopChanged();
+      onStopChanged();
     },
-    onResumed: to.onStopChanged,
+    onResumed: onStopChanged,
   });
   const payloads = startPayloadShipper({ ...loop, spool: options.payloadSpool });
   return { shipper, payloads, stream: createStreamReporter({ shipper, ledger, now }) };

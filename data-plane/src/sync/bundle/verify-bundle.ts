@@ -30,10 +30,7 @@ export interface BundleTrust {
   highWater: number;
 }
 
-export interface VerifiedBundle {
-  revision: number;
-  digest: string;
-  bytes: Uint8Array;
+export interface VerifiedBundle extends BundleDownload {
   wasm: Uint8Array;
   /** SHA-256 of policy.wasm, the key of its compiled module. */
   wasmDigest: string;
@@ -81,8 +78,7 @@ export async function verifyBundle(
     throw new BundleRefusedError('rollback', `revision ${revision} follows ${trust.highWater}`);
   }
   const wasmDigest = hash('sha256', wasm, 'hex');
-  const { digest, bytes } = download;
-  return { revision, digest, bytes, wasm, wasmDigest, data, settings: data.settings };
+  return { ...download, wasm, wasmDigest, data, settings: data.settings };
 }
 
 function verifySignature(files: Map<string, Uint8Array>, trust: BundleTrust): void {

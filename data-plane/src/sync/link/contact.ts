@@ -17,12 +17,6 @@ export interface ContactStatus {
   failure: SyncFailure | null;
 }
 
-export interface Contact {
-  /** The same link, watched. */
-  link: ControlPlaneLink;
-  status(): ContactStatus;
-}
-
 /**
  * Loops that pause after a failure are woken at most this often: with one part of a control plane
  * down, its other parts keep answering.
@@ -41,7 +35,7 @@ export function createContact(options: {
   isRevoked: () => boolean;
   onBack: () => void;
   now: () => number;
-}): Contact {
+}) {
   const { link } = options;
   const time = () => new Date(options.now()).toISOString();
   /** The result of the last call that ended; undefined before the first. */
@@ -112,6 +106,7 @@ export function createContact(options: {
   }
 
   return {
+    /** The same link, watched. */
     link: {
       pullBundle: (request) => watch('pull', () => link.pullBundle(request), request.signal),
       readFeed: (request) => watch('read', () => link.readFeed(request), request.signal),
@@ -129,8 +124,8 @@ export function createContact(options: {
       shipBatch: (batch) => watch('ship', () => link.shipBatch(batch)),
       readLog: (request) => watch('log', () => link.readLog(request), request.signal),
       shipPayloads: (upload) => watch('payloads', () => link.shipPayloads(upload)),
-    },
-    status: () => ({ ...note() }),
+    } satisfies ControlPlaneLink,
+    status: (): ContactStatus => ({ ...note() }),
   };
 }
 

@@ -38,23 +38,6 @@ export interface ControlPlaneRequest {
   codes?: Partial<Record<number, ErrorCode>>;
 }
 
-export interface ControlPlaneAnswer {
-  status: number;
-  header(name: string): string | undefined;
-  /** @throws AnswerRefusedError answer_too_large */
-  bytes(limit: number): Promise<Buffer>;
-  /**
-   * Parses a JSON body.
-   *
-   * @param limit bytes, at most
-   * @param nodes values and keys, at most; 10,000 unless given
-   * @throws AnswerRefusedError when it does not match the schema
-   */
-  json<T>(schema: z.ZodType<T>, limit: number, nodes?: number): Promise<T>;
-  /** The body as it arrives. Must be read to its end or abandoned by `return`. */
-  chunks(): AsyncIterable<Uint8Array>;
-}
-
 export type ControlPlaneClient = ReturnType<typeof createControlPlaneClient>;
 
 const ErrorAnswer = ErrorBody.extend({ errors: ErrorBody.shape.errors.catch(undefined) });
@@ -71,7 +54,7 @@ export function createControlPlaneClient(
   });
   const answerMs = limits.answerMs ?? ANSWER_MS;
 
-  async function send(asked: ControlPlaneRequest): Promise<ControlPlaneAnswer> {
+  async function send(asked: ControlPlaneRequest) {
     const waitMs = (asked.waitMs ?? 0) + answerMs;
     const ending = AbortSignal.timeout(waitMs + (asked.bodyMs ?? BODY_MS));
     const signal = asked.signal ? AbortSignal.any([asked.signal, ending]) : ending;
@@ -112,14 +95,27 @@ export function createControlPlaneClient(
   };
 }
 
-function answerOf({ statusCode, headers, body }: Dispatcher.ResponseData): ControlPlaneAnswer {
+function answerOf({ statusCode, headers, body }: Dispatcher.ResponseData) {
   const header = (name: string) => firstOf(headers[name]);
   return {
     status: statusCode,
     header,
-    bytes: (limit) => readBytes(body, limit),
+    /** @throws AnswerRefusedError answer_too_large */
+    bytes: (limit: number) => readBytes(body, limit),
+    /** The body as it arrives. Must be read to its end or abandoned by `return`. */
     chunks: () => readChunks(body),
-    json: async (schema, limit, maxNodes = SMALL_ANSWER_NODES) => {
+    /**
+     * Parses a JSON body.
+     *
+     * @param limit bytes, at most
+     * @param maxNodes values and keys, at most
+     * @throws AnswerRefusedError when it does not match the schema
+     */
+    json: async <T>(
+      schema: z.ZodType<T>,
+      limit: number,
+      maxNodes = SMALL_ANSWER_NODES,
+    ): Promise<T> => {
       if (!isJson(header('content-type'))) {
         body.destroy();
         throw new LinkError('UNAVAILABLE', `a page that is no JSON (status ${statusCode})`);

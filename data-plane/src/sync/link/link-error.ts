@@ -1,5 +1,5 @@
 import { CodedError } from '@governance/shared/coded-error';
-import { AppError, type ErrorCode, type FieldError } from '@governance/shared/errors';
+import { AppError, type ErrorCode } from '@governance/shared/errors';
 
 /** An error answer of a control plane over the network, or no answer. */
 export class LinkError extends AppError {
@@ -13,13 +13,9 @@ export class LinkError extends AppError {
   constructor(
     code: ErrorCode,
     detail: string,
-    options: {
-      errors?: FieldError[];
-      cause?: unknown;
-      retryAfterMs?: number | null;
-      isSaid?: boolean;
-      isFault?: boolean;
-    } = {},
+    options: Partial<
+      Pick<LinkError, 'errors' | 'cause' | 'retryAfterMs' | 'isSaid' | 'isFault'>
+    > = {},
   ) {
     super(code, detail, options);
     this.name = 'LinkError';
