@@ -6,8 +6,7 @@ import type { FastifyReply } from 'fastify';
 import type { Refusal } from '../enforcement/answer.ts';
 import { eventText, streamHeaders } from './event-stream.ts';
 import { errorText, GatewayError, type RpcId } from './json-rpc.ts';
-import type { LoggedStream, StreamLog } from './stream-log.ts';
-import type { Outlet } from './unread-answers.ts';
+import type { LoggedStream, StreamLog, StreamOptions } from './stream-log.ts';
 
 /** Answers below this size fit the system's own buffers, so unread bytes are not checked. */
 const SMALL = 4096;
@@ -20,34 +19,24 @@ export interface Accepts {
   readonly prefersEvents: boolean;
 }
 
+interface PostAnswerOptions extends Pick<StreamOptions, 'maxBuffered' | 'outlet'> {
+  accepts: Accepts;
+  /** Of the session; null without one. */
+  log: StreamLog | null;
+}
+
 export class PostAnswer {
   readonly #reply: FastifyReply;
-  readonly #accepts: Accepts;
-  readonly #maxBuffered: number;
-  readonly #log: StreamLog | null;
-  readonly #outlet: Outlet;
+  readonly #options: PostAnswerOptions;
   #isStream = false;
   /** Listeners for the end of the connection. */
   #leaving: Set<() => void> | null = null;
   /** In a session the stream can be resumed. */
   #logged: LoggedStream | null = null;
 
-  /**
-   * @param maxBuffered bytes that wait for a slow client, beyond which notifications are dropped
-   * @param log of the session, null without one
-   */
-  constructor(
-    reply: FastifyReply,
-    accepts: Accepts,
-    maxBuffered: number,
-    log: StreamLog | null,
-    outlet: Outlet,
-  ) {
+  constructor(reply: FastifyReply, options: PostAnswerOptions) {
     this.#reply = reply;
-    this.#accepts = accepts;
-    this.#maxBuffered = maxBuffered;
-    this.#log = log;
-    this.#outlet = outlet;
+    this.#options = options;
   }
 
   /**
@@ -73,7 +62,7 @@ export class PostAnswer {
 
   /** Sends a notification now, if the client can take it. */
   notify(text: string): void {
-    if (!this.#accepts.events) return;
+    if (!this.#options.accepts.events) return;
     this.#stream();
     if (this.#logged !== null) this.#logged.write(text);
     else this.#write(text);
@@ -81,7 +70,7 @@ export class PostAnswer {
 
   /** Sends a message now. False: there is no connection that could take it. */
   send(text: string): boolean {
-    if (!this.#accepts.events) return false;
+    if (!this.#options.accepts.events) return false;
     this.#stream();
     if (this.#logged !== null) return this.#logged.isAttached && this.#logged.write(text);
     return this.#write(text);
@@ -89,7 +78,7 @@ export class PostAnswer {
 
   /** Ends the connection; later messages are kept for the client to fetch, where it can. */
   pause(retryMs: number): void {
-    if (!this.#accepts.events || this.#log === null) return;
+    if (!this.#options.accepts.events || this.#options.log === null) return;
     this.#stream();
     this.#logged?.pause(retryMs);
   }
@@ -101,21 +90,21 @@ export class PostAnswer {
    * @param unsent makes what is said instead where the agent has too much unread
    */
   end(status: number, text: string | null, unsent?: () => string): void {
-    const { raw } = this.#reply;
+    const { outlet } = this.#options;
     const isResumable = this.#isStream && this.#logged !== null;
-    if (text !== null && text.length > SMALL && !isResumable) {
-      if (!this.#outlet.hasRoom(text.length)) {
-        this.end(status, unsent?.() ?? null);
-        return;
-      }
+    const isChecked = text !== null && text.length > SMALL && !isResumable;
+    if (isChecked && !outlet.hasRoom(text.length)) {
+      this.end(status, unsent?.() ?? null);
+      return;
     }
     this.#send(status, text);
-    this.#outlet.follow(raw);
+    outlet.follow(this.#reply.raw);
   }
 
   #send(status: number, text: string | null): void {
     const { raw } = this.#reply;
-    const wantsStream = !this.#accepts.json || this.#accepts.prefersEvents;
+    const { accepts } = this.#options;
+    const wantsStream = !accepts.json || accepts.prefersEvents;
     if (this.#isStream || (status === 200 && (text === null || wantsStream))) {
       this.#stream();
       if (this.#logged !== null) this.#logged.end(text);
@@ -130,10 +119,11 @@ export class PostAnswer {
 
   #write(text: string): boolean {
     const { raw } = this.#reply;
-    if (raw.destroyed || raw.writableEnded || raw.writableLength >= this.#maxBuffered) return false;
-    if (!this.#outlet.hasRoom(text.length)) return false;
+    const { maxBuffered, outlet } = this.#options;
+    if (raw.destroyed || raw.writableEnded || raw.writableLength >= maxBuffered) return false;
+    if (!outlet.hasRoom(text.length)) return false;
     raw.write(eventText(text));
-    this.#outlet.follow(raw);
+    outlet.follow(raw);
     return true;
   }
 
@@ -144,12 +134,9 @@ export class PostAnswer {
     const { raw } = this.#reply;
     raw.on('error', () => undefined);
     raw.writeHead(200, streamHeaders(this.#reply));
-    if (this.#log === null) return;
-    this.#logged = this.#log.open({
-      maxBuffered: this.#maxBuffered,
-      isLasting: false,
-      outlet: this.#outlet,
-    });
+    const { log, maxBuffered, outlet } = this.#options;
+    if (log === null) return;
+    this.#logged = log.open({ maxBuffered, isLasting: false, outlet });
     this.#logged.attach(raw);
   }
 }

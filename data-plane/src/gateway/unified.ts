@@ -23,7 +23,7 @@ export function unifiedUri(serverId: string, uri: string): string {
 /**
  * Splits such a URI.
  *
- * @returns undefined when it names no registered server, and the agent may learn that: `findHidden`
+ * @returns undefined when it names no registered server, and the agent may learn that: `findNamed`
  */
 export function splitUnifiedUri(
   { agent }: Pick<Caller, 'agent'>,
@@ -68,12 +68,7 @@ export async function callUnified(
   call: (exchange: Exchange) => Promise<Answer>,
 ): Promise<Answer> {
   const answer = await call({
-    wantsProgress: exchange.wantsProgress,
-    cancellation: exchange.cancellation,
-    send: exchange.send,
-    logLevel: exchange.logLevel,
-    ...(exchange.onGone && { onGone: exchange.onGone.bind(exchange) }),
-    onPaused: (retryMs) => exchange.onPaused?.(retryMs),
+    ...exchange,
     onNotification: (heard) => exchange.onNotification(unifiedNotification(serverId, heard)),
   });
   if (answer.kind !== 'result') return answer;

@@ -64,18 +64,15 @@ export function createLegacyHandler(deps: {
     const revision = revisionOf(request, session);
     const log = session?.log ?? null;
     const outlet = deps.unread.outletOf(caller.key);
-    const answer = new PostAnswer(reply, accepts, deps.messageBytes, log, outlet);
+    const maxBuffered = deps.messageBytes;
+    const answer = new PostAnswer(reply, { accepts, maxBuffered, log, outlet });
     const scene: RequestScene = {
       caller: inSession(caller, session),
       ineligible,
       session,
-      notify: (text) => answer.notify(text),
-      send: (text) => answer.send(text),
-      onGone: (listener) => answer.onGone(listener),
-      pause: (retryMs) => {
-        // Older clients take an event without data for a broken message.
-        if (request.headers['mcp-protocol-version'] === '2025-11-25') answer.pause(retryMs);
-      },
+      answer,
+      // Older clients take an event without data for a broken message.
+      canPause: request.headers['mcp-protocol-version'] === '2025-11-25',
     };
     if (Array.isArray(body)) {
       const messages = readBatch(body, revision);

@@ -2,10 +2,11 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { Answer } from '../../enforcement/answer.ts';
 import { isJudgedRead, TOOL_CALL } from '../../enforcement/call-kinds.ts';
-import type { Caller, Deny } from '../../enforcement/calls.ts';
+import type { Caller, Deny, Exchange } from '../../enforcement/calls.ts';
 import type { Enforcer } from '../../enforcement/enforcer.ts';
 import { isObject } from '../../upstream/message.ts';
-import { Cancellation, type UpstreamNotification } from '../../upstream/upstream.ts';
+import { Cancellation, type SendToClient } from '../../upstream/upstream.ts';
+import type { PostAnswer } from '../answer.ts';
 import type { Announce, Announcement } from '../capabilities.ts';
 import { askableCapabilities } from '../client-questions.ts';
 import { type AnswerFailure, answerIneligible, ineligibleError } from '../failures.ts';
@@ -31,14 +32,10 @@ export interface RequestScene {
   /** Why its agent may not act, if so. */
   ineligible: Deny | undefined;
   session: LegacySession | null;
-  /** Sends something to the client before the answer, if it can take it. */
-  notify(text: string): void;
-  /** As `notify`, for what must arrive; false where it cannot be sent now. */
-  send(text: string): boolean;
-  /** Calls back when the request's connection is gone. */
-  onGone(listener: () => void): () => void;
-  /** Lets the client fetch the answer later, if it can. */
-  pause(retryMs: number): void;
+  /** The way back to the client, before the answer too. */
+  answer: Pick<PostAnswer, 'notify' | 'send' | 'onGone' | 'pause'>;
+  /** Whether the client can fetch an answer later. */
+  canPause: boolean;
 }
 
 export interface RequestAnswer {
@@ -119,9 +116,10 @@ export function createRequestHandler(deps: {
   async function call(request: ClientRequest, scene: RequestScene): Promise<RequestAnswer> {
     const { caller, session } = scene;
     const { id, method, params } = request;
-    const exchange = new ClientExchange(progressToken(params), scene);
+    const send = (text: string) => scene.answer.send(text);
+    const exchange = clientExchange(progressToken(params), scene, send);
     session?.calls.set(id, exchange.cancellation);
-    const detach = session?.peer?.attach(exchange.send);
+    const detach = session?.peer?.attach(send);
     try {
       if (isJudgedRead(method)) {
         return written(id, await deps.reads.call(caller, session, method, params, exchange));
@@ -172,38 +170,34 @@ function progressToken(params: Record<string, unknown>): RpcId | undefined {
   return typeof token === 'string' || typeof token === 'number' ? token : undefined;
 }
 
-/** One call between client and server: forwards what comes before the answer. */
-class ClientExchange {
-  readonly cancellation = new Cancellation();
-  readonly wantsProgress: boolean;
-  /** Sends a request of the server along with the answer. */
-  readonly send: (text: string) => boolean;
-  /** A client that returns for the answer has to ask again: no call runs without a client. */
-  readonly onGone: (listener: () => void) => () => void;
-  readonly #token: RpcId | undefined;
-  readonly #scene: RequestScene;
-
-  constructor(token: RpcId | undefined, scene: RequestScene) {
-    this.#token = token;
-    this.#scene = scene;
-    this.wantsProgress = token !== undefined;
-    this.send = (text) => scene.send(text);
-    this.onGone = (listener) => scene.onGone(listener);
-  }
-
-  /** The client need not hold a connection when the server holds none. */
-  onPaused(retryMs: number): void {
-    this.#scene.pause(retryMs);
-  }
-
-  onNotification({ method, params }: UpstreamNotification): void {
-    if (method === 'notifications/progress') {
-      // The server knows the gateway's token; the client knows its own.
-      const token = this.#token;
-      if (token === undefined) return;
-      this.#scene.notify(notificationText(method, { ...params, progressToken: token }));
-    } else if (method === 'notifications/message' && !isLoudEnough(this.#scene.session, params)) {
-      return;
-    } else this.#scene.notify(notificationText(method, params));
-  }
+/**
+ * One call between client and server: forwards what comes before the answer.
+ *
+ * @param send sends a request of the server along with the answer
+ */
+function clientExchange(
+  progressToken: RpcId | undefined,
+  { session, answer, canPause }: RequestScene,
+  send: SendToClient,
+): Exchange {
+  return {
+    cancellation: new Cancellation(),
+    wantsProgress: progressToken !== undefined,
+    send,
+    // A client that returns for the answer has to ask again: no call runs without a client.
+    onGone: (listener) => answer.onGone(listener),
+    onPaused(retryMs) {
+      // The client need not hold a connection when the server holds none.
+      if (canPause) answer.pause(retryMs);
+    },
+    onNotification({ method, params }) {
+      if (method === 'notifications/progress') {
+        // The server knows the gateway's token; the client knows its own.
+        if (progressToken === undefined) return;
+        answer.notify(notificationText(method, { ...params, progressToken }));
+      } else if (method !== 'notifications/message' || isLoudEnough(session, params)) {
+        answer.notify(notificationText(method, params));
+      }
+    },
+  };
 }

@@ -18,7 +18,7 @@ import { answerText, errorText, GatewayError, readMessage, resultText } from '..
 import type { Router } from '../router.ts';
 import { TOO_MUCH_UNREAD, type UnreadAnswers } from '../unread-answers.ts';
 import { type ModernRequest, readEnvelope } from './envelope.ts';
-import { ModernExchange } from './exchange.ts';
+import { modernExchange } from './exchange.ts';
 import { mismatch, refuseRepeated } from './headers.ts';
 import type { Listen } from './listen.ts';
 import type { ParkedCalls } from './parked-calls.ts';
@@ -95,8 +95,9 @@ export function createModernHandler(deps: ModernDeps) {
       return;
     }
     const outlet = deps.unread.outletOf(own.key);
-    const answer = new PostAnswer(reply, accepts, deps.messageBytes, null, outlet);
-    const exchange = new ModernExchange(read, answer);
+    const maxBuffered = deps.messageBytes;
+    const answer = new PostAnswer(reply, { accepts, maxBuffered, log: null, outlet });
+    const exchange = modernExchange(read, answer);
     const gone = () => exchange.cancellation.cancel();
     reply.raw.once('close', gone);
     const result = await deps.requests.answer(own, read, exchange, ineligible);

@@ -4,7 +4,7 @@ import { isStorableText } from '@governance/shared/text';
 import type { RulesProvider } from '../../contracts.ts';
 import type { Answer } from '../../enforcement/answer.ts';
 import { isJudgedRead, isTaskMethod, TOOL_CALL } from '../../enforcement/call-kinds.ts';
-import type { AgentCall, Caller, Deny } from '../../enforcement/calls.ts';
+import type { Caller, Deny, Exchange } from '../../enforcement/calls.ts';
 import type { Enforcer } from '../../enforcement/enforcer.ts';
 import { resultOf } from '../../enforcement/refusals.ts';
 import type { ToolCatalogue } from '../../enforcement/tool-catalogue.ts';
@@ -15,7 +15,6 @@ import { type AnswerFailure, answerIneligible, ineligibleError } from '../failur
 import { GatewayError } from '../json-rpc.ts';
 import type { Routed, Router } from '../router.ts';
 import { isResponses, type ModernRequest, readRetry, SUPPORTED_REVISIONS } from './envelope.ts';
-import type { ModernExchange } from './exchange.ts';
 import { checkParamHeaders } from './headers.ts';
 import type { ModernCalls } from './modern-calls.ts';
 
@@ -47,7 +46,7 @@ export function createModernRequests(deps: ModernRequestDeps) {
   async function answer(
     caller: Caller,
     request: ModernRequest,
-    exchange: ModernExchange,
+    exchange: Exchange,
     ineligible: Deny | undefined,
   ): Promise<Answer> {
     const { method } = request;
@@ -99,13 +98,8 @@ export function createModernRequests(deps: ModernRequestDeps) {
   /** Checks the headers that repeat arguments of a tool call. */
   async function checkHeaders(caller: Caller, { headers }: ModernRequest, { ask }: Routed) {
     if (ask.method !== TOOL_CALL) return;
-    const asking: Pick<AgentCall, 'caller' | 'ask' | 'agent'> = {
-      caller,
-      ask,
-      agent: caller.agent,
-    };
     const rules = deps.rules.findActiveRules(caller.tenantId);
-    const hints = await deps.catalogue.findHints(asking, rules);
+    const hints = await deps.catalogue.findHints({ caller, ask, agent: caller.agent }, rules);
     if (hints?.headers) checkParamHeaders(headers, hints.headers, ask.args);
   }
 
