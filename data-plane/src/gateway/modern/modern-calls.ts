@@ -10,16 +10,11 @@ import type { Ask, Caller, Destination, Exchange } from '../../enforcement/calls
 import type { Enforcer } from '../../enforcement/enforcer.ts';
 import { internalRefusal, resultOf } from '../../enforcement/refusals.ts';
 import { isObject } from '../../upstream/message.ts';
-import {
-  type Cancellation,
-  requireStillWanted,
-  type UpstreamNotification,
-} from '../../upstream/upstream.ts';
+import { type Cancellation, requireStillWanted } from '../../upstream/upstream.ts';
 import { takesTasks } from '../extensions.ts';
 import { callRouted, type Routed, refusingDestination } from '../router.ts';
-import { askAgain } from './hold-turns.ts';
 import type { Entry, ParkedCalls, PeerCaller } from './parked-calls.ts';
-import { coverState, uncoverState, withoutHoldState } from './request-states.ts';
+import { askAgain, coverState, uncoverState, withoutHoldState } from './request-states.ts';
 import type { TaskHandles } from './task-handles.ts';
 
 export interface ModernCallDeps {
@@ -73,12 +68,10 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
     const entry = parked.begin(caller, ask);
     const { open } = entry;
     const own: Exchange = {
-      wantsProgress: exchange.wantsProgress,
-      logLevel: exchange.logLevel,
+      ...exchange,
       cancellation: open.cancellation,
       send: open.send,
-      ...(exchange.onGone && { onGone: exchange.onGone.bind(exchange) }),
-      onNotification: (heard: UpstreamNotification) => open.onNotification?.(heard),
+      onNotification: (heard) => open.onNotification?.(heard),
     };
     void enforcer
       .call(caller, ask, destination, own)

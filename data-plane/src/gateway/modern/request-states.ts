@@ -3,8 +3,11 @@
  * them from a server's; a server's state with the same prefix (it may be such a gateway) is renamed
  * on the way to the client, and back.
  */
+import { RPC_ERRORS } from '@governance/shared/errors';
 import type { Answer } from '../../enforcement/answer.ts';
+import { isRepeatable } from '../../enforcement/call-kinds.ts';
 import type { Ask } from '../../enforcement/calls.ts';
+import { resultOf } from '../../enforcement/refusals.ts';
 import { isObject } from '../../upstream/message.ts';
 import { withMember } from '../json-members.ts';
 
@@ -18,9 +21,20 @@ export function stateOfCall(random: string): string {
   return `${OF_CALL}${random}`;
 }
 
-/** The state of a call that waits for a person. It proves nothing: the call itself is looked up. */
-export function stateOfHold(escalationId: string): string {
-  return `${OF_HOLD}${escalationId}`;
+/**
+ * Asks the client of a call that waits for a person longer than a request may last to repeat it, as
+ * its era does (`input_required` with nothing to answer): it does so by itself. The state proves
+ * nothing: the call itself is looked up. Proven by hold-turns.test.ts.
+ *
+ * @param ask as the server gets it: one that carries a server's state keeps that, and is refused
+ */
+export function askAgain({ method, retry }: Ask, answer: Answer): Answer {
+  if (answer.kind !== 'refusal' || answer.code !== RPC_ERRORS.ESCALATED) return answer;
+  const { resolution, escalation_id } = answer.data ?? {};
+  if (resolution !== 'pending' || typeof escalation_id !== 'string') return answer;
+  if (!isRepeatable(method) || retry !== undefined) return answer;
+  const requestState = `${OF_HOLD}${escalation_id}`;
+  return resultOf({ resultType: 'input_required', requestState });
 }
 
 /** The call as first made, when it is repeated because it waited for a person. */
