@@ -25,12 +25,13 @@ import { isObject } from '../upstream/message.ts';
 import type { UpstreamPool } from '../upstream/sessions/pool.ts';
 import {
   requireStillWanted,
+  type UpstreamAnswer,
   type UpstreamExchange,
   type UpstreamSession,
 } from '../upstream/upstream.ts';
 import { inTime, LIST_PART_MS, requireRules, sessionWith } from './call-routing.ts';
 import { type JoinedPart, readJoined, sealRest, together } from './joined-list.ts';
-import { KeptAnswer } from './kept-answer.ts';
+import { withMember } from './json-members.ts';
 import type { ListCursors, ListPlace } from './list-cursors.ts';
 import type { ListNotes } from './list-notes.ts';
 import { createListVisibility, type ListAsk } from './list-visibility.ts';
@@ -104,7 +105,11 @@ export function createLists(deps: {
     if (!isVisible(request, serverId)) return page(method, [], undefined);
     const server = requireServer(rules, serverId);
     const at = deps.cursors.find(caller, method, params)?.[0]?.at ?? LIST_START;
-    const asking = new KeptAnswer(sessionWith(deps.pool, caller, server));
+    const session = sessionWith(deps.pool, caller, server);
+    let answer: UpstreamAnswer | undefined;
+    const asking: Pick<UpstreamSession, 'request'> = {
+      request: async (...asked) => (answer = await session.request(...asked)),
+    };
     let part: ListPart;
     try {
       const room = LIST_BUDGETS[method];
@@ -112,14 +117,14 @@ export function createLists(deps: {
       part = await readListPart(asking, method, at, options);
     } catch (error) {
       // A server's own error is passed on unchanged.
-      if (asking.answer?.kind !== 'error' || method === 'tools/list') throw error;
-      return asking.answer;
+      if (answer?.kind !== 'error' || method === 'tools/list') throw error;
+      return answer;
     }
     const items = shown(request, { serverId, at }, part);
     if (!isVisible(request, serverId)) return page(method, [], undefined);
     const next = part.rest && deps.cursors.seal(caller, method, [{ serverId, at: part.rest }]);
     const isPassedOn = method !== 'tools/list' && items === part.items;
-    if (isPassedOn) return asking.withPart(method, items, next);
+    if (answer && isPassedOn) return withPart(answer, method, items, next);
     return page(method, items, next ?? undefined);
   }
 
@@ -222,6 +227,29 @@ async function readDeclared(
   const timed = limitMs !== undefined && { limitMs };
   const options = { room, pages, cancellation, findIneligibility, ...timed };
   return await readListPart(session, method, at, options);
+}
+
+/**
+ * A server's answer with another cursor; its items are serialised again only where some are left
+ * out.
+ */
+function withPart(
+  { raw, value }: UpstreamAnswer,
+  method: ListMethod,
+  items: readonly ListedItem[],
+  nextCursor: string | null,
+): UpstreamAnswer {
+  const given = isObject(value) ? value : {};
+  const member = LIST_MEMBERS[method];
+  const listed = given[member];
+  const isWhole = Array.isArray(listed) && listed.length === items.length;
+  const { nextCursor: own, ...others } = given;
+  if (isWhole && own === undefined && nextCursor === null) return { kind: 'result', raw, value };
+  if (isWhole && own !== undefined && nextCursor !== null) {
+    const renamed = withMember(raw, given, 'nextCursor', nextCursor);
+    return { kind: 'result', raw: renamed, value: { ...given, nextCursor } };
+  }
+  return resultOf({ ...others, [member]: items, ...(nextCursor !== null && { nextCursor }) });
 }
 
 function page(
