@@ -21,7 +21,7 @@ import { errorAnswer } from '../upstream/upstream.ts';
 import { badParams } from './call-routing.ts';
 import { isListMethod, type Lists } from './lists.ts';
 import { parseReadParams } from './read-params.ts';
-import { findHidden, requireServer, splitUnifiedName } from './servers.ts';
+import { findNamed, requireServer } from './servers.ts';
 import { callUnified, splitUnifiedUri } from './unified.ts';
 
 /** What a request asks for, and who answers it. */
@@ -65,7 +65,7 @@ export function createRouter({ rules, servers, lists }: RouterDeps) {
     if (caller.serverId !== null) return { serverId: caller.serverId, toolName: name };
     const active = rules.findActiveRules(caller.tenantId);
     if (active === null) return { serverId: '', toolName: name };
-    return splitUnifiedName(active, name) ?? findHidden(caller, active, name);
+    return findNamed(caller, active, name);
   }
 
   function routeRead(
@@ -192,7 +192,7 @@ function byUri(caller: Caller, active: ActiveRules, uri: string) {
 }
 
 function byName(caller: Caller, active: ActiveRules, name: string) {
-  const found = splitUnifiedName(active, name) ?? findHidden(caller, active, name);
+  const found = findNamed(caller, active, name);
   if (found === undefined) throw badParams(`Unknown prompt: ${name}`);
   return { serverId: found.serverId, name: found.toolName };
 }

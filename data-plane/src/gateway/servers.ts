@@ -21,27 +21,6 @@ export function requireServer(rules: ActiveRules, serverId: string): McpServerSe
   return server;
 }
 
-/**
- * Splits a unified name whose server is not registered, for an agent that may use nothing of
- * such a server: what it asks is judged and denied like a call of one that is, so that it does not
- * learn the difference.
- *
- * @returns undefined where the agent may learn that there is none
- */
-export function findHidden(
-  { agent }: Pick<Caller, 'agent'>,
-  rules: ActiveRules,
-  name: string,
-): { serverId: string; toolName: string } | undefined {
-  // Server ids contain no underscore.
-  const at = name.indexOf(SEPARATOR);
-  const serverId = name.slice(0, at);
-  const toolName = name.slice(at + SEPARATOR.length);
-  if (at <= 0 || toolName === '' || isServerVisible(agent.grants, serverId, rules))
-    return undefined;
-  return { serverId, toolName };
-}
-
 /** All servers of the registry. */
 export function listServers(rules: ActiveRules): McpServerSetting[] {
   return Object.values(rules.settings.mcp_servers);
@@ -70,4 +49,25 @@ export function splitUnifiedName(
     }
   }
   return undefined;
+}
+
+/**
+ * Splits a unified name for an agent. One whose server is not registered is split too where the
+ * agent may use nothing of such a server: what it asks is judged and denied like a call of one that
+ * is, so that it does not learn the difference.
+ *
+ * @returns undefined where the agent may learn that there is none
+ */
+export function findNamed(
+  { agent }: Pick<Caller, 'agent'>,
+  rules: ActiveRules,
+  name: string,
+): { serverId: string; toolName: string } | undefined {
+  const registered = splitUnifiedName(rules, name);
+  if (registered !== undefined) return registered;
+  // Server ids contain no underscore.
+  const [serverId = '', ...rest] = name.split(SEPARATOR);
+  const toolName = rest.join(SEPARATOR);
+  if (serverId === '' || toolName === '') return undefined;
+  return isServerVisible(agent.grants, serverId, rules) ? undefined : { serverId, toolName };
 }
