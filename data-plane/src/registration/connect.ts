@@ -1,20 +1,14 @@
 /** Connects a data plane to its control plane over a network: one registration for each token. */
 
-import type { DataPlaneCore } from '../core/data-plane-core.ts';
 import { loadDeploymentTokens } from '../identity/deployment-tokens.ts';
 import { createControlPlaneClient } from '../sync/link/control-plane-client.ts';
-import type { SyncLog } from '../sync/link/sync-failure.ts';
 import {
   type RegistrationOptions,
   type RegistrationStatus,
   startRegistration,
 } from './registration.ts';
 
-export interface Connections {
-  /** One for each token, in their order. */
-  status(): RegistrationStatus[];
-  stop(): Promise<void>;
-}
+export type Connections = Awaited<ReturnType<typeof connectControlPlane>>;
 
 /**
  * Serves what was registered before, and registers with each token as soon as the control plane
@@ -25,17 +19,15 @@ export interface Connections {
  */
 export async function connectControlPlane(
   options: {
-    core: DataPlaneCore;
     dataDir: string;
     cpUrl: string;
     tokens: readonly string[];
-    region: string | null;
-    version: string;
-    label: string;
-    log: SyncLog;
-    now?: () => number;
-  } & Partial<Pick<RegistrationOptions, 'backoffLimits' | 'askAgainMs' | 'lookMs' | 'random'>>,
-): Promise<Connections> {
+  } & Pick<RegistrationOptions, 'core' | 'log'> &
+    RegistrationOptions['about'] &
+    Partial<
+      Pick<RegistrationOptions, 'now' | 'backoffLimits' | 'askAgainMs' | 'lookMs' | 'random'>
+    >,
+) {
   const { dataDir, cpUrl, region, version, label } = options;
   const client = createControlPlaneClient(cpUrl);
   const tokens = loadDeploymentTokens(dataDir);
@@ -58,8 +50,9 @@ export async function connectControlPlane(
   );
   await Promise.all(registrations.map(({ ready }) => ready));
   return {
-    status: () => registrations.map((registration) => registration.status()),
-    stop: async () => {
+    /** One for each token, in their order. */
+    status: (): RegistrationStatus[] => registrations.map((registration) => registration.status()),
+    stop: async (): Promise<void> => {
       await Promise.all(registrations.map((registration) => registration.stop()));
       await client.close();
     },

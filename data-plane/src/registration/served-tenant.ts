@@ -13,10 +13,11 @@ import type { HeldToken } from './held-token.ts';
 /** Only a change of the configuration helps. */
 export class ConfigurationRefusedError extends CodedError<'deployment_changed' | 'tenant_served'> {}
 
-export function createServedTenant(deps: {
+export interface ServedTenantDeps {
   core: DataPlaneCore;
   client: ControlPlaneClient;
   tokens: DeploymentTokens;
+  /** The token that an administrator issued. */
   root: string;
   held: HeldToken;
   /** Whether this token may serve the tenant: not where another one does already. */
@@ -25,7 +26,9 @@ export function createServedTenant(deps: {
   onRegistered: () => void;
   /** Called when the control plane refused the held token. */
   onRefused: () => void;
-}) {
+}
+
+export function createServedTenant(deps: ServedTenantDeps) {
   const { core, root, held } = deps;
   /** The last registration's answer, until its tenant is served. */
   let unserved: RegistrationAnswer | null = null;
