@@ -1,11 +1,10 @@
 /**
  * Who this data plane is: an Ed25519 key that signs its batches, an X25519 key that credentials
  * are sealed to, an RSA key that signs the agent tokens it issues, and what it learnt when it
- * registered with each tenant. The private keys never
- * leave the data folder and have mode 0600. A copied folder is the same writer twice, which the
- * control plane sees as a fork.
+ * registered with each tenant. The private keys never leave the data folder and have mode 0600. A
+ * copied folder is the same writer twice, which the control plane sees as a fork.
  */
-import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { canonicalize } from '@governance/shared/canonical-json';
@@ -24,7 +23,7 @@ import {
   SEALING_KEY_FILE,
   TOKEN_KEY_FILE,
 } from './own-key-rotation.ts';
-import { type PrivateKeyType, readPrivateKey } from './private-key-file.ts';
+import { generateKey, type PrivateKeyType, readPrivateKey, toPem } from './private-key-file.ts';
 
 export type DataPlaneIdentity = ReturnType<typeof loadIdentity>;
 
@@ -146,22 +145,9 @@ function openAny(jwe: string, keys: readonly KeyObject[]): string {
 }
 
 function loadKey(file: string, type: PrivateKeyType): KeyObject {
-  if (!existsSync(file)) {
-    writeFileDurably(file, generate(type).export({ format: 'pem', type: 'pkcs8' }));
-  }
+  if (!existsSync(file)) writeFileDurably(file, toPem(generateKey(type)));
   chmodSync(file, 0o600);
   return readPrivateKey(file, type);
-}
-
-function generate(type: PrivateKeyType): KeyObject {
-  switch (type) {
-    case 'ed25519':
-      return generateKeyPairSync('ed25519').privateKey;
-    case 'x25519':
-      return generateKeyPairSync('x25519').privateKey;
-    case 'rsa':
-      return generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
-  }
 }
 
 function publicJwk(key: KeyObject) {

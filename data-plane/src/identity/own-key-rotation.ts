@@ -2,10 +2,10 @@
  * A data plane rotates its own keys for agents' tokens and sealed credentials without asking
  * anyone: the token key by a statement that both keys signed, and the sealing key so that earlier
  * texts can still be opened. The key that signs batches is the data plane's identity and is not
- * rotated: see docs/operations.md. Every step may be repeated:
- * rotate-own-keys.ts joins them to a whole. Proven by own-key-rotation.test.ts.
+ * rotated: see docs/operations.md. Every step may be repeated: rotate-own-keys.ts joins them to a
+ * whole. Proven by own-key-rotation.test.ts.
  */
-import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AGENT_TOKEN_MAX_SECONDS } from '@governance/shared/agent-token';
@@ -19,7 +19,7 @@ import {
 import { StartError } from '@governance/shared/start-error';
 import { z } from 'zod';
 import { syncFolder, writeFileDurably } from '../storage/durable-file.ts';
-import { readPrivateKey } from './private-key-file.ts';
+import { generateKey, readPrivateKey, toPem } from './private-key-file.ts';
 
 export const TOKEN_KEY_FILE = 'token-key.pem';
 export const SEALING_KEY_FILE = 'sealing-key.pem';
@@ -60,7 +60,7 @@ export function rotateTokenKey(
 ): SignedRotation {
   finishRotation(folder);
   const before = readTokenKey(folder);
-  const { privateKey: next } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const next = generateKey('rsa');
   const [old, made] = [publicJwkOf(before), publicJwkOf(next)];
   const time = now.toISOString();
   const signed = signRotation(
@@ -146,8 +146,7 @@ export function rotateSealingKey(folder: string, number: number): void {
   const before = join(folder, `sealing-key.before-${String(number).padStart(15, '0')}.pem`);
   if (!existsSync(before)) writeFileDurably(before, readFileSync(file));
   if (readFileSync(before).equals(readFileSync(file))) {
-    const { privateKey } = generateKeyPairSync('x25519');
-    writeFileDurably(file, toPem(privateKey));
+    writeFileDurably(file, toPem(generateKey('x25519')));
   }
   const all = listSealingFiles(folder);
   for (const name of all.slice(0, -MAX_SEALING_KEYS)) rmSync(join(folder, name));
@@ -219,8 +218,6 @@ function readRotations(folder: string): Rotations {
 }
 
 const readTokenKey = (folder: string) => readPrivateKey(join(folder, TOKEN_KEY_FILE), 'rsa');
-
-const toPem = (key: KeyObject) => key.export({ format: 'pem', type: 'pkcs8' });
 
 function publicJwkOf(key: KeyObject): Jwk {
   return EvidenceJwk.parse(createPublicKey(key).export({ format: 'jwk' }));
