@@ -6,14 +6,7 @@ export type PendingWrites = ReturnType<typeof createPendingWrites>;
 
 /** Keeps track of unawaited writes. */
 export function createPendingWrites(log: { error(fields: object, message: string): void }) {
-  let pending = 0;
-  let waiting: (() => void)[] = [];
-  const done = () => {
-    if (--pending > 0) return;
-    const resolves = waiting;
-    waiting = [];
-    for (const resolve of resolves) resolve();
-  };
+  const pending = new Set<Promise<boolean>>();
   return {
     /**
      * Tracks a write in progress. A failure is logged: an operator has to act on it.
@@ -21,7 +14,6 @@ export function createPendingWrites(log: { error(fields: object, message: string
      * @returns whether it was written. It never rejects.
      */
     track(what: string, write: Promise<unknown>): Promise<boolean> {
-      pending++;
       const written = write.then(
         () => true,
         (error: unknown) => {
@@ -29,12 +21,13 @@ export function createPendingWrites(log: { error(fields: object, message: string
           return false;
         },
       );
-      void written.then(done);
+      pending.add(written);
+      void written.then(() => pending.delete(written));
       return written;
     },
     /** Resolves when all writes that were tracked have ended. */
     async flush(): Promise<void> {
-      while (pending > 0) await new Promise<void>((resolve) => waiting.push(resolve));
+      while (pending.size > 0) await Promise.all(pending);
     },
   };
 }
