@@ -3,13 +3,19 @@
  * tenant the loops that synchronise them with its control plane. One ledger file and one replica
  * file serve all tenants; one tenant's outage does not stop another.
  */
-import type { ControlPlaneLink, RegistrationAnswer } from '@governance/shared/channels';
-import type { RulesProvider } from '../contracts.ts';
+import type {
+  ControlPlaneLink,
+  Heartbeat,
+  RegistrationAnswer,
+  ServerReport,
+} from '@governance/shared/channels';
+import type { PinReports, RulesProvider } from '../contracts.ts';
 import { createHeldCalls } from '../holds/held-calls.ts';
 import type { HeldPlaces } from '../holds/held-places.ts';
 import { startLedgerChecker } from '../ledger/ledger-checker.ts';
 import type { LocalReplica } from '../replica/replica.ts';
 import { createListeners } from '../storage/listeners.ts';
+import type { BundleSync } from '../sync/bundle/bundle-sync.ts';
 import type { LoadPolicyEngine } from '../sync/bundle/policy-activation.ts';
 import { createPolicyLoader } from '../sync/bundle/policy-loader.ts';
 import { createAppliedBarrier, type TenantProgress } from '../sync/feed/applied-barrier.ts';
@@ -22,14 +28,19 @@ import {
   type TenantSyncStatus,
 } from '../sync/tenant-sync.ts';
 import { type DataFolder, type DataFolderOptions, openDataFolder } from './data-folder.ts';
-import { createHeartbeat, type HeartbeatReports } from './heartbeat.ts';
 import { createServedTenants } from './served-tenants.ts';
 import { createTenantDenials } from './tenant-denials.ts';
 
 const DEFAULT_SHIP_DELAY_MS = 1_000;
 const DEFAULT_STOP_MS = 5_000;
 
-export interface DataPlaneCoreOptions extends DataFolderOptions, HeartbeatReports {
+export interface DataPlaneCoreOptions extends DataFolderOptions {
+  /** Tool calls judged for a tenant in the last minute, for the heartbeat. */
+  callsPerMinute?: (tenantId: string) => number;
+  /** The health of a tenant's MCP servers, likewise. */
+  serverReport?: (tenantId: string) => ServerReport;
+  /** The pins of the tenant's tools, likewise. */
+  pinReports?: () => PinReports;
   /**
    * How long records are collected before they are shipped: 1 s by default, 50 ms in standalone
    * mode.
@@ -77,7 +88,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
   const { identity, ledger, payloadSpool, replica, heldResults, standing } = folder;
   const places = options.heldPlaces;
   const held = createHeldCalls({ ledger, replica, results: heldResults, places, now });
-  const heartbeatOf = createHeartbeat({ replica, held, reports: options, now });
+  const started = now();
   const settings = syncSettings(options, folder, now);
   const tokens = new Map<string, TokenStatus>();
   const unknownKeys = createListeners<[tenantId: string]>();
@@ -106,7 +117,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
       ledger,
       payloadSpool,
       replica,
-      heartbeat: (bundle) => heartbeatOf(tenantId, deploymentId, bundle),
+      heartbeat: (bundle) => toHeartbeat(tenantId, deploymentId, bundle),
       onHeartbeat: () => options.pinReports?.().received(tenantId),
       isRevoked: () => standing.find(tenantId)?.reason === 'tenant_revoked',
       // Two writers share one key. Neither can be trusted, so both stop.
@@ -116,6 +127,19 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
       },
       onUnknownKey: () => unknownKeys.tell(tenantId),
     });
+  }
+
+  function toHeartbeat(tenantId: string, deploymentId: string, bundle: BundleSync): Heartbeat {
+    return {
+      deployment_id: deploymentId,
+      active_agent_count: replica.countActiveAgents(tenantId),
+      proxy_rpm_1m: options.callsPerMinute?.(tenantId) ?? 0,
+      escalations_pending: held.countPending(tenantId),
+      opa_bundle_version: String(bundle.activeRules()?.revision ?? 'none'),
+      uptime_seconds: Math.max(0, Math.round((now() - started) / 1000)),
+      mcp_servers: options.serverReport?.(tenantId),
+      tool_pins: options.pinReports?.().next(tenantId),
+    };
   }
 
   const rules: RulesProvider = {
