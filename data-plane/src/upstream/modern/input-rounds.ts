@@ -6,6 +6,7 @@ import { MISSING_CAPABILITY } from '../era.ts';
 import { isObject, parseUpstreamMessages } from '../message.ts';
 import {
   errorAnswer,
+  type ServerRequest,
   type SessionPeer,
   type UpstreamAnswer,
   type UpstreamExchange,
@@ -24,10 +25,8 @@ const ASKABLE: ReadonlyMap<unknown, string> = new Map([
   ['roots/list', 'roots'],
 ]);
 
-interface InputRequest {
+interface InputRequest extends Omit<ServerRequest, 'id'> {
   key: string;
-  method: string;
-  params: Record<string, unknown>;
 }
 
 interface Asked {

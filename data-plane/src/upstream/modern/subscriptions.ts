@@ -86,7 +86,8 @@ export class Subscriptions {
   /** The session is closed, and its streams have ended. */
   suspend(): void {
     this.#capabilities = null;
-    this.#settleAll(new UpstreamFailure('unreachable', 'the session was closed'));
+    const failure = new UpstreamFailure('unreachable', 'the session was closed');
+    for (const uri of [...this.#waiting.keys()]) this.#settleOne(uri, failure);
     this.#endAll();
   }
 
@@ -242,10 +243,6 @@ export class Subscriptions {
     for (const uri of stream.uris) {
       if (this.#waiting.has(uri)) this.#settleOne(uri, outcomeOf(uri));
     }
-  }
-
-  #settleAll(failure: UpstreamFailure): void {
-    for (const uri of [...this.#waiting.keys()]) this.#settleOne(uri, failure);
   }
 
   #settleOne(uri: string, outcome: UpstreamAnswer | UpstreamFailure): void {
