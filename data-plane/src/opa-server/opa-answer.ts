@@ -18,15 +18,18 @@ export type OpaFailure =
   | 'opa_wrong_tenant'
   | 'opa_no_address';
 
+export interface OpaFailed {
+  kind: 'failed';
+  failure: OpaFailure;
+  message: string;
+}
+
 /** The result of an exchange: a reply, or why there was none. */
-export type OpaReply =
-  | { kind: 'reply'; status: number; text: string }
-  | { kind: 'none'; failure: 'opa_unreachable' | 'opa_timeout' | 'opa_malformed'; message: string };
+export type OpaReply = { kind: 'reply'; status: number; text: string } | OpaFailed;
 
 export type OpaAnswer =
   /** `revision` is that of the bundle which decided, null where OPA has none of ours. */
-  | { kind: 'judged'; outcome: PolicyOutcome; revision: number | null }
-  | { kind: 'failed'; failure: OpaFailure; message: string };
+  { kind: 'judged'; outcome: PolicyOutcome; revision: number | null } | OpaFailed;
 
 /** The name of our bundle, in case an operator loads others beside it. */
 const BUNDLE_NAME = 'governance';
@@ -47,17 +50,16 @@ const ErrorBody = z.looseObject({
   errors: z.array(z.looseObject({ code: z.string(), message: z.string() })).optional(),
 });
 
-export interface OpaDocument {
+interface OpaDocument {
+  kind: 'document';
   isDefined: boolean;
   value: unknown;
   revision: number | null;
 }
 
 /** Reads a document of OPA's data API, asked for with its provenance. */
-export function readDocument(
-  reply: OpaReply,
-): { kind: 'document'; document: OpaDocument } | Extract<OpaAnswer, { kind: 'failed' }> {
-  if (reply.kind === 'none') return failed(reply.failure, reply.message);
+export function readDocument(reply: OpaReply): OpaDocument | OpaFailed {
+  if (reply.kind === 'failed') return reply;
   if (reply.status !== 200) return readError(reply.status, reply.text);
   let body: z.infer<typeof Body>;
   try {
@@ -66,15 +68,14 @@ export function readDocument(
     return failed('opa_malformed', 'the answer is not what OPA writes');
   }
   const revision = findRevision(body.provenance?.bundles ?? {});
-  const document = { isDefined: body.result !== undefined, value: body.result, revision };
-  return { kind: 'document', document };
+  return { kind: 'document', isDefined: body.result !== undefined, value: body.result, revision };
 }
 
 /** Reads the answer to a question for `governance/decision`. */
 export function readDecision(reply: OpaReply): OpaAnswer {
   const read = readDocument(reply);
   if (read.kind === 'failed') return read;
-  const { isDefined, value, revision } = read.document;
+  const { isDefined, value, revision } = read;
   const outcome: PolicyOutcome = isDefined
     ? outcomeOfVerdict(value)
     : { ok: false, fault: 'undefined', message: 'OPA gives no decision' };
@@ -93,7 +94,7 @@ function findRevision(bundles: Record<string, { revision: string }>): number | n
  * A status other than 200. OPA answers 500 when a policy fails at runtime: that is the answer of a
  * healthy server, and must never count as an outage, which an agent could then cause.
  */
-function readError(status: number, text: string): Extract<OpaAnswer, { kind: 'failed' }> {
+function readError(status: number, text: string): OpaFailed {
   let error: z.infer<typeof ErrorBody> | undefined;
   try {
     error = ErrorBody.parse(JSON.parse(text));
@@ -111,6 +112,6 @@ function readError(status: number, text: string): Extract<OpaAnswer, { kind: 'fa
   return failed('opa_error', `HTTP ${status}: ${error.code}: ${error.message.slice(0, 500)}`);
 }
 
-function failed(failure: OpaFailure, message: string): Extract<OpaAnswer, { kind: 'failed' }> {
+export function failed(failure: OpaFailure, message: string): OpaFailed {
   return { kind: 'failed', failure, message };
 }

@@ -3,7 +3,7 @@
  * time limit, and a redirect is not followed. Nothing is thrown.
  */
 import { Pool } from 'undici';
-import type { OpaReply } from './opa-answer.ts';
+import { failed, type OpaFailed, type OpaReply } from './opa-answer.ts';
 
 export type OpaExchange = ReturnType<typeof createOpaExchange>;
 
@@ -41,17 +41,13 @@ export function createOpaExchange(base: URL, token: string | null, connections: 
   };
 }
 
-function failureOf(error: unknown, timeoutMs: number): OpaReply {
+function failureOf(error: unknown, timeoutMs: number): OpaFailed {
   const { name, code } = error as { name?: string; code?: string };
   if (name === 'TimeoutError') {
-    return {
-      kind: 'none',
-      failure: 'opa_timeout',
-      message: `no answer within ${Math.ceil(timeoutMs)} ms`,
-    };
+    return failed('opa_timeout', `no answer within ${Math.ceil(timeoutMs)} ms`);
   }
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
-    return { kind: 'none', failure: 'opa_malformed', message: 'the answer is too large' };
+    return failed('opa_malformed', 'the answer is too large');
   }
-  return { kind: 'none', failure: 'opa_unreachable', message: code ?? name ?? 'no connection' };
+  return failed('opa_unreachable', code ?? name ?? 'no connection');
 }

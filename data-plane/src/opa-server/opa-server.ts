@@ -7,14 +7,20 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { shareRun } from '../storage/share-run.ts';
-import { type OpaAnswer, readDecision, readDocument } from './opa-answer.ts';
+import {
+  failed,
+  type OpaAnswer,
+  type OpaFailed,
+  readDecision,
+  readDocument,
+} from './opa-answer.ts';
 import type { OpaExchange } from './opa-exchange.ts';
 
 /**
  * `unknown` before the first probe; `no_bundle`: it answers and has no bundle of ours;
  * `wrong_tenant`: it has another tenant's; `refused`: it answers with an error, or nonsense.
  */
-export type OpaState = 'unknown' | 'ok' | 'unreachable' | 'no_bundle' | 'wrong_tenant' | 'refused';
+type OpaState = 'unknown' | 'ok' | 'unreachable' | 'no_bundle' | 'wrong_tenant' | 'refused';
 
 export type OpaReaction = OpaAnswer | { kind: 'unavailable'; message: string };
 
@@ -84,11 +90,10 @@ export function createOpaServer(options: OpaServerOptions) {
 
   function judgeProbe(read: ReturnType<typeof readDocument>): OpaServerStatus {
     if (read.kind === 'failed') {
-      const isSilent = read.failure === 'opa_unreachable' || read.failure === 'opa_timeout';
-      const state = isSilent ? 'unreachable' : 'refused';
+      const state = isSilent(read) ? 'unreachable' : 'refused';
       return { state, revision: null, message: `${read.failure}: ${read.message}` };
     }
-    const { isDefined, value, revision } = read.document;
+    const { isDefined, value, revision } = read;
     if (!isDefined || revision === null) {
       return { state: 'no_bundle', revision: null, message: 'it has no bundle of this service' };
     }
@@ -103,11 +108,6 @@ export function createOpaServer(options: OpaServerOptions) {
     return isOurs || state === 'ok' ? undefined : options.findTenantProblem?.();
   }
 
-  /** Waits for a probe when the state is in doubt or unknown. */
-  async function settle(): Promise<OpaServerStatus> {
-    return current.state === 'unknown' ? probe() : current;
-  }
-
   async function exchangeOnce(input: string, ms: number): Promise<OpaAnswer> {
     asked.calls++;
     asked.bytes += input.length;
@@ -120,20 +120,17 @@ export function createOpaServer(options: OpaServerOptions) {
   }
 
   async function ask(input: string, ms: number): Promise<OpaReaction> {
-    const { state, message } = await settle();
+    const { state, message } = current.state === 'unknown' ? await probe() : current;
     const problem = findNoAddress(state);
-    if (problem) return { kind: 'failed', failure: 'opa_no_address', message: problem };
+    if (problem) return failed('opa_no_address', problem);
     if (state === 'unreachable') return { kind: 'unavailable', message };
-    if (state === 'wrong_tenant') return { kind: 'failed', failure: 'opa_wrong_tenant', message };
+    if (state === 'wrong_tenant') return failed('opa_wrong_tenant', message);
     if (asked.calls >= maxAsked.calls || asked.bytes + input.length > maxAsked.bytes) {
-      const text = `${asked.calls} calls wait for it`;
-      return { kind: 'failed', failure: 'opa_overloaded', message: text };
+      return failed('opa_overloaded', `${asked.calls} calls wait for it`);
     }
     const began = performance.now();
     const answer = await exchangeOnce(input, ms);
-    if (answer.kind === 'judged') return answer;
-    const isSilent = answer.failure === 'opa_unreachable' || answer.failure === 'opa_timeout';
-    if (!isSilent) return answer;
+    if (answer.kind === 'judged' || !isSilent(answer)) return answer;
     const after = await probe();
     if (after.state === 'unreachable') return { kind: 'unavailable', message: after.message };
     // A kept connection may end with a server's restart: a question may be asked twice.
@@ -156,4 +153,8 @@ export function createOpaServer(options: OpaServerOptions) {
       await Promise.all([exchange.close(), probes.close()]);
     },
   };
+}
+
+function isSilent({ failure }: OpaFailed): boolean {
+  return failure === 'opa_unreachable' || failure === 'opa_timeout';
 }

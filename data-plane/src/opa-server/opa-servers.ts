@@ -31,7 +31,8 @@ export function createOpaServers(options: {
   const servers = new Map<string, OpaServer>();
 
   function raise(tenantId: string, what: OpaTrouble, details: Record<string, unknown>): void {
-    alert(tenantId, { ...troubleOf(what, config.failClosed), details });
+    const isAllowed = what === 'unavailable' && !config.failClosed;
+    alert(tenantId, { ...ALERTS[isAllowed ? 'unavailable_allowed' : what], details });
   }
 
   function onState(tenantId: string, status: OpaServerStatus): void {
@@ -97,35 +98,29 @@ export function createOpaServers(options: {
   };
 }
 
-function troubleOf(what: OpaTrouble, failClosed: boolean): Omit<Alert, 'details'> {
-  switch (what) {
-    case 'unavailable':
-      return failClosed
-        ? {
-            alert_type: 'OPA_UNAVAILABLE',
-            severity: 'critical',
-            title: 'The OPA server cannot be reached: every tool call is denied',
-            dedupe_key: 'opa-unavailable',
-          }
-        : {
-            alert_type: 'OPA_UNAVAILABLE_ALLOWED',
-            severity: 'critical',
-            title: 'The OPA server cannot be reached: tool calls are allowed without a judgement',
-            dedupe_key: 'opa-unavailable-allowed',
-          };
-    case 'bundle':
-      return {
-        alert_type: 'OPA_BUNDLE_DIFFERS',
-        severity: 'high',
-        title: 'The OPA server has another bundle than this data plane; its calls are denied',
-        dedupe_key: 'opa-bundle-differs',
-      };
-    case 'answer':
-      return {
-        alert_type: 'OPA_ANSWER_REFUSED',
-        severity: 'high',
-        title: 'The OPA server gives answers that are no decision; the calls are denied',
-        dedupe_key: 'opa-answer-refused',
-      };
-  }
-}
+const ALERTS: Record<OpaTrouble | 'unavailable_allowed', Omit<Alert, 'details'>> = {
+  unavailable: {
+    alert_type: 'OPA_UNAVAILABLE',
+    severity: 'critical',
+    title: 'The OPA server cannot be reached: every tool call is denied',
+    dedupe_key: 'opa-unavailable',
+  },
+  unavailable_allowed: {
+    alert_type: 'OPA_UNAVAILABLE_ALLOWED',
+    severity: 'critical',
+    title: 'The OPA server cannot be reached: tool calls are allowed without a judgement',
+    dedupe_key: 'opa-unavailable-allowed',
+  },
+  bundle: {
+    alert_type: 'OPA_BUNDLE_DIFFERS',
+    severity: 'high',
+    title: 'The OPA server has another bundle than this data plane; its calls are denied',
+    dedupe_key: 'opa-bundle-differs',
+  },
+  answer: {
+    alert_type: 'OPA_ANSWER_REFUSED',
+    severity: 'high',
+    title: 'The OPA server gives answers that are no decision; the calls are denied',
+    dedupe_key: 'opa-answer-refused',
+  },
+};
