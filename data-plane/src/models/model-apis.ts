@@ -23,7 +23,7 @@ export const MODEL_APIS: readonly ModelApi[] = [
   { path: '/v1/models', method: 'localmodel/models', style: 'openai' },
 ];
 
-/** Whether an API lists models: the runtime is then asked by GET, without a body. */
+/** Whether an API lists models: the runtime is then asked without a body. */
 export function listsModels({ method }: Pick<ModelApi, 'method'>): boolean {
   return method === 'localmodel/models';
 }

@@ -8,7 +8,6 @@ import { StrictJsonError } from '@governance/shared/strict-json';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { isRefusal, type Refusal } from '../enforcement/answer.ts';
 import { GatewayError } from '../gateway/json-rpc.ts';
-import type { UpstreamFailureKind } from '../upstream/upstream.ts';
 import type { ModelStyle } from './model-apis.ts';
 
 /** What an agent learns about its call in addition to the message. */
@@ -44,7 +43,9 @@ export function answerError(
 
 function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
-  if (thrown instanceof GatewayError) return ofGateway(thrown);
+  if (thrown instanceof GatewayError) {
+    return new AppError(OF_STATUS[thrown.status] ?? 'BAD_REQUEST', thrown.message);
+  }
   if (isRefusal(thrown)) return ofRefusal(thrown);
   if (thrown instanceof StrictJsonError) return new AppError('MALFORMED_JSON', thrown.message);
   if (thrown instanceof BodiesBusyError) return new AppError('UNAVAILABLE', thrown.message);
@@ -53,38 +54,28 @@ function toAppError(thrown: unknown): AppError {
   return new AppError(statusCode >= 400 && statusCode < 500 ? 'BAD_REQUEST' : 'INTERNAL');
 }
 
-/** Refused before it became a call: because of the sender, or its size. */
-function ofGateway({ status, message }: GatewayError): AppError {
-  const codes: Record<number, ErrorCode> = {
-    400: 'BAD_REQUEST',
-    401: 'UNAUTHENTICATED',
-    403: 'FORBIDDEN',
-    503: 'UNAVAILABLE',
-  };
-  return new AppError(codes[status] ?? 'BAD_REQUEST', message);
-}
+/** Of what was refused before it became a call: because of the sender, or its size. */
+const OF_STATUS: Record<number, ErrorCode> = {
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN',
+  503: 'UNAVAILABLE',
+};
 
-/** Maps the JSON-RPC codes of enforcement to HTTP statuses. */
+/** Of the JSON-RPC codes of enforcement. */
+const OF_CODE: Record<number, ErrorCode> = {
+  [RPC_ERRORS.UNAUTHORIZED]: 'UNAUTHENTICATED',
+  [RPC_ERRORS.POLICY_DENIED]: 'CALL_DENIED',
+  [RPC_ERRORS.ESCALATED]: 'CALL_ESCALATED',
+  [RPC_ERRORS.RATE_LIMITED]: 'RATE_LIMITED',
+  [RPC_ERRORS.INVALID_PARAMS]: 'BODY_TOO_LARGE',
+};
+
 function ofRefusal({ code, message, data, failure }: Refusal): AppError {
-  switch (code) {
-    case RPC_ERRORS.UNAUTHORIZED:
-      return new AppError('UNAUTHENTICATED', message);
-    case RPC_ERRORS.POLICY_DENIED:
-      return new AppError('CALL_DENIED', message);
-    case RPC_ERRORS.ESCALATED:
-      return new AppError('CALL_ESCALATED', message);
-    case RPC_ERRORS.RATE_LIMITED:
-      return new AppError('RATE_LIMITED', message);
-    case RPC_ERRORS.INVALID_PARAMS:
-      return new AppError('BODY_TOO_LARGE', message);
-    default:
-      if (failure !== undefined) return ofFailure(failure.kind);
+  const known = OF_CODE[code];
+  if (known !== undefined) return new AppError(known, message);
+  switch (failure?.kind) {
+    case undefined:
       return new AppError(data?.failure === 'loop' ? 'BAD_REQUEST' : 'UNAVAILABLE', message);
-  }
-}
-
-function ofFailure(kind: UpstreamFailureKind): AppError {
-  switch (kind) {
     case 'unreachable':
       return new AppError('MODEL_RUNTIME_UNREACHABLE');
     case 'timeout':

@@ -9,7 +9,6 @@ import type {
   FastifyRequest,
   onRequestHookHandler,
 } from 'fastify';
-import type { Answer } from '../enforcement/answer.ts';
 import type { Destination } from '../enforcement/calls.ts';
 import { type Enforcer, quiet } from '../enforcement/enforcer.ts';
 import { type ArrivalDeps, enter } from '../gateway/arrival.ts';
@@ -78,7 +77,13 @@ async function serve(
   const destination = runtimeDestination(api, client, deps);
   const ask = askModel(api, body, query);
   const answer = await deps.enforcer.call(caller, ask, destination, exchange);
-  return finish(answer, api, client, request, reply);
+  if (answer.kind === 'refusal') return answerError(answer, api.style, request, reply);
+  // Passed on already, or the client has left.
+  if (!client.isBegun) {
+    reply.hijack();
+    client.cut();
+  }
+  return reply;
 }
 
 /** The runtime as the destination of a call: its answer is streamed to the client. */
@@ -93,27 +98,10 @@ function runtimeDestination(
       const account = shareAccount(caller.tenantId, caller.agent.id, WAY);
       await shares.take(account, exchange.cancellation);
       try {
-        const method = listsModels(api) ? 'GET' : 'POST';
-        return await runtime.ask({ method, ...sentToRuntime(api, ask.args) }, exchange, client);
+        return await runtime.ask(sentToRuntime(api, ask.args), exchange, client);
       } finally {
         shares.give(account);
       }
     },
   };
-}
-
-function finish(
-  answer: Answer,
-  api: ModelApi,
-  client: ModelReply,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  if (answer.kind === 'refusal') return answerError(answer, api.style, request, reply);
-  // Passed on already, or the client has left.
-  if (!client.isBegun) {
-    reply.hijack();
-    client.cut();
-  }
-  return reply;
 }

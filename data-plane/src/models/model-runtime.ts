@@ -2,7 +2,6 @@
  * The connection to the local model runtime, whose address the operator configures. It is asked
  * once; its answer is passed on piece by piece, no faster than the client reads.
  */
-import type { IncomingHttpHeaders } from 'node:http';
 import { withoutTrailingSlashes } from '@governance/shared/text';
 import { Agent, errors } from 'undici';
 import type { ModelAnswer } from '../enforcement/answer.ts';
@@ -11,6 +10,8 @@ import {
   type UpstreamExchange,
   UpstreamFailure,
 } from '../upstream/upstream.ts';
+import type { ModelReply } from './model-reply.ts';
+import type { sentToRuntime } from './model-request.ts';
 import { answerForm, UsageReader } from './usage-reader.ts';
 
 export interface ModelRuntimeOptions {
@@ -20,22 +21,6 @@ export interface ModelRuntimeOptions {
   timeoutMs: number;
   /** The interval at which a stream's agent is checked for eligibility. */
   checkMs: number;
-}
-
-export interface RuntimeRequest {
-  readonly method: 'GET' | 'POST';
-  /** With the query. */
-  readonly path: string;
-  readonly body: string | null;
-}
-
-/** Receives the answer as it arrives. */
-export interface AnswerSink {
-  begin(status: number, headers: IncomingHttpHeaders): void;
-  /** A promise while it applies backpressure. */
-  write(piece: Buffer): Promise<void> | undefined;
-  end(): void;
-  cut(): void;
 }
 
 export type ModelRuntime = ReturnType<typeof createModelRuntime>;
@@ -52,13 +37,15 @@ export function createModelRuntime({ url, timeoutMs, checkMs }: ModelRuntimeOpti
     /**
      * Asks the runtime.
      *
+     * @param request.body null for a GET
+     * @param client receives the answer as it arrives
      * @returns how an answer that had begun ended, complete or not
      * @throws UpstreamFailure where none was begun
      */
     async ask(
-      request: RuntimeRequest,
+      { path, body }: ReturnType<typeof sentToRuntime>,
       exchange: UpstreamExchange,
-      sink: AnswerSink,
+      client: Pick<ModelReply, 'begin' | 'write' | 'end' | 'cut'>,
     ): Promise<ModelAnswer> {
       requireStillWanted(exchange);
       const ending = new AbortController();
@@ -73,12 +60,11 @@ export function createModelRuntime({ url, timeoutMs, checkMs }: ModelRuntimeOpti
         if (ineligible !== undefined) give('ineligible', ineligible);
       }, checkMs);
       try {
-        const { method, path, body } = request;
         const response = await agent
           .request({
             origin,
             path: `${base}${path}`,
-            method,
+            method: body === null ? 'GET' : 'POST',
             body,
             signal: ending.signal,
             headers: {
@@ -97,18 +83,18 @@ export function createModelRuntime({ url, timeoutMs, checkMs }: ModelRuntimeOpti
         const usage = new UsageReader(form);
         let bytes = 0;
         let failure: UpstreamFailure | undefined;
-        sink.begin(status, headers);
+        client.begin(status, headers);
         try {
           for await (const piece of pieces as AsyncIterable<Buffer>) {
             bytes += piece.length;
             usage.push(piece);
-            await sink.write(piece);
+            await client.write(piece);
             timer.refresh();
           }
-          sink.end();
+          client.end();
         } catch (error) {
           failure = failureOf(error, ending.signal);
-          sink.cut();
+          client.cut();
         }
         const { isError, ...known } = usage.end();
         return {
