@@ -42,51 +42,41 @@ export function canonicalize(value: unknown): string {
  * @throws TypeError as `canonicalize` does
  */
 export function isCanonicalText(text: string, value: unknown, writing?: JsonWriting): boolean {
-  if (writing?.isPlain && areKeysInOrder(value)) return true;
+  // The parser reorders keys like numbers: only without them does the value show their order.
+  if (writing?.isPlain && areKeysSorted(value, false)) return true;
   // The engine writes members in the order in which they were parsed (except keys like numbers,
   // which then differ from the text) and numbers and strings as RFC 8785 requires; the only thing
   // that it accepts beyond that is a lone surrogate, as an escape.
-  if (areKeysSorted(value) && !text.includes('\\ud') && JSON.stringify(value) === text) return true;
+  if (areKeysSorted(value, true) && !text.includes('\\ud') && JSON.stringify(value) === text) {
+    return true;
+  }
   return canonicalize(value) === text;
 }
 
-function areKeysSorted(value: unknown): boolean {
+/** @param mayBeNumbers whether keys may begin with a digit */
+function areKeysSorted(value: unknown, mayBeNumbers: boolean): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object' && !areKeysSorted(item)) return false;
+    for (const item of value) {
+      if (typeof item === 'object' && !areKeysSorted(item, mayBeNumbers)) return false;
+    }
     return true;
   }
   let before: string | undefined;
   // Parsed values inherit nothing enumerable.
   for (const key in value) {
     if (before !== undefined && before >= key) return false;
+    if (!mayBeNumbers && beginsWithDigit(key)) return false;
     before = key;
     const item = (value as Record<string, unknown>)[key];
-    if (typeof item === 'object' && !areKeysSorted(item)) return false;
+    if (typeof item === 'object' && !areKeysSorted(item, mayBeNumbers)) return false;
   }
   return true;
 }
 
-/**
- * Whether the text that a value was parsed from has its keys in order. Keys like numbers are
- * reordered by the parser: for those the answer means nothing.
- */
-function areKeysInOrder(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object' && !areKeysInOrder(item)) return false;
-    return true;
-  }
-  let before: string | undefined;
-  for (const key in value) {
-    if (before !== undefined && before >= key) return false;
-    const first = key.charCodeAt(0);
-    if (first >= 0x30 && first <= 0x39) return false;
-    before = key;
-    const item = (value as Record<string, unknown>)[key];
-    if (typeof item === 'object' && !areKeysInOrder(item)) return false;
-  }
-  return true;
+function beginsWithDigit(key: string): boolean {
+  const first = key.charCodeAt(0);
+  return first >= 0x30 && first <= 0x39;
 }
 
 function array(items: unknown[]): string {

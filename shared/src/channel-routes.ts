@@ -88,16 +88,15 @@ export function decodeBatch(body: Uint8Array): SignedBatch {
     JSON.parse(bytes.toString('utf8', 0, headerEnd)),
   );
   for (let at = headerEnd + 1; at < bytes.length; ) {
-    if (records.length === BATCH_LIMITS.records) throw tooManyRecords();
+    if (records.length === BATCH_LIMITS.records) {
+      const detail = `A batch holds at most ${BATCH_LIMITS.records} records.`;
+      throw new AppError('BODY_TOO_LARGE', detail);
+    }
     const end = endOfLine(bytes, at);
     records.push(bytes.subarray(at, end));
     at = end + 1;
   }
   return { header, signature, records };
-}
-
-function tooManyRecords(): AppError {
-  return new AppError('BODY_TOO_LARGE', `A batch holds at most ${BATCH_LIMITS.records} records.`);
 }
 
 function endOfLine(bytes: Buffer, from: number): number {

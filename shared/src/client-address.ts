@@ -3,6 +3,7 @@
  * a trusted proxy appended to it counts (SERVICE_TRUSTED_PROXIES).
  */
 import { BlockList, isIP } from 'node:net';
+import { ipv6Groups, lastIpv4 } from './ip-address.ts';
 
 /** The proxies whose X-Forwarded-For counts. */
 export interface TrustedProxies {
@@ -74,12 +75,8 @@ function readHop(text: string): string | undefined {
 function plainAddress(text: string): string {
   const address = text.split('%')[0] ?? '';
   if (isIP(address) !== 6) return address;
-  const groups = expandIpv6(address);
-  if (groups.slice(0, 5).some((group) => group !== 0) || groups[5] !== 0xffff) return address;
-  return groups
-    .slice(6)
-    .flatMap((group) => [group >> 8, group & 0xff])
-    .join('.');
+  const groups = ipv6Groups(address);
+  return groups.slice(0, 6).join(':') === '0:0:0:0:0:ffff' ? lastIpv4(groups) : address;
 }
 
 /**
@@ -90,26 +87,5 @@ function plainAddress(text: string): string {
 export function addressGroup(address: string): string {
   const plain = plainAddress(address);
   if (isIP(plain) !== 6) return plain;
-  const network = expandIpv6(plain).slice(0, 4);
-  return `${network.map((group) => group.toString(16)).join(':')}::/64`;
-}
-
-/** The eight groups of an address that `isIP` accepted as IPv6. */
-function expandIpv6(address: string): number[] {
-  const numbers = (part: string): number[] =>
-    part.split(':').flatMap((group) => {
-      if (group === '') return [];
-      if (!group.includes('.')) return [Number.parseInt(group, 16)];
-      const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
-      return [a * 256 + b, c * 256 + d];
-    });
-  const [before = '', after] = address.split('::');
-  const head = numbers(before);
-  if (after === undefined) return head;
-  const tail = numbers(after);
-  return [
-    ...head,
-    ...new Array<number>(Math.max(0, 8 - head.length - tail.length)).fill(0),
-    ...tail,
-  ];
+  return `${ipv6Groups(plain).slice(0, 4).join(':')}::/64`;
 }

@@ -84,7 +84,8 @@ export function followRegistration(
   return {
     answer: {
       ...answer,
-      ...{ bundle_keys: bundle.keys, feed_keys: feed.keys },
+      bundle_keys: bundle.keys,
+      feed_keys: feed.keys,
       key_history: cutHistory(history, kept),
     },
     untrusted: [...bundle.untrusted, ...feed.untrusted],
@@ -138,7 +139,9 @@ export function rememberRevocations<T extends Registered>(
   const good = known.keys.filter((key) => !isRevoked(key) && !places.has(placeOf(key)));
   const keys = [...revoked, ...good].slice(0, MAX_HISTORY_KEYS);
   return {
-    ...{ ...registered, bundle_keys: bundle, feed_keys: feed },
+    ...registered,
+    bundle_keys: bundle,
+    feed_keys: feed,
     ...((registered.key_history || keys.length > 0) && {
       key_history: { keys, rotations: known.rotations },
     }),

@@ -106,10 +106,8 @@ function invalidRequest({ issues, validationContext }: RequestInvalid): AppError
 }
 
 function toFieldErrors(issue: z.core.$ZodIssue, where: string): FieldError[] {
-  const loc = [
-    where,
-    ...issue.path.map((part) => (typeof part === 'number' ? part : String(part))),
-  ];
+  const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
+  const loc = [where, ...path];
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.slice(0, MAX_FIELD_ERRORS).map((key) => ({
       loc: [...loc, key.slice(0, 200)],
@@ -128,32 +126,22 @@ function toFieldErrors(issue: z.core.$ZodIssue, where: string): FieldError[] {
  */
 export function createErrorHandler(isAway: (error: unknown) => boolean = () => false) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    answer(error, toAppError(error, isAway), request, reply);
+    const known = toAppError(error, isAway);
+    if (!known) {
+      request.log.error({ err: error }, 'unexpected error');
+      const detail = `Something went wrong on our side. Request id: ${request.id}`;
+      void reply.code(500).send({ detail, ...inOAuthWords('INTERNAL', detail, request) });
+      return;
+    }
+    const { status, code, detail, errors } = known;
+    if (status >= 500) request.log.error({ err: known.cause ?? known }, detail);
+    if (status === 401 && !reply.hasHeader('www-authenticate')) {
+      reply.header('www-authenticate', 'Bearer');
+    }
+    if (status === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', '60');
+    const words = inOAuthWords(code, detail, request);
+    void reply.code(status).send({ detail, ...(errors && { errors }), ...words });
   };
-}
-
-function answer(
-  error: unknown,
-  known: AppError | undefined,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  if (!known) {
-    request.log.error({ err: error }, 'unexpected error');
-    const detail = `Something went wrong on our side. Request id: ${request.id}`;
-    void reply.code(500).send({ detail, ...inOAuthWords('INTERNAL', detail, request) });
-    return;
-  }
-  if (known.status >= 500) request.log.error({ err: known.cause ?? known }, known.detail);
-  if (known.status === 401 && !reply.hasHeader('www-authenticate')) {
-    reply.header('www-authenticate', 'Bearer');
-  }
-  if (known.status === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', '60');
-  void reply.code(known.status).send({
-    detail: known.detail,
-    ...(known.errors ? { errors: known.errors } : {}),
-    ...inOAuthWords(known.code, known.detail, request),
-  });
 }
 
 /** RFC 6749's additions to the specification's body, for OAuth callers. */

@@ -12,7 +12,7 @@ export function bareAddress(text: string): string | null {
   const version = isIP(address);
   if (version === 0) return null;
   if (version === 4) return address;
-  const groups = readGroups(address);
+  const groups = ipv6Groups(address);
   const start = groups.slice(0, 6).join(':');
   if (start === '0:0:0:0:0:ffff' || start === '64:ff9b:0:0:0:0') return lastIpv4(groups);
   return address;
@@ -24,7 +24,7 @@ export function bareAddress(text: string): string | null {
  */
 export function carriedIpv4(address: string): string | null {
   if (isIP(address) !== 6) return null;
-  const groups = readGroups(address);
+  const groups = ipv6Groups(address);
   if (groups[0] === '2002') return lastIpv4(groups.slice(1, 3));
   const start = groups.slice(0, 6).join(':');
   const isCarrier =
@@ -33,7 +33,7 @@ export function carriedIpv4(address: string): string | null {
 }
 
 /** The eight groups of an IPv6 address, in lower-case hexadecimal without leading zeros. */
-function readGroups(address: string): string[] {
+export function ipv6Groups(address: string): string[] {
   const canonical = new URL(`http://[${address}]/`).hostname.slice(1, -1);
   const [before = '', after] = canonical.split('::');
   const head = before === '' ? [] : before.split(':');
@@ -43,7 +43,8 @@ function readGroups(address: string): string[] {
   return [...head, ...zeros, ...tail];
 }
 
-function lastIpv4(groups: string[]): string {
+/** The IPv4 address in the last two groups. */
+export function lastIpv4(groups: string[]): string {
   const bytes = groups.slice(-2).flatMap((group) => {
     const value = Number.parseInt(group, 16);
     return [value >> 8, value & 255];

@@ -129,13 +129,13 @@ const Alert = AlertV1.extend({ v });
 
 const AdminAction = AdminActionV1.extend({ v, actor: Actor });
 
-/** A call, or its result, waits for a person. */
 /**
  * What a hold is bound to, keyed by a secret that no chain contains: another data plane recognises
  * the same call by it.
  */
 const Binding = Sha256Hex.nullable().optional();
 
+/** A call, or its result, waits for a person. */
 const HoldOpened = z.strictObject({
   ...envelope,
   type: z.literal('hold_opened'),
@@ -249,13 +249,6 @@ export type AlertRecord = OfType<'alert'>;
 export type AdminActionRecord = OfType<'admin_action'>;
 
 /** The fields that only the writer of the chain knows. */
-export type ChainFields = 'v' | 'tenant_id' | 'stream' | 'epoch' | 'seq' | 'prev_hash';
-
-type WithoutChain<R> = R extends { type: string } ? Omit<R, ChainFields> : never;
-
-/** A record as its author hands it to the ledger, before it has a position in the chain. */
-export type UnchainedRecord = WithoutChain<z.infer<typeof RecordV2>>;
-
 const CHAIN_FIELDS = {
   v: true,
   tenant_id: true,
@@ -263,7 +256,7 @@ const CHAIN_FIELDS = {
   epoch: true,
   seq: true,
   prev_hash: true,
-} as const satisfies Record<ChainFields, true>;
+} as const;
 
 /** A writer checks records with it: nothing is chained that a reader would refuse. */
 export const UnchainedRecord = z.discriminatedUnion('type', [
@@ -276,7 +269,9 @@ export const UnchainedRecord = z.discriminatedUnion('type', [
   HoldResolved.omit(CHAIN_FIELDS),
   RateLimited.omit(CHAIN_FIELDS),
   ResultHeld.omit(CHAIN_FIELDS),
-]) satisfies z.ZodType<UnchainedRecord>;
+]);
+/** A record as its author hands it to the ledger, before it has a position in the chain. */
+export type UnchainedRecord = z.infer<typeof UnchainedRecord>;
 
 /** A stream's position: what the next record follows. */
 export interface ChainHead {
@@ -318,8 +313,9 @@ export function parseRecord(bytes: Uint8Array): LedgerRecord {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const writing: JsonWriting = { isPlain: false };
   const value = parseStrictJson(text, { ...RECORD_JSON, writing });
-  if (!isCanonicalText(text, value, writing))
+  if (!isCanonicalText(text, value, writing)) {
     throw new TypeError('the record is not in canonical form');
+  }
   return checkRecord(value);
 }
 

@@ -4,7 +4,7 @@
  * whichever plane the path belongs to.
  */
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from './errors.ts';
+import { ERRORS } from './errors.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -36,10 +36,9 @@ export function answerUnmatched(app: FastifyInstance): void {
   });
   // A scope of its own, so that only these requests pay for its hook.
   void app.register(async (scope) => {
-    scope.addHook('onRequest', async (request, reply) => {
-      const methods = methodsAt(pathOf(request), patterns.values());
-      return answer(request, reply, methods);
-    });
+    scope.addHook('onRequest', async (request, reply) =>
+      answer(request, reply, methodsAt(pathOf(request), patterns.values())),
+    );
     // The hook has answered.
     scope.setNotFoundHandler(() => {});
   });
@@ -50,14 +49,10 @@ function answer(
   reply: FastifyReply,
   methods: ReadonlySet<string>,
 ): FastifyReply {
-  if (methods.size === 0) return reply.code(404).send(detailOf('NOT_FOUND'));
+  if (methods.size === 0) return reply.code(404).send({ detail: ERRORS.NOT_FOUND[1] });
   reply.header('allow', [...new Set([...methods, 'OPTIONS'])].sort().join(', '));
   if (request.method === 'OPTIONS') return reply.code(204).send();
-  return reply.code(405).send(detailOf('METHOD_NOT_ALLOWED'));
-}
-
-function detailOf(code: 'NOT_FOUND' | 'METHOD_NOT_ALLOWED'): { detail: string } {
-  return { detail: new AppError(code).detail };
+  return reply.code(405).send({ detail: ERRORS.METHOD_NOT_ALLOWED[1] });
 }
 
 function parsePattern(url: string): Pattern {
