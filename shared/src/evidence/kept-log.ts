@@ -5,13 +5,14 @@
  */
 import { z } from 'zod';
 import { Id, Sha256Hex, Text, Timestamp } from '../text.ts';
-import { parseCheckpoint, readLogOrigin } from './checkpoint.ts';
-import { isStatementSignedBy, KeyEntry, SignedLogEpoch, SignedRotation } from './evidence-keys.ts';
+import { type LogPlace, parseCheckpoint, readLogOrigin } from './checkpoint.ts';
+import { KeyEntry, SignedLogEpoch, SignedRotation } from './evidence-keys.ts';
 import {
   ContradictionReason,
   checkpointKeys,
   findSignatureFault,
-  isSameBeginning,
+  findSignedEpochs,
+  isOtherBeginning,
   isSelfContradicting,
   MAX_WATCHED_EPOCHS,
   MAX_WATCHED_KEYS,
@@ -72,7 +73,7 @@ export interface KeptLogResult {
   deployment_id: string;
   checkpoints: number;
   /** The highest one signed by a trusted key. */
-  highest: { epoch: number; size: number; root: string } | null;
+  highest: LogPlace | null;
   /** Proven by signatures alone. */
   proven: string[];
   /** For the log's operator to explain. */
@@ -82,12 +83,7 @@ export interface KeptLogResult {
   notice: string;
 }
 
-interface Place {
-  epoch: number;
-  size: number;
-  root: string;
-  from: string;
-}
+type Place = LogPlace & { from: string };
 
 /**
  * Checks what a data plane kept.
@@ -129,11 +125,7 @@ export function checkKeptLog(kept: KeptLog, anchor: TrustAnchor | null): KeptLog
     const after = told === null ? undefined : read(told, `${name}, what was told`);
     for (const place of [before, after]) if (place) places.push(place);
     if (known !== null && !before) faults.push(`${name}: what was kept is not signed`);
-    const begun = [...kept.log_epochs, ...log_epochs].filter(
-      (one) =>
-        one.statement.tenant_id === tenantId &&
-        keys.some(({ kid, jwk }) => kid === one.kid && isStatementSignedBy(jwk, one)),
-    );
+    const begun = findSignedEpochs([...kept.log_epochs, ...log_epochs], tenantId, keys);
     const lost = before && findAnnouncedLoss(before, begun);
     const twice = findTwoBeginnings(begun);
     if (lost) proven.push(`${name}: ${lost}`);
@@ -148,26 +140,26 @@ export function checkKeptLog(kept: KeptLog, anchor: TrustAnchor | null): KeptLog
     .filter(({ from }) => from !== 'the anchor')
     .sort((a, b) => b.epoch - a.epoch || b.size - a.size);
   return {
-    verdict: verdictOf({ proven, open, faults, isAnchored: anchor !== null }),
+    verdict: verdictOf({ proven, open, faults }, anchor !== null),
     tenant_id: tenantId,
     deployment_id: kept.deployment_id,
     checkpoints: kept.checkpoints.length,
     highest: highest ? { epoch: highest.epoch, size: highest.size, root: highest.root } : null,
-    ...{ proven, open, faults },
+    proven,
+    open,
+    faults,
     notice: NO_INDEPENDENT_WITNESS,
   };
 }
 
-function verdictOf(found: {
-  proven: string[];
-  open: string[];
-  faults: string[];
-  isAnchored: boolean;
-}): KeptLogVerdict {
-  if (found.faults.length > 0) return 'NOT_VERIFIED';
-  if (!found.isAnchored) return 'UNDECIDED';
-  if (found.proven.length > 0) return 'CONTRADICTED';
-  return found.open.length > 0 ? 'UNDECIDED' : 'CONSISTENT';
+function verdictOf(
+  { proven, open, faults }: Pick<KeptLogResult, 'proven' | 'open' | 'faults'>,
+  isAnchored: boolean,
+): KeptLogVerdict {
+  if (faults.length > 0) return 'NOT_VERIFIED';
+  if (!isAnchored) return 'UNDECIDED';
+  if (proven.length > 0) return 'CONTRADICTED';
+  return open.length > 0 ? 'UNDECIDED' : 'CONSISTENT';
 }
 
 const show = ({ epoch, size, root }: Place) => `log epoch ${epoch}, ${size} leaves, root ${root}`;
@@ -198,8 +190,5 @@ function findAnnouncedLoss(before: Place, begun: readonly SignedLogEpoch[]): str
 
 /** An epoch with two different statements. */
 function findTwoBeginnings(begun: readonly SignedLogEpoch[]): number | undefined {
-  const two = begun.find(({ statement: a }) =>
-    begun.some(({ statement: b }) => a.epoch === b.epoch && !isSameBeginning(a, b)),
-  );
-  return two?.statement.epoch;
+  return begun.find((a) => begun.some((b) => isOtherBeginning(a, b)))?.statement.epoch;
 }

@@ -129,11 +129,12 @@ export function judgeLogView(
   const { origin, size, root } = signed.checkpoint;
   const epoch = readLogOrigin(origin)?.epoch ?? 0;
   const seen: SeenCheckpoint = { epoch, size, root, note: view.note };
-  const logEpochs = view.log_epochs.filter(
-    (one) => one.statement.tenant_id === trust.tenantId && isSignedByAny(keys, one),
-  );
+  const logEpochs = findSignedEpochs(view.log_epochs, trust.tenantId, keys);
   const reason = findContradiction(known, trust, {
-    ...{ seen, logEpochs, path: view.consistency, restored: view.restored },
+    seen,
+    logEpochs,
+    path: view.consistency,
+    restored: view.restored,
   });
   if (reason) return { kind: 'contradicts', reason, seen, logEpochs };
   const isSame = known?.epoch === epoch && known.size === size;
@@ -184,19 +185,31 @@ function tryKeyId(origin: string, { jwk }: KnownKey): string[] {
   }
 }
 
-const isSignedByAny = (keys: readonly KnownKey[], signed: SignedLogEpoch): boolean =>
-  keys.some(({ kid, jwk }) => kid === signed.kid && isStatementSignedBy(jwk, signed));
+/** The beginnings of a tenant's log epochs that trusted keys signed. */
+export function findSignedEpochs(
+  logEpochs: readonly SignedLogEpoch[],
+  tenantId: string,
+  keys: readonly KnownKey[],
+): SignedLogEpoch[] {
+  return logEpochs.filter(
+    (one) =>
+      one.statement.tenant_id === tenantId &&
+      keys.some(({ kid, jwk }) => kid === one.kid && isStatementSignedBy(jwk, one)),
+  );
+}
 
-/** @param told signed by trusted keys */
+/** What a view says, as far as trusted keys signed it. */
+interface Told {
+  seen: SeenCheckpoint;
+  logEpochs: SignedLogEpoch[];
+  path: readonly string[] | null;
+  restored: LogView['restored'];
+}
+
 function findContradiction(
   known: SeenCheckpoint | null,
   { logEpochs: kept }: WatchTrust,
-  told: {
-    seen: SeenCheckpoint;
-    logEpochs: SignedLogEpoch[];
-    path: readonly string[] | null;
-    restored: LogView['restored'];
-  },
+  told: Told,
 ): ContradictionReason | undefined {
   const { seen, logEpochs, path } = told;
   if (logEpochs.some((one) => kept.some((before) => isOtherBeginning(before, one)))) {
@@ -242,14 +255,10 @@ function followRestores(
  * Whether the received tree contains each position at which a later epoch began, except what a
  * later restore lost.
  */
-function isBegunIn(
-  told: { seen: SeenCheckpoint; logEpochs: SignedLogEpoch[]; restored: LogView['restored'] },
-  knownEpoch: number,
-): boolean {
-  const { seen, restored } = told;
+function isBegunIn({ seen, logEpochs, restored }: Told, knownEpoch: number): boolean {
   if (!restored) return true;
   const paths = new Map(restored.map(({ epoch, path }) => [epoch, path]));
-  return listStandingRestores(told.logEpochs, { from: knownEpoch, to: seen.epoch })
+  return listStandingRestores(logEpochs, { from: knownEpoch, to: seen.epoch })
     .slice(0, MAX_SHOWN_RESTORES)
     .every(({ epoch, restored: { size, root } }) => {
       const path = paths.get(epoch) ?? [];
@@ -275,24 +284,20 @@ export function listStandingRestores(
   return found;
 }
 
-function isOtherBeginning({ statement: a }: SignedLogEpoch, { statement: b }: SignedLogEpoch) {
-  return a.epoch === b.epoch && !isSameBeginning(a, b);
-}
-
-/** Whether two statements begin a log epoch at the same position. */
-export function isSameBeginning(a: LogEpoch, b: LogEpoch): boolean {
-  const { restored: x } = a;
-  const { restored: y } = b;
-  return x.epoch === y.epoch && x.size === y.size && x.root === y.root;
+/** Whether two statements begin one log epoch at different positions. */
+export function isOtherBeginning(
+  { statement: a }: SignedLogEpoch,
+  { statement: b }: SignedLogEpoch,
+): boolean {
+  const { epoch, size, root } = a.restored;
+  const isSame = epoch === b.restored.epoch && size === b.restored.size && root === b.restored.root;
+  return a.epoch === b.epoch && !isSame;
 }
 
 /**
  * Whether two checkpoints, both signed by the log, cannot be of one log that only grew, by themselves
  * and without a proof: one size with two roots. Whatever else contradicts, the log may still explain.
  */
-export function isSelfContradicting(
-  a: Pick<SeenCheckpoint, 'epoch' | 'size' | 'root'>,
-  b: Pick<SeenCheckpoint, 'epoch' | 'size' | 'root'>,
-): boolean {
+export function isSelfContradicting(a: LogPlace, b: LogPlace): boolean {
   return a.epoch === b.epoch && a.size === b.size && a.root !== b.root;
 }
