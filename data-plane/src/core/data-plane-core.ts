@@ -13,20 +13,14 @@ import type { PinReports, RulesProvider } from '../contracts.ts';
 import { createHeldCalls } from '../holds/held-calls.ts';
 import type { HeldPlaces } from '../holds/held-places.ts';
 import { startLedgerChecker } from '../ledger/ledger-checker.ts';
-import type { LocalReplica } from '../replica/replica.ts';
 import { createListeners } from '../storage/listeners.ts';
 import type { BundleSync } from '../sync/bundle/bundle-sync.ts';
 import type { LoadPolicyEngine } from '../sync/bundle/policy-activation.ts';
 import { createPolicyLoader } from '../sync/bundle/policy-loader.ts';
-import { createAppliedBarrier, type TenantProgress } from '../sync/feed/applied-barrier.ts';
+import { createAppliedBarrier } from '../sync/feed/applied-barrier.ts';
 import { DEFAULT_OFFLINE_MAX_AGE_SECONDS } from '../sync/feed/freshness.ts';
 import { DEFAULT_LEDGER_KEEP_DAYS } from '../sync/shipping/pruner.ts';
-import {
-  type SyncSettings,
-  startTenantSync,
-  type TenantSync,
-  type TenantSyncStatus,
-} from '../sync/tenant-sync.ts';
+import { type SyncSettings, startTenantSync, type TenantSyncStatus } from '../sync/tenant-sync.ts';
 import { type DataFolder, type DataFolderOptions, openDataFolder } from './data-folder.ts';
 import { createServedTenants } from './served-tenants.ts';
 import { createTenantDenials } from './tenant-denials.ts';
@@ -157,7 +151,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     /** Unix milliseconds by a clock that never runs back, not even over a restart. */
     planeNow: folder.clock.read,
     /** Resolves when a change is enforced here. */
-    applied: createAppliedBarrier((id) => findProgress(id, findSync(id), replica), log),
+    applied: createAppliedBarrier((id) => findSync(id)?.progress, log),
     findDeploymentId: (tenantId: string) => tenants.find(tenantId)?.deploymentId,
     /** The region that the tenant's list shows; undefined where the control plane did not say. */
     findRegion: (tenantId: string) => tenants.find(tenantId)?.region,
@@ -237,21 +231,4 @@ function syncSettings(
     now,
     ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
   };
-}
-
-function findProgress(
-  tenantId: string,
-  sync: TenantSync | undefined,
-  replica: LocalReplica,
-): TenantProgress | undefined {
-  return (
-    sync && {
-      waitForFeed: (seq, ms) => replica.waitFor(tenantId, seq, ms),
-      waitForRules: sync.bundle.waitFor,
-      kick: () => {
-        sync.feed.kick();
-        sync.bundle.kick();
-      },
-    }
-  );
 }

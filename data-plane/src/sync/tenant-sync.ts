@@ -17,6 +17,7 @@ import { type BundleStatus, type BundleSync, startBundleSync } from './bundle/bu
 import { createNamedBundle } from './bundle/named-bundle.ts';
 import type { LoadPolicyEngine } from './bundle/policy-activation.ts';
 import { loadAdminHeads } from './feed/admin-heads.ts';
+import type { TenantProgress } from './feed/applied-barrier.ts';
 import { startFeedFollower } from './feed/feed-follower.ts';
 import type { FeedStatus } from './feed/feed-progress.ts';
 import { createFreshness, type FreshnessStatus } from './feed/freshness.ts';
@@ -160,10 +161,20 @@ export async function startTenantSync(options: TenantSyncOptions) {
   const { shipper, payloads } = shipping;
   channels.push(feed, bundle, shipper, payloads, heartbeat);
   const pruner = startPruner({ tenantId, ledger, keepMs: options.ledgerKeepMs, log });
+  const progress: TenantProgress = {
+    waitForFeed: (seq, ms) => options.replica.waitFor(tenantId, seq, ms),
+    waitForRules: bundle.waitFor,
+    kick: () => {
+      feed.kick();
+      bundle.kick();
+    },
+  };
 
   return {
     bundle,
     feed,
+    /** For the barrier that waits until a change is enforced. */
+    progress,
     trust: rules.trust,
     findStaleness: rules.findStaleness,
     /** The heartbeat's content has changed. */
