@@ -159,16 +159,12 @@ export function createControlPlaneLink(options: {
       const nodes = PAGE_NODES + limit * FACT_NODES;
       return answer.json(FeedPageBody, FEED_PAGE_BYTES, nodes).catch(withoutStatement);
     },
-    readSnapshot: ({ signal }) =>
-      readSnapshot(() =>
-        send({
-          method: 'GET',
-          path: CHANNEL_PATHS.snapshot(deploymentId),
-          headers: { accept: NDJSON },
-          bodyMs: SNAPSHOT_MS,
-          signal,
-        }),
-      ),
+    async *readSnapshot({ signal }) {
+      const path = CHANNEL_PATHS.snapshot(deploymentId);
+      const headers = { accept: NDJSON };
+      const answer = await send({ method: 'GET', path, headers, bodyMs: SNAPSHOT_MS, signal });
+      return yield* readSnapshot(answer.chunks());
+    },
     heartbeat: async (body) => {
       const answer = await send({
         method: 'POST',
@@ -209,12 +205,12 @@ export function createControlPlaneLink(options: {
 }
 
 async function* readSnapshot(
-  open: () => Promise<{ chunks(): AsyncIterable<Uint8Array> }>,
+  chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<FeedEntry[], SignedSnapshotEnd, undefined> {
   let end: SignedSnapshotEnd | null = null;
   let page: FeedEntry[] = [];
   let size = 0;
-  const lines = readLines((await open()).chunks(), SNAPSHOT_LINE_BYTES);
+  const lines = readLines(chunks, SNAPSHOT_LINE_BYTES);
   try {
     for await (const bytes of lines) {
       if (end) throw new FeedRefusedError('snapshot_malformed', 'something follows the end');
