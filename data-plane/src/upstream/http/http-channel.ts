@@ -160,20 +160,7 @@ export class HttpChannel {
     } catch {
       return;
     }
-    try {
-      await this.#sendQuietly(method, headers, body, timeoutMs);
-    } finally {
-      shares.quiet.give(account);
-    }
-  }
-
-  #sendQuietly(
-    method: 'POST' | 'DELETE',
-    headers: string[],
-    body: string | null,
-    timeoutMs: number,
-  ): Promise<void> {
-    return new Promise((resolve) => {
+    await new Promise<void>((resolve) => {
       const finish = () => {
         clearTimeout(timer);
         this.#running.delete(running);
@@ -190,7 +177,7 @@ export class HttpChannel {
       const timer = setTimeout(running.abort, timeoutMs);
       this.#running.add(running);
       this.dispatch('quiet', method, headers, body, exchange);
-    });
+    }).finally(() => shares.quiet.give(account));
   }
 
   /** Sends a JSON-RPC request, unless it is over already; `abortAll` ends it. */

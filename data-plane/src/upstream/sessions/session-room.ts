@@ -7,17 +7,13 @@
  */
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import { UpstreamFailure } from '../upstream.ts';
+import type { SessionPlace } from './session-opener.ts';
 
 type Transport = McpServerSetting['transport'];
 
 /** A session as eviction sees it. */
-export interface RoomEntry {
-  tenantId: string;
-  agentId: string;
-  serverId: string;
+export interface RoomEntry extends SessionPlace {
   transport: Transport;
-  /** The client that owns it. */
-  peerId: string | undefined;
   /** That client has an MCP session, with which the entry ends. */
   isHeld: boolean;
   /** That client has left without ending its session, as most do; it may come back. */

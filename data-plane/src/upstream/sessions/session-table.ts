@@ -1,16 +1,13 @@
 /** The sessions with servers that are open, and the replaced ones until their last answer. */
-import type { Era, UpstreamSession } from '../upstream.ts';
-import { addressOf, type SessionOrder, type SessionPlace } from './session-opener.ts';
+import type { UpstreamSession } from '../upstream.ts';
+import { addressOf, type SessionOrder } from './session-opener.ts';
 import type { RoomEntry } from './session-room.ts';
 
-export interface OpenSession extends SessionPlace, RoomEntry {
+export interface OpenSession extends RoomEntry, Pick<SessionOrder, 'sealed' | 'hops' | 'era'> {
   /** The server's address when it was opened: the registry may change it. */
   address: string | null;
-  sealed: string | undefined;
   /** Its server may ask the client, and only this session's stream can carry that. */
   needsStream: boolean;
-  hops: number;
-  era: Era;
   session: UpstreamSession;
 }
 
