@@ -46,6 +46,10 @@ export function createUpstreams(
     config.upstreamAllow,
     () => !(config.isProduction && deps.servesSeveral()),
   );
+  const findRegistered = (tenantId: string, serverId: string) => {
+    const active = rules.findActiveRules(tenantId);
+    return active === null ? undefined : findServer(active, serverId);
+  };
   const findRefused = createRefusedServers({ rules, stdio, addresses });
   const pool = createUpstreamPool({
     limits: {
@@ -65,10 +69,7 @@ export function createUpstreams(
     servesSeveral: deps.servesSeveral,
     hasSession: hooks.hasSession,
     idleMs: config.sessionIdleMs,
-    isRegistered: (tenantId, serverId) => {
-      const active = rules.findActiveRules(tenantId);
-      return active !== null && findServer(active, serverId) !== undefined;
-    },
+    isRegistered: (tenantId, serverId) => findRegistered(tenantId, serverId) !== undefined,
     findSealedCredential: (tenantId, serverId) =>
       replica.findUpstreamCredential(tenantId, serverId),
     findDeploymentId: deps.findDeploymentId,
@@ -86,8 +87,7 @@ export function createUpstreams(
     { tenantId, agent, peer, era, hops }: AgentCall['caller'],
     serverId: string,
   ): UpstreamSession {
-    const active = rules.findActiveRules(tenantId);
-    const server = active === null ? undefined : findServer(active, serverId);
+    const server = findRegistered(tenantId, serverId);
     if (server === undefined) throw new UpstreamFailure('refused', 'no such MCP server');
     return pool.find(tenantId, server, agent.id, peer, era, hops);
   }
@@ -124,10 +124,7 @@ export function createUpstreams(
     definitions,
     onListed: (tenantId, serverId, tools) =>
       pins.observe(tenantId, serverId, tools, rules.findActiveRules(tenantId)?.settings ?? null),
-    findActions: (tenantId, serverId) => {
-      const active = rules.findActiveRules(tenantId);
-      return active === null ? undefined : findServer(active, serverId)?.tool_actions;
-    },
+    findActions: (tenantId, serverId) => findRegistered(tenantId, serverId)?.tool_actions,
     async listTools({ caller, ask }) {
       const { tools, leftOut } = await listAllTools(findSession(caller, ask.serverId));
       notes.put(caller.tenantId, ask.serverId, 'tools/list', leftOut);
