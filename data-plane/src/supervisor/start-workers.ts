@@ -43,9 +43,9 @@ export async function startWorkers(
     () => readDataPlaneConfig(env),
     () => readGatewayConfig(env),
   );
-  const { dataDir, workers: count } = parsed;
-  const left = findUndrained(dataDir, count);
-  if (count === 1 && left.length === 0) return startDataPlane(env, hooks);
+  const { dataDir, workers } = parsed;
+  const left = findUndrained(dataDir, workers);
+  if (workers === 1 && left.length === 0) return startDataPlane(env, hooks);
 
   const config = { ...parsed, ...(await tryPlace(parsed)) };
   // Workers put the port into tokens and metadata, so they must not read a port of 0.
@@ -56,7 +56,7 @@ export async function startWorkers(
   // Its workers do the same. What is left to be finished has to be before any of them starts.
   const identityLock = enterIdentity(dataDir, log);
   try {
-    return await superviseWorkers({ config, count, left, env: workerEnv, log }, identityLock);
+    return await superviseWorkers({ config, left, env: workerEnv, log }, identityLock);
   } catch (error) {
     identityLock.release();
     throw error;
@@ -66,7 +66,6 @@ export async function startWorkers(
 async function superviseWorkers(
   given: {
     config: DataPlaneConfig;
-    count: number;
     /** Workers that are no longer wanted, whose folders have to be drained. */
     left: number[];
     env: NodeJS.ProcessEnv;
@@ -74,8 +73,8 @@ async function superviseWorkers(
   },
   identityLock: IdentityLock,
 ): Promise<RunningDataPlane> {
-  const { config, count, left, env, log } = given;
-  const { dataDir } = config;
+  const { config, left, env, log } = given;
+  const { dataDir, workers: count } = config;
   // Before any worker looks for it.
   ensureTokenKey(dataDir);
   const distributor = createDistributor();

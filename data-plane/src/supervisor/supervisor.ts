@@ -65,7 +65,6 @@ export function startSupervisor(options: {
   });
   // A caller that stops it early does not await it.
   started.catch(() => undefined);
-  const idle = new Set<() => void>();
   const slots = options.places.map(
     (place): Slot => ({
       place,
@@ -99,10 +98,7 @@ export function startSupervisor(options: {
       slot.process = null;
       slot.share?.leave();
       slot.share = null;
-      if (isStopping) {
-        if (slots.every((one) => one.process === null)) for (const done of idle) done();
-        return;
-      }
+      if (isStopping) return;
       if (task === 'drain' && (why === 0 || why === CANNOT_DRAIN)) return;
       slot.failures = performance.now() - startedAt > STEADY_MS ? 1 : slot.failures + 1;
       const delay = Math.min(BACKOFF.longest, BACKOFF.first * 2 ** (slot.failures - 1));
@@ -133,10 +129,9 @@ export function startSupervisor(options: {
     isStopping = true;
     for (const { timer } of slots) clearTimeout(timer);
     const running = slots.flatMap(({ process }) => process ?? []);
-    if (running.length === 0) return;
-    const ended = new Promise<void>((resolve) => idle.add(resolve));
+    const ends = running.map((process) => new Promise((resolve) => process.onExit(resolve)));
     for (const process of running) process.askToStop();
-    await ended;
+    await Promise.all(ends);
   }
 
   for (const slot of slots) run(slot);

@@ -1,9 +1,14 @@
-/** Makes a data plane one of several workers: names of sessions, listeners, and views. */
+/**
+ * Makes a data plane one of several workers: names of sessions, views, and how connections reach
+ * it. The supervisor hands over those of clients, and the worker's own Unix socket accepts those of
+ * the machine's other workers. Both have the same routes; which way a request came is known only
+ * from its connection, and no header can claim it. Folder 0700, socket 0600.
+ */
+import { chmodSync, rmSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { createSiblings } from './siblings.ts';
-import { createWorkerListener, type WorkerListener } from './worker-listener.ts';
 import { socketPath, type WorkerPlace } from './worker-place.ts';
 import { createWorkerSessions } from './worker-sessions.ts';
 import { type OwnViews, ownViews, type Views, workerViews } from './worker-views.ts';
@@ -16,10 +21,14 @@ export type JoinedWorkers = ReturnType<typeof joinWorkers>;
 /** @param options.bodyBytes bytes of a request's body at the gateway, at most */
 export function joinWorkers(place: WorkerPlace, options: { bodyBytes: number }) {
   const { worker, count, socketDir } = place;
-  const siblings = createSiblings({ worker, count, socketDir });
+  const siblings = createSiblings(place);
   const { wayTo, isThere } = siblings;
-  let listener: WorkerListener | undefined;
-  const isPrivate = (request: IncomingMessage) => listener?.isPrivate(request) ?? false;
+  const fromClients = new Set<Socket>();
+  const fromWorkers = new WeakSet<Socket>();
+  let app: FastifyInstance | undefined;
+  let isClosing = false;
+  /** Whether a request came over the Unix socket. */
+  const isPrivate = (request: IncomingMessage) => fromWorkers.has(request.socket);
   const isAlone = count === 1;
   return {
     /** Null where it is the only one that serves. */
@@ -28,17 +37,46 @@ export function joinWorkers(place: WorkerPlace, options: { bodyBytes: number }) 
       : createWorkerSessions({ worker, count, wayTo, isThere, isPrivate, ...options }),
     views: (own: OwnViews): Views =>
       isAlone ? ownViews(own) : workerViews(own, { worker, siblings, isPrivate }),
-    /** Accepts connections from now on. */
-    listen: async (app: FastifyInstance): Promise<void> => {
-      listener = createWorkerListener(app);
-      await listener.listen(socketPath(socketDir, worker));
+    /**
+     * Accepts connections from now on. The folder's ledger is open: no other process can claim it.
+     *
+     * @param ready with all its routes, not yet listening
+     */
+    listen: async (ready: FastifyInstance): Promise<void> => {
+      app = ready;
+      app.server.on('connection', (socket) => {
+        if (!fromClients.has(socket)) fromWorkers.add(socket);
+      });
+      const path = socketPath(socketDir, worker);
+      // A killed worker's leftover.
+      rmSync(path, { force: true });
+      await app.listen({ path });
+      chmodSync(path, 0o600);
     },
-    /** Serves a client's connection; false where this worker is stopping. */
-    accept: (socket: Socket): boolean => listener?.accept(socket) ?? false,
-    /** Closes the app, and then the connections to the other workers. */
+    /** Serves a client's connection; false where this worker is stopping: another may take it. */
+    accept: (socket: Socket): boolean => {
+      if (app === undefined || isClosing) return false;
+      fromClients.add(socket);
+      socket.once('close', () => fromClients.delete(socket));
+      app.server.emit('connection', socket);
+      return true;
+    },
+    /** Closes the app once its requests have ended, and then the connections to other workers. */
     close: async (): Promise<void> => {
-      await listener?.close(DRAIN_MS);
+      isClosing = true;
+      if (app !== undefined) await closeServed(app, fromClients);
       await siblings.close();
     },
   };
+}
+
+async function closeServed(app: FastifyInstance, fromClients: ReadonlySet<Socket>): Promise<void> {
+  await app.close();
+  // The server waits only for connections that it accepted itself; these were handed over.
+  const limit = performance.now() + DRAIN_MS;
+  while (fromClients.size > 0 && performance.now() < limit) {
+    app.server.closeIdleConnections();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  app.server.closeAllConnections();
 }
