@@ -28,7 +28,7 @@ export const localRoutes =
     views: Views;
   }): FastifyPluginAsync =>
   async (app) => {
-    const { views } = deps;
+    const { publicUrl, version, tokens, tokenKey, views } = deps;
     app.setErrorHandler(createErrorHandler());
     readStrictRequests(app);
     app.setSerializerCompiler(
@@ -40,7 +40,6 @@ export const localRoutes =
       reply.header('x-request-id', request.id);
     });
 
-    const { publicUrl, version, tokens, tokenKey } = deps;
     addFrontPage(app, { publicUrl, version, mode: 'data-plane' });
     await addTokenRoutes(app, { publicUrl, tokens, keys: () => tokenKey.listAccepted() });
 
@@ -54,14 +53,13 @@ export const localRoutes =
     });
 
     app.get('/metrics', { logLevel: 'warn' }, async (request, reply) => {
-      const isPrivate = views.isPrivate(request.raw);
+      const { raw, headers } = request;
       const isGranted =
-        isPrivate || isMetricsToken(request.headers.authorization, deps.metricsToken);
+        views.isPrivate(raw) || isMetricsToken(headers.authorization, deps.metricsToken);
       if (!isGranted && deps.metricsToken) throw new AppError('METRICS_TOKEN_INVALID');
       if (!isGranted && deps.isProduction) throw new AppError('METRICS_CLOSED');
-      const { type, text: full } = await views.metrics(request.raw);
-      const text = isGranted ? full : withoutTenants(full);
-      return reply.header('content-type', type).send(text);
+      const { type, text } = await views.metrics(raw);
+      return reply.header('content-type', type).send(isGranted ? text : withoutTenants(text));
     });
   };
 

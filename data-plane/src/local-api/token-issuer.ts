@@ -14,23 +14,7 @@ import { calculateJwkThumbprint } from 'jose';
 import type { FindDenial, Replica } from '../contracts.ts';
 import type { EarlierTokenKey } from '../identity/own-key-rotation.ts';
 
-export interface OwnTokenKey {
-  kid: string;
-  privateKey: KeyObject;
-  publicJwk: PublicTokenKey;
-  /**
-   * The public keys whose tokens are valid now: the current one, and those it replaced recently.
-   */
-  listAccepted(): PublicTokenKey[];
-}
-
-interface PublicTokenKey {
-  kty: string;
-  kid: string;
-  alg: string;
-  use: 'sig';
-  [member: string]: unknown;
-}
+export type OwnTokenKey = Awaited<ReturnType<typeof ownTokenKey>>;
 
 /**
  * @param privateKey RSA, 2048 bits or more
@@ -40,26 +24,31 @@ export async function ownTokenKey(
   privateKey: KeyObject,
   earlier: readonly EarlierTokenKey[] = [],
   now: () => number = Date.now,
-): Promise<OwnTokenKey> {
+) {
   const publicJwk = await toPublicTokenKey(createPublicKey(privateKey));
   const known = await Promise.all(
     earlier.map(async ({ key, until }) => ({ jwk: await toPublicTokenKey(key), until })),
   );
   const last = Math.max(0, ...earlier.map(({ until }) => until));
   const alone = [publicJwk];
-  const listAccepted = () => {
-    const at = now();
-    // Asked at each call, and nearly always long after a rotation.
-    if (at >= last) return alone;
-    return [publicJwk, ...known.filter(({ until }) => at < until).map(({ jwk }) => jwk)];
+  return {
+    kid: publicJwk.kid,
+    privateKey,
+    publicJwk,
+    /** The public keys whose tokens are valid now: this one, and those it replaced recently. */
+    listAccepted: () => {
+      const at = now();
+      // Asked at each call, and nearly always long after a rotation.
+      if (at >= last) return alone;
+      return [publicJwk, ...known.filter(({ until }) => at < until).map(({ jwk }) => jwk)];
+    },
   };
-  return { kid: publicJwk.kid, privateKey, publicJwk, listAccepted };
 }
 
-async function toPublicTokenKey(key: KeyObject): Promise<PublicTokenKey> {
+async function toPublicTokenKey(key: KeyObject) {
   const jwk = key.export({ format: 'jwk' });
   const kid = await calculateJwkThumbprint(jwk as { kty: string });
-  return { ...jwk, kty: 'RSA', kid, alg: AGENT_TOKEN_ALG, use: 'sig' };
+  return { ...jwk, kty: 'RSA', kid, alg: AGENT_TOKEN_ALG, use: 'sig' as const };
 }
 
 /** The keys in the form the verifier of agents' tokens takes, read at each call. */
@@ -72,30 +61,29 @@ export function asTokenKeys(key: OwnTokenKey, publicUrl: string): TokenKeysFact 
   };
 }
 
-export function createLocalTokens(deps: {
+interface LocalTokensDeps {
   key: OwnTokenKey;
   publicUrl: string;
   replica: Pick<Replica, 'findClient' | 'findKillSwitch' | 'cursor'>;
   findDenial: FindDenial;
-  now?: () => number;
-}): AgentTokens {
-  const now = deps.now ?? Date.now;
+}
+
+export function createLocalTokens(deps: LocalTokensDeps): AgentTokens {
   return createAgentTokens({
     key: () => deps.key,
     publicUrl: deps.publicUrl,
     findClient: async (clientId) => {
       const client = deps.replica.findClient(clientId);
-      if (client === undefined) return undefined;
       const read = async () => findCredentials(clientId, deps);
-      return { secretHash: client.secretHash, read };
+      return client && { secretHash: client.secretHash, read };
     },
-    now: () => new Date(now()),
+    now: () => new Date(),
   });
 }
 
 function findCredentials(
   clientId: string,
-  { replica, findDenial }: Pick<Parameters<typeof createLocalTokens>[0], 'replica' | 'findDenial'>,
+  { replica, findDenial }: LocalTokensDeps,
 ): AgentCredentials | undefined {
   const client = replica.findClient(clientId);
   if (client === undefined) return undefined;
