@@ -1,16 +1,13 @@
-/** Shared by the gateway's services: rules, servers, cursors and time limits. */
+/** Shared by the gateway's services: rules, servers and time limits. */
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import { RPC_ERRORS } from '@governance/shared/errors';
-import { isStorableText } from '@governance/shared/text';
 import type { ActiveRules, RulesProvider } from '../contracts.ts';
 import type { Caller } from '../enforcement/calls.ts';
 import { isTooFar, LOOP_MESSAGE } from '../upstream/hops.ts';
-import { isObject } from '../upstream/message.ts';
 import type { UpstreamPool } from '../upstream/sessions/pool.ts';
 import { UpstreamFailure, type UpstreamSession } from '../upstream/upstream.ts';
 import { GatewayError } from './json-rpc.ts';
 
-const MAX_CURSOR = 4096;
 /** A slower server is left out of a joined list. */
 const LIST_TIMEOUT_MS = 10_000;
 /** What has arrived by then is shown, even if more would come. */
@@ -42,16 +39,6 @@ export function sessionWith(
 /** Refuses to contact servers for a caller that passed through too many gateways. */
 export function requireFewHops({ hops, serverId }: Caller): void {
   if (isTooFar(hops, serverId === null)) throw new UpstreamFailure('loop', LOOP_MESSAGE);
-}
-
-/** @param max characters that a cursor has at most */
-export function readCursor(params: unknown, max = MAX_CURSOR): string | undefined {
-  const cursor = isObject(params) ? params.cursor : undefined;
-  if (cursor === undefined) return undefined;
-  if (typeof cursor !== 'string' || cursor.length > max || !isStorableText(cursor)) {
-    throw badParams('cursor must be a text');
-  }
-  return cursor;
 }
 
 /** Waits no longer than a joined list may. Calls `onLate` when it gives up. */

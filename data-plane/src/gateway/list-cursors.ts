@@ -4,11 +4,13 @@
  * workers have the key), since a client could otherwise write its own budget.
  */
 import type { KeyObject } from 'node:crypto';
+import { isStorableText } from '@governance/shared/text';
 import { z } from 'zod';
 import type { Caller } from '../enforcement/calls.ts';
 import type { ListMethod } from '../upstream/lists/list-page.ts';
 import type { ListPosition } from '../upstream/lists/list-part.ts';
-import { badParams, readCursor } from './call-routing.ts';
+import { isObject } from '../upstream/message.ts';
+import { badParams } from './call-routing.ts';
 import { createSeals } from './seals.ts';
 
 /** The place in one server's list. */
@@ -66,7 +68,7 @@ export function createListCursors(secret: KeyObject) {
      * @throws GatewayError -32602 if it does not belong to this agent and list
      */
     find(caller: Caller, method: ListMethod, params: unknown): ListPlace[] | undefined {
-      const cursor = readCursor(params, MAX_CURSOR);
+      const cursor = readCursor(params);
       if (cursor === undefined) return undefined;
       const [text = '', seal = ''] = cursor.split('.', 2);
       if (!isSealed(contentOf(caller, method, text), seal)) {
@@ -79,6 +81,15 @@ export function createListCursors(secret: KeyObject) {
       }));
     },
   };
+}
+
+function readCursor(params: unknown): string | undefined {
+  const cursor = isObject(params) ? params.cursor : undefined;
+  if (cursor === undefined) return undefined;
+  if (typeof cursor !== 'string' || cursor.length > MAX_CURSOR || !isStorableText(cursor)) {
+    throw badParams('cursor must be a text');
+  }
+  return cursor;
 }
 
 /** Whether a server's own cursor is short enough to be kept beside those of the other servers. */

@@ -1,5 +1,6 @@
 /** The gateway's metadata for OAuth clients (RFC 9728; MCP, authorization). */
 import { gatewayAudience } from '@governance/shared/agent-token';
+import { withoutTrailingSlashes } from '@governance/shared/text';
 
 const METADATA_PATH = '/.well-known/oauth-protected-resource/mcp/v1';
 
@@ -8,7 +9,7 @@ const METADATA_PATH = '/.well-known/oauth-protected-resource/mcp/v1';
  * also where RFC 9728 section 3.1 puts it.
  */
 export function metadataPaths(publicUrl: string): string[] {
-  const path = new URL(publicUrl).pathname.replace(/\/+$/, '');
+  const path = withoutTrailingSlashes(new URL(publicUrl).pathname);
   const standard = `/.well-known/oauth-protected-resource${path}/mcp/v1`;
   return [...new Set([METADATA_PATH, standard])];
 }
@@ -17,7 +18,7 @@ export function metadataPaths(publicUrl: string): string[] {
 export function protectedResource(publicUrl: string, serverId: string | null) {
   return {
     resource: gatewayAudience(publicUrl, serverId ?? undefined),
-    authorization_servers: [publicUrl.replace(/\/+$/, '')],
+    authorization_servers: [withoutTrailingSlashes(publicUrl)],
     bearer_methods_supported: ['header'],
     resource_name: 'MCP gateway',
   };
@@ -39,5 +40,5 @@ export function challengeHeader(
   const path =
     serverId === null ? METADATA_PATH : `${METADATA_PATH}/${encodeURIComponent(serverId)}`;
   const error = fault === null ? '' : `, error="${fault}"`;
-  return `Bearer resource_metadata="${publicUrl.replace(/\/+$/, '')}${path}"${error}`;
+  return `Bearer resource_metadata="${withoutTrailingSlashes(publicUrl)}${path}"${error}`;
 }

@@ -46,10 +46,10 @@ export function createSessionReads(deps: {
     exchange: Exchange,
   ): Promise<Answer> {
     const key = subscriptionKey(routed.ask.serverId, routed.ask.args.uri);
-    if (session.subscriptions.size >= MAX_SUBSCRIPTIONS && !session.subscriptions.has(key)) {
+    const isNew = !session.subscriptions.has(key);
+    if (isNew && session.subscriptions.size >= MAX_SUBSCRIPTIONS) {
       throw badParams(`A session has at most ${MAX_SUBSCRIPTIONS} subscriptions.`);
     }
-    const isNew = !session.subscriptions.has(key);
     // Added before it is sent: the first update may come with the answer.
     session.subscriptions.add(key);
     const answer = await read(caller, routed, exchange);
