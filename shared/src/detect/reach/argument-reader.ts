@@ -4,7 +4,7 @@ import { wordsOfName } from '../../words-of-name.ts';
 import { type ArgumentName, isPathForm, readArgumentName } from './argument-kinds.ts';
 import type { PathUse, ReachCall, ReachFinding, TouchedPath } from './reach-finding.ts';
 import { addRecipients, isAddress } from './recipients.ts';
-import { MAX_SHELL_LENGTH, readArgvReach, readShellReach, type ShellReach } from './shell-reach.ts';
+import { MAX_SHELL_LENGTH, readShellReach, type ShellReach } from './shell-reach.ts';
 import { findSqlReach, SQL_EFFORT } from './sql-reach.ts';
 import { wordSet } from './word-set.ts';
 
@@ -92,7 +92,7 @@ export class ArgumentReader {
     const program = typeof command === 'string' ? command : cmd;
     const words = [args, argv, given].find(isTexts);
     // A program and its words, each in its own argument.
-    if (typeof program === 'string' && words) this.#shell(readArgvReach([program, ...words]));
+    if (typeof program === 'string' && words) this.#shell(readShellReach([program, ...words]));
     for (const key of Object.keys(record)) {
       const member = record[key];
       const name = readArgumentName(key);
@@ -119,7 +119,7 @@ export class ArgumentReader {
 
   #list(list: readonly unknown[], name: ArgumentName, isInList: boolean): void {
     if (name.kind === 'command' && isTexts(list)) {
-      this.#shell(readArgvReach(list));
+      this.#shell(readShellReach(list));
       for (const line of list) this.#text(line, name);
       return;
     }
@@ -149,8 +149,9 @@ export class ArgumentReader {
     const texts = Object.values(value).filter((one) => typeof one === 'string');
     const address = texts.find((text) => text.includes('@'));
     this.#addRecipient(address ?? this.#place(), true);
-    if (this.recipients.size === before && address === undefined)
+    if (this.recipients.size === before && address === undefined) {
       this.recipients.add(this.#place());
+    }
   }
 
   #addRecipient(text: string, isNamed: boolean): void {
@@ -285,7 +286,8 @@ export class ArgumentReader {
   }
 
   #sql(text: string, isSql: boolean): void {
-    const found = findSqlReach(text, isSql, this.#threshold, this.#sqlEffort);
+    const reading = { isSql, maxRows: this.#threshold, effort: this.#sqlEffort };
+    const found = findSqlReach(text, reading);
     if (found) this.#tell({ rule: 'sql_without_where', ...found, place: this.#place() });
   }
 

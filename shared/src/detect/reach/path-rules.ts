@@ -2,7 +2,7 @@
 import type { BlastRadiusSettings } from '../../blast-radius-settings.ts';
 import { Glob } from '../../glob.ts';
 import { asHome, depthOf, type PathForm, readPathForms } from './path-forms.ts';
-import type { PathUse, ReachFinding, TouchedPath } from './reach-finding.ts';
+import { graver, type PathUse, type ReachFinding, type TouchedPath } from './reach-finding.ts';
 
 export type JudgePath = (touched: TouchedPath) => ReachFinding[];
 
@@ -32,9 +32,11 @@ export function createPathRules(settings: BlastRadiusSettings): JudgePath {
     const found: ReachFinding[] = [];
     const { use, place } = touched;
     if (use === 'delete') {
-      const worst = forms
-        .map((form) => judgeDelete(form, touched, minDepth))
-        .reduce(graver, undefined);
+      let worst: ReachFinding | undefined;
+      for (const form of forms) {
+        const judged = judgeDelete(form, touched, minDepth);
+        if (judged) worst = graver(worst, judged);
+      }
       if (worst) found.push(worst);
     }
     if (use !== 'read') {
@@ -58,11 +60,6 @@ export function createPathRules(settings: BlastRadiusSettings): JudgePath {
 }
 
 const DOES: Record<PathUse, string> = { read: 'reads', write: 'writes', delete: 'deletes' };
-
-function graver(one: ReachFinding | undefined, other: ReachFinding | undefined) {
-  if (one === undefined || other === undefined) return one ?? other;
-  return one.verdict === 'escalate' && other.verdict === 'deny' ? other : one;
-}
 
 /** Whether a segment stands for several names. */
 function isWild(segment: string): boolean {

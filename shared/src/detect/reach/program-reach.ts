@@ -1,19 +1,16 @@
 /** Programs that remove whole stores of data, which no path on the command line names. */
-import type { ReachRule } from './reach-finding.ts';
+import type { ReachFinding } from './reach-finding.ts';
+import { wordSet } from './word-set.ts';
 
 /** What a command line does beyond the paths that it names. */
-export interface WholeReach {
-  readonly rule: ReachRule;
-  readonly verdict: 'deny' | 'escalate';
-  readonly message: string;
-}
+export type WholeReach = Omit<ReachFinding, 'place'>;
 
 interface WholeCommand {
   readonly program: string;
   /** Words that follow it in this order, possibly with others in between. */
   readonly words: readonly string[];
   /** Required in addition, at least one of these; without any, the words alone suffice. */
-  readonly options?: readonly string[];
+  readonly options: readonly string[];
   readonly message: string;
 }
 
@@ -85,7 +82,7 @@ export function findWholeReach(name: string, words: readonly string[]): WholeRea
   }
   const operands = words.filter((word) => !word.startsWith('-'));
   const found = commands.find(
-    (command) => beginsWith(operands, command, name) && hasOption(words, command.options ?? []),
+    (command) => beginsWith(operands, command, name) && hasOption(words, command.options),
   );
   if (found === undefined) return undefined;
   return { rule: 'delete_whole', verdict: 'escalate', message: found.message };
@@ -112,10 +109,8 @@ function beginsWith(
   return words.every((word, index) => operands[at + index] === word);
 }
 
-const GIT_COMMANDS = new Set(
-  'add commit checkout switch branch merge log show diff grep push pull fetch tag stash rm mv restore reset'.split(
-    ' ',
-  ),
+const GIT_COMMANDS = wordSet(
+  'add commit checkout switch branch merge log show diff grep push pull fetch tag stash rm mv restore reset',
 );
 
 function hasOption(words: readonly string[], options: readonly string[]): boolean {

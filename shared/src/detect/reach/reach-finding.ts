@@ -22,6 +22,13 @@ export interface ReachFinding {
   readonly place: string;
 }
 
+/** The graver of two findings; the first where they are equal. */
+export function graver(one: ReachFinding | undefined, other: ReachFinding): ReachFinding {
+  return one === undefined || (one.verdict === 'escalate' && other.verdict === 'deny')
+    ? other
+    : one;
+}
+
 /** A call, as far as its reach is judged. Caller-controlled. */
 export interface ReachCall {
   /** Of the tool. */

@@ -8,7 +8,8 @@ import { wordsOfName } from '../../words-of-name.ts';
 import { MAX_NAME, readArgumentName } from './argument-kinds.ts';
 import { ArgumentReader } from './argument-reader.ts';
 import { createPathRules } from './path-rules.ts';
-import type { ReachCall, ReachFinding, ReachRule } from './reach-finding.ts';
+import { graver, type ReachCall, type ReachFinding, type ReachRule } from './reach-finding.ts';
+import { wordSet } from './word-set.ts';
 
 /** Returns at most one finding per rule, the gravest; none if the call stays within bounds. */
 export type FindReach = (call: ReachCall) => readonly ReachFinding[];
@@ -20,10 +21,7 @@ export function createReachFinder(settings: BlastRadiusSettings): FindReach {
     const call = asksForDelete(asked) ? { ...asked, action: 'delete' as const } : asked;
     const found = new Map<ReachRule, ReachFinding>();
     const tell = (finding: ReachFinding) => {
-      const before = found.get(finding.rule);
-      if (before === undefined || (before.verdict === 'escalate' && finding.verdict === 'deny')) {
-        found.set(finding.rule, finding);
-      }
+      found.set(finding.rule, graver(found.get(finding.rule), finding));
     };
     const reader = new ArgumentReader(call, settings.bulk_action_threshold, tell);
     reader.read();
@@ -49,14 +47,12 @@ export function createReachFinder(settings: BlastRadiusSettings): FindReach {
 /**
  * Containers of everything that somebody has: the last word of the name of a tool that deletes one.
  */
-const WHOLE = new Set(
-  'database databases schema schemas keyspace keyspaces cluster clusters bucket buckets volume volumes repository repositories tenant tenants organization organizations'.split(
-    ' ',
-  ),
+const WHOLE = wordSet(
+  'database databases schema schemas keyspace keyspaces cluster clusters bucket buckets volume volumes repository repositories tenant tenants organization organizations',
 );
 
-const OPERATIONS = new Set(['operation', 'op', 'action', 'verb', 'method', 'mode']);
-const DELETES = new Set(['delete', 'remove', 'rm', 'rmdir', 'unlink', 'erase', 'purge', 'wipe']);
+const OPERATIONS = wordSet('operation op action verb method mode');
+const DELETES = wordSet('delete remove rm rmdir unlink erase purge wipe');
 
 /** For a tool that does several things, an argument says which. */
 function asksForDelete({ action, args }: ReachCall): boolean {

@@ -1,11 +1,11 @@
 /** What a command line does with paths, and what it passes to a database. */
 import { findWholeReach, isWholeProgram, type WholeReach } from './program-reach.ts';
-import type { PathUse } from './reach-finding.ts';
+import type { PathUse, TouchedPath } from './reach-finding.ts';
 import { readShellCommands, type ShellCommand } from './shell-words.ts';
 import { wordSet } from './word-set.ts';
 
 export interface ShellReach {
-  readonly paths: { text: string; use: PathUse; isRecursive?: boolean; isMoved?: boolean }[];
+  readonly paths: Omit<TouchedPath, 'place' | 'base' | 'containers'>[];
   /** Texts for other programs: SQL, for instance. */
   readonly inner: string[];
   /** What it does beyond the paths that it names. */
@@ -40,27 +40,29 @@ const known = (name: string) =>
   name === 'sed' ||
   name.startsWith('mkfs');
 
-/** Reads a command line, caller-controlled. */
-export function readShellReach(line: string): ShellReach {
+/** Reads a command line, or a command given as separate words; caller-controlled. */
+export function readShellReach(command: string | readonly string[]): ShellReach {
   const reach: ShellReach = { paths: [], inner: [], whole: [] };
-  readLine(line, reach, 0);
+  if (typeof command === 'string') readLine(command, reach, 0);
+  else readCommand({ words: command, writes: [] }, reach, 0);
   return reach;
 }
 
-/** Reads a command given as separate words. */
-export function readArgvReach(words: readonly string[]): ShellReach {
-  const reach: ShellReach = { paths: [], inner: [], whole: [] };
-  readCommand({ words, writes: [] }, reach, 0);
-  return reach;
-}
+const WIPES_A_DISK: WholeReach = {
+  rule: 'delete_whole',
+  verdict: 'deny',
+  message: 'the call wipes a disk',
+};
+
+const unreadable = (message: string): WholeReach => ({
+  rule: 'unreadable',
+  verdict: 'escalate',
+  message,
+});
 
 function readLine(line: string, reach: ShellReach, depth: number): void {
   if (line.length > MAX_SHELL_LENGTH || depth > MAX_DEPTH) {
-    reach.whole.push({
-      rule: 'unreadable',
-      verdict: 'escalate',
-      message: 'the call has a command line that is not read',
-    });
+    reach.whole.push(unreadable('the call has a command line that is not read'));
     return;
   }
   for (const command of readShellCommands(line)) readCommand(command, reach, depth);
@@ -105,25 +107,16 @@ function readSimple(
   if (DELETES.has(name)) {
     add(operands, 'delete', { isRecursive: isRecursive || name === 'rimraf' });
     if (isListed && operands.length === 0) {
-      reach.whole.push({
-        rule: 'unreadable',
-        verdict: 'escalate',
-        message: 'the call deletes what another command lists',
-      });
+      reach.whole.push(unreadable('the call deletes what another command lists'));
     }
   } else if (name === 'find') readFind(rest, reach);
-  else if (name.startsWith('mkfs') || WIPES.has(name)) {
-    reach.whole.push({ rule: 'delete_whole', verdict: 'deny', message: 'the call wipes a disk' });
-  } else if (name === 'dd') {
+  else if (name.startsWith('mkfs') || WIPES.has(name)) reach.whole.push(WIPES_A_DISK);
+  else if (name === 'dd') {
     for (const word of rest) {
       if (!word.startsWith('of=')) continue;
-      if (word.startsWith('of=/dev/') && word !== 'of=/dev/null') {
-        reach.whole.push({
-          rule: 'delete_whole',
-          verdict: 'deny',
-          message: 'the call wipes a disk',
-        });
-      } else add([word.slice(3)], 'write');
+      const isDisk = word.startsWith('of=/dev/') && word !== 'of=/dev/null';
+      if (isDisk) reach.whole.push(WIPES_A_DISK);
+      else add([word.slice(3)], 'write');
     }
   } else if (MOVES.has(name)) {
     add(operands.slice(0, -1), 'delete', { isMoved: true });
@@ -145,12 +138,10 @@ function readSimple(
     if (at >= 0) readLine(rest.slice(at + 1).join(name === 'cmd' ? ' ' : '\n'), reach, depth + 1);
     else add(operands, 'read');
   } else {
-    if (DATABASES.has(name)) reach.inner.push(...operands, ...options.map(optionValue));
+    const values = options.map(optionValue).filter((value) => value !== '');
+    if (DATABASES.has(name)) reach.inner.push(...operands, ...values);
     add(operands.map(withoutAt), 'read');
-    add(
-      options.map(optionValue).filter((value) => value !== ''),
-      'read',
-    );
+    add(values, 'read');
   }
 }
 

@@ -1,4 +1,5 @@
 /** Whether a condition is true for every row: `1=1` bounds nothing. */
+import type { Effort } from '../../glob.ts';
 import type { SqlToken } from './sql-tokens.ts';
 
 type Truth = boolean | undefined;
@@ -7,7 +8,7 @@ type Truth = boolean | undefined;
 const MAX_DEPTH = 40;
 
 /** @returns undefined when it depends on the row, or is unknown */
-export function truthOf(tokens: readonly SqlToken[], effort: { left: number }, depth = 0): Truth {
+export function truthOf(tokens: readonly SqlToken[], effort: Effort, depth = 0): Truth {
   // Each level looks at all of them several times.
   effort.left -= 4 * tokens.length;
   if (depth > MAX_DEPTH || tokens.length === 0 || effort.left < 0) return undefined;
