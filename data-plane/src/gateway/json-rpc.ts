@@ -59,6 +59,12 @@ function isId(value: unknown): value is RpcId {
   return typeof value === 'string' && value.length <= MAX_ID_LENGTH;
 }
 
+/** The token under which a request wants its progress. */
+export function progressTokenOf({ _meta }: Record<string, unknown>): RpcId | undefined {
+  const token = isObject(_meta) ? _meta.progressToken : undefined;
+  return typeof token === 'string' || typeof token === 'number' ? token : undefined;
+}
+
 /** A response around a result that is JSON text already. */
 export function resultText(id: RpcId, raw: string): string {
   return `{"jsonrpc":"2.0","id":${idText(id)},"result":${raw}}`;

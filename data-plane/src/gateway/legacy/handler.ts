@@ -19,7 +19,6 @@ import {
   type RpcId,
   readMessage,
 } from '../json-rpc.ts';
-import { ASSUMED_REVISION, isLegacyRevision, type LegacyRevision } from '../revisions.ts';
 import type { Router } from '../router.ts';
 import { TOO_MUCH_UNREAD, type UnreadAnswers } from '../unread-answers.ts';
 import {
@@ -30,7 +29,13 @@ import {
 } from './requests.ts';
 import { requireSession } from './session-reads.ts';
 import type { SessionStreams } from './session-streams.ts';
-import type { LegacySession, LegacySessions } from './sessions.ts';
+import {
+  ASSUMED_REVISION,
+  isLegacyRevision,
+  type LegacyRevision,
+  type LegacySession,
+  type LegacySessions,
+} from './sessions.ts';
 
 const MAX_BATCH = 50;
 

@@ -4,10 +4,9 @@ import type { Answer } from '../../enforcement/answer.ts';
 import { isJudgedRead, TOOL_CALL } from '../../enforcement/call-kinds.ts';
 import type { Caller, Deny, Exchange } from '../../enforcement/calls.ts';
 import type { Enforcer } from '../../enforcement/enforcer.ts';
-import { isObject } from '../../upstream/message.ts';
 import { Cancellation, type SendToClient } from '../../upstream/upstream.ts';
 import type { PostAnswer } from '../answer.ts';
-import type { Announce, Announcement } from '../capabilities.ts';
+import type { Announce } from '../capabilities.ts';
 import { askableCapabilities } from '../client-questions.ts';
 import { type AnswerFailure, answerIneligible, ineligibleError } from '../failures.ts';
 import {
@@ -16,15 +15,15 @@ import {
   errorText,
   GatewayError,
   notificationText,
+  progressTokenOf,
   type RpcId,
   resultText,
 } from '../json-rpc.ts';
-import { negotiateRevision } from '../revisions.ts';
 import { callRouted, type Router } from '../router.ts';
 import type { ClientPeer } from './client-peer.ts';
 import { isLoudEnough } from './log-levels.ts';
 import type { SessionReads } from './session-reads.ts';
-import type { LegacySession, LegacySessions } from './sessions.ts';
+import { type LegacySession, type LegacySessions, negotiateRevision } from './sessions.ts';
 
 /** The context in which a request arrived. */
 export interface RequestScene {
@@ -100,12 +99,17 @@ export function createRequestHandler(deps: {
     const peer = askable === null ? null : deps.createPeer(askable, scene.caller);
     try {
       const caller = peer === null ? scene.caller : { ...scene.caller, peer };
-      const announcement = await deps.announce(caller);
+      const { capabilities, serverInfo, instructions } = await deps.announce(caller);
       const revision = negotiateRevision(protocolVersion);
       const owner = { tenantId, agentId: agent.id, serverId };
       const session = deps.sessions.create(owner, revision, peer);
       if (peer !== null) peer.caller = { ...caller, sessionId: session.id };
-      const result = initializeResult(revision, announcement, deps.gateway);
+      const result = {
+        protocolVersion: revision,
+        capabilities,
+        serverInfo: serverInfo ?? deps.gateway,
+        instructions: instructions ?? undefined,
+      };
       return { status: 200, text: resultText(request.id, JSON.stringify(result)), session };
     } catch (error) {
       peer?.close();
@@ -117,7 +121,7 @@ export function createRequestHandler(deps: {
     const { caller, session } = scene;
     const { id, method, params } = request;
     const send = (text: string) => scene.answer.send(text);
-    const exchange = clientExchange(progressToken(params), scene, send);
+    const exchange = clientExchange(progressTokenOf(params), scene, send);
     session?.calls.set(id, exchange.cancellation);
     const detach = session?.peer?.attach(send);
     try {
@@ -150,24 +154,6 @@ function written(id: RpcId, answer: Answer): RequestAnswer {
   const text = answerText(id, answer);
   if (answer.kind !== 'refusal') return { status: 200, text };
   return { status: answer.status, text, challenge: answer.challenge };
-}
-
-function initializeResult(
-  protocolVersion: string,
-  { capabilities, serverInfo, instructions }: Announcement,
-  gateway: { name: string; version: string },
-): Record<string, unknown> {
-  return {
-    protocolVersion,
-    capabilities,
-    serverInfo: serverInfo ?? gateway,
-    instructions: instructions ?? undefined,
-  };
-}
-
-function progressToken(params: Record<string, unknown>): RpcId | undefined {
-  const token = isObject(params._meta) ? params._meta.progressToken : undefined;
-  return typeof token === 'string' || typeof token === 'number' ? token : undefined;
 }
 
 /**

@@ -6,11 +6,29 @@
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
 import type { Caller } from '../../enforcement/calls.ts';
+import { LEGACY_REVISIONS } from '../../upstream/era.ts';
 import type { Cancellation } from '../../upstream/upstream.ts';
 import { GatewayError, type RpcId } from '../json-rpc.ts';
-import type { LegacyRevision } from '../revisions.ts';
 import { type LoggedStream, type ReplayBudget, StreamLog } from '../stream-log.ts';
 import type { ClientPeer } from './client-peer.ts';
+
+export type LegacyRevision = (typeof LEGACY_REVISIONS)[number];
+
+/**
+ * The revision of a request without MCP-Protocol-Version: the header did not exist before
+ * 2025-06-18.
+ */
+export const ASSUMED_REVISION: LegacyRevision = '2025-03-26';
+
+/** Whether a text names a legacy revision. */
+export function isLegacyRevision(text: unknown): text is LegacyRevision {
+  return LEGACY_REVISIONS.some((revision) => revision === text);
+}
+
+/** The revision for a session: the client's if supported, else the newest here (MCP, lifecycle). */
+export function negotiateRevision(requested: string): LegacyRevision {
+  return isLegacyRevision(requested) ? requested : LEGACY_REVISIONS[0];
+}
 
 export interface LegacySession {
   /** The secret of the client: the value of Mcp-Session-Id. */
@@ -50,10 +68,11 @@ export interface SessionOwner {
   serverId: string | null;
 }
 
-export interface SessionLimits {
-  max: number;
-  maxPerAgent: number;
-  idleMs: number;
+interface AgentSessions {
+  /** The oldest first. */
+  sessions: Set<LegacySession>;
+  /** What their streams may keep. */
+  replays: ReplayBudget;
 }
 
 export type LegacySessions = ReturnType<typeof createLegacySessions>;
@@ -76,21 +95,21 @@ const MAX_REPLAY_BYTES_OF_AGENT = 8 * 1024 * 1024;
  * @param name builds a session id from its random part
  */
 export function createLegacySessions(
-  limits: SessionLimits,
+  limits: { max: number; maxPerAgent: number; idleMs: number },
   elapsed: () => number,
   name: (random: string) => string = (random) => random,
 ) {
   const sessions = new Map<string, LegacySession>();
   const replays = { used: 0, max: MAX_REPLAY_BYTES };
-  const replaysOf = new WeakMap<Set<LegacySession>, ReplayBudget>();
-  // Oldest first, since a Map keeps the order of insertion.
-  const ofAgent = new Map<string, Set<LegacySession>>();
+  const agents = new Map<string, AgentSessions>();
   const sweep = setInterval(() => {
     for (const session of sessions.values()) if (isIdle(session)) end(session);
   }, SWEEP_MS);
   sweep.unref();
 
   const agentKey = ({ tenantId, agentId }: SessionOwner) => `${tenantId} ${agentId}`;
+  const sessionsOf = (owner: SessionOwner) =>
+    agents.get(agentKey(owner))?.sessions ?? new Set<LegacySession>();
 
   function isIdle(session: LegacySession): boolean {
     const isUsed = session.calls.size > 0 || session.endStream !== null;
@@ -99,9 +118,9 @@ export function createLegacySessions(
 
   function end(session: LegacySession): void {
     if (!sessions.delete(session.token)) return;
-    const own = ofAgent.get(agentKey(session.owner));
-    own?.delete(session);
-    if (own?.size === 0) ofAgent.delete(agentKey(session.owner));
+    const own = sessionsOf(session.owner);
+    own.delete(session);
+    if (own.size === 0) agents.delete(agentKey(session.owner));
     session.endStream?.();
     session.log.close();
     session.peer?.close();
@@ -114,19 +133,16 @@ export function createLegacySessions(
       revision: LegacyRevision,
       peer: ClientPeer | null = null,
     ): LegacySession {
-      const own = ofAgent.get(agentKey(owner)) ?? new Set();
-      const [oldest] = own;
-      if (oldest !== undefined && own.size >= limits.maxPerAgent) end(oldest);
+      const before = sessionsOf(owner);
+      const [oldest] = before;
+      if (oldest !== undefined && before.size >= limits.maxPerAgent) end(oldest);
       if (sessions.size >= limits.max) {
         throw new GatewayError(503, 'Too many MCP sessions are open: try again later.');
       }
-      const all = ofAgent.get(agentKey(owner)) ?? new Set();
-      const kept = replaysOf.get(all) ?? {
-        used: 0,
-        max: MAX_REPLAY_BYTES_OF_AGENT,
-        whole: replays,
+      const own = agents.get(agentKey(owner)) ?? {
+        sessions: new Set(),
+        replays: { used: 0, max: MAX_REPLAY_BYTES_OF_AGENT, whole: replays },
       };
-      replaysOf.set(all, kept);
       const session: LegacySession = {
         token: name(randomBytes(32).toString('base64url')),
         id: uuidv7(),
@@ -136,7 +152,7 @@ export function createLegacySessions(
         subscriptions: new Set(),
         logRank: null,
         peer,
-        log: new StreamLog(kept),
+        log: new StreamLog(own.replays),
         stream: null,
         endStream: null,
         hadStream: false,
@@ -144,7 +160,8 @@ export function createLegacySessions(
       };
       if (peer !== null) peer.isAway = () => hasLeft(session);
       sessions.set(session.token, session);
-      ofAgent.set(agentKey(owner), all.add(session));
+      agents.set(agentKey(owner), own);
+      own.sessions.add(session);
       return session;
     },
 
@@ -162,26 +179,24 @@ export function createLegacySessions(
 
     /** All sessions of an agent, on every path. */
     ofOwner(owner: SessionOwner): LegacySession[] {
-      return [...(ofAgent.get(agentKey(owner)) ?? [])];
+      return [...sessionsOf(owner)];
     },
 
     /** The agent's sessions that share this one's sessions with servers; itself too until it ends. */
     together({ owner, peer }: LegacySession): LegacySession[] {
-      return [...(ofAgent.get(agentKey(owner)) ?? [])].filter((other) => other.peer === peer);
+      return [...sessionsOf(owner)].filter((other) => other.peer === peer);
     },
 
     /**
      * Whether a session of the agent with a connected client shares the agent's session with this
      * server instead of having its own.
      */
-    isSharing({ tenantId, agentId, serverId }: SessionOwner): boolean {
-      const own = ofAgent.get(agentKey({ tenantId, agentId, serverId })) ?? [];
-      for (const session of own) {
+    isSharing(place: SessionOwner): boolean {
+      return [...sessionsOf(place)].some((session) => {
         const { peer, owner } = session;
-        const isMeant = owner.serverId === null || owner.serverId === serverId;
-        if (peer === null && isMeant && !hasLeft(session)) return true;
-      }
-      return false;
+        const isMeant = owner.serverId === null || owner.serverId === place.serverId;
+        return peer === null && isMeant && !hasLeft(session);
+      });
     },
 
     end,

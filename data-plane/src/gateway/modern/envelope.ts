@@ -8,7 +8,7 @@ import type { CallRetry } from '../../enforcement/calls.ts';
 import { LEGACY_REVISIONS, MODERN_REVISION } from '../../upstream/era.ts';
 import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
 import { badParams } from '../call-routing.ts';
-import { type ClientMessage, GatewayError, type RpcId } from '../json-rpc.ts';
+import { type ClientMessage, GatewayError, progressTokenOf, type RpcId } from '../json-rpc.ts';
 import { checkHeaders, mismatch } from './headers.ts';
 
 /** Every revision that the gateway speaks, the preferred one first. */
@@ -61,14 +61,13 @@ export function readEnvelope(
   if (info !== undefined && !isObject(info)) {
     throw malformed(`_meta["${CLIENT_INFO}"] must be an object.`);
   }
-  const { progressToken: token } = meta;
   return {
     id,
     method,
     params,
     capabilities,
     logLevel: readLogLevel(meta[LOG_LEVEL]),
-    progressToken: typeof token === 'string' || typeof token === 'number' ? token : undefined,
+    progressToken: progressTokenOf(params),
     headers,
   };
 }

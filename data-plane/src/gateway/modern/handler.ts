@@ -6,19 +6,27 @@ import { RPC_ERRORS } from '@governance/shared/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer } from '../../enforcement/answer.ts';
 import { TOOL_CALL } from '../../enforcement/call-kinds.ts';
-import type { Caller, Deny } from '../../enforcement/calls.ts';
+import type { Caller, Deny, Exchange } from '../../enforcement/calls.ts';
 import type { Enforcer } from '../../enforcement/enforcer.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import { MODERN_REVISION } from '../../upstream/era.ts';
+import { LOG_LEVELS } from '../../upstream/message.ts';
+import { Cancellation } from '../../upstream/upstream.ts';
 import { type Accepts, PostAnswer, requireAccept, sendError } from '../answer.ts';
 import { askableCapabilities } from '../client-questions.ts';
 import { TASKS_EXTENSION, takesTasks } from '../extensions.ts';
 import { type AnswerFailure, answerIneligible } from '../failures.ts';
-import { answerText, errorText, GatewayError, readMessage, resultText } from '../json-rpc.ts';
+import {
+  answerText,
+  errorText,
+  GatewayError,
+  notificationText,
+  readMessage,
+  resultText,
+} from '../json-rpc.ts';
 import type { Router } from '../router.ts';
 import { TOO_MUCH_UNREAD, type UnreadAnswers } from '../unread-answers.ts';
 import { type ModernRequest, readEnvelope } from './envelope.ts';
-import { modernExchange } from './exchange.ts';
 import { mismatch, refuseRepeated } from './headers.ts';
 import type { Listen } from './listen.ts';
 import type { ParkedCalls } from './parked-calls.ts';
@@ -166,4 +174,35 @@ function statusOf(method: string, answer: Answer): number {
   const { code } = (answer.kind === 'error' ? answer.value : answer) as { code?: unknown };
   if (code === RPC_ERRORS.MISSING_CLIENT_CAPABILITY) return 400;
   return code === RPC_ERRORS.METHOD_NOT_FOUND && method !== TOOL_CALL ? 404 : 200;
+}
+
+/**
+ * One request of a modern client in progress: messages that a server sends before the answer reach
+ * the client if they belong to the request (MCP 2026-07-28, Streamable HTTP, receiving messages).
+ */
+function modernExchange(
+  { progressToken, logLevel }: Pick<ModernRequest, 'progressToken' | 'logLevel'>,
+  answer: Pick<PostAnswer, 'notify' | 'onGone'>,
+): Exchange {
+  /** Without a level in the request there are no log messages. */
+  const isWanted = (level: unknown) => {
+    if (logLevel === undefined) return false;
+    const rank = (LOG_LEVELS as readonly unknown[]).indexOf(level);
+    return rank < 0 || rank >= LOG_LEVELS.indexOf(logLevel);
+  };
+  return {
+    cancellation: new Cancellation(),
+    wantsProgress: progressToken !== undefined,
+    logLevel,
+    onGone: (listener) => answer.onGone(listener),
+    onNotification({ method, params }) {
+      if (method === 'notifications/progress') {
+        // The server knows the gateway's token; the client knows its own.
+        if (progressToken === undefined) return;
+        answer.notify(notificationText(method, { ...params, progressToken }));
+      } else if (method === 'notifications/message' && isWanted(params?.level)) {
+        answer.notify(notificationText(method, params));
+      }
+    },
+  };
 }
