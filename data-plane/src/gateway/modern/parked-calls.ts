@@ -25,8 +25,6 @@ export interface Entry {
   caller: PeerCaller;
   ask: Ask;
   open: OpenCall;
-  /** Whether its client was asked something: it then occupies one of the bounded slots. */
-  isPlaced: boolean;
   /** The `requestState` given to the client, until the client uses it. */
   state: string | null;
   /** Drops it when its answer is not fetched. */
@@ -47,17 +45,17 @@ export function createParkedCalls(deps: QuestionDeps) {
   const byState = new Map<string, Entry>();
   /** The calls of a peer in progress at a server, by the two. */
   const underWay = new Map<string, Set<Entry>>();
-  /** Occupied slots, by agent. */
+  /** The calls whose clients were asked something, and how many each agent has of these. */
+  const placed = new Set<Entry>();
   const places = new Map<AgentKey, number>();
-  let placed = 0;
   /** Answers waiting for their clients, the oldest first, with their lengths. */
   const kept = new Map<Entry, number>();
   let keptLength = 0;
 
   function begin(caller: PeerCaller, ask: Ask): Entry {
     const open = new OpenCall();
-    const entry: Entry = { caller, ask, open, isPlaced: false, state: null, timer: null };
-    bySend.set(entry.open.send, entry);
+    const entry: Entry = { caller, ask, open, state: null, timer: null };
+    bySend.set(open.send, entry);
     const place = placeOf(caller.peer.id, ask.serverId);
     underWay.set(place, (underWay.get(place) ?? new Set()).add(entry));
     return entry;
@@ -88,9 +86,7 @@ export function createParkedCalls(deps: QuestionDeps) {
     unpark(entry);
     keptLength -= kept.get(entry) ?? 0;
     kept.delete(entry);
-    if (!entry.isPlaced) return;
-    entry.isPlaced = false;
-    placed--;
+    if (!placed.delete(entry)) return;
     const agent = entry.caller.key;
     const count = (places.get(agent) ?? 1) - 1;
     if (count > 0) places.set(agent, count);
@@ -104,12 +100,11 @@ export function createParkedCalls(deps: QuestionDeps) {
 
   /** Takes a slot for a call whose client is to be asked; false where none is free. */
   function place(entry: Entry): boolean {
-    if (entry.isPlaced) return true;
+    if (placed.has(entry)) return true;
     const agent = entry.caller.key;
     const count = places.get(agent) ?? 0;
-    if (count >= MAX_OF_AGENT || placed >= MAX_ALL) return false;
-    entry.isPlaced = true;
-    placed++;
+    if (count >= MAX_OF_AGENT || placed.size >= MAX_ALL) return false;
+    placed.add(entry);
     places.set(agent, count + 1);
     return true;
   }
