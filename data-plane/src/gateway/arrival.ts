@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { ownAddresses } from '@governance/shared/own-addresses';
-import { isStorableText } from '@governance/shared/text';
+import { isStorableText, withoutTrailingSlashes } from '@governance/shared/text';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Caller, Credential, Deny, WorkflowHeaders } from '../enforcement/calls.ts';
 import { agentKeyOf } from '../enforcement/eligibility.ts';
@@ -26,7 +26,7 @@ import { GatewayError } from './json-rpc.ts';
 export function createOriginPolicy(publicUrl: string, allowed: readonly string[]) {
   const origins = new Set([
     ...ownAddresses(publicUrl).map((address) => new URL(address).origin),
-    ...allowed.map((text) => text.replace(/\/+$/, '')),
+    ...allowed.map(withoutTrailingSlashes),
   ]);
   const everyone = origins.has('*');
   return {
@@ -87,15 +87,15 @@ export function enter(deps: ArrivalDeps): onRequestHookHandler {
       const arrivedAt = performance.now();
       const { server_id: serverId = null } = request.params as { server_id?: string };
       const credential = parseCredential(request.headers.authorization);
+      const admit = (identity: Identity | Deny) =>
+        setCaller(request, reply, identity, credential, serverId, arrivedAt);
       const found = deps.door.identify(credential, serverId);
-      if (!(found instanceof Promise)) {
-        setCaller(request, reply, found, credential, serverId, arrivedAt);
-        arrive(request, reply, deps, done);
+      if (found instanceof Promise) {
+        found.then(admit).then(() => arrive(request, reply, deps, done), done);
         return;
       }
-      found
-        .then((identity) => setCaller(request, reply, identity, credential, serverId, arrivedAt))
-        .then(() => arrive(request, reply, deps, done), done);
+      admit(found);
+      arrive(request, reply, deps, done);
     } catch (error) {
       done(error as Error);
     }
@@ -154,7 +154,6 @@ function setCaller(
   }
   const { tenantId, agent, proof, bar } = identity;
   const requesterId = readRequester(request.headers['x-requester-id']);
-  const { id: requestId } = request;
   const hops = readHops(request.headers[HOPS_HEADER]);
   request.caller = {
     tenantId,
@@ -167,7 +166,7 @@ function setCaller(
     sessionId: null,
     requesterId,
     workflow: readWorkflow(request, reply),
-    requestId,
+    requestId: request.id,
     peer: undefined,
     era: undefined,
     hops,
@@ -244,11 +243,7 @@ function readOnce(header: string | string[] | undefined): string | null {
 }
 
 function unauthorized(deny: Deny): GatewayError {
-  const status = deny.isForAnotherPath ? 403 : 401;
-  return new GatewayError(
-    status,
-    deny.message,
-    RPC_ERRORS.UNAUTHORIZED,
-    deny.challenge ?? 'bearer',
-  );
+  const { message, challenge = 'bearer', isForAnotherPath } = deny;
+  const status = isForAnotherPath ? 403 : 401;
+  return new GatewayError(status, message, RPC_ERRORS.UNAUTHORIZED, challenge);
 }

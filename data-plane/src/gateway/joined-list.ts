@@ -80,18 +80,16 @@ export function sealRest(
 }
 
 /** Fans one cancellation out to many requests, since each takes one listener. */
-export function together(all: Cancellation): { next(): Cancellation } {
+export function together(all: Cancellation): () => Cancellation {
   const parts = new Set<Cancellation>();
   all.onCancel = () => {
     for (const part of parts) part.cancel();
   };
-  return {
-    next() {
-      const part = new Cancellation();
-      if (all.isCancelled) part.cancel();
-      parts.add(part);
-      return part;
-    },
+  return () => {
+    const part = new Cancellation();
+    if (all.isCancelled) part.cancel();
+    parts.add(part);
+    return part;
   };
 }
 

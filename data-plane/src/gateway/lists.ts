@@ -137,10 +137,10 @@ export function createLists(deps: {
     const wanted = places.filter(
       ({ serverId }) => findServer(rules, serverId) !== undefined && isVisible(request, serverId),
     );
-    const asked = together(request.cancellation);
+    const nextCancellation = together(request.cancellation);
     const missing: MissingServer[] = [];
     const read = async (place: ListPlace, room: ListBudget) => {
-      const part = await partOf({ ...request, cancellation: asked.next() }, place, room);
+      const part = await partOf({ ...request, cancellation: nextCancellation() }, place, room);
       if (part === null || 'items' in part) return part;
       missing.push(part);
       return null;

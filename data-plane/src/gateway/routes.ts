@@ -27,6 +27,8 @@ export interface GatewayRoutesDeps extends ArrivalDeps, HttpErrorDeps {
   onClose(): void;
 }
 
+type Handle = (caller: Caller, request: FastifyRequest, reply: FastifyReply) => unknown;
+
 const ALLOWED_METHODS = 'GET, POST, DELETE';
 const ALLOWED_HEADERS =
   'authorization, content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id, x-requester-id, x-workflow-session, x-delegation-token, x-parent-event-id';
@@ -50,10 +52,7 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
 
     for (const url of ['/mcp/v1', '/mcp/v1/:server_id']) {
       const onRequest = enter(deps);
-      const route = (
-        method: 'GET' | 'POST' | 'DELETE',
-        handle: (caller: Caller, request: FastifyRequest, reply: FastifyReply) => unknown,
-      ) => {
+      const route = (method: 'GET' | 'POST' | 'DELETE', handle: Handle) => {
         const handler: RouteHandlerMethod = async (request, reply) => {
           if (request.denied) answerDenied(request.denied, request, reply, deps.bodyNodes);
           else await handle(callerOf(request), request, reply);
@@ -92,10 +91,8 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
 }
 
 /** Modern revisions have no sessions: every modern request is a POST. */
-function sessionsOnly(
-  handle: (caller: Caller, request: FastifyRequest, reply: FastifyReply) => unknown,
-) {
-  return (caller: Caller, request: FastifyRequest, reply: FastifyReply): unknown => {
+function sessionsOnly(handle: Handle): Handle {
+  return (caller, request, reply) => {
     if (request.headers['mcp-protocol-version'] !== MODERN_REVISION) {
       return handle(caller, request, reply);
     }

@@ -60,15 +60,13 @@ export class UsageReader {
       this.#keep(text);
       return;
     }
-    let from = 0;
-    for (;;) {
-      const end = text.indexOf('\n', from);
-      if (end < 0) break;
-      this.#keep(text.slice(from, end));
+    const lines = text.split('\n');
+    const rest = lines.pop() ?? '';
+    for (const line of lines) {
+      this.#keep(line);
       this.#line();
-      from = end + 1;
     }
-    this.#keep(text.slice(from));
+    this.#keep(rest);
   }
 
   /** What is known when no more bytes come. */
