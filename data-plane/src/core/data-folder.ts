@@ -72,7 +72,7 @@ export async function openDataFolder(options: DataFolderOptions, now: () => numb
   const clock = createPlaneClock({
     path: join(dataDir, CLOCK_FILE),
     now,
-    ...(options.elapsed && { elapsed: options.elapsed }),
+    elapsed: options.elapsed,
     onError: (error) => log.warn({ reason: failureMessage(error) }, 'the time was not kept'),
   });
   return {
@@ -110,8 +110,8 @@ async function openLedger(options: DataFolderOptions, now: () => number) {
     writerVersion: options.version,
     onFatal: options.onFatal,
     now,
-    ...(options.observer && { observer: options.observer }),
-    ...(options.readUsedShare && { readUsedShare: options.readUsedShare }),
+    observer: options.observer,
+    readUsedShare: options.readUsedShare,
     limitBytes: options.ledgerLimitBytes ?? null,
   });
   return { identity, ledger };

@@ -229,6 +229,6 @@ function syncSettings(
     logWatch,
     log: options.log,
     now,
-    ...(options.backoffLimits && { backoffLimits: options.backoffLimits }),
+    backoffLimits: options.backoffLimits,
   };
 }
