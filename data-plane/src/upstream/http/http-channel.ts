@@ -39,13 +39,12 @@ export interface HttpChannelOptions {
 }
 
 /** Something that can be aborted. */
-export interface Running {
+interface Running {
   abort(): void;
 }
 
 export class HttpChannel {
   readonly limits: UpstreamLimits;
-  readonly client: ClientInfo;
   readonly #options: HttpChannelOptions;
   readonly #origin: string;
   readonly #path: string;
@@ -55,7 +54,6 @@ export class HttpChannel {
   constructor(options: HttpChannelOptions) {
     const url = new URL(options.url);
     this.limits = options.limits;
-    this.client = options.client;
     this.#options = options;
     this.#origin = url.origin;
     this.#path = url.pathname + url.search;
@@ -79,11 +77,12 @@ export class HttpChannel {
         cause: error,
       });
     }
+    const { client, hops = 0 } = this.#options;
     return [
       ...['content-type', 'application/json'],
       ...['accept', 'application/json, text/event-stream'],
-      ...['user-agent', `${this.client.name}/${this.client.version}`],
-      ...[HOPS_HEADER, String((this.#options.hops ?? 0) + 1)],
+      ...['user-agent', `${client.name}/${client.version}`],
+      ...[HOPS_HEADER, String(hops + 1)],
       ...(credential ?? []),
     ];
   }

@@ -34,7 +34,7 @@ interface Asked {
   exchange: UpstreamExchange;
   /** Milliseconds until the whole request is given up. */
   timeoutMs: number;
-  /** Prefix of the ids of questions to the peer. */
+  /** The id of the next question to the peer. */
   nextId(): string;
 }
 

@@ -1,7 +1,7 @@
 /**
  * How many sessions with MCP servers there may be, and which one is evicted for a new one. Among
  * HTTP sessions it is the one idle the longest. A process has state that its client relies on: one
- * in use is never evicted, and a late comer is refused. Since a client may hold a process for as
+ * in use is never evicted, and a latecomer is refused. Since a client may hold a process for as
  * long as it likes, no agent and, where there are several, no tenant can have them all. Proven by
  * session-room.test.ts.
  */
