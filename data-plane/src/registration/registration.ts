@@ -1,7 +1,8 @@
 /**
  * One of the operator's tokens: registers this data plane with it, keeps the deployment's token
- * alive, and reports to the core when the control plane revoked it. A tenant that was registered before
- * is served at once, whether the control plane answers or not. Proven by registration.test.ts.
+ * alive, and reports to the core when the control plane revoked it. A tenant that was registered
+ * before is served at once, whether the control plane answers or not. Proven by
+ * registration.test.ts.
  *
  * Only the control plane's own word revokes: it refused the deployment's token and the operator's
  * token (401), or it knows the deployment as revoked or forked (409). Anything else is an outage,

@@ -32,7 +32,7 @@ const SMALL_ANSWER = 256 * 1024;
 const FEED_PAGE_BYTES = 64 * 1024 * 1024;
 /** Values and keys: a role has at most 1,000 permissions and as many scopes. */
 const FACT_NODES = 2_500;
-/** Bytes beside the entries. */
+/** Values and keys beside the entries. */
 const PAGE_NODES = 10_000;
 /** A fact has at most a megabyte, plus a little around it. */
 const SNAPSHOT_LINE_BYTES = 4 * 1024 * 1024;

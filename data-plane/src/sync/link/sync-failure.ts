@@ -2,10 +2,7 @@ import { AppError } from '@governance/shared/errors';
 
 /** Why a part of the synchronisation failed; null once it succeeded. */
 export interface SyncFailure {
-  /**
-   * What was being done: `pull`, `verify`, `activate`, `persist`, `read`, `snapshot`,
-   * `apply`, `ship`.
-   */
+  /** What was being done, such as `pull`, `verify`, `apply` or `ship`. */
   stage: string;
   code: string;
   message: string;

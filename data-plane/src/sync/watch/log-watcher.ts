@@ -20,7 +20,7 @@ const RETRY_MS = 60_000;
 const FIRST_MS = 10_000;
 const LOOK_MS = 30_000;
 
-/** A longer note is not one without witnesses' lines, and would not fit a heartbeat. */
+/** A note without witnesses' lines is shorter; a longer one would not fit a heartbeat. */
 const TOLD_LENGTH = 500;
 
 export interface LogWatchStatus {
