@@ -46,7 +46,7 @@ export function ensureTokenKey(dataDir: string): KeyObject {
 /**
  * Loads the identity from the data folder, or makes it at the first start.
  *
- * @param sharedDir the folder whose key of agents' tokens it uses, where that is another
+ * @param sharedDir the folder with the key of agents' tokens, where that is another one
  * @param onUnreadable called with each earlier sealing key that cannot be read: what was sealed to
  *   it cannot be opened, and everything else works
  */

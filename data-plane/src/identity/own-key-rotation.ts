@@ -72,8 +72,7 @@ export function rotateTokenKey(
     { kid: thumbprint(made), key: next },
   );
   const secret = join(folder, TASK_SECRET_FILE);
-  // Clients' handles of lists and tasks stay valid: they are bound to a secret, not to the signing
-  // key.
+  // Clients' handles of lists and tasks stay valid: they are bound to this, not to the signing key.
   if (!isRevoked && !existsSync(secret)) writeFileDurably(secret, toPem(before));
   writeFileDurably(join(folder, NEXT_TOKEN_KEY_FILE), toPem(next));
   const rotation = { earlier: old, signed: SignedRotation.parse(signed), is_revoked: isRevoked };
@@ -101,8 +100,8 @@ export function finishRotation(folder: string): void {
 }
 
 /**
- * The previous keys that statements link to the current key, except any that was
- * revoked or that was followed by a revoked one.
+ * The previous keys that statements link to the current key, except any that was revoked or
+ * followed by a revoked one.
  *
  * @param current the private key that signs now
  */
@@ -130,7 +129,7 @@ export function readTaskSecret(folder: string, tokenKey: KeyObject): KeyObject {
 export const readTokenKid = (folder: string): string =>
   thumbprint(publicJwkOf(readTokenKey(folder)));
 
-/** The number of the next sealing key that is followed: the highest, whatever the clock says now. */
+/** The number of the next sealing key to be replaced: the highest, whatever the clock says. */
 export function nextSealingNumber(folder: string, now: Date): number {
   const newest = Number(/[0-9]+/.exec(listSealingFiles(folder).at(-1) ?? '')?.[0] ?? 0);
   return Math.max(now.getTime(), newest + 1);

@@ -30,13 +30,13 @@ const Pending = z.strictObject({
   is_revoked: z.boolean(),
   old_token_kid: z.string(),
   sealing_number: z.int().nonnegative(),
-  /** In SERVICE_DATA_DIR; the empty one is that itself. */
+  /** In SERVICE_DATA_DIR; '' for that itself. */
   folders: z.array(z.string().regex(/^(worker-[1-9]\d{0,3})?$/)).max(MAX_WORKERS),
 });
 
 export interface OwnRotation {
   beganAt: string;
-  /** Whether a statement ends the key before: another than the one it began with may be in its place. */
+  /** Whether a statement ends the old key: somebody may have put another key in its place. */
   isFollowed: boolean;
   isRevoked: boolean;
   oldKid: string;
@@ -47,7 +47,7 @@ export interface OwnRotation {
  * Exchanges the keys. The caller holds the lock of the identity alone, and finished what was begun.
  *
  * @param dataDir SERVICE_DATA_DIR
- * @param folders those of the workers in it, by name; the empty one is the data folder itself
+ * @param folders the workers' folders in it, by name; '' for the data folder itself
  * @param options.isRevoked the keys are in other hands: what they signed is not accepted any more
  */
 export function rotateOwnKeys(
