@@ -10,19 +10,14 @@ import { z } from 'zod';
 import { BUNDLE_LIMITS, BUNDLE_MEMBERS } from './bundle-format.ts';
 import { CodedError } from './coded-error.ts';
 import { opaHashForm } from './opa-json.ts';
-import { readPublicJwk } from './public-jwk.ts';
+import { type PublicJwk, readPublicJwk } from './public-jwk.ts';
 import { parseStrictJson } from './strict-json.ts';
 
 export const BundleSignatureAlgorithm = z.enum(['ES256', 'RS256']);
 export type BundleSignatureAlgorithm = z.infer<typeof BundleSignatureAlgorithm>;
 
 /** A public key that may sign bundles: a JWK with its id and its only algorithm. */
-export interface BundleVerificationKey {
-  kty: string;
-  kid: string;
-  alg: string;
-  [member: string]: unknown;
-}
+export type BundleVerificationKey = PublicJwk & { kid: string; alg: string };
 
 export type BundleSignatureFault =
   | 'signature_missing'

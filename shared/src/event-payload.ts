@@ -23,9 +23,9 @@ export const PAYLOAD_SEALING = { alg: 'ECDH-ES', enc: 'A256GCM' } as const;
 export const PayloadContent = z.strictObject({
   tenant_id: Id,
   deployment_id: Id,
+  /** The call's. */
   event_id: Id,
   part: PayloadPart,
-  /** The call's event id. */
   mode: PayloadMode.exclude(['metadata_only']),
   /** 16 bytes, base64url: for this event's payload only. */
   salt: z.string().regex(/^[\w-]{22}$/),

@@ -4,11 +4,13 @@
  * Proven by follow-keys.test.ts.
  */
 import type { RegistrationAnswer } from './channels.ts';
-import type { EvidenceJwk, KeyPurpose } from './evidence/evidence-keys.ts';
+import type { KeyEntry } from './evidence/evidence-keys.ts';
 import { followRotations, keyPlace, type LivingKey } from './evidence/key-rotations.ts';
 import { type KeyHistory, MAX_HISTORY_KEYS } from './key-history.ts';
 
 type TrustedKey = RegistrationAnswer['feed_keys'][number];
+/** What the keys sign. */
+type Followed = 'bundle' | 'feed';
 
 /** The accepted keys, and the ids of those that no statement leads to. */
 export interface FollowedKeys {
@@ -19,13 +21,12 @@ export interface FollowedKeys {
 /**
  * Checks keys against the statements.
  *
- * @param purpose what the keys sign
  * @param known what is trusted already; a key of the same id is not replaced
  * @param history statements in any order; keys that it calls revoked are dropped
  * @param answered what somebody says is good: reported where nothing leads to it
  */
 export function followKeys(
-  purpose: KeyPurpose & ('bundle' | 'feed'),
+  purpose: Followed,
   known: readonly TrustedKey[],
   history: KeyHistory,
   answered: readonly TrustedKey[],
@@ -41,11 +42,7 @@ export function followKeys(
 }
 
 /** The known keys and those that follow, by place, and the ids that the history calls revoked. */
-function findLiving(
-  purpose: KeyPurpose & ('bundle' | 'feed'),
-  known: readonly TrustedKey[],
-  history: KeyHistory,
-) {
+function findLiving(purpose: Followed, known: readonly TrustedKey[], history: KeyHistory) {
   const living = new Map<string, LivingKey & { kid: string }>();
   const alive = { validTo: null, revokedAt: null };
   for (const jwk of known) {
@@ -74,7 +71,7 @@ export function followRegistration(
   // Once sent, a history cannot be omitted again: that would admit any key.
   const history = joinHistories(kept?.key_history, answer.key_history);
   if (!kept || !history) return { answer, untrusted: [] };
-  const follow = (purpose: 'bundle' | 'feed'): FollowedKeys => {
+  const follow = (purpose: Followed): FollowedKeys => {
     const member = `${purpose}_keys` as const;
     const isFirst = kept[member].length === 0 && !hasKeys(kept.key_history, purpose);
     if (isFirst) return { keys: answer[member], untrusted: [] };
@@ -202,13 +199,12 @@ function cutHistory(
   return { ...history, keys: keys.slice(0, MAX_HISTORY_KEYS) };
 }
 
-function hasKeys(history: KeyHistory | undefined, purpose: KeyPurpose): boolean {
+function hasKeys(history: KeyHistory | undefined, purpose: Followed): boolean {
   return history?.keys.some((key) => key.purpose === purpose) ?? false;
 }
 
 /** A stored answer names each key's algorithm; a statement may leave it to the kind. */
-function toTrustedKey(kid: string, jwk: typeof EvidenceJwk._output): TrustedKey {
-  const { alg } = jwk;
-  if (typeof alg === 'string') return { ...jwk, kid, alg };
-  return { ...jwk, kid, alg: jwk.kty === 'EC' ? 'ES256' : 'EdDSA' };
+function toTrustedKey(kid: string, jwk: KeyEntry['jwk']): TrustedKey {
+  const alg = jwk.kty === 'EC' ? 'ES256' : 'EdDSA';
+  return { ...jwk, kid, alg: typeof jwk.alg === 'string' ? jwk.alg : alg };
 }

@@ -9,6 +9,7 @@ import { createPublicKey, type JsonWebKey, type KeyObject, sign, verify } from '
 import { z } from 'zod';
 import { canonicalize } from './canonical-json.ts';
 import { CodedError } from './coded-error.ts';
+import type { PublicJwk } from './public-jwk.ts';
 import { Epoch, Id, Sha256Hex, Text, Timestamp } from './text.ts';
 
 /** The state of a tenant's rules and facts at `time`. */
@@ -75,7 +76,7 @@ export const SignedAdminHead = Signed(AdminHead);
 export type SignedAdminHead = z.infer<typeof SignedAdminHead>;
 
 /** A public Ed25519 JWK with its id. */
-export type StatementKey = { kty: string; kid: string; [member: string]: unknown };
+export type StatementKey = PublicJwk & { kid: string };
 
 /** Why a statement is refused. */
 type StatementFault = `statement_${'unsigned' | 'unknown_key' | 'bad_signature' | 'wrong_tenant'}`;

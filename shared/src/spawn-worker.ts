@@ -16,10 +16,9 @@ import { projectRoot } from './assets.ts';
  */
 export function spawnWorker(callerUrl: string, name: string, options: WorkerOptions = {}): Worker {
   const source = fileURLToPath(new URL(`./${name}.ts`, callerUrl));
-  if (callerUrl.endsWith('.ts') && existsSync(source)) {
-    return new Worker(bundled(source, name), { ...options, execArgv: [] });
-  }
-  return new Worker(new URL(`./${name}.js`, callerUrl), { ...options, execArgv: [] });
+  const isSource = callerUrl.endsWith('.ts') && existsSync(source);
+  const entry = isSource ? bundled(source, name) : new URL(`./${name}.js`, callerUrl);
+  return new Worker(entry, { ...options, execArgv: [] });
 }
 
 const bundles = new Map<string, URL>();

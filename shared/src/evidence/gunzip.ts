@@ -1,6 +1,6 @@
 /**
  * Unpacks one gzip member (RFC 1952) as a stream, within limits that hold while it is unpacked, and
- * nothing before, between or behind it. Proven by gunzip.test.ts.
+ * nothing before, between or behind it. Proven by ustar.test.ts.
  */
 import { pipeline, Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';

@@ -1,7 +1,7 @@
 /**
  * What a data plane kept of a tenant's log, as exported by its command, and what that proves to a
  * third party with a trust anchor. Only signatures prove anything: the rest is a claim of the data
- * plane's operator. Proven by kept-log.test.ts.
+ * plane's operator. Proven by verify-kept-log.test.ts.
  */
 import { z } from 'zod';
 import { Id, Sha256Hex, Text, Timestamp } from '../text.ts';

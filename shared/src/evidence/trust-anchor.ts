@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { canonicalize } from '../canonical-json.ts';
 import { Id, Sha256Hex, Text, Timestamp } from '../text.ts';
 import { EvidenceJwk, KeyEntry } from './evidence-keys.ts';
+import { keyPlace } from './key-rotations.ts';
 
 export const TRUST_ANCHOR_FORMAT = 'agent-governance-trust-anchor/v1';
 
@@ -28,10 +29,7 @@ export const TrustAnchor = z.strictObject({
     .min(1)
     .max(1_000)
     // Of two entries one could be revoked and the other not.
-    .refine(
-      (keys) => new Set(keys.map(({ purpose, kid }) => `${purpose}/${kid}`)).size === keys.length,
-      'must name each key once',
-    ),
+    .refine((keys) => new Set(keys.map(keyPlace)).size === keys.length, 'must name each key once'),
   log: z.strictObject({
     origin: Text.max(300),
     epoch: z.int().positive(),

@@ -1,7 +1,7 @@
 /**
  * Where a text that names a path may lead. Servers read paths in their own ways (they decode, take
  * a backslash for a slash, ignore case, follow `..`), so a text has several forms, and the worst of
- * them counts. Proven by path-forms.test.ts: no spelling hides where a path leads.
+ * them counts. Proven by reach.test.ts: no spelling hides where a path leads.
  */
 
 export interface PathForm {

@@ -86,8 +86,7 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
     end: () => {
       for (const [grantId, call] of redeemed) {
         const fault = findFault(call, approvals.get(grantId));
-        if (fault === undefined) tally.ok();
-        else tally.fail(fault, lineOf(EVIDENCE_MEMBERS.events, call.line));
+        tally.judge(fault, EVIDENCE_MEMBERS.events, call.line);
       }
     },
   };

@@ -55,9 +55,7 @@ export function checkBatchRoot(tally: Tally, evidence: Evidence): Check {
       const behind = open.records.add(hash, place?.prev_hash);
       if (behind !== undefined) tally.fail(behind, lineOf(events, line));
       if (index < recordsOf(batch) - 1) return;
-      const fault = open.records.findRootFault();
-      if (fault === undefined) tally.ok();
-      else tally.fail(fault, lineOf(batches, batch.line));
+      tally.judge(open.records.findRootFault(), batches, batch.line);
       open = undefined;
     },
     batch: ({ line, isInRange, firstSeq, lastSeq }) => {

@@ -16,11 +16,7 @@ function checkFault(
     documents: () => {
       if (evidence.manifest.scope.kind === 'selective') tally.skip(SELECTIVE);
     },
-    event: ({ line, chain }) => {
-      const found = chain[fault];
-      if (found === undefined) tally.ok();
-      else tally.fail(found, lineOf(EVIDENCE_MEMBERS.events, line));
-    },
+    event: ({ line, chain }) => tally.judge(chain[fault], EVIDENCE_MEMBERS.events, line),
     eventsEnd: () => {
       const found = findAtEnd();
       if (found !== undefined) tally.fail(found, { member: EVIDENCE_MEMBERS.events });

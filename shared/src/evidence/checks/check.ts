@@ -119,7 +119,7 @@ export function createTally<Name extends string = CheckName>(name: Name) {
   let warning: Finding | undefined;
   let skipped: string | undefined;
   let said = '';
-  return {
+  const tally = {
     ok: (count = 1): void => {
       held += count;
       total += count;
@@ -127,6 +127,11 @@ export function createTally<Name extends string = CheckName>(name: Name) {
     fail: (detail: string, location: Location | null = null): void => {
       total++;
       failure ??= { detail, location };
+    },
+    /** One of a member's lines: what is wrong with it, if anything. */
+    judge: (fault: string | undefined, member: string, line: number): void => {
+      if (fault === undefined) tally.ok();
+      else tally.fail(fault, { member, line });
     },
     /** Unusual, but no proof of anything. */
     warn: (detail: string, location: Location | null = null): void => {
@@ -151,4 +156,5 @@ export function createTally<Name extends string = CheckName>(name: Name) {
       return { ...counts, status: 'pass', detail: said, location: null };
     },
   };
+  return tally;
 }

@@ -83,11 +83,7 @@ export function checkDelegations(tally: Tally, evidence: Evidence): Check {
     },
     cause: ({ record, batch }) => read(record, batch?.signer),
     end: () => {
-      for (const one of acted) {
-        const fault = findFault(one);
-        if (fault === undefined) tally.ok();
-        else tally.fail(fault, lineOf(EVIDENCE_MEMBERS.events, one.line));
-      }
+      for (const one of acted) tally.judge(findFault(one), EVIDENCE_MEMBERS.events, one.line);
     },
   };
 }

@@ -9,15 +9,11 @@ const { events, causes, batches, keys, manifest: manifestMember } = EVIDENCE_MEM
 
 /** `events.canonical`: each record is RFC 8785 JSON, so that its value has no other encoding. */
 export function checkCanonical(tally: Tally): Check {
-  const add = (member: string, line: number, fault: string | undefined) => {
-    if (fault === undefined) tally.ok();
-    else tally.fail(fault, lineOf(member, line));
-  };
   return {
     event: ({ line, isUnread, faults }) => {
-      if (!isUnread) add(events, line, faults.strict ?? faults.canonical);
+      if (!isUnread) tally.judge(faults.strict ?? faults.canonical, events, line);
     },
-    cause: ({ line, faults }) => add(causes, line, faults.strict ?? faults.canonical),
+    cause: ({ line, faults }) => tally.judge(faults.strict ?? faults.canonical, causes, line),
   };
 }
 
@@ -32,13 +28,9 @@ export function checkSchema(tally: Tally): Check {
         );
       } else if (isUnread) {
         tally.warn('a record was kept that its receiver could not read', lineOf(events, line));
-      } else if (faults.schema === undefined) tally.ok();
-      else tally.fail(faults.schema, lineOf(events, line));
+      } else tally.judge(faults.schema, events, line);
     },
-    cause: ({ line, faults }) => {
-      if (faults.schema === undefined) tally.ok();
-      else tally.fail(faults.schema, lineOf(causes, line));
-    },
+    cause: ({ line, faults }) => tally.judge(faults.schema, causes, line),
   };
 }
 
