@@ -12,7 +12,7 @@ import type { Caller, Credential, Deny, WorkflowHeaders } from '../enforcement/c
 import { agentKeyOf } from '../enforcement/eligibility.ts';
 import type { Door, Identity } from '../enforcement/steps/authenticate.ts';
 import { HOPS_HEADER, readHops } from '../upstream/hops.ts';
-import type { BodyPlace } from './body-room.ts';
+import type { BodyPlace } from './caller-bodies.ts';
 import { GatewayError } from './json-rpc.ts';
 
 /**

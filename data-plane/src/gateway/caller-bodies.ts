@@ -1,13 +1,29 @@
 /**
  * Reads the bodies of callers' requests as bytes: only the strict JSON parser makes values of them.
- * Bodies are parsed in turn, within the memory reserved for their agent and tenant.
+ * Bodies are parsed in turn. Memory for one is reserved from its first byte until its request is
+ * answered, bounded by agent and by tenant over all of their connections: a client that sends many
+ * large bodies and never finishes them cannot fill the memory. A body counts with its declared
+ * length before it arrives.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import { createBodyTurns } from '@governance/shared/body-turns';
 import type { FastifyInstance } from 'fastify';
-import { createBodyRoom } from './body-room.ts';
+import { GatewayError } from './json-rpc.ts';
+
+/** Bodies of maximum size that one agent, and all agents of a tenant, may have in progress. */
+const OF_AGENT = 16;
+const OF_TENANT = 64;
 
 /** Where this data plane denies all calls, all bodies share one reservation. */
 const NOBODY = { tenantId: '', agent: { id: '' } };
+
+/** The reservation of one body. */
+export interface BodyPlace {
+  /** Corrects the reservation to the body's actual length. */
+  arrived(bytes: number): void;
+  /** Releases the memory. */
+  give(): void;
+}
 
 /**
  * Makes a Fastify scope read bodies this way.
@@ -23,10 +39,10 @@ export function readCallerBodies(
   app.decorateRequest('caller', null);
   app.decorateRequest('denied', null);
   app.decorateRequest('bodyPlace', null);
-  const bodies = createBodyRoom(bodyBytes);
+  const takeRoom = createBodyRoom(bodyBytes);
   app.addHook('preParsing', (request, reply, _payload, done) => {
     try {
-      const place = bodies.take(request.caller ?? NOBODY, request.headers);
+      const place = takeRoom(request.caller ?? NOBODY, request.headers);
       request.bodyPlace = place;
       reply.raw.once('close', place.give);
       done();
@@ -50,4 +66,48 @@ export function readCallerBodies(
       else turn.then(() => done(null, body), done);
     },
   );
+}
+
+function createBodyRoom(maxBody: number) {
+  const taken = new Map<string, number>();
+
+  function add(key: string, bytes: number): void {
+    const sum = (taken.get(key) ?? 0) + bytes;
+    if (sum > 0) taken.set(key, sum);
+    else taken.delete(key);
+  }
+
+  function requireRoom(key: string, bytes: number, bodies: number, who: string): void {
+    if (!(bytes > 0) || (taken.get(key) ?? 0) + bytes <= bodies * maxBody) return;
+    const many = `Busy: ${who} too many bytes of requests under way.`;
+    throw new GatewayError(503, `${many} Try again later.`);
+  }
+
+  /**
+   * Reserves memory for a body that is about to arrive.
+   *
+   * @param headers caller-controlled
+   * @throws GatewayError 503 where there is none
+   */
+  return ({ tenantId, agent }: typeof NOBODY, headers: IncomingHttpHeaders): BodyPlace => {
+    let bytes = sizeOf(headers, maxBody);
+    const agentKey = `${tenantId} ${agent.id}`;
+    requireRoom(agentKey, bytes, OF_AGENT, 'this agent has');
+    requireRoom(tenantId, bytes, OF_TENANT, 'the agents of this tenant have');
+    add(agentKey, bytes);
+    add(tenantId, bytes);
+    const change = (to: number) => {
+      if (to === bytes) return;
+      add(agentKey, to - bytes);
+      add(tenantId, to - bytes);
+      bytes = to;
+    };
+    return { arrived: change, give: () => change(0) };
+  };
+}
+
+/** Without a declared length, the maximum. A longer declaration is refused as too large. */
+function sizeOf(headers: IncomingHttpHeaders, maxBody: number): number {
+  if (headers['transfer-encoding'] !== undefined) return maxBody;
+  return Math.min(Number(headers['content-length'] ?? 0), maxBody);
 }
