@@ -12,24 +12,17 @@ import { GatewayError } from '../gateway/json-rpc.ts';
 /** A body of a known length up to this is sent at once: the owner needs it whole anyway. */
 const ONE_PIECE_BYTES = 64 * 1024;
 
-export type Passage = ReturnType<typeof openPassage>;
-
-/** Forwards a request whose body was not read. */
-export function openPassage(way: Dispatcher, request: FastifyRequest, reply: FastifyReply) {
-  const answer = new PassedAnswer(reply);
-  return {
-    /**
-     * Resolves when the answer has ended, or its client went.
-     *
-     * @throws GatewayError when there is no answer and none was begun
-     */
-    ended: run(way, request.raw, answer),
-    /** Ends it early, in both directions. */
-    end: (): void => answer.stop(),
-  };
-}
-
-async function run(way: Dispatcher, raw: IncomingMessage, answer: PassedAnswer): Promise<void> {
+/**
+ * Forwards a request whose body was not read. Resolves when the answer has ended, or its client
+ * went.
+ *
+ * @throws GatewayError when there is no answer and none was begun
+ */
+export async function forward(
+  way: Dispatcher,
+  { raw }: FastifyRequest,
+  answer: PassedAnswer,
+): Promise<void> {
   // Not the request itself: undici destroys a body that it could not send, and with it the
   // connection that the refusal has to be sent on.
   let stream: PassThrough | null = null;
@@ -67,7 +60,7 @@ async function run(way: Dispatcher, raw: IncomingMessage, answer: PassedAnswer):
   }
 }
 
-class PassedAnswer implements Dispatcher.DispatchHandler {
+export class PassedAnswer implements Dispatcher.DispatchHandler {
   readonly ended: Promise<void>;
   readonly #reply: FastifyReply;
   readonly #raw: ServerResponse;
@@ -89,6 +82,7 @@ class PassedAnswer implements Dispatcher.DispatchHandler {
     this.#raw.once('close', this.#onClose);
   }
 
+  /** Ends the passage early, in both directions. */
   stop(): void {
     this.#isStopped = true;
     this.#controller?.abort(new Error('the passage was ended'));

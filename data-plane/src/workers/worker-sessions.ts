@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Dispatcher } from 'undici';
 import { GatewayError } from '../gateway/json-rpc.ts';
-import { openPassage, type Passage } from './passage.ts';
+import { forward, PassedAnswer } from './passage.ts';
 
 export type WorkerSessions = ReturnType<typeof createWorkerSessions>;
 
@@ -34,7 +34,7 @@ export function createWorkerSessions(options: {
   bodyBytes: number;
 }) {
   const { worker, count } = options;
-  const streams = new Set<Passage>();
+  const streams = new Set<PassedAnswer>();
 
   function ownerOf(id: string | string[] | undefined): number {
     // caller-controlled
@@ -43,12 +43,12 @@ export function createWorkerSessions(options: {
   }
 
   async function hand(owner: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const passage = openPassage(options.wayTo(owner), request, reply);
-    if (request.method === 'GET') streams.add(passage);
+    const answer = new PassedAnswer(reply);
+    if (request.method === 'GET') streams.add(answer);
     try {
-      await passage.ended;
+      await forward(options.wayTo(owner), request, answer);
     } finally {
-      streams.delete(passage);
+      streams.delete(answer);
     }
   }
 
@@ -105,7 +105,7 @@ export function createWorkerSessions(options: {
 
     /** Ends the streams that other workers send through this one when it stops. */
     endStreams: (): void => {
-      for (const passage of streams) passage.end();
+      for (const answer of streams) answer.stop();
     },
   };
 }

@@ -25,7 +25,7 @@ export interface OwnViews {
 
 /** What `/health`, `/ready` and `/metrics` answer. */
 export interface Views {
-  /** Without the bearer token of /metrics: any process that can connect here can read the folder as well. */
+  /** Whether a request needs no bearer token: what can send it can read the data folder too. */
   isPrivate(request: IncomingMessage): boolean;
   health(request: IncomingMessage): Promise<Record<string, unknown>>;
   ready(request: IncomingMessage): Promise<Readiness>;
