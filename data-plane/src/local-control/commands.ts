@@ -19,7 +19,7 @@ import { sqliteCode } from '../storage/durable-database.ts';
 import { syncFolder } from '../storage/durable-file.ts';
 import { findDrained, listWorkers, workerFolder } from '../workers/worker-folders.ts';
 import { exportKeptLog } from './kept-log-export.ts';
-import { changeLocalSwitch, findSwitchDenial, readLocalSwitch } from './local-kill-switch.ts';
+import { changeLocalSwitch, readLocalSwitch } from './local-kill-switch.ts';
 
 export const USAGE = `Commands of the data plane:
   kill-switch engage --reason <text> [--tenant <id>]   nobody gets through, at once
@@ -130,9 +130,8 @@ function showSwitch(dataDir: string, out: CommandOutput): number {
     out.log(`engaged for all tenants since ${all.changed_at} by ${all.operator}: ${all.reason}`);
     return 0;
   }
-  const engaged = Object.keys(tenants).filter((id) => findSwitchDenial(state, id) !== null);
-  for (const id of engaged) {
-    const { changed_at: at, operator, reason } = tenants[id] as (typeof tenants)[string];
+  const engaged = Object.entries(tenants).filter(([, own]) => own.engaged);
+  for (const [id, { changed_at: at, operator, reason }] of engaged) {
     out.log(`engaged for tenant ${id} since ${at} by ${operator}: ${reason}`);
   }
   if (engaged.length === 0) out.log('not engaged');
@@ -181,7 +180,7 @@ function rotateKeys(dataDir: string, isRevoked: boolean, out: CommandOutput): nu
   return whileUnused(dataDir, folders, () => {
     const begun = finishOwnRotation(dataDir);
     if (begun) out.log(`finished what was interrupted at ${begun.beganAt}: ${toText(begun)}`);
-    // It did what is asked now.
+    // The interrupted run did what is asked now.
     if (begun?.isFollowed && (begun.isRevoked || !isRevoked)) return 0;
     const names = folders.map((folder) => relative(dataDir, folder));
     out.log(toText(rotateOwnKeys(dataDir, names, { isRevoked, now: new Date() })));
@@ -210,7 +209,7 @@ function registerAnew(dataDir: string, worker: string | undefined, out: CommandO
     throw new Error(`${dataDir} holds no ${whose}: set SERVICE_DATA_DIR`);
   }
   return whileUnused(dataDir, folders, () => {
-    // It would be moved away with the first worker's keys, and not done for the others.
+    // A rotation would be moved aside with the first worker's keys, and the others never finish it.
     const isPart = listWorkers(dataDir).some(
       (one) => !folders.includes(workerFolder(dataDir, one)),
     );
@@ -253,7 +252,7 @@ function whileUnused<T>(dataDir: string, folders: readonly string[], work: () =>
   const lock = tryOwnIdentity(dataDir);
   if (lock === null) throw new Error(RUNNING);
   try {
-    // Of an older version, which does not share the lock.
+    // A service of an older version does not share the lock.
     for (const folder of folders) {
       // The lock of the data folder's own ledger is held here.
       const isHeld = relative(dataDir, folder) === '';

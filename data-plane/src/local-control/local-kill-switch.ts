@@ -95,19 +95,6 @@ export function changeLocalSwitch(
   return file;
 }
 
-/** Why the switch bars a tenant; undefined where it does not. */
-export function findSwitchDenial(state: SwitchState, tenantId: string): PlaneDenial | null {
-  const engaged = (why: string): PlaneDenial => ({
-    reason: 'local_kill_switch',
-    message: `the operator of this data plane engaged its kill switch (${why})`,
-  });
-  if (state.unreadable !== null) return engaged('its file cannot be read');
-  const { all, tenants } = state.file;
-  if (all?.engaged) return engaged(all.reason);
-  const own = tenants[tenantId];
-  return own?.engaged ? engaged(own.reason) : null;
-}
-
 /** Watches the switch and records each change in the streams of the tenants it concerns. */
 export function watchLocalSwitch(options: {
   /** The folder that the command line writes to. */
@@ -167,8 +154,8 @@ export function watchLocalSwitch(options: {
       const deploymentId = options.findDeploymentId(tenantId);
       if (deploymentId === undefined) continue;
       try {
-        const place = { tenantId, deploymentId };
-        await options.ledger.append(tenantId, switchRecord(place, change, isForAll, now()));
+        const target = isForAll ? 'data_plane' : `tenant:${tenantId}`;
+        await options.ledger.append(tenantId, switchRecord(deploymentId, change, target, now()));
         recorded = new Set([...recorded, recordedKey(tenantId, change)].slice(-MAX_RECORDED));
         writeFileDurably(recordedPath, JSON.stringify([...recorded]));
       } catch (error) {
@@ -182,6 +169,14 @@ export function watchLocalSwitch(options: {
     }
   }
 
+  /** Why the switch bars a tenant; null where it does not. */
+  function findDenial(tenantId: string): PlaneDenial | null {
+    if (state.unreadable !== null) return denial('its file cannot be read');
+    const { all, tenants } = state.file;
+    const change = all?.engaged ? all : tenants[tenantId];
+    return change?.engaged ? denial(change.reason) : null;
+  }
+
   function summary(): { engaged: boolean; unreadable: boolean; tenants: string[] } {
     if (state.unreadable !== null) return { engaged: true, unreadable: true, tenants: [] };
     const { all, tenants } = state.file;
@@ -193,7 +188,7 @@ export function watchLocalSwitch(options: {
   const timer = setInterval(poll, options.pollMs ?? POLL_MS);
   timer.unref();
   return {
-    findDenial: (tenantId: string): PlaneDenial | null => findSwitchDenial(state, tenantId),
+    findDenial,
     status: summary,
     /** Stops watching, once a record in progress is written. */
     stop: async (): Promise<void> => {
@@ -202,6 +197,11 @@ export function watchLocalSwitch(options: {
       await recording;
     },
   };
+}
+
+function denial(why: string): PlaneDenial {
+  const message = `the operator of this data plane engaged its kill switch (${why})`;
+  return { reason: 'local_kill_switch', message };
 }
 
 const MAX_RECORDED = 10_000;
@@ -229,9 +229,9 @@ function fileMark(path: string): string {
 }
 
 function switchRecord(
-  { tenantId, deploymentId }: { tenantId: string; deploymentId: string },
+  deploymentId: string,
   change: Change,
-  isForAll: boolean,
+  target: string,
   now: number,
 ): Extract<UnchainedRecord, { type: 'admin_action' }> {
   const action = change.engaged ? 'local_kill_switch_engaged' : 'local_kill_switch_lifted';
@@ -247,7 +247,7 @@ function switchRecord(
       break_glass: false,
     },
     action: action satisfies DataPlaneAction,
-    target: isForAll ? 'data_plane' : `tenant:${tenantId}`,
+    target,
     details: {
       change_id: change.change_id,
       reason: change.reason,
