@@ -42,7 +42,7 @@ export class PostAnswer {
   /**
    * Calls back when the connection is gone; at once if it already is.
    *
-   * @returns ends the telling
+   * @returns removes the listener
    */
   onGone(listener: () => void): () => void {
     const { raw } = this.#reply;

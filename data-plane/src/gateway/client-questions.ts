@@ -38,10 +38,7 @@ export interface QuestionTarget {
 }
 
 /** A client that servers may ask. */
-export interface AskedClient {
-  /** What it declared, as far as the gateway passes it on. */
-  readonly capabilities: Record<string, unknown>;
-  readonly needsStream?: boolean | undefined;
+export interface AskedClient extends Pick<SessionPeer, 'capabilities' | 'needsStream'> {
   /**
    * @param send the stream of the call with which the question came, where it came with one
    * @returns why it cannot be asked, where it cannot

@@ -1,3 +1,4 @@
+import { RPC_ERRORS } from '@governance/shared/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { type Answer, isRefusal } from '../enforcement/answer.ts';
@@ -8,7 +9,6 @@ import {
   deniedByPolicy,
   failedAnswer,
   internalRefusal,
-  unauthorized,
 } from '../enforcement/refusals.ts';
 import { UpstreamFailure } from '../upstream/upstream.ts';
 import { sendError } from './answer.ts';
@@ -38,8 +38,8 @@ export function createFailures(deps: {
  */
 export function ineligibleError(deny: Deny, status: 200 | 403 = 200): GatewayError {
   if (deny.cause !== 'plane') {
-    const { message, code } = unauthorized(deny.message);
-    return new GatewayError(401, message, code, deny.challenge ?? 'bearer');
+    const { message, challenge = 'bearer' } = deny;
+    return new GatewayError(401, message, RPC_ERRORS.UNAUTHORIZED, challenge);
   }
   const { message, code, data } = deniedByPolicy(
     deny.message,

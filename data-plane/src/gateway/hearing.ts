@@ -30,6 +30,10 @@ export function createHearing(
   );
   let stopListening: (() => void) | null = null;
   let isOver = false;
+  const stop = () => {
+    stopListening?.();
+    stopListening = null;
+  };
   return {
     /** Checks the agent's roles again. */
     review(): void {
@@ -38,15 +42,11 @@ export function createHearing(
         isServerVisible(door.grantsOf(caller), serverId, rules.findActiveRules(tenantId));
       if (!isOver && isVisible) {
         stopListening ??= pool.listen(tenantId, agent.id, serverId, hear, peer?.id, hops);
-      } else {
-        stopListening?.();
-        stopListening = null;
-      }
+      } else stop();
     },
     end(): void {
       isOver = true;
-      stopListening?.();
-      stopListening = null;
+      stop();
     },
   };
 }

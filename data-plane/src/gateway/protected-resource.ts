@@ -25,8 +25,8 @@ export function protectedResource(publicUrl: string, serverId: string | null) {
 }
 
 /**
- * The value of WWW-Authenticate. An invalid Basic credential is challenged with Basic; everything else with
- * Bearer, which is what MCP clients look for.
+ * The value of WWW-Authenticate: Basic for an invalid Basic credential, otherwise Bearer, which MCP
+ * clients look for.
  *
  * @param fault what is wrong with the credential (RFC 6750 section 3.1), null where there was none
  */

@@ -121,10 +121,7 @@ export function createRouter({ rules, servers, lists }: RouterDeps) {
       };
     },
 
-    /** A tool call. */
     routeTool,
-
-    /** A judged read. */
     routeRead,
 
     /** A read in the server's own names. */

@@ -58,7 +58,7 @@ export function unifiedNotification(
 }
 
 /**
- * Makes a call for a client of the unified gateway, and translates the answer into the gateway's names.
+ * Makes a call for a client of the unified gateway; its answer is in the gateway's names.
  *
  * @param call with the exchange that it is to have
  */

@@ -112,12 +112,6 @@ function malformed(message: string): GatewayError {
 
 function unsupported(requested: string): GatewayError {
   const data = { supported: [...SUPPORTED_REVISIONS], requested: requested.slice(0, 64) };
-  const { UNSUPPORTED_PROTOCOL_VERSION } = RPC_ERRORS;
-  return new GatewayError(
-    400,
-    'Unsupported protocol version',
-    UNSUPPORTED_PROTOCOL_VERSION,
-    undefined,
-    data,
-  );
+  const { UNSUPPORTED_PROTOCOL_VERSION: code } = RPC_ERRORS;
+  return new GatewayError(400, 'Unsupported protocol version', code, undefined, data);
 }

@@ -14,9 +14,9 @@ const CACHEABLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A result's text with the members that each one has: its type, and for how long and by whom it may be cached. A type
- * that the method cannot have is of a legacy server, to which the word means nothing. What a server
- * allows everybody to keep is for one agent here, since another may not see as much.
+ * Adds to a result's text what every result has: its type, and how long and for whom it may be
+ * cached. A type that the method cannot have comes from a legacy server, where the word means
+ * nothing. What a server lets everybody cache is private here: another agent may not see as much.
  *
  * @param raw JSON of an object as the server or the gateway wrote it; `value` is what it says
  */

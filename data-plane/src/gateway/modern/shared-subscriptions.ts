@@ -1,6 +1,6 @@
 /**
- * Subscriptions at servers' sessions, each shared by all streams that hold it: every stream's is a
- * judged read of its own, and the last stream to leave unsubscribes.
+ * Subscriptions at servers' sessions, each shared by all streams that hold it. Each stream joins by a
+ * judged read of its own, and the last one to leave unsubscribes.
  */
 import type { Answer } from '../../enforcement/answer.ts';
 import type { Caller } from '../../enforcement/calls.ts';
