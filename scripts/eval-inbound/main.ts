@@ -1,15 +1,15 @@
 /**
- * `npm run eval:inbound [held-out | development | test-half | contrasts | FILE]`: recall and false
- * positives by class, language and carrier, with the misses. The first four are built in
+ * `npm run eval:inbound [held-out | development | test-half | contrasts | authors | FILE]`: recall and
+ * false positives by class, language and carrier, with the misses. The first five are built in
  * (docs/inbound-detection.md describes them); FILE is JSON lines `{text, kind: attack | benign,
  * class?, language?, carrier?}`. Also measures what reading 10 KB of plain text costs.
  */
 import { readFileSync } from 'node:fs';
 import { detectInjection } from '@governance/shared/detect/inbound/detector';
 import { z } from 'zod';
-import { contrastTexts } from './contrast-texts.ts';
 import { developmentTexts } from './development-texts.ts';
 import { heldOutTexts } from './held-out-texts.ts';
+import { authorTexts, contrastTexts } from './marked-texts.ts';
 import { testTexts } from './texts.ts';
 
 const Line = z.object({
@@ -30,6 +30,7 @@ const SETS: Readonly<Record<string, () => Line[]>> = {
   development: developmentTexts,
   'test-half': testTexts,
   contrasts: contrastTexts,
+  authors: authorTexts,
 };
 const lines = SETS[file]?.() ?? readLines(file);
 const scored = lines.map((line) => {

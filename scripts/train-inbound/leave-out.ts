@@ -6,9 +6,9 @@
  * `npm run inbound:leave-out -- 1` trains on all of the other sets only, which takes a third as long.
  */
 import { readWordGroups } from '@governance/shared/detect/inbound/word-groups';
-import { contrastTexts } from '../eval-inbound/contrast-texts.ts';
 import { developmentTexts } from '../eval-inbound/development-texts.ts';
 import { heldOutTexts } from '../eval-inbound/held-out-texts.ts';
+import { authorTexts, contrastTexts } from '../eval-inbound/marked-texts.ts';
 import { toBag, toBags } from './bags.ts';
 import { SEED, trainingTexts } from './texts.ts';
 import { besideWritten, EASE, GENERATED, WRITTEN } from './train-model.ts';
@@ -51,6 +51,7 @@ for (const part of PARTS) {
   report(`each left out, ${part} of the others`, all);
 }
 const whole = train(written);
+report('authors', scoresOf(whole, authorTexts() as TrainingText[]));
 report('contrasts', scoresOf(whole, contrastTexts() as TrainingText[]));
 report('held-out', scoresOf(whole, heldOutTexts() as TrainingText[]));
 report('development', scoresOf(whole, developmentTexts() as TrainingText[]));

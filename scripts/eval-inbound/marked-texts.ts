@@ -1,7 +1,8 @@
 /**
- * Attacks and ordinary texts that differ in little but whom they address: `contrasts/*.txt`. A text
- * begins with a line `### attack CLASS LANGUAGE GENRE` or `### benign - LANGUAGE GENRE`; an attack
- * is marked by `[[` and `]]`. No training used them.
+ * Texts that no training used: `contrasts/*.txt`, attacks and ordinary texts that differ in little
+ * but whom they address, and `authors/*.txt`, by authors who wrote no training text. A text begins
+ * with a line `### attack CLASS LANGUAGE GENRE` or `### benign - LANGUAGE GENRE`; an attack is marked
+ * by `[[` and `]]`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,9 +12,13 @@ import type { TestText } from './texts.ts';
 const HEADER = /\n### (?=attack |benign )/;
 const MARKS = /\[\[|\]\]/g;
 
+export const contrastTexts = (): TestText[] => readTexts('contrasts');
+
+export const authorTexts = (): TestText[] => readTexts('authors');
+
 /** @throws Error that names the file and the header of a malformed text */
-export function contrastTexts(): TestText[] {
-  const folder = join(projectRoot, 'scripts/eval-inbound/contrasts');
+function readTexts(name: 'contrasts' | 'authors'): TestText[] {
+  const folder = join(projectRoot, 'scripts/eval-inbound', name);
   return readdirSync(folder).flatMap((file) => {
     const content = readFileSync(join(folder, file), 'utf8');
     const [, ...records] = `\n${content}`.split(HEADER);
