@@ -32,8 +32,8 @@ export function unifiedName(serverId: string, toolName: string): string {
 }
 
 /**
- * Splits a unified name. Server ids may contain the separator: the longest that is registered
- * wins, so that no server can be registered to catch another's tools by a shorter name.
+ * Splits a unified name. No server can be registered with an id that has an underscore; were there
+ * one, the longest registered id would win, so that a shorter one catches none of its tools.
  *
  * @returns undefined when no registered server's name starts it
  */
@@ -65,7 +65,6 @@ export function findNamed(
 ): { serverId: string; toolName: string } | undefined {
   const registered = splitUnifiedName(rules, name);
   if (registered !== undefined) return registered;
-  // Server ids contain no underscore.
   const [serverId = '', ...rest] = name.split(SEPARATOR);
   const toolName = rest.join(SEPARATOR);
   if (serverId === '' || toolName === '') return undefined;

@@ -63,6 +63,8 @@ describe('the identity', () => {
     loadIdentity(dataDir).saveRegistration(answer);
     const identity = loadIdentity(dataDir);
     expect(identity.findRegistration(answer.tenant_id)).toEqual(answer);
+    // A copy that somebody made is no registration.
+    writeFileSync(join(dataDir, 'identity', 'registrations', 'copy-of-it.json'), '{}');
     expect(identity.listRegistrations()).toEqual([answer]);
     const keys = [{ kty: 'EC', kid: 'k', alg: 'ES256' }];
     identity.saveRegistration({ ...answer, bundle_keys: keys });

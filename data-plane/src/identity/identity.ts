@@ -100,7 +100,8 @@ export function loadIdentity(
     findRegistration,
     listRegistrations: (): RegistrationAnswer[] =>
       readdirSync(registrations)
-        .filter((file) => file.endsWith('.json'))
+        // Somebody's copy of one, beside them, is none.
+        .filter((file) => file.endsWith('.json') && isUuid(file.slice(0, -'.json'.length)))
         .map((file) => findRegistration(file.slice(0, -'.json'.length)))
         .filter((answer) => answer !== undefined),
     /** Keeps the answer durably. @throws Error when the tenant knew this plane by another id */

@@ -83,8 +83,11 @@ function invalid(path: (string | number)[], msg: string): AppError {
 export function readQuery(url: string): string {
   const at = url.indexOf('?');
   const query = at < 0 ? '' : url.slice(at);
-  if (query.length <= MAX_QUERY && isStorableText(query)) return query;
-  throw new AppError('BAD_REQUEST', `The query has more than ${MAX_QUERY} characters.`);
+  if (query.length > MAX_QUERY) {
+    throw new AppError('BAD_REQUEST', `The query has more than ${MAX_QUERY} characters.`);
+  }
+  if (isStorableText(query)) return query;
+  throw new AppError('BAD_REQUEST', 'The query has a character that no record can hold.');
 }
 
 /** What a request asks for. Its query is judged with its body. */

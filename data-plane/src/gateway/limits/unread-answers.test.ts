@@ -137,7 +137,9 @@ it('streams that nobody reads are bounded, and their connections are closed', as
     most = Math.max(most, await unreadBytes());
     return most;
   };
-  await expect.poll(pushOne, { ...PATIENT, interval: 20 }).toBeGreaterThan(LIMIT / 4);
+  // More than three of the four streams hold a message each. On a busy machine they hold no second
+  // one: the next is inspected only when they are closed.
+  await expect.poll(pushOne, { ...PATIENT, interval: 20 }).toBeGreaterThan(3 * MIB);
   expect(most).toBeLessThanOrEqual(LIMIT + 2 * MIB);
   await expect.poll(unreadBytes, { timeout: 40_000, interval: 50 }).toBe(0);
 }, 90_000);
