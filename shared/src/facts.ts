@@ -101,7 +101,10 @@ export const UpstreamCredentialFact = z.strictObject({
  * There is one for each data plane while `hash_identifiers` is on. A data plane that does not know
  * this kind of fact would record identifiers in clear, and so denies the tenant's calls.
  */
-export const IdentifierKeyFact = UpstreamCredentialFact.omit({ server_id: true });
+export const IdentifierKeyFact = z.strictObject({
+  deployment_id: Id,
+  jwe: z.string(),
+});
 
 /** How a held result is handed over: unchanged, or without the passages that were found. */
 export const ResultRelease = z.enum(['original', 'sanitized']);
