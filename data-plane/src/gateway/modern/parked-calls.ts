@@ -120,6 +120,8 @@ export function createParkedCalls(deps: QuestionDeps) {
     if (entry === undefined) {
       return 'The gateway cannot tell for which request of the client this is.';
     }
+    // Nobody will fetch its answer, so a place taken now would never be given back.
+    if (entry.open.cancellation.isCancelled) return 'The client gave the call up.';
     if (!place(entry)) return TOO_MANY;
     const { caller, open } = entry;
     return { caller, deliver: ({ ask }, exchange) => open.ask(ask, exchange, deps.timeoutMs) };

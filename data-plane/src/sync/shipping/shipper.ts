@@ -90,8 +90,8 @@ export function startShipper(options: ShipperOptions) {
   }
 
   /**
-   * Ships what waits, or until the stream has to stop. What comes meanwhile is collected for the
-   * next time: while calls arrive there is always something, and batches of a few records each would
+   * Ships what waits, unless the stream has to stop. What comes meanwhile is collected for the next
+   * time: while calls arrive there is always something, and batches of a few records each would
    * cost both planes more than the records.
    */
   async function drain(): Promise<void> {
