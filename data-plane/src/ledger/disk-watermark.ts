@@ -5,8 +5,8 @@ export type DiskLevel = 'ok' | 'warning' | 'full';
 /** Used share of the disk from which an alert is raised. */
 export const WARNING_AT = 0.8;
 /**
- * Used share from which new calls are denied; the rest is reserved for outcomes of calls that have
- * begun.
+ * Used share from which new calls are denied; the rest is reserved for the outcomes of calls that
+ * have already begun.
  */
 export const FULL_AT = 0.95;
 
@@ -23,7 +23,7 @@ export function diskLevel(usedShare: number): DiskLevel {
  * @param folder a folder on that file system
  * @param files the ledger's files, which need not exist
  * @param limitBytes what the files may take together, null for no limit
- * @param freeBytes what lies unused within the files and is written before they grow
+ * @param freeBytes unused bytes within the files, which are filled before the files grow
  */
 export async function readUsedShare(
   folder: string,

@@ -1,8 +1,9 @@
 /**
  * Alerts that the ledger had no room for are kept in memory and raised when there is room again: a
- * full disk is when people most need to know. Kept once by type and key, with a count; a tenant has
- * 100, and further ones are counted and reported as ALERTS_LOST. A restart forgets them, and itself
- * reports a disk that is still full. Proven by kept-alerts.test.ts.
+ * full disk is when people most need to know. Alerts of the same type and key are kept once, with a
+ * count. At most 100 are kept for a tenant; further ones are counted and reported as ALERTS_LOST. A
+ * restart forgets them, and raises an alert of its own if the disk is still full. Proven by
+ * kept-alerts.test.ts.
  */
 import { uuidv7 } from '@governance/shared/ids';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';

@@ -1,6 +1,6 @@
 /**
  * Rereads, slowly and in the background, the shipped records that are kept: once after the start
- * and then daily. The control plane has these records, so damage is reported, and stops nothing.
+ * and then daily. The control plane has these records, so damage is reported but stops nothing.
  * Proven by ledger-checker.test.ts.
  */
 import type { DurableLedger } from './ledger.ts';

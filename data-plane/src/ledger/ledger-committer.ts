@@ -1,8 +1,8 @@
 /**
- * Commits groups one after the other: commit, sync, acknowledge. What arrives during a sync is
- * gathered and committed as one group when it ends, so that groups grow with the load. Other writes
- * to the file take their turn between two groups; so the writer never meets a lock of its own
- * second thread, and at most one commit is ever not on disk. Proven by ledger-committer.test.ts.
+ * Commits groups one after the other: commit, sync, acknowledge. Records that arrive during a sync
+ * are committed as one group after it, so that groups grow with the load. Other writes to the file
+ * run between two groups. So the writer never waits for a lock of the ledger's own second thread,
+ * and at most one commit is not on disk. Proven by ledger-committer.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppendedRecord } from '../contracts.ts';
@@ -14,28 +14,29 @@ import type { GroupItem, LedgerWriter } from './ledger-writer.ts';
 /** The interval of retries while another program holds the lock, such as a person with sqlite3. */
 const BUSY_AGAIN_MS = 5;
 /**
- * The time after which waiting records are refused. Until the lock is free again, new ones are
- * refused at once.
+ * How long records wait for the lock before they are refused. From then on new ones are refused at
+ * once, until the lock is free.
  */
 export const BUSY_FOR_MS = 5_000;
 /** Size of the log at which it is copied into the file and restarted. */
 const CHECKPOINT_BYTES = 12 * 1024 * 1024;
 /**
- * A commit writes whole pages: four for two records. Counted by its records alone, the log of calls
- * that come one by one would grow to eight times this size.
+ * Counted for each commit beside its records, since a commit writes whole pages: four for two
+ * records. Without it, calls that come one by one would let the log grow to eight times
+ * CHECKPOINT_BYTES.
  */
 const COMMIT_BYTES = 16 * 1024;
 
 export interface Group {
   items: GroupItem[];
   characters: number;
-  /** They are on disk. */
+  /** To be called when all items are on disk. */
   resolve(chained: AppendedRecord[]): void;
-  /** None of them is recorded. */
+  /** To be called when none of them was recorded. */
   reject(error: unknown): void;
   /**
-   * None of them is recorded yet: those that are awaited are refused, and outcomes are added to a
-   * later group.
+   * To be called when none of them could be recorded yet: awaited records are refused, and outcomes
+   * move to a later group.
    */
   postpone(error: unknown): void;
 }
@@ -57,7 +58,7 @@ export function createLedgerCommitter(options: {
   take(): Group | null;
   /** Copies the log into the file, as far as possible without blocking the writer. */
   checkpoint(): Promise<void>;
-  /** The error for the affected callers only; null where it ends the ledger. */
+  /** The error for the affected callers; null where the error has to end the ledger. */
   refusalFor(error: unknown): LedgerError | null;
   onFatal(error: unknown): void;
   observer?: LedgerObserver;
@@ -71,7 +72,7 @@ export function createLedgerCommitter(options: {
   let isCheckpointing = false;
   let sinceCheckpoint = 0;
 
-  /** Commits what waits, unless a commit or a turn is in progress, which then continues with it. */
+  /** Commits what waits. A commit or another write in progress calls it again when it ends. */
   function run(): void {
     if (isBusy || end) return;
     const turn = turns.shift()?.take ?? nextGroup();
@@ -114,13 +115,13 @@ export function createLedgerCommitter(options: {
     if (sinceCheckpoint > CHECKPOINT_BYTES && !isCheckpointing) void checkpoint();
   }
 
-  /** Makes the commits durable. After an error nothing more may be written: it is rethrown. */
+  /** Makes the commits durable. @throws when the sync failed: nothing more may be written then */
   async function settle(): Promise<void> {
     await sync.sync();
     writer.confirm();
   }
 
-  /** Most of the log while others write; the rest while nobody does, so that it restarts. */
+  /** Copies most of the log beside other writes, and the rest between them: so it can restart. */
   async function checkpoint(): Promise<void> {
     isCheckpointing = true;
     try {
@@ -153,7 +154,7 @@ export function createLedgerCommitter(options: {
     run();
   }
 
-  /** Commits something on the writer's connection, and makes it durable. */
+  /** Runs a commit on the writer's connection between two groups, and makes it durable. */
   function write<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       addTurn(async () => {
@@ -196,7 +197,7 @@ export function createLedgerCommitter(options: {
     run,
     between,
     write,
-    /** Starts nothing any more, and refuses waiting turns. */
+    /** Starts no more commits, and rejects the writes that wait. */
     end: (error: LedgerError) => {
       end ??= error;
       for (const { reject } of turns.splice(0)) reject(error);

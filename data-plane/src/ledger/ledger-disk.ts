@@ -1,6 +1,6 @@
 /**
- * The disk of a ledger: each tenant is told when it fills up, and alerts that found no room are
- * raised when there is room again.
+ * The disk of a ledger: each tenant gets an alert when it fills up, and alerts that the ledger had
+ * no room for are raised when there is room again.
  */
 import type { AlertRecord } from '../alerts/alert.ts';
 import { diskAlert } from './disk-alert.ts';
@@ -10,7 +10,7 @@ import type { NamedStream } from './ledger-streams.ts';
 
 export function createLedgerDisk(deps: {
   readUsedShare: () => Promise<number>;
-  /** The interval of checks, and of attempts to raise what was kept. */
+  /** The interval of checks, and of attempts to raise kept alerts, in milliseconds. */
   intervalMs: number;
   append: (tenantId: string, record: AlertRecord) => Promise<unknown>;
   allStreams: () => Iterable<[tenantId: string, NamedStream]>;
@@ -29,7 +29,7 @@ export function createLedgerDisk(deps: {
     },
   });
 
-  /** A disk without room for its own alert still shows in the condition, and in the heartbeat. */
+  /** Where the disk has no room for this alert, the condition and the heartbeat still show it. */
   function tell(tenantId: string, stream: string): void {
     const level = watermark.level();
     if (level === 'ok') return;
@@ -41,7 +41,7 @@ export function createLedgerDisk(deps: {
     level: watermark.level,
     check: watermark.check,
     reportFull: watermark.reportFull,
-    /** Tells a tenant of the present level, unless there is enough room. */
+    /** Raises the alert for the present level in a tenant's stream; nothing while it is `ok`. */
     tell,
     /** Keeps an alert that was refused for lack of room. */
     keep: kept.keep,

@@ -10,7 +10,7 @@ export type LedgerFault =
   /** No stream was opened for the tenant. */
   | 'stream_unknown'
   | 'stopped'
-  /** The disk can no longer be trusted: nothing is recorded any more in this process. */
+  /** The disk can no longer be trusted: this process records nothing more. */
   | 'failed';
 
 /** Why a record was not made durable. The call it belongs to is denied. */

@@ -1,10 +1,10 @@
 /**
  * Opens the ledger's file for its only writer, the main thread.
  *
- * A COMMIT on this connection writes to the log and does not wait for the disk: the ledger syncs the
- * log itself, on a thread of its own, and acknowledges nothing before (ledger-committer.ts). It
- * never checkpoints either, which the reader's thread does. `NORMAL` and not `OFF`, so that SQLite
- * still syncs the header of a log that it begins anew, and the folder of a new one.
+ * A COMMIT on this connection writes to the log and does not wait for the disk: the ledger syncs
+ * the log on a thread of its own, and acknowledges nothing before that (ledger-committer.ts).
+ * Checkpoints run on the reader's thread. `synchronous` is NORMAL and not OFF, so that SQLite still
+ * syncs the header of a log that it restarts, and the folder of a new log.
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
@@ -25,8 +25,7 @@ export interface LedgerFileOptions {
 /**
  * Checks and opens a ledger, creating it when it is new.
  *
- * @throws LedgerDamagedError when records that were acknowledged are not there any more; nothing
- *   was changed then
+ * @throws LedgerDamagedError when acknowledged records are missing; nothing was changed then
  * @throws when the file is damaged, in use by another process, or cannot be made durable
  */
 export function openLedgerFile(options: LedgerFileOptions) {
@@ -44,7 +43,7 @@ export function openLedgerFile(options: LedgerFileOptions) {
     limitFile(db, options.limitBytes);
     requireKnownVersion(db);
     syncLog(options.path);
-    // Before the file itself declares that it has marks.
+    // Before prepareStatements writes the version that requires marks.
     marks = openMarks(options.path, isNew(db) ? [] : readStreamMarks(db));
     const sql = prepareStatements(db);
     // From here on an append must never wait for another connection's lock, nor for the disk.
@@ -59,8 +58,8 @@ export function openLedgerFile(options: LedgerFileOptions) {
 }
 
 /**
- * A killed process may have left a commit that is not on disk. It is synced before anything is
- * marked or built upon it: the marks are never ahead, and at most one commit is not on disk.
+ * A killed process may have left a commit that is not on disk. It is synced before the marks or new
+ * records refer to it: the marks are never ahead of the disk, and at most one commit is not on it.
  */
 function syncLog(path: string): void {
   const log = openSync(`${path}-wal`, 'r+');
@@ -74,11 +73,11 @@ function syncLog(path: string): void {
 /**
  * A second connection to an open ledger, for the thread that reads, prunes and checkpoints.
  *
- * It opens the file by SQLite alone: closing any other descriptor of it would release the locks of
- * the whole process.
+ * Only SQLite may open the file: closing any other descriptor of it would release all locks that
+ * this process has on it.
  */
 export function openSecondConnection({ path, limitBytes }: LedgerFileOptions): Database.Database {
-  // While this connection waits for another program's lock, the writer waits for it.
+  // Short, since the writer waits while this connection waits for another program's lock.
   const db = new Database(path, { fileMustExist: true, timeout: 100 });
   db.pragma('synchronous = FULL');
   db.pragma('wal_autocheckpoint = 0');

@@ -1,6 +1,6 @@
 /**
- * Takes records in: each is checked, written out, and queued while there is room for it. Above the
- * disk's watermark no call begins, but one that has begun may still be finished.
+ * Checks each new record, serialises it, and queues it while there is room. Above the disk's upper
+ * watermark new calls are refused; the outcomes of calls that have begun are still recorded.
  */
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import type { AppendedRecord, HoldChange } from '../contracts.ts';
@@ -17,19 +17,19 @@ import {
   writeRecord,
 } from './record-text.ts';
 
-/** The largest length that a byte can hold. */
+/** A salt's length is stored in one byte. */
 const MAX_SALT_BYTES = 255;
 
 export function createLedgerIntake(deps: {
   queue: Pick<ReturnType<typeof createLedgerQueue>, 'addRecord' | 'hasRoom'>;
   findStream(tenantId: string): NamedStream | undefined;
   diskLevel(): DiskLevel;
-  /** Why nothing is recorded any more; null while it is. */
+  /** Why nothing is recorded any more; null while records are accepted. */
   findEnd(): LedgerError | null;
 }) {
   function refusalOf(record: UnchainedRecord, characters: number): LedgerError | null {
     const end = deps.findEnd();
-    // Each its own: its stack, in the log, shows who appended.
+    // A new error for each caller: its stack shows in the log who appended.
     if (end) return new LedgerError(end.fault, end.message);
     const isBegun = record.type !== 'decision' && record.type !== 'hold_opened';
     if (!isBegun && deps.diskLevel() === 'full') {

@@ -1,7 +1,7 @@
 /**
- * One process at a time uses a ledger. SQLite's own exclusive mode would also keep out the ledger's
- * second thread, so the lock lies on a file of its own; the system releases it when the process
- * ends, however it ends. Proven by ledger-lock.test.ts.
+ * Only one process at a time uses a ledger. SQLite's exclusive mode would also lock out the
+ * ledger's second thread, so a separate file is locked. The system releases the lock when the
+ * process ends, however it ends. Proven by ledger-lock.test.ts.
  */
 import { closeSync, existsSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
@@ -10,7 +10,7 @@ import { sqliteCode } from '../storage/durable-database.ts';
 const WAIT_MS = 5_000;
 
 /**
- * Takes the lock of a ledger, waiting a moment for a process that is about to end.
+ * Takes the lock of a ledger, waiting up to `waitMs` for a process that is about to end.
  *
  * @throws when another process uses the ledger
  */

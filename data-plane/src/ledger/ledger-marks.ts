@@ -1,14 +1,14 @@
 /**
- * Where each stream ended and was shipped up to, kept in a file beside SQLite's own, so that a
- * ledger whose end was cut off (a log that was removed or shortened, an older copy of the file, a
- * damaged frame) is told from one that is whole. It is written when a group is on disk, before that
- * is acknowledged: a process that is killed leaves it exact. It is made durable when something was
- * shipped, at most once a second, and at a stop: after a power failure it may lag behind the
- * ledger, and is never ahead of it.
+ * The marks: for each stream, its last record and the last one shipped. They are kept in a file
+ * beside SQLite's own, so that a start detects a ledger whose end was cut off (its log was removed
+ * or shortened, the file is an older copy, a frame is damaged). They are written when a group is on
+ * disk, before it is acknowledged: a killed process leaves them exact. They are synced after
+ * shipping, at most once a second, and at a stop: after a power failure they may lag behind the
+ * ledger, but are never ahead of it.
  *
- * The file is text: lines of 512 bytes, the size that a disk writes whole, two for each stream that
- * are written in turns, so that a torn one leaves the other. Proven by ledger-marks.test.ts and
- * ledger-start.test.ts.
+ * The file is text in lines of 512 bytes, the size that a disk writes whole. Each stream has two
+ * lines, written alternately, so that a torn line leaves the other one. Proven by
+ * ledger-marks.test.ts and ledger-start.test.ts.
  */
 import { hash as digest } from 'node:crypto';
 import {
@@ -46,7 +46,7 @@ const Mark = z.strictObject({
   stream: Id,
   /** The last record that was acknowledged. */
   end: Place,
-  /** The last one that is stored at the control plane; null before the first. */
+  /** The last record stored at the control plane; null before the first. */
   shipped: Place.nullable(),
 });
 type Mark = z.infer<typeof Mark>;
@@ -76,7 +76,7 @@ export function readMarks(ledgerPath: string): StreamMark[] | null {
       const at = offsetOf(streamNo, copy);
       return text.subarray(at, at + LINE_BYTES);
     });
-    // Reserved but unused: its stream's first commit did not happen.
+    // Reserved but unused: the first commit of its stream did not happen.
     if (lines.every((line) => line.every((byte) => byte === 0))) continue;
     const newest = lines
       .flatMap((line) => parseLine(line, streamNo) ?? [])
@@ -93,20 +93,20 @@ export function readMarks(ledgerPath: string): StreamMark[] | null {
 /**
  * Opens the marks for writing, and replaces the earlier ones.
  *
- * @param marks what the ledger holds; it is durable when this returns
+ * @param marks those of the ledger as it is now; durable when this returns
  */
 export function openMarks(ledgerPath: string, marks: readonly StreamMark[]) {
   const path = marksPath(ledgerPath);
   closeSync(openSync(path, 'a', 0o600));
   const file = openSync(path, 'r+');
   const written = new Map<number, number>();
-  // Above everything in the file, so that the first write wins.
+  // Not below any number in the file, so that the first write counts as newer.
   let n = Math.max(0, ...readNumbers(path));
   let isDirty = false;
   let isClosed = false;
   let syncing = 0;
 
-  /** Call it after the commit. */
+  /** To be called after the commit is on disk. */
   function write(mark: StreamMark): void {
     const { stream_no: streamNo } = mark;
     const count = written.get(streamNo) ?? 0;
@@ -117,7 +117,7 @@ export function openMarks(ledgerPath: string, marks: readonly StreamMark[]) {
     isDirty = true;
   }
 
-  /** Makes the writes survive a power failure. */
+  /** Makes the writes durable. */
   function sync(): void {
     if (!isDirty) return;
     isDirty = false;
@@ -139,7 +139,7 @@ export function openMarks(ledgerPath: string, marks: readonly StreamMark[]) {
   try {
     writeLine(file, TITLE, 0);
     for (const mark of marks) {
-      // Both lines: no earlier mark is left to be mistaken for it.
+      // Both lines, so that no earlier mark is left.
       write(mark);
       write(mark);
     }

@@ -10,7 +10,7 @@ export interface LedgerWorkerData {
   limitBytes: number | null;
 }
 
-/** Up to where a stream's records were stored at the control plane. */
+/** The last record of a stream that is stored at the control plane. */
 export type ShippedPosition = ChainPosition;
 
 export interface OpenedStream {
@@ -23,7 +23,8 @@ export interface OpenedStream {
 }
 
 /**
- * Whether the stream is shipped again from an earlier position, and how many records that affects.
+ * The answer to a request to ship again from an earlier position: `rewound`, with the number of
+ * records to ship; `gone`, when they are no longer kept; `ahead`, when it was not shipped that far.
  */
 export type Rewound = { state: 'rewound'; backlog: number } | { state: 'gone' | 'ahead' };
 
@@ -33,7 +34,7 @@ export interface Checked {
   next: ShippedPosition | null;
 }
 
-/** A batch ready to ship; its records lie one after the other in `bytes`. */
+/** A signed batch; its records lie one after the other in `bytes`, with their lengths beside. */
 export interface PackedBatch {
   header: BatchHeader;
   signature: string;

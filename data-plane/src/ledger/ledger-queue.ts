@@ -1,6 +1,7 @@
 /**
- * The records waiting to be committed, within bounds. An awaited record is due at the end of the
- * tick; an outcome, which nobody awaits, goes with the next such record or after a moment.
+ * The bounded queue of records that wait to be committed. A record whose author waits for it is due
+ * at the end of the tick; an outcome, which nobody awaits, is committed with the next such record,
+ * or after OUTCOME_DELAY_MS.
  */
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import type { AppendedRecord } from '../contracts.ts';
@@ -10,22 +11,22 @@ import type { GroupItem, GroupRecord } from './ledger-writer.ts';
 
 const MAX_PENDING_CHARACTERS = 64 * 1024 * 1024;
 /**
- * Bounds how long a record may wait for the others of its group, and how long a group blocks the
+ * Limits how long a record waits for the others of its group, and how long a group blocks the main
  * thread.
  */
 const MAX_GROUP_RECORDS = 512;
 const MAX_GROUP_CHARACTERS = 1024 * 1024;
-/** The longest that an outcome waits for a record to join. */
+/** How long an outcome waits at most for an awaited record. */
 const OUTCOME_DELAY_MS = 5;
 
 interface Entry {
-  /** Null: only waits until everything before it is settled. */
+  /** Null for an entry that only waits until all entries before it are on disk or refused. */
   item: GroupItem | null;
   tenantId: string;
   isUrgent: boolean;
   /** Whether somebody awaits it. */
   isAwaited: boolean;
-  /** Its size, counted against the bound. */
+  /** Its size, counted against MAX_PENDING_CHARACTERS. */
   characters: number;
   resolve(appended: AppendedRecord | undefined): void;
   reject(error: unknown): void;
@@ -43,7 +44,8 @@ const BARE = { tenantId: '', isUrgent: false, isAwaited: true, characters: 0 };
 
 /**
  * @param options.run called when something is due
- * @param options.settled told of each tenant's records that are on disk, after those who waited
+ * @param options.settled called for each tenant whose records are on disk, after their authors were
+ *   told
  */
 export function createLedgerQueue(options: {
   maxRecords: number;
@@ -68,7 +70,7 @@ export function createLedgerQueue(options: {
     });
   }
 
-  /** The same for a record; an outcome is the kind that nobody awaits. */
+  /** The same for a record. */
   function addRecord(
     record: GroupRecord,
     tenantId: string,
@@ -77,7 +79,7 @@ export function createLedgerQueue(options: {
   ): Promise<AppendedRecord> {
     return new Promise<AppendedRecord | undefined>((resolve, reject) => {
       if (end) throw end;
-      // A person waits for the result.
+      // People wait for these to arrive at the control plane.
       const isUrgent = URGENT.has(type);
       const isAwaited = type !== 'outcome';
       const item = record;

@@ -1,9 +1,9 @@
 /**
- * The operations that may take long, on a connection of their own: the checks of a start, batches,
- * the check of shipped records, pruning and checkpoints. It reads only up to the given position,
- * since later records may not be on disk yet. `prune` and the second `checkpoint` are requested
- * only while the writer waits (ledger-committer.ts), so that it never meets a lock. Proven by
- * ledger-store.test.ts.
+ * The operations that may take long, on a connection and thread of their own: the checks at a
+ * start, batches, the check of shipped records, pruning and checkpoints. Reads stop at the given
+ * position, since later records may not be on disk yet. `prune` and the second `checkpoint` run
+ * only while the writer waits (ledger-committer.ts), so that the writer never meets a lock. Proven
+ * by ledger-store.test.ts.
  */
 import type { KeyObject } from 'node:crypto';
 import { signBatch } from '@governance/shared/audit-batch';
@@ -27,7 +27,7 @@ import { callMark, eventIdText } from './open-decisions.ts';
 
 const MAX_BATCH_BYTES = BATCH_LIMITS.bytes / 2;
 
-/** A stream as the reader gets it. */
+/** A stream as passed to the reader. */
 export interface KnownStream {
   streamNo: number;
   tenantId: string;
@@ -37,7 +37,7 @@ export interface KnownStream {
   end: ChainPosition;
 }
 
-/** A start's findings about a stream. */
+/** What the check at a start found of a stream. */
 export interface FoundStream {
   streamNo: number;
   end: ChainPosition | null;
@@ -73,10 +73,10 @@ export function createLedgerReader(db: Database, signingKey: KeyObject) {
   );
 
   /**
-   * Checks what a new epoch is going to build upon.
+   * Checks the records that a new epoch will continue.
    *
    * @returns null where there is no such stream
-   * @throws LedgerDamagedError when its end, or a record that nobody else has, does not verify
+   * @throws LedgerDamagedError when its end, or a record that was not shipped, does not verify
    */
   function checkStream(tenantId: string, stream: string): FoundStream | null {
     const row = findStream.get(tenantId, stream);
@@ -85,7 +85,8 @@ export function createLedgerReader(db: Database, signingKey: KeyObject) {
     const shipped = epoch === 0 ? null : { epoch, seq, head: row.shipped_head };
     const tail = rows.readTail(streamNo, TAIL).flatMap((stored) => [...recordsIn(stored)]);
     const end = verifyTail(tail, tenantId, stream);
-    // A gap or an edit among them must not be built upon: nobody else has these records.
+    // Records that were not shipped exist nowhere else: an epoch must not continue a gap or an
+    // edit.
     const after = shipped ?? BEFORE_FIRST;
     verifyRows(rows.readAfter(streamNo, after), after, tenantId, stream);
     const open = findOpen(streamNo, { epoch: row.open_epoch, seq: row.open_seq });
@@ -94,7 +95,7 @@ export function createLedgerReader(db: Database, signingKey: KeyObject) {
 
   function findOpen(streamNo: number, after: Position): string[] {
     const open = new Set(readOpen.all(streamNo).map(eventIdText));
-    // Shipped records may be damaged: the checker finds it, and no start fails because of it.
+    // Damage in shipped records does not fail a start; ledger-checker.ts reports it.
     let record: StoredRecord | null = null;
     for (const next of rows.readAfter(streamNo, after, 'damaged rows')) {
       if (record) note(record, next, open);
@@ -105,10 +106,11 @@ export function createLedgerReader(db: Database, signingKey: KeyObject) {
   }
 
   /**
-   * The next records to ship: consecutive ones of one epoch behind the shipped position, signed.
+   * The next records to ship: consecutive records of one epoch after the shipped position, signed.
    *
    * @returns null when there are none
-   * @throws LedgerDamagedError when what is stored is not what was chained; nothing is signed then
+   * @throws LedgerDamagedError when a stored record is not the one that was chained; nothing is
+   *   signed then
    */
   function nextBatch(of: KnownStream, limit: number): PackedBatch | null {
     const after = of.shipped ?? BEFORE_FIRST;
@@ -118,7 +120,8 @@ export function createLedgerReader(db: Database, signingKey: KeyObject) {
     let size = 0;
     for (const record of rows.readAfter(of.streamNo, after)) {
       if (isAfter(record, of.end)) break;
-      // Includes the record behind the batch: it vouches for the last one in the middle of a row.
+      // Also for the record after the batch: its prev_hash checks a last record in the middle of a
+      // row.
       const position = verifyNext(record, before, of.stream);
       if (records.length === limit || size + record.bytes.length > MAX_BATCH_BYTES) break;
       if (records.length > 0 && record.epoch !== before.epoch) break;
@@ -153,12 +156,12 @@ export function createLedgerReader(db: Database, signingKey: KeyObject) {
    *
    * @param after the last position that was checked, null to begin at the oldest record
    * @returns how far it came; `next` is null at the end
-   * @throws LedgerDamagedError naming the first record that is not what was chained
+   * @throws LedgerDamagedError naming the first record that is not the one that was chained
    */
   function checkShipped(of: KnownStream, after: ChainPosition | null, limit: number): Checked {
     const { streamNo, tenantId, stream, shipped } = of;
     if (!shipped) return { records: 0, next: null };
-    // Its starting point may have been pruned since: then the oldest record is the first again.
+    // If `after` was pruned meanwhile, the check begins at the oldest record again.
     const from = after && rows.find(streamNo, after) ? after : null;
     const found: StoredRecord[] = [];
     for (const record of rows.readAfter(streamNo, from ?? BEFORE_FIRST)) {
@@ -182,10 +185,10 @@ export function createLedgerReader(db: Database, signingKey: KeyObject) {
     findBefore: retention.findBefore,
     backlog: retention.backlog,
     freeBytes: retention.freeBytes,
-    /** Removes some records shipped long ago. @returns how many */
+    /** Removes some records that were shipped long ago. @returns how many */
     prune: (streamNo: number, shipped: Position | null, step: PruneStep): number =>
       prune.immediate(streamNo, shipped, step),
-    /** Copies the log into the file; it syncs the log before and the file after. */
+    /** Copies the log into the file. SQLite syncs the log before that, and the file after it. */
     checkpoint: (): void => {
       db.pragma('wal_checkpoint(PASSIVE)');
     },
@@ -195,7 +198,7 @@ export function createLedgerReader(db: Database, signingKey: KeyObject) {
   };
 }
 
-/** A record opens a call only if it verifies; a damaged one may still close its own. */
+/** A record opens a call only if its hash verifies; a damaged outcome still closes its call. */
 function note({ bytes, hash }: StoredRecord, next: StoredRecord | null, open: Set<string>): void {
   const head = recordHash(bytes);
   const isWhole = hash === null ? next?.bytes.includes(`"prev_hash":"${head}"`) : hash === head;
@@ -209,7 +212,7 @@ function note({ bytes, hash }: StoredRecord, next: StoredRecord | null, open: Se
   else if (mark) open.delete(mark.closes);
 }
 
-/** Cheaper than parsing: a record that names the hash of the preceding bytes vouches for them. */
+/** Cheaper than parsing: a record that names the hash of the preceding record confirms it. */
 function verifyNext(record: StoredRecord, before: ChainPosition, stream: string): ChainPosition {
   const { epoch, seq, bytes } = record;
   const follows =

@@ -28,7 +28,9 @@ interface Waiting {
 }
 
 /**
- * @param onFatal called when the thread ended, or met an error that leaves the file's state unknown
+ * Starts the ledger's second thread.
+ *
+ * @param onFatal called when the thread ended, or an error left the file's state unknown
  */
 export function startLedgerReading(workerData: LedgerWorkerData, onFatal: (error: Error) => void) {
   const worker = spawnWorker(import.meta.url, 'ledger-worker', { workerData });

@@ -1,8 +1,8 @@
 /**
  * Shipped records are kept for the control plane's backup window, so that they can be shipped again
- * to a restored one; then the oldest are pruned, in small steps. What is kept of a stream is always
- * its unbroken end: never less than a start checks, and including everything not yet shipped.
- * Proven by ledger-retention.test.ts.
+ * to a restored control plane; then the oldest are pruned, in small steps. The records kept of a
+ * stream always reach to its end without a gap: at least those that a start checks, and all that
+ * are not shipped yet. Proven by ledger-retention.test.ts.
  */
 import { GENESIS_HASH } from '@governance/shared/hash-chain';
 import { parseRecord } from '@governance/shared/ledger-record';
@@ -20,7 +20,7 @@ import { eventIdBytes } from './open-decisions.ts';
 
 export const BEFORE_FIRST: ShippedPosition = { epoch: 0, seq: 0, head: GENESIS_HASH };
 
-/** Marks in a backup window: records are pruned late by at most this fraction of it. */
+/** Marks in a backup window: records are pruned late by at most 1/168 of it. */
 const MARKS = 168;
 
 export function createRetention(db: Database, rows: RecordRows) {
@@ -62,13 +62,13 @@ export function createRetention(db: Database, rows: RecordRows) {
     ),
   };
 
-  /** The last row that a start does not need. */
+  /** The last row before those that a start checks. */
   function findKeptEnd(streamNo: number): Position | undefined {
     const [first] = rows.readTail(streamNo, TAIL);
     return first && sql.findKeptEnd.get(streamNo, first.epoch, first.seq);
   }
 
-  /** They allow a hash that the control plane has to be proven later. */
+  /** Keeps the salts of a row: with them, hashes at the control plane can be proven later. */
   function keepSalts(row: StoredRow, salts: Buffer): void {
     let at = 0;
     for (const { bytes } of recordsIn(row)) {
@@ -79,10 +79,10 @@ export function createRetention(db: Database, rows: RecordRows) {
     }
   }
 
-  /** Whole rows up to a position, until `limit` records are removed. */
+  /** Deletes whole rows up to a position, until `limit` records or a few more are removed. */
   function deleteUpTo(streamNo: number, end: Position, limit: number): number {
     let removed = 0;
-    // One at a time: a row may have a megabyte.
+    // One row at a time, since a row may have a megabyte.
     while (removed < limit) {
       const row = sql.readOldest.get(streamNo, end.epoch, end.seq);
       if (!row) break;
@@ -99,15 +99,16 @@ export function createRetention(db: Database, rows: RecordRows) {
       sql.countAfter.get(epoch, seq, streamNo, epoch, seq) ?? 0,
 
     /**
-     * The position of a control plane that wants this record next, with the head that it must have.
+     * The position of a control plane that expects this record next, with the head that it must
+     * have.
      *
-     * @returns null where the records that he lacks are no longer kept
+     * @returns null where the records that it lacks are no longer kept
      */
     findBefore: (streamNo: number, next: Position): ShippedPosition | null => {
       const { epoch, seq } = next;
       const record = rows.find(streamNo, next);
       if (!record) {
-        // An epoch that it has completely: the next one follows.
+        // It has the whole epoch, and expects a record beyond its end.
         const last = rows.find(streamNo, { epoch, seq: seq - 1 });
         return last ? { epoch, seq: seq - 1, head: last.hash } : null;
       }
@@ -120,8 +121,8 @@ export function createRetention(db: Database, rows: RecordRows) {
     },
 
     /**
-     * One step: notes what is shipped now, and removes records that were shipped longer than
-     * `keepMs` ago, until `limit` or a few more are gone.
+     * One step: marks the position shipped now, and removes records that were shipped longer than
+     * `keepMs` ago, until `limit` or a few more are removed.
      *
      * @returns how many were removed
      */
@@ -136,7 +137,7 @@ export function createRetention(db: Database, rows: RecordRows) {
       }
       const due = sql.findDue.get(streamNo, now - keepMs);
       const kept = findKeptEnd(streamNo);
-      // Beyond it, open calls are found from the records alone.
+      // After this position, open calls are found only in the records, which must be kept.
       const spilled = sql.findOpenFrom.get(streamNo);
       if (!due || !kept || !spilled) return 0;
       const [end = due] = [due, kept, spilled].sort((a, b) => (isAfter(b, a) ? -1 : 1));

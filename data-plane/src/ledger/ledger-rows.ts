@@ -13,7 +13,7 @@ export interface Position {
 
 export interface StoredRow extends Position {
   count: number;
-  /** The number of its last record. */
+  /** The hash of its last record, whose number is `seq`. */
   hash: Buffer;
   bytes: Buffer;
 }
@@ -43,9 +43,9 @@ export function createRecordRows(db: Database) {
 
   return {
     /**
-     * The records behind a position, in order.
+     * The records after a position, in order.
      *
-     * @param skips skips rows that do not hold as many records as they declare
+     * @param skips whether to skip rows that do not hold as many records as they declare
      */
     *readAfter(
       streamNo: number,
@@ -115,7 +115,7 @@ export function* recordsIn(row: StoredRow): Generator<StoredRecord> {
   }
 }
 
-/** Whether one position of a stream is behind another. */
+/** Whether position `a` of a stream comes after `b`. */
 export function isAfter(a: Position, b: Position): boolean {
   return a.epoch > b.epoch || (a.epoch === b.epoch && a.seq > b.seq);
 }

@@ -1,12 +1,12 @@
 /** The ledger's tables and the statements that write them. */
 import type { Database } from 'better-sqlite3';
 
-/** 3: the streams' ends are kept in a file beside it (ledger-marks.ts). 4: a row holds a group. */
+/** From 3: the marks are in a file of their own (ledger-marks.ts). From 4: a row holds a group. */
 export const VERSION = 4;
 export const FIRST_VERSION_WITH_MARKS = 3;
 export const FIRST_VERSION_WITH_GROUPS = 4;
 
-// When a stream was shipped up to which position; pruning goes by it.
+// When (Unix milliseconds) a stream was shipped up to which position; pruning uses it.
 const SHIPPED_MARKS = `
 CREATE TABLE shipped_marks (
   stream_no INTEGER NOT NULL,
@@ -17,14 +17,15 @@ CREATE TABLE shipped_marks (
 ) STRICT, WITHOUT ROWID;
 `;
 
-// A row of `records` holds the records of one group and stream, one a line; `seq` and `hash` are
-// those of the last, `type` is 'group' (rows of older versions hold one record, and its type).
-// Only the oldest rows are ever removed, and only salts are ever changed: a purged salt makes hashes
-// unlinkable, and breaks nothing. Salts outlive their rows, in `event_salts`.
+// A row of `records` holds the records of one group and stream, one in each line. `seq` and `hash`
+// are those of the last record; `type` is 'group' (rows of older versions hold one record, and its
+// type). Only the oldest rows are ever removed, and only salts are ever changed: purging a salt
+// makes hashes unlinkable and breaks no chain. Salts are kept longer than their rows, in
+// `event_salts`.
 //
-// `open_decisions` holds allowed calls without an outcome up to `open_epoch`/`open_seq` of their
-// stream; later ones are found in the records. So a start after a crash reads a bounded number of
-// records, and a call costs no row here.
+// `open_decisions` holds the allowed calls without an outcome up to `open_epoch`/`open_seq` of
+// their stream; later ones are found in the records. So a start after a crash reads a bounded
+// number of records, and most calls need no row here.
 const SCHEMA = `
 CREATE TABLE streams (
   stream_no INTEGER PRIMARY KEY,
@@ -60,7 +61,7 @@ CREATE TABLE open_decisions (
 ${SHIPPED_MARKS}PRAGMA user_version = ${VERSION};
 `;
 
-// Each old row becomes a group of one, and its salts are in `event_salts` already.
+// Each old row becomes a group of one; its salts are already in `event_salts`.
 const ADD_GROUPS = `
 ALTER TABLE records ADD COLUMN count INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE records ADD COLUMN salts BLOB;
@@ -75,8 +76,8 @@ UPDATE streams SET (open_epoch, open_seq) = (
 /** How many of a stream's last records are checked when it is opened, and therefore kept. */
 export const TAIL = 64;
 
-// Calls that wait for a person; the record that used or ended one is in the commit that removes its
-// row. The table does not belong to the version: an older service holds no calls, and ignores it.
+// Calls that wait for a person. The use of an approval is recorded in the commit that removes the
+// row. The table is not part of the version: an older service holds no calls and ignores it.
 const HOLDS = `
 CREATE TABLE IF NOT EXISTS holds (
   tenant_id TEXT NOT NULL,

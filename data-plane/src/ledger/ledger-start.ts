@@ -1,8 +1,8 @@
 /**
- * What a ledger checks before SQLite may write to its file: whether the log behind its last valid
- * commit holds commits (ledger-wal.ts), and whether each stream reaches as far as it did
- * (ledger-marks.ts). A failed check refuses the start and changes nothing: once it has opened a
- * file for writing, SQLite overwrites the part of the log that it discarded. Proven by
+ * Checks a ledger before SQLite may write to its file: whether the log has commits behind its last
+ * valid one (ledger-wal.ts), and whether each stream still reaches up to its mark
+ * (ledger-marks.ts). A failed check refuses the start and changes nothing: as soon as SQLite opens
+ * the file for writing, it overwrites the part of the log that it discards. Proven by
  * ledger-start.test.ts.
  */
 import { existsSync, statSync } from 'node:fs';
@@ -19,9 +19,9 @@ const WHAT_TO_DO =
   'Nothing was changed. Keep the folder as evidence and run "npm run data-plane -- register-anew" to go on with a new stream (docs/operations.md, "When a ledger is damaged")';
 
 /**
- * Checks a ledger's files, which nobody uses.
+ * Checks a ledger's files while no process uses them.
  *
- * @throws LedgerDamagedError naming what is lost, and what to do
+ * @throws LedgerDamagedError which names what is lost and what to do
  */
 export function checkLedgerFiles(path: string): void {
   const wal = isThere(path) ? readWal(path) : null;
@@ -41,7 +41,7 @@ export function readStreamMarks(db: Database.Database): StreamMark[] {
   });
 }
 
-/** From SQLite: the file's own structure is damaged. */
+/** Codes of SQLite for a damaged file structure. */
 const DAMAGED = /^SQLITE_(?:CORRUPT|NOTADB)/;
 
 interface StoredStream {
@@ -70,10 +70,11 @@ function findFileFault(path: string): string | null {
 }
 
 function findStoredFault(path: string, marks: StreamMark[] | null): string | null {
-  // Only from the creation of the file: a log has no journal.
+  // A journal is only left from the creation of the file, before it was in WAL mode: roll it back.
   if (existsSync(`${path}-journal`)) openDurableDatabase(path, { exclusive: true }).close();
-  // A read-only connection writes nothing, not even when it is closed. The index of the log, -shm,
-  // stays: another program may have it open, and two indexes of one log would ruin the file.
+  // A read-only connection writes nothing, not even when it is closed. The index of the log (-shm)
+  // is left in place: another program may have it open, and two indexes of one log would destroy
+  // the file.
   const db = new Database(path, { readonly: true });
   try {
     const version = db.pragma('user_version', { simple: true }) as number;
@@ -106,7 +107,7 @@ function readStreams(db: Database.Database): StoredStream[] {
   });
 }
 
-/** A commit is on disk before the next one is begun: a crash leaves at most one. */
+/** A commit is on disk before the next one begins, so a crash leaves at most one unsynced. */
 function findLostCommits(wal: WalReport | null): string | null {
   if (!wal || wal.commitsBehind < 2) return null;
   return `${wal.commitsBehind} commits behind the last valid one of its log would be lost`;
@@ -144,7 +145,7 @@ function findFault(
   }
   if (version < FIRST_VERSION_WITH_MARKS) return null;
   for (const { stream, end } of known.values()) {
-    // A crash between the first commit of a stream and its mark.
+    // Only a crash between a stream's first commit and its first mark leaves no mark.
     if (!end || isAfter(end, { epoch: 1, seq: 1 })) return `stream ${stream} has no mark`;
   }
   return null;

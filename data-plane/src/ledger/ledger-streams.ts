@@ -1,4 +1,4 @@
-/** The streams of a ledger by tenant: opening them, and shipping, checking and pruning of each. */
+/** The streams of a ledger, by tenant: opens, ships, checks and prunes them. */
 import type { SignedBatch } from '@governance/shared/audit-batch';
 import { createListeners } from '../storage/listeners.ts';
 import type { LedgerCommitter } from './ledger-committer.ts';
@@ -15,9 +15,9 @@ import type { Position } from './ledger-rows.ts';
 import type { LedgerWriter } from './ledger-writer.ts';
 import type { Place } from './record-text.ts';
 
-/** Open calls are written to their table before records are pruned, but at most this often. */
+/** Before records are pruned, open calls are written to their table, but at most this often. */
 const SPILL_MS = 30_000;
-/** The marks are made durable at most this often; each group writes them. */
+/** Marks are written with each group, but synced at most this often. */
 const SYNC_MARKS_MS = 1_000;
 
 export type AppendListener = (tenantId: string, urgent: boolean, records: number) => void;
@@ -120,7 +120,7 @@ export function createLedgerStreams(options: {
     const time = performance.now();
     if (time - (spilledAt.get(tenantId) ?? Number.NEGATIVE_INFINITY) > SPILL_MS) {
       spilledAt.set(tenantId, time);
-      // On a full disk pruning matters even more: it makes room.
+      // On a full disk pruning goes on: it makes room.
       await committer
         .write(() => writer.spillOpen(streamNo))
         .catch((error: LedgerError) => {
@@ -150,7 +150,7 @@ export function createLedgerStreams(options: {
     prune,
     checkShipped,
     backlog: (tenantId: string) => backlogs.get(tenantId) ?? 0,
-    /** Records of a tenant became durable. */
+    /** To be called when records of a tenant became durable. */
     appended: (tenantId: string, urgent: boolean, records: number) => {
       backlogs.set(tenantId, (backlogs.get(tenantId) ?? 0) + records);
       listeners.tell(tenantId, urgent, records);

@@ -9,15 +9,15 @@ export interface LedgerSyncData {
   turns: Int32Array;
 }
 
-/** Indexes in `turns`: how many syncs were requested, and how many are done. */
+/** Indexes in `turns`: the number of syncs requested, and of those done. */
 export const ASKED = 0;
 export const DONE = 1;
 
 /**
- * Starts the thread that syncs. Memory that both threads see wakes them: a message each way would
- * cost more than all else that a group of few records does.
+ * Starts the thread that syncs. The threads wake each other through shared memory: messages in both
+ * directions would cost more than everything else for a group of few records.
  *
- * @param path the log, which exists
+ * @param path the log, which must exist
  * @param onError called when a sync failed or the thread ended; no sync resolves after that
  */
 export async function startLedgerSync(path: string, onError: (error: Error) => void) {
@@ -36,7 +36,7 @@ export async function startLedgerSync(path: string, onError: (error: Error) => v
       const done = Atomics.load(turns, DONE);
       Atomics.add(turns, ASKED, 1);
       Atomics.notify(turns, ASKED);
-      // The value is there already if the thread was faster.
+      // Resolves at once if the thread was faster.
       await Atomics.waitAsync(turns, DONE, done).value;
     },
     close: async (): Promise<void> => {

@@ -8,7 +8,7 @@ import type { StoredRecord } from './ledger-rows.ts';
  *
  * @param rows consecutive stored records up to the stream's last, in order
  * @returns the position after the last of them, null where there are none
- * @throws LedgerDamagedError when a record is not what was chained
+ * @throws LedgerDamagedError when a record is not the one that was chained
  */
 export function verifyTail(
   rows: Iterable<StoredRecord>,
@@ -24,14 +24,15 @@ export function verifyTail(
 }
 
 /**
- * Checks that records follow each other and are what was chained: hash, place and link. Cheaper
- * than `verifyTail`, since bytes that have the hash which the next record names were checked when
- * they were chained.
+ * Checks hash, place and link of consecutive records. Cheaper than `verifyTail`: it does not
+ * validate each record again, since bytes with the hash that the next record names were checked
+ * when they were chained.
  *
  * @param rows consecutive stored records, in order
- * @param before the position that the first of them follows; null: it is believed about that
+ * @param before the position that the first of them follows; null: what the first record says of it
+ *   is trusted
  * @returns the position after the last of them
- * @throws LedgerDamagedError naming the first record that is not what was chained
+ * @throws LedgerDamagedError naming the first record that is not the one that was chained
  */
 export function verifyRows(
   rows: Iterable<StoredRecord>,
@@ -93,7 +94,8 @@ function readStored(row: StoredRecord, at: string) {
 type ReadRecord = ReturnType<typeof parseRecord>;
 
 /**
- * The rows may begin in the middle of the stream: the first one's predecessor is taken on trust.
+ * The rows may begin in the middle of the stream: what the first record says of its predecessor is
+ * trusted.
  */
 function beforeFirst(record: ReadRecord): ChainPosition {
   if (record.type === 'epoch_start') {

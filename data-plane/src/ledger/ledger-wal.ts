@@ -1,32 +1,31 @@
 /**
- * Looks into SQLite's write-ahead log before SQLite does. When it opens a file, SQLite takes the log
- * up to the last commit whose checksums hold, and silently overwrites what lies behind: after a
- * crash that is what was never committed. But one damaged frame in the middle hides every later
- * commit in the same way, and those were acknowledged.
+ * Reads SQLite's write-ahead log before SQLite does. When SQLite opens a file, it accepts the log
+ * up to the last commit whose checksums hold, and silently overwrites the rest. After a crash the
+ * rest was never acknowledged. But one damaged frame in the middle hides all later commits in the
+ * same way, and those were acknowledged.
  *
- * Which of the two it is, the frames tell. A commit is on disk before the next one is begun, so a
- * crash leaves at most one commit mark behind the last valid commit, at the very end. Two are damage.
- * Whether a single one was acknowledged is known by the marks (ledger-marks.ts).
+ * The frames tell the two cases apart. A commit is on disk before the next one begins, so a crash
+ * leaves at most one commit mark behind the last valid commit, at the very end; two or more are
+ * damage. Whether a single one was acknowledged is shown by the marks (ledger-marks.ts).
  *
- * The format is the one of https://sqlite.org/fileformat2.html#the_write_ahead_log. Proven by
- * ledger-wal.test.ts.
+ * Format: https://sqlite.org/fileformat2.html#the_write_ahead_log. Proven by ledger-wal.test.ts.
  */
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** The lowest bit gives the byte order of the words that are summed. */
+/** The lowest bit gives the byte order of the words in the checksum. */
 const MAGIC = 0x377f0682;
 const DEFAULT_PAGE_BYTES = 4096;
 
 export interface WalReport {
-  /** Complete frames in the file, including those of earlier rounds. */
+  /** Complete frames in the file, including those from before the log's last restart. */
   frames: number;
   /** Frames that SQLite accepts: up to the last commit with valid checksums. */
   taken: number;
   /** The first invalid frame, from 1; 0 is the header, null where all are valid. */
   damaged: number | null;
-  /** Commit marks of this round behind those frames. */
+  /** Commit marks since the log's last restart behind the frames taken. */
   commitsBehind: number;
 }
 
@@ -51,7 +50,7 @@ export function readWal(databasePath: string): WalReport | null {
 
 interface Walk {
   pageBytes: number;
-  /** The salts of this round; null where the header is invalid: then those of the first frame. */
+  /** Salts since the log's last restart; null where the header is invalid: the first frame's. */
   salts: Buffer | null;
   sum: Sum;
 }
@@ -72,7 +71,7 @@ function walk(file: number, { pageBytes, salts: given, sum }: Walk): WalReport {
         report.damaged = report.frames;
       }
     }
-    // A commit mark: the size of the database after it.
+    // In a commit's last frame these four bytes are the size of the database; else 0.
     if (frame.readUInt32BE(4) === 0 || !isOfRound) continue;
     if (report.damaged === null) report.taken = report.frames;
     else report.commitsBehind++;
@@ -80,7 +79,7 @@ function walk(file: number, { pageBytes, salts: given, sum }: Walk): WalReport {
   return report;
 }
 
-/** A page of the log is a page of the database. */
+/** Where the log's header is invalid: the page size from the database, which the log shares. */
 function pageBytesOf(databasePath: string): number {
   const header = Buffer.alloc(18);
   const file = openSync(databasePath, 'r');
@@ -100,7 +99,7 @@ interface Sum {
   is(stored: Buffer): boolean;
 }
 
-/** The log's checksum: two sums that feed each other, over the header and all frames before. */
+/** The log's checksum: two sums, each added to the other, over the header and all frames so far. */
 function createSum(littleEndian: boolean): Sum {
   let first = 0;
   let second = 0;

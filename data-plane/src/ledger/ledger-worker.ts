@@ -29,19 +29,19 @@ function answerTo({ id, operation, parameters }: ReaderRequest): ReaderAnswer {
 }
 
 /**
- * A full disk can be cleared, a lock is released, and damage concerns one stream; any other error
- * ends the ledger.
+ * A full disk can be cleared, a lock will be released, and damage affects one stream. Any other
+ * error ends the ledger.
  */
 function faultOf(error: unknown, operation: keyof LedgerReader) {
   const code = sqliteCode(error);
   const message = error instanceof Error ? error.message : String(error);
   const isDamaged =
     error instanceof LedgerDamagedError ||
-    // Damage in kept records concerns no waiting call: it ends nothing.
+    // Damage in shipped records affects no waiting call, so it does not end the ledger.
     (operation === 'checkShipped' && code?.startsWith('SQLITE_CORRUPT'));
   if (isDamaged) return { fault: 'damaged' as const, message };
   if (code === 'SQLITE_FULL') return { fault: 'full' as const, message };
-  // Another program has the lock: nothing was done, and nothing is in doubt.
+  // Another program has the lock: nothing was changed.
   if (code?.startsWith('SQLITE_BUSY')) return { fault: 'overloaded' as const, message };
   return { fault: 'failed' as const, message: code ? `${code}: ${message}` : message };
 }

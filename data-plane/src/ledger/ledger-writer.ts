@@ -1,10 +1,10 @@
 /**
- * The hash chains of records, one a stream, and their only writer. It commits and does not sync:
- * after each commit its caller syncs the log, calls `confirm`, and only then acknowledges.
- * Invariants, proven by ledger-store.test.ts and, under kill -9, by ledger-crash.test.ts:
+ * The only writer of the hash chains, one for each stream. It commits and does not sync: after each
+ * commit its caller syncs the log, calls `confirm`, and only then acknowledges. Invariants, proven
+ * by ledger-store.test.ts and, under kill -9, by ledger-crash.test.ts:
  * - each (stream, epoch, seq) exists once and links to the one before it, across epochs;
  * - the heads in memory move only after the commit that moved them in the file;
- * - at most one commit is not on disk, and nothing is read for shipping that is not.
+ * - at most one commit is not on disk, and only records on disk are read for shipping.
  */
 import { type ChainPosition, GENESIS_HASH } from '@governance/shared/hash-chain';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
@@ -30,7 +30,7 @@ export interface GroupRecord {
   mark: CallMark;
   /** A salt of the record's hashes, stored beside the chain. */
   salt: Uint8Array | null;
-  /** Changes committed with it. */
+  /** Changes of held calls, committed with it. */
   holds?: readonly HoldChange[] | undefined;
 }
 
@@ -46,7 +46,7 @@ interface Stream {
   /** The last record that was committed. */
   end: ChainPosition;
   shipped: ShippedPosition | null;
-  /** The part of it that is on disk. */
+  /** The same, as far as it is on disk. */
   confirmed: { end: ChainPosition; shipped: ShippedPosition | null };
   open: OpenDecisions;
 }
@@ -94,8 +94,8 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
   }
 
   /**
-   * Begins an epoch, which names the end of the previous one, and records `outcome_unknown` for the
-   * calls that it left open.
+   * Begins an epoch, whose first record names the end of the previous one, and records
+   * `outcome_unknown` for the calls that the previous one left open.
    */
   function openStream(request: OpenRequest, found: FoundStream | null): OpenedStream {
     const { tenantId, stream: name, timestamp } = request;
@@ -126,7 +126,7 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
     return { streamNo, epoch, outcomesUnknown: records.length - 1, backlog };
   }
 
-  /** Commits a group atomically; the results are those of its records, in order. */
+  /** Commits a group atomically. @returns one result for each of its records, in order */
   function commitGroup(items: readonly GroupItem[]): AppendedRecord[] {
     const changes = new Map<number, Change>();
     const chained = inTransaction(() => {
@@ -182,7 +182,7 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
     }
   }
 
-  /** Call it when everything committed is on disk. */
+  /** To be called when everything committed is on disk. */
   function confirm(): void {
     for (const stream of unconfirmed) {
       const { streamNo, tenantId, stream: name, end, shipped } = stream;
@@ -198,7 +198,7 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
     return shipped !== null && isAfter(shipped, position);
   }
 
-  /** Moves the shipped position back to ship again. The mark first: it is never ahead. */
+  /** Moves the shipped position back, to ship again. The mark moves first: it is never ahead. */
   function rewind(streamNo: number, position: ShippedPosition): void {
     const stream = streamOf(streamNo);
     const { epoch, seq, head } = position;
@@ -214,7 +214,7 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
     unconfirmed.push(stream);
   }
 
-  /** Pruned records no longer show which calls they left open. */
+  /** Writes open calls to their table, since pruned records no longer show them. */
   function spillOpen(streamNo: number): void {
     const stream = streamOf(streamNo);
     inTransaction(() => stream.open.spill(stream.end))();
@@ -238,7 +238,7 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
   };
 }
 
-/** Built from stored values, a record can only be invalid if those are. */
+/** A record built from stored values is invalid only if these are damaged. */
 function writeStored(place: Place, record: UnchainedRecord) {
   try {
     return { id: record.id, text: writeRecord(place, record), mark: callMark(record) };
@@ -262,7 +262,7 @@ function chain(change: Change, { id, text, mark, salt }: GroupRecord): AppendedR
   return { id, epoch, seq, hash: head };
 }
 
-/** For each record a byte, the length of its salt, and the salt. */
+/** For each record: one byte with the length of its salt, then the salt. */
 function packSalts(salts: (Uint8Array | null)[]): Buffer | null {
   if (salts.every((salt) => salt === null)) return null;
   let length = salts.length;

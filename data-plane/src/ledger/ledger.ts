@@ -1,8 +1,8 @@
 /**
- * The ledger of a data plane: records are checked, chained and committed on the main thread, in
- * groups, and acknowledged when another thread has synced the log. A failed disk ends the ledger
- * for good: `onFatal` is called once, and the process has to end, since a later fsync proves
- * nothing about earlier writes. Proven by ledger.test.ts and ledger-crash.test.ts.
+ * The ledger of a data plane: the main thread checks, chains and commits records in groups, and
+ * acknowledges them when another thread has synced the log. A disk error ends the ledger for good,
+ * since a later fsync proves nothing about earlier writes: `onFatal` is called once, and the
+ * process has to end. Proven by ledger.test.ts and ledger-crash.test.ts.
  */
 import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ export interface LedgerOptions {
   readUsedShare?: () => Promise<number>;
   diskCheckMs?: number;
   maxPendingRecords?: number;
-  /** How the log is made durable. */
+  /** Starts the thread that syncs the log; replaced in tests. */
   startSync?: typeof startLedgerSync;
 }
 
@@ -55,8 +55,8 @@ export interface LedgerStatus {
 
 export interface DurableLedger extends Ledger {
   /**
-   * Starts the tenant's stream: a new epoch, and `outcome_unknown` for what the last one left
-   * open. Asked again for the same stream, it answers the same.
+   * Starts the tenant's stream: begins an epoch, and records `outcome_unknown` for calls that the
+   * last one left open. Idempotent: opened again, the same stream gives the same answer.
    *
    * @throws LedgerError when the stream is damaged or the epoch could not be made durable
    */
@@ -69,21 +69,21 @@ export interface DurableLedger extends Ledger {
   rewindShipped(tenantId: string, next: { epoch: number; seq: number }): Promise<Rewound>;
   /** The rows of a tenant's held calls, as written. */
   readHolds(tenantId: string): string[];
-  /** Writes such rows on their own. */
+  /** Writes or removes such rows without a record. */
   writeHolds(holds: readonly HoldChange[]): Promise<void>;
   /** Records that wait to be shipped; 0 where the tenant has no stream. */
   backlog(tenantId: string): number;
   /**
-   * Removes records that were shipped longer than `keepMs` ago, `limit` of them or the rest of a
-   * group more.
+   * Removes records that were shipped longer than `keepMs` ago: about `limit` of them, since groups
+   * are removed whole.
    *
    * @returns how many; fewer than `limit` when no more are due
    */
   prune(tenantId: string, keepMs: number, limit: number): Promise<number>;
   /**
-   * Rereads some of the shipped records, behind `after` or from the oldest one kept.
+   * Verifies up to `limit` shipped records after `after`, or from the oldest kept record.
    *
-   * @throws LedgerError `damaged` when a record is not what was chained
+   * @throws LedgerError `damaged` when a record is not the one that was chained
    */
   checkShipped(tenantId: string, after: ShippedPosition | null, limit: number): Promise<Checked>;
   /**
@@ -107,7 +107,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   const path = join(options.dataDir, LEDGER_FILE);
   const limitBytes = options.limitBytes ?? null;
   let committedRecords = 0;
-  /** Why nothing is recorded any more; null while it is. */
+  /** Why nothing is recorded any more; null while records are accepted. */
   let ended: LedgerError | null = null;
 
   const file = openLedgerFile({ path, limitBytes });
@@ -164,7 +164,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     now,
   });
 
-  /** A full disk can be cleared. After any other error the state is unknown: then null. */
+  /** The error for callers when the disk is full; null after other errors: the state is unknown. */
   function refusalFor(error: unknown): LedgerError | null {
     if (error instanceof LedgerError) return error.fault === 'failed' ? null : error;
     if (sqliteCode(error) !== 'SQLITE_FULL') return null;
@@ -206,7 +206,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     ended = refusal;
     disk.stop();
     await queue.drained();
-    // The current turn ends first; after that nothing is started.
+    // Waits for the current write to end; nothing is started after that.
     await committer.between(async () => undefined);
     queue.fail(refusal);
     committer.end(refusal);

@@ -1,14 +1,13 @@
 /**
- * The allowed calls of a stream without a recorded outcome. A call that ends soon costs nothing on
- * disk: only calls still open after `SPILL_AFTER` records go into a table, together with the
- * position up to which that was done. A start reads the table and the records behind the position.
- * Memory holds only the calls since then, not those that stay open for long. Proven by
- * open-decisions.test.ts.
+ * The allowed calls of a stream without a recorded outcome. A call that ends soon needs no row on
+ * disk: only calls still open after `SPILL_AFTER` records are written to a table, together with the
+ * position up to which this was done. A start reads the table, and the records after the position.
+ * Memory holds only the open calls since that position. Proven by open-decisions.test.ts.
  */
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import type { prepareStatements } from './ledger-schema.ts';
 
-/** Bounds what a start reads. */
+/** Limits the number of records that a start reads. */
 export const SPILL_AFTER = 4_096;
 
 type Statements = Pick<
@@ -18,7 +17,7 @@ type Statements = Pick<
 
 export type OpenDecisions = ReturnType<typeof createOpenDecisions>;
 
-/** The part of a record that the ledger keeps for this. */
+/** Whether a record opens or closes a call, and which; null for other records. */
 export type CallMark = { opens: string } | { closes: string } | null;
 
 export function callMark(record: UnchainedRecord): CallMark {
@@ -38,8 +37,10 @@ export function createOpenDecisions(sql: Statements, streamNo: number) {
 
   return {
     /**
-     * Within a transaction, after which everything up to the stream's end may be pruned. Like
-     * `write`.
+     * Writes all open calls to the table, within a transaction. After it, everything up to the
+     * stream's end may be pruned.
+     *
+     * @returns a function to call once it is committed
      */
     spill: (end: { epoch: number; seq: number }): (() => void) => {
       if (records > 0) spill(end);
@@ -49,9 +50,10 @@ export function createOpenDecisions(sql: Statements, streamNo: number) {
       };
     },
     /**
-     * Within the transaction that writes these records.
+     * Writes the changes of open calls, within the transaction that writes the records.
      *
-     * @param before where the stream ends before them
+     * @param marks one for each of the records
+     * @param before the end of the stream before them
      * @returns a function to call once it is committed
      */
     write: (marks: readonly CallMark[], before: { epoch: number; seq: number }): (() => void) => {

@@ -1,16 +1,16 @@
 /**
- * Writes the usual values of a decision and an outcome, checked and in canonical form in one pass:
- * each call writes two of them, and validating them with zod would cost more than everything else
- * about them. Derived from the schemas; a valid value that it does not handle takes the general
- * path. Proven by record-text.test.ts: both paths write the same text.
+ * The fast path for decisions and outcomes: checks their usual values and writes them in canonical
+ * form in one pass. Each call writes two such records, and validating them with zod would cost more
+ * than all other work on them. Derived from the schemas; a value that it does not handle takes the
+ * general path. Proven by record-text.test.ts: both paths write the same text.
  */
 import { Id, isStorableText, Sha256Hex, Text, Timestamp } from '@governance/shared/text';
 import { safeParse, type z } from 'zod';
 
-/** @returns the value in canonical form; undefined where it is not a usual one */
+/** @returns the value in canonical form; undefined where the general path has to handle it */
 export type QuickWrite = (value: unknown) => string | undefined;
 
-/** Neither NUL, nor characters that JSON escapes, nor half a surrogate pair. */
+/** No NUL, no characters that JSON escapes, and no surrogates. */
 const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 
 const matching =
@@ -24,7 +24,7 @@ const writeText: QuickWrite = (value) => {
   return isStorableText(value) ? JSON.stringify(value) : undefined;
 };
 
-/** Only days that every month has, and no year before 1970. */
+/** Only days that every month has, and no years before 1970. */
 const TIME =
   /^(?:19[7-9]\d|2\d{3})-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
@@ -64,7 +64,7 @@ function oneOf(values: readonly unknown[]): QuickWrite {
   return (value) => written.get(value);
 }
 
-/** The largest of these that a schema allows bounds what is usual. */
+/** The largest of these that a schema allows is the upper bound of the fast path. */
 const LIMITS = [Number.MAX_SAFE_INTEGER, 2_147_483_647, 999_999_999, 100, 1];
 
 function writeNumber(schema: z.core.$ZodType): QuickWrite {

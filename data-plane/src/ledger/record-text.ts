@@ -1,7 +1,7 @@
 /**
- * A record as the bytes that will be chained, except for what only the chain knows: the number and
- * the previous hash. So each record is checked and serialised once, when it is handed over, and
- * later changes by its author have no effect. Proven by record-text.test.ts.
+ * A record as the text that will be chained, without its number and the previous hash, which are
+ * only known when it is chained. So each record is checked and serialised once, when it is
+ * appended, and later changes of the object have no effect. Proven by record-text.test.ts.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
 import { textHash } from '@governance/shared/hash-chain';
@@ -29,9 +29,9 @@ export type Place = Pick<ChainHead, 'tenant_id' | 'stream' | 'epoch'>;
 
 interface Member {
   key: string;
-  /** Including the text before its value. */
+  /** The quoted key with what precedes it: a brace or a comma. */
   quoted: string;
-  /** Undefined for what the ledger sets itself, and where the general path is taken. */
+  /** Undefined for members that the ledger sets, and where only the general path is taken. */
   write: QuickWrite | undefined;
 }
 
@@ -43,7 +43,7 @@ const OF_CHAIN: ReadonlySet<string> = new Set([
   'seq',
   'prev_hash',
 ]);
-/** Each call writes two of these. */
+/** The types that each call writes: only they have a fast path. */
 const USUAL: ReadonlySet<unknown> = new Set(['decision', 'outcome']);
 
 /** The members of each type of record, in canonical order. */
@@ -60,16 +60,16 @@ const MEMBERS = new Map<string, readonly Member[]>(
   }),
 );
 
-/** A position in the text, and the most room that its value takes. */
+/** The most bytes that the previous hash, with its quotes, and the number take. */
 const HASH_AND_SEQ_BYTES = 64 + 2 + 16;
-/** Of a character. */
+/** UTF-8 bytes of one UTF-16 code unit, at most. */
 const MAX_BYTES = 3;
 
 /**
  * Checks a record and writes it out.
  *
- * @throws UnfitRecordError when the control plane would not take it: stored, it would hold up its
- *   stream forever
+ * @throws UnfitRecordError when the control plane would refuse it: once stored, such a record would
+ *   block its stream forever
  */
 export function writeRecord(place: Place, given: UnchainedRecord): RecordText {
   const text = writeUsual(place, given) ?? writeAny(place, parse(given));
@@ -80,7 +80,7 @@ export function writeRecord(place: Place, given: UnchainedRecord): RecordText {
   return text;
 }
 
-/** @returns undefined for a record that is not a usual one, or not valid */
+/** The fast path. @returns undefined where the general path has to write, or refuse, the record */
 function writeUsual(place: Place, given: UnchainedRecord): RecordText | undefined {
   if (!USUAL.has(given?.type)) return undefined;
   const own = given as unknown as Record<string, unknown>;
@@ -148,7 +148,7 @@ function joinMembers(
   return text === '' ? undefined : { beforeHash, beforeSeq, end: `${text}}` };
 }
 
-/** Gives a record its place behind a head. */
+/** Chains a record after a head. @returns its text, number and hash */
 export function chainRecordText(
   record: RecordText,
   before: { seq: number; head: string },
@@ -167,7 +167,7 @@ function bytesOf({ beforeHash, beforeSeq, end }: RecordText): number {
 }
 
 function parse(given: UnchainedRecord): UnchainedRecord {
-  // Details may hold anything: dates, or undefined members.
+  // The details of other types may hold dates or undefined members.
   const parsed = UnchainedRecord.safeParse(USUAL.has(given?.type) ? given : asJson(given));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
