@@ -11,7 +11,8 @@ const CONDITIONS = ['ok', 'warning', 'full', 'failed'] as const;
 /**
  * Registers the metrics of ledger and synchronisation.
  *
- * @returns `observer` for the core to be made with, and `watch` to be called with the core
+ * @returns `observer`, an option of the core; `watch`, to be called with the core; `watchSwitch`,
+ *   to be called with the local kill switch
  */
 export function createCoreMetrics(registry: Registry) {
   const registers = [registry];

@@ -1,7 +1,7 @@
 /**
- * The half of a data plane that does not meet agents: ledger, replica and rules, and for each
- * tenant the loops that synchronise them with its control plane. One ledger file and one replica
- * file serve all tenants; one tenant's outage does not stop another.
+ * The half of a data plane that serves no agents: ledger, replica and rules, and for each tenant
+ * the loops that synchronise them with its control plane. One ledger file and one replica file
+ * serve all tenants. An outage of one tenant's control plane does not stop the other tenants.
  */
 import type {
   ControlPlaneLink,
@@ -31,22 +31,22 @@ const DEFAULT_STOP_MS = 5_000;
 export interface DataPlaneCoreOptions extends DataFolderOptions {
   /** Tool calls judged for a tenant in the last minute, for the heartbeat. */
   callsPerMinute?: (tenantId: string) => number;
-  /** The health of a tenant's MCP servers, likewise. */
+  /** The health of a tenant's MCP servers, for the heartbeat. */
   serverReport?: (tenantId: string) => ServerReport;
-  /** The pins of the tenant's tools, likewise. */
+  /** The pins of tools, for the heartbeat. */
   pinReports?: () => PinReports;
   /**
    * How long records are collected before they are shipped: 1 s by default, 50 ms in standalone
    * mode.
    */
   shipDelayMs?: number;
-  /** How long rules are valid without a newer statement of the control plane: 24 h. */
+  /** How long rules are valid without a newer statement of the control plane: 24 h by default. */
   offlineMaxAgeSeconds?: number;
-  /** How long records are kept after they were shipped: 7 days. */
+  /** How long records are kept after they were shipped: 7 days by default. */
   ledgerKeepDays?: number;
-  /** With several workers: which of them holds which call. */
+  /** With several workers: which of them holds calls of which agent. */
   heldPlaces?: HeldPlaces | undefined;
-  /** How many tenants the settings say it will serve. */
+  /** How many tenants it will serve, by its settings. */
   expectedTenants?: number;
   /** Loads a policy into an engine; the built-in engine by default. */
   loadPolicy?: LoadPolicyEngine;
@@ -58,7 +58,7 @@ export interface DataPlaneCoreOptions extends DataFolderOptions {
 export interface TenantStatus extends TenantSyncStatus {
   tenant_id: string;
   deployment_id: string;
-  /** The token for the control plane; null where the two are one process. */
+  /** The token for the control plane; null where both planes are one process. */
   token: TokenStatus | null;
 }
 
@@ -114,7 +114,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
       heartbeat: (bundle) => toHeartbeat(tenantId, deploymentId, bundle),
       onHeartbeat: () => options.pinReports?.().received(tenantId),
       isRevoked: () => standing.find(tenantId)?.reason === 'tenant_revoked',
-      // Two writers share one key. Neither can be trusted, so both stop.
+      // Two data planes write with one key. Neither can be trusted, so both stop.
       onStreamStopped: ({ state, failure }) => {
         const message = `Another data plane wrote with this one's key: ${failure.code}.`;
         if (state === 'forked') denials.fork(tenantId, message);
@@ -153,7 +153,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     /** Resolves when a change is enforced here. */
     applied: createAppliedBarrier((id) => findSync(id)?.progress, log),
     findDeploymentId: (tenantId: string) => tenants.find(tenantId)?.deploymentId,
-    /** The region that the tenant's list shows; undefined where the control plane did not say. */
+    /** The region as the tenant's list of deployments shows it; undefined where not stated. */
     findRegion: (tenantId: string) => tenants.find(tenantId)?.region,
     /** The number of tenants served, including those being added. */
     countTenants: tenants.count,
@@ -164,8 +164,8 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     servesSeveral: () => tenants.countEver() > 1 || (options.expectedTenants ?? 0) > 1,
     /**
      * Begins to serve a tenant: its stream gets a new epoch, the last good bundle is activated, and
-     * the loops start. It does not wait for what the control plane has: see `applied`. For a tenant
-     * that is served already it takes the keys of the newer answer.
+     * the loops start. It does not wait until the control plane's changes are applied: see
+     * `applied`. For a tenant that is already served, it takes over the keys of the newer answer.
      *
      * @throws when the tenant's stream is damaged or cannot be opened durably
      */
@@ -173,16 +173,16 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     /** Stops serving a tenant: its agents are unknown from then on. Its records stay. */
     removeTenant: tenants.remove,
     ...denials,
-    /** For callers about whom the replica cannot decide. */
+    /** Reads the feed at once, for a caller about whom the replica cannot decide. */
     askForNews: (tenantId: string, agentId: string | null) =>
       findSync(tenantId)?.feed.askForNews(agentId) ?? null,
     /** Tenants whose feed is still expected to catch up after the start. */
     countCatchingUp: () => tenants.list().filter(([, { sync }]) => sync.feed.isCatchingUp()).length,
-    /** Stores the status of the tenant's token, for display. */
+    /** Stores the status of the tenant's token, for `status`. */
     noteToken: (tenantId: string, token: TokenStatus): void => {
       tokens.set(tenantId, token);
     },
-    /** Sends a tenant's heartbeat soon, out of turn. */
+    /** Sends a tenant's heartbeat soon, before it is due. */
     reportSoon: (tenantId: string) => findSync(tenantId)?.report(),
     /** Retries all loops of a tenant at once. */
     kick: (tenantId: string) => findSync(tenantId)?.kick(),

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 
 type Labels = Record<string, string>;
 
-/** Registers gauges that are read on each scrape: a label set without a value is left out. */
+/** Registers gauges that are read at each scrape. A label set without a value is left out. */
 export function createGauges(registry: Registry) {
   return (
     name: string,

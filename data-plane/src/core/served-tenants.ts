@@ -52,7 +52,7 @@ export function createServedTenants(deps: {
       log.warn({ tenantId, outcomesUnknown }, 'calls were under way when the data plane stopped');
     }
     const sync = await deps.startSync(answer, link);
-    // The replica serves the tenant now: decisions made in the meantime may be there already.
+    // The replica serves the tenant from here on, and may already have resolutions of its holds.
     deps.held.load(tenantId);
     served.set(tenantId, { deploymentId, region, sync });
   }

@@ -76,7 +76,7 @@ export function watchSync(registry: Registry, core: Pick<DataPlaneCore, 'status'
     labelNames: ['tenant_id', 'channel', 'code'],
     registers: [registry],
     collect() {
-      // Counted where it happens; only shown here.
+      // The loops keep these counts; each scrape copies them.
       this.reset();
       for (const { tenant_id, refusals } of core.status().tenants) {
         for (const channel of ['bundle', 'feed'] as const) {

@@ -1,6 +1,6 @@
 /**
  * Why nobody of a tenant may act at this data plane: the control plane revoked it or saw another
- * writer with its key, its rules are stale, or it received a fact that it does not know.
+ * writer with its key, its rules are stale, or it received a fact of a kind that it does not know.
  */
 import type { PlaneDenial } from '../contracts.ts';
 import type { loadStanding } from '../identity/standing.ts';

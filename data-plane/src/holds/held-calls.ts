@@ -1,8 +1,8 @@
 /**
- * The calls of this data plane, and their results, that wait for a person. Only the control plane's
- * row decides how one ends; a fact brings that here. Nothing runs from here: an approval is a
- * grant, which a client that waits, or repeats the call, takes once. Its use commits with the
- * record of the decision that follows from it, as the removal of the row. Proven by
+ * The calls, and results of calls, that this data plane holds for a person. Only the control plane
+ * decides how a hold ends; an escalation fact brings its decision here. This module executes no
+ * call: an approval is a grant, which one request that waits, or repeats the call, takes once.
+ * Using it removes the hold's row, in the commit that records the decision. Proven by
  * held-calls.test.ts.
  */
 import type { HoldChange } from '../contracts.ts';
@@ -17,21 +17,21 @@ import { createWaitingRequests } from './waiting-requests.ts';
 
 const SWEEP_MS = 1_000;
 
-/** A request's place at a held call. */
+/** A held call, or held result, as one request sees it. */
 export interface HeldCall {
   readonly hold: Hold;
   /** Whether this request created it. */
   readonly isNew: boolean;
-  /** For a new one: written with the record that opens it. */
+  /** Of a new hold: to be committed with the record that opens it. Else empty. */
   readonly changes: readonly HoldChange[];
   /** Whether nobody has decided yet. */
   isPending(): boolean;
-  /** The record that opens it could not be written: the hold is dropped. */
+  /** Drops a new hold, whose opening record could not be written. */
   drop(): void;
   /**
-   * Waits for its end.
+   * Waits until the hold ends, for at most `ms`.
    *
-   * @param onLeave is given how to end the waiting early, as `pending`
+   * @param onLeave is given a function that ends the wait early, as `pending`
    */
   wait(ms: number, onLeave: (leave: () => void) => void): Promise<HoldEnd>;
 }
@@ -78,7 +78,7 @@ export function createHeldCalls(deps: {
     if (fact === undefined || kept.resolution !== null) return;
     kept.resolution = fact;
     kept.resolvedAt = now();
-    // No agent will see it any more.
+    // A denied result is never handed over.
     if (fact.resolution === 'denied' && isOfResult(kept.hold)) results?.remove(kept.hold);
     waits.settle(kept);
   }
@@ -111,7 +111,7 @@ export function createHeldCalls(deps: {
         if (hold === undefined || table.ofTenant(tenantId)?.has(hold.id)) continue;
         resolve(tenantId, keep(hold));
       }
-      // What a crash left between two files.
+      // A crash between the writes of the two files may have left a result without its hold.
       results?.keepOnly(tenantId, new Set(table.ofTenant(tenantId)?.keys()));
     },
 
@@ -123,23 +123,23 @@ export function createHeldCalls(deps: {
       return false;
     },
 
-    /** A place at the held call of this binding, if it is held here for these reasons. */
+    /** The held call of this binding, if a person was asked about all these policies. */
     findCall(asked: AskedCall): HeldCall | undefined {
       const kept = table.find(asked);
       return kept && placeAt(kept, false);
     },
 
-    /** A place at the held result of this binding, if one exists. */
+    /** The held result of this binding, if there is one. */
     findResult(tenantId: string, binding: string): HeldCall | undefined {
       const kept = table.find({ tenantId, binding, policyIds: new Set() });
       return kept && placeAt(kept, false);
     },
 
     /**
-     * A place at the held call of this binding, which is made where there is none that a person was
-     * asked about for the same reasons.
+     * The held call of this binding. A new hold is made where there is none, or where a person was
+     * not asked about all these policies.
      *
-     * @returns undefined where the agent or the tenant has as many as it may have
+     * @returns undefined where the agent or the tenant is at its limit (MAX_HELD)
      */
     join(asked: NewHold): HeldCall | undefined {
       const known = table.find(asked);
@@ -152,7 +152,7 @@ export function createHeldCalls(deps: {
     /** The number of a tenant's calls that wait for a person, for the heartbeat. */
     countPending: (tenantId: string): number => table.count(tenantId).held,
 
-    /** The number of a tenant's requests that wait for one. */
+    /** The number of a tenant's requests that wait for the end of a hold. */
     countWaiting: (tenantId: string): number => table.count(tenantId).waiting,
 
     /** Ends all waits: the requests are answered `pending`. */

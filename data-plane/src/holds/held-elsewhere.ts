@@ -1,6 +1,7 @@
 /**
- * Calls that wait for people at other data planes of the tenant. Nothing is approved here: a client
- * that makes the same call waits, and learns its state there. Proven by held-elsewhere.test.ts.
+ * Calls held at other data planes of the tenant. An approval is used only at the data plane that
+ * holds the call: a client that makes the same call here waits, and is told the hold's state.
+ * Proven by held-elsewhere.test.ts.
  */
 import type { HeldCallFact } from '@governance/shared/facts';
 import { LRUCache } from 'lru-cache';
@@ -13,14 +14,14 @@ import { GRACE_MS, type HoldEnd } from './kept-hold.ts';
  * once.
  */
 const MAX_WAITING = { ofAgent: 32, ofAll: 512 };
-/** Time-outs already reported, so that a client that asks again starts a new question. */
+/** Time-outs that clients were told of: the same call then opens a new escalation. */
 const MAX_TOLD = 10_000;
 const NONE: ReadonlySet<string> = new Set();
 
 interface AskedElsewhere {
   readonly tenantId: string;
   readonly agentId: string;
-  /** As all data planes of the tenant compute it. */
+  /** The shared binding, which all data planes of the tenant compute alike. */
   readonly binding: string;
   readonly held: HeldCallFact['held'];
 }
@@ -40,7 +41,7 @@ export function createHeldElsewhere(deps: {
     for (const look of [...waiting.keys()]) look();
   });
 
-  /** @returns undefined where it is over and a person has to be asked again */
+  /** @returns undefined where the hold has ended and a person has to be asked again */
   function endOf(fact: HeldCallFact): Exclude<HoldEnd['kind'], 'approved'> | undefined {
     const { status, timeout_at, told_until } = fact;
     if (status === 'pending') {
@@ -74,7 +75,7 @@ export function createHeldElsewhere(deps: {
   ): Promise<HoldEnd> {
     const endNow = (): HoldEnd => {
       const fact = replica.findHeldElsewhere(tenantId, binding);
-      // Another one has the binding now, or none: this one is over.
+      // The binding now belongs to another escalation, or to none: this one has ended.
       const kind = fact?.escalation_id === escalation_id ? endOf(fact) : undefined;
       if ((kind ?? 'timed_out') === 'timed_out') told.set(escalation_id, true);
       return { kind: kind ?? 'timed_out' };
@@ -98,10 +99,12 @@ export function createHeldElsewhere(deps: {
   }
 
   return {
-    /** Whether the tenant has anything held anywhere. Cheap: asked at every call. */
+    /**
+     * Whether any data plane holds, or recently held, a call of the tenant. Asked at every call.
+     */
     hasAny: (tenantId: string): boolean => replica.hasHeldCalls(tenantId),
 
-    /** A place at the same call, held elsewhere. */
+    /** The same call, as held at another data plane. */
     find(asked: AskedElsewhere): HeldCall | undefined {
       const fact = findFact(asked);
       if (fact === undefined) return undefined;
@@ -117,7 +120,7 @@ export function createHeldElsewhere(deps: {
       };
     },
 
-    /** Ends all waits: the requests are answered with the state. */
+    /** Ends all waits: the requests are answered with the hold's present state. */
     endWaits(): void {
       for (const { leave } of [...waiting.values()]) leave();
     },

@@ -1,6 +1,6 @@
 /**
- * What is held, by tenant, and how much may be. What is forgotten here is forgotten with it: its
- * place among the workers, its result, and the requests that wait.
+ * The holds in memory, by tenant, and their limits. Forgetting a hold also removes its entry in the
+ * workers' file and its held result, and ends the requests that wait for it.
  */
 import type { DurableLedger } from '../ledger/ledger.ts';
 import type { HeldPlaces } from './held-places.ts';
@@ -60,17 +60,18 @@ export function createHoldTable(deps: {
 
     forget,
 
-    /** On disk too. A row that cannot be removed is handled again at the next start. */
+    /** Forgets it and removes its row. A row that cannot be removed is loaded at the next start. */
     remove(kept: KeptHold): void {
       forget(kept);
       ledger.writeHolds([removeHold(kept.hold)]).catch(() => undefined);
     },
 
-    /** The hold of this binding, if a person was asked about all these reasons. */
+    /** The hold of this binding, if a person was asked about all these policies. */
     find({ tenantId, binding, policyIds }: AskedCall): KeptHold | undefined {
       for (const kept of tenants.get(tenantId)?.values() ?? []) {
         if (kept.hold.binding !== binding) continue;
-        // An approval is used once; reasons that nobody was asked about need a new question.
+        // A new escalation is needed for policies that nobody was asked about, and where an
+        // approval expired unused.
         const state = stateOf(kept, now());
         const isSeen = [...policyIds].every((id) => kept.hold.policyIds.has(id));
         if (isSeen && (state !== 'taken' || kept.isClaimed)) return kept;
@@ -82,14 +83,14 @@ export function createHoldTable(deps: {
     ofTenant: (tenantId: string): ReadonlyMap<string, KeptHold> | undefined =>
       tenants.get(tenantId),
 
-    /** All of them, as a copy: some may be removed on the way. */
+    /** All holds, as a copy: callers may remove some while they iterate. */
     all: (): KeptHold[] => [...tenants.values()].flatMap((ofTenant) => [...ofTenant.values()]),
 
     count,
 
     hasRoom({ tenantId, agentId }: Pick<Hold, 'tenantId' | 'agentId'>): boolean {
       const ofAgent = count(tenantId, agentId);
-      // Remembered ends count too, up to twice as many.
+      // Ended holds are kept for a while; with them, three times as many are allowed.
       if (ofAgent.held >= MAX_HELD.ofAgent || ofAgent.kept >= 3 * MAX_HELD.ofAgent) return false;
       const ofTenant = count(tenantId);
       return ofTenant.held < MAX_HELD.ofTenant && ofTenant.kept < 3 * MAX_HELD.ofTenant;

@@ -1,4 +1,4 @@
-/** A held call as stored on disk: its identity, never its content. */
+/** A held call, or held result, as stored in the ledger: its identity, never its content. */
 import { Id } from '@governance/shared/text';
 import { z } from 'zod';
 import type { HoldChange } from '../contracts.ts';
@@ -52,7 +52,7 @@ export function removeHold({ id, tenantId }: Pick<Hold, 'id' | 'tenantId'>): Hol
   return { id, tenantId, value: null };
 }
 
-/** Reads a row back; undefined when it is malformed, and then no longer held. */
+/** Reads a row back. @returns undefined when it is malformed: the call is then no longer held */
 export function readHold(tenantId: string, value: string): Hold | undefined {
   try {
     const { id, agent_id, binding, policy_ids, timeout_at } = StoredHold.parse(JSON.parse(value));

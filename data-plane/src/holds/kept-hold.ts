@@ -1,4 +1,4 @@
-/** A hold in memory: who waits for its end, what was resolved, and which end that makes it. */
+/** A hold in memory: the requests that wait for it, its resolution, and its state. */
 import type { EscalationFact, ResultRelease } from '@governance/shared/facts';
 import { GRANT_MS } from '@governance/shared/hold-settings';
 import type { HoldChange } from '../contracts.ts';
@@ -6,7 +6,7 @@ import type { Hold } from './hold.ts';
 
 /** How long after its time-out the control plane's resolution is still awaited. */
 export const GRACE_MS = 5_000;
-/** How long an end is remembered for the client that asks again. */
+/** How long an ended hold is kept, so that a client that asks again learns the end. */
 const KEPT_MS = GRANT_MS;
 
 /** An approval, valid for one call. */
@@ -16,11 +16,11 @@ export interface Approval {
   readonly policyIds: ReadonlySet<string>;
   /** For a result: how its agent may see it. Null for a call. */
   readonly releaseAs: ResultRelease | null;
-  /** What has to commit with the decision that uses it. */
+  /** To be committed with the decision that uses it. */
   readonly changes: readonly HoldChange[];
-  /** The approval was used. */
+  /** To be called when the approval was used. */
   used(): void;
-  /** The approval was not used: the next request may have it. No effect once it was used. */
+  /** Returns an unused approval, for the next request. No effect once it was used. */
   release(): void;
 }
 
@@ -39,7 +39,7 @@ export interface KeptHold {
   resolution: EscalationFact | null;
   /** When the resolution arrived here. */
   resolvedAt: number;
-  /** A request has its approval and may use it. */
+  /** Whether a request has its approval and may use it. */
   isClaimed: boolean;
 }
 
@@ -48,13 +48,13 @@ export function stateOf({ hold, resolution, resolvedAt }: KeptHold, now: number)
   if (resolution === null) return now < hold.timeoutAt + GRACE_MS ? 'pending' : 'timed_out';
   const { grant } = resolution;
   if (resolution.resolution !== 'approved') return resolution.resolution;
-  // By this clock too: the control plane's may be ahead.
+  // Also limited by this data plane's clock: the control plane's may be ahead.
   const isGood =
     grant !== null && now < Math.min(Date.parse(grant.expires_at), resolvedAt + GRANT_MS);
   return isGood ? 'approved' : 'taken';
 }
 
-/** Until when it is remembered. */
+/** Until when it is kept, in Unix milliseconds. */
 export function keptUntil({ hold, resolution, resolvedAt }: KeptHold): number {
   return (resolution === null ? hold.timeoutAt + GRACE_MS : resolvedAt) + KEPT_MS;
 }

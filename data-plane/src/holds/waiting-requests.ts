@@ -1,6 +1,6 @@
 /**
- * The requests that wait for the end of a hold, and what each is told. One of them at a time has
- * its approval: the others are told that it is taken. Proven by held-calls.test.ts.
+ * The requests that wait for the end of a hold, and what each is told. Only one of them at a time
+ * has the approval; the others are told `taken`. Proven by held-calls.test.ts.
  */
 import { isOfResult, removeHold } from './hold.ts';
 import type { HoldTable } from './hold-table.ts';
@@ -17,7 +17,7 @@ export function createWaitingRequests({
   /** Unix milliseconds. */
   now(): number;
 }) {
-  /** Its end for one request, which has the approval from now on if there is one. */
+  /** How the hold has ended for one request. If it was approved, the request gets the approval. */
   function takeEnd(kept: KeptHold): HoldEnd {
     const kind = stateOf(kept, now());
     if (kind !== 'approved') return { kind };
@@ -55,7 +55,7 @@ export function createWaitingRequests({
     );
   }
 
-  /** A client that has learned of the time-out may ask again. */
+  /** Removes a timed-out hold when no request waits any more: a client may then ask again. */
   function told(kept: KeptHold, { kind }: HoldEnd): void {
     if (kind === 'timed_out' && kept.waiting.size === 0 && kept.resolution) table.remove(kept);
   }
@@ -83,8 +83,8 @@ export function createWaitingRequests({
     },
 
     /**
-     * Wakes those that wait for a hold that has ended: the newest client is the likeliest still
-     * there, so it gets an approval.
+     * Answers the requests that wait for a hold that has ended. The newest comes first, and gets
+     * the approval: its client is the most likely to be still connected.
      */
     settle(kept: KeptHold): void {
       if (stateOf(kept, now()) === 'pending') return;

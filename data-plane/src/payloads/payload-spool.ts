@@ -18,23 +18,23 @@ import { createListeners } from '../storage/listeners.ts';
 import { openStoredUploads, sealedAt } from './stored-uploads.ts';
 
 /**
- * Limit of one sealed upload: the control plane takes PAYLOAD_LIMITS.bytes including everything
- * around them.
+ * Limit of one upload's sealed payloads. The control plane's limit, PAYLOAD_LIMITS.bytes, also
+ * counts the rest of the request body.
  */
 const UPLOAD_BYTES = 6 * 1024 * 1024;
-/** Limit of text in memory, over all tenants. */
+/** Limit of text in memory, of all tenants together. */
 const PENDING_BYTES = 32 * 1024 * 1024;
-/** Overhead of a payload beside its text. */
+/** Bytes that a payload takes besides its text. */
 const OVERHEAD_BYTES = 1024;
-/** Factor by which pending text is expected to grow on disk. */
+/** Bytes on disk expected for each byte of text in memory: sealed as JWE, it is longer. */
 const GROWTH = 1.5;
 /**
- * A tenant may use this many times the space that is left. So a single tenant gets nearly
- * everything, several get equal shares, and a newcomer still finds room.
+ * A tenant may use this many times the space that is left: a single tenant gets nearly all of it,
+ * several get equal shares, and a new tenant still finds room.
  */
 const SHARE_OF_FREE = 8;
 const COLLECT_MS = 100;
-/** Payloads sealed longer ago are dropped: their record will not arrive any more. */
+/** Payloads sealed longer ago are dropped: the control plane will not receive their record. */
 const EXPIRES_AFTER_MS = 7 * 86_400_000;
 
 export interface NewPayload {
@@ -54,7 +54,7 @@ export interface PayloadSpoolOptions {
   dir: string;
   /** Of all files together. */
   limitBytes: number;
-  /** Called for payloads that were accepted and then lost. */
+  /** Called for payloads that `add` accepted and that were lost later. */
   onLost(tenantId: string, parts: number, reason: 'expired' | 'unwritable' | 'refused'): void;
   now(): number;
 }
@@ -62,11 +62,11 @@ export interface PayloadSpoolOptions {
 /** A tenant's text in memory. */
 interface Pending {
   payloads: NewPayload[];
-  /** Including what is being written. */
+  /** Includes payloads that are being written to disk. */
   bytes: number;
 }
 
-/** Opens the folder, and counts what it has. */
+/** Opens the folder, counts the bytes in it, and drops expired uploads. */
 export async function openPayloadSpool(options: PayloadSpoolOptions) {
   const { now, onLost } = options;
   const stored = await openStoredUploads(options.dir);
@@ -132,7 +132,7 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
   }
 
   return {
-    /** @returns false where there is no room; it is then not kept */
+    /** @returns false where there is no room; the payload is then not kept */
     add: (payload: NewPayload): boolean => {
       const { tenant_id: tenantId } = payload.content;
       const tenant = tenants.get(tenantId) ?? { payloads: [], bytes: 0 };
@@ -152,7 +152,7 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
     /**
      * The tenant's oldest upload; null when none waits.
      *
-     * @param isPutOff by an upload's name: it is left out
+     * @param isPutOff whether to skip an upload, by its name
      */
     next: async (
       tenantId: string,
@@ -168,7 +168,9 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
       }
     },
 
-    /** Removes what the control plane has accepted or refused; the rest moves to the end. */
+    /**
+     * Removes what the control plane accepted or refused; what it left waiting moves to the end.
+     */
     settle: async (
       tenantId: string,
       { name, upload }: SpooledUpload,
@@ -182,7 +184,7 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
       if (refused > 0) onLost(tenantId, refused, 'refused');
     },
 
-    /** Splits an upload that is too large to send; a single part is dropped. */
+    /** Splits an upload that the control plane found too large; a single payload is dropped. */
     halve: async (
       tenantId: string,
       { name, upload: { payloads } }: SpooledUpload,

@@ -1,12 +1,13 @@
 /**
- * Sealed uploads on disk, a file each, by tenant and in sending order. A file is whole or not there:
- * it is written beside its name and renamed. Proven by payload-spool.test.ts.
+ * Sealed uploads on disk: one file for each upload, a folder for each tenant, in sending order. A
+ * file is either whole or missing: it is written under a temporary name and renamed. Proven by
+ * payload-spool.test.ts.
  */
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PayloadUpload, type SealedPayload } from '@governance/shared/event-payload';
 
-/** When it was sealed, in milliseconds, and its number. */
+/** Unix milliseconds at which the oldest part was sealed, and the sequence number. */
 const FILE = /^\d{1,15}-\d{12}\.json$/;
 
 interface StoredTenant {
@@ -15,7 +16,7 @@ interface StoredTenant {
   bytes: number;
 }
 
-/** Opens the folder, and counts what it has. It is created if missing. */
+/** Opens the folder, created if missing, and counts the bytes in it. */
 export async function openStoredUploads(dir: string) {
   const tenants = new Map<string, StoredTenant>();
   let bytes = 0;
@@ -63,7 +64,7 @@ export async function openStoredUploads(dir: string) {
       }
     },
 
-    /** @param at when the oldest part in it was sealed */
+    /** @param at Unix milliseconds at which the oldest part was sealed */
     store: async (tenantId: string, at: number, payloads: SealedPayload[]): Promise<void> => {
       counter += 1;
       const folder = join(dir, tenantId);
@@ -95,7 +96,7 @@ export async function openStoredUploads(dir: string) {
   };
 }
 
-/** When the oldest part of a file was sealed, in milliseconds. */
+/** When the oldest part of a file was sealed, in Unix milliseconds. */
 export function sealedAt(name: string): number {
   return Number.parseInt(name, 10);
 }

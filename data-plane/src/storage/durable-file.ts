@@ -4,12 +4,12 @@ import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Replaces a file so that after a crash either the old or the new content is there, whole: write
- * beside it, fsync, rename, fsync the folder.
+ * Replaces a file so that after a crash it has either the whole old or the whole new content:
+ * writes a temporary file beside it, fsyncs it, renames it, and fsyncs the folder.
  *
  * @param path its folder must exist
  * @param mode permission bits of the new file
- * @throws when any of the steps fails; the old file is then still there
+ * @throws when a step fails; until the rename succeeds, the old file stays
  */
 export function writeFileDurably(path: string, content: string | Uint8Array, mode = 0o600): void {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;

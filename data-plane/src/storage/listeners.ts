@@ -1,4 +1,4 @@
-/** A set of listeners, each until it unsubscribes. */
+/** A set of listeners; each is called until it unsubscribes. */
 export function createListeners<Told extends unknown[]>() {
   const listeners = new Set<(...told: Told) => void>();
   return {

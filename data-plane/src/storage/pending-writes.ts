@@ -1,6 +1,6 @@
 /**
- * Ledger writes that nobody awaits (outcomes, alerts). A stop loses none: `flush` comes before the
- * ledger is closed.
+ * Ledger writes that no caller awaits (outcomes, alerts). A stop loses none of them: it awaits
+ * `flush` before it closes the ledger.
  */
 export type PendingWrites = ReturnType<typeof createPendingWrites>;
 

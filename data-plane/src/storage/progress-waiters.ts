@@ -4,9 +4,9 @@ interface Waiter {
 }
 
 /**
- * Lets callers wait until a tenant's number, which only rises, reaches a target.
+ * Lets callers wait until a tenant's counter, which only rises, reaches a target.
  *
- * @param current the number now; undefined for a tenant that is not served
+ * @param current the present count; undefined for a tenant that is not served
  */
 export function createProgressWaiters(current: (tenantId: string) => number | undefined) {
   const waiting = new Map<string, Set<Waiter>>();
@@ -37,7 +37,7 @@ export function createProgressWaiters(current: (tenantId: string) => number | un
         if (waiter.target <= value) waiter.done(true);
       }
     },
-    /** Ends every wait of a tenant. */
+    /** Ends every wait of a tenant with false. */
     drop: (tenantId: string): void => {
       for (const waiter of waiting.get(tenantId) ?? []) waiter.done(false);
       waiting.delete(tenantId);

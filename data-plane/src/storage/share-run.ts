@@ -1,7 +1,8 @@
 /**
- * Runs work one at a time: a caller that comes meanwhile gets the same promise.
+ * Runs `work` once at a time: calls made while it runs share its promise, and the arguments of the
+ * call that started it.
  *
- * @param work is begun when nobody has asked for it since it ended
+ * @param work started by the first call after the previous run has ended
  */
 export function shareRun<Given extends unknown[], T>(
   work: (...given: Given) => Promise<T>,
