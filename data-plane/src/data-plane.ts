@@ -14,16 +14,12 @@ import { HELD_PLACES_FILE, openHeldPlaces } from './holds/held-places.ts';
 import { asTokenKeys, ownTokenKey } from './local-api/token-issuer.ts';
 import { watchLocalSwitch } from './local-control/local-kill-switch.ts';
 import { createEnforcementPlane } from './plane/enforcement-plane.ts';
+import { type OpenedParts, openParts } from './storage/opened-parts.ts';
 import type { WorkerSessions } from './workers/worker-sessions.ts';
 
 export type DataPlane = Awaited<ReturnType<typeof createDataPlane>>;
 
-/**
- * Opens the data folder and composes the plane. No tenant is served yet: see `core.addTenant`.
- *
- * @throws when a file of the folder is damaged, or another process uses it
- */
-export async function createDataPlane(options: {
+interface DataPlaneOptions {
   /** The folder that only this process writes to. */
   dataDir: string;
   /** SERVICE_DATA_DIR, where it differs: the token key and the local kill switch. */
@@ -44,7 +40,21 @@ export async function createDataPlane(options: {
   shipDelayMs?: number;
   /** Called once when nothing can be recorded any more: the process has to end. */
   onFatal(): void;
-}) {
+}
+
+/**
+ * Opens the data folder and composes the plane. No tenant is served yet: see `core.addTenant`.
+ *
+ * @throws when a file of the folder is damaged, or another process uses it
+ */
+export function createDataPlane(options: DataPlaneOptions) {
+  return openParts(
+    (parts) => composeDataPlane(options, parts),
+    (err) => options.log.warn({ err }, 'a part of the data plane was not closed'),
+  );
+}
+
+async function composeDataPlane(options: DataPlaneOptions, parts: OpenedParts) {
   const { dataDir, version, region, gateway, registry, log } = options;
   const sharedDir = options.sharedDir ?? dataDir;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -55,6 +65,7 @@ export async function createDataPlane(options: {
       now: Date.now,
       log,
     });
+  if (heldPlaces) parts.add(heldPlaces.close);
   const metrics = createCoreMetrics(registry);
   const core = await createDataPlaneCore({
     dataDir,
@@ -77,6 +88,7 @@ export async function createDataPlane(options: {
     },
     ...(options.shipDelayMs !== undefined && { shipDelayMs: options.shipDelayMs }),
   });
+  parts.add(() => core.stop());
   metrics.watch(core);
   const tenantIds = () => core.status().tenants.map((tenant) => tenant.tenant_id);
   const localSwitch = watchLocalSwitch({
@@ -87,6 +99,7 @@ export async function createDataPlane(options: {
     findDeploymentId: core.findDeploymentId,
     log,
   });
+  parts.add(localSwitch.stop);
   metrics.watchSwitch(localSwitch);
   const findDenial: FindDenial = (tenantId) =>
     localSwitch.findDenial(tenantId) ?? core.findDenial(tenantId);
@@ -111,6 +124,7 @@ export async function createDataPlane(options: {
     registry,
     log,
   });
+  parts.add(enforcement.stop);
   const policyEngine = () => enforcement.policyEngine(tenantIds());
 
   return {
@@ -157,11 +171,6 @@ export async function createDataPlane(options: {
       return warnings;
     },
     /** Call it after the listener was closed. */
-    async stop(): Promise<void> {
-      await enforcement.stop();
-      await localSwitch.stop();
-      await core.stop();
-      heldPlaces?.close();
-    },
+    stop: (): Promise<void> => parts.close(),
   };
 }

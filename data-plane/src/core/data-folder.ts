@@ -1,4 +1,5 @@
 /** The files of a data plane: opened together, by one process at a time, and closed in order. */
+import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import { createRaiseAlert } from '../alerts/raise-alert.ts';
 import { HELD_RESULTS_FILE, openHeldResults } from '../holds/held-results.ts';
@@ -8,6 +9,7 @@ import { loadStanding } from '../identity/standing.ts';
 import { createLedger, type LedgerObserver } from '../ledger/ledger.ts';
 import { openPayloadSpool } from '../payloads/payload-spool.ts';
 import { createReplica } from '../replica/replica.ts';
+import { type OpenedParts, openParts } from '../storage/opened-parts.ts';
 import { createPendingWrites } from '../storage/pending-writes.ts';
 import { createPlaneClock } from '../sync/feed/plane-clock.ts';
 import { failureMessage, type SyncLog } from '../sync/link/sync-failure.ts';
@@ -20,15 +22,15 @@ const CLOCK_FILE = 'clock';
 
 export interface DataFolderOptions {
   dataDir: string;
-  /** SERVICE_DATA_DIR, where it differs: it holds the key of agents' tokens. */
+  /** SERVICE_DATA_DIR, where it differs: it holds the key that signs agents' tokens. */
   sharedDir?: string;
   version: string;
   log: SyncLog;
-  /** Called once when the ledger can no longer record: the process must exit. */
+  /** Called once when the ledger can no longer record: the process must then exit. */
   onFatal: (error: Error) => void;
   /** Limit of all ledger files together, in bytes; null for no limit but the disk. */
   ledgerLimitBytes?: number | null;
-  /** Limit of the payloads that wait for the control plane, in bytes: 1 GiB. */
+  /** Limit of the payloads that wait for the control plane, in bytes: 1 GiB by default. */
   payloadLimitBytes?: number;
   observer?: LedgerObserver;
   /** A monotonic clock in milliseconds. */
@@ -45,15 +47,25 @@ export type DataFolder = Awaited<ReturnType<typeof openDataFolder>>;
  * @param now Unix milliseconds
  * @throws when a file is damaged or another process uses the folder
  */
-export async function openDataFolder(options: DataFolderOptions, now: () => number) {
+export function openDataFolder(options: DataFolderOptions, now: () => number) {
+  return openParts(
+    (parts) => openFiles(options, now, parts),
+    (error) => options.log.warn({ reason: failureMessage(error) }, 'a file was not closed'),
+  );
+}
+
+async function openFiles(options: DataFolderOptions, now: () => number, parts: OpenedParts) {
   const { dataDir, log } = options;
-  // No command exchanges the keys from here on.
+  // From here on no command can exchange the keys.
   const identityLock = enterIdentity(options.sharedDir ?? dataDir, log);
-  const { identity, ledger } = await openLedger(options, now).catch((error) => {
-    identityLock.release();
-    throw error;
-  });
+  parts.add(identityLock.release);
+  const identity = loadIdentity(dataDir, options.sharedDir, (err) =>
+    log.error({ err }, 'an earlier sealing key cannot be read'),
+  );
+  const ledger = await openLedger(options, identity.signingKey, now);
+  parts.add(ledger.stop);
   const writes = createPendingWrites(log);
+  parts.add(writes.flush);
   const alerts = createSyncAlerts(createRaiseAlert({ ledger, writes, now }));
   const payloadSpool = await openPayloadSpool({
     dir: join(dataDir, PAYLOADS_FOLDER),
@@ -62,12 +74,15 @@ export async function openDataFolder(options: DataFolderOptions, now: () => numb
     now,
   });
   const replica = createReplica({ dataDir, onRefused: alerts.factRefused });
+  parts.add(replica.close);
   const heldResults = openHeldResults(join(dataDir, HELD_RESULTS_FILE), {
     seal: identity.sealOwn,
     open: identity.openSealedNow,
   });
+  parts.add(heldResults.close);
   const watches = options.sharedDir === undefined || options.sharedDir === dataDir;
   const logWatch = watches ? tryOpenLogWatch(dataDir, log) : null;
+  if (logWatch) parts.add(logWatch.close);
   const standing = loadStanding(dataDir, log, now);
   const clock = createPlaneClock({
     path: join(dataDir, CLOCK_FILE),
@@ -75,6 +90,7 @@ export async function openDataFolder(options: DataFolderOptions, now: () => numb
     elapsed: options.elapsed,
     onError: (error) => log.warn({ reason: failureMessage(error) }, 'the time was not kept'),
   });
+  parts.add(clock.stop);
   return {
     identity,
     ledger,
@@ -82,31 +98,19 @@ export async function openDataFolder(options: DataFolderOptions, now: () => numb
     payloadSpool,
     replica,
     heldResults,
-    /** With several processes, one of them watches the log. */
+    /** Null where another process of the machine watches the log, or its file cannot be opened. */
     logWatch,
     standing,
     clock,
     /** Makes everything durable and closes the files. */
-    async close(): Promise<void> {
-      clock.stop();
-      await writes.flush();
-      await ledger.stop();
-      heldResults.close();
-      logWatch?.close();
-      replica.close();
-      identityLock.release();
-    },
+    close: (): Promise<void> => parts.close(),
   };
 }
 
-async function openLedger(options: DataFolderOptions, now: () => number) {
-  const { dataDir } = options;
-  const identity = loadIdentity(dataDir, options.sharedDir, (err) =>
-    options.log.error({ err }, 'an earlier sealing key cannot be read'),
-  );
-  const ledger = await createLedger({
-    dataDir,
-    signingKey: identity.signingKey,
+function openLedger(options: DataFolderOptions, signingKey: KeyObject, now: () => number) {
+  return createLedger({
+    dataDir: options.dataDir,
+    signingKey,
     writerVersion: options.version,
     onFatal: options.onFatal,
     now,
@@ -114,11 +118,11 @@ async function openLedger(options: DataFolderOptions, now: () => number) {
     readUsedShare: options.readUsedShare,
     limitBytes: options.ledgerLimitBytes ?? null,
   });
-  return { identity, ledger };
 }
 
 /**
- * A file that cannot be opened is left untouched for an operator to examine; nothing else stops.
+ * A file that cannot be opened is left untouched, for an operator to examine; the data plane runs
+ * on without it.
  */
 function tryOpenLogWatch(dataDir: string, log: SyncLog) {
   try {

@@ -1,11 +1,13 @@
 /**
- * Answers of servers that a person has to release: sealed to this data plane's own key and kept in
- * a file beside the ledger for as long as their hold. A lost result is never handed over; nothing
- * here can release one. Proven by held-results.test.ts.
+ * Results of calls that a person has to release: sealed to this data plane's own key and kept in a
+ * file beside the ledger as long as their hold. A result that is lost, or cannot be opened, is
+ * never handed over. This module stores results; it does not release them. Proven by
+ * held-results.test.ts.
  */
 import { Id } from '@governance/shared/text';
+import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
-import { openDurableDatabase } from '../storage/durable-database.ts';
+import { openPrepared } from '../storage/durable-database.ts';
 import type { Hold } from './hold.ts';
 
 export const HELD_RESULTS_FILE = 'held-results.db';
@@ -18,7 +20,7 @@ export const MAX_HELD_RESULTS = {
   ofAll: 512 * 1024 * 1024,
 } as const;
 
-/** The plaintext names its place, so that no row can replace another. */
+/** The sealed text names its tenant and id, so that one row cannot replace another. */
 const Sealed = z.strictObject({
   tenant_id: Id,
   id: Id,
@@ -33,15 +35,20 @@ type Place = Pick<Hold, 'id' | 'tenantId'>;
 export type HeldResults = ReturnType<typeof openHeldResults>;
 
 /**
- * @param deps.seal seals for this data plane alone
- * @param deps.open opens it
- * @throws when the file is none, or another process has it
+ * @param deps.seal seals a text so that only this data plane can open it
+ * @param deps.open opens a sealed text
+ * @throws when the file is no database, or another process has it open
  */
-export function openHeldResults(
-  path: string,
-  deps: { seal(text: string): Promise<string>; open(sealed: string): string },
-) {
-  const db = openDurableDatabase(path, { exclusive: true });
+export function openHeldResults(path: string, deps: HeldResultsDeps) {
+  return openPrepared(path, { exclusive: true }, (db) => prepareHeldResults(db, deps));
+}
+
+interface HeldResultsDeps {
+  seal(text: string): Promise<string>;
+  open(sealed: string): string;
+}
+
+function prepareHeldResults(db: Database, deps: HeldResultsDeps) {
   db.exec(`CREATE TABLE IF NOT EXISTS held_results (
     tenant_id TEXT NOT NULL, id TEXT NOT NULL, agent_id TEXT NOT NULL, bytes INTEGER NOT NULL,
     sealed TEXT NOT NULL, PRIMARY KEY (tenant_id, id)) STRICT`);
@@ -83,7 +90,7 @@ export function openHeldResults(
         held.all + bytes > limits.ofAll;
       return isFull ? 'too_many_held' : undefined;
     },
-    /** Keeps it; on disk when this resolves. @throws when it could not be written */
+    /** Stores a result: on disk when this resolves. @throws when it could not be written */
     keep: async (
       { id, tenantId, agentId }: Pick<Hold, 'id' | 'tenantId' | 'agentId'>,
       { kind, raw }: HeldResult,
@@ -91,7 +98,7 @@ export function openHeldResults(
       const sealed = await deps.seal(JSON.stringify({ tenant_id: tenantId, id, kind, raw }));
       put.run(tenantId, id, agentId, Buffer.byteLength(raw), sealed);
     },
-    /** @returns undefined where it is gone, or differs from what was kept */
+    /** @returns undefined where the result is gone, or is not what was stored */
     read: ({ id, tenantId }: Place): HeldResult | undefined => {
       try {
         const sealed = find.get(tenantId, id);
@@ -107,7 +114,8 @@ export function openHeldResults(
       try {
         remove.run(tenantId, id);
       } catch {
-        // It stays sealed, counts, and is checked again at the next start.
+        // The row stays sealed and counts towards the limits; `keepOnly` removes it at the next
+        // start.
       }
     },
     /** Removes a tenant's results whose hold is gone. */

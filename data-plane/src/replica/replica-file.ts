@@ -1,7 +1,7 @@
 /** The replica's file: its tables, and the statements that do not depend on a kind of fact. */
 import { rmSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import { openDurableDatabase, sqliteCode } from '../storage/durable-database.ts';
+import { openPrepared, sqliteCode } from '../storage/durable-database.ts';
 import { AGENTS_SCHEMA } from './facts/agent.ts';
 import { CREDENTIALS_SCHEMA } from './facts/agent-credential.ts';
 
@@ -71,16 +71,12 @@ export function openReplicaFile(path: string) {
 class DamagedReplicaError extends Error {}
 
 function openAndPrepare(path: string) {
-  const db = openDurableDatabase(path, { exclusive: true });
-  try {
+  return openPrepared(path, { exclusive: true }, (db) => {
     const state = db.pragma('integrity_check(1)', { simple: true });
     if (state !== 'ok') throw new DamagedReplicaError(String(state));
     migrate(db);
     return { db, sql: prepareStatements(db) };
-  } catch (error) {
-    db.close();
-    throw error;
-  }
+  });
 }
 
 function migrate(db: Database): void {

@@ -17,7 +17,7 @@ import { checkFact, type RefusedFact, refusedFor } from './fact-check.ts';
 import { createFactKinds, type FactFinds } from './fact-kinds.ts';
 import { FactReader } from './fact-reader.ts';
 import { DigestSet, type FeedPlace, factDigest } from './fact-seal.ts';
-import { openReplicaFile } from './replica-file.ts';
+import { openReplicaFile, type ReplicaFile } from './replica-file.ts';
 import { createSnapshotStaging, type SnapshotStaging } from './snapshot-staging.ts';
 
 export const REPLICA_FILE = 'replica.db';
@@ -65,8 +65,20 @@ interface Served {
  * Opens the replica in a data folder. A damaged file is discarded and filled again from the feed:
  * it is a copy, and until then every agent is unknown.
  */
-export function createReplica({ dataDir, onRefused, cachedAgents }: ReplicaOptions): LocalReplica {
-  const file = openReplicaFile(join(dataDir, REPLICA_FILE));
+export function createReplica(options: ReplicaOptions): LocalReplica {
+  const file = openReplicaFile(join(options.dataDir, REPLICA_FILE));
+  try {
+    return serveReplica(file, options);
+  } catch (error) {
+    file.db.close();
+    throw error;
+  }
+}
+
+function serveReplica(
+  file: ReplicaFile,
+  { onRefused, cachedAgents }: Omit<ReplicaOptions, 'dataDir'>,
+): LocalReplica {
   const { db, sql } = file;
   /** The tenants that this process serves. */
   const served = new Map<string, Served>();

@@ -1,7 +1,7 @@
 /**
- * How this product opens SQLite: WAL with synchronous=FULL, so that a commit returns only after
- * its frames are on disk. better-sqlite3 is compiled so that a reopened WAL database silently runs
- * at NORMAL; hence it is set and asserted at every open.
+ * Opens every SQLite file of the product in WAL mode with synchronous=FULL, so that a commit
+ * returns only after its frames are on disk. better-sqlite3 is compiled so that a reopened WAL
+ * database silently runs at NORMAL, so the setting is made and asserted at every open.
  */
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
@@ -12,9 +12,10 @@ const SYNCHRONOUS_FULL = 2;
  * Opens or creates a database file that loses nothing it acknowledged.
  *
  * @param path the file; its folder must exist
- * @param options `exclusive`: no other process or connection may open it meanwhile, which also
- *   spares the shared-memory file and its locks on each commit
- * @throws when the file is no database, is in use elsewhere, or does not take the settings
+ * @param options `exclusive`: no other process or connection may open the file meanwhile, which
+ *   also saves the shared-memory file and its locks on each commit; `busyTimeoutMs`: how long to
+ *   wait for a lock, 5 s by default
+ * @throws when the file is no database, is in use elsewhere, or does not accept the settings
  */
 export function openDurableDatabase(
   path: string,
@@ -28,15 +29,36 @@ export function openDurableDatabase(
     if (options.exclusive) db.pragma('locking_mode = EXCLUSIVE');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
-    // Without these macOS acknowledges writes that only its drive's cache has; no-ops elsewhere.
+    // Without these, macOS acknowledges writes that are only in the drive's cache. No-ops
+    // elsewhere.
     db.pragma('fullfsync = ON');
     db.pragma('checkpoint_fullfsync = ON');
     db.pragma('cell_size_check = ON');
     db.pragma('trusted_schema = OFF');
     assertDurable(db);
-    // Takes the lock now, so that a second process fails at its start and not at its first call.
+    // Takes the lock now, so that a second process fails when it starts, not at its first call.
     if (options.exclusive) db.exec('BEGIN IMMEDIATE; COMMIT');
     return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens a database file like `openDurableDatabase`, and closes it again where what is prepared on
+ * it fails.
+ *
+ * @param prepare makes tables and statements
+ */
+export function openPrepared<T>(
+  path: string,
+  options: Parameters<typeof openDurableDatabase>[1],
+  prepare: (db: Database.Database) => T,
+): T {
+  const db = openDurableDatabase(path, options);
+  try {
+    return prepare(db);
   } catch (error) {
     db.close();
     throw error;

@@ -18,7 +18,7 @@ import {
 } from '@governance/shared/evidence/log-watch';
 import type Database from 'better-sqlite3';
 import { z } from 'zod';
-import { openDurableDatabase } from '../../storage/durable-database.ts';
+import { openPrepared } from '../../storage/durable-database.ts';
 import { findThinned } from './thinning.ts';
 
 export const LOG_WATCH_FILE = 'log-watch.db';
@@ -79,7 +79,10 @@ interface ContradictionRow {
 
 /** @throws when the file is none, or cannot be written durably */
 export function openLogWatchStore(path: string) {
-  const db = openDurableDatabase(path, { exclusive: false });
+  return openPrepared(path, { exclusive: false }, prepareLogWatch);
+}
+
+function prepareLogWatch(db: Database.Database) {
   db.exec(`
     CREATE TABLE IF NOT EXISTS watched (
       tenant_id TEXT PRIMARY KEY, deployment_id TEXT NOT NULL, trust TEXT NOT NULL,
