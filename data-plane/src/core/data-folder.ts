@@ -71,6 +71,7 @@ async function openFiles(options: DataFolderOptions, now: () => number, parts: O
     dir: join(dataDir, PAYLOADS_FOLDER),
     limitBytes: options.payloadLimitBytes ?? DEFAULT_PAYLOAD_LIMIT_BYTES,
     onLost: alerts.payloadsLost,
+    log,
     now,
   });
   const replica = createReplica({ dataDir, onRefused: alerts.factRefused });

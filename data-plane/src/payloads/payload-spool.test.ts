@@ -37,9 +37,16 @@ const aPayload = (text = '{"a":1}', tenant = tenantId) => ({
 async function aSpool(options: Partial<PayloadSpoolOptions> = {}) {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'payloads-'));
   const lost: unknown[] = [];
-  const settings = { dir, limitBytes: 1e9, now: Date.now, ...options };
-  const onLost = (...what: unknown[]) => void lost.push(what);
-  return { dir, lost, spool: await openPayloadSpool({ ...settings, onLost }) };
+  const logged: string[] = [];
+  const settings = {
+    dir,
+    limitBytes: 1e9,
+    now: Date.now,
+    onLost: (...what: unknown[]) => void lost.push(what),
+    log: { error: (_fields: object, message: string) => void logged.push(message) },
+    ...options,
+  };
+  return { dir, lost, logged, spool: await openPayloadSpool(settings) };
 }
 
 it('keeps payloads sealed on disk, over a restart, until they were taken', async () => {
@@ -156,4 +163,38 @@ it('what is given up twice at the same moment is reported lost once', async () =
   at += 8 * 86_400_000;
   expect(await Promise.all([spool.next(tenantId), spool.next(tenantId)])).toEqual([null, null]);
   expect(lost).toEqual([[tenantId, 1, 'expired']]);
+});
+
+it('goes on writing after a loss that could not be reported, and logs it', async () => {
+  const onLost = () => {
+    throw new Error('no alert can be raised');
+  };
+  const { dir, spool, logged } = await aSpool({ onLost });
+  // Its folder cannot be made.
+  const other = uuidv7();
+  writeFileSync(join(dir, other), '');
+  spool.add(aPayload('{}', other));
+  await spool.flush();
+  expect(logged).toEqual(['the loss of payloads could not be reported']);
+  const payload = aPayload();
+  spool.add(payload);
+  await spool.flush();
+  const spooled = await spool.next(tenantId);
+  expect(spooled?.upload.payloads[0]?.event_id).toBe(payload.content.event_id);
+});
+
+it('goes on writing after a listener threw, and frees the memory of what was written', async () => {
+  const { spool, logged } = await aSpool({ limitBytes: 20_000 });
+  const end = spool.onAdded(() => {
+    throw new Error('a listener failed');
+  });
+  spool.add(aPayload('x'.repeat(4_000)));
+  await spool.flush();
+  end();
+  expect(logged).toEqual(['a write of payloads failed']);
+  const spooled = await spool.next(tenantId);
+  if (spooled) await spool.settle(tenantId, spooled, { results: ['stored'] });
+  expect(spool.add(aPayload('x'.repeat(9_000)))).toBe(true);
+  await spool.flush();
+  expect(await spool.next(tenantId)).not.toBeNull();
 });

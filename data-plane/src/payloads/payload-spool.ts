@@ -49,13 +49,16 @@ export interface SpooledUpload {
 
 export type PayloadSpool = Awaited<ReturnType<typeof openPayloadSpool>>;
 
+type LossReason = 'expired' | 'unwritable' | 'refused';
+
 export interface PayloadSpoolOptions {
   /** Created if missing. */
   dir: string;
   /** Of all files together. */
   limitBytes: number;
   /** Called for payloads that `add` accepted and that were lost later. */
-  onLost(tenantId: string, parts: number, reason: 'expired' | 'unwritable' | 'refused'): void;
+  onLost(tenantId: string, parts: number, reason: LossReason): void;
+  log: { error(fields: object, message: string): void };
   now(): number;
 }
 
@@ -68,7 +71,7 @@ interface Pending {
 
 /** Opens the folder, counts the bytes in it, and drops expired uploads. */
 export async function openPayloadSpool(options: PayloadSpoolOptions) {
-  const { now, onLost } = options;
+  const { now, log } = options;
   const stored = await openStoredUploads(options.dir);
   const tenants = new Map<string, Pending>();
   const listeners = createListeners<[tenantId: string]>();
@@ -90,16 +93,25 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
     }
   }
 
+  /** Never throws: the writes behind this one have to go on. */
+  function lose(tenantId: string, parts: number, reason: LossReason): void {
+    try {
+      options.onLost(tenantId, parts, reason);
+    } catch (err) {
+      log.error({ err, tenantId, parts, reason }, 'the loss of payloads could not be reported');
+    }
+  }
+
   async function giveUp(tenantId: string, name: string, reason: 'expired' | 'unwritable') {
     const upload = await stored.read(tenantId, name);
     const isLost = await stored.remove(tenantId, name);
-    if (isLost) onLost(tenantId, upload?.payloads.length ?? 1, reason);
+    if (isLost) lose(tenantId, upload?.payloads.length ?? 1, reason);
   }
 
   async function write(tenantId: string, payloads: readonly NewPayload[]): Promise<void> {
-    const lose = (parts: number) => onLost(tenantId, parts, 'unwritable');
-    for await (const upload of sealUploads(payloads, () => lose(1))) {
-      await stored.store(tenantId, now(), upload).catch(() => lose(upload.length));
+    const unwritable = (parts: number) => lose(tenantId, parts, 'unwritable');
+    for await (const upload of sealUploads(payloads, () => unwritable(1))) {
+      await stored.store(tenantId, now(), upload).catch(() => unwritable(upload.length));
     }
     listeners.tell(tenantId);
   }
@@ -114,7 +126,9 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
     }
     writing = writing.then(async () => {
       for (const { tenantId, tenant, payloads } of taken) {
-        await write(tenantId, payloads);
+        await write(tenantId, payloads).catch((err) =>
+          log.error({ err, tenantId }, 'a write of payloads failed'),
+        );
         const size = payloads.reduce((sum, payload) => sum + sizeOf(payload), 0);
         tenant.bytes -= size;
         pendingBytes -= size;
@@ -138,7 +152,9 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
       const tenant = tenants.get(tenantId) ?? { payloads: [], bytes: 0 };
       const size = sizeOf(payload);
       if (!hasRoom(tenantId, tenant, size)) {
-        writing = writing.then(dropExpired).catch(() => undefined);
+        writing = writing
+          .then(dropExpired)
+          .catch((err) => log.error({ err }, 'expired payloads could not be removed'));
         return false;
       }
       pendingBytes += size;
@@ -181,7 +197,7 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
       const refused = results.filter((result) => result === 'refused').length;
       if (waiting.length > 0) await stored.store(tenantId, sealedAt(name), waiting);
       await stored.remove(tenantId, name);
-      if (refused > 0) onLost(tenantId, refused, 'refused');
+      if (refused > 0) lose(tenantId, refused, 'refused');
     },
 
     /** Splits an upload that the control plane found too large; a single payload is dropped. */
@@ -194,7 +210,7 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
         if (payloads.length > 1) await stored.store(tenantId, sealedAt(name), half);
       }
       await stored.remove(tenantId, name);
-      if (payloads.length === 1) onLost(tenantId, 1, 'refused');
+      if (payloads.length === 1) lose(tenantId, 1, 'refused');
     },
 
     /** Calls back when an upload of a tenant was written; returns the unsubscribe. */
