@@ -12,7 +12,7 @@ export interface TenantChange {
   tokensRevoked?: true;
 }
 
-/** Stands for no tenant: the service's keys changed. */
+/** Published in place of a tenant id when the service's own keys changed. */
 export const PLATFORM = 'platform';
 
 export interface ChangeBus {

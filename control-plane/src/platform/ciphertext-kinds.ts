@@ -1,17 +1,17 @@
 /**
  * Every column that the master key encrypts, and what each ciphertext is bound to. A change of the
- * master key re-encrypts the columns listed here, so nothing else may be encrypted. Proven by
- * master-key/rewrap.pg.test.ts, which looks for uses that are not listed.
+ * master key re-encrypts only the columns listed here, so no other column may be encrypted. Proven
+ * by master-key/rewrap.pg.test.ts, which looks for uses that are not listed.
  */
 import type { CipherContext } from './master-key.ts';
 
 /** The parts of a row that make its context. */
 export interface CiphertextRow {
-  /** Undefined: the platform's. */
+  /** Undefined for a row of the platform. */
   tenantId: string | undefined;
   /** The row's key within its tenant, or within the platform. */
   id: string;
-  /** Where the table has such a column. */
+  /** Empty where the table has no such column. */
   purpose: string;
 }
 
@@ -21,7 +21,7 @@ export interface CiphertextKind {
   idColumn: string;
   purposeColumn?: string;
   owner: 'platform' | 'tenant';
-  /** Which rows, if not all. */
+  /** Only the rows with this value in this column; all rows unless given. */
   only?: { column: string; value: string };
   /** The source files that encrypt it. */
   filledBy: readonly string[];
@@ -51,7 +51,7 @@ export const dataKeyContext = (tenantId: string, purpose: string): CipherContext
   key: purpose,
 });
 
-/** By the names used by count_ciphertexts(). */
+/** The names are those that the SQL function count_ciphertexts() uses. */
 export const CIPHERTEXT_KINDS = {
   service_key: {
     table: 'service_keys',

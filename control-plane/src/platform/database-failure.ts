@@ -4,7 +4,7 @@ import { errorCode, StartError } from '@governance/shared/start-error';
 const AWAY = 'check host and port in it, and that PostgreSQL runs and listens there';
 const MAY_NOT = 'see docs/database.md for the rights that the login needs';
 
-// Of the system, of TLS, and of PostgreSQL (its appendix A).
+// Error codes of the operating system, of TLS, and of PostgreSQL (its manual, appendix A).
 const REASONS: Record<string, readonly [what: string, change: string]> = {
   ECONNREFUSED: ['nothing listens there', AWAY],
   ENOTFOUND: ['its host is unknown', AWAY],
@@ -28,7 +28,7 @@ const REASONS: Record<string, readonly [what: string, change: string]> = {
   CERT_HAS_EXPIRED: ["the server's certificate has expired", 'renew it'],
 };
 
-// The driver gives these no code.
+// Errors of the driver that have no code, recognised by their text.
 const TEXTS: readonly (readonly [text: string, what: string, change: string])[] = [
   ['timeout', 'the server does not answer', AWAY],
   ['does not support SSL', 'the server speaks no TLS', 'remove sslmode from it'],

@@ -1,8 +1,8 @@
 /**
- * The connections. The application's pool runs as governance_app, which owns nothing and is subject
- * to row-level security; the ingest pool as governance_ingest. The role is a start option of the
- * connection, so that one connection string is enough, and it is checked at the start. Nothing but
- * tenant-scope.ts and lookups.ts uses the client made here.
+ * The connections to PostgreSQL. The application's pool runs as governance_app, which owns nothing
+ * and is subject to row-level security; the ingest pool as governance_ingest. The role is a start
+ * option of the connection, so that one connection string is enough, and it is checked at the
+ * start. Nothing but tenant-scope.ts and lookups.ts uses the client made here.
  */
 import { ConfigurationError } from '@governance/shared/settings';
 import { PrismaPg } from '@prisma/adapter-pg';
@@ -16,7 +16,7 @@ const TRANSACTION_TIMEOUT_MS = 60_000;
 const POOL_WAIT_MS = 10_000;
 
 // Sessions outside the pools hold locks and listen. When their process vanishes or hangs,
-// PostgreSQL should end them soon, so that another takes over.
+// PostgreSQL should end them soon, so that another replica takes over.
 const SESSION_OPTIONS =
   '-c idle_session_timeout=15000 -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3';
 const SESSION_QUERY_TIMEOUT_MS = 3_000;
@@ -28,9 +28,9 @@ export interface DatabaseOptions {
   url: string;
   /** DATABASE_INGEST_URL; the same as `url` unless given. */
   ingestUrl?: string | undefined;
-  /** SERVICE_DB_POOL_SIZE: connections kept open. */
+  /** SERVICE_DB_POOL_SIZE: connections of each pool; beyond two, they close when idle. */
   poolSize: number;
-  /** SERVICE_DB_MAX_OVERFLOW: connections beyond, closed when idle. */
+  /** SERVICE_DB_MAX_OVERFLOW: additional connections of each pool; they close when idle. */
   maxOverflow: number;
   /** Called for connections that broke while idle; the pool replaces them. */
   onConnectionError: (error: Error) => void;
@@ -43,8 +43,9 @@ export interface Connections {
   /** For bulk ingest only. */
   ingestPool: pg.Pool;
   /**
-   * Opens a session of its own, for what a pool's connections cannot do: hold an advisory lock for
-   * long, or listen. It must be used at least every 10 s, or PostgreSQL ends it. The caller ends it.
+   * Opens a session outside the pools, for what a pool's connections cannot do: hold an advisory
+   * lock for long, or listen. It must be used at least every 10 s, or PostgreSQL ends it. The
+   * caller ends it.
    *
    * @param name shown in pg_stat_activity
    */
@@ -121,7 +122,7 @@ async function openSession(url: string, name: string): Promise<pg.Client> {
   return client;
 }
 
-/** In `pg`, a connection string's own `options` would replace ours. */
+/** `pg` would let `options` in a connection string replace ours, so both are joined. */
 function splitStartOptions(url: string): { connectionString: string; startOptions: string } {
   const parsed = new URL(url);
   const startOptions = parsed.searchParams.get('options') ?? '';
@@ -129,7 +130,7 @@ function splitStartOptions(url: string): { connectionString: string; startOption
   return { connectionString: parsed.href, startOptions };
 }
 
-/** PostgreSQL's answers to `-c role=…` when the login is no member, or the role does not exist. */
+/** PostgreSQL's answers to `-c role=…` when the login is no member, or there is no such role. */
 const ROLE_REFUSED = new Set(['22023', '42501']);
 
 async function checkRole(pool: pg.Pool, expected: DatabaseRole, setting: string): Promise<void> {
@@ -150,15 +151,15 @@ async function checkRole(pool: pg.Pool, expected: DatabaseRole, setting: string)
   }
 }
 
-// Of the system, of PostgreSQL (classes 08 and 57P, 53300, and 57014: a statement took longer than it
-// may), of Prisma.
+// Error codes of the operating system, of PostgreSQL (classes 08 and 57P; 53300; 57014, the
+// statement timeout) and of Prisma.
 const AWAY_CODES =
   /^(?:ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|57014|53300|P1001|P1002|P1008|P1017|P2024|P2028)$/;
-// Prisma wraps what the driver throws and keeps only its text; the pool throws errors without codes.
+// Prisma wraps what the driver throws and keeps only its text; the pool's errors have no codes.
 const AWAY_TEXTS =
   /Can't reach database server|Code: `(?:08\w{3}|57P\d\d|57014|53300)`|Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect/;
 
-/** Whether an error means that the database is unreachable or overloaded, not that a query is wrong. */
+/** Whether an error means that the database is unreachable or overloaded, not a wrong query. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
@@ -166,7 +167,7 @@ export function isDatabaseAway(error: unknown): boolean {
   return AWAY_TEXTS.test(error.message) || isDatabaseAway(error.cause);
 }
 
-/** Whether an error is PostgreSQL's "that value is taken", from Prisma's models or from raw SQL. */
+/** Whether an error is a unique violation, from Prisma's models or from raw SQL. */
 export function isUniqueViolation(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   if (code === 'P2002' || code === '23505') return true;

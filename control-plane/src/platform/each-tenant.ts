@@ -1,12 +1,12 @@
 import { SYSTEM_ACTOR, type TenantDatabase } from './tenant-scope.ts';
 
-/** Tenant ids read at once. */
+/** Tenant ids per query. */
 const PAGE = 500;
 
 /**
  * Runs `work` for one tenant after the other, without holding the whole list.
  *
- * @param signal ends it before the next tenant
+ * @param signal ends the loop before the next tenant
  */
 export async function forEachTenant(
   db: Pick<TenantDatabase, 'inPlatform'>,

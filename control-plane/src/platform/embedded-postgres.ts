@@ -44,7 +44,10 @@ export interface EmbeddedPostgresOptions {
   log: { info(message: string): void; warn(message: string): void };
   /** False only in tests: commits are then not flushed to disk. */
   durable?: boolean;
-  /** How long it waits for the next start after its service was killed; 20 s. */
+  /**
+   * How long the server waits for the next start after its service was killed, in seconds; 20
+   * unless given.
+   */
   outlivesSeconds?: number;
 }
 
@@ -63,7 +66,9 @@ export interface EmbeddedPostgres {
   clusterFolder: string;
   /** Why the server is down while it is being restarted; null while it runs. */
   findProblem(): string | null;
-  /** Ends the server by a fast shutdown (open transactions are rolled back) and frees the folder. */
+  /**
+   * Ends the server by a fast shutdown, which rolls open transactions back, and frees the folder.
+   */
   stop(): Promise<void>;
 }
 
@@ -76,7 +81,9 @@ interface Credentials {
   superuserPassword: string;
   password: string;
   port: number | null;
-  /** Null: in the data folder, even if that was moved. */
+  /**
+   * The cluster's folder outside the data folder; null when it is inside, even if that was moved.
+   */
   outside: string | null;
 }
 
@@ -307,8 +314,8 @@ async function chooseClusterFolder(
   const outside = sharedClusterFolder(dataDir);
   log.info(`PostgreSQL's user cannot enter ${dataDir}, so the database is kept in ${outside}`);
   if (existsSync(outside)) {
-    // The data folder is gone, and with it the password. The rest is orphaned, but still data: do
-    // not delete it.
+    // The data folder was deleted, and the password with it. The cluster is orphaned but still
+    // holds data, so it is moved aside and not deleted.
     await stopLeftover(outside);
     const aside = `${outside}.orphan-${Date.now()}`;
     await rename(outside, aside);

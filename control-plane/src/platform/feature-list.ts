@@ -1,4 +1,4 @@
-/** What all features contribute, joined in one place. */
+/** The list of features, and what they contribute together. */
 import { BundleSettings } from '@governance/shared/bundle-format';
 import type { Feature, Projection, SealingTarget } from './feature.ts';
 import type { TenantTransaction } from './tenant-scope.ts';
@@ -7,7 +7,7 @@ export interface FeatureList {
   /** @throws Error when another feature has a setting of the same name */
   add(feature: Feature): void;
   all(): readonly Feature[];
-  /** Settings of every feature, in the order of the list; grows with it. */
+  /** Projections of every feature, in the order of the list; grows with it. */
   projections: readonly Projection[];
   /** A tenant's enforcement settings, as they go into data.json and as policies read them. */
   readSettings(tx: TenantTransaction): Promise<BundleSettings>;
@@ -17,7 +17,7 @@ export interface FeatureList {
   takeBackFacts(tenantId: string): Promise<void>;
 }
 
-/** Features are added while the control plane is composed, before any of these is called. */
+/** Features are added while the control plane is composed, before any other method is called. */
 export function createFeatureList(): FeatureList {
   const features: Feature[] = [];
   const projections: Projection[] = [];

@@ -1,7 +1,7 @@
 /**
  * A feature of the control plane: one object, made in the feature's folder and listed once in
  * app.ts. Bundles, ingest, the feed and the leader take what they need from the list, so none of
- * them knows a feature. Proven by ../testing/trial-feature/trial-feature.pg.test.ts.
+ * them imports a feature. Proven by ../testing/trial-feature/trial-feature.pg.test.ts.
  */
 import type { LedgerRecord, Severity } from '@governance/shared/ledger-record';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -20,7 +20,7 @@ export interface Feature {
   facts?: Facts;
 }
 
-/** @returns JSON that differs only where the bundle has to */
+/** @returns JSON; any difference in it makes a new bundle */
 export type ReadSetting = (tx: TenantTransaction) => Promise<unknown>;
 
 /** What a feature writes into tenants' feeds without an administrator's change. */
@@ -31,7 +31,7 @@ export interface Facts {
   publish?(): Promise<void>;
   /** Facts for one data plane alone, in the transaction that registers it or changes its key. */
   addForDataPlane?(tx: TenantTransaction, dataPlane: SealingTarget): Promise<void>;
-  /** Removes the facts of revoked and forked data planes. Runs after their revocation is committed. */
+  /** Removes the facts of revoked and forked data planes, after their revocation is committed. */
   takeBack?(tenantId: string): Promise<void>;
 }
 
@@ -67,17 +67,19 @@ export interface Projection {
 
 export interface ProjectedRecord {
   record: LedgerRecord;
-  /** The agent that the record names; null where it names none that the tenant ever had. */
+  /**
+   * The agent that the record names; null where it names none, or one that the tenant never had.
+   */
   agentId: string | null;
 }
 
 /** Records of a stream that are in the ledger and were not projected, and the alert about it. */
 export interface Overflow {
-  /** In lower case. */
+  /** The stream's id, in lower case. */
   stream: string;
   /** 1 or more. */
   records: number;
-  /** For the alert's details and its key: snake_case. */
+  /** Names the limit in the alert's details and its key; snake_case. */
   kind: string;
   alertType: string;
   severity: Severity;

@@ -7,9 +7,11 @@
 export interface GatheredReadsOptions<V> {
   /** @returns the values by key; a missing key was not found */
   read(keys: string[]): Promise<Map<string, V>>;
-  /** The least time between two rounds of queries, in milliseconds; a lone look-up does not wait. */
+  /**
+   * The least time between two rounds of queries, in milliseconds; a lone look-up does not wait.
+   */
   everyMs?: number;
-  /** Keys of one query, at most; more are several queries at once. */
+  /** The most keys of one query; more keys go out as several queries at once. */
   most?: number;
 }
 
@@ -50,7 +52,8 @@ export function createGatheredReads<V>(
 
   function schedule(): void {
     const wait = notBefore - performance.now();
-    // Deferred: a thousand polls that one change ends all ask in the same turn.
+    // Deferred to the end of the turn: one change may end a thousand polls, which all look up their
+    // token in the same turn of the event loop.
     if (wait <= 0) setImmediate(send);
     else setTimeout(send, wait);
   }

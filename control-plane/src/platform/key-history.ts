@@ -36,7 +36,7 @@ export async function readFollowedHistory(
   serviceKeys: Pick<ServiceKeys, 'listKeysAndRevocations' | 'listRotations'>,
 ): Promise<KeyHistory> {
   const found = await serviceKeys.listKeysAndRevocations(FOLLOWED);
-  // One invalid id would have the whole history refused; no key of the service has one.
+  // One invalid id would make data planes refuse the whole history; no key of the service has one.
   const keys = found.filter((key) => KeyEntry.safeParse(toKeyEntry(key)).success);
   return toHistory(keys, await serviceKeys.listRotations(FOLLOWED));
 }

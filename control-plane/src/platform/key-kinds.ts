@@ -7,7 +7,10 @@ import { calculateJwkThumbprint } from 'jose';
 const generate = promisify(generateKeyPair);
 const RSA_BITS = 2_048;
 
-/** What a key signs, and how: ES256 for bundles, RS256 for tokens that others verify, else EdDSA. */
+/**
+ * The algorithm of each purpose: ES256 for bundles, RS256 for tokens that others verify, else
+ * EdDSA.
+ */
 export const ALG = {
   'bundle-signing': 'ES256',
   'feed-signing': 'EdDSA',
@@ -20,7 +23,9 @@ export const ALG = {
 } as const;
 export type ServiceKeyPurpose = keyof typeof ALG;
 export const SERVICE_KEY_PURPOSES = Object.keys(ALG) as ServiceKeyPurpose[];
-/** Of the key in the same table that payloads are sealed to: it signs nothing. */
+/**
+ * The purpose of the key that payloads are sealed to. It is in the same table, but signs nothing.
+ */
 export const PAYLOAD_SEALING = 'payload-sealing';
 
 /** The purpose's name in statements and packages. */

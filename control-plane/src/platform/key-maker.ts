@@ -33,7 +33,7 @@ export interface RotationOrder {
 
 type MadeKey = Awaited<ReturnType<typeof generateServiceKey>>;
 
-/** Per purpose: keys.json holds 1,000, of four purposes. */
+/** Per purpose: keys.json of a package holds 1,000 rotations, of four purposes. */
 const MAX_ROTATIONS = 200;
 
 export function createKeyMaker(deps: {
@@ -80,7 +80,8 @@ export function createKeyMaker(deps: {
     },
 
     /**
-     * Stores a key as the successor of the current one, which ends when it starts to sign.
+     * Stores a key as the successor of the current one, which ends when the successor starts to
+     * sign.
      *
      * @throws AppError as `ServiceKeys.rotate`
      */

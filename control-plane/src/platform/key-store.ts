@@ -1,4 +1,7 @@
-/** The rows of the service's keys and of their rotations: the platform's, not a tenant's. */
+/**
+ * The rows of the service's keys and of their rotations. They belong to the platform, not to a
+ * tenant.
+ */
 import { SignedRotation } from '@governance/shared/evidence/evidence-keys';
 import { z } from 'zod';
 import type { Prisma } from './generated/client.ts';
@@ -19,7 +22,7 @@ export interface KeyRow {
   createdAt: Date;
   /** Null: since it was created. */
   validFrom: Date | null;
-  /** Until when it signs. */
+  /** Until when it signs; null while it has no successor. */
   retiredAt: Date | null;
   revokedAt: Date | null;
   revokeReason: string | null;
@@ -28,7 +31,7 @@ export interface KeyRow {
 export const startOf = ({ validFrom, createdAt }: KeyRow): Date => validFrom ?? createdAt;
 
 const LOCK = 'governance.service_keys';
-/** Limits how many inserted rows are listed. */
+/** Limits how many rows with an unknown purpose are listed. */
 const MAX_STRAY = 100;
 
 /** Stands for a damaged JWK: it matches no private half, so that only this row is unusable. */

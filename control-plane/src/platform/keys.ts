@@ -30,7 +30,9 @@ export type { RotationOrder } from './key-maker.ts';
 export type { UnusableKey } from './opened-keys.ts';
 export type { RecordedRotation, StoredRotation } from './stored-rotation.ts';
 
-/** What the service signs for evidence: packages, checkpoints of the log, batches of the admin chain. */
+/**
+ * What the service signs for evidence: packages, checkpoints of the log, batches of admin chains.
+ */
 export const EVIDENCE_KEY_PURPOSES = ['evidence', 'checkpoint', 'batch'] as const;
 export type EvidenceKeyPurpose = (typeof EVIDENCE_KEY_PURPOSES)[number];
 
@@ -128,7 +130,7 @@ export interface ServiceKeysDeps {
 export const KEY_OVERLAP_MS = 30_000;
 /** `findUnusable` does not wait longer for an unavailable database. */
 const LOOK_WITHIN_MS = 2_000;
-/** Damaged rotations that were reported. */
+/** How many damaged rotations are remembered as reported. */
 const MAX_TOLD = 4_000;
 
 export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {

@@ -65,10 +65,9 @@ export function createLeaderWork(deps: LeaderWorkDeps): LeaderWork {
   let session: StandingSession | undefined;
 
   async function lead(signal: AbortSignal): Promise<void> {
-    // Each task waits with it, and there are as many as features want.
+    // Each task adds listeners to the signal: more than ten are no leak.
     setMaxListeners(0, signal);
     term = signal;
-    // Each task waits for its end: many are no leak.
     setMaxListeners(0, signal);
     metrics.leader.set(1);
     log.info('this replica now runs the periodic work');

@@ -46,12 +46,12 @@ export interface InstallerTokenOwner {
 }
 
 export interface Lookups {
-  /** Ignoring case; an exact match goes first. */
+  /** Ignores case; prefers an exact match. */
   findLogin(username: string): Promise<Login | undefined>;
-  /** Gathered as below, so that made-up client ids cost few queries. */
+  /** Look-ups are batched (gathered-reads.ts), so that invented client ids cost few queries. */
   findClient(clientId: string): Promise<ClientOwner | undefined>;
   /**
-   * The row as of this call or later; simultaneous look-ups share a query.
+   * The row as of this call or later. Batched too.
    *
    * @param tokenHash SHA-256 of the token, lower-case hexadecimal
    */
@@ -81,7 +81,8 @@ export function createLookups({ prisma }: Pick<Connections, 'prisma'>): Lookups 
         return new Map(rows.map(({ clientId, ...owner }) => [clientId, owner]));
       },
     }),
-    // Every poll of every data plane asks, and one change may end a thousand polls at once.
+    // Every poll of a data plane looks up its token, and one change may end a thousand polls at
+    // once.
     findDataPlaneToken: createGatheredReads({
       read: async (hashes) => {
         const rows = await prisma.$queryRaw<(DataPlaneTokenOwner & { hash: string })[]>`

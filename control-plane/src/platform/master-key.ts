@@ -1,6 +1,6 @@
 /**
- * Encrypts what must not be stored in clear: signing keys and upstream credentials. AES-256-GCM
- * with the purpose (and the tenant, if any) as associated data, so that a ciphertext moved to
+ * Encrypts what must not be stored in clear (ciphertext-kinds.ts lists it). AES-256-GCM with the
+ * purpose, the tenant (if any) and the row as associated data, so that a ciphertext moved to
  * another row or tenant does not decrypt.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
@@ -24,7 +24,10 @@ export interface MasterKey {
   /** Whether it is encrypted under the current key. */
   isCurrent(ciphertext: Uint8Array): boolean;
   encrypt(plaintext: Uint8Array, context: CipherContext): Uint8Array<ArrayBuffer>;
-  /** @throws StartError with another key; Error when the bytes or the context were changed */
+  /**
+   * @throws StartError when it is under a key that was not given; Error when the bytes or the
+   *   context were changed
+   */
   decrypt(ciphertext: Uint8Array, context: CipherContext): Buffer;
 }
 
@@ -59,7 +62,7 @@ export function createMasterKey(
   };
 }
 
-/** Names the key that such a ciphertext needs, for the operator of a start that meets one. */
+/** Names the key that the ciphertext needs, so that the operator can provide it. */
 function sayMissing(bytes: Buffer, keyId: string): string {
   const needed = bytes.subarray(1, HEADER_BYTES).toString('hex');
   return (

@@ -21,12 +21,15 @@ export interface OpenedKey extends SigningKey {
 /** A row that the service neither signs with nor lets anyone trust. */
 export interface UnusableKey {
   kid: string;
-  /** Null when its row names an unknown one. */
+  /** Null when its row names an unknown purpose. */
   purpose: ServiceKeyPurpose | null;
   reason: string;
 }
 
-/** An unusable key whose turn it is. */
+/**
+ * An unusable key in the sequence of a purpose's keys: nothing is signed while it is the current
+ * one.
+ */
 interface BarredKey {
   kid: string;
   from: Date;
@@ -132,8 +135,8 @@ export function createKeyOpener(
  * The newest key that has started. If the clock is behind all of them, the oldest: the first
  * replica's clock may have run ahead.
  *
- * @throws AppError UNAVAILABLE when it is an unusable key's turn: its predecessor has ended, so
- *   that a signature by that would not be valid
+ * @throws AppError UNAVAILABLE when the current key is unusable: its predecessor has ended, so a
+ *   signature by the predecessor would not be valid
  */
 export function pickSigning({ keys, barred }: KeyRing, at: Date): OpenedKey {
   const all = [...keys, ...barred]
@@ -151,7 +154,10 @@ export function pickSigning({ keys, barred }: KeyRing, at: Date): OpenedKey {
   return chosen;
 }
 
-/** For a purpose whose current key cannot be used: omits the reason, which is in the log. */
+/**
+ * The error that callers get when the current key cannot be used. It omits the reason, which is in
+ * the log.
+ */
 function toError(masterKey: MasterKey, row: KeyRow): Error {
   try {
     openKey(masterKey, row);
@@ -162,7 +168,7 @@ function toError(masterKey: MasterKey, row: KeyRow): Error {
       { cause },
     );
   }
-  // Only one of its dates is damaged.
+  // The key itself opens: one of its dates is damaged.
   return new AppError('UNAVAILABLE', `Service key ${row.kid} (${row.purpose}) cannot be used.`);
 }
 

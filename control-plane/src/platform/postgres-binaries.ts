@@ -1,7 +1,7 @@
 /**
- * Finds the PostgreSQL that ships in a registry package, and as whom it may run: PostgreSQL refuses
- * to run as root, so a service started as root runs it as an unprivileged user who must be able to
- * reach both the binaries and the data.
+ * Finds the PostgreSQL that ships in an npm package, and the user that may run it: PostgreSQL
+ * refuses to run as root, so a service started as root runs it as an unprivileged user who must be
+ * able to reach both the binaries and the data.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -61,7 +61,7 @@ function binariesIn(folder: string): PostgresBinaries {
   };
 }
 
-/** npm packages cannot hold links; the package's install script makes them, where it was allowed. */
+/** npm packages cannot hold links; the package's install script makes them, where it may run. */
 function restoreLinks(packageFolder: string): void {
   const list = join(packageFolder, 'native/pg-symlinks.json');
   if (!existsSync(list)) return;

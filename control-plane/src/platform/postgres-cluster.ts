@@ -12,7 +12,7 @@ const LOG_LIMIT_BYTES = 10 * 1024 * 1024;
 
 /** What runs, on which files, as which user. */
 export interface PostgresCluster {
-  /** Copies them where the server's user cannot reach them. */
+  /** Finds the server's binaries; copies them if its user cannot reach them. */
   findBinaries(): Promise<PostgresBinaries>;
   runAs: RunAs | undefined;
   clusterFolder: string;

@@ -58,7 +58,7 @@ rm -f "$mark"
 export interface PostgresKeeper {
   /** The id of its process; undefined where there is none. */
   readonly pid: number | undefined;
-  /** After the server was ended. */
+  /** Ends the keeper; call it after the server was ended. */
   stop(): void;
 }
 
@@ -82,7 +82,7 @@ export function startKeeper(options: KeeperOptions): PostgresKeeper {
   const args = [
     lockFile,
     readFileSync(lockFile, 'utf8'),
-    // As the system names the folder of a process.
+    // Links resolved: the script compares it with /proc/<pid>/cwd.
     realpathSync(options.clusterFolder),
     String(options.outlivesSeconds ?? OUTLIVES_SECONDS),
     join(dataDir, MARK),
@@ -146,7 +146,7 @@ export async function waitForKeeper(dataDir: string): Promise<void> {
     if (Number.isNaN(keeper) || !isProcessAlive(keeper) || Date.now() > deadline) break;
     await sleep(50);
   }
-  // Of a keeper that was killed.
+  // The keeper was killed and left its mark, or took too long.
   rmSync(mark, { force: true });
 }
 

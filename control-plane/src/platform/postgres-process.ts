@@ -101,7 +101,8 @@ async function isPostgres(pid: number): Promise<boolean> {
     const { stdout } = await run('ps', ['-p', String(pid), '-o', 'comm=']);
     return /postgres/.test(stdout);
   } catch {
-    // No `ps` here: assume that it lives; the wait above ends with a message.
+    // Without `ps` and /proc, assume that it is PostgreSQL: if not, findRunningServer ends with an
+    // error.
     return existsSync(`/proc/${pid}/comm`)
       ? /postgres/.test(readFileSync(`/proc/${pid}/comm`, 'utf8'))
       : true;

@@ -5,13 +5,13 @@
 
 const LOOK_MS = 250;
 const BACKOFF = { first: 500, longest: 30_000 };
-/** A server that lived this long did not die of its start. */
+/** A server that ran this long started well: the back-off begins again. */
 const STEADY_MS = 60_000;
 
 export interface Supervision {
   /** What keeps the server from running; null while it runs. */
   findProblem(): string | null;
-  /** Once it resolves, no server is started any more. */
+  /** Once it resolves, no server will be started. */
   stop(): Promise<void>;
 }
 

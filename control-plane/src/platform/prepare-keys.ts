@@ -8,10 +8,10 @@ import { SERVICE_KEY_PURPOSES, type ServiceKeyPurpose } from './key-kinds.ts';
 import type { ServiceKeys } from './keys.ts';
 
 /**
- * Makes missing keys. Signing with an unusable one is refused, not the start.
+ * Makes missing keys. An unusable key does not stop the start; only signing with it is refused.
  *
- * @throws StartError when there are keys and none opens: under another master key, every key made
- *   now would be one more that the right one does not open
+ * @throws StartError when there are keys and none opens: the master key is probably wrong, and the
+ *   right one could not open keys made now
  */
 export async function prepareServiceKeys(
   serviceKeys: Pick<ServiceKeys, 'signingKey' | 'listKeys' | 'findUnusable'>,

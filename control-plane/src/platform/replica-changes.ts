@@ -1,13 +1,13 @@
 /**
  * Joins the change buses of all replicas by LISTEN and NOTIFY of the database they share.
  *
- * A change is delivered here at once, and to the other replicas shortly after the commit, gathered
- * with others. Never from within its transaction: NOTIFY holds a server-wide lock until the commit,
- * and ingest commits all the time. A process that dies between its commit and its NOTIFY announces
- * nothing, so every cache also checks by itself (long polls at their end, the bundle source every
- * ten seconds, audit streams at each keep-alive). While the session is lost, changes wait here;
- * once it is back, all listeners of this process learn that they may have missed something. Proven
- * by replica-changes.pg.test.ts.
+ * A change is delivered here at once, and to the other replicas shortly after the commit, together
+ * with others. NOTIFY never runs inside the transaction of the change: it holds a server-wide lock
+ * until the commit, and ingest commits all the time. A process that dies between its commit and its
+ * NOTIFY announces nothing, so every cache also checks by itself (long polls at their end, the
+ * bundle source every ten seconds, audit streams at each keep-alive). While the session is lost,
+ * changes wait here; once it is back, all listeners of this process learn that they may have missed
+ * something. Proven by replica-changes.pg.test.ts.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -39,11 +39,11 @@ export interface ReplicaChangesDeps {
 
 const CHANNEL = 'governance_changes';
 const GATHER_MS = 50;
-/** After a refusal (the server's queue of notifications is full). */
+/** The pause after a refused NOTIFY (the server's queue of notifications is full). */
 const RETRY_MS = 1_000;
 /** A payload holds less than 8,000 bytes; a change is at most 90. */
 const CHANGES_A_PAYLOAD = 50;
-/** Beyond this number, single changes are dropped: the other replicas check everything. */
+/** With changes of more tenants than this, one message says that any tenant may have changed. */
 const MAX_WAITING = 10_000;
 
 const Message = z.object({
@@ -109,7 +109,8 @@ export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
   function hear({ channel, payload }: pg.Notification): void {
     if (channel !== CHANNEL) return;
     const message = parse(payload);
-    // Not sent by a replica. A check costs little, and needs no trust.
+    // An unreadable message comes from no replica. It counts as missed changes: a check costs
+    // little, and needs no trust.
     if (message?.from === own) return;
     metrics.changes.inc({ direction: 'heard' }, message?.changes?.length ?? 1);
     if (!message?.changes) local.announceMissed();
@@ -130,7 +131,7 @@ export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
     metrics.up.set(1);
     metrics.sessions.inc();
     notBefore = 0;
-    // From here on everything is heard; listeners must check for what came before.
+    // From here on every notification is received; listeners must check for what came before.
     local.announceMissed();
     schedule();
     try {
@@ -152,7 +153,8 @@ export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
   return {
     publish: (change) => {
       local.publish(change);
-      // Before `start` and after `stop` there is no session; changes wait, bounded.
+      // Before `start` and after `stop` there is no session; changes wait, at most those of
+      // MAX_WAITING tenants.
       outbox.add(change);
       schedule();
     },
@@ -163,7 +165,8 @@ export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
           open: () => connections.openSession('governance_changes'),
           use: async (client, signal) => {
             const listening = listen(client, signal);
-            // LISTEN is the session's first statement.
+            // Statements run in order, and LISTEN is the first: once this one answers, the session
+            // listens.
             await Promise.race([client.query('SELECT 1'), listening]);
             resolve();
             await listening;

@@ -12,14 +12,15 @@ export interface SlotLimits {
   total: number;
   /** Per tenant, so that it leaves room for others. */
   perTenant: number;
-  /** How many may wait for a slot, and for how long. */
+  /** How many requests may wait for a slot; each waits `waitMs` at most. */
   waiting: number;
   waitMs: number;
 }
 
 export interface Slots {
   /**
-   * Waits for a slot, in the order of asking where the tenant's own limit allows it.
+   * Waits for a slot. Requests are served in their order, except that a tenant at its own limit is
+   * passed over.
    *
    * @returns a function that releases it; calling it again does nothing
    * @throws AppError UNAVAILABLE when too many wait, or it took too long

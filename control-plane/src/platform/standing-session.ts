@@ -51,7 +51,7 @@ export function startStandingSession(deps: StandingSessionDeps): StandingSession
     }
   };
 
-  /** @throws why the session ended, unless it was to end */
+  /** @throws the reason why the session ended, unless `stop` ended it */
   const hold = async (session: pg.Client, onAnswer: () => void): Promise<void> => {
     const lost = new AbortController();
     const lose = (error?: unknown) => lost.abort(error ?? new Error('the session ended'));
@@ -78,7 +78,9 @@ export function startStandingSession(deps: StandingSessionDeps): StandingSession
   };
 }
 
-/** A lost session is not closed politely: the server would not answer. */
+/**
+ * The connection of a lost session is destroyed first: the server would not answer a normal close.
+ */
 async function close(session: pg.Client, isLost: boolean): Promise<void> {
   session.removeAllListeners('end');
   session.removeAllListeners('notification');

@@ -11,16 +11,17 @@ const BYTES = 32;
 /** Where the key of a data folder is. */
 export const masterKeyPath = (dataDir: string): string => join(dataDir, FILE);
 
-/** @throws StartError when the file holds anything else */
+/** @throws StartError when the file does not hold a key of 32 bytes */
 export function readOrMakeMasterKey(dataDir: string): Secret<Buffer> {
   return parseMasterKey(dataDir, readOrMakeSecret(dataDir, FILE, BYTES));
 }
 
 /**
- * For commands, which must not create a key: it would decrypt nothing that the service has.
+ * Reads the key for commands, which must not create one: it would decrypt nothing that the service
+ * has stored.
  *
  * @returns undefined where the folder has none
- * @throws StartError where the file holds something else
+ * @throws StartError where the file does not hold a key of 32 bytes
  */
 export function findMasterKey(dataDir: string): Secret<Buffer> | undefined {
   try {

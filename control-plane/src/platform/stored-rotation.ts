@@ -2,7 +2,7 @@ import type { SignedRotation } from '@governance/shared/evidence/evidence-keys';
 import type { ServiceKeyPurpose } from './key-kinds.ts';
 import type { Actor } from './tenant-scope.ts';
 
-/** That a key follows another. */
+/** The stored statement that one key succeeds another. */
 export interface StoredRotation {
   /** Counts all rotations, without a gap. */
   number: number;
@@ -10,7 +10,7 @@ export interface StoredRotation {
   oldKid: string;
   newKid: string;
   signed: SignedRotation;
-  /** Whether the key before is not accepted any more. */
+  /** Whether the old key is revoked: nothing that it signed is accepted any more. */
   revokes: boolean;
   reason: string | null;
   actor: Pick<Actor, 'id' | 'username'>;
@@ -18,7 +18,7 @@ export interface StoredRotation {
   rotatedAt: Date;
 }
 
-/** A rotation as its row has it; what was damaged in it is null. */
+/** A rotation as stored; a damaged part is null. */
 export type RecordedRotation = Omit<StoredRotation, 'purpose' | 'signed'> & {
   purpose: ServiceKeyPurpose | null;
   signed: SignedRotation | null;

@@ -197,7 +197,7 @@ async function writeFacts(
   const values: (string | null)[] = [];
   const digests: string[] = [];
   for (const { kind, key, value: given } of facts) {
-    // Fails here: a malformed fact would stop every data plane of the tenant.
+    // Checked before it is written: a malformed fact would stop every data plane of the tenant.
     const value = given === null ? null : FACTS[kind].parse(given);
     end.seq += 1;
     end.digest = feedDigest(end.digest, { seq: end.seq, kind, key, value });

@@ -40,7 +40,7 @@ const PARSED_KEYS = 100;
 
 type KeptKeys = Pick<ServiceKeys, 'signingKey' | 'verificationKeys'>;
 
-/** @param configured the environment's; without them the database's */
+/** @param configured the environment's keys; those of the database unless given */
 export async function createTokenKeys(deps: {
   serviceKeys: KeptKeys;
   configured: ConfiguredTokenKeys | undefined;

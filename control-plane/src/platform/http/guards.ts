@@ -1,4 +1,4 @@
-/** Who calls: each guard turns a header into a caller, or throws. */
+/** The guards: each authenticates the caller by a header, or throws. */
 import { createHash } from 'node:crypto';
 import { equalSecrets } from '@governance/shared/equal-secrets';
 import { AppError } from '@governance/shared/errors';
@@ -166,8 +166,8 @@ async function enterByBreakingGlass(
 /**
  * The header X-Tenant-Id, caller-controlled.
  *
- * @throws AppError VALIDATION_FAILED when it is there and empty: a variable that was not set must not
- *   make a super-admin's request one for all tenants
+ * @throws AppError VALIDATION_FAILED when it is present but empty: an unset variable in a caller's
+ *   script must not make a super-admin's request one for all tenants
  */
 function readTenantHeader(request: FastifyRequest): string | undefined {
   const given = request.headers['x-tenant-id'];

@@ -10,10 +10,10 @@ import type { RouteUse } from './role-table.ts';
 
 /**
  * - `public`: no token (login, token, health, keys)
- * - `admin`: an administrator in their tenant whose role may (role-table.ts), or a super-admin in the
- *   one X-Tenant-Id names
- * - `admin-or-platform`: as `admin`, and a super-admin without X-Tenant-Id, for what may reach all
- *   tenants; the handler asks `findScope`
+ * - `admin`: an administrator in their own tenant whose role permits the route's use
+ *   (role-table.ts), or a super-admin in the tenant that X-Tenant-Id names
+ * - `admin-or-platform`: as `admin`, and a super-admin without X-Tenant-Id, for routes that may
+ *   concern all tenants; the handler calls `findScope`
  * - `tenant-admin`: as `admin`, but a super-admin gets 403
  * - `super-admin`: a super-admin only
  * - `data-plane`: a data-plane token
@@ -33,7 +33,7 @@ export type GuardName =
 export interface DataPlaneIdentity {
   tenantId: string;
   tokenId: string;
-  /** Null of a root, the token that data planes register with. */
+  /** Null for a root, the token that data planes register with. */
   deploymentId: string | null;
   region: string;
 }
@@ -42,7 +42,7 @@ export interface RouteEntry {
   method: string;
   url: string;
   guard: GuardName;
-  /** Of a route of administrators: decides the roles. */
+  /** Only of a route of administrators: decides which roles may call it. */
   use: RouteUse | undefined;
   /** Whether it reads or writes one tenant's rows. */
   tenantScoped: boolean;
@@ -72,11 +72,14 @@ export type Guards = Record<GuardName, onRequestAsyncHookHandler>;
 declare module 'fastify' {
   interface FastifyContextConfig {
     guard?: GuardName;
-    /** Of a route of administrators; `manage` unless given. */
+    /** Only of a route of administrators; `manage` unless given. */
     use?: RouteUse;
   }
   interface FastifyRequest {
-    /** On routes guarded by `admin`, `tenant-admin` or the data-plane ones: whose rows, by whom. */
+    /**
+     * On routes guarded by `admin`, `tenant-admin` or the data-plane ones: the tenant whose rows
+     * the request may use, and the actor.
+     */
     readonly scope: TenantScope;
     /** On routes guarded by `admin-or-platform` and `super-admin`, too. */
     readonly actor: Actor;

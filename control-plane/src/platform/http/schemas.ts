@@ -17,7 +17,9 @@ export interface IntBounds {
   tooBig?: string;
 }
 
-/** A whole number in a query string: its digits, and nothing else that `Number` would read. */
+/**
+ * A whole number in a query string: digits only, not the other forms that `Number` reads (`1e3`).
+ */
 export function queryInt({ min, max = Number.MAX_SAFE_INTEGER, tooBig }: IntBounds) {
   return z
     .string()

@@ -12,7 +12,7 @@ export interface ReadinessCheck {
   check(): Promise<void>;
 }
 
-/** Problems that need attention although the service works, by name; public, as /health. */
+/** Problems that need attention although the service works, by name; public, like /health. */
 export type ReadinessWarnings = () => Record<string, string>;
 
 /** Members that a part of the service adds to /health. */
@@ -22,11 +22,11 @@ export interface SystemRoutesDeps {
   version: string;
   readiness: ReadinessCheck[];
   warnings?: (() => Promise<ReturnType<ReadinessWarnings>>) | undefined;
-  /** Additions to /health. Public: no names, no addresses. */
+  /** Additions to /health. Public: they hold no names and no addresses. */
   health?: HealthDetails | undefined;
   /** All that /metrics shows; standalone adds the data plane's. */
   metrics: Registry[];
-  /** Whether /metrics requires its token. */
+  /** Whether /metrics may name tenants: only where it requires a token. */
   namesTenants: boolean;
 }
 
