@@ -50,10 +50,10 @@ export function administratorStore({ db, scope: { tenantId } }: TenantTransactio
     },
 
     /**
-     * Sets a password too. From then on the environment's password for `admin` no longer applies;
-     * it is kept for comparison.
+     * Sets a password, and ends the user's sessions. From then on the environment's password for
+     * `admin` no longer applies; its hash is kept to notice when the environment's changes.
      *
-     * @param version the token version that is expected; undefined: any
+     * @param version the expected token version; any unless given
      * @returns whether the row exists at that version
      */
     setPassword: async (

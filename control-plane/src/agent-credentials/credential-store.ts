@@ -41,6 +41,6 @@ export function credentialStore({ db, scope: { tenantId } }: TenantTransaction) 
 }
 
 function toCredential({ tenantId: _, ...row }: Row): AgentCredential {
-  // Written only through schemas with that enum.
+  // Only values that the schema `McpClient` accepts are written.
   return { ...row, client: row.client as McpClient };
 }

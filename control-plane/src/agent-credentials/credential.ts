@@ -18,7 +18,9 @@ export interface AgentCredential {
   rotatedAt: Date | null;
 }
 
-/** Never shaped like an agent's own client id, so that neither collides with the other. */
+/**
+ * Its prefix differs from that of an agent's own client id (`agt_`), so that the two never collide.
+ */
 export function createCredentialClientId(now: Date): string {
   return `acr_${uuidv7(now.getTime()).replaceAll('-', '')}`;
 }

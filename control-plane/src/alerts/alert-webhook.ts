@@ -124,7 +124,7 @@ export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
       const look = () => lookEverywhere(wake);
       const unsubscribe = deps.changes.subscribe(
         ({ tenantId, position }) => {
-          // Each log line about an alert carries its details.
+          // Every alert is committed with a ledger record, so a change without a position has none.
           if (position === undefined) return;
           due.add(tenantId);
           wake();

@@ -12,8 +12,9 @@ const STANDARD_PREFIX = 'whsec_';
  * The headers that sign one delivery.
  *
  * @param delivery its id, its body as it is sent, and its time
- * @param secret shared with the receiver. `whsec_<base64>`, as Standard Webhooks writes secrets:
- * its headers are signed with the decoded bytes. Any other: with its UTF-8 bytes.
+ * @param secret shared with the receiver. X-Service-Signature is made with its UTF-8 bytes; the
+ *   headers of Standard Webhooks with the decoded bytes of a `whsec_<base64>` secret, and with the
+ *   UTF-8 bytes of any other secret.
  */
 export function signatureHeaders(
   { id, body, at }: { id: string; body: string; at: Date },

@@ -1,6 +1,7 @@
 /**
  * An audit event as the API shows it (specification 1, section 2): a decision joined with its
- * outcome, or what an administrator did. Made from the record's bytes, which are what was hashed.
+ * outcome, or what an administrator did. Made from the record's bytes, since these are what was
+ * hashed.
  */
 import {
   type AdminActionRecord,
@@ -63,7 +64,7 @@ export const AuditEvent = z.object({
   /** Outcome of the call; null until it is known, and for a call that was not allowed. */
   outcome: z.string().nullable(),
   outcome_detail: z.string().nullable(),
-  /** SHA-256 of the result's bytes; with the event's salt before them where `result_digest_salted`. */
+  /** SHA-256 of the result's bytes, after the event's salt where `result_digest_salted`. */
   result_digest: z.string().nullable(),
   /** False in records of version 1, null where there is no digest. */
   result_digest_salted: z.boolean().nullable(),
@@ -188,7 +189,7 @@ function fromColumns(row: LedgerRow): AuditEvent {
 
 function violationsOf(row: LedgerRow, record: LedgerRecord): AuditEvent['violations'] {
   const isOurs = record.type === 'admin_action' && record.actor.role !== 'data_plane';
-  // The control plane's own chain is written by the clock that receives it.
+  // The control plane writes its own chain with the clock that also gives the time of receipt.
   if (isOurs) return [];
   const isAhead = isTimeImpossible(Date.parse(record.timestamp), row.receivedAt.getTime());
   return [
@@ -274,7 +275,7 @@ function fromAdminAction(record: AdminActionRecord) {
 
 export type StreamEvent = { event_type: StreamEventType } & Record<string, unknown>;
 
-/** Only beside decisions. */
+/** The types of record that the stream shows besides decisions. */
 const SHOWN: ReadonlySet<string> = new Set(['alert', 'admin_action', 'hold_opened', 'result_held']);
 
 /** One message of the stream; undefined for records that the stream does not show. */

@@ -186,7 +186,9 @@ async function* dropWhenStalled(
   }
 }
 
-/** What calls say about themselves: `strip_payload_from_stream` removes it. */
+/**
+ * Fields that quote a call or follow from its content: `strip_payload_from_stream` removes them.
+ */
 const SAID_BY_CALLS = [
   'target',
   'policy_reason',

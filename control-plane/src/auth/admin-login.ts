@@ -1,8 +1,9 @@
 /**
- * The administrators' login by password. An unknown user costs the same time and gets the same
- * answer. An attempt is counted before anything is awaited, so that guesses sent together count
- * together: by address, and by user and address. Strangers cannot lock a user out: guesses from
- * many addresses slow that user's logins down and refuse none. Proven by admin-login.test.ts.
+ * The administrators' login by password. An unknown user takes the same time and gets the same
+ * answer as a wrong password. An attempt is counted before anything is awaited, so that guesses
+ * sent together count together: by address, and by user and address. Strangers cannot lock a user
+ * out: guesses from many addresses delay that user's logins, but no login is refused for them.
+ * Proven by admin-login.test.ts.
  */
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -41,7 +41,7 @@ export const authRoutes =
       },
     );
 
-    // Registered in this scope only: nobody but OAuth clients sends forms.
+    // Registered in this scope only, since only OAuth clients send forms.
     await addTokenRoutes(app, {
       publicUrl,
       tokens: agentTokens,

@@ -35,7 +35,7 @@ const DEFAULTS: PasswordGateLimits = {
   waiting: 200,
 };
 
-/** Keeps addresses with failures moving, however many fresh ones arrive. */
+/** Every fourth turn is for addresses with failures, however many fresh ones wait. */
 const TURN_OF_OTHERS = 4;
 
 export function createPasswordGate(limits: PasswordGateLimits = DEFAULTS): PasswordGate {

@@ -43,7 +43,7 @@ export const EXPORTED_TYPES = ['decision', 'admin_action', 'alert'] as const;
 
 /**
  * @param row of one of EXPORTED_TYPES
- * @returns the values of its columns where its bytes can no longer be read
+ * @returns the event; made from the row's columns alone where its bytes can no longer be read
  */
 export function toEventMetadata(row: LedgerRow): EventMetadata {
   const record = readRecord(row.bytes);

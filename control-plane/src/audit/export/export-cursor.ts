@@ -1,4 +1,7 @@
-/** Where an export continues. The first page fixes its bounds, so that it ends. */
+/**
+ * The cursor says where an export continues. The first page fixes the export's bounds, so that it
+ * ends.
+ */
 import { AppError } from '@governance/shared/errors';
 import { z } from 'zod';
 

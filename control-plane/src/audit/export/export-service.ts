@@ -1,7 +1,8 @@
 /**
- * The export of the audit trail, a page at a time, in the order of receipt. An export ends where
- * the trail ended when it began, so that its total is exact and its own records do not prolong it.
- * A page is read in steps, so that only one step is in memory. Proven by export-routes.pg.test.ts.
+ * The export of the audit trail, a page at a time, in the order of receipt. An export covers the
+ * trail as it was when the export began, so that its total is exact and its own audit records are
+ * not in it. A page is read in steps, so that only one step is in memory. Proven by
+ * export-routes.pg.test.ts.
  */
 import { AppError } from '@governance/shared/errors';
 import { createShares } from '../../platform/shares.ts';
@@ -10,7 +11,7 @@ import { type EventMetadata, toEventMetadata } from './event-metadata.ts';
 import { type Cursor, readCursor, writeCursor, wrongCursor } from './export-cursor.ts';
 import { type ExportRange, exportStore } from './export-store.ts';
 
-/** Records per step; a record has up to 256 KiB, and most have one. */
+/** Limits of a step; a record has up to 256 KiB, and usually 1 KiB. */
 const STEP = { limit: 1_000, bytes: 4 * 1024 * 1024 };
 /** Exports under way in this process. */
 const AT_ONCE = { total: 16, perTenant: 4 };
@@ -26,7 +27,7 @@ export interface ExportRequest {
 export interface ExportPage {
   total: number;
   nextCursor: string | undefined;
-  /** Of this page, read while it is consumed. */
+  /** The events of this page, read while the caller consumes them. */
   events(): AsyncGenerator<EventMetadata>;
   /** Releases the export's slot; call it once the page was sent or its reader is gone. */
   release(): void;
@@ -84,7 +85,7 @@ export function createExportService({ db }: { db: Pick<TenantDatabase, 'inTenant
   };
 }
 
-/** Positions: after < position <= last; the same where the page is empty. */
+/** Positions: after < position <= last. An empty page has the same number in both. */
 interface Page {
   after: number;
   last: number;

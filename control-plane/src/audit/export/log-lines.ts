@@ -19,10 +19,10 @@ const NAMES: Record<EventMetadata['event_type'], string> = {
 type Field = readonly [key: string, value: string | number | null];
 
 /**
- * One line of CEF, without its end.
+ * Writes an event as one line of CEF, without the line break.
  *
- * Takes an event. The header escapes `\` and `|`, the extension `\`, `=` and line breaks (CEF
- * implementation standard, "Character encoding"); fields without a value are left out.
+ * The header escapes `\` and `|`, the extension `\`, `=` and line breaks (CEF implementation
+ * standard, "Character encoding"); fields without a value are left out.
  */
 export function toCef(event: EventMetadata): string {
   const header = [
@@ -55,7 +55,7 @@ function cefFields(event: EventMetadata): Field[] {
   ];
 }
 
-/** CEF has custom fields for what it does not define; a label names the content of each. */
+/** A custom field of CEF, for what CEF does not define; its label names the content. */
 function labelled(key: string, label: string, value: string | number | null): Field[] {
   return isGiven([key, value])
     ? [
@@ -74,11 +74,10 @@ function cefValue(text: string): string {
 }
 
 /**
- * One line of LEEF 2.0, without its end.
+ * Writes an event as one line of LEEF 2.0, without the line break.
  *
- * Takes an event. Attributes are separated by tabs; tabs and line breaks within values become
- * spaces (specification 2, "Formats"). LEEF's own `cat` and `sev` are added to the specification's
- * keys.
+ * Attributes are separated by tabs; tabs and line breaks within values become spaces (specification
+ * 2, "Formats"). LEEF's own `cat` and `sev` are added to the specification's keys.
  */
 export function toLeef(event: EventMetadata): string {
   const header = [VENDOR, PRODUCT, VERSION, event.event_id].map(leefHeader);
