@@ -57,7 +57,7 @@ export interface BundleBuilderDeps {
   readSettings(tx: TenantTransaction): Promise<BundleSettings>;
   /** The active signing key. */
   signer(): Promise<BundleSigner>;
-  /** The keys before and after it that are not revoked. */
+  /** Earlier and later signing keys that are not revoked. */
   verificationKeys?(): Promise<readonly BundleVerificationKey[]>;
   now(): Date;
   observer: BundleObserver;
@@ -85,8 +85,8 @@ export interface BundleBuilder {
 }
 
 /**
- * A revision is a time in milliseconds, from a clock that may be slightly ahead. A larger one is
- * rejected as false.
+ * A revision is a time in milliseconds, from a clock that may be ahead. A report of a revision
+ * further ahead than this is ignored as false.
  */
 const MAX_AHEAD_MS = 24 * 60 * 60 * 1000;
 const HEARD_EVERY_MS = 60_000;

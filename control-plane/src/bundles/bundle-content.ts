@@ -72,8 +72,7 @@ export function contentDigest(
  * Writes and signs a tenant's bundle.
  *
  * @returns the tar.gz, its SHA-256 in lower-case hexadecimal, and the two members that show who
- * signed
- * which revision
+ *   signed which revision
  * @throws BundleArchiveError when data planes would refuse it for its size
  */
 export async function composeBundle(

@@ -11,7 +11,7 @@ import type { ChangeBus } from '../platform/change-bus.ts';
 import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
 import { bundleStore } from './bundle-store.ts';
 
-/** Bundles kept in memory, in bytes, and long polls at once. */
+/** The most bytes of bundles kept in memory, and the most long polls at once. */
 export const BUNDLE_SOURCE_LIMITS = { cachedBytes: 256 * 1024 * 1024, listeners: 10_000 } as const;
 
 export interface BundleSource {

@@ -73,7 +73,8 @@ export async function compactFeed(
 }
 
 /**
- * @returns how many entries it looked at; 0 when there is nothing to do, or another replica did it
+ * @returns how many entries it looked at; 0 when there is nothing to do
+ * @throws Error when another replica compacted the feed at the same time
  */
 async function compactStep(
   { db, scope: { tenantId } }: TenantTransaction,

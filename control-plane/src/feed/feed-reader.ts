@@ -17,7 +17,9 @@ import { createFreshnessStatements, type StatementSigner } from './freshness-sta
 import { createSharedReads } from './shared-reads.ts';
 import { createTenantListeners } from './tenant-listeners.ts';
 
-/** Entries of one page at most, a long poll's length, and long polls at once. */
+/**
+ * The most entries of a page, the longest poll in milliseconds, and the most long polls at once.
+ */
 export const FEED_LIMITS = { page: 1_000, waitMs: 30_000, listeners: 10_000 } as const;
 
 /** A replica may die between its commit and its notification. */
@@ -137,7 +139,7 @@ export function createFeedReader(deps: FeedReaderDeps): FeedReader {
   };
 }
 
-/** Whether the reader has read this feed up to its cursor, and the rest is still there. */
+/** Whether the cursor is a place in this feed, and every entry after it is still stored. */
 function canReadOn({ heads, cursorDigest }: StoredPage, cursor: number, digest: string): boolean {
   return cursor >= heads.compactedSeq && cursor <= heads.seq && cursorDigest === digest;
 }

@@ -1,7 +1,7 @@
 /**
- * Tracks which data planes read their feed and how far they are: whether one may read, and its
- * place for the list of data planes. Storing a place never delays an answer; the places of a
- * thousand polls are one statement.
+ * Checks whether a data plane may read its feed, and records how far it has read, for the list of
+ * data planes. Storing a place never delays an answer; the places of a tenant's polls are stored
+ * together in one statement.
  */
 import { AppError } from '@governance/shared/errors';
 import { LRUCache } from 'lru-cache';

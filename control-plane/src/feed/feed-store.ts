@@ -120,7 +120,7 @@ export function feedStore({ db, scope: { tenantId } }: Pick<TenantTransaction, '
      * The newest entry of each (kind, key) after a place, in that order, without tombstones, as far
      * as PAGE_BYTES go.
      *
-     * @returns and the place to continue at, undefined at the end
+     * @returns the entries, and the place to continue at; undefined at the end
      */
     readSnapshotPage: async (
       after: SnapshotPlace | undefined,

@@ -63,7 +63,9 @@ function isAbout({ statement }: SignedFreshness, { seq, digest, bundle }: FeedHe
   );
 }
 
-/** Whether a statement of `time` is still fresh; not after the clock was set back. */
+/**
+ * Whether a statement of `time` is still fresh; not if the clock was set back by a minute or more.
+ */
 function isGood(time: number, now: number): boolean {
   return Math.abs(now - time) < RENEW_AFTER_MS;
 }

@@ -6,7 +6,7 @@ import type { ChangeBus } from '../platform/change-bus.ts';
 
 export interface SharedReads<T> {
   read(tenantId: string, key: string, read: () => Promise<T>): Promise<T>;
-  /** Counts the changes of the tenant that this process heard of. */
+  /** Counts the changes of the tenant's feed that this process heard of, and may have missed. */
   version(tenantId: string): number;
   close(): void;
 }
@@ -39,7 +39,7 @@ export function createSharedReads<T>(changes: Pick<ChangeBus, 'subscribe'>): Sha
       reads.set(key, reading);
       return reading;
     },
-    // Both only rise, so no sum comes twice.
+    // Both only rise, so no version occurs twice.
     version: (tenantId) => (versions.get(tenantId) ?? 0) + missed,
     close: unsubscribe,
   };

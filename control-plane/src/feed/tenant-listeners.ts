@@ -1,6 +1,6 @@
 /**
  * Long polls that wait for the next change of a tenant. One subscription to the bus serves all, so
- * a change costs only as much as its tenant has listeners. Their number is bounded.
+ * a change costs work only for the listeners of its tenant. Their number is bounded.
  */
 import { AppError } from '@governance/shared/errors';
 import type { ChangeBus } from '../platform/change-bus.ts';
@@ -44,12 +44,12 @@ export function createTenantListeners(
   let closed = false;
   const unsubscribe = changes.subscribe(
     ({ tenantId, feedSeq, tokensRevoked }) => {
-      // Each poll is answered, and so its token is checked again.
+      // Each poll is answered, so that its token is checked again.
       if (tokensRevoked) for (const listener of [...(tenants.get(tenantId) ?? [])]) listener.stop();
       if (feedSeq === undefined) return;
       for (const listener of tenants.get(tenantId) ?? []) listener.heard();
     },
-    // A change or a revoked token: each waiter reads again and is answered.
+    // A change or a revoked token may have been missed: each poll reads again and is answered.
     stopAll,
   );
 

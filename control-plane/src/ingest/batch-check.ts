@@ -26,13 +26,13 @@ import { type RecordEnvelope, readEnvelope } from '../chain/record-envelope.ts';
 import type { NewLedgerRow } from './ledger-copy.ts';
 import { readUsualRecord } from './record-pattern.ts';
 
-/** A data plane ships at most 500; the rest is room for catching up. */
+/** A second bound: data planes ship at most 500, and the route accepts no more (BATCH_LIMITS). */
 export const MAX_BATCH_RECORDS = 5_000;
 export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 
 /**
- * About 1 ms of work, a few for large records: the same thread serves all other requests, in
- * standalone mode also agents' calls.
+ * About 1 ms of work between two turns of the event loop, a few for large records: the same thread
+ * serves all other requests, in standalone mode also agents' calls.
  */
 const RECORDS_A_TURN = 128;
 const BYTES_A_TURN = 64 * 1024;
@@ -41,7 +41,7 @@ const BYTES_A_TURN = 64 * 1024;
 export interface CheckedRecord extends NewLedgerRow {
   /** For projections; undefined where none reads its type, and in quarantine. */
   record: LedgerRecord | undefined;
-  /** The end of the epoch before, as an epoch_start names it; undefined for any other record. */
+  /** The end of the previous epoch, as an epoch_start names it; undefined for any other record. */
   previous: RecordEnvelope['previous'];
   /** Whether it names an agent that the tenant never had. */
   isAgentUnknown: boolean;
@@ -142,7 +142,7 @@ export function quarantined(record: CheckedRecord, reason: string): CheckedRecor
 }
 
 /**
- * A record that contradicts its place in the signed header refuses the batch. One whose other
+ * The batch is refused if a record contradicts its place in the signed header. A record whose other
  * content cannot be read is kept in quarantine.
  */
 function checkRecord(
@@ -233,7 +233,7 @@ export function readContent(bytes: Uint8Array): Content {
     return { record, columns: ledgerColumns(record) };
   } catch (error) {
     if (error instanceof UnknownRecordVersion) return { fault: error.message };
-    // A ZodError's text quotes the record; its name and first path say enough.
+    // The text of a ZodError quotes the record, so only its name and first path are used.
     const path = error instanceof z.ZodError ? ` at ${error.issues[0]?.path.join('.')}` : '';
     const name = error instanceof Error ? error.name : 'Error';
     if (error instanceof StrictJsonError)

@@ -1,12 +1,13 @@
 /**
- * Compare-and-set, as a pure decision: where a checked batch belongs in its stored stream. This, not
- * an index, makes each (stream, epoch, seq) exist once.
+ * Decides where a checked batch belongs in its stored stream: the comparison of the
+ * compare-and-set, as a pure function. This, not a unique index, ensures that each (stream, epoch,
+ * seq) is stored once.
  */
 import type { BatchHeader } from '@governance/shared/audit-batch';
 import { GENESIS_HASH } from '@governance/shared/hash-chain';
 import type { CheckedBatch } from './batch-check.ts';
 
-/** The end of what is stored of a stream; epoch 0 before its first record. */
+/** The end of a stream as stored; epoch 0 before its first record. */
 export interface StreamPosition {
   epoch: number;
   nextSeq: number;
@@ -52,7 +53,7 @@ function placeInEpoch(stored: StreamPosition, header: BatchHeader): Placement {
 function placeNewEpoch(stored: StreamPosition, batch: CheckedBatch, gap: Placement): Placement {
   const previous = batch.records[0]?.previous;
   const lastSeq = stored.nextSeq - 1;
-  // The new epoch may be here before the tail of the one it follows.
+  // The new epoch may arrive before the last records of the previous one.
   if (previous?.epoch === stored.epoch && previous.last_seq > lastSeq) return gap;
   const expected = stored.epoch === 0 ? 'none' : `${stored.epoch}/${lastSeq}/${stored.head}`;
   const actual = previous ? `${previous.epoch}/${previous.last_seq}/${previous.head}` : 'none';

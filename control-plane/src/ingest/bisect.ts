@@ -1,7 +1,8 @@
 /**
  * Finds the items that fail by themselves, with about log2(n) trials for each.
  *
- * @param fails tries some of the items together: why they fail, or undefined when they do not
+ * @param fails tries some of the items together; returns why they fail, or undefined when they do
+ *   not
  * @returns the reason of each failing item. Items that fail only together are not among them.
  */
 export async function findFailing<T>(

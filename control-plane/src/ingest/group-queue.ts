@@ -5,7 +5,9 @@
  * difference.
  */
 export interface GroupItem {
-  /** At most one item of a stream is in a group: the next one depends on what it leaves. */
+  /**
+   * A group holds at most one item of a stream: the next one depends on the head that it leaves.
+   */
   stream: string;
   records: number;
   bytes: number;
@@ -45,7 +47,7 @@ export function createGroupQueue<T extends GroupItem, R>(
       for (const [i, { resolve }] of group.entries()) resolve(results[i] as R);
     } catch (error) {
       if (group.length === 1) group[0]?.reject(error);
-      // One that fails must not fail the others.
+      // A failing item must not fail the others: each is stored alone.
       else for (const alone of group) await settle(tenantId, [alone]);
     }
   }
@@ -85,7 +87,7 @@ function takeGroup<T extends GroupItem, R>(
       records += item.records;
       bytes += item.bytes;
     } else left.push(waiting);
-    // Also where it has to wait: later batches of the same stream then wait too.
+    // Also for an item that has to wait, so that no later item of its stream overtakes it.
     streams.add(item.stream);
   }
   queue.splice(0, queue.length, ...left);

@@ -28,20 +28,20 @@ import {
 
 export interface IngestDeps {
   ingestPool: Pool;
-  /** Of all features, in the order in which they lock. */
+  /** The projections of all features, in the order in which they take locks. */
   projections: readonly Projection[];
   changes: ChangeBus;
   breaks: Pick<ChainBreakRecorder, 'record' | 'recordQuarantined'>;
   violations: ViolationAlerts;
-  /** Ends what a data plane with a forked stream may do, except to deliver its records. */
+  /** Bars a data plane whose stream forked from everything except delivering its records. */
   markForked(tenantId: string, deploymentId: string): Promise<void>;
 }
 
 export interface IngestService extends QuarantineTrial {
   /**
-   * Stores a batch of a data plane's ledger. A record that is a good link of the chain and cannot
-   * be read or stored otherwise, or that no data plane may write, is kept in quarantine, and the
-   * stream continues behind it.
+   * Stores a batch of a data plane's ledger. A record that is a valid link of the chain but cannot
+   * be read or stored, or that no data plane may write, is kept in quarantine, and the stream
+   * continues after it.
    *
    * @param tenantId and deploymentId as the caller's credentials say; the stream is the deployment
    * @returns after the commit: `accepted`, or `already_stored` when every record was there before
@@ -53,7 +53,7 @@ export interface IngestService extends QuarantineTrial {
   ingestBatch(tenantId: string, deploymentId: string, batch: SignedBatch): Promise<BatchReceipt>;
 }
 
-/** How much of a tenant one transaction stores; its other writers wait for it. */
+/** How much one transaction of a tenant stores; the tenant's other writers wait for it. */
 const GROUP_LIMITS = { items: 16, records: 2_000, bytes: 8 * 1024 * 1024 };
 const KEYS_KEPT = 10_000;
 const KEY_KEPT_MS = 60_000;

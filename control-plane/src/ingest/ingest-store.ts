@@ -1,6 +1,7 @@
 /**
- * The ledger's tables as the ingest role sees them. The role owns them, so row-level security does
- * not hold it there: every statement names the tenant, which comes from the caller's credentials.
+ * Reads and writes the ledger's tables as the ingest role. The role owns them, so row-level
+ * security does not restrict it there: every statement names the tenant, which comes from the
+ * caller's credentials.
  */
 import type { BatchHeader } from '@governance/shared/audit-batch';
 import { canonicalize } from '@governance/shared/canonical-json';
@@ -21,11 +22,12 @@ export async function beginWithHeads(
 ): Promise<Map<string, StreamPosition>> {
   const tenant = pg.escapeLiteral(tenantId);
   const list = streams.map((stream) => `${pg.escapeLiteral(stream)}::uuid`).join(', ');
-  // Every transaction takes them in the same order, so two of them never wait for each other.
+  // Every transaction locks the heads in the same order, so they cannot deadlock.
   const select = `SELECT stream, epoch, next_seq, head FROM stream_heads
     WHERE tenant_id = ${tenant} AND stream IN (${list}) ORDER BY stream FOR UPDATE`;
-  // In one message, for one wait. The tenant is for the tables that row-level security guards here
-  // too (alerts); and an acknowledgement must mean a durable commit, whatever the server's default.
+  // One message, for one round trip. app.tenant_id is for the tables where row-level security
+  // restricts this role too (alerts); synchronous_commit is set because an acknowledgement must
+  // mean a durable commit, whatever the server's default.
   const results = (await client.query(
     `BEGIN; SELECT set_config('app.tenant_id', ${tenant}, true),
        set_config('synchronous_commit', 'on', true); ${select}`,
@@ -180,7 +182,7 @@ export async function findAgentIds(
   tenantId: string,
   agentIds: readonly string[],
 ): Promise<string[]> {
-  // One message, in whose transaction row-level security knows the tenant: see findSigningKey.
+  // Two statements in one message, as in findSigningKey.
   const tenant = pg.escapeLiteral(tenantId);
   const ids = pg.escapeLiteral(`{${agentIds.join(',')}}`);
   const results = (await pool.query(
@@ -204,8 +206,8 @@ export const MAX_FORK_RECORDS = 1_000;
 export const MAX_FORK_BYTES = 64 * 1024 * 1024;
 
 /**
- * Keeps records as evidence beside the ledger; one already there is not stored again. The caller
- * holds the lock of the stream's head.
+ * Keeps records as evidence beside the ledger; a record already there is not stored again. The
+ * caller holds the lock of the stream's head.
  */
 export async function keepInQuarantine(
   client: PoolClient,
@@ -268,7 +270,8 @@ export async function findSigningKey(
   tenantId: string,
   deploymentId: string,
 ): Promise<string | undefined> {
-  // Two statements in one message are one transaction, in which row-level security knows the tenant.
+  // Two statements in one message are one transaction: the first sets the tenant that row-level
+  // security allows in the second.
   const tenant = pg.escapeLiteral(tenantId);
   const results = (await pool.query(
     `SELECT set_config('app.tenant_id', ${tenant}, true);

@@ -1,7 +1,7 @@
 /**
- * Rows of ledger_records in PostgreSQL's binary COPY format, and the COPY that takes them: half the
- * server's work of an INSERT, and bytes travel unencoded. The whole payload, messages included, is
- * built in one buffer, so that a batch is one write to the socket.
+ * Writes rows of ledger_records by a COPY in PostgreSQL's binary format: it costs the server half
+ * of an INSERT, and bytes are sent unencoded. The whole payload, messages included, is built in one
+ * buffer, so that a batch is one write to the socket.
  *
  * Formats: PostgreSQL documentation, "COPY / Binary Format" and "Message Formats / CopyData".
  * Proven by ledger-copy.pg.test.ts.
@@ -94,7 +94,7 @@ function uuidBytes(uuid: string): Uint8Array {
   return bytes;
 }
 
-/** By character code; others are undefined. */
+/** The digit of a character code: 16 for other characters, undefined beyond `f`. */
 const HEX_DIGITS = Uint8Array.from({ length: 103 }, (_, code) => {
   const digit = Number.parseInt(String.fromCharCode(code), 16);
   return Number.isNaN(digit) ? 16 : digit;
@@ -232,8 +232,9 @@ export function copyInto(client: pg.PoolClient, sql: string, payload: Buffer): P
 }
 
 /**
- * `pg` answers a server that waits for COPY data with "no source stream defined", by this method
- * of its query; everything else (errors, time limits, the end) is as with any other query.
+ * When the server waits for COPY data, `pg` calls this method of the query, which by default fails
+ * with "no source stream defined". Everything else (errors, time limits, the end) is as with any
+ * other query.
  */
 class CopyQuery extends pg.Query {
   readonly #payload: Buffer;

@@ -3,7 +3,7 @@ import type { LeaderTask } from '../platform/leader.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Partitions that exist before they are needed. */
+/** Months whose partitions are made in advance. */
 const MONTHS_AHEAD = 2;
 
 /** Makes the partitions of the ledger. Run it once before the first record, then daily. */

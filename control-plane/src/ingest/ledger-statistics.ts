@@ -47,7 +47,7 @@ async function analyze(pool: Pool, table: string): Promise<void> {
   try {
     await client.query('BEGIN');
     await client.query(`SET LOCAL statement_timeout = '${ANALYZE_WITHIN}'`);
-    // A table being vacuumed or analyzed just now gets its turn later.
+    // A table that is being vacuumed or analyzed is skipped until a later run.
     await client.query(`ANALYZE (SKIP_LOCKED) public.${pg.escapeIdentifier(table)}`);
     await client.query('COMMIT');
     client.release();

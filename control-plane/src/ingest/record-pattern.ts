@@ -1,9 +1,10 @@
 /**
  * Reads the records that make up nearly all of a batch, decisions and outcomes without findings, by
  * one regular expression: schema and canonical form at once, without parsing. The expressions are
- * made from the schemas and match less than these allow: all other records are for `parseRecord`.
- * The pattern of a value never matches the character that ends the value, so that matching takes
- * linear time. Proven by record-pattern.test.ts: what matches is what `parseRecord` reads.
+ * made from the schemas and match less than these allow: all other records are left to
+ * `parseRecord`. The pattern of a value never matches the character that ends the value, so that
+ * matching takes linear time. Proven by record-pattern.test.ts: what matches is what `parseRecord`
+ * reads.
  */
 import { RecordV2 } from '@governance/shared/ledger-record';
 import { Id, Sha256Hex, Text, Timestamp } from '@governance/shared/text';
@@ -16,26 +17,26 @@ export interface UsualRecord {
   columns: LedgerColumns;
 }
 
-/** In canonical form, as everything here. */
+/** The patterns of strings in canonical form, by schema. */
 const STRINGS = new Map<unknown, string>([
   [Id, '[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}'],
   [Sha256Hex, '[0-9a-f]{64}'],
   // No numeric escapes: one of them is NUL, which no text contains.
   [Text, '[^"\\\\\\x00-\\x1f]*(?:\\\\["\\\\bfnrt][^"\\\\\\x00-\\x1f]*)*'],
-  // No day that some month lacks, and no year that PostgreSQL lacks.
+  // Only days that every month has, and years that PostgreSQL has.
   [
     Timestamp,
     '(?:19[7-9]\\d|2\\d{3})-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z',
   ],
 ]);
 
-/** A double carries 15 digits, and prints these unchanged. */
+/** At most 15 digits, which a double holds and prints unchanged. */
 const DECIMAL = '(?:0|[1-9]\\d{0,8})(?:\\.\\d{0,5}[1-9])?';
 
 /**
  * The pattern of some values that a schema allows, including the usual ones.
  *
- * @param open the group that the value is in, without its quotes
+ * @param open begins the group around the value, inside its quotes
  */
 function patternOf(schema: z.core.$ZodTypes, open: '(' | '(?:'): string {
   const text = STRINGS.get(schema);
@@ -119,8 +120,8 @@ export function readUsualRecord(text: string): UsualRecord | undefined {
 const scratch = Buffer.alloc(128);
 
 /**
- * A group is a slice that keeps the whole text in memory. Until its batch was stored, that was most
- * of the garbage collector's work.
+ * Copies text out of a match. A group is a slice that keeps the whole record in memory until its
+ * batch is stored; without the copy, that is most of the garbage collector's work.
  */
 function copyOf(ascii: string): string {
   return scratch.toString('latin1', 0, scratch.write(ascii, 'latin1'));

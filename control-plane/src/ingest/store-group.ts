@@ -1,9 +1,9 @@
 /**
  * Stores checked batches of one tenant in one transaction: heads locked, each batch placed, then
- * projections, heads, positions and one COPY of all new records. What contradicts the stored stream goes
- * to quarantine in the same commit, and so does a record that PostgreSQL refuses: the transaction is
- * repeated with the refused records found by bisection. Nothing here notifies anybody: NOTIFY would
- * make every commit of the database wait for the one before it.
+ * projections, heads, positions and one COPY of all new records. A record that contradicts the
+ * stored stream goes to quarantine in the same commit, and so does one that PostgreSQL refuses: the
+ * transaction is repeated with the refused records found by bisection. Nothing here notifies
+ * anybody: NOTIFY would make every commit of the database wait for the one before it.
  */
 import pg, { type Pool, type PoolClient } from 'pg';
 import { readAsVerifiers } from '../chain/ledger-row.ts';
@@ -28,7 +28,7 @@ export interface Fork {
   actual: string;
 }
 
-/** A record that is in the ledger without being an event, and why. */
+/** A record that is in the ledger but does not count as an event, and why. */
 export interface QuarantinedRecord {
   epoch: number;
   seq: number;
@@ -50,7 +50,7 @@ export type Outcome =
 export interface StoredGroup {
   /** In the order of the batches. */
   outcomes: Outcome[];
-  /** Of the last stored record; undefined when none was stored. */
+  /** The position of the last stored record; undefined when none was stored. */
   position: number | undefined;
 }
 
@@ -128,7 +128,7 @@ async function writeGroup(
   };
 }
 
-/** Where the batch belongs; stores the records of a fork. */
+/** Places a batch; stores the records of a fork in quarantine. */
 async function plan(
   client: PoolClient,
   tenantId: string,
@@ -166,8 +166,9 @@ async function plan(
 }
 
 /**
- * The index of the first of the leading `count` records that differs from the stored one; stored
- * records are not parsed.
+ * Compares the first `count` records with the stored ones, by hash.
+ *
+ * @returns the fork, if one differs, and those that are in quarantine
  */
 async function compare(
   client: PoolClient,
@@ -185,7 +186,8 @@ async function compare(
     if (known?.hash !== hash) {
       return { fork: { seq, expected: known?.hash ?? 'none', actual: hash }, quarantined };
     }
-    // A first record that cannot be read does not say what its writer signed as the one before it.
+    // An unreadable record may not name the record before it: then only the signed header does, and
+    // may differ although the bytes are the same.
     if (known.prevHash !== prevHash) {
       return { fork: { seq, expected: known.prevHash, actual: prevHash }, quarantined };
     }
@@ -205,7 +207,8 @@ async function append(writing: Writing, plans: readonly Plan[]): Promise<number 
     rows.push(...fresh);
   }
   if (rows.length === 0) return undefined;
-  // Before the positions, in the order of everything that raises and records an alert.
+  // Before the positions are taken: everything that raises and records an alert locks in this
+  // order.
   const fresh = plans.flatMap((plan) => plan.fresh);
   const overflows = await project(writing, fresh);
   for (const { batch, outcome } of plans) {
@@ -218,7 +221,10 @@ async function append(writing: Writing, plans: readonly Plan[]): Promise<number 
   return place.firstPosition + rows.length - 1;
 }
 
-/** Of all that verifiers read, in quarantine or not: by these an export takes its leaves. */
+/**
+ * The earliest and latest time of the records that verifiers can read, in quarantine or not: an
+ * export selects leaves of the log by them.
+ */
 function timesOf(records: readonly CheckedRecord[]): HeadMove['times'] {
   let first: string | undefined;
   let last: string | undefined;
@@ -284,7 +290,7 @@ export async function tryToStore(
   await client.query('SAVEPOINT trial');
   try {
     await project(writing, records);
-    // Positions that no stored record has, and no lock: nobody waits for a trial.
+    // Negative positions, which no stored record has, so that no lock is needed and nobody waits.
     const place = { firstPosition: -records.length, receivedAt: Date.now() };
     await copyRows(client, tenantId, records, place);
     return undefined;
@@ -310,7 +316,9 @@ function isRefusedValue(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? '');
 }
 
-/** Deadlocks and failed serialisation: the other transaction has finished by now. */
+/**
+ * Deadlocks and failed serialisation, which a retry resolves: the other transaction has finished.
+ */
 function isTransient(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^(40001|40P01)$/.test(error.code ?? '');
 }

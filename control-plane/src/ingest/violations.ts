@@ -17,7 +17,7 @@ export interface Violation {
   /** One of the kinds above, or a projection's: names the alert's details and its key. */
   kind: string;
   alert: ViolationAlert;
-  /** Of the batch; 1 or more. */
+  /** How many records of the batch; 1 or more. */
   records: number;
   first: { epoch: number; seq: number; hash: string; reason: string };
 }
@@ -100,7 +100,10 @@ const ALERTS: Record<ViolationKind, ViolationAlert> = {
   },
 };
 
-/** A data plane with a wrong clock violates with every batch: it is reported once in this time. */
+/**
+ * A data plane with a wrong clock causes a violation with every batch: it is reported once in this
+ * time.
+ */
 const REPEAT_MS = 60_000;
 const KEPT = 10_000;
 

@@ -47,7 +47,8 @@ export interface PayloadIngestDeps {
 export interface PayloadIngest {
   /**
    * @returns one result for each part, in order
-   * @throws AppError DATA_PLANE_NOT_FOUND; UNAVAILABLE where the key provider does not answer: the upload is sent again
+   * @throws AppError DATA_PLANE_NOT_FOUND; UNAVAILABLE where the key provider does not answer: the
+   *   upload is sent again
    */
   ingest(tenantId: string, deploymentId: string, upload: PayloadUpload): Promise<PayloadReceipt>;
 }
@@ -90,7 +91,7 @@ export function createPayloadIngest(deps: PayloadIngestDeps): PayloadIngest {
       }
       const policy = await db.inTenant(scope, readProtectionPolicy);
       const key = await keyOf(scope, policy);
-      // A payload sent under another mode is shown no more freely than a new one would be.
+      // A payload sent under an earlier mode is protected at least like a new one.
       const isEncrypted = policy.encryptionEnabled || policy.payloadMode === 'encrypted';
       const dueBefore = new Date(now().getTime() - policy.payloadRetentionDays * DAY_MS);
       const results = await db.inTenant(scope, async (tx) => {

@@ -1,6 +1,6 @@
 /**
- * Payloads as administrators read them. Each look leaves an audit record, even when it failed:
- * without the record nothing is shown.
+ * Payloads as administrators read them. Each read is recorded in the audit chain, even a failed
+ * one; if it cannot be recorded, nothing is shown.
  */
 import { AppError, type ErrorCode } from '@governance/shared/errors';
 import { type PayloadPart, payloadDigest } from '@governance/shared/event-payload';
@@ -27,7 +27,7 @@ const Stored = z.object({ salt: z.string(), text: z.string() });
 interface Found {
   isEvent: boolean;
   parts: StoredPayload[];
-  /** What the chain says about each part, by `placeOf` it; absent when its record is gone. */
+  /** The digest in each part's record, by `placeOf`; absent when the record is missing. */
   digests: Map<string, string | null>;
 }
 
@@ -102,7 +102,10 @@ export function createPayloadService({ db, dataKeys, now }: PayloadServiceDeps) 
   };
 }
 
-/** Another data plane may write a record of the same event: it says nothing about this one's payload. */
+/**
+ * The key of a part's digest. It names the deployment, since another data plane may write a record
+ * of the same event.
+ */
 function placeOf(deploymentId: string, part: PayloadPart): string {
   return `${deploymentId}/${part}`;
 }

@@ -22,13 +22,18 @@ export function payloadContext(tenantId: string, eventId: string, part: PayloadP
 const DAY_MS = 86_400_000;
 
 export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
-  /** Nobody else counts until the transaction ends, so that later reads see everything counted. */
+  /**
+   * Serialises the counting until the transaction ends, so that later reads see everything counted.
+   */
   const lockCount = () => db.$executeRaw`
     INSERT INTO payload_counts (tenant_id, events) VALUES (${tenantId}::uuid, 0)
     ON CONFLICT (tenant_id) DO UPDATE SET events = payload_counts.events`;
 
   return {
-    /** @returns whether it was new; an existing payload stays. `count` follows, last of all. */
+    /**
+     * @returns whether it was new; an existing payload stays. Call `count` afterwards, last in the
+     *   transaction.
+     */
     insert: async (payload: StoredPayload): Promise<boolean> => {
       const { count } = await db.eventPayload.createMany({
         data: [{ tenantId, ...payload }],
@@ -40,7 +45,7 @@ export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
     /**
      * Counts the events of which this transaction has inserted the first part.
      *
-     * @param inserted an event's id for each part
+     * @param inserted the event's id, once for each inserted part
      */
     count: async (inserted: readonly string[]): Promise<void> => {
       if (inserted.length === 0) return;
@@ -58,7 +63,8 @@ export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /**
-     * Counts again whatever was last counted before a time: another version may have missed some.
+     * Counts everything again if that was last done before a time: another version of the service
+     * may have missed some.
      */
     recount: async (before: Date, now: Date): Promise<void> => {
       const due = await db.payloadCount.findUnique({
@@ -133,7 +139,7 @@ export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
       return events;
     },
 
-    /** Counts that `status` no longer reads. */
+    /** Deletes the counts of purges that `status` no longer reads. */
     forgetPurges: async (now: Date): Promise<void> => {
       const before = new Date(now.getTime() - 2 * DAY_MS);
       await db.payloadPurge.deleteMany({ where: { tenantId, purgedAt: { lt: before } } });

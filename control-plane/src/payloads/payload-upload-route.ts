@@ -1,6 +1,7 @@
 /**
- * POST /api/v1/data-planes/{deployment_id}/payloads: payloads on their way up. Their bytes are
- * bounded before they are read; a caller without a share is asked to retry, and loses nothing.
+ * POST /api/v1/data-planes/{deployment_id}/payloads: takes payloads of data planes. The bytes in
+ * memory are bounded before a body is read; a caller that gets no share is asked to retry, and
+ * loses nothing.
  */
 import { randomInt } from 'node:crypto';
 import { AppError } from '@governance/shared/errors';
