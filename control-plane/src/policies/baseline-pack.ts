@@ -1,6 +1,7 @@
 /**
- * The policies that a new tenant begins with, active; from then on they are its own. An existing
- * tenant gets a new one as a draft: an update alone changes no decision.
+ * The policies that a new tenant starts with, active; the tenant may change them. An existing
+ * tenant gets a policy that is new in the pack as a draft, so that an update alone changes no
+ * decision.
  */
 import type { BaselinePolicy } from '@governance/policies/baseline-pack';
 import { uuidv7 } from '@governance/shared/ids';
@@ -13,7 +14,7 @@ import {
 import { auditOf, type Policy } from './policy.ts';
 import { policyStore } from './policy-store.ts';
 
-/** Tenants that are looked for at once. */
+/** Tenants per query. */
 const PAGE = 500;
 
 /** Gives a tenant the pack, in the transaction that makes the tenant. */
@@ -22,15 +23,16 @@ export async function insertBaselinePack(
   pack: BaselinePolicy[],
   now: Date,
 ): Promise<void> {
-  // Ids of one millisecond have no order of their own: in the pack's, each tenant's set compiles alike.
+  // Ids made in one millisecond are in random order. Sorted, they give every tenant the pack's
+  // order, so that the sets compile alike.
   const ids = pack.map(() => uuidv7(now.getTime())).sort();
   for (const [i, one] of pack.entries()) await insert(tx, one, 'active', now, ids[i]);
 }
 
 /**
- * Gives every tenant that began with a pack, as a draft, what it has not of this one: no policy of
- * the name, in any state, and none of the package. Several replicas may do so at once. Opens a
- * transaction of a tenant only where something is missing.
+ * Adds missing policies of the pack, as drafts, to every tenant that started with a pack. A policy
+ * is missing if the tenant has none of its name, in any status, and none of its package. Several
+ * replicas may do so at once. Opens a transaction of a tenant only where something is missing.
  */
 export async function completeBaselinePacks(
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>,
@@ -46,7 +48,7 @@ export async function completeBaselinePacks(
   }
 }
 
-/** The next tenants that began with a pack and lack some of this one. */
+/** The next tenants that started with a pack and lack a policy of this one. */
 function findIncomplete(
   db: Pick<TenantDatabase, 'inPlatform'>,
   pack: BaselinePolicy[],
@@ -62,7 +64,9 @@ function findIncomplete(
   });
 }
 
-/** Looks once more under the lock: another replica, or an administrator, may have been faster. */
+/**
+ * Checks again under the lock: another replica, or an administrator, may have added it meanwhile.
+ */
 function completePack(
   db: Pick<TenantDatabase, 'inTenant'>,
   tenantId: string,
@@ -73,7 +77,7 @@ function completePack(
     const policies = policyStore(tx);
     await policies.lockActiveSet();
     const there = await policies.list(undefined);
-    // Who began without a pack is not given one.
+    // A tenant that started without a pack gets none.
     if (!there.some(({ origin }) => origin === 'baseline')) return;
     for (const one of pack) {
       const declared = packageOf(one.rego_content);
@@ -85,7 +89,7 @@ function completePack(
   });
 }
 
-/** `package baseline.local_models`: what a renamed policy still says. */
+/** The declaration, such as `package baseline.local_models`: it identifies a renamed policy. */
 function packageOf(rego: string): string | undefined {
   return /^package [\w.]+/m.exec(rego)?.[0];
 }

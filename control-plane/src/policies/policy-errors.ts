@@ -5,7 +5,7 @@ import { AppError, type FieldError } from '@governance/shared/errors';
 const MAX_SHOWN = 50;
 
 /**
- * A 422 that names line and column of the first fault, and lists all of them.
+ * A 422 that names line and column of the first fault, and lists the first MAX_SHOWN.
  *
  * @param policyId the policy of the request; faults of other policies name theirs
  */

@@ -67,7 +67,7 @@ const Anything = z.record(z.string(), z.unknown()).nullable().default(null);
 /** The findings that the scan of the call would have. */
 const EvaluatedDlp = z
   .strictObject({
-    /** As many as needed, unless given. */
+    /** The least number that the other fields need, unless given. */
     findings_count: z.int().min(0).max(1_000_000).optional(),
     max_severity: z.enum(['low', 'medium', 'high', 'critical']).nullable().default(null),
     patterns: Words.default([]),

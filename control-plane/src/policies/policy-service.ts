@@ -1,7 +1,8 @@
 /**
- * Policies. The active set is compiled as a whole before it is committed, so that two simultaneous
- * activations cannot first meet in the bundle. The answer comes once the change is built, signed
- * and, in standalone mode, enforced. Proven by policy-routes.pg.test.ts ("a storm of activations").
+ * Policies. The active set is compiled as a whole before it is committed, so that two concurrent
+ * activations that do not compile together cannot both be committed. The answer comes once the
+ * change is built, signed and, in standalone mode, enforced. Proven by policy-routes.pg.test.ts ("a
+ * storm of activations").
  */
 import type { PolicyInput, PolicySource, RegoCompiler } from '@governance/policies/contract';
 import { describeDecision } from '@governance/policies/describe-decision';
@@ -51,7 +52,7 @@ export interface PolicyService {
   evaluate(scope: TenantScope, id: string, body: EvaluateBody): Promise<EvaluationView>;
   /** @throws AppError POLICY_DOES_NOT_COMPILE when it does not compile on its own */
   requireCompiles(scope: TenantScope, policy: Policy): Promise<void>;
-  /** Makes a reviewed change, also where active policies change only by change requests. */
+  /** Applies a reviewed change, also where active policies change only by change requests. */
   applyReviewed(scope: TenantScope, id: string, review: Review): Promise<Policy>;
 }
 
@@ -248,7 +249,7 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
 interface Step {
   before: Policy | undefined;
   after: Policy;
-  /** Of a reviewed change: what else its transaction writes. */
+  /** What else the transaction of a reviewed change writes. */
   record?: (tx: TenantTransaction) => Promise<void>;
 }
 

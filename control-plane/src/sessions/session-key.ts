@@ -18,7 +18,7 @@ export function sessionKeyOf({ agent_id, requester_id, session_id }: DecisionRec
   return keyOf('session', agent_id.toLowerCase(), requester_id, session_id);
 }
 
-/** @returns for whom the decision's call was made; the agent itself where it names nobody */
+/** @returns the key of the requester of the decision's call; of the agent where it names nobody */
 export function requesterKeyOf({ agent_id, requester_id }: DecisionRecord): string {
   if (requester_id === null) return keyOf('agent', agent_id.toLowerCase());
   return keyOf('requester', requester_id);
@@ -30,7 +30,8 @@ export function shownRequester({ requester_id }: DecisionRecord): string | null 
 }
 
 /**
- * @returns a UUID of version 8, a function of its parts: short in an index, however long they are
+ * @returns a UUID of version 8 made from a hash of the parts: short in an index, however long they
+ *   are
  */
 export function keyOf(...parts: (string | null)[]): string {
   const digits = hash('sha256', JSON.stringify(parts));

@@ -1,8 +1,8 @@
 /**
- * Keeps sessions of agents, and which decisions are theirs, in the transaction that stores the
- * records. Reads only the sessions that the new events touch, by an index, however much there was
- * before. Proven by session-projection.pg.test.ts: the counts match the records, whatever the order
- * in which the batches of several data planes arrive.
+ * Stores the sessions of agents, and which decisions belong to each, in the transaction that stores
+ * the records. Reads only the sessions that the new events touch, by an index, however many there
+ * are. Proven by session-projection.pg.test.ts: the counts match the records, whatever the order in
+ * which the batches of several data planes arrive.
  */
 import { uuidv7 } from '@governance/shared/ids';
 import type { PoolClient } from 'pg';
@@ -42,7 +42,7 @@ interface Change {
   joined: Joined<KnownSession, SessionEvent>;
 }
 
-/** @param now the clock that future times are limited by */
+/** @param now the clock; a time too far ahead of it is replaced by it */
 export function sessionProjection(now: () => Date): Projection {
   return {
     types: ['decision'],
@@ -148,7 +148,7 @@ async function readTouched(
   const runs = [...byKey].flatMap(([key, events]) =>
     runsOf(events, idleMs).map((run) => ({ key, ...run })),
   );
-  // Not a named statement: its cached plan would date from the table's first days.
+  // Not a named statement: its cached plan could have been made while the table was small.
   const { rows } = await client.query<KnownRow>(TOUCHED, [
     tenantId,
     runs.map((run) => run.key),

@@ -1,4 +1,4 @@
-/** /api/v1/sessions: what agents did, one stretch of work at a time. */
+/** /api/v1/sessions: the sessions of agents, and their decisions. */
 import { AppError } from '@governance/shared/errors';
 import { Id } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';

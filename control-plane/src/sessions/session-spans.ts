@@ -15,11 +15,11 @@ export interface Span {
 export interface Joined<S, E> {
   span: Span;
   events: E[];
-  /** The sessions merged into it, the earliest first. None: it is new. */
+  /** The known sessions merged into it, the earliest first; empty for a new session. */
   sessions: S[];
 }
 
-/** @returns the events in runs, found without looking at known sessions, the earliest first */
+/** @returns the spans of the events alone, without known sessions, the earliest first */
 export function runsOf<E extends { at: number }>(events: readonly E[], idleMs: number): Span[] {
   return joinSpans<never, E>([], events, idleMs).map(({ span }) => span);
 }
@@ -27,7 +27,7 @@ export function runsOf<E extends { at: number }>(events: readonly E[], idleMs: n
 /**
  * Assigns events of one key to its sessions.
  *
- * @param sessions those that a run of the events meets; they do not meet each other
+ * @param sessions the sessions whose span meets a run of the events; no two of them meet
  * @returns the sessions with new events; the others stay as they are
  */
 export function joinSpans<S extends Span, E extends { at: number }>(

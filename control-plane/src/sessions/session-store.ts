@@ -19,7 +19,7 @@ interface Page {
 }
 
 /**
- * This feature's rows, of the transaction's tenant. Only ingest writes sessions and their events.
+ * This feature's rows, of the transaction's tenant. Only ingest makes sessions and their events.
  */
 export function agentSessionStore({ db, scope: { tenantId } }: TenantTransaction) {
   const where = ({ status, agentId }: SessionFilter, now: Date) => {
@@ -120,7 +120,7 @@ export interface FoundSession {
  * The sessions that events belong to.
  *
  * @param events each with the key of its session (`sessionKeyOf`) and its time (`timeOf`)
- * @returns finds one of them; undefined when the event has none
+ * @returns a function that finds the session of one of the events; undefined when it has none
  */
 export async function readSessions(
   { db, scope: { tenantId } }: TenantTransaction,
@@ -130,7 +130,8 @@ export async function readSessions(
   const wanted = [
     ...new Map(events.map((event) => [placeOf(event.key, event.at), event])).values(),
   ];
-  // Sessions of one key never overlap: only the one that began last can reach so far.
+  // Sessions of one key never overlap: only the one that began last before the event can contain
+  // it.
   const rows = await db.$queryRaw<{ nr: bigint; id: string; started_at: Date }[]>`
     SELECT w.nr, s.id, s.started_at
     FROM unnest(${wanted.map(({ key }) => key)}::uuid[],
@@ -151,14 +152,14 @@ export async function readSessions(
   return (key, at) => found.get(placeOf(key, at));
 }
 
-/** Sessions read at a time: more than any tenant lets one requester open in it. */
+/** Sessions read for each wanted range; more than the largest `cycling_sessions`. */
 const MAX_OPENINGS = 4_000;
 
 /**
  * When sessions of requesters began.
  *
- * @param wanted with the key of a requester (`requesterKeyOf`), from and to included
- * @returns for each wanted, ordered by time
+ * @param wanted the key of a requester (`requesterKeyOf`) and a range, with both ends included
+ * @returns the sessions of each wanted range, in the order of `wanted`; each list ordered by time
  */
 export async function readOpenings(
   { db, scope: { tenantId } }: TenantTransaction,

@@ -6,7 +6,7 @@ import type { LedgerRow } from '../chain/ledger-row.ts';
 export const SessionStatus = z.enum(['active', 'expired']);
 export type SessionStatus = z.infer<typeof SessionStatus>;
 
-/** As read, with its agent's present name. */
+/** A session as read, with its agent's present name. */
 export interface SessionRow {
   id: string;
   agent_id: string;
@@ -42,7 +42,7 @@ export const AgentSessionView = z
   .meta({ id: 'AgentSession' });
 export type AgentSessionView = z.infer<typeof AgentSessionView>;
 
-/** Exactly what the specification lists. */
+/** Exactly the fields that the specification lists. */
 export const SessionEventView = AuditEvent.pick({
   id: true,
   timestamp: true,

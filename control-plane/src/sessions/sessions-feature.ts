@@ -9,7 +9,7 @@ export interface SessionsCore {
   now: () => Date;
 }
 
-/** What agents did, one stretch of work at a time. */
+/** Agent sessions: what an agent does for one requester, until it is idle. */
 export const sessionsFeature = (core: SessionsCore): Feature => ({
   routes: [agentSessionRoutes(core)],
   projections: [sessionProjection(core.now)],

@@ -38,7 +38,7 @@ export interface TenantServiceDeps {
   passwordGate: PasswordGate;
   /** Writes what every tenant begins with, in the transaction that creates it. */
   begin: (tx: TenantTransaction) => Promise<void>;
-  /** Standalone: why the local data plane cannot serve so many tenants. */
+  /** Standalone: why the local data plane cannot serve that number of tenants. */
   findTenantProblem?: ((tenants: number) => string | undefined) | undefined;
   /** Runs after the commit and before the answer: builds the first bundle. */
   afterCreation: (tenantId: string, feedSeq: number | undefined) => Promise<void>;
@@ -77,7 +77,7 @@ export function createTenantService(deps: TenantServiceDeps): TenantService {
     if (admin.username === SUPER_ADMIN_USERNAME) {
       throw new AppError('DUPLICATE_NAME', 'The username is reserved.');
     }
-    // The first tenant is the service's own and always created.
+    // The tenant that the service makes for itself is always created.
     if (actor !== SYSTEM_ACTOR) await requireServable(deps, actor);
     const passwordHash = await deps.passwordGate.run('tenants', false, () =>
       hashPassword(admin.password),
@@ -180,7 +180,7 @@ async function ensurePassword(
   password: Secret,
 ): Promise<void> {
   const login = await lookups.findLogin(DEFAULT_ADMIN);
-  // The tenant may have been deleted since, and its name may belong to another now.
+  // The user may have been deleted since, and the name may belong to another tenant's user now.
   if (login?.tenantId !== tenantId || login.username !== DEFAULT_ADMIN) return;
   const scope = { tenantId, actor: SYSTEM_ACTOR };
   const taken = await db.inTenant(scope, (tx) => tenantStore(tx).environmentHash(login.id));

@@ -1,7 +1,7 @@
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { TenantSettings } from './tenant-settings.ts';
 
-/** The transaction's tenant's row, which exists once something was changed. */
+/** The settings row of the transaction's tenant; the first change creates it. */
 export function tenantSettingsStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
     get: async (): Promise<TenantSettings> => {

@@ -1,6 +1,6 @@
 /**
  * A tenant's settings for the inspection of results and for administrators' own work, with
- * defaults. Stores only changes; shown and sent whole.
+ * defaults. The whole settings are stored at each change; before the first, the defaults apply.
  */
 import { DEFAULT_HOLD_SETTINGS, HoldMinutes } from '@governance/shared/hold-settings';
 import { DEFAULT_INBOUND_ACTIONS, InboundAction } from '@governance/shared/inbound-settings';
@@ -52,7 +52,7 @@ export const TenantSettings = z.object({
 });
 export type TenantSettings = z.infer<typeof TenantSettings>;
 
-/** What a PATCH may name: any part. */
+/** A PATCH may name any part. */
 export const TenantSettingsPatch = z.strictObject({
   inbound: z
     .strictObject({

@@ -27,7 +27,10 @@ export function tenantStore({ db, scope: { tenantId } }: TenantTransaction) {
       return tenant;
     },
 
-    /** What `environment_hash` of migration 0015 says. */
+    /**
+     * The hash of the environment's password that was set last, if the API has set another one
+     * since; null otherwise.
+     */
     environmentHash: async (administratorId: string): Promise<string | null> => {
       const row = await db.administrator.findUnique({
         where: { tenantId_id: { tenantId, id: administratorId } },
@@ -36,7 +39,7 @@ export function tenantStore({ db, scope: { tenantId } }: TenantTransaction) {
       return row?.environmentHash ?? null;
     },
 
-    /** Ends the sessions of the administrator, too. */
+    /** Sets the environment's password, and ends the administrator's sessions. */
     setEnvironmentPassword: async (administratorId: string, passwordHash: string) => {
       await db.administrator.updateMany({
         where: { tenantId, id: administratorId },

@@ -1,6 +1,6 @@
 /**
- * Sessions of workflows: they begin with a token, and end by an administrator or when their time is
- * over.
+ * Sessions of workflows. An administrator starts one and gets its token; it ends at an
+ * administrator's request, or when its time is over.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';

@@ -26,7 +26,6 @@ export interface SessionTokens {
   ): Promise<string>;
 }
 
-/** Creates the token. */
 export function createSessionTokens(deps: SessionTokenDeps): SessionTokens {
   const { serviceKeys, publicUrl, now } = deps;
 

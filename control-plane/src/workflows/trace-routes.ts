@@ -16,12 +16,11 @@ const TraceNode = z
     tool_name: z.string(),
     mcp_server: z.string(),
     policy_result: z.string(),
-    /** 0 at the top. */
+    /** 0 for a root of the trace. */
     causal_depth: z.int(),
     parent_event_id: z.string().nullable(),
-    /** The event named a parent outside this session, so it is at the top. */
+    /** The event named an impossible parent, such as one outside this session, so it is a root. */
     parent_ignored: z.boolean(),
-    /** Child nodes. */
     children: z.array(z.unknown()),
   })
   .meta({ id: 'TraceNode' });

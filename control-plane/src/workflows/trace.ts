@@ -1,11 +1,11 @@
 /**
  * The trace of a workflow session: its events under those that caused them, with a summary per
  * agent. Linear in the events. An event whose parent is not in the session, or leads back to the
- * event, or is too deep, begins its own tree and says so. Proven by trace.test.ts (each event once,
- * depth one more than its parent's).
+ * event, or is too deep, becomes a root, with `parent_ignored` set. Proven by trace.test.ts (each
+ * event once, depth one more than its parent's).
  */
 
-/** Deeper than any workflow allows: a data plane made such an event up. */
+/** Deeper than any workflow allows: a data plane invented such an event. */
 const MAX_DEPTH = 128;
 
 export interface TraceEvent {
@@ -84,7 +84,7 @@ function placeTree(
 ): void {
   placed.add(root);
   const open = [root];
-  // Iterates an array that grows meanwhile.
+  // Breadth first: the loop appends to the array that it iterates.
   for (const node of open) {
     if (node.causal_depth >= MAX_DEPTH) continue;
     for (const child of below.get(node.event_id) ?? []) {

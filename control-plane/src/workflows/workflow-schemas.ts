@@ -32,7 +32,9 @@ const Participant = z.strictObject({
 const fields = {
   name: Name,
   owner_agent_id: Id,
-  /** Of event chains, from 0, and of delegations, from 1. */
+  /**
+   * The greatest depth of event chains, which count from 0, and of delegations, which count from 1.
+   */
   max_depth: z.int().min(0).max(MAX_WORKFLOW_DEPTH),
   max_participants: z.int().min(1).max(MAX_PARTICIPANTS),
   participants: z.array(Participant).max(MAX_PARTICIPANTS),
@@ -58,7 +60,7 @@ export type WorkflowChangeBody = z.infer<typeof WorkflowChangeBody>;
 const DAY_SECONDS = 86_400;
 const MAX_METADATA_BYTES = 16 * 1024;
 
-/** The specification gives the request no body: an empty one starts a session for a day. */
+/** The specification's request has no body: without one, the session lasts a day. */
 export const NewSessionBody = z
   .strictObject({
     /** The user or trigger that started it; the administrator unless given. */

@@ -1,6 +1,6 @@
 /**
  * Workflows: which agents may work together, how deep, and what each of them may do there. A change
- * also applies to running sessions, once its fact has arrived.
+ * also applies to running sessions, once its fact has reached the data planes.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';

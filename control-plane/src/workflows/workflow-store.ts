@@ -24,7 +24,7 @@ export type WorkflowChange = Partial<Omit<Workflow, 'id' | 'createdAt' | 'update
 
 type Row = Prisma.WorkflowGetPayload<object>;
 
-/** Workflows of the transaction's tenant; deleted ones are not there. */
+/** Workflows of the transaction's tenant, except deleted ones. */
 export function workflowStore({ db, scope: { tenantId } }: TenantTransaction) {
   const find = async (id: string): Promise<Workflow | undefined> => {
     const row = await db.workflow.findUnique({ where: { tenantId_id: { tenantId, id } } });
@@ -70,7 +70,10 @@ export function workflowStore({ db, scope: { tenantId } }: TenantTransaction) {
   };
 }
 
-/** Two changes at once must not both find the last place of what a tenant has a limited number of. */
+/**
+ * Serialises the creation of what a tenant may have a limited number of, so that two transactions
+ * cannot both take the last place.
+ */
 export async function lockCount(
   { db, scope }: TenantTransaction,
   of: 'workflows' | 'workflow_sessions' | 'delegations',
@@ -90,7 +93,7 @@ export function toWorkflowFact(workflow: Workflow): WorkflowFact {
 }
 
 function toWorkflow({ tenantId: _, deletedAt: __, ...row }: Row): Workflow {
-  // The table's CHECK holds the status to these values.
+  // The table's CHECK constraint guarantees these values.
   const status = row.status as Workflow['status'];
   return { ...row, status, participants: Participants.parse(row.participants) };
 }

@@ -50,7 +50,9 @@ export function changeRequestStore({ db, scope }: TenantTransaction) {
       return { found: rows.map(toChangeRequest), total: await db.changeRequest.count({ where }) };
     },
 
-    /** Finds for a request of the policy the newest replay made for it, or of its proposed text. */
+    /**
+     * @returns a function that finds the newest replay made for a request, or of its proposed text
+     */
     readReplays: async (
       policyId: string,
     ): Promise<(request: ChangeRequest) => ReplayOfProposal | null> => {
@@ -72,7 +74,7 @@ export function changeRequestStore({ db, scope }: TenantTransaction) {
       };
     },
 
-    /** All of the tenant's, the oldest first, without the contents. */
+    /** All pending requests of the tenant, oldest first, without the contents. */
     listPending: () =>
       db.changeRequest.findMany({
         where: { tenantId, status: 'pending' },
@@ -109,7 +111,7 @@ export function changeRequestStore({ db, scope }: TenantTransaction) {
       });
     },
 
-    /** @returns false where it is not pending any more */
+    /** @returns false when it is no longer pending */
     decide: async (id: string, { status, notes, now }: Decision): Promise<boolean> => {
       const { count } = await db.changeRequest.updateMany({
         where: { tenantId, id, status: 'pending' },

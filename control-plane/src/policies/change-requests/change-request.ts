@@ -18,7 +18,7 @@ import {
 export const ChangeRequestStatus = z.enum(['pending', 'approved', 'rejected']);
 export type ChangeRequestStatus = z.infer<typeof ChangeRequestStatus>;
 
-/** Pending ones. */
+/** The most pending requests of a policy, and of a tenant. */
 export const MAX_PENDING_OF_POLICY = 20;
 export const MAX_PENDING_OF_TENANT = 200;
 /** Decided requests kept per policy; the audit chain has all decisions. */
@@ -56,7 +56,7 @@ export interface ReplayOfProposal {
 export interface LookedAt {
   request: ChangeRequest;
   changes: Difference[];
-  /** What the policy has become since; null once it was decided. */
+  /** How the policy has changed since the proposal; null once the request was decided. */
   changedSince: Difference[] | null;
   replay: ReplayOfProposal | null;
 }
@@ -79,7 +79,7 @@ export function digestOf(request: Pick<ChangeRequest, 'policyId' | 'base' | 'pro
   return hash('sha256', text, 'hex');
 }
 
-/** What the policy has become since the proposal; empty while it applies. */
+/** How the policy has changed since the proposal; empty while the proposal applies. */
 export function changesSince({ base }: ChangeRequest, policy: PolicyContent): Difference[] {
   return differencesOf(base, contentOf(policy));
 }

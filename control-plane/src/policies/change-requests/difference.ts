@@ -20,7 +20,7 @@ export interface Difference {
   line?: number;
 }
 
-/** How much of each side a sentence about it shows. */
+/** Characters of each side that a message shows. */
 const SHOWN = 500;
 
 export function differencesOf(before: PolicyContent, after: PolicyContent): Difference[] {
