@@ -58,7 +58,7 @@ import { workflowsFeature } from './workflows/workflows-feature.ts';
 
 export type FeatureMaker = (core: Core) => Feature | Promise<Feature>;
 
-/** All features. Tasks and projections run, and a tenant begins, in this order. */
+/** All features. Their tasks, projections and steps of a tenant's creation run in this order. */
 export const FEATURES: readonly FeatureMaker[] = [
   authFeature,
   serviceKeysFeature,
@@ -108,7 +108,7 @@ export interface ControlPlaneDeps extends CoreDeps {
 
 export type ControlPlane = Awaited<ReturnType<typeof buildControlPlane>>;
 
-/** @param makers FEATURES */
+/** @param makers FEATURES; tests add some */
 export async function buildControlPlane(deps: ControlPlaneDeps, makers: readonly FeatureMaker[]) {
   const features = createFeatureList();
   const core = await createCore(deps, features);
@@ -138,7 +138,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps, makers: readonly
         readLog: logViews.read,
       }),
 
-    /** Makes what has to be there before the first request, and begins the periodic work. */
+    /** Makes what must exist before the first request, and starts the periodic work. */
     start: async () => {
       await core.ledgerPartitions.run(new AbortController().signal);
       const purposes = SERVICE_KEY_PURPOSES.filter(

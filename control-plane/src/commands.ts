@@ -1,4 +1,4 @@
-/** The control plane's own command line: for the operator of its machine, beside the service. */
+/** The control plane's commands, which the operator of its machine runs beside the service. */
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';

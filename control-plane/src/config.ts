@@ -390,7 +390,10 @@ function findUnmatchedKeys({ jwtPrivateKey, jwtPublicKey }: Given): SettingProbl
     : [{ name: privateName, message: `is needed with ${publicName}` }];
 }
 
-/** The secret is derived from the master key, and receivers know it. */
+/**
+ * A webhook secret that is derived from the master key changes with it, but receivers have the old
+ * one.
+ */
 function findMovingSecret(given: Given): SettingProblem[] {
   const { masterKeyPrevious, webhookUrl, webhookSecret } = given;
   if (!masterKeyPrevious || !webhookUrl || webhookSecret) return [];

@@ -1,6 +1,6 @@
 /**
- * What features are made of: the database, the keys, who may do what, and the channels to the data
- * planes. It knows features by their list alone.
+ * The parts that all features use: the database, the keys, authentication, and the channels to the
+ * data planes. It uses features only through their list.
  */
 import type { KeyObject } from 'node:crypto';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
@@ -54,13 +54,13 @@ import { createTenantService } from './tenants/tenant-service.ts';
 export interface CoreDeps {
   config: ControlPlaneConfig;
   connections: Connections;
-  /** Configured, or created for itself in development. */
+  /** Configured, or made by the service and kept in the data folder. */
   masterKey: Secret<Buffer>;
   /** The agents' token key, where an earlier version kept it outside the database. */
   tokenKey?: Secret<KeyObject> | undefined;
   log: Logger;
   now?: () => Date;
-  /** Ends with the control plane; its own unless given. */
+  /** Closed with the control plane; created unless given. */
   compiler?: RegoCompiler;
   /** Standalone: resolves when the local data plane has applied a change. */
   applied?: AppliedBarrier;
@@ -68,13 +68,16 @@ export interface CoreDeps {
   onTenantCreated?: (tenantId: string) => Promise<void>;
   /** Standalone: the stdio servers that a tenant may use at the local data plane. */
   listStdioNames?: (tenantId: string) => readonly string[] | undefined;
-  /** Standalone: why the local data plane cannot serve so many tenants. */
+  /** Standalone: why the local data plane cannot serve that number of tenants. */
   findTenantProblem?: (tenants: number) => string | undefined;
 }
 
 const NOTHING_TO_WAIT_FOR: AppliedBarrier = { wait: async () => {} };
 
-/** @param features may be empty until the first request: they are built from what this returns */
+/**
+ * @param features filled afterwards, before the first request: features are made from what this
+ *   returns
+ */
 export async function createCore(deps: CoreDeps, features: FeatureList) {
   const platform = createPlatform(deps);
   const identity = await createIdentity(deps, platform);
@@ -148,7 +151,7 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
   };
 }
 
-/** Who may do what. */
+/** Authentication: the keys of tokens, administrators' logins, and the guards of routes. */
 async function createIdentity(deps: CoreDeps, { config, db, lookups, serviceKeys, now }: Platform) {
   const { jwtPrivateKey: privateKey, jwtPublicKey: publicKey, publicUrl } = config;
   const others = config.jwtPreviousPublicKeys?.reveal() ?? [];
@@ -179,7 +182,10 @@ async function createIdentity(deps: CoreDeps, { config, db, lookups, serviceKeys
   return { tokenKeys, adminTokens, adminLogin, passwordGate, guards };
 }
 
-/** What goes down to the data planes, what comes up from them, and who they are. */
+/**
+ * The channels to the data planes (bundles, feed) and from them (ingest, payloads), and their
+ * registration.
+ */
 function createChannels(deps: CoreDeps, platform: Platform, features: FeatureList) {
   const { db, changes, serviceKeys, registry, log, now } = platform;
   const { pool, ingestPool } = deps.connections;

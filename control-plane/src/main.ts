@@ -23,7 +23,7 @@ const TOKEN_KEY_FILE = 'jwt-key.pem';
 const WEBHOOK_SECRET_FILE = 'webhook-secret';
 
 export interface RunningControlPlane extends ControlPlane {
-  /** For the banner: the administrator's name, and the password if development generated it. */
+  /** For the banner: the password of `admin`, and whether the service generated it. */
   adminPassword: { isGenerated: boolean; password: Secret };
 }
 
@@ -94,7 +94,7 @@ function startEmbedded(config: ControlPlaneConfig, log: Logger): Promise<Embedde
   });
 }
 
-/** Explains why there is no database; the check of the database itself is separate. */
+/** Reports why the embedded server is down; another check tests the connection. */
 function checkEmbedded(embedded: EmbeddedPostgres): ReadinessCheck {
   return {
     name: 'embedded database',
@@ -138,7 +138,7 @@ async function ofSetting<T>(name: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** In production it is always configured. */
+/** Production requires a configured one. */
 function findAdminPassword(config: ControlPlaneConfig): RunningControlPlane['adminPassword'] {
   if (config.adminPassword) {
     // A password file from an earlier start is no longer valid: remove it, or it would mislead.
@@ -159,7 +159,10 @@ function readMasterKey(config: ControlPlaneConfig, log: Logger): Secret<Buffer> 
   return key;
 }
 
-/** Of an earlier version: moved into the database, so that its tokens stay valid. */
+/**
+ * The token key that an earlier version kept in a file. It is moved into the database, so that its
+ * tokens stay valid.
+ */
 function findKeptTokenKey({ dataDir }: ControlPlaneConfig): Secret<KeyObject> | undefined {
   const file = join(dataDir, TOKEN_KEY_FILE);
   return existsSync(file) ? new Secret(createPrivateKey(readFileSync(file))) : undefined;
