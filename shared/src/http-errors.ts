@@ -72,13 +72,20 @@ const FRAMEWORK_ERRORS: Record<string, ErrorCode> = {
   FST_ERR_BAD_URL: 'BAD_REQUEST',
 };
 
+/** What the framework says about an error. Anything can be thrown, also null. */
+export function frameworkFieldsOf(
+  thrown: unknown,
+): Pick<Partial<FastifyError>, 'code' | 'statusCode'> {
+  return (thrown ?? {}) as Partial<FastifyError>;
+}
+
 /** @returns the answer, or undefined for an unexpected error */
 function toAppError(error: unknown, isAway: (error: unknown) => boolean): AppError | undefined {
   if (error instanceof AppError) return error;
   if (error instanceof RequestInvalid) return invalidRequest(error);
   if (error instanceof StrictJsonError) return new AppError('MALFORMED_JSON', error.message);
   if (error instanceof BodiesBusyError) return new AppError('UNAVAILABLE', error.message);
-  const { code, statusCode } = error as Partial<FastifyError>;
+  const { code, statusCode } = frameworkFieldsOf(error);
   const known = code === undefined ? undefined : FRAMEWORK_ERRORS[code];
   if (known) return new AppError(known);
   // Any other error that the framework attributes to the request.

@@ -1,8 +1,9 @@
 /** The gateway's answers to malformed requests. No malformed request gets a 5xx. */
 import { BodiesBusyError } from '@governance/shared/body-turns';
 import { RPC_ERRORS } from '@governance/shared/errors';
+import { frameworkFieldsOf } from '@governance/shared/http-errors';
 import { addressFor } from '@governance/shared/own-addresses';
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Refusal } from '../enforcement/answer.ts';
 import { sendError } from './answer.ts';
 import { GatewayError, type RpcId } from './json-rpc.ts';
@@ -16,7 +17,7 @@ export interface HttpErrorDeps {
 
 /** The error handler of the gateway's routes. */
 export function createErrorHandler(deps: HttpErrorDeps) {
-  return (error: FastifyError | GatewayError, request: FastifyRequest, reply: FastifyReply) => {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const isUnauthorized = error instanceof GatewayError && error.code === RPC_ERRORS.UNAUTHORIZED;
     if (!isUnauthorized) return answerError(error, request, reply, deps, null);
     return readUnreadId(request).then((id) => answerError(error, request, reply, deps, id));
@@ -24,7 +25,7 @@ export function createErrorHandler(deps: HttpErrorDeps) {
 }
 
 function answerError(
-  error: FastifyError | GatewayError,
+  error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
   deps: HttpErrorDeps,
@@ -47,14 +48,12 @@ function answerError(
   return sendError(reply, status, id, described);
 }
 
-function describe(
-  error: FastifyError | GatewayError,
-): Pick<Refusal, 'status' | 'code' | 'message' | 'data'> {
+function describe(error: unknown): Pick<Refusal, 'status' | 'code' | 'message' | 'data'> {
   if (error instanceof GatewayError) return error;
   if (error instanceof BodiesBusyError) {
     return { status: 503, code: RPC_ERRORS.INTERNAL, message: error.message };
   }
-  const status = error.statusCode ?? 500;
+  const { statusCode: status = 500 } = frameworkFieldsOf(error);
   if (status >= 500) return { status: 500, code: RPC_ERRORS.INTERNAL, message: 'Internal error' };
   const message = CLIENT_ERRORS[status] ?? 'The request is malformed.';
   return { status, code: RPC_ERRORS.INVALID_REQUEST, message };

@@ -4,8 +4,9 @@
  */
 import { BodiesBusyError } from '@governance/shared/body-turns';
 import { AppError, type ErrorCode, RPC_ERRORS } from '@governance/shared/errors';
+import { frameworkFieldsOf } from '@governance/shared/http-errors';
 import { StrictJsonError } from '@governance/shared/strict-json';
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isRefusal, type Refusal } from '../enforcement/answer.ts';
 import { GatewayError } from '../gateway/json-rpc.ts';
 import type { ModelStyle } from './model-apis.ts';
@@ -49,7 +50,7 @@ function toAppError(thrown: unknown): AppError {
   if (isRefusal(thrown)) return ofRefusal(thrown);
   if (thrown instanceof StrictJsonError) return new AppError('MALFORMED_JSON', thrown.message);
   if (thrown instanceof BodiesBusyError) return new AppError('UNAVAILABLE', thrown.message);
-  const { statusCode = 500 } = thrown as Partial<FastifyError>;
+  const { statusCode = 500 } = frameworkFieldsOf(thrown);
   if (statusCode === 413) return new AppError('BODY_TOO_LARGE');
   return new AppError(statusCode >= 400 && statusCode < 500 ? 'BAD_REQUEST' : 'INTERNAL');
 }
