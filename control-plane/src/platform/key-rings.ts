@@ -1,4 +1,4 @@
-/** The keys of each purpose in memory, as they were last read. */
+/** The keys of each purpose in memory, as they were last read. Proven by key-rings.test.ts. */
 import type { ServiceKeyPurpose } from './key-kinds.ts';
 import type { KeyRing } from './opened-keys.ts';
 
@@ -27,19 +27,28 @@ export function createKeyRings(deps: {
     return ring;
   }
 
+  /** Whoever asks while a read is under way shares it. */
+  function readOnce(purpose: ServiceKeyPurpose): Promise<Ring> {
+    const underWay = reading.get(purpose);
+    if (underWay) return underWay;
+    const ring = read(purpose).finally(() => {
+      // After `forget` another one may be under way.
+      if (reading.get(purpose) === ring) reading.delete(purpose);
+    });
+    reading.set(purpose, ring);
+    return ring;
+  }
+
   return {
     async of(purpose: ServiceKeyPurpose): Promise<KeyRing> {
       const known = rings.get(purpose);
       if (known && elapsed() - known.readAt < REREAD_MS) return known;
-      let ring = reading.get(purpose);
-      if (!ring) {
-        ring = read(purpose).finally(() => reading.delete(purpose));
-        reading.set(purpose, ring);
-      }
+      const begun = generation;
+      const ring = readOnce(purpose);
       if (!known) return ring;
       // The database is unavailable: the cached keys stay in use, and are read again a little later.
       return ring.catch(() => {
-        known.readAt = elapsed() - REREAD_MS / 2;
+        if (begun === generation) known.readAt = elapsed() - REREAD_MS / 2;
         return known;
       });
     },
