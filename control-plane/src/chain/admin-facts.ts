@@ -1,6 +1,7 @@
 /**
- * What verification learns from the admin chain about other streams. The tables say the same, but
- * the database's owner can rewrite them; data planes also know the head of this chain.
+ * What verification reads from the admin chain about other streams: their registered keys, forks
+ * and restores. The tables hold the same facts, but the database's owner can rewrite them; the
+ * admin chain's head is also known to data planes.
  */
 import type { AdminActionRecord } from '@governance/shared/ledger-record';
 import { z } from 'zod';
@@ -15,11 +16,11 @@ const WithKey = z.object({ signing_key: z.string() });
 const WithReason = z.object({ reason: z.string() });
 
 /**
- * Takes a record of the admin chain.
+ * Applies a record of the admin chain to the marks.
  *
  * @param marks of the tenant's streams, by id
  * @param admin the admin chain's mark
- * @returns the stream whose mark changed, and what is wrong with it
+ * @returns the stream whose mark changed, with its break, if any
  */
 export function learnFrom(
   record: AdminActionRecord,
@@ -70,7 +71,7 @@ function markOf(marks: Map<string, StreamMark>, stream: string): StreamMark {
   return mark;
 }
 
-/** A stream whose writer is not the one that the admin chain registered. */
+/** The break of a stream whose writer is not the one that the admin chain registered. */
 export function registrationBreak(expected: string, actual: string, detail: string): FoundInStream {
   return { kind: 'registration', epoch: 1, seq: 1, expected, actual, detail };
 }

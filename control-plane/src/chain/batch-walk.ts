@@ -1,9 +1,9 @@
 /**
  * Verifies that a writer signed its stored stream. Whoever can write all tables can rewrite a
- * chain, but only the key's holder can sign it. Each batch's signed head must be the stored hash of
- * its last record, its signed root that of its records, and the batches must cover the stream. A
- * data plane's key is the one in the admin chain. Proven by chain-verification.pg.test.ts and
- * chain-attacks.pg.test.ts.
+ * chain, but only the key's holder can sign it. Each batch's signed head must equal the stored hash
+ * of its last record, its signed root must equal the root of its stored records, and the batches
+ * must cover the stream. A data plane's key is taken from the admin chain. Proven by
+ * chain-verification.pg.test.ts and chain-attacks.pg.test.ts.
  */
 import type { KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -26,13 +26,13 @@ const BATCHES_A_TURN = 16;
 export interface StreamWriter {
   tenantId: string;
   stream: string;
-  /** The public keys; one of them must have signed. */
+  /** Public keys; one of them must have signed. */
   keys: readonly KeyObject[];
   /** The stored records of a range, in order; missing ones are left out. */
   readRecords(range: RecordRange): Promise<LinkHashes[]>;
 }
 
-/** The limit that ingest applies: a larger header was not signed by one of our writers. */
+/** The limit that ingest applies; no writer signs a larger batch. */
 export const MAX_BATCH_RECORDS = 5_000;
 
 /**
@@ -109,14 +109,14 @@ async function findWrongRoot(
   return detail === undefined ? undefined : { check, detail };
 }
 
-/** Batches may overlap: a writer that ships again may cut its records differently. */
+/** Batches may overlap: a writer that ships records again may batch them differently. */
 function findGap(covered: BatchEnd, batch: StoredBatch): WrongBatch | undefined {
   const next = batch.epoch === covered.epoch ? covered.lastSeq + 1 : 1;
   if (batch.firstSeq <= next) return undefined;
   return { check: 'scope.complete', detail: `records from seq ${next} are in no signed batch` };
 }
 
-/** Records without their writer's signature. */
+/** The break of records that no valid batch of their writer contains. */
 export function signatureBreak(
   at: BatchEnd,
   detail: string,

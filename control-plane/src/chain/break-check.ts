@@ -1,7 +1,7 @@
 /**
  * Maps a break to the named evidence check (shared/src/evidence/checks) that it fails. A kind is
- * the control plane's own name, which is more specific where the control plane knows more than a
- * package contains.
+ * the control plane's own name for a break. It can be more specific than the check, since the
+ * control plane knows more than a package contains.
  */
 import type { CheckName } from '@governance/shared/evidence/checks/check';
 import type { StreamBreakKind } from './chain-walk.ts';

@@ -11,8 +11,8 @@ import { checkOf, type RecordedBreakKind } from './break-check.ts';
 export type { LogBreakKind, RecordedBreakKind } from './break-check.ts';
 
 /**
- * The stream id for breaks of the tenant's log: their `epoch` is the log's, and their `seq` the size
- * of the tree at the place (that of leaf n is n + 1).
+ * The stream id for breaks of the tenant's log. Their `epoch` is the log's epoch, and their `seq`
+ * the size of the tree at that place (n + 1 for the leaf with index n).
  */
 export const LOG_STREAM = '00000000-0000-0000-0000-000000000001';
 
@@ -32,7 +32,7 @@ export interface FoundBreak {
 }
 
 export interface ChainBreakRecorder {
-  /** @returns how many of them are new */
+  /** @returns how many of the breaks are new */
   record(tenantId: string, found: readonly FoundBreak[]): Promise<number>;
   /**
    * Raises an alert about quarantined records; one per stream while it is unresolved.
@@ -46,7 +46,7 @@ export interface ChainBreakRecorder {
   ): Promise<void>;
 }
 
-/** More would add nothing, and they must fit into one statement. */
+/** Breaks recorded per call: more would not help a reader, and all must fit into one statement. */
 export const MAX_BREAKS_RECORDED = 1_000;
 
 export function createChainBreakRecorder(deps: {
@@ -124,7 +124,7 @@ export function createChainBreakRecorder(deps: {
           details: {
             stream,
             records: records.length,
-            // Logged by name only: the bytes may be long, and the alert is recorded in the admin
+            // Without the record's bytes: they may be long, and the alert is recorded in the admin
             // chain.
             first: { epoch: first.epoch, seq: first.seq, hash: first.hash, reason: first.reason },
           },

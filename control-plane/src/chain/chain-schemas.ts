@@ -23,9 +23,12 @@ const FoundBreakView = z.object({
   expected: z.string(),
   actual: z.string(),
   detail: z.string().nullable(),
-  /** Only for breaks that stand whatever is stored (`fork`, `admin_head_went_back`). */
+  /**
+   * Only for breaks that no walk finds again (standing-breaks.ts: `fork`, `admin_head_went_back`,
+   * `log_went_back`).
+   */
   acknowledged: z.boolean().optional(),
-  /** The announced restore that explains the break; it verifies nothing. */
+  /** The announced restore that explains the break; the chain stays invalid all the same. */
   explained_by: z.object({ announced_at: z.string(), seq: z.int(), reason: z.string() }).optional(),
 });
 
@@ -44,7 +47,7 @@ const BackgroundView = z.object({
   new: FinishedWalk.nullable(),
   /** The daily walk over all records. */
   full: FinishedWalk.nullable(),
-  /** The daily walk in progress: how many of its records it has verified. */
+  /** The daily walk in progress, with its counts so far. */
   full_running: z
     .object({
       started_at: z.string(),
@@ -60,15 +63,16 @@ export const VerificationView = z
   .object({
     valid: z.boolean(),
     verified_at: z.string(),
-    /** Whether this is a recent result that is reused. */
+    /** Whether a recent result was reused. */
     cached: z.boolean(),
     duration_ms: z.number(),
     records_verified: z.int(),
     /** Of these, chain links that could not be read and are in quarantine. */
     records_quarantined: z.int(),
     /**
-     * And records that earlier versions stored and no verifier reads (too large, nested too deeply):
-     * their chain is verified, and packages show them as unread (`events.schema` warns).
+     * Of these, records that earlier versions stored and that no verifier reads (too large, nested
+     * too deeply): their chain is verified, and packages show them as unread (`events.schema`
+     * warns).
      */
     records_unread: z.int(),
     /**

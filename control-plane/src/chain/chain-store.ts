@@ -47,22 +47,25 @@ export interface RecordPlace {
 }
 
 const PAGE_BATCHES = 500;
-/** A heartbeat may have 32 KiB. */
+/** Bounds a page in memory, since a heartbeat may have 64 KiB (data-plane-routes.ts). */
 const PAGE_PLANES = 100;
-/** Both bound a page in memory; a record may have up to 1 MiB. */
+/** Both bound a page in memory, since a record may have up to 1 MiB. */
 const PAGE_ROWS = 500;
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 export interface ChainStore {
   /** One statement, so that heads and records are consistent. */
   readEnds(): Promise<StreamEnd[]>;
-  /** The newest position of the tenant: each position below it belongs to one record. */
+  /**
+   * The tenant's newest position in the order of receipt. Each position up to it belongs to one
+   * record.
+   */
   readPosition(): Promise<number>;
-  /** Data planes by id, after one, a page. */
+  /** A page of data planes, ordered by id, beginning after the given one. */
   readPlanes(after: string | null): Promise<StoredPlane[]>;
   /**
-   * The stored hash at each position and the hash of its stored bytes, in order; null where there
-   * is no record.
+   * For each place, in order: the stored hash and the hash of the stored bytes; null where there is
+   * no record.
    */
   readHashes(places: readonly RecordPlace[]): Promise<({ kept: string; actual: string } | null)[]>;
   readBatches(

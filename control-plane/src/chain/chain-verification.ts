@@ -32,7 +32,7 @@ export interface VerifiedStream {
   records: number;
   /** Of these, those in quarantine. */
   quarantined: number;
-  /** And those that earlier versions stored as read, and no verifier reads. */
+  /** Of these, those that earlier versions stored as readable and that no verifier reads. */
   unread: number;
   end: ChainPosition | null;
   firstBreak: FoundBreak | null;
@@ -45,7 +45,7 @@ export interface Verification {
   recordsVerified: number;
   recordsQuarantined: number;
   recordsUnread: number;
-  /** Of the tenant's log. */
+  /** Leaves of the tenant's log. */
   leavesVerified: number;
   streams: VerifiedStream[];
   /** The first breaks of each stream, at most MAX_KEPT a stream. */
@@ -71,7 +71,7 @@ export interface ChainVerifier {
 export interface VerificationProgress {
   new: Walk['finished'];
   full: Walk['finished'];
-  /** The full walk in progress; null between two. */
+  /** The full walk in progress; null when none is. */
   running: {
     startedAt: Date;
     records: number;
@@ -117,7 +117,7 @@ export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
         // A result with breaks is never reused, so that a repair is seen at once.
         if (last.valid && age >= 0 && age < reuseMs) return { verification: last, cached: true };
       }
-      // A run that began before this request may already have passed the change in question.
+      // A run that began before this request may have read the rows before the change in question.
       if (fresh) await running.get(tenantId)?.catch(() => undefined);
       return { verification: await (running.get(tenantId) ?? run(tenantId)), cached: false };
     },
@@ -148,7 +148,7 @@ async function verifyTenant(deps: ChainVerifierDeps, tenantId: string): Promise<
     inTenant(systemScope(tenantId), (tx) => read(chainStore(tx)));
 
   const marks = new Map<string, StreamMark>();
-  // From the stored progress it uses only whether there were checkpoints.
+  // Of the stored progress it uses only the counts of checkpoints by day, which must still exist.
   const known = await inTenant(systemScope(tenantId), (tx) =>
     verificationStore(tx).findLogMark('new'),
   );

@@ -103,8 +103,9 @@ export async function walkRows(
 }
 
 /**
- * Only records of data planes can be unreadable. The service writes the admin chain itself, and no
- * data plane may write such a record: calling one forbidden would hide it.
+ * Checks a row in quarantine. Only a data plane's record may be there. The service writes the admin
+ * chain itself, and `belongsInQuarantine` accepts every record that data planes may not write, so
+ * it would accept a hidden admin record.
  */
 async function checkHeld(
   walk: RowWalk,
@@ -129,8 +130,9 @@ interface CheckedRow {
   /** Undefined in quarantine, and where the row is broken. */
   record: LedgerRecord | undefined;
   /**
-   * Earlier versions stored it as read, and no verifier reads it: it is too large, nests too deeply
-   * or has too long a key. That is no tampering; a package shows it as unread.
+   * Whether earlier versions stored the record as readable although no verifier reads it: it is too
+   * large, nests too deeply or has too long a key. This is not tampering; a package shows it as
+   * unread.
    */
   isUnread: boolean;
 }
@@ -197,7 +199,7 @@ function findUnread(faults: RecordRead['faults']): WrongColumn | undefined {
   return { column: 'bytes', check, expected: 'a valid record', actual };
 }
 
-/** A row that only claims to be in quarantine would hide an event. */
+/** A row that claims to be in quarantine, but is not in ledger_quarantine, would hide an event. */
 function findWrongHeld(row: StoredRow): WrongColumn | undefined {
   if (!row.isQuarantined) {
     const check = 'events.schema';
@@ -210,7 +212,9 @@ function findWrongHeld(row: StoredRow): WrongColumn | undefined {
   ]);
 }
 
-/** Outside quarantine, what no data plane may write would be listed as the act of its actor. */
+/**
+ * A forbidden record outside quarantine: it would be listed as an act of the actor that it names.
+ */
 function findReleased(record: LedgerRecord): WrongColumn | undefined {
   if (findForbidden(record) === undefined) return undefined;
   return { column: 'type', expected: QUARANTINED, actual: record.type };

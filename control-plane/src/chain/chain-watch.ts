@@ -4,8 +4,8 @@
  * that a restart or another leader continues there. A break is recorded and raises an alert, once.
  *
  * The walk over new records finds a changed or removed end of a stream, the daily walk everything
- * else. Neither exceeds its share of the time or one page of memory, however much a tenant has.
- * Proven by chain-watch.pg.test.ts.
+ * else. Neither uses more than its share of the time and one page of memory, however many records a
+ * tenant has. Proven by chain-watch.pg.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -192,7 +192,8 @@ async function walk(
   for (const mark of marks.values()) records += mark.records;
   await inTenant(deps, tenantId, async (tx) => {
     const store = verificationStore(tx);
-    // Another process may have begun the full walk.
+    // An earlier leader may have begun the full walk: the database has the breaks of the whole
+    // walk.
     const found = kind === 'full' ? ((await store.find(kind))?.breaks ?? 0) : broken;
     const end = { records, leaves: logMark.size, upTo, breaks: found + forks.length };
     await store.finish(kind, end, now());

@@ -18,7 +18,7 @@ export async function readEvidenceKeys(
   };
 }
 
-/** None for a row that was tampered with: its signatures then verify under no key. */
+/** Returns none for a row that was tampered with; the key's signatures then do not verify. */
 function readKey(jwk: PublicJwk): KeyObject[] {
   try {
     return [readEd25519Key(jwk)];

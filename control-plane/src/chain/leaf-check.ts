@@ -12,10 +12,10 @@ export interface LeafTrust {
 }
 
 /**
- * The signature itself is verified with the stream, by the registered key.
+ * Does not verify the signature: the walk over the stream does that with the registered key.
  *
  * @param node the stored hash of the leaf
- * @returns the leaf's hash, and what is wrong with it
+ * @returns the leaf's hash, and its fault, if any
  */
 export function findLeafFault(
   { tenantId, isWriter }: LeafTrust,

@@ -21,7 +21,7 @@ export interface LedgerColumns {
  */
 export const QUARANTINED = 'quarantined';
 
-/** The columns of such a row; only the record's hash is trusted. */
+/** The columns of a quarantined row, derived from the record's hash alone. */
 export function quarantinedColumns(hash: string): LedgerColumns {
   return {
     type: QUARANTINED,
@@ -29,7 +29,7 @@ export function quarantinedColumns(hash: string): LedgerColumns {
     subjectId: null,
     agentId: null,
     policyResult: null,
-    // The time is unknown; verification must compute the same one.
+    // The record's time is unknown: a constant, so that verification computes the same one.
     eventTime: '1970-01-01T00:00:00.000Z',
   };
 }

@@ -8,7 +8,7 @@ import {
 } from '@governance/shared/ledger-record';
 import { checkJsonBounds } from '@governance/shared/strict-json';
 
-/** A row of ledger_records, as it is listed and streamed. */
+/** A row of ledger_records, as listed and streamed. */
 export interface LedgerRow {
   position: number;
   type: string;
@@ -73,16 +73,17 @@ export interface QuarantineTrial {
   belongsInQuarantine(tenantId: string, record: StoredLink): Promise<boolean>;
 }
 
-/** Of what earlier versions stored: they wrote alerts into the admin chain that are as large. */
+/** Limit for records of earlier versions, which wrote alerts of this size into the admin chain. */
 const MAX_STORED_BYTES = 16 * 1024 * 1024;
 
-/** Of the same: nesting, and values and keys. */
+/** Limits for the same records: nesting depth, and the number of values and keys. */
 const STORED_BOUNDS = { maxDepth: 10_000, maxNodes: 2_000_000 };
 
 /**
- * A record as earlier versions read it: much deeper, and with any keys. No verifier reads it.
+ * Reads a record with the wider limits of earlier versions: nested deeper, and with keys of any
+ * length. No verifier reads such a record.
  *
- * @returns undefined where they could not read it either
+ * @returns undefined where earlier versions could not read it either
  */
 export function readAsEarlier(bytes: Uint8Array): LedgerRecord | undefined {
   if (bytes.byteLength > MAX_STORED_BYTES || !isUtf8(bytes)) return undefined;
@@ -90,7 +91,7 @@ export function readAsEarlier(bytes: Uint8Array): LedgerRecord | undefined {
     const text = Buffer.from(bytes).toString('utf8');
     checkJsonBounds(text, STORED_BOUNDS);
     const value: unknown = JSON.parse(text);
-    // A text with two readings is not its value's canonical one.
+    // A text that two parsers may read differently (with a duplicate key, say) is not canonical.
     return isCanonicalText(text, value) ? checkRecord(value) : undefined;
   } catch {
     return undefined;
@@ -107,9 +108,9 @@ export function readRecord(bytes: Uint8Array): LedgerRecord | undefined {
 }
 
 /**
- * What a record says to verifiers, whatever the service made of it.
+ * Reads a record as verifiers do, whether or not it is in quarantine here.
  *
- * @returns undefined where they cannot read it
+ * @returns undefined where verifiers cannot read it
  */
 export function readAsVerifiers(bytes: Uint8Array): LedgerRecord | undefined {
   if (bytes.byteLength > MAX_RECORD_BYTES) return undefined;

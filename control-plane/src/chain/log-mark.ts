@@ -5,7 +5,7 @@
 import { Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 
-/** Checkpoints of one day (UTC, by when they were made), and the largest size among them. */
+/** The number of checkpoints made on one day (UTC), and the largest size among them. */
 const CheckpointDay = z.strictObject({
   day: z.iso.date(),
   checkpoints: z.int().positive(),
@@ -13,7 +13,10 @@ const CheckpointDay = z.strictObject({
 });
 export type CheckpointDay = z.infer<typeof CheckpointDay>;
 
-/** Checkpoints are kept for seven days; those of the last of them may already be thinned out. */
+/**
+ * All checkpoints are kept for seven days (log-growth.ts); those of the seventh day may already be
+ * thinned out.
+ */
 export const REMEMBERED_DAYS = 6;
 const DAY_MS = 86_400_000;
 
@@ -25,7 +28,7 @@ const LogMark = z.strictObject({
   epoch: z.int().positive(),
   /** Leaves that were verified, with the tree over them. */
   size: z.int().nonnegative(),
-  /** The roots of their full subtrees, from left to right, as stored. */
+  /** The stored roots of the full subtrees of that tree, from left to right. */
   frontier: z.array(Sha256Hex).max(64),
   /** The newest checkpoint that was verified. */
   checkpoint: z
@@ -38,7 +41,7 @@ const LogMark = z.strictObject({
     .nullable(),
   /** The verified checkpoints, by day. */
   days: z.array(CheckpointDay).max(REMEMBERED_DAYS + 2),
-  /** For a full walk: what the walk over new records remembered when it began. */
+  /** For a full walk: the counts of the walk over new records when the full walk began. */
   expected: z.array(CheckpointDay).max(REMEMBERED_DAYS + 2),
   /** When checkpoints and anchors of earlier sizes were last checked. */
   checkedAt: Timestamp.nullable(),

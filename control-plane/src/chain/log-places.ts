@@ -19,13 +19,15 @@ import type { LogBreakKind } from './chain-breaks.ts';
 import type { LogMark } from './log-mark.ts';
 import { type LogEnd, type LogStore, nodeName, type StoredCheckpoint } from './log-rows.ts';
 
-/** The service's public keys for those purposes, including retired ones. */
+/**
+ * The service's public keys for admin-chain batches and for checkpoints, including retired ones.
+ */
 export interface EvidenceKeys {
   batch: readonly KeyObject[];
   checkpoint: readonly { kid: string; jwk: PublicJwk }[];
 }
 
-/** What is wrong with a place of the log. */
+/** A fault at a place of the log. */
 export interface LogFault {
   /** Undefined: the default of the kind. */
   check?: CheckName | null;
@@ -54,12 +56,18 @@ export interface SignedPlaces {
   onBreak(found: LogBreak): void;
 }
 
-/** After this time the transaction that signed a place has ended. */
+/**
+ * After this time, the transaction that signed a place has ended: places are checked again from
+ * this long before the last check.
+ */
 const UNDER_WAY_MS = 60_000;
 /** Roots per read. */
 const ROOTS_A_READ = 100;
 
-/** Places that no walked leaf led to: of sizes walked before, and of sizes that do not exist. */
+/**
+ * Checks the signed places that the walk over the leaves does not reach: those of sizes walked
+ * before, and those of sizes that the log does not have.
+ */
 export async function checkSignedPlaces(places: SignedPlaces): Promise<void> {
   const { mark, walkedBefore, isWhole, now, inLog, onBreak } = places;
   for (const { kind, epoch, size, root } of await inLog((store) => store.readBeyond())) {
@@ -118,7 +126,10 @@ export function findSignedFault(
   return said(null, 'the column made_at differs from the note');
 }
 
-/** With the root of the stored tree at each size; sizes beyond the walk are left out. */
+/**
+ * Calls `look` with each place and the stored tree's root at its size; sizes beyond the walk are
+ * left out.
+ */
 async function forEachRoot<T extends { size: number }>(
   { mark, inLog }: SignedPlaces,
   all: readonly T[],
@@ -146,7 +157,8 @@ async function checkEpochs(places: SignedPlaces): Promise<void> {
   };
   const oldest = stored.at(-1)?.epoch ?? 2;
   const known = new Set(stored.map(({ epoch }) => epoch));
-  // More of them than fit into one read are older than the oldest one.
+  // One read has only the newest statements: epochs before the one that precedes them are not
+  // checked.
   for (let epoch = stored.length === 0 ? 2 : Math.min(oldest, 2); epoch <= end.epoch; epoch++) {
     if (known.has(epoch) || epoch < oldest - 1) continue;
     broke(epoch, 'none', 'the log epoch has no statement');

@@ -1,6 +1,4 @@
-/**
- * The log's rows as verification reads them, a page at a time; they may have been tampered with.
- */
+/** The log's rows, read a page at a time for verification; they may have been tampered with. */
 import { type SubtreeAt, subtreesOf } from '@governance/shared/evidence/merkle-proofs';
 import { Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
@@ -16,7 +14,10 @@ export interface LogEnd {
   leaves: number;
   /** One more than the index of the last leaf with a node. */
   nodes: number;
-  /** How far the admin chain was put into batches, and where its batches end. */
+  /**
+   * Where the admin chain's batches end, according to the log's head and to the stored batches; as
+   * `epoch/seq`.
+   */
   admin: string;
   adminBatches: string;
   /** Of the newest checkpoint; 0 without one. */
@@ -56,10 +57,10 @@ export interface StoredLogEpoch {
   signature: string;
 }
 
-/** Bound for texts that may have been edited. */
+/** Limits in characters, since the texts may have been edited. */
 const MAX_HEADER = 4_096;
 const MAX_NOTE = 65_537;
-/** Bound for rows that come with one page of leaves. */
+/** Limit for checkpoints that come with one page of leaves. */
 const MAX_ROWS = 5_000;
 
 export type LogStore = ReturnType<typeof logRows>;
@@ -102,7 +103,7 @@ export function logRows({ db, scope }: TenantTransaction) {
       };
     },
 
-    /** The stored leaves from one index to before another. */
+    /** The stored leaves with an index from `from` to before `to`. */
     readLeaves: async (from: number, to: number): Promise<StoredLeaf[]> => {
       const rows = await db.$queryRaw<RawLeaf[]>`
         SELECT b.leaf_index, b.stream, b.epoch, b.first_seq, b.last_seq,
@@ -127,7 +128,7 @@ export function logRows({ db, scope }: TenantTransaction) {
       }));
     },
 
-    /** The nodes that leaves from one index to before another complete, by `level/index`. */
+    /** The nodes that the leaves from index `from` to before `to` complete, by `level/index`. */
     readNodesOf: async (from: number, to: number): Promise<Map<string, string>> => {
       const levels: number[] = [];
       for (let level = 0; 2 ** level <= to; level++) levels.push(level);
@@ -140,7 +141,10 @@ export function logRows({ db, scope }: TenantTransaction) {
       return byPlace(rows);
     },
 
-    /** The stored nodes whose roots give the tree at these sizes, by `level/index`. */
+    /**
+     * The stored roots of the full subtrees that make up the tree at each of these sizes, by
+     * `level/index`.
+     */
     readFrontiers: async (sizes: readonly number[]): Promise<Map<string, string>> => {
       const wanted = new Map<string, SubtreeAt>();
       for (const size of sizes) {
@@ -156,7 +160,7 @@ export function logRows({ db, scope }: TenantTransaction) {
       return byPlace(rows);
     },
 
-    /** Places of sizes beyond one and up to another. */
+    /** Checkpoints with a size above `beyond`, up to `to`. */
     readCheckpoints: async (beyond: number, to: number): Promise<StoredCheckpoint[]> =>
       toCheckpoints(
         await db.$queryRaw<RawCheckpoint[]>`
@@ -169,7 +173,7 @@ export function logRows({ db, scope }: TenantTransaction) {
         ORDER BY c.size, c.epoch LIMIT ${MAX_ROWS}`,
       ),
 
-    /** Checkpoints made since a time that are not larger than a size. */
+    /** Checkpoints made since a time, with sizes up to `upTo`. */
     readLateCheckpoints: async (since: Date, upTo: number): Promise<StoredCheckpoint[]> =>
       toCheckpoints(
         await db.$queryRaw<RawCheckpoint[]>`
@@ -185,7 +189,7 @@ export function logRows({ db, scope }: TenantTransaction) {
       return row?.root;
     },
 
-    /** Places that the log handed out since a time. */
+    /** Anchors that were handed out since a time. */
     readAnchors: async (since: Date): Promise<StoredAnchor[]> =>
       toAnchors(
         await db.$queryRaw`
@@ -194,7 +198,7 @@ export function logRows({ db, scope }: TenantTransaction) {
         ORDER BY epoch DESC, size DESC LIMIT 1000`,
       ),
 
-    /** What was signed or handed out and is not a place of the log according to its head. */
+    /** Checkpoints and anchors whose size or epoch exceeds that of the log's head. */
     readBeyond: async (): Promise<(StoredAnchor & { kind: 'log_checkpoint' | 'log_anchor' })[]> => {
       const rows = await db.$queryRaw<(RawAnchor & { kind: 'log_checkpoint' | 'log_anchor' })[]>`
         WITH head AS (
@@ -212,7 +216,7 @@ export function logRows({ db, scope }: TenantTransaction) {
       return rows.map((row) => ({ ...row, size: Number(row.size) }));
     },
 
-    /** The newest beginnings of log epochs. */
+    /** The signed statements of the newest log epochs, newest first. */
     readEpochs: async (): Promise<StoredLogEpoch[]> =>
       db.$queryRaw<StoredLogEpoch[]>`
         SELECT epoch, left(statement, ${MAX_NOTE}) AS statement, left(kid, 200) AS kid,
@@ -221,7 +225,7 @@ export function logRows({ db, scope }: TenantTransaction) {
   };
 }
 
-/** A node's key in these reads. */
+/** A node's key in the results of these reads. */
 export const nodeName = ({ level, index }: SubtreeAt): string => `${level}/${index}`;
 
 function byPlace(rows: readonly RawNode[]): Map<string, string> {

@@ -1,8 +1,8 @@
 /**
  * Verifies the tenant's stored log: each leaf is a stored signed batch, the nodes follow from the
- * leaves, and everything signed or handed out is a root of that tree. Each check relates stored
- * rows, so that one edit breaks exactly the relations that it takes part in; together they cover
- * every row. Continues from a mark, a page of leaves at a time. Proven by
+ * leaves, and everything signed or handed out is a root of that tree. Each check compares stored
+ * rows with each other, so that one edit fails only the checks of the edited row; together they
+ * cover every row. Continues from a mark, a page of leaves at a time. Proven by
  * log-verification.pg.test.ts.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -53,7 +53,10 @@ export async function walkLog(walk: LogWalk): Promise<boolean> {
   return true;
 }
 
-/** Ingest, log growth and the admin chain's batches each move their value in one transaction. */
+/**
+ * Compares the sizes in several tables; ingest, log growth and admin batches each change theirs in
+ * one transaction.
+ */
 function checkSizes({ end, onBreak }: LogWalk): void {
   const wrong = (expected: string, actual: string, detail: string) => {
     if (expected === actual) return;
@@ -75,7 +78,7 @@ async function checkMark({ mark, end, isWhole, now, inLog, onBreak }: LogWalk): 
     const actual = `epoch ${end.epoch}, ${end.size} leaves`;
     const detail = 'the log is smaller than it was at the last verification';
     onBreak({ kind: 'log_size', ...placeOf(mark), expected, actual, detail });
-    // Walked from the beginning: the stored log may be another one altogether.
+    // Walks from the beginning, since the stored log may be an entirely different one.
     Object.assign(mark, { ...newLogMark(mark.expected), epoch: end.epoch });
     return;
   }
@@ -103,7 +106,10 @@ async function checkMark({ mark, end, isWhole, now, inLog, onBreak }: LogWalk): 
   mark.checkpoint = null;
 }
 
-/** Undefined where a node is missing. */
+/**
+ * The stored roots of a tree's full subtrees, from left to right; undefined where a node is
+ * missing.
+ */
 function frontierOf(size: number, nodes: ReadonlyMap<string, string>): (string | undefined)[] {
   const found: (string | undefined)[] = [];
   for (let at = 0, level = Math.floor(Math.log2(size)); level >= 0; level--) {
@@ -122,7 +128,8 @@ const newestOf = ({ epoch, size, root, madeAt }: StoredCheckpoint): LogMark['che
 /** @returns false when it was stopped early */
 async function walkLeaves(walk: LogWalk): Promise<boolean> {
   const { mark, end, isWhole, inLog, onStep, shouldStop } = walk;
-  // Checkpoints follow their leaves after a moment; those of the walked leaves exist by now.
+  // A checkpoint is signed a moment after its leaves are stored. The walk over new records ends at
+  // the newest checkpoint, so that all checkpoints of the walked leaves exist.
   const target = isWhole ? end.size : Math.min(end.size, end.checkpointSize);
   while (mark.size < target) {
     const from = mark.size;
@@ -160,7 +167,8 @@ async function walkPage(walk: LogWalk, to: number, page: LogPage): Promise<void>
     const node = nodes.get(nodeName({ level: 0, index }));
     const { hash, fault } = findLeafFault(walk, leaves.get(index), node);
     if (fault) onBreak({ kind: 'log_leaf', epoch, seq, ...fault });
-    // Continues from the stored hash: an edited leaf is no fault of the nodes above it.
+    // Continues from the stored hash, so that an edited leaf is not reported as a fault of its
+    // parents.
     let top = node ?? hash;
     for (const at of subtreesCompletedBy(index)) {
       const expected = nodeHash(edge.pop() ?? top, top);

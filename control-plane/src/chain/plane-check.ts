@@ -62,7 +62,7 @@ function checkKey(plane: StoredPlane, mark: StreamMark | undefined): FoundInStre
   return registrationBreak(registered ?? NONE, key, detail);
 }
 
-/** A data plane that the admin chain registered but that has no row. */
+/** The break of a data plane that the admin chain registered but that has no row. */
 export function goneBreak(mark: StreamMark): FoundInStream {
   const detail = 'the data plane was registered but has no row';
   return registrationBreak(mark.signingKey ?? NONE, NONE, detail);
@@ -80,7 +80,7 @@ function missing(
 const Jwk = z.object({ x: z.string() });
 const Told = Heartbeat.pick({ shipped: true });
 
-/** The row may have been edited: unreadable JSON reports nothing. */
+/** The row may have been edited: unreadable JSON counts as no report. */
 function readJson<T>(schema: z.ZodType<T>, text: string | null): T | undefined {
   try {
     return text === null ? undefined : schema.parse(JSON.parse(text));

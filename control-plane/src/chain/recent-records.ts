@@ -16,7 +16,7 @@ export interface RecordRange {
 
 export interface RecentRecords {
   add(record: LinkHashes & { epoch: number; seq: number }): void;
-  /** @returns undefined where one of them is no longer held */
+  /** @returns undefined where one of the records is no longer held */
   find(range: RecordRange): LinkHashes[] | undefined;
 }
 

@@ -1,16 +1,16 @@
 import { Prisma } from '../platform/generated/client.ts';
 
 /**
- * The rows of ledger_records that have an id, or are about one, for a FROM: `type`, `stream`,
- * `position`, `received_at` and `bytes`. They may belong to several streams; the caller filters and
- * orders outside.
+ * SQL for a FROM clause: the rows of ledger_records with an id, or about the record with that id,
+ * as `type`, `stream`, `position`, `received_at` and `bytes`. They may belong to several streams;
+ * the caller filters and orders outside.
  *
- * OFFSET 0 keeps those conditions outside. Inside, and where PostgreSQL knows nothing of a
- * partition yet (a new month, or after its crash), the index of a stream or of positions looks as
- * good as the one of the id, and each of a page's look-ups reads the whole stream. Proven by
- * look-up-plans.pg.test.ts.
+ * OFFSET 0 keeps PostgreSQL from moving the caller's conditions into the subquery. There, while a
+ * partition has no statistics (in a new month, or after a crash), the planner may prefer the index
+ * of streams or of positions to that of ids, and each look-up of a page would read the whole
+ * stream. Proven by look-up-plans.pg.test.ts.
  *
- * @param column `id`, or `subject_id` for what is about it
+ * @param column `id`, or `subject_id` for records about it
  */
 export function recordsOf(
   tenantId: string,

@@ -9,7 +9,7 @@ import type { Restore, StreamMark } from './stream-mark.ts';
 
 export interface StandingBreak extends FoundBreak {
   isAcknowledged: boolean;
-  /** The announced restore that explains it. It verifies nothing. */
+  /** The announced restore that explains it; the chain stays invalid all the same. */
   explainedBy: Restore | null;
 }
 

@@ -20,7 +20,7 @@ const Restore = z.strictObject({
 });
 export type Restore = z.infer<typeof Restore>;
 
-/** Only the newest are kept; what an earlier one explains was already explained. */
+/** Only the newest are kept: a restore explains every break that an earlier one explains. */
 export const MAX_RESTORES = 20;
 
 const StreamMark = z.strictObject({
@@ -33,9 +33,9 @@ const StreamMark = z.strictObject({
   covered: z.strictObject({ epoch: z.int().nonnegative(), lastSeq: z.int().nonnegative() }),
   records: z.int().nonnegative(),
   quarantined: z.int().nonnegative(),
-  /** Records outside quarantine that no verifier reads; marks of earlier versions lack it. */
+  /** Records outside quarantine that no verifier reads; missing in marks of earlier versions. */
   unread: z.int().nonnegative().default(0),
-  /** The number of records received when the walk began. */
+  /** Of `records`, those received before the walk began. */
   counted: z.int().nonnegative(),
   /** The key's coordinate in the admin chain; null when it registered none. */
   signingKey: z.string().nullable(),

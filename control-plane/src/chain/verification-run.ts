@@ -1,8 +1,8 @@
 /**
- * One walk over a tenant's chains, from its marks on: from the beginning on request, from the end
- * of the previous run for new records, and from the stored progress for an interrupted daily walk.
- * Each chain is walked to the head that it had when the walk reached it; later records wait for the
- * next walk.
+ * One walk over a tenant's chains, beginning at its marks: from the beginning on request, from the
+ * end of the previous run for new records, and from the stored progress for an interrupted daily
+ * walk. Each chain is walked to the head that it had when the walk reached it; later records wait
+ * for the next walk.
  */
 import type { KeyObject } from 'node:crypto';
 import { learnFrom } from './admin-facts.ts';
@@ -65,7 +65,7 @@ export async function runVerification(run: VerificationRun): Promise<boolean> {
   const steps = createSteps(run);
   await checkTails(run, steps);
   await steps.done();
-  // Read before the admin chain: by then it has registered the writer of every leaf read.
+  // Read before the admin chain, so that the chain has the registration of every leaf's writer.
   const logEnd = await run.inLog((store) => store.readEnd());
   const ends = await run.inStore((store) => store.readEnds());
   const [admins, others] = inTurn(ends, run.marks);
@@ -80,9 +80,9 @@ export async function runVerification(run: VerificationRun): Promise<boolean> {
 }
 
 /**
- * The admin chain first, since it names the writers of the others; then the stream with the least
- * left. A data plane that writes faster than it is verified would take up the whole walk, so it
- * comes last.
+ * The admin chain first, since it names the writers of the others; then the others, those with the
+ * fewest records left first. A data plane that writes faster than it is verified would take up the
+ * whole walk, so it comes last.
  */
 function inTurn(
   ends: readonly StreamEnd[],
@@ -117,7 +117,7 @@ function walkTheLog(run: VerificationRun, steps: Steps, end: LogEnd): Promise<bo
   });
 }
 
-/** What a step found and moved, not yet reported. */
+/** What a step found and which marks it moved, not yet reported. */
 interface Steps {
   broke(stream: string, found: Omit<FoundBreak, 'stream'>): void;
   moved(stream: string): void;
@@ -215,7 +215,7 @@ interface WalkedStream {
   recent: RecentRecords;
 }
 
-/** Verifies the signed batches up to the mark. @returns the batches that exist */
+/** Verifies the signed batches up to the mark. @returns the ends of those batches */
 async function checkBatches(
   { run, steps, stream, mark, recent }: WalkedStream,
   keys: readonly KeyObject[],
@@ -291,7 +291,7 @@ async function checkAllPlanes(run: VerificationRun, steps: Steps): Promise<boole
     const from: string | null = after;
     const planes: StoredPlane[] = await inStore((store) => store.readPlanes(from));
     if (planes.some(({ deploymentId: id }) => marks.get(id)?.signingKey == null)) {
-      // It may have registered during the walk; its record exists by now.
+      // It may have registered during the walk; the admin chain has its registration by now.
       if (!(await walkAdminOn(run, steps))) return false;
     }
     const found = await checkPlanes(planes, marks, (places) =>

@@ -8,9 +8,9 @@ import { readMark, type StreamMark } from './stream-mark.ts';
 export type WalkKind = 'new' | 'full';
 
 export interface Walk {
-  /** When the walk in progress began; null between two. */
+  /** When the walk in progress began; null when none is. */
   startedAt: Date | null;
-  /** The newest position in the order of receipt when it began. */
+  /** The newest position in the order of receipt when the walk began. */
   upTo: number;
   /** The breaks found so far. */
   breaks: number;
