@@ -1,8 +1,8 @@
 /**
- * POST /api/v1/data-planes/{deployment_id}/audit-batches: records on their way up. Bodies are held
- * in memory, so their bytes are bounded before they are read. Storing one costs a connection, so
- * their number is bounded too. A caller without a share is asked to retry; nothing is lost, since a
- * data plane keeps whatever was not acknowledged.
+ * POST /api/v1/data-planes/{deployment_id}/audit-batches: receives batches of data planes' records.
+ * Bodies are held in memory, so their bytes are bounded before they are read. Storing a batch takes
+ * a database connection, so the number of batches is bounded too. A caller without a share is asked
+ * to retry; nothing is lost, since a data plane keeps whatever was not acknowledged.
  */
 import { randomInt } from 'node:crypto';
 import { BATCH_LIMITS, decodeBatch, NDJSON } from '@governance/shared/channel-routes';
@@ -31,7 +31,7 @@ const LIMITS: AuditBatchLimits = {
   bytes: { total: 128 * MIB, perTenant: 32 * MIB },
 };
 
-/** Spread, so that refused callers do not all return at once. */
+/** Random, so that refused callers do not all retry at once. */
 const RETRY_SECONDS = { least: 1, most: 5 } as const;
 
 export interface AuditBatchRoutesDeps {
@@ -59,7 +59,7 @@ export const auditBatchRoutes = (deps: AuditBatchRoutesDeps): FastifyPluginAsync
 
   const answerBusy = (reply: FastifyReply) => {
     metrics.rejected('busy');
-    // Answered here: an error would be logged for each batch of a busy hour.
+    // Answered without an error, which would be logged for each refused batch.
     return reply
       .code(503)
       .header('retry-after', String(randomInt(RETRY_SECONDS.least, RETRY_SECONDS.most + 1)))
@@ -103,8 +103,8 @@ export const auditBatchRoutes = (deps: AuditBatchRoutesDeps): FastifyPluginAsync
           },
         },
         onRequest: async (request, reply) => {
-          // The caller hung up while the guard ran: no body comes, and no event would report its
-          // end.
+          // The caller disconnected while the guard ran: no `close` event would give the share
+          // back.
           if (reply.raw.destroyed) return answerBusy(reply);
           const giveBack = bodies.take(request.dataPlane.tenantId, announcedBytes(request));
           if (!giveBack) return answerBusy(reply);

@@ -21,7 +21,8 @@ import type { DataPlaneTokenService } from './data-plane-token-service.ts';
 const tags = ['data planes'];
 
 /**
- * The last heartbeat is stored. Data planes send at most 16 KiB, the limit of the previous version.
+ * Bounded, since the last heartbeat is stored. Data planes send less: earlier versions accepted
+ * only 16 or 32 KiB.
  */
 const HEARTBEAT_BODY_LIMIT = 65_536;
 

@@ -18,7 +18,7 @@ const MAX_DAYS = 3650;
 export const NewTokenBody = z.strictObject({
   label: Name,
   region: Text.trim().max(100).default(''),
-  /** One year unless given: a token without an end would be forgotten. */
+  /** One year unless given, since a token that never expires would be forgotten. */
   expires_days: z.int().min(1).max(MAX_DAYS).default(365),
 });
 
@@ -60,7 +60,7 @@ export const DataPlaneView = z
     opa_bundle_version: z.string().nullable(),
     /** `opa_bundle_version` as a number. */
     bundle_revision: z.int().nullable(),
-    /** Bundles newer than the one it uses. */
+    /** The number of bundles newer than the one it uses. */
     bundles_behind: z.int().nullable(),
     /** When it last read its feed, its lag in entries, and its backlog. */
     feed_read_at: z.string().nullable(),

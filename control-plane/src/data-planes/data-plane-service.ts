@@ -27,7 +27,10 @@ import { dataPlaneTokenStore } from './data-plane-token-store.ts';
 import { createHeartbeatReceiver, type ReceiveHeartbeat } from './heartbeat-receiver.ts';
 import { type UnregisteredPlane, unregisteredPlaneStore } from './unregistered-plane-store.ts';
 
-/** Per tenant, not counting revoked and forked ones: each gets every credential sealed for it. */
+/**
+ * Limit per tenant, not counting revoked and forked ones, since every credential is sealed for
+ * each.
+ */
 const MAX_DATA_PLANES = 2_000;
 
 export interface DataPlaneServiceDeps {
@@ -36,7 +39,7 @@ export interface DataPlaneServiceDeps {
   bundleKeys(): Promise<PublicJwk[]>;
   /** The keys that may sign statements about feed and bundle. */
   feedKeys(): Promise<PublicJwk[]>;
-  /** How both kinds followed one another. */
+  /** The history of the keys of both kinds, with the statements that link them. */
   keyHistory(): Promise<KeyHistory>;
   facts: Pick<FeatureList, 'addFactsForDataPlane' | 'takeBackFacts'>;
   changes: Pick<ChangeBus, 'publish'>;
@@ -55,7 +58,7 @@ export interface DataPlaneServiceDeps {
 export interface DataPlaneReport extends DataPlane {
   status: DataPlaneStatus;
   bundleRevision: number | null;
-  /** Bundles newer than the one it uses; null when it has not reported its own. */
+  /** The number of bundles newer than the one it uses; null when it has not reported its own. */
   bundlesBehind: number | null;
   /** Feed entries that it has not asked for yet; null before its first read. */
   feedLag: number | null;
@@ -111,7 +114,7 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
     const at = now();
     const deploymentId = known?.deploymentId ?? uuidv7(at.getTime());
     const isUnchanged = known !== undefined && isSame(known, description);
-    // Its sealed credentials were removed when its last token was revoked.
+    // Its sealed credentials were removed when its last token was revoked, and are added again.
     const hasLostItsTokens =
       known !== undefined &&
       (await dataPlaneTokenStore(tx).deploymentsWithoutToken()).has(deploymentId);

@@ -47,7 +47,7 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
       return row ? toDataPlane(row) : undefined;
     },
 
-    /** Data planes that may work. */
+    /** Data planes that are neither revoked nor forked. */
     countActive: (): Promise<number> =>
       db.dataPlane.count({ where: { tenantId, status: 'active' } }),
 
@@ -63,7 +63,7 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
       });
     },
 
-    /** @returns whether it changed: it was one of `from` before */
+    /** @returns whether the standing changed, which requires that it was one of `from` */
     setStanding: async (
       deploymentId: string,
       standing: DataPlaneStanding,
@@ -77,7 +77,7 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /**
-     * @param told.isStopped the new state of its stream; null keeps the old one
+     * @param isStopped the new state of its stream; null keeps the old one
      * @returns undefined when the tenant has no such data plane
      */
     recordHeartbeat: async (

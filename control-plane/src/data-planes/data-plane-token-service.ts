@@ -21,7 +21,7 @@ export type DataPlaneTokenService = ReturnType<typeof createDataPlaneTokenServic
 export function createDataPlaneTokenService(deps: DataPlaneTokenServiceDeps) {
   const { db, changes, now } = deps;
   return {
-    /** @returns the token's record, and the token, which is shown only here */
+    /** @returns the token's record, and its secret, which is shown only here */
     issue: async (
       scope: TenantScope,
       input: { label: string; region: string; expiresDays: number },

@@ -90,10 +90,10 @@ export function dataPlaneTokenStore({ db, scope: { tenantId } }: TenantTransacti
     },
 
     /**
-     * Removes children that ended before `deadline`, but never the newest of a deployment: it says
-     * whether that one was revoked.
+     * Removes children that ended before `deadline`, but never the newest of a deployment, which
+     * shows whether the deployment was revoked.
      *
-     * @returns how many, `limit` at most
+     * @returns how many were removed, at most `limit`
      */
     purge: (deadline: Date, limit: number): Promise<number> =>
       db.$executeRaw`

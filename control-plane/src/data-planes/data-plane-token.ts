@@ -1,6 +1,7 @@
 /**
- * Tokens of data planes. An administrator issues a *root*, bound to no deployment; a data plane that
- * registers with it gets one of its own, the root's *child*, and renews that before it ends.
+ * Tokens of data planes. An administrator issues a *root*, bound to no deployment. A data plane
+ * that registers with it gets a token of its own, the root's *child*, and renews the child before
+ * it ends.
  */
 import { createHash, randomBytes } from 'node:crypto';
 
@@ -8,7 +9,9 @@ import { createHash, randomBytes } from 'node:crypto';
 export interface DataPlaneToken {
   id: string;
   label: string;
-  /** The one deployment it is valid for; null for a root, which registers any. */
+  /**
+   * The one deployment it is valid for; null for a root, with which any deployment can register.
+   */
   deploymentId: string | null;
   /** The root that it was derived from; null for a root. */
   rootId: string | null;

@@ -1,7 +1,7 @@
 import type { Heartbeat } from '@governance/shared/channels';
 
 /**
- * Whether a data plane may work: a `revoked` one may only ship its backlog, a `forked` one had two
+ * Whether a data plane may work. A `revoked` one may only ship its backlog. A `forked` one had two
  * writers (a copied data folder). Neither may register again with the same signing key.
  */
 export type DataPlaneStanding = 'active' | 'revoked' | 'forked';
@@ -17,18 +17,18 @@ export interface DataPlane {
   /** Signs its agent tokens; null for a data plane of the first version until it restarts. */
   tokenKey: string | null;
   lastHeartbeatAt: Date | null;
-  /** As last received. */
+  /** As received last. */
   lastHeartbeat: Heartbeat | null;
   standing: DataPlaneStanding;
   standingAt: Date | null;
-  /** Its place in the feed and its backlog at its last read. */
+  /** Its cursor in the feed, when it last read the feed, and its backlog then. */
   feedCursor: number | null;
   feedReadAt: Date | null;
   backlogRecords: number | null;
   createdAt: Date;
 }
 
-/** Three beats missed (specification 1, section 8: one every 60 s). */
+/** Three heartbeats (specification 1, section 8: one every 60 s). */
 export const SILENT_AFTER_MS = 180_000;
 
 export type DataPlaneStatus = 'online' | 'silent' | 'registered' | 'revoked' | 'forked';
@@ -36,8 +36,8 @@ export type DataPlaneStatus = 'online' | 'silent' | 'registered' | 'revoked' | '
 /**
  * Its status by its last heartbeat; `registered` before the first.
  *
- * @param hasLostItsTokens whether all its tokens were revoked, as with their root; it may come back
- * with another
+ * @param hasLostItsTokens whether all its tokens were revoked, for example with their root; it may
+ * register again with another root
  */
 export function statusOf(
   { lastHeartbeatAt, standing }: Pick<DataPlane, 'lastHeartbeatAt' | 'standing'>,

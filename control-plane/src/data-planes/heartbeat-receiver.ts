@@ -1,8 +1,8 @@
 /**
- * Receives heartbeats: from a deployment by its own token or link, and with a root's token from
- * anything that calls itself a data plane. A root's bearer speaks for the deployments that
- * registered with it; what it says of others is ignored. Proven by data-plane-routes.pg.test.ts and
- * stopped-streams.pg.test.ts.
+ * Receives heartbeats: from a deployment with its own token or by the local link, and from any
+ * sender with a root's token. With a root's token, only heartbeats of deployments that registered
+ * with that root count; others are only listed (unregistered-plane-store.ts) or ignored. Proven by
+ * data-plane-routes.pg.test.ts and stopped-streams.pg.test.ts.
  */
 import type {
   AdminHeadReport,
@@ -38,9 +38,9 @@ export interface HeartbeatReceiverDeps {
 /**
  * Stores a data plane's heartbeat and state.
  *
- * @param rootId the root whose bearer speaks, null for the deployment itself
+ * @param rootId the root whose token was presented; null for the deployment's own token or link
  * @throws AppError DATA_PLANE_NOT_FOUND when the tenant has no such data plane; DATA_PLANE_REVOKED
- * when it was revoked. Never with a root's token.
+ * when it was revoked. Neither is thrown with a root's token.
  */
 export type ReceiveHeartbeat = (
   scope: TenantScope,
@@ -49,9 +49,9 @@ export type ReceiveHeartbeat = (
 ) => Promise<{ received: true; timestamp: string }>;
 
 /**
- * The most stops of one data plane per hour that raise an alert in this process. A stream that
- * keeps stopping and resuming would otherwise fill the alerts and the admin chain; its last alert
- * stays open.
+ * The most alerts per hour about stops of one data plane's stream, counted by each process. A
+ * stream that keeps stopping and resuming would otherwise fill the alerts and the admin chain; its
+ * last alert stays open.
  */
 export const MAX_STOPS_TOLD = 6;
 const STOPS_WINDOW_MS = 3_600_000;
@@ -81,13 +81,16 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
     const { deployment_id: deploymentId, admin_heads: heads, log_watch: watch } = heartbeat;
     if (heard && heads) await deps.onAdminHeads?.(scope.tenantId, deploymentId, heads);
     if (heard && watch) await deps.onLogWatch?.(scope.tenantId, deploymentId, watch);
-    // Before the answer: a report that fails here is sent again.
+    // Before the answer, so that the data plane sends a report again that fails here.
     if (heard && pins) await deps.onToolPins?.(scope.tenantId, pins);
     return { received: true, timestamp: at.toISOString() };
   };
 }
 
-/** Whether the root may speak for it; stores the heartbeat of one that never registered. */
+/**
+ * Whether the deployment registered with the root; stores the heartbeat of a sender that never
+ * registered.
+ */
 async function mayTell(
   tx: TenantTransaction,
   heartbeat: Heartbeat,

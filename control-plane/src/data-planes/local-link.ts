@@ -20,7 +20,7 @@ export interface LocalLinkParts {
   readLog(tenantId: string, held: { epoch: number; size: number }): Promise<LogView>;
 }
 
-/** One tenant's link of the data plane in this process. */
+/** The link of one tenant to the data plane in this process. */
 export function createLocalLink(parts: LocalLinkParts): ControlPlaneLink {
   const { tenantId, deploymentId } = parts;
   return {

@@ -1,4 +1,4 @@
-/** How a data plane over a network registers, and renews its token. */
+/** The routes by which a remote data plane registers and renews its token. */
 import {
   DeploymentToken,
   ProvenRegistration,
@@ -13,7 +13,7 @@ import type { RegistrationService } from './registration-service.ts';
 
 const tags = ['data planes'];
 
-/** Three public keys and a few short fields. */
+/** Enough for three public keys and a few short fields. */
 const REGISTRATION_BODY_LIMIT = 16_384;
 
 export const registrationRoutes =

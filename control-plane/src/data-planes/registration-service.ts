@@ -1,5 +1,5 @@
 /**
- * Registers data planes over a network: one registers with the token that an administrator issued,
+ * Registers remote data planes. A data plane registers with the token that an administrator issued,
  * and gets a token of its own, which it renews. Proven by registration-routes.pg.test.ts and
  * token-life.pg.test.ts.
  */
@@ -31,15 +31,15 @@ import { dataPlaneTokenStore } from './data-plane-token-store.ts';
 const MINUTE_MS = 60_000;
 
 /**
- * Attempts per minute, counted by each process: registrations per root (a site's data planes all
- * start at once after a power cut), renewals per deployment (which needs two a year).
+ * Attempts per minute, counted by each process: registrations per root (all data planes of a site
+ * start at once after a power cut), and renewals per deployment (two a year are enough).
  */
 const LIMITS = { registrations: 600, renewals: 10 } as const;
 
 /**
- * One per tenant at a time reaches the database: the others would wait for its lock, each holding a
- * connection, and a site that recovers from a power cut would take them all. Clients give up after
- * 10 s (data-plane/src/sync/link/control-plane-client.ts).
+ * Only one request per tenant reaches the database at a time. More would wait for the registration
+ * lock, each holding a connection, and a site that recovers from a power cut would take all
+ * connections. Clients give up after 10 s (data-plane/src/sync/link/control-plane-client.ts).
  */
 const SLOTS = {
   busy: 'Too many data planes are registering: try again.',
@@ -65,7 +65,7 @@ export interface RegistrationService {
    * @throws AppError FORBIDDEN with a deployment's token; VALIDATION_FAILED naming the wrong key or
    * proof; DATA_PLANE_REVOKED, DATA_PLANE_FORKED; DATA_PLANE_LIMIT_REACHED;
    * DATA_PLANE_TOKEN_INVALID when the token was revoked meanwhile; RATE_LIMITED; UNAVAILABLE when
-   * too many register at once
+   * too many register at the same time
    */
   register(
     scope: TenantScope,
@@ -145,7 +145,8 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
         const plane = await dataPlaneStore(tx).find(deploymentId);
         if (!plane) throw new AppError('DATA_PLANE_NOT_FOUND');
         if (plane.standing === 'forked') throw new AppError('DATA_PLANE_FORKED');
-        // An expired root is fine; revoking a root also revokes its children.
+        // The root may have expired, but it must not be revoked (revoking it revokes its children
+        // too).
         const root = shown.rootId ? await dataPlaneTokenStore(tx).find(shown.rootId) : shown;
         if (!root || root.revokedAt) throw new AppError('DATA_PLANE_TOKEN_INVALID');
         return makeChild(tx, root, deploymentId, now());
@@ -154,7 +155,7 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
   };
 }
 
-/** The guard checked before the lock was taken; the token may have been revoked since. */
+/** Checks again under the lock: the token may have been revoked since the guard checked it. */
 async function requireLive(
   tx: TenantTransaction,
   tokenId: string,
@@ -165,7 +166,7 @@ async function requireLive(
   return token;
 }
 
-/** Under `lockRegistrations`. */
+/** The caller holds `lockRegistrations`. */
 async function makeChild(
   tx: TenantTransaction,
   root: DataPlaneToken,

@@ -1,7 +1,7 @@
 /**
- * Facts for one data plane alone: each is sealed (compact JWE, ECDH-ES on X25519, A256GCM) to its
- * own key and sent by the feed, so that neither the feed nor what stores it can read them. Their
- * keys begin with the deployment's id.
+ * Facts for one data plane only. Each is sealed (compact JWE, ECDH-ES on X25519, A256GCM) to that
+ * data plane's key and sent in the feed, so that other readers of the feed and the database cannot
+ * read it. The fact's key begins with the deployment's id.
  */
 import type { FactKind } from '@governance/shared/facts';
 import { SEALING } from '@governance/shared/upstream-credential';
@@ -23,9 +23,9 @@ export async function sealFor(sealingKey: JWK, plaintext: string): Promise<strin
 }
 
 /**
- * The tenant's data planes to seal for: none that is revoked or forked, and none without a valid
- * token (those are sealed for again when they come back with another root). One that never had a
- * token runs in the control plane's process.
+ * The tenant's data planes to seal for. Left out are revoked and forked ones, and those whose
+ * tokens were all revoked; the latter are sealed for again when they register with another root.
+ * One that never had a token is the local data plane and is included.
  */
 export async function readSealingTargets(tx: TenantTransaction): Promise<SealingTarget[]> {
   const { db, scope } = tx;
@@ -43,9 +43,10 @@ export async function readSealingTargets(tx: TenantTransaction): Promise<Sealing
 }
 
 /**
- * Removes facts sealed for data planes that are no longer targets. Under `lockSealedFacts`.
+ * Removes facts sealed for data planes that are no longer targets. The caller holds
+ * `lockSealedFacts`.
  *
- * @returns how many, `limit` at most
+ * @returns how many were removed, at most `limit`
  */
 export async function takeBackFromOthers(
   tx: TenantTransaction,
@@ -56,7 +57,7 @@ export async function takeBackFromOthers(
   return takeBack(tx, kind, targets, limit);
 }
 
-/** Removes facts sealed for any data plane. Under `lockSealedFacts`. */
+/** Removes the facts sealed for all data planes. The caller holds `lockSealedFacts`. */
 export async function takeBackFromAll(tx: TenantTransaction, kind: SealedKind): Promise<void> {
   await takeBack(tx, kind, [], null);
 }
@@ -81,8 +82,8 @@ async function takeBack(
 
 /**
  * Serialises changes of sealed facts, registrations and revocations of a tenant, until the
- * transaction ends: a data plane that registers meanwhile gets the new one, and one that is revoked
- * gets none.
+ * transaction ends, so that a data plane that registers meanwhile gets the new facts, and a revoked
+ * one gets none.
  */
 export async function lockSealedFacts({ db, scope }: TenantTransaction): Promise<void> {
   await db.$queryRaw`

@@ -17,7 +17,7 @@ import { SILENT_AFTER_MS } from './data-plane.ts';
 
 const EVERY_MS = 30_000;
 
-/** Alerts of one transaction. */
+/** Alerts per transaction. */
 const BATCH = 100;
 
 export interface SilenceWatchDeps {
@@ -29,14 +29,15 @@ export function createSilenceWatch({ db, now }: SilenceWatchDeps): LeaderTask {
   let lookedAt = Number.NEGATIVE_INFINITY;
   let watchingSince = 0;
 
-  /** @returns the time, and whether the watch has run for the whole duration of a silence */
+  /** @returns the time, and whether the watch has run without a gap for SILENT_AFTER_MS */
   function look(): { at: Date; isSure: boolean } {
     const at = now();
     const sinceLast = at.getTime() - lookedAt;
     lookedAt = at.getTime();
-    // No heartbeat could arrive while the control plane or its database was down, or be dated after
-    // the clock was set: a silence counts only if the watch ran all the time. (One look per tenant,
-    // since a round through many takes longer than the pause.)
+    // While the control plane or its database was down, no heartbeat could arrive, and times from
+    // before a change of the clock cannot be compared: a silence counts only if the watch ran all
+    // the time. It is called for each tenant, since a run over many tenants may take longer than
+    // the pause.
     if (sinceLast > 2 * EVERY_MS || sinceLast < 0) watchingSince = lookedAt;
     return { at, isSure: lookedAt - watchingSince >= SILENT_AFTER_MS };
   }
@@ -64,11 +65,11 @@ export function createSilenceWatch({ db, now }: SilenceWatchDeps): LeaderTask {
 const silentBefore = (at: Date) => new Date(at.getTime() - SILENT_AFTER_MS);
 const dedupeKeyOf = (deploymentId: string) => `data-plane-silent/${deploymentId}`;
 
-/** @returns how many, `BATCH` at most */
+/** @returns how many alerts were raised, at most `BATCH` */
 async function raiseSilent(tx: TenantTransaction, at: Date): Promise<number> {
   const { tenantId } = tx.scope;
-  // Claimed by the update, so that two replicas raise it once. A data plane without any valid token
-  // is silent on purpose.
+  // The update claims the data planes, so that two replicas raise each alert once. One whose tokens
+  // were all revoked is expected to be silent.
   const silent = await tx.db.$queryRaw<{ id: string; label: string; heard: Date }[]>`
     UPDATE data_planes SET silence_reported_at = ${at}
     WHERE tenant_id = ${tenantId}::uuid AND deployment_id IN (
@@ -94,7 +95,7 @@ async function raiseSilent(tx: TenantTransaction, at: Date): Promise<number> {
   return silent.length;
 }
 
-/** Data planes that were heard again, or that nobody expects any more. */
+/** Resolves the alerts of data planes that were heard again, or that were revoked or forked. */
 async function resolveReturned(tx: TenantTransaction, at: Date): Promise<void> {
   const { tenantId } = tx.scope;
   const returned = await tx.db.$queryRaw<{ id: string }[]>`

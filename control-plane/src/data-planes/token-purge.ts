@@ -1,4 +1,4 @@
-/** Removes deployments' tokens long after they ended, so that renewals do not fill the table. */
+/** Removes deployments' tokens 30 days after they ended, so that renewals do not fill the table. */
 
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { LeaderTask } from '../platform/leader.ts';

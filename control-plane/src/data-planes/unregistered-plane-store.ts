@@ -1,7 +1,7 @@
 /**
- * Senders that call themselves data planes with a root's token and never registered. They are
- * listed and otherwise ignored. A tenant keeps the 100 heard last, so that live ones stay listed
- * however many ids are made up, and drops those silent for a week.
+ * Senders of heartbeats with a root's token that never registered. They are listed and otherwise
+ * ignored. A tenant keeps the 100 heard last, so that live ones stay listed however many ids
+ * somebody invents, and drops those silent for a week.
  */
 import { Heartbeat } from '@governance/shared/channels';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
@@ -13,7 +13,7 @@ const KEPT_MS = 7 * 24 * 3_600_000;
 
 export interface UnregisteredPlane {
   deploymentId: string;
-  /** The root whose bearer sent it. */
+  /** The label of the root whose token was presented. */
   label: string;
   region: string;
   firstHeartbeatAt: Date;
@@ -24,7 +24,7 @@ export interface UnregisteredPlane {
 export function unregisteredPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
   const keptSince = (now: Date) => new Date(now.getTime() - KEPT_MS);
   return {
-    /** Stores the specification's fields of a heartbeat; additions are ignored. */
+    /** Stores only the specification's fields of a heartbeat. */
     recordHeartbeat: async (given: Heartbeat, tokenId: string, now: Date): Promise<void> => {
       const { deployment_id: deploymentId } = given;
       const kept = Heartbeat.pick(SPECIFIED).parse(given);
@@ -34,7 +34,7 @@ export function unregisteredPlaneStore({ db, scope: { tenantId } }: TenantTransa
       const where = { tenantId, deploymentId };
       const known = await db.unregisteredPlane.updateMany({ where, data: heard });
       if (known.count > 0) return;
-      // Serialises new ones, or two at once would make 101.
+      // Serialises insertion, since two concurrent inserts would exceed the limit.
       await db.$queryRaw`
         SELECT pg_advisory_xact_lock(hashtextextended(${`unregistered/${tenantId}`}, 0))::text`;
       await db.unregisteredPlane.upsert({
@@ -52,7 +52,7 @@ export function unregisteredPlaneStore({ db, scope: { tenantId } }: TenantTransa
             OFFSET ${MAX_UNREGISTERED}))`;
     },
 
-    /** Those heard last first. */
+    /** Those heard most recently first. */
     list: async (now: Date): Promise<UnregisteredPlane[]> => {
       const rows = await db.$queryRaw<RawPlane[]>`
         SELECT p.deployment_id, p.first_heartbeat_at, p.last_heartbeat_at, p.last_heartbeat,

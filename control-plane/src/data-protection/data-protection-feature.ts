@@ -13,7 +13,8 @@ export function dataProtectionFeature(core: DataProtectionServiceDeps): Feature 
     facts: {
       addForDataPlane: protection.addForDataPlane,
       takeBack: protection.takeBack,
-      // Made at the start, so that no bundle waits for it within its transaction.
+      // Creates the sealing key at startup, so that no bundle has to wait for it inside its
+      // transaction.
       publish: async () => void (await core.payloadSealingKey()),
     },
   };

@@ -1,11 +1,11 @@
-/** The effect of a change on a policy, and the changes that are refused. */
+/** Applies a change to a policy, and refuses unusable policies. */
 import { AppError } from '@governance/shared/errors';
 import { KeyProviderError } from '../key-management/key-provider.ts';
 import type { KeyProviders } from '../key-management/key-providers.ts';
 import type { ProtectionPolicy } from '../payloads/protection-policy.ts';
 import type { DataProtectionPatch } from './data-protection-schemas.ts';
 
-/** A key id belongs to its provider: changing only the provider removes it. */
+/** Applies a patch. A key id belongs to its provider, so changing only the provider removes it. */
 export function changedPolicy(
   before: ProtectionPolicy,
   patch: DataProtectionPatch,
@@ -26,7 +26,7 @@ export function changedPolicy(
   };
 }
 
-/** @throws AppError BAD_REQUEST for a policy that could encrypt nothing */
+/** @throws AppError BAD_REQUEST for a policy with which nothing could be encrypted */
 export function requireUsable(policy: ProtectionPolicy, providers: KeyProviders): void {
   const { encryptionEnabled, kmsProvider, kmsKeyId } = policy;
   if (kmsProvider === null) {

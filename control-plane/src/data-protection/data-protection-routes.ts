@@ -1,4 +1,6 @@
-/** /api/v1/admin/data-protection: what is kept of calls, under which keys, and for how long. */
+/**
+ * /api/v1/admin/data-protection: which data of calls is kept, under which keys, and for how long.
+ */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { ErrorBody } from '../platform/http/schemas.ts';
 import { DataProtectionPatch, DataProtectionView, toView } from './data-protection-schemas.ts';

@@ -23,7 +23,7 @@ export const DataProtectionPatch = z.strictObject({
   strip_payload_from_stream: z.boolean().optional(),
   /** A new key for `hash_identifiers`; all hashes differ from then on. */
   rotate_identifier_key: z.boolean().optional(),
-  /** Tries the provider first; stores nothing if that fails. */
+  /** Tests the provider first; stores nothing if the test fails. */
   test_kms_connectivity: z.boolean().optional(),
 });
 export type DataProtectionPatch = z.infer<typeof DataProtectionPatch>;
@@ -58,7 +58,7 @@ export function toView(policy: ProtectionPolicy): DataProtectionView {
   };
 }
 
-/** Never more than half of it: an id may reveal where the key is kept. */
+/** At most half of the id, since an id may reveal where the key is kept. */
 function suffixOf(keyId: string | null): string | null {
   if (keyId === null) return null;
   return keyId.slice(-Math.min(4, Math.floor(keyId.length / 2))) || null;

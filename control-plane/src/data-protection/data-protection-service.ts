@@ -1,6 +1,6 @@
 /**
- * A tenant's data protection. A change goes into the bundle's settings (the WebAssembly is reused);
- * the answer comes once it is enforced.
+ * A tenant's data protection. A change is published in the bundle's settings (the WebAssembly is
+ * reused), and the request is answered once the change is enforced.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
@@ -46,13 +46,14 @@ export type DataProtectionService = ReturnType<typeof createDataProtectionServic
 export function createDataProtectionService(deps: DataProtectionServiceDeps) {
   const { db, keyProviders, masterKey } = deps;
 
-  /** Makes the key if one is needed, and sends it to the data planes. */
+  /** Creates the identifier key if one is needed, and sends it to the data planes. */
   async function withIdentifierKey(
     tx: TenantTransaction,
     { before, after, isNew }: { before: ProtectionPolicy; after: ProtectionPolicy; isNew: boolean },
   ): Promise<ProtectionPolicy> {
     if (!after.hashIdentifiers) {
-      // A data plane of an earlier version serves the tenant again.
+      // A data plane of an earlier version, which does not know the fact, can then serve the tenant
+      // again.
       if (before.hashIdentifiers) await takeBackFromAll(tx, 'identifier_key');
       return after;
     }
@@ -70,16 +71,18 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
       db.inTenant(scope, readProtectionPolicy),
 
     /**
-     * @throws AppError BAD_REQUEST for a policy that could encrypt nothing; then nothing is stored
+     * @throws AppError BAD_REQUEST for a policy with which nothing could be encrypted; nothing is
+     * stored then
      */
     change: async (scope: TenantScope, patch: DataProtectionPatch): Promise<ProtectionPolicy> => {
       const { tenantId } = scope;
-      // Before the transaction: a provider may take seconds, and the row must not be locked so long.
+      // Tested before the transaction, since a provider may take seconds and the row must not be
+      // locked that long.
       const tried = changedPolicy(await db.inTenant(scope, readProtectionPolicy), patch);
       requireUsable(tried, keyProviders);
       if (patch.test_kms_connectivity) await requireConnectivity(tenantId, tried, keyProviders);
       const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
-        // Locked before the row, in the order that registration uses.
+        // Locked before the row, in the same order as in registration.
         await lockSealedFacts(tx);
         const before = await lockProtectionPolicy(tx);
         const changed = changedPolicy(before, patch);
@@ -104,14 +107,14 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
       return result;
     },
 
-    /** Seals the key for a data plane, in the transaction that registers it. */
+    /** Seals the identifier key for a data plane, in the transaction that registers it. */
     addForDataPlane: async (tx: TenantTransaction, target: SealingTarget): Promise<void> => {
       await lockSealedFacts(tx);
       const { hashIdentifiers, identifierKeyCiphertext: key } = await readProtectionPolicy(tx);
       if (hashIdentifiers && key) await appendIdentifierKey(tx, masterKey, key, [target]);
     },
 
-    /** Removes what is sealed for revoked and forked data planes. */
+    /** Removes the keys sealed for revoked and forked data planes. */
     takeBack: (tenantId: string): Promise<void> =>
       db.inTenant(systemScope(tenantId), async (tx) => {
         await lockSealedFacts(tx);
@@ -133,7 +136,10 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
   };
 }
 
-/** One for each data plane that the tenant ever had; earlier ones are already removed. */
+/**
+ * More than the entries that can be left: one per data plane, and earlier revocations removed
+ * theirs.
+ */
 const MAX_TAKEN_BACK = 5_000;
 
 function requireHashing(policy: ProtectionPolicy): void {
@@ -141,7 +147,7 @@ function requireHashing(policy: ProtectionPolicy): void {
   throw new AppError('BAD_REQUEST', 'rotate_identifier_key needs hash_identifiers');
 }
 
-/** Another administrator changed the key between the test and the transaction. */
+/** Refuses if another administrator changed the key between the test and the transaction. */
 function requireSameKey(tried: ProtectionPolicy, after: ProtectionPolicy): void {
   if (tried.kmsProvider === after.kmsProvider && tried.kmsKeyId === after.kmsKeyId) return;
   throw new AppError('BAD_REQUEST', 'The key was changed in the meantime: send the change again.');

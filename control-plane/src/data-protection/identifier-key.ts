@@ -1,7 +1,7 @@
 /**
  * The tenant's key for hashing identifiers: made here, encrypted under the master key at rest, and
- * sealed for each data plane while `hash_identifiers` is on. It is not under the tenant's key
- * provider: a data plane that registers must not wait for one.
+ * sealed for each data plane while `hash_identifiers` is on. The tenant's key provider is not used,
+ * since a data plane that registers must not wait for one.
  */
 import { randomBytes } from 'node:crypto';
 import { IDENTIFIER_KEY_BYTES, type SealedIdentifierKey } from '@governance/shared/identifier-hash';

@@ -23,7 +23,7 @@ export const NewDelegationBody = z.strictObject({
   workflow_session_id: Id,
   delegator_agent_id: Id,
   delegatee_agent_id: Id,
-  /** Whatever is left out or empty covers everything of its kind that the delegator may do. */
+  /** A list that is omitted or empty covers everything of its kind that the delegator may do. */
   scope: z
     .strictObject({
       /** Servers, `server/tool` or tools; `*` matches any characters. */
@@ -36,11 +36,11 @@ export const NewDelegationBody = z.strictObject({
       'must name tools or resources',
     ),
   reason: Text.max(2_000).default(''),
-  /** The requester for whom the delegatee acts; the delegator's unless given. */
+  /** The requester for whom the delegatee acts; the delegator unless given. */
   requester: Text.min(1).max(256).optional(),
   /**
-   * The delegation that the delegator itself holds. Left out: the last one that it received in this
-   * session, if any. Null: the delegator acts by its own roles.
+   * The delegation under which the delegator acts. Omitted: the last one that it received in this
+   * session, if any. Null: none, the delegator acts by its own roles.
    */
   parent_delegation_id: Id.nullable().optional(),
 });

@@ -1,7 +1,7 @@
 /**
- * Delegations: one agent lets another do, on its behalf and within one workflow session, some of
- * what it may do itself. A delegation stays within the delegator's rights when it is issued; data
- * planes check that again at every call (enforcement/steps/scope-probe.ts).
+ * Delegations: one agent allows another to act on its behalf, within one workflow session and with
+ * a part of its own rights. A delegation must lie within the delegator's rights when it is issued;
+ * data planes check that again at every call (enforcement/steps/scope-probe.ts).
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import {
@@ -26,7 +26,7 @@ import type { SessionTokens } from '../workflows/session-tokens.ts';
 import { lockCount, type Workflow, workflowStore } from '../workflows/workflow-store.ts';
 import type { NewDelegationBody } from './delegation-schemas.ts';
 
-/** Limit per tenant: each is a fact. */
+/** Limit per tenant, since each is a fact at every data plane. */
 const MAX_ACTIVE_DELEGATIONS = 10_000;
 
 export interface DelegationServiceDeps {
@@ -65,11 +65,11 @@ export function createDelegationService({ db, applied, tokens, now }: Delegation
         return delegationStore(tx).listOfSession(sessionId, page);
       }),
 
-    /** Revokes it with all that derive from it. A revoked one stays as it is. */
+    /** Revokes a delegation and all that derive from it. Revoking it again changes nothing. */
     revoke: async (scope: TenantScope, id: string): Promise<Delegation> => {
       const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
         const { workflowSessionId } = await getDelegation(tx, id);
-        // The lock keeps anything new from deriving from it meanwhile.
+        // The session's lock prevents new delegations from deriving from it meanwhile.
         await sessionStore(tx).lock(workflowSessionId);
         for (const key of await delegationStore(tx).revokeChain(id, now())) {
           tx.feed.append({ kind: 'delegation', key, value: null });
@@ -147,7 +147,7 @@ async function issue(
   return delegation;
 }
 
-/** Locked, so that nothing is delegated in a session that is ending. */
+/** The lock prevents delegation in a session that is being ended. */
 async function lockRunningSession(
   tx: TenantTransaction,
   id: string,
@@ -181,7 +181,7 @@ async function getActiveAgent(tx: TenantTransaction, id: string) {
   return { roles: agent.roles.map(({ role }) => role) };
 }
 
-/** The delegation that the delegator itself holds, if any. */
+/** The delegation under which the delegator acts, if any. */
 async function findParent(
   tx: TenantTransaction,
   body: NewDelegationBody,

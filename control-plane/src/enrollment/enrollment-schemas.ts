@@ -1,6 +1,6 @@
 /**
- * The wire shapes of enrollment and sign-up: specification 1, section 4 names the routes and leaves
- * their bodies open.
+ * The wire shapes of enrollment and sign-up: specification 1, section 4 names the routes and does
+ * not specify their bodies.
  */
 import { AgentStatus } from '@governance/shared/facts';
 import { Id, Text, Timestamp } from '@governance/shared/text';
@@ -14,7 +14,7 @@ export const TokenQuery = z.object(pageQuery({ default: 100, max: 1000 }));
 
 export const NewTokenBody = z.strictObject({
   label: Name,
-  /** Roles of an enrolled agent; without any it may do nothing until it gets one. */
+  /** Roles of an enrolled agent; without any, it has no permissions until it gets one. */
   role_ids: z.array(Id).max(20).default([]),
   max_uses: z.int().min(1).max(1_000).default(1),
   expires_in_hours: z.int().min(1).max(720).default(24),

@@ -1,5 +1,5 @@
 /**
- * Agents that register themselves by a token. The use of the token, the agent, its fact and its
+ * Agents that register themselves with a token. The use of the token, the agent, its fact and its
  * audit records commit together. Proven by enrollment-routes.pg.test.ts.
  */
 
@@ -53,7 +53,7 @@ export function createEnrollmentService({ db, lookups, applied, now }: Enrollmen
 
   return {
     /**
-     * @returns the token's record, and the token, which is shown only here
+     * @returns the token's record, and its secret, which is shown only here
      * @throws AppError ROLE_NOT_FOUND, ENROLLMENT_TOKEN_LIMIT_REACHED
      */
     issue: (scope: TenantScope, input: NewToken) =>
@@ -77,8 +77,8 @@ export function createEnrollmentService({ db, lookups, applied, now }: Enrollmen
       }),
 
     /**
-     * Returns once the local data plane knows the agent. Guesses are limited by address; wrong
-     * tokens never block the right one.
+     * Returns once the local data plane knows the agent. Wrong tokens are limited by address; they
+     * never block a correct one.
      *
      * @throws AppError ENROLLMENT_TOKEN_INVALID, RATE_LIMITED
      */

@@ -1,4 +1,4 @@
-/** A token that registers agents: how many, until when, and with which roles. */
+/** A token with which agents register themselves: how many, until when, and with which roles. */
 import { createHash, randomBytes } from 'node:crypto';
 import { ENTRY_NAME } from '@governance/shared/mcp-clients';
 
@@ -14,7 +14,7 @@ export interface EnrollmentToken {
   revokedAt: Date | null;
 }
 
-/** The most usable tokens of a tenant. */
+/** The highest number of usable tokens of a tenant. */
 export const MAX_OPEN_TOKENS = 200;
 /** How long ended tokens stay listed. */
 export const KEPT_AFTER_END_MS = 30 * 24 * 60 * 60 * 1000;
@@ -25,12 +25,12 @@ export function createEnrollmentSecret(): { secret: string; hash: string } {
   return { secret, hash: hashEnrollmentSecret(secret) };
 }
 
-/** No salt and no slow hash: there is nothing to guess in 256 random bits. */
+/** No salt and no slow hash, since 256 random bits cannot be guessed. */
 export function hashEnrollmentSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** What an MCP client adds to its configuration, beside existing entries. */
+/** The entry that an MCP client adds to its configuration, beside existing entries. */
 export function clientConfig(gatewayUrl: string, authorization: string) {
   return {
     mcpServers: {

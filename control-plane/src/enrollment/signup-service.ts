@@ -1,5 +1,5 @@
 /**
- * Lets anybody create a tenant, if the operator allows it: tenant, administrator and enrollment
+ * Lets anybody create a tenant, if the operator allows it. Tenant, administrator and enrollment
  * token commit together. Each address has five attempts an hour, successful or not.
  */
 import { addressGroup } from '@governance/shared/client-address';
@@ -12,13 +12,13 @@ import type { EnrollmentToken } from './enrollment-token.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const BY_ADDRESS = 5;
-/** Limit over all addresses: each sign-up makes a tenant with its bundle. */
+/** Attempts per hour over all addresses, since each sign-up creates a tenant and its bundle. */
 const BY_ALL = 100;
 
-/** The person has no account yet. */
+/** The actor in audit records: the person has no account yet. */
 const SIGNUP_ACTOR: Actor = { id: 'signup', username: 'signup', role: 'system' };
 
-/** What a new tenant begins with. */
+/** The enrollment token of a new tenant. */
 const FIRST_TOKEN = { label: 'signup', roleIds: [], maxUses: 10, expiresInHours: 168 };
 
 export interface SignupServiceDeps {
@@ -76,7 +76,7 @@ function isTaken(error: unknown): boolean {
   return error instanceof AppError && error.code === 'DUPLICATE_NAME';
 }
 
-/** Does not say which of the two exists. */
+/** Does not reveal which of the two exists. */
 function takenName(): AppError {
   return new AppError('DUPLICATE_NAME', 'The organization or the user already exists.');
 }

@@ -54,7 +54,7 @@ export function createInstallerService({ db, lookups, applied, now }: InstallerS
 
   return {
     /**
-     * @returns the token's record, and the token, which is shown only here
+     * @returns the token's record, and its secret, which is shown only here
      * @throws AppError AGENT_NOT_FOUND, AGENT_DEPROVISIONED, INSTALLER_TOKEN_LIMIT_REACHED
      */
     issue: (scope: TenantScope, input: Pick<InstallerToken, 'agentId' | 'label' | 'client'>) =>
@@ -82,8 +82,8 @@ export function createInstallerService({ db, lookups, applied, now }: InstallerS
       }),
 
     /**
-     * Returns once the local data plane knows the credential. Guesses are limited by address; wrong
-     * tokens never block the right one. A failed redemption does not consume the token.
+     * Returns once the local data plane knows the credential. Wrong tokens are limited by address;
+     * they never block a correct one. A failed redemption does not consume the token.
      *
      * @throws AppError INSTALLER_TOKEN_INVALID, INSTALLER_TOKEN_OTHER_CLIENT, AGENT_SUSPENDED,
      * AGENT_CREDENTIAL_LIMIT_REACHED, RATE_LIMITED
@@ -148,7 +148,8 @@ async function redeem(
 ): Promise<Redeemed | undefined> {
   const store = installerStore(tx);
   const token = await store.find(id);
-  // The agent's lock comes first, as everywhere; a concurrent use of the token is detected below.
+  // The agent is locked first, as everywhere; a concurrent use of the token is detected by
+  // `store.use`.
   const agent = token && (await agentStore(tx).lock(token.agentId));
   if (!token || !agent) return undefined;
   const { label, agentId } = token;

@@ -17,7 +17,7 @@ export interface InstallerToken {
 
 /** Specification 1, section 8. */
 export const INSTALLER_TOKEN_MS = 15 * 60 * 1000;
-/** The most usable tokens of an agent. */
+/** The highest number of usable tokens of an agent. */
 export const MAX_OPEN_INSTALLER_TOKENS = 20;
 /** How long ended tokens stay listed. */
 export const KEPT_AFTER_END_MS = 30 * 24 * 60 * 60 * 1000;
@@ -28,7 +28,7 @@ export function createInstallerSecret(): { secret: string; hash: string } {
   return { secret, hash: hashInstallerSecret(secret) };
 }
 
-/** No salt and no slow hash: there is nothing to guess in 256 random bits. */
+/** No salt and no slow hash, since 256 random bits cannot be guessed. */
 export function hashInstallerSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
