@@ -1,7 +1,8 @@
 /**
- * BEHAVIOR_REVERSAL (specification 1, section 6): a blocked action is allowed, or the reverse, for
- * a requester who came back. Decisions of several data planes arrive late and out of order, so each
- * condition looks before and after the new decision. Proven by behavior-reversal.test.ts.
+ * BEHAVIOR_REVERSAL (specification 1, section 6): an action that was blocked is allowed, or the
+ * reverse, for the same requester. Decisions of several data planes arrive late and out of order,
+ * so each condition considers decisions before and after the new one. Proven by
+ * behavior-reversal.test.ts.
  */
 import type { Disposition } from './disposition.ts';
 
@@ -66,13 +67,16 @@ export function findReversals(
   return found;
 }
 
-/** Repeated decisions in a session add nothing, unless one arrives late. */
+/**
+ * Whether the decision is the earliest of its kind in the session: repeated ones add nothing,
+ * unless one arrives late.
+ */
 function isFirst(own: SessionTallies, { disposition, at }: NewDecision): boolean {
   const known = own.tallies[disposition];
   return known === null || at < known.firstAt;
 }
 
-/** In the later of two sessions within two hours. */
+/** The opposite decision in the later of two sessions, within two hours. */
 function isOpposite(
   others: readonly SessionTallies[],
   own: SessionTallies,
@@ -105,7 +109,7 @@ function isAllowedAfterBlocks(
     );
     return before.count >= PRIOR_BLOCKS && before.lastAt > lastAllowed;
   }
-  // A late block that makes three before a known allow.
+  // A block that arrives late and is the third before a known allow.
   const next = Math.min(
     ...allowed.flatMap(({ firstAt, lastAt }) => [firstAt, lastAt].filter((time) => time > at)),
   );
@@ -114,13 +118,13 @@ function isAllowedAfterBlocks(
   return before.count + 1 === PRIOR_BLOCKS;
 }
 
-/** The later of two times that is not after `at`; minus infinity where both are. */
+/** The later of the two times that are not after `at`; minus infinity where both are after it. */
 function lastUntil(firstAt: number, lastAt: number, at: number): number {
   if (lastAt <= at) return lastAt;
   return firstAt <= at ? firstAt : Number.NEGATIVE_INFINITY;
 }
 
-/** Of blocks that continue after `at`, only the first is certain to come before it. */
+/** Where a session's blocks continue after `at`, only the first is known to precede it. */
 function blocksBefore(rows: readonly SessionTallies[], at: number) {
   let count = 0;
   let last = Number.NEGATIVE_INFINITY;

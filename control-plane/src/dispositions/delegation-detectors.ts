@@ -1,7 +1,7 @@
 /**
- * Counts delegated calls across all data planes: calls outside the delegation's scope, and
- * requesters that it does not name. The data planes already decided about the calls. Proven by
- * requester-detectors.pg.test.ts.
+ * Detectors over the delegated calls of all data planes: calls outside the delegation's scope, and
+ * calls with a requester other than the delegation's. The data planes have already decided the
+ * calls. Proven by requester-detectors.pg.test.ts.
  */
 import { DELEGATOR_LACKS } from '@governance/shared/delegation-scope';
 import { keyOf } from '../sessions/session-key.ts';
@@ -11,7 +11,7 @@ import type { SessionDecision } from './disposition.ts';
 const MINUTE_MS = 60_000;
 const PROBES = 3;
 const PROBE_COOL_DOWN_MS = 5 * MINUTE_MS;
-/** The window in which different names count together, and a name is reported once. */
+/** The window in which different names are counted together; each name is reported once in it. */
 const MISMATCH_WINDOW_MS = 15 * MINUTE_MS;
 /** Names per agent and delegation that are counted separately. */
 const MAX_NAMES = 100;
@@ -24,7 +24,7 @@ export const detectScopeProbes: Detect = async ({ decisions, states }) => {
   const probes = decisions.flatMap((decision) => {
     const { decided_by, policy_reason } = decision.record;
     const delegation = delegationOf(decision);
-    // What the delegator may no longer do is still within the scope that its delegatee knows.
+    // Not a probe: the call is within the delegation's scope, but the delegator has lost the right.
     const isProbe = decided_by === 'scope-probe' && policy_reason !== DELEGATOR_LACKS;
     return isProbe && delegation ? [{ decision, delegation }] : [];
   });
@@ -76,7 +76,7 @@ export const detectMismatches: Detect = async ({ decisions, states }) => {
       severity: 'high',
       title: 'A delegated call names another requester than its delegation',
       agentId: decision.record.agent_id,
-      // A count instead of names: the tenant's data protection may keep names out of alerts.
+      // A count instead of the names, which the tenant's data protection may keep out of alerts.
       details: { ...about(decision), delegation_id: delegation, names },
       dedupeKey: `requester-mismatch:${subject}`,
     });

@@ -1,6 +1,6 @@
 /**
- * What detectors remember of a tenant between two runs: counts, and when they raised an alert, so
- * that neither a restart nor another replica reports the same again.
+ * The state of a tenant's detectors between two runs: counts, and when an alert was raised, so that
+ * neither a restart nor another replica reports the same again.
  */
 import { type NewAlert, raiseAlert } from '../alerts/raise-alert.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
@@ -16,14 +16,14 @@ export interface DetectorState {
 export interface StateKey {
   detector: string;
   subject: string;
-  /** Distinguishes items of the subject; empty where nothing does. */
+  /** Distinguishes items of the subject; empty where there is only one. */
   item?: string;
 }
 
 export interface DetectorStates {
   /** Reads all items of these subjects. */
   load(subjects: readonly Pick<StateKey, 'detector' | 'subject'>[]): Promise<void>;
-  /** A loaded item, empty if nothing is known; changes to it are saved. */
+  /** A loaded item, with zero counts if none is stored; `save` writes changes to it. */
   of(key: StateKey): DetectorState;
   /** All items of a loaded subject. */
   itemsOf(key: StateKey): DetectorState[];

@@ -3,7 +3,7 @@ import type { SessionSettings } from '../tenants/session-settings.ts';
 import type { DetectorStates } from './detector-states.ts';
 import type { SessionDecision } from './disposition.ts';
 
-/** Decisions not yet seen, ordered by their times. */
+/** Decisions that no run has examined yet, ordered by time. */
 export interface Batch {
   tx: TenantTransaction;
   decisions: readonly SessionDecision[];
@@ -15,7 +15,7 @@ export interface Batch {
 /** Examines decisions, in the transaction that marks them as seen. */
 export type Detect = (batch: Batch) => Promise<void>;
 
-/** What an alert says about the decision that raised it. */
+/** The details that an alert gives about the decision that raised it. */
 export function about({ record, session }: SessionDecision) {
   return {
     event_id: record.id,

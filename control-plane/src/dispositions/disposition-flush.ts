@@ -1,7 +1,7 @@
 /**
- * Every minute, new records are examined: the dispositions of actions are stored, and the detectors
- * about requesters run, over the records of all data planes. Rows, alerts and progress commit in
- * one transaction, so that a restart neither loses nor repeats anything. Proven by
+ * Examines the new records of all data planes at intervals (every minute by default): stores the
+ * dispositions of actions and runs the detectors. Rows, alerts and progress commit in one
+ * transaction, so that a restart neither loses nor repeats anything. Proven by
  * disposition-flush.pg.test.ts.
  */
 import { readRecord } from '../chain/ledger-row.ts';
@@ -56,7 +56,7 @@ export function createDispositionFlush({ db, everyMs, now }: DispositionFlushDep
       await forEachTenant(db, signal, (tenantId) =>
         lookAtAll(tenantId, signal).catch((error: unknown) => void failures.push(error)),
       );
-      // One tenant's failure does not stop the others; it is reported all the same.
+      // One tenant's failure does not stop the others; the first failure is reported at the end.
       if (failures.length > 0) throw failures[0];
     },
   };
@@ -80,7 +80,10 @@ async function lookAtNext(tx: TenantTransaction, now: Date): Promise<boolean> {
   return true;
 }
 
-/** Decisions with their sessions, ordered by time. Unknown agents have no session. */
+/**
+ * Decisions with their sessions, ordered by time. Those of unknown agents have no session and are
+ * left out.
+ */
 async function placed(
   tx: TenantTransaction,
   rows: readonly Uint8Array[],

@@ -13,12 +13,12 @@ export interface StoredDispositions {
   sessions: Map<string, SessionTallies>;
   /** Sessions whose rows have to be written. */
   changed: Set<string>;
-  /** Rows of sessions that were merged into another. */
+  /** Sessions that were merged into another; their rows have to be deleted. */
   merged: Set<string>;
 }
 
 export interface KnownDispositions {
-  /** Among those loaded. */
+  /** @throws Error for a pair that was not loaded */
   of(requesterKey: string, action: Action): StoredDispositions;
   all(): Iterable<StoredDispositions>;
 }
@@ -120,7 +120,7 @@ export function dispositionStore({ db, scope: { tenantId } }: TenantTransaction)
   };
 }
 
-/** Merges the rows of merged sessions. */
+/** Adds a row to its group; rows of merged sessions are added up. */
 function take(group: StoredDispositions, row: Row): void {
   const known = group.sessions.get(row.session_id);
   const tallies = {

@@ -1,4 +1,4 @@
-/** The disposition of an action: which decisions count, and how. */
+/** The disposition of an action: which decisions count, and as what. */
 import type { DecisionRecord } from '@governance/shared/ledger-record';
 import { keyOf } from '../sessions/session-key.ts';
 import { shapeOf } from './target-shape.ts';
@@ -14,7 +14,7 @@ export interface SessionDecision {
   session: { id: string; startedAt: number };
 }
 
-/** The action: a tool with the shape of its target. */
+/** A tool and the shape of its target. */
 export interface Action {
   key: string;
   mcpServer: string;
@@ -22,7 +22,9 @@ export interface Action {
   targetShape: string;
 }
 
-/** Steps that refuse the caller or the form of the call, whatever the action. */
+/**
+ * Enforcement steps that refuse because of the caller or the call's form, whatever the action is.
+ */
 const ABOUT_THE_CALLER: ReadonlySet<string> = new Set([
   'authenticate',
   'standing',
@@ -34,12 +36,15 @@ const ABOUT_THE_CALLER: ReadonlySet<string> = new Set([
   'hops',
   'arguments',
 ]);
-/** Denials by a policy engine that could not be reached. */
+/**
+ * The prefix of the reasons of denials because the policy engine was unavailable or its rules were
+ * not current.
+ */
 const OUTAGE = 'opa_';
 
 /**
- * @returns undefined where the decision says nothing about the action: a list, a caller without
- * any rights, an outage, or a person's approval
+ * @returns undefined where the decision says nothing about the action: a list, a refused caller, an
+ * outage, a person's approval or an exception
  */
 export function dispositionOf(record: DecisionRecord): Disposition | undefined {
   if (record.method.endsWith('/list')) return undefined;
@@ -58,7 +63,7 @@ export function dispositionOf(record: DecisionRecord): Disposition | undefined {
   }
 }
 
-/** @returns the action that a decision is about */
+/** @returns the action that the decision is about */
 export function actionOf({ mcp_server, method, tool_name, target }: DecisionRecord): Action {
   const targetShape = shapeOf(target);
   const key = keyOf('action', mcp_server, method, tool_name, targetShape);

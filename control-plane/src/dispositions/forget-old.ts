@@ -5,7 +5,7 @@ const KEPT_MS = 24 * 3_600_000;
 const MAX_OF_AGENT = 1_000;
 const MAX_OF_TENANT = 100_000;
 
-/** Deletes what no detector reads any more. */
+/** Deletes rows that no detector reads any more. */
 export async function forgetOld({ db, scope }: TenantTransaction, now: Date): Promise<void> {
   const { tenantId } = scope;
   const before = new Date(now.getTime() - KEPT_MS);
@@ -15,7 +15,7 @@ export async function forgetOld({ db, scope }: TenantTransaction, now: Date): Pr
     DELETE FROM detector_states WHERE tenant_id = ${tenantId}::uuid AND updated_at < ${before}`;
 }
 
-/** Deletes what exceeds the limits. */
+/** Deletes the oldest rows beyond the limits. */
 export async function keepWithinBounds({ db, scope }: TenantTransaction): Promise<void> {
   const { tenantId } = scope;
   await db.$executeRaw`
@@ -23,7 +23,7 @@ export async function keepWithinBounds({ db, scope }: TenantTransaction): Promis
       AND (detector, subject, item) IN (
         SELECT detector, subject, item FROM detector_states WHERE tenant_id = ${tenantId}::uuid
         ORDER BY updated_at DESC OFFSET ${MAX_OF_TENANT})`;
-  // Fewer rows than one agent's limit are within every limit.
+  // With no more rows than one agent's limit, no limit is exceeded.
   if ((await db.disposition.count({ where: { tenantId } })) <= MAX_OF_AGENT) return;
   await db.$executeRaw`
     DELETE FROM dispositions d USING (

@@ -1,17 +1,17 @@
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
-/** Rows per transaction. */
+/** Limits per transaction: decisions, and their bytes. */
 const MAX_DECISIONS = 1_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Reads a tenant's decisions once, in the order of receipt, from the mark on. */
+/** Reads each of a tenant's decisions once, in the order of receipt, beginning at the mark. */
 export function recordReader({ db, scope: { tenantId } }: TenantTransaction) {
   async function newestPosition(): Promise<number> {
     const row = await db.tenantPosition.findUnique({ where: { tenantId } });
     return Number(row?.position ?? 0);
   }
 
-  /** A tenant without a mark begins with the records of the last day. */
+  /** The mark of a tenant without one: reading begins with the records of the last day. */
   async function firstMark(): Promise<number> {
     const [row] = await db.$queryRaw<{ position: bigint }[]>`
       SELECT position FROM ledger_records
@@ -21,7 +21,7 @@ export function recordReader({ db, scope: { tenantId } }: TenantTransaction) {
   }
 
   return {
-    /** Locks out other readers of the tenant's records until the transaction ends. */
+    /** Locks the tenant's mark until the transaction ends, and returns it. Serialises readers. */
     lockMark: async (): Promise<number> => {
       const lock = () => db.$queryRaw<{ position: bigint }[]>`
         SELECT position FROM disposition_marks WHERE tenant_id = ${tenantId}::uuid FOR UPDATE`;
@@ -35,7 +35,7 @@ export function recordReader({ db, scope: { tenantId } }: TenantTransaction) {
       return Number(made?.position ?? position);
     },
 
-    /** @returns decisions after the mark, in batches, and the position up to which all were read */
+    /** @returns a batch of decisions after the mark, and the position up to which all were read */
     readDecisions: async (mark: number): Promise<{ rows: Uint8Array[]; upTo: number }> => {
       const newest = await newestPosition();
       if (newest <= mark) return { rows: [], upTo: mark };

@@ -1,4 +1,4 @@
-/** Stores dispositions of actions, and raises BEHAVIOR_REVERSAL when one is reversed. */
+/** Stores the dispositions of actions, and raises BEHAVIOR_REVERSAL when one is reversed. */
 import { addTo, findReversals, type SessionTallies } from './behavior-reversal.ts';
 import { about, type Detect } from './detector.ts';
 import { actionOf, dispositionOf, type SessionDecision } from './disposition.ts';

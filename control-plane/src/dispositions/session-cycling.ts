@@ -1,6 +1,6 @@
 /**
  * REQUESTER_SESSION_CYCLING: one requester opens session after session, so that per-session state
- * starts afresh each time. Proven by requester-detectors.pg.test.ts.
+ * is empty each time. Proven by requester-detectors.pg.test.ts.
  */
 import { REMOVED_NAME } from '../sessions/session-key.ts';
 import { readOpenings } from '../sessions/session-store.ts';
@@ -11,7 +11,7 @@ const WINDOW_MS = 30 * 60_000;
 const COOL_DOWN_MS = 5 * 60_000;
 
 export const detectCycling: Detect = async ({ tx, decisions, states, settings }) => {
-  // A session counts once, when it opens: calls within it are no cycling.
+  // A session counts once, when it opens: further calls within it are not cycling.
   const opened = decisions.filter(
     ({ record: { requester_id: name }, at, session }) =>
       name !== null && name !== REMOVED_NAME && at === session.startedAt,
@@ -63,7 +63,7 @@ interface Range {
 }
 
 /**
- * A thousand new sessions of one requester are read once, not once for each.
+ * Groups openings of one requester within a window, so that they need one read instead of one each.
  *
  * @param opened ordered by time
  */
@@ -86,7 +86,7 @@ export function rangesAround(opened: readonly SessionDecision[]): Range[] {
 }
 
 /**
- * The largest number within one window that contains `at`. Linear time.
+ * The largest set of openings within one window that contains `at`. Linear time.
  *
  * @param near ordered by time
  */

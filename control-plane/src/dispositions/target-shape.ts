@@ -3,14 +3,17 @@
 const MAX_SHAPE = 200;
 /** Longer targets are distinguished by their beginning only. */
 const MAX_READ = 2_000;
-/** None can match in more than one way, so matching is linear whatever a target contains. */
+/**
+ * Each expression can match in one way only, so that matching is linear whatever the target
+ * contains.
+ */
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 const HEX = /[0-9a-f]{16,}/gi;
 const DIGITS = /[0-9]+/g;
 
 /**
- * @returns the target with `#` for ids and numbers, so that probing file after file counts as one
- * action
+ * @returns the target with `#` for ids and numbers, so that calls for one numbered file after
+ * another count as one action
  */
 export function shapeOf(target: string): string {
   return target

@@ -1,5 +1,6 @@
 /**
- * A DLP pattern as administrators see it: built-in with the tenant's settings, or the tenant's own.
+ * A DLP pattern as administrators see it: a built-in one with the tenant's settings, or one of the
+ * tenant's own.
  */
 import { hash } from 'node:crypto';
 import { BUILTIN_PATTERNS, shownExpression } from '@governance/shared/detect/dlp/builtin-patterns';

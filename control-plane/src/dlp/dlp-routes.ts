@@ -1,4 +1,6 @@
-/** /api/v1/dlp: specification 1, section 4, with additions (settings, a trial). */
+/**
+ * /api/v1/dlp: specification 1, section 4, with two additions (settings, and a test of patterns).
+ */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
 import {

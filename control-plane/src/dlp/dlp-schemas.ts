@@ -12,7 +12,7 @@ import { z } from 'zod';
 import type { DlpPattern } from './dlp-pattern.ts';
 import type { DlpActions } from './dlp-store.ts';
 
-/** The most UTF-16 units of a text that is tried. */
+/** The longest text that a pattern is tested on, in UTF-16 units. */
 export const MAX_TEST_TEXT = 64 * 1024;
 
 const PatternName = VisibleText.max(DLP_LIMITS.name).trim();
@@ -30,7 +30,7 @@ export const NewPatternBody = z.strictObject({
 });
 export type NewPatternBody = z.infer<typeof NewPatternBody>;
 
-/** Only `enabled` and `severity` of a built-in pattern. */
+/** Of a built-in pattern, only `enabled` and `severity` can be changed. */
 export const PatternPatchBody = z.strictObject({
   name: PatternName.optional(),
   regex: Regex.optional(),
@@ -69,7 +69,7 @@ export const PatternTestBody = z
   });
 export type PatternTestBody = z.infer<typeof PatternTestBody>;
 
-/** A match, by its place in the text. The text itself is not repeated. */
+/** Matches, by their places in the text. The text itself is not returned. */
 export const PatternTestView = z.object({
   findings: z.array(
     z.object({
@@ -79,7 +79,7 @@ export const PatternTestView = z.object({
       /** UTF-16 units from the beginning of the text. */
       start: z.int(),
       length: z.int(),
-      /** The disguises, outermost first. */
+      /** The encodings or other disguises that were undone, outermost first. */
       disguise: z.array(z.string()),
     }),
   ),

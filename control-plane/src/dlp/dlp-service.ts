@@ -1,6 +1,6 @@
 /**
- * DLP patterns and the actions on findings. A change goes into the bundle's settings, and the
- * answer comes once it is enforced.
+ * DLP patterns and the actions on findings. A change is published in the bundle's settings, and the
+ * request is answered once it is enforced.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import type { DlpSettings } from '@governance/shared/dlp-settings';
@@ -35,7 +35,7 @@ export interface DlpServiceDeps {
 
 export type DlpService = ReturnType<typeof createDlpService>;
 
-/** What data planes get: the enabled patterns, and the actions on findings. */
+/** The settings for data planes: the enabled patterns, and the actions on findings. */
 export async function readDlpSettings(tx: TenantTransaction): Promise<DlpSettings> {
   const { actions, builtins } = await dlpStore(tx).readRow();
   const custom = (await dlpStore(tx).list()).filter(({ enabled }) => enabled).map(toSetting);
@@ -43,7 +43,7 @@ export async function readDlpSettings(tx: TenantTransaction): Promise<DlpSetting
 }
 
 export function createDlpService({ db, bundles, applied, now }: DlpServiceDeps) {
-  /** Commits a change, builds the bundle and returns when it is applied. */
+  /** Commits a change, builds the bundle, and returns when the bundle is applied. */
   async function commit<T>(
     scope: TenantScope,
     work: (tx: TenantTransaction, row: DlpRow) => Promise<T>,
@@ -123,7 +123,7 @@ export function createDlpService({ db, bundles, applied, now }: DlpServiceDeps) 
         tx.audit.append(auditOf('dlp_pattern_deleted', found));
       }),
 
-    /** Tries a pattern on a text, of which nothing is stored. */
+    /** Tests a pattern on a text. Nothing of the text is stored. */
     async test(scope: TenantScope, { regex, id, text }: PatternTestBody): Promise<TestedFinding[]> {
       if (id === undefined) return tryPattern({ regex: regex ?? '' }, text);
       const pattern = await db.inTenant(scope, async (tx) =>

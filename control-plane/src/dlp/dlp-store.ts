@@ -13,11 +13,11 @@ import type { DlpPattern } from './dlp-pattern.ts';
 /** The actions on findings. */
 export type DlpActions = Omit<DlpSettings, 'builtins' | 'custom'>;
 
-/** The tenant's row; missing values have their defaults. */
+/** The tenant's row, with defaults for missing values. */
 export interface DlpRow {
   actions: DlpActions;
   builtins: Record<string, BuiltinOverride>;
-  /** Null while no action was changed. */
+  /** Null until an action is changed. */
   updatedAt: Date | null;
 }
 
@@ -47,7 +47,9 @@ export function dlpStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
     readRow,
 
-    /** The same, locked until the transaction ends: serialises a tenant's changes. */
+    /**
+     * Reads the row and locks it until the transaction ends, which serialises a tenant's changes.
+     */
     async readRowForUpdate(): Promise<DlpRow> {
       await db.$executeRaw`
         INSERT INTO dlp_settings (tenant_id) VALUES (${tenantId}::uuid) ON CONFLICT DO NOTHING`;

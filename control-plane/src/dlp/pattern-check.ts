@@ -1,4 +1,4 @@
-/** Validates the expression of a tenant's pattern, and tries a pattern on a text. */
+/** Validates the expression of a tenant's pattern, and tests a pattern on a text. */
 import { BUILTIN_PATTERNS } from '@governance/shared/detect/dlp/builtin-patterns';
 import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import { createDlpScanner } from '@governance/shared/detect/dlp/scanner';
@@ -11,7 +11,7 @@ import type { DlpSeverity } from '@governance/shared/dlp-settings';
 import { AppError } from '@governance/shared/errors';
 import type { DlpPattern } from './dlp-pattern.ts';
 
-/** A finding of a trial, without text. */
+/** A finding of a test, without its text. */
 export interface TestedFinding {
   pattern: string | null;
   severity: DlpSeverity | null;
@@ -32,8 +32,7 @@ export function invalidField(name: string, msg: string): AppError {
  * @param others the tenant's other patterns, enabled or not: data planes match all of them in one
  * pass
  * @throws AppError VALIDATION_FAILED for an expression that the engine refuses, with the position
- * of the
- * error, and for one that is too large, alone or with the others
+ * of the error, and for one that is too large, alone or together with the others
  */
 export function checkPatterns(candidate: Expression, others: readonly Expression[]): void {
   compile([candidate], 'is too large').close();
@@ -54,11 +53,11 @@ function compile(patterns: readonly Expression[], tooLarge: string) {
 }
 
 /**
- * What a pattern finds in a text, disguises included.
+ * What a pattern finds in a text, also in disguised form (encoded, for example).
  *
  * @param pattern a stored one, enabled or not, or an expression alone
- * @throws AppError VALIDATION_FAILED as `checkPatterns`, and where the pattern exceeds its limit on
- * the text
+ * @throws AppError VALIDATION_FAILED as `checkPatterns` does, and where the pattern takes too long
+ * on the text
  */
 export function tryPattern(pattern: DlpPattern | { regex: string }, text: string): TestedFinding[] {
   const stored = 'id' in pattern ? pattern : undefined;

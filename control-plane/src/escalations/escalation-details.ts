@@ -1,6 +1,6 @@
 /**
  * What a person sees before deciding: the call, its arguments as far as data protection permits,
- * and what the agent did before. Anything withheld is named, never left out silently.
+ * and what the agent did before. Anything that is withheld is reported as withheld.
  */
 import { AppError } from '@governance/shared/errors';
 import type { PayloadPart } from '@governance/shared/event-payload';
@@ -15,14 +15,14 @@ import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform
 import { EscalationView, toView } from './escalation.ts';
 import { escalationStore } from './escalation-store.ts';
 
-/** The window of earlier events that is shown, and their number; the newest count. */
+/** The window of earlier events that are shown, and their highest number; the newest are shown. */
 const BEFORE_MS = 15 * 60_000;
 const MAX_EVENTS = 20;
 
 /**
- * Why the arguments are not shown as the agent gave them: calls are not kept, or not yet stored;
- * only the decrypt route shows them; they cannot be read; parts were removed; the caller's role is
- * read-only.
+ * Why the arguments are not shown as the agent gave them. `not_kept`: calls are not kept, or this
+ * one is not yet stored; `encrypted`: only the decrypt route shows them; `unreadable`: they cannot
+ * be read; `redacted`: parts were removed; `role`: the caller's role is read-only.
  */
 export const Withheld = z.enum(['not_kept', 'encrypted', 'unreadable', 'redacted', 'role']);
 export type Withheld = z.infer<typeof Withheld>;
@@ -66,7 +66,7 @@ export function createEscalationDetails(deps: {
 }) {
   const { db, payloads } = deps;
 
-  /** Each look at stored arguments is audited. */
+  /** Each reading of stored arguments is audited. */
   async function readArguments(scope: TenantScope, eventId: string) {
     try {
       const { input } = await payloads.show(scope, eventId);
@@ -87,7 +87,7 @@ export function createEscalationDetails(deps: {
           agent: await findAgent(tx, row.agentId),
           used_by_event: await findUse(tx, row),
           recent_events: await listRecentEvents(tx, row),
-          // Whoever decides nothing sees no payload.
+          // A role that cannot decide sees no payload.
           withheld:
             scope.actor.role === 'auditor' ? 'role' : await findWithheld(tx, row.eventId, 'input'),
         };
@@ -100,13 +100,13 @@ export function createEscalationDetails(deps: {
   };
 }
 
-/** What the agent did before, newest first. */
+/** What the agent did in the window before the escalation, newest first. */
 export async function listRecentEvents(
   tx: TenantTransaction,
   { agentId, openedAt: to }: Pick<Escalation, 'agentId' | 'openedAt'>,
 ): Promise<RecentEvent[]> {
   const from = new Date(to.getTime() - BEFORE_MS);
-  // A half-open range, so that the held call itself is excluded.
+  // The range is half-open, so that the held call itself is excluded.
   const page = { limit: MAX_EVENTS, offset: 0 };
   const events = await auditStore(tx).listEvents({ agentId, from, to }, page);
   return events.map(({ row, outcomeBytes }) => RecentEvent.parse(toAuditEvent(row, outcomeBytes)));

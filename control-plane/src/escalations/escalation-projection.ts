@@ -1,6 +1,6 @@
 /**
- * A ledger record announces a held call or result; this makes it a row, and an alert for people, in
- * the transaction that stores the record. Proven by escalation-routes.pg.test.ts.
+ * Ledger records announce held calls and results. This stores each as an escalation and raises an
+ * alert, in the transaction that stores the record. Proven by escalation-routes.pg.test.ts.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
 import { uuidv7 } from '@governance/shared/ids';
@@ -11,11 +11,11 @@ import { CLOCK_AHEAD_MS } from '../platform/record-time.ts';
 import { ALERT_SEVERITIES, alertKey } from './escalation.ts';
 
 /**
- * The most pending escalations of one data plane, so that a hostile one cannot crowd out others. A
- * data plane itself holds 1,000.
+ * The limit of pending escalations of one data plane, so that a hostile one cannot crowd out the
+ * others. A data plane itself holds at most 1,000.
  */
 export const MAX_PENDING_OF_STREAM = 2_000;
-/** A time-out beyond any tenant's setting is cut. */
+/** The longest time-out; a longer one is shortened. No tenant's setting exceeds it. */
 const LONGEST = '7 days';
 
 const FLOOD = {
@@ -33,7 +33,7 @@ export const escalationProjection: Projection = {
   types: ['hold_opened', 'result_held'],
   store: async (client, tenantId, records) => {
     const held = new Map<string, number>();
-    // One at a time: they are few, and a person reads each.
+    // One at a time, since they are few: a person reads each.
     for (const { record } of records) {
       if (record.type !== 'hold_opened' && record.type !== 'result_held') continue;
       const stream = record.stream.toLowerCase();
@@ -53,7 +53,10 @@ async function isFull(client: PoolClient, tenantId: string, stream: string): Pro
   return (rows[0]?.count ?? 0) >= MAX_PENDING_OF_STREAM;
 }
 
-/** By the data plane's clock, within limits: a clock that is ahead does not extend the hold. */
+/**
+ * Times are taken from the data plane's clock, within limits: a clock that is ahead does not extend
+ * the hold.
+ */
 async function insert(
   client: PoolClient,
   tenantId: string,
@@ -101,7 +104,9 @@ async function insert(
   return rowCount === 1;
 }
 
-/** Posted to the webhook like every alert; resolved with the escalation. */
+/**
+ * Raises the alert. It is posted to the webhook like every alert, and resolved with the escalation.
+ */
 async function alert(
   client: PoolClient,
   tenantId: string,

@@ -35,7 +35,8 @@ const ApprovalBody = z
 const DenialBody = z.strictObject({ notes: Notes }).nullish();
 
 /**
- * Whoever may only decide single calls cannot make a rule of one.
+ * An exception needs a role that may manage, and a justification: a role that may only decide
+ * single calls cannot create a rule.
  *
  * @throws AppError ROLE_REQUIRED, VALIDATION_FAILED
  */

@@ -1,8 +1,8 @@
 /**
- * People decide held calls and results. The row is the only authority: it leaves `pending` once, by
- * the statement with `WHERE status = 'pending' AND now() < timeout_at`, together with the fact for
- * the data plane and one record. A time-out never approves anything. Proven by
- * escalation-routes.pg.test.ts.
+ * People decide held calls and results. The row is the only authority: a person's decision changes
+ * it from `pending` once, by the statement with `WHERE status = 'pending' AND now() < timeout_at`,
+ * and commits together with the fact for the data plane and one record. A time-out never approves
+ * anything. Proven by escalation-routes.pg.test.ts.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
@@ -42,7 +42,7 @@ export type EscalationService = ReturnType<typeof createEscalationService>;
 
 const GRANT_LASTS = `${GRANT_MS / 1000} seconds`;
 
-/** @param held what is held: each kind has its own service, independent of the other */
+/** @param held the kind that this service lists and decides: calls or results */
 export function createEscalationService(
   { db, applied, now }: EscalationServiceDeps,
   held: Held = 'call',
@@ -57,10 +57,9 @@ export function createEscalationService(
     /**
      * Approves or denies. Returns once the local data plane knows the decision.
      *
-     * @throws AppError ESCALATION_NOT_FOUND; ESCALATION_RESOLVED, with the present status; for
-     * results
-     * INBOUND_HOLD_NOT_FOUND, INBOUND_HOLD_RESOLVED; EXCEPTION_SHAPE_UNKNOWN, and what
-     * `createException` throws: then nothing is decided
+     * @throws AppError ESCALATION_NOT_FOUND, ESCALATION_RESOLVED (with the current status), for
+     * results INBOUND_HOLD_NOT_FOUND and INBOUND_HOLD_RESOLVED; EXCEPTION_SHAPE_UNKNOWN and what
+     * `createException` throws, in which case nothing is decided
      */
     decide: async (scope: TenantScope, id: string, decision: Decision): Promise<Escalation> => {
       const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
@@ -70,7 +69,7 @@ export function createEscalationService(
         const by = scope.actor.username;
         const resolved = await store.resolve(id, { status, notes, by, grant, release });
         if (resolved === undefined) throw resolvedBefore(await store.find(id), held);
-        // Checked once the row's lock is held.
+        // Checked while the row's lock is held, after any wait for it.
         await requireResolver(tx);
         const [made] = exceptionFor ? await except(tx, resolved, exceptionFor, now()) : [];
         const row = made ? await store.setException(id, made.id) : resolved;
@@ -83,7 +82,10 @@ export function createEscalationService(
   };
 }
 
-/** What every end of an escalation writes: the fact, one record, and the alert's resolution. */
+/**
+ * Writes what belongs to every end of an escalation: the facts, one record, and the alert's
+ * resolution.
+ */
 export async function tell(
   tx: TenantTransaction,
   row: Escalation,
@@ -115,7 +117,8 @@ export async function tell(
 }
 
 /**
- * One for each policy that asked: an exception that names no policy would lift more than was asked.
+ * Creates one exception for each policy that asked for a person: an exception without a policy
+ * would lift more than was asked.
  */
 async function except(
   tx: TenantTransaction,
@@ -148,7 +151,7 @@ function resolvedBefore(row: Escalation | undefined, held: Held): AppError {
   if (row === undefined) {
     return new AppError(held === 'call' ? 'ESCALATION_NOT_FOUND' : 'INBOUND_HOLD_NOT_FOUND');
   }
-  // Its time is over, but the task has not ended it yet.
+  // Pending means here that its time is over, but the task has not ended it yet.
   const isOver = row.status === 'pending';
   if (held === 'call') {
     const status = isOver ? 'timed_out' : row.status;

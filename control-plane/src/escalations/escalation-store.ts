@@ -3,7 +3,7 @@ import { type Escalation, Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { EscalationStatus, Held, Resolution } from './escalation.ts';
 
-/** Rows that one transaction of the task changes. */
+/** Rows changed per transaction of the task. */
 const BATCH = 100;
 
 export interface Resolving {
@@ -51,7 +51,10 @@ export function escalationStore(
       (await db.escalation.findUnique({ where: { tenantId_id: { tenantId, id }, held } })) ??
       undefined,
 
-    /** The only way for a person to end it. @returns undefined when it is no longer pending */
+    /**
+     * Stores a person's decision; the only way to do so. @returns undefined when it is no longer
+     * pending
+     */
     resolve: async (id: string, to: Resolving): Promise<Escalation | undefined> => {
       const { status, by, notes, grant, release } = to;
       const expiresAt = grant
@@ -67,11 +70,11 @@ export function escalationStore(
       return (await findAll(changed))[0];
     },
 
-    /** Stores the exception made with its approval. */
+    /** Stores the exception that was created with the approval. */
     setException: async (id: string, exceptionId: string): Promise<Escalation> =>
       db.escalation.update({ where: { tenantId_id: { tenantId, id } }, data: { exceptionId } }),
 
-    /** Ends escalations whose time is over. @returns a batch of them */
+    /** Ends a batch of escalations whose time is over. @returns the ended ones */
     timeOut: async (): Promise<Escalation[]> =>
       findAll(
         await db.$queryRaw<{ id: string }[]>`
@@ -85,7 +88,7 @@ export function escalationStore(
           RETURNING id::text AS id`,
       ),
 
-    /** Escalations that other data planes are to be told about from now on, in batches. */
+    /** Marks a batch of pending escalations as announced to other data planes. @returns them */
     announce: async (): Promise<Escalation[]> =>
       findAll(
         await db.$queryRaw<{ id: string }[]>`
@@ -98,13 +101,19 @@ export function escalationStore(
           RETURNING id::text AS id`,
       ),
 
-    /** Whether another escalation with the same binding is announced: its fact occupies the key. */
+    /**
+     * Whether another escalation with the same binding is announced, so that the fact's key is in
+     * use.
+     */
     isReplaced: async ({ id, binding }: Escalation): Promise<boolean> => {
       const where = { tenantId, binding, isAnnounced: true, id: { not: id } };
       return (await db.escalation.count({ where })) > 0;
     },
 
-    /** Escalations whose facts nobody needs any more, in batches. */
+    /**
+     * Marks a batch of escalations whose facts are no longer needed as out of the feed. @returns
+     * them
+     */
     leaveFeed: async (kept: string): Promise<Escalation[]> =>
       findAll(
         await db.$queryRaw<{ id: string }[]>`

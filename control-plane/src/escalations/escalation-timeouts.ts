@@ -1,6 +1,6 @@
 /**
  * Ends escalations that nobody decided in time, announces pending ones to other data planes, and
- * withdraws facts that nobody needs any more.
+ * withdraws facts that are no longer needed.
  */
 import type { LeaderTask } from '../platform/leader.ts';
 import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
@@ -9,7 +9,9 @@ import { tell } from './escalation-service.ts';
 import { escalationStore } from './escalation-store.ts';
 
 const EVERY_MS = 1_000;
-/** A grant is valid for ten minutes, and a data plane remembers an ended escalation as long. */
+/**
+ * A grant is valid for ten minutes, and a data plane remembers an ended escalation for that time.
+ */
 const FACT_KEPT = '1 hour';
 
 export function createEscalationTimeouts(deps: {

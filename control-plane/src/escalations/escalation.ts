@@ -12,7 +12,7 @@ export const EscalationStatus = z.enum(['pending', 'approved', 'denied', 'timed_
 export type EscalationStatus = z.infer<typeof EscalationStatus>;
 export type Resolution = Exclude<EscalationStatus, 'pending'>;
 
-/** What is held: a call of which nothing was sent, or a call's result. */
+/** What is held: a call that was not sent, or a call's result. */
 export type Held = 'call' | 'result';
 
 export interface Decision {
@@ -27,7 +27,7 @@ export interface Decision {
 /** The key under which the alert about an escalation is raised and resolved. */
 export const alertKey = (id: string): string => `escalation:${id}`;
 
-/** Severity of the alert: somebody has to act, so never low. */
+/** The alert's severity by risk tier; never low, since somebody has to act. */
 export const ALERT_SEVERITIES: Record<RiskTier, Severity> = {
   low: 'medium',
   medium: 'medium',
@@ -38,7 +38,9 @@ export const ALERT_SEVERITIES: Record<RiskTier, Severity> = {
 export const EscalationShape = z.object({ policy_ids: z.array(z.string()), resource: z.string() });
 export type EscalationShape = z.infer<typeof EscalationShape>;
 
-/** As the data plane reported it; a shape that reaches beyond its call is dropped. */
+/**
+ * The call's shape as the data plane reported it; null for a shape that covers more than the call.
+ */
 export function shapeOf({ held, shape }: Pick<Escalation, 'held' | 'shape'>) {
   const parsed = EscalationShape.safeParse(shape);
   if (!parsed.success || held !== 'call') return null;
@@ -59,7 +61,7 @@ export const EscalationView = z
     method: z.string(),
     tool_name: z.string(),
     target: z.string(),
-    /** Why a person is asked: each policy that wants it, and the blast radius. */
+    /** Why a person is asked: each policy that asks for one, and the blast radius. */
     reason: z.string().nullable(),
     risk_tier: RiskTier,
     /** The call is held, and nothing was sent. */
@@ -75,15 +77,16 @@ export const EscalationView = z
     resolved_by: z.string().nullable(),
     notes: z.string().nullable(),
     /**
-     * What `create_exception` would name besides agent, server and tool: the policies that ask, and
-     * the target (empty: none). Null where that makes no exception.
+     * What an exception by `create_exception` would name besides agent, server and tool: the
+     * policies that ask for a person, and the target (empty: none). Null where no exception can be
+     * created.
      */
     shape: EscalationShape.nullable(),
-    /** The exception made with the approval, the first of several. */
+    /** The exception created with the approval; the first one if there are several. */
     exception_id: z.string().nullable(),
     /**
-     * For an approval: the call may be forwarded once, until then. The event that used it names its
-     * id.
+     * For an approval: the call may be forwarded once, until `expires_at`. The event that used the
+     * grant names its id.
      */
     grant: z.object({ id: z.string(), expires_at: z.string() }).nullable(),
     created_at: z.string(),
@@ -153,9 +156,10 @@ export function toTombstone(row: Escalation): OfEscalation {
 type OfHeldCall = Extract<NewFact, { kind: 'optional.held_call' }>;
 
 /**
- * The fact for the tenant's other data planes, while it is pending and for a while after.
+ * The fact for the tenant's other data planes, while the escalation is pending and for a time
+ * after.
  *
- * @param row with a binding
+ * @param row an escalation with a binding
  */
 export function toHeldCallFact(row: Escalation, status: EscalationStatus): OfHeldCall {
   const { resolvedAt, grantExpiresAt } = row;

@@ -37,7 +37,7 @@ export function createInboundHoldDetails(deps: {
 }) {
   const { db, payloads } = deps;
 
-  /** Each look at a stored result is audited. */
+  /** Each reading of a stored result is audited. */
   async function readResult(scope: TenantScope, eventId: string): Promise<unknown> {
     try {
       return (await payloads.show(scope, eventId)).result;
@@ -57,7 +57,7 @@ export function createInboundHoldDetails(deps: {
           agent: await findAgent(tx, row.agentId),
           used_by_event: await findUse(tx, row),
           recent_events: await listRecentEvents(tx, row),
-          // Whoever decides nothing sees no payload.
+          // A role that cannot decide sees no payload.
           withheld:
             scope.actor.role === 'auditor' ? 'role' : await findWithheld(tx, row.eventId, 'result'),
         } as const;

@@ -17,7 +17,7 @@ export type InboundHoldStatus = z.infer<typeof InboundHoldStatus>;
 export const InboundResolution = z.enum(['allow_sanitized', 'allow_original', 'block']);
 export type InboundResolution = z.infer<typeof InboundResolution>;
 
-/** A decision, in the row's terms. */
+/** The decision that each resolution stores in the row. */
 export const DECISIONS = {
   allow_sanitized: { status: 'approved', release: 'sanitized' },
   allow_original: { status: 'approved', release: 'original' },
@@ -26,7 +26,7 @@ export const DECISIONS = {
 
 export type StoredStatus = { readonly status: EscalationStatus; readonly release?: string };
 
-/** A status, in the row's terms. */
+/** The row's values for each status. */
 export const STORED: Record<InboundHoldStatus, StoredStatus> = {
   pending: { status: 'pending' },
   allowed_sanitized: { status: 'approved', release: 'sanitized' },
@@ -57,7 +57,10 @@ const Findings = z.array(
 
 const StoredFindings = z.array(z.looseObject({ class: z.string(), severity: Severity }));
 
-/** The known fields of what a data plane recorded; the rest may be anything, and long. */
+/**
+ * The known fields of the findings that a data plane recorded; other fields are unchecked and may
+ * be long.
+ */
 function findingsOf({ findings }: Pick<Escalation, 'findings'>): z.infer<typeof Findings> {
   return StoredFindings.parse(findings).map(({ class: of, severity, place, length, score }) => ({
     ...{ class: of, severity },
@@ -94,7 +97,7 @@ export const InboundHoldView = z
     /** Null when nobody decided: pending, or timed out. */
     resolved_by: z.string().nullable(),
     notes: z.string().nullable(),
-    /** For a released result: it is handed over once, until then. */
+    /** For a released result: it may be handed over once, until `expires_at`. */
     grant: z.object({ id: z.string(), expires_at: z.string() }).nullable(),
     created_at: z.string(),
     updated_at: z.string(),

@@ -20,12 +20,11 @@ const FREQUENT = 5;
 const FREQUENCY_ALERT = 'EXCEPTION_FREQUENCY';
 
 /**
- * Creates an exception, with its fact and its record. One that lifts a denial is pending and has no
- * fact yet, where the tenant's active policies change only by change requests.
+ * Creates an exception, with its fact and its record. One that lifts a denial is pending at first
+ * and has no fact yet, if the tenant's active policies change only by change requests.
  *
  * @throws AppError AGENT_NOT_FOUND, MCP_SERVER_NOT_FOUND, POLICY_NOT_FOUND,
- * EXCEPTION_LIMIT_REACHED;
- * VALIDATION_FAILED for a denial of a baseline policy
+ * EXCEPTION_LIMIT_REACHED; VALIDATION_FAILED for a denial of a baseline policy
  */
 export async function createException(
   tx: TenantTransaction,
@@ -104,8 +103,8 @@ async function requireRoom(
 }
 
 /**
- * Many exceptions for one agent point to a policy that does not fit, or to an agent that wears
- * people out.
+ * Many exceptions for one agent point to a policy that does not fit, or to an agent that causes
+ * approval fatigue.
  */
 async function watchFrequency(tx: TenantTransaction, agentId: string, at: Date): Promise<void> {
   const hourAgo = after(at, -1);

@@ -45,8 +45,8 @@ export async function revokeExceptionsOfServer(
 }
 
 /**
- * Marks exceptions whose time is over and withdraws their facts. Data planes do not wait for this:
- * they go by the time in the fact.
+ * Marks exceptions whose time is over and withdraws their facts. Data planes do not wait for this,
+ * since they apply the expiry time in the fact.
  */
 export function createExceptionExpiry(deps: {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;

@@ -102,7 +102,7 @@ async function extend(
   }
   const expiresAt = after(before.expiresAt, hours);
   if (before.lifts === 'deny') {
-    // Two people agreed to its duration.
+    // Two people agreed to its duration, so one person cannot extend it.
     if (await requiresChangeRequests(tx)) throw new AppError('EXCEPTION_REVIEW_REQUIRED');
     if (isTooLong(before, expiresAt)) throw tooLong();
   }

@@ -29,7 +29,7 @@ export function exceptionStore({ db, scope: { tenantId } }: TenantTransaction) {
     await db.$queryRaw`
       SELECT 1 FROM exceptions WHERE tenant_id = ${tenantId}::uuid AND id = ANY(${ids}::uuid[])
       ORDER BY id FOR UPDATE`;
-    // Reads them once nobody else is changing them.
+    // Read again now that the rows are locked.
     const rows = await db.exception.findMany({ where: { ...where, tenantId, id: { in: ids } } });
     return rows.map(toException);
   }
@@ -100,7 +100,7 @@ export function exceptionStore({ db, scope: { tenantId } }: TenantTransaction) {
   };
 }
 
-/** One whose time is over counts as expired before the task marks it. */
+/** An exception whose time is over counts as expired even before the task marks it. */
 function ofStatus(status: ExceptionStatus, at: Date): Where {
   if (status === 'expired') {
     return { OR: [{ status }, { status: OPEN, expiresAt: { lte: at } }] };

@@ -2,8 +2,8 @@
  * A standing exception: it lifts escalations of its shape, or what one policy denies one agent,
  * until its time is over.
  *
- * pending → active → revoked or expired; pending → rejected. `pending` is one that lifts a denial
- * in a tenant that requires a second person. Its time runs from the request.
+ * pending → active → revoked or expired; pending → rejected. Only an exception that lifts a denial,
+ * in a tenant that requires a second person, is `pending`. Its time runs from the request on.
  */
 import type { ExceptionLifts } from '@governance/shared/exceptions';
 import type { ExceptionFact, NewFact } from '@governance/shared/facts';
@@ -20,10 +20,10 @@ export const MAX_HOURS = 8_760;
 /** The longest time that a denial is lifted, extensions included, in hours. */
 export const MAX_DENY_HOURS = 720;
 export const DEFAULT_MAX_EXTENSIONS = 4;
-/** For one made with an approval. */
+/** The duration of an exception created with an approval, in hours. */
 export const HOURS_WITH_APPROVAL = 24;
 
-/** What it is narrowed to; null does not narrow. */
+/** What the exception is limited to; null sets no limit. */
 export interface ExceptionTarget {
   agentId: string | null;
   mcpServer: string | null;
@@ -77,7 +77,7 @@ export function isTooLong({ createdAt }: StandingException, expiresAt: Date): bo
   return expiresAt > after(createdAt, MAX_DENY_HOURS);
 }
 
-/** Its shape, on the wire and in the audit chain. */
+/** The exception's shape, on the wire and in the audit chain. */
 export function targetOf(exception: ExceptionTarget & { lifts: ExceptionLifts }) {
   const { lifts, agentId, mcpServer, toolName, resource, policyId } = exception;
   return {

@@ -1,6 +1,7 @@
 /**
- * Rules about the sources of results. A change goes into the bundle; the answer comes once it is
- * enforced. Expiry needs no change: data planes apply it by their clocks.
+ * Rules about the sources of results. A change is published in the bundle, and the request is
+ * answered once it is enforced. Expiry needs no new bundle, since data planes apply it by their
+ * clocks.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
@@ -76,7 +77,7 @@ export async function readSourceRules(tx: TenantTransaction, now: Date): Promise
   }));
 }
 
-/** Two concurrent rules must not both take the last place. */
+/** Serialises creation until the transaction ends, since the number of rules is bounded. */
 async function lockRules({ db, scope }: TenantTransaction): Promise<void> {
   await db.$queryRaw`
     SELECT pg_advisory_xact_lock(hashtextextended(${`inbound_rules ${scope.tenantId}`}, 0))::text`;

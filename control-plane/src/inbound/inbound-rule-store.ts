@@ -28,7 +28,7 @@ export function inboundRuleStore({ db, scope: { tenantId } }: TenantTransaction)
         where: active(now),
         orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
       });
-      // The table's CHECK holds the type.
+      // The table's CHECK constraint guarantees the type.
       return rows.map((row) => row as InboundRule);
     },
 

@@ -1,8 +1,8 @@
 /**
- * Takes what heartbeats report about pinned tools. The first data plane to report a tool determines
- * its pin; another one that sees a different definition has found a change, and so has one whose
- * own tool changed. A change is built into a bundle, so that all data planes of the tenant use the
- * same pin. Proven by pinned-tool-routes.pg.test.ts.
+ * Stores what heartbeats report about pinned tools. The first data plane that reports a tool
+ * determines its pin; a different definition from any data plane is a change. A change is built
+ * into a bundle, so that all data planes of the tenant use the same pin. Proven by
+ * pinned-tool-routes.pg.test.ts.
  */
 import type { ToolPinReport } from '@governance/shared/tool-pins';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
@@ -15,7 +15,7 @@ export interface PinnedToolReportDeps {
   now(): Date;
 }
 
-/** @returns a function that takes one heartbeat's report */
+/** @returns a function that stores one heartbeat's report */
 export function createPinnedToolReports({ db, bundles, now }: PinnedToolReportDeps) {
   return async (tenantId: string, pins: readonly ToolPinReport[]): Promise<void> => {
     const hasChanged = await db.inTenant(systemScope(tenantId), (tx) =>

@@ -1,4 +1,7 @@
-/** /api/v1/mcp-servers/{id}/tools: pinned tools and approvals, added to the specification's. */
+/**
+ * /api/v1/mcp-servers/{id}/tools: pinned tools and approvals; routes added to those of the
+ * specification.
+ */
 import { Sha256Hex, Text, Timestamp } from '@governance/shared/text';
 import { ToolDifference } from '@governance/shared/tool-pins';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -23,7 +26,7 @@ const PinnedToolView = z
     seen_hash: z.string(),
     /** Members of the definition that differ, as far as the data plane knows them. */
     changed: z.array(z.string()),
-    /** Where these begin to differ, as JSON: the server's text, unchecked. */
+    /** Where these members begin to differ, as JSON; it is the server's text, unchecked. */
     difference: ToolDifference,
     first_seen_at: Timestamp,
     /** Null for a tool that never changed. */
@@ -55,7 +58,7 @@ const VARIES_MS = 24 * 60 * 60_000;
 
 function toView(tool: PinnedTool, now: Date): z.input<typeof PinnedToolView> {
   const isChanged = tool.seenHash !== tool.pinnedHash;
-  // Until it has stayed the same for a day.
+  // Reported until the definition has stayed the same for a day.
   const varies = tool.varies && now.getTime() - tool.seenAt.getTime() < VARIES_MS;
   const status = isChanged ? 'changed' : 'pinned';
   return {

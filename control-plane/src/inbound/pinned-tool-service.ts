@@ -1,7 +1,7 @@
 /**
  * Tools that data planes have pinned, and the approval of changed definitions. The pin of a tool
- * that ever changed goes into the bundle, so that all data planes of the tenant agree; the answer
- * comes once it is enforced.
+ * that ever changed goes into the bundle, so that all data planes of the tenant agree. An approval
+ * is answered once it is enforced.
  */
 import { AppError } from '@governance/shared/errors';
 import type { InboundSettings } from '@governance/shared/inbound-settings';

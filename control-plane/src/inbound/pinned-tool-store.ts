@@ -80,7 +80,7 @@ export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) 
      * Stores a data plane's report, where it is newer than what is known, for registered servers
      * and within the limits.
      *
-     * @returns whether one of these tools differs or differed from its pin
+     * @returns whether one of the stored tools differs, or ever differed, from its pin
      */
     keepReports: async (reports: readonly ToolPinReport[], now: Date): Promise<boolean> => {
       const hasRoom = (await db.pinnedTool.count({ where: { tenantId } })) < MAX_KEPT_PINS;

@@ -1,4 +1,4 @@
-/** /api/v1/admin/settings: a route added to the specification's. */
+/** /api/v1/admin/settings: a route added to those of the specification. */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { TenantSettingsPatch, TenantSettingsView } from '../tenants/tenant-settings.ts';
 import type { TenantSettingsService } from './tenant-settings-service.ts';

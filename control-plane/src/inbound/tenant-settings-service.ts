@@ -41,7 +41,7 @@ export function createTenantSettingsService({ db, bundles, applied, now }: Inbou
   };
 }
 
-/** A single person may turn it off, but not unseen. */
+/** One person may turn change requests off, but not unnoticed. */
 async function tellNoReview(tx: TenantTransaction, now: Date): Promise<void> {
   await raiseAlert(tx, {
     alertType: 'POLICY_REVIEW_TURNED_OFF',
