@@ -1,7 +1,6 @@
 /**
  * Puts the admin chain's records into signed batches, which become leaves of the tenant's log like
- * those of data planes. The service signs them itself, with its key for batches. Proven by
- * log.pg.test.ts.
+ * those of data planes. The service signs them with its own batch key. Proven by log.pg.test.ts.
  */
 import type { KeyObject } from 'node:crypto';
 import { signBatch } from '@governance/shared/audit-batch';
@@ -51,7 +50,7 @@ export async function signNextAdminBatch(
     rows.map(({ hash }) => hash),
   );
   const times = rows.map(({ event_time }) => event_time.getTime());
-  // The tenant's other writers wait from here to the commit.
+  // From here to the commit, the tenant's other writers wait for the row of tenant_positions.
   await tx.db.$executeRaw`
     WITH placed AS (
       UPDATE tenant_positions SET log_size = log_size + 1 WHERE tenant_id = ${tenantId}::uuid

@@ -33,7 +33,10 @@ export function anchorStore({ db, scope: { tenantId } }: TenantTransaction) {
           ORDER BY epoch DESC, size DESC OFFSET ${REMEMBERED_ANCHORS})`;
     },
 
-    /** The sizes, of any epoch: the tree of each is continued by the present one. */
+    /**
+     * The sizes of the remembered anchors of all epochs: the current tree continues the tree of
+     * each.
+     */
     listSizes: async (): Promise<number[]> => {
       const rows = await db.logAnchor.findMany({
         where: { tenantId, size: { gt: 0 } },

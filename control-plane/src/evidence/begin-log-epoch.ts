@@ -1,9 +1,10 @@
 /**
  * Begins a tenant's next log epoch after a restore that the operator announced. The tree does not
  * change: the epoch starts as a copy of it under another origin, and a signed statement says where.
- * So a reader with a larger log can distinguish an announced restore from an unannounced removal; it
- * does not show that a leaf is still there. Proven by log-epochs.pg.test.ts: the tree of every
- * checkpoint of an ended epoch is continued by the next epoch, whatever grows meanwhile.
+ * A reader that knows a larger log can thus distinguish an announced restore from an unannounced
+ * removal. The statement does not prove that any leaf is still there. Proven by
+ * log-epochs.pg.test.ts: the tree of every checkpoint of an ended epoch is continued by the next
+ * epoch, whatever grows meanwhile.
  */
 import { createPublicKey } from 'node:crypto';
 import type { PublicJwk } from '@governance/shared/evidence/ed25519';
@@ -26,10 +27,10 @@ export interface LogEpochSigner extends EvidenceSigner {
 }
 
 /**
- * `restored` is the present tree, not the backup's: what it has grown since was signed under the
- * epoch that ends, so readers who received such a checkpoint find it continued.
+ * `restored` is the current tree, not the backup's: leaves added since the restore were signed
+ * under the epoch that ends, so a reader that received such a checkpoint finds it continued.
  *
- * @throws Error when packages could not name another epoch
+ * @throws Error when the log has MAX_LOG_EPOCHS epochs: packages cannot name more
  */
 export async function beginLogEpoch(
   tx: TenantTransaction,
@@ -50,7 +51,7 @@ export async function beginLogEpoch(
     type: 'log_epoch',
     v: 1,
     tenant_id: tx.scope.tenantId,
-    // The number of an epoch that a restore lost is not reused: it names another tree.
+    // The number of an epoch that a restore lost is not reused, since it names another tree.
     epoch: Math.max(ended, seen.epoch) + 1,
     time: now.toISOString(),
     restored: { epoch: ended, size, root: size === 0 ? EMPTY_ROOT : await log.readRoot(size) },

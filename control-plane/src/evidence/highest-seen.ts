@@ -14,7 +14,7 @@ import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { logStore } from './log-store.ts';
 
-/** Positions to read, highest first: many data planes hold the same one. */
+/** Rows to read, highest position first; many data planes hold the same one. */
 const LOOKED_AT = 200;
 
 export interface HighestSeen {

@@ -1,4 +1,4 @@
-/** The signed beginnings of log epochs after the first. */
+/** The signed statements that begin the log epochs after the first. */
 import { LogEpoch, type SignedLogEpoch } from '@governance/shared/evidence/evidence-keys';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 

@@ -1,8 +1,8 @@
 /**
- * Lets tenants' logs grow after ingest: the admin chain's new records get signed batches, new
- * leaves get their nodes, and a checkpoint is signed for the new size. Ingest itself only assigns a
- * batch its index. Proven by log.pg.test.ts: whatever the order and the replicas, all checkpoints
- * are consistent with each other.
+ * Extends tenants' logs after ingest: the admin chain's new records get signed batches, new leaves
+ * get their nodes, and a checkpoint is signed for the new size. Ingest itself only assigns a batch
+ * its index. Proven by log.pg.test.ts: in any order, and with several replicas, all checkpoints are
+ * consistent with each other.
  */
 import type { KeyObject } from 'node:crypto';
 import { logOrigin, signCheckpoint } from '@governance/shared/evidence/checkpoint';
@@ -22,7 +22,7 @@ import { type LogNode, logStore, type StoredCheckpoint } from './log-store.ts';
 
 /** Leaves whose nodes one transaction adds. */
 const STEP = 1_000;
-/** Older checkpoints are thinned out to one an hour. */
+/** Checkpoints older than this are thinned out to one per hour. */
 const DENSE_DAYS = 7;
 const THIN_EVERY_MS = 60 * 60_000;
 
@@ -104,7 +104,7 @@ export function createLogGrowth({ db, serviceKeys, checkpointMs, now }: LogGrowt
 }
 
 /**
- * The checkpoint of the log's present size, signed if there is none yet.
+ * The checkpoint of `wanted` leaves, or of the log's current size; signed now if there is none yet.
  *
  * @returns undefined for an empty log
  */

@@ -32,10 +32,10 @@ export interface StoredCheckpoint {
 
 const NOTHING_YET: LogHead = { epoch: 1, size: 0, adminEpoch: 0, adminSeq: 0 };
 
-/** Only tampering with the database causes this. */
+/** A node of the log is missing. Only tampering with the database causes this. */
 export class MissingLogNode extends Error {}
 
-/** What was read from the log; undefined when nodes are missing. */
+/** The result of a read from the log; undefined when nodes are missing. */
 export async function whereWhole<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;
@@ -160,7 +160,7 @@ export function logStore({ db, scope: { tenantId } }: TenantTransaction) {
       });
     },
 
-    /** The newest of these. */
+    /** The newest checkpoint, of the given epoch and size if given. */
     findCheckpoint: async (wanted: {
       epoch?: number;
       size?: number;
@@ -190,7 +190,9 @@ export function logStore({ db, scope: { tenantId } }: TenantTransaction) {
       return { checkpoints: rows.map(toCheckpoint), total };
     },
 
-    /** The signed beginnings of log epochs from this one on, ascending. */
+    /**
+     * The signed statements of log epochs from this one on, ascending; at most MAX_WATCHED_EPOCHS.
+     */
     listEpochs: async (from: number): Promise<SignedLogEpoch[]> => {
       const rows = await db.logEpoch.findMany({
         where: { tenantId, epoch: { gte: from } },
@@ -202,7 +204,7 @@ export function logStore({ db, scope: { tenantId } }: TenantTransaction) {
       );
     },
 
-    /** Thins out checkpoints made before a time: the largest of each hour stays. */
+    /** Thins out checkpoints made before a time, and keeps the largest of each hour. */
     thinCheckpoints: async (before: Date): Promise<void> => {
       await db.$executeRaw`
         DELETE FROM log_checkpoints c WHERE tenant_id = ${tenantId}::uuid AND made_at < ${before}

@@ -19,7 +19,10 @@ import { EVIDENCE_PURPOSES } from './key-entries.ts';
 import { ensureCheckpoint } from './log-growth.ts';
 import { logStore } from './log-store.ts';
 
-/** For a log that grows constantly: positions of later anchors are remembered once a minute. */
+/**
+ * For how long an anchor's position is reused, so that at most one position per minute is
+ * remembered.
+ */
 const REUSED_MS = 60_000;
 
 export interface TrustAnchorDeps {
@@ -47,7 +50,7 @@ export function createTrustAnchors(deps: TrustAnchorDeps) {
     issuer: publicUrl,
     tenant_id: tenantId,
     keys,
-    // Absent rather than empty, so that the digest of an anchor without any is unchanged.
+    // Absent rather than empty, so that the digest of an anchor without witnesses is unchanged.
     ...(witnesses.length > 0 ? { witnesses } : {}),
     spec_url: `${verifierUrl}/`,
   });
@@ -65,8 +68,8 @@ export function createTrustAnchors(deps: TrustAnchorDeps) {
     },
 
     /**
-     * What a package says about anchors: where to find one, its keys, and how they followed one
-     * another.
+     * What a package states about anchors: where to find one, the keys, and the statements that
+     * link the keys.
      */
     describe: async (tenantId: string) => {
       const { keys, rotations } = await readKeyHistory(serviceKeys, EVIDENCE_PURPOSES);

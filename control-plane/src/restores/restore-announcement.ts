@@ -1,9 +1,9 @@
 /**
  * Records in every tenant's admin chain that the operator restored the database from a backup, and
- * begins the next epoch of every tenant's log. It explains why others remember heads and
- * checkpoints that are missing here, and verifies nothing: the break stays, explained. No API route
- * leads here, or an administrator could explain away removed records. Proven by
- * admin-chain-cut.pg.test.ts and log-epochs.pg.test.ts.
+ * begins the next epoch of every tenant's log. The record explains why data planes and witnesses
+ * remember heads and checkpoints that are missing here. It does not make the chain valid: the break
+ * remains, marked as explained. No API route calls this, since an administrator could otherwise
+ * explain away removed records. Proven by admin-chain-cut.pg.test.ts and log-epochs.pg.test.ts.
  */
 import type { LogEpoch } from '@governance/shared/evidence/evidence-keys';
 import { CONTROL_PLANE_RESTORED } from '../chain/admin-facts.ts';
@@ -13,9 +13,12 @@ import type { TenantDatabase, TenantTransaction } from '../platform/tenant-scope
 
 export interface AnnouncedRestore {
   tenantId: string;
-  /** The head of the admin chain at the announcement: of the backup, and what came since. */
+  /**
+   * The head of the admin chain at the announcement: the chain of the backup, and the records
+   * since.
+   */
   restored: { stream: string; epoch: number; seq: number; hash: string };
-  /** The highest head that data planes have reported and the chain does not have. */
+  /** The highest head that data planes have reported and that the chain lacks. */
   lost: { position: string; signedAt: string | null } | null;
   /** How the log continues. */
   logEpoch: LogEpoch;

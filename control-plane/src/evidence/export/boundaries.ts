@@ -1,8 +1,8 @@
 /**
  * For each stream that does not begin in a volume: the record before its first one. An unreadable
- * one says neither where nor when it was. So it is shown with its batch, as a proven leaf, and with
- * all records before it back to a readable one, which shows that nothing of the export's time lies
- * there. Proven by unread-boundaries.pg.test.ts.
+ * record states neither its place nor its time. So it is included with its batch, as a proven leaf,
+ * and with all records before it back to a readable one, which shows that no record of the export's
+ * time lies there. Proven by unread-boundaries.pg.test.ts.
  */
 import {
   type EvidenceProofs,
@@ -17,9 +17,9 @@ import { type PackagedBatch, type PackagedRecord, packageReads } from './package
 
 type Boundary = EvidenceProofs['boundaries'][number];
 
-/** Per stream. */
+/** The limit of unreadable records per stream. */
 const MAX_RUN = 1_000;
-/** For all streams: proofs.json is read as a whole, and has other content, too. */
+/** The limit for all streams: proofs.json is read as a whole, and has other content too. */
 const MAX_BYTES = 0.75 * VOLUME_LIMITS.documentBytes;
 /** A hash, with its quotes and comma. */
 const HASH_BYTES = 67;
@@ -32,12 +32,13 @@ const LEAF_BYTES = 28 * HASH_BYTES + ENTRY_BYTES;
 const MAX_STEPS = 1_000;
 
 /**
- * Verifiers may be able to read what an earlier version quarantined and exported without regard to
- * time.
+ * Moves the start of a range back where necessary. Earlier versions quarantined records that
+ * verifiers can read, and did not count them in the times of their leaves, so leaves before the
+ * range may have such records of that time.
  *
- * @param range of the leaves of that time
+ * @param range the leaves of that time
  * @returns its start, or an earlier leaf if such a record of that time lies there
- * @throws ExportRefused when too many such leaves lie before it
+ * @throws ExportRefused when more than MAX_STEPS steps back are needed
  */
 export async function findStart(
   tx: TenantTransaction,
@@ -119,7 +120,8 @@ export async function findBoundary(
     const path = pathOf(index);
     shown.unshift({ stream, record: record.text, place: { leaf_index: batch.leaf, index, path } });
     note(search, record, path.length);
-    // A record in an earlier volume needs no time: the set shows that it is the same.
+    // A record within the export is also in an earlier volume. It needs no readable record before
+    // it, since verifiers of the set see that it is the same.
     if (record.type !== QUARANTINED || batch.leaf >= search.exportStart) break;
     if (shown.length >= MAX_RUN) throw tooMuch();
     record = await reads.findBefore(stream, record);
@@ -130,7 +132,7 @@ export async function findBoundary(
 /** @throws ExportRefused when the package has no room for it */
 function note(search: BoundarySearch, { text }: PackagedRecord, hashes: number): void {
   search.shown++;
-  // It becomes a string within JSON: its quotes are escaped.
+  // It is written as a JSON string, so its quotes are escaped.
   search.bytes += JSON.stringify(text).length + hashes * HASH_BYTES + ENTRY_BYTES;
   if (search.shown > MAX_BOUNDARIES || search.bytes > MAX_BYTES) throw tooMuch();
 }

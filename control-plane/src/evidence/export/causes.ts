@@ -1,6 +1,7 @@
 /**
- * What decisions refer to and the volume may not contain: the approval that let a call pass, the
- * delegations under which it was made. Each is a record of the admin chain, shown with its proofs.
+ * The records that decisions refer to and that the volume may lack: the approval of a call, and the
+ * delegations under which it was made. Each is a record of the admin chain, included with its
+ * proofs.
  */
 import { readRecord } from '../../chain/ledger-row.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
@@ -18,7 +19,7 @@ export interface Cause {
   index: number;
 }
 
-/** The record is written in the transaction of the row, but with another clock. */
+/** The record is written in the row's transaction, but its time may come from another clock. */
 const AROUND_MS = 5 * 60_000;
 
 interface Wanted {
@@ -28,14 +29,14 @@ interface Wanted {
 }
 
 /**
- * Whether one of these records may name a cause: few do, and only those are parsed.
+ * Whether one of these records may name a cause. Few do, and only those are parsed.
  *
- * @param text of records
+ * @param text the lines of records
  */
 export const mayNameCauses = (text: string): boolean =>
   text.includes('"grant_id":"') || text.includes('"delegation_chain":["');
 
-/** Collects what a record refers to. */
+/** Collects the approval and the delegations that a record refers to. */
 export function noteCauses({ grants, delegations }: NamedCauses, text: string): void {
   if (!mayNameCauses(text)) return;
   const decision = readRecord(Buffer.from(text));
@@ -45,8 +46,9 @@ export function noteCauses({ grants, delegations }: NamedCauses, text: string): 
 }
 
 /**
- * @param size of the log: later records cannot be proven
- * @returns by leaf, then place in it; references that a data plane invented are not found
+ * @param size the log's size: later records cannot be proven
+ * @returns the causes, by leaf, then place in it; references that a data plane invented are not
+ * found
  */
 export async function findCauses(
   tx: TenantTransaction,

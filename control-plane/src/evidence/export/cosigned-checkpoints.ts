@@ -1,7 +1,7 @@
 /**
- * What witnesses cosigned of the tree that a volume ends with. They are only asked for the newest
- * checkpoint, so it is usually a later one, to which the volume leads by a proof. Proven by
- * tests/witnesses.pg.test.ts.
+ * The checkpoints by which witnesses confirm the tree that a volume ends with. Witnesses cosign
+ * only the newest checkpoint, so it is usually a later one, and the volume has a consistency proof
+ * to it. Proven by tests/witnesses.pg.test.ts.
  */
 import type { KeyEntry } from '@governance/shared/evidence/evidence-keys';
 import type { WitnessLine } from '@governance/shared/evidence/evidence-package';
@@ -14,13 +14,13 @@ export interface CosignedCheckpoints {
   lines: WitnessLine[];
 }
 
-/** @param keys of the anchor */
+/** @param keys the keys of the trust anchor */
 export async function findCosigned(
   tx: TenantTransaction,
   place: { epoch: number; from: number; to: number },
   keys: readonly Pick<KeyEntry, 'purpose' | 'revoked_at'>[],
 ): Promise<CosignedCheckpoints> {
-  // A checkpoint by a revoked key would make the volume fail.
+  // With a checkpoint by a revoked key, the volume would fail verification.
   const revoked = keys.flatMap(({ purpose, revoked_at }) =>
     purpose === 'checkpoint' && revoked_at !== null ? [Date.parse(revoked_at)] : [],
   );

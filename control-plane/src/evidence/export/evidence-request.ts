@@ -34,10 +34,10 @@ export const isSelective = ({ agentIds, workflowSessionId }: EvidenceRequest): b
 
 const Count = z.int().nonnegative();
 
-/** Decided once, so that an interrupted run continues with the same cut. */
+/** Made once, so that an interrupted run continues with the same volumes. */
 export const ExportPlan = z.strictObject({
   log_epoch: z.int().positive(),
-  /** The log's size at that time. */
+  /** The log's size when the plan was made. */
   size: Count,
   start: Count,
   /** The leaf before which each volume ends. */
@@ -55,10 +55,10 @@ export class ExportRefused extends Error {
 }
 
 /**
- * A set with more would be refused by every verifier. Those that are shown before its first volume
- * count, too.
+ * Refuses an export with too many unreadable records: every verifier would refuse the set. The
+ * limit leaves room for those shown before the first volume, which count too.
  *
- * @param unread how many of an export's records nobody can read
+ * @param unread the number of the export's records that cannot be read
  * @throws ExportRefused
  */
 export function checkUnread(unread: number): void {

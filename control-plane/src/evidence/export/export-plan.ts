@@ -1,4 +1,4 @@
-/** Which leaves an export takes, and where it is cut into volumes. */
+/** Plans which leaves an export contains, and where it is cut into volumes. */
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
 import { QUARANTINED } from '../../chain/ledger-columns.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
@@ -69,7 +69,9 @@ export async function planExport(
   return { ...place, start, ends: cutLeaves(weights, end) };
 }
 
-/** Leaves after the range, up to the next one of the admin chain if that is within reach. */
+/**
+ * Adds leaves after the range, up to the next one of the admin chain if that can still be included.
+ */
 async function addBehind(
   weights: Weight[],
   end: number,
@@ -168,7 +170,8 @@ const isPassed = ({ leaves, records, bytes }: Held): boolean =>
   bytes > COVERED.bytes || leaves > COVERED.leaves || records > COVERED.records;
 
 /**
- * Half of verifiers' limits: approvals after the volume and the batches of causes are added to it.
+ * Uses half of the verifiers' limits, since approvals after the volume and the batches of causes
+ * are added to it.
  */
 const isFull = (held: Held): boolean =>
   held.bytes > VOLUME_BYTES ||
@@ -200,8 +203,9 @@ function cutSelected(weights: readonly Weight[]): number[] {
  * Cuts leaves into volumes. A call may be stored some seconds before its approval, since the admin
  * chain's batches are signed periodically; the next leaf of the admin chain after a call contains
  * everything that was approved before it. So a volume ends after such a leaf: the next one or, if
- * that is too far, the last one in it. A volume that contains none, or after which none is known, is
- * not cut for their sake: while agents call, the log's newest leaves have no approvals behind them.
+ * that is too far, the last one in it. A volume that contains no such leaf, or after which none is
+ * known, is cut where it is full: while agents call, no approvals follow the log's newest leaves
+ * yet.
  *
  * @param weights of the leaves of a range, and of some after it that may contain approvals
  * @param end of the range

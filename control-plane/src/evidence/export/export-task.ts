@@ -21,12 +21,14 @@ import { createPayloadReader } from './payload-lines.ts';
 const EVERY_MS = 1_000;
 /** A run without a heartbeat for this long has died with its process. */
 const DEAD_AFTER_MS = 120_000;
-/** The number of runs of a package; one that kills its process each time is given up. */
+/** The limit of runs per package: one that crashes its process each time is given up. */
 const MAX_ATTEMPTS = 3;
 
 export const EVIDENCE_PURPOSE = 'evidence';
 
-/** The encryption context of a stored piece of a volume: it does not decrypt anywhere else. */
+/**
+ * The encryption context of a stored piece of a volume, which does not decrypt in any other place.
+ */
 export const chunkContext = (tenantId: string, packageId: string, volume: number, n: number) => ({
   tenant_id: tenantId,
   purpose: EVIDENCE_PURPOSE,
@@ -45,7 +47,7 @@ export interface ExportTaskDeps {
   now: () => Date;
 }
 
-/** The package was deleted, or another replica is making it. */
+/** Thrown when the package was deleted, or another replica is making it. */
 class Superseded extends Error {}
 
 export function createExportTask(deps: ExportTaskDeps): LeaderTask {
@@ -63,7 +65,7 @@ export function createExportTask(deps: ExportTaskDeps): LeaderTask {
       if (claimed.attempts > MAX_ATTEMPTS) throw new ExportRefused('it failed too often');
       await make(deps, tenantId, claimed, signal);
     } catch (error) {
-      // Left unchanged: another replica continues it.
+      // The package is left unchanged, so that another replica can continue it.
       if (signal.aborted || error instanceof Superseded) return;
       const isRefused = error instanceof ExportRefused;
       if (!isRefused) {
@@ -108,11 +110,12 @@ async function make(
       const volume = { claimed, plan, number, previous };
       const made = await readOne(deps, tenantId, volume);
       unread += made.unread;
-      // The plan knows what is in quarantine; earlier versions stored unread records as others, too.
+      // The plan counts only records in quarantine; earlier versions also stored unreadable records
+      // outside of it.
       checkUnread(unread);
       await storing;
       storing = storeOne(deps, tenantId, volume, made);
-      // It is awaited later; until then nobody handles its failure.
+      // It is awaited later; this prevents an unhandled rejection until then.
       storing.catch(() => undefined);
       previous = made.manifestDigest;
     }
@@ -129,9 +132,9 @@ async function makePlan(
   claimed: StoredPackage,
   signal: AbortSignal,
 ): Promise<ExportPlan> {
-  // What was recorded before the request is in the package.
+  // So that the package contains what was recorded before the request.
   await growth.grow(tenantId, signal);
-  // A package of recent records shows that data planes saw them.
+  // So that a package of recent records has the witnesses' cosignatures too.
   await witnesses.cosignNow(tenantId, signal);
   signal.throwIfAborted();
   const scope = systemScope(tenantId);

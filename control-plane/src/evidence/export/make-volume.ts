@@ -41,7 +41,7 @@ export interface VolumeRequest {
   plan: ExportPlan;
   /** From 1. */
   number: number;
-  /** From the previous volume's manifest. */
+  /** The digest of the previous volume's manifest; null for the first volume. */
   previous: string | null;
   anchor: Awaited<ReturnType<TrustAnchors['describe']>>;
   signers: { evidence: EvidenceSigner; checkpoint: EvidenceSigner };
@@ -69,13 +69,14 @@ export async function makeVolume(
     start: number === 1 ? plan.start : (plan.ends[number - 2] ?? 0),
     end: plan.ends[number - 1] ?? 0,
   };
-  // Selected leaves are proven in the tree of that time; a range ends with its own.
+  // Selected leaves are proven in the tree of the plan's size, a range of leaves in the tree that
+  // ends with it.
   const size = selective ? plan.size : leaves.end;
   const parts = { ...leaves, size, exportStart: plan.start };
   const content = await readVolumeContent(tx, request, parts, volume.readPayloads);
   const checkpoint = await ensureCheckpoint(tx, signers.checkpoint.key, now, size);
   if (!checkpoint) throw new Error('the log is empty');
-  // The signatures are for one log: an export does not span two epochs.
+  // Each checkpoint is signed for one log epoch, and an export must not span two.
   if (checkpoint.epoch !== plan.log_epoch) {
     throw new ExportRefused('a restore was announced meanwhile: ask for it again');
   }
@@ -88,7 +89,8 @@ export async function makeVolume(
   );
   const sizes = [...cosigned.notes.keys()];
   const proofs = await prove(tx, volume, content, { ...leaves, size, cosigned: sizes });
-  // A checkpoint that was signed again, with another time, is not the one that witnesses cosigned.
+  // The cosigned notes replace this one: a checkpoint that was signed again, with another time, is
+  // not the one that witnesses cosigned.
   const notes = new Map([[size, checkpoint.note], ...cosigned.notes]);
   const members = [
     documentMember(EVIDENCE_MEMBERS.keys, await listKeys(tx, volume, content.streams)),
@@ -173,7 +175,8 @@ async function prove(
   const frontier = selective ? [] : (await log.readFrontier(start)).map(({ hash }) => hash);
   const head = await log.findHead();
   const places = await anchorStore(tx).listSizes();
-  // Where earlier epochs ended, and what was lost then: its leaves may have been appended again.
+  // The places where earlier epochs ended, and the lost places, whose leaves may have been appended
+  // again.
   for (const { statement } of await logEpochStore(tx).listAll()) {
     places.push(statement.restored.size);
     if (statement.highest_lost) places.push(statement.highest_lost.size);
@@ -214,7 +217,8 @@ async function listKeys(
         kid: await calculateJwkThumbprint(jwk),
         jwk,
         registered_at: row.createdAt.toISOString(),
-        // A revoked writer may still hand in what it wrote; a forked key has two holders.
+        // Set for a forked key only, since it has two holders. A revoked writer may still ship what
+        // it wrote.
         revoked_at: row.status === 'forked' ? (row.statusAt?.toISOString() ?? null) : null,
       }),
     );

@@ -1,7 +1,7 @@
 /**
- * Packs members into their only archive form: gzip of strict USTAR. What compresses so well that
- * verifiers would refuse it as an attack is stored, so that any content is verified. Proven by
- * pack-volume.test.ts.
+ * Packs members into the only archive form that verifiers accept: gzip of strict USTAR. Content
+ * that compresses so well that verifiers would refuse it as a decompression bomb is stored
+ * uncompressed, so that any content can be verified. Proven by pack-volume.test.ts.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,17 +14,20 @@ import type { Member } from './package-members.ts';
 /** Size of a stored piece of a volume; the last one is shorter. */
 export const CHUNK_BYTES = 1024 * 1024;
 
-/** Nearly as small as with zlib's default, 6, in half of the time. */
+/** Nearly as small as with zlib's default level, 6, in half the time. */
 const LEVEL = 3;
 const STORED = 0;
 
-/** How much is packed between two looks at the ratio. */
+/** How much is packed between two checks of the ratio. */
 const SLICE_BYTES = 64 * 1024;
-/** Half of what verifiers accept, and long before they look: the rest is reserve. */
+/**
+ * Half of the ratio that verifiers accept, applied from half a mebibyte on instead of one: the rest
+ * is reserve.
+ */
 const HIGHEST_RATIO = VOLUME_LIMITS.ratio / 2;
 const RATIO_FROM_BYTES = 512 * 1024;
 
-/** Deflated, no name, no time, made on Unix. */
+/** The gzip header: deflated, no name, no time, made on Unix. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
 
 /**
@@ -72,9 +75,9 @@ export async function packVolume(
 
 /**
  * A gzip (RFC 1952) whose ratio stays below the limit at each of its bytes. Its header and trailer
- * are written here: zlib changes the level of a deflate stream only.
+ * are written here, since zlib can change the level of a deflate stream only.
  *
- * @param onPacked called with what a write has packed before the write is done
+ * @param onPacked called with packed bytes, before the write that produced them is done
  */
 function createPacker(onPacked: (piece: Buffer) => void) {
   const deflate = createDeflateRaw({ level: LEVEL });
@@ -94,7 +97,10 @@ function createPacker(onPacked: (piece: Buffer) => void) {
     onPacked(piece);
   };
   deflate.on('data', give);
-  /** Whether a slice may be packed to nothing. What zlib still holds back is not counted. */
+  /**
+   * Whether the ratio stays within the limit even if the slice packs to nothing. Output that zlib
+   * still buffers is not counted.
+   */
   const isRoomFor = (slice: Buffer): boolean => {
     const after = unpacked + slice.length;
     return after <= RATIO_FROM_BYTES || after <= packed * HIGHEST_RATIO;

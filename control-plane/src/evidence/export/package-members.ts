@@ -1,5 +1,6 @@
 /**
- * The texts of a volume while it is being made; bounded by VOLUME_BYTES and the size of one batch.
+ * The members of a volume, in memory while it is made; bounded by VOLUME_BYTES and the size of one
+ * batch.
  */
 import { createHash } from 'node:crypto';
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';

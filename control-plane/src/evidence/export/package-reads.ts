@@ -1,4 +1,4 @@
-/** The content of a volume, read in its tenant's transaction. */
+/** Reads the content of a volume, in the tenant's transaction. */
 import { setImmediate } from 'node:timers/promises';
 import { unpackArchive } from '@governance/shared/bundle-archive';
 import { canonicalize } from '@governance/shared/canonical-json';
@@ -145,7 +145,9 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
       return row && (await toPackaged(row));
     },
 
-    /** Where streams begin in a range of leaves, if the record just before is a quarantined one. */
+    /**
+     * Where streams begin in a range of leaves, for those whose preceding record is quarantined.
+     */
     listBehindQuarantined: async (from: number, end: number) => {
       const rows = await db.$queryRaw<{ stream: string; epoch: number; first_seq: bigint }[]>`
         SELECT f.stream, f.epoch, f.first_seq
@@ -190,8 +192,8 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
       }),
 
     /**
-     * A bundle built before its members were stored separately is readable as long as it is kept
-     * itself.
+     * The signed members of bundles. For a bundle that was built before they were stored
+     * separately, they are read from the bundle, as long as it is kept.
      */
     findBundles: async (revisions: readonly number[]): Promise<SignedBundle[]> => {
       const wanted = { tenantId, revision: { in: revisions.map(BigInt) } };
@@ -227,9 +229,9 @@ async function toPackaged(row: RawRecord): Promise<PackagedRecord> {
 }
 
 /**
- * What a verifier may refuse to read: earlier versions stored records that nest deeper or have
- * longer keys. Such a record has this many brackets, or a line of that length; hardly any other
- * does.
+ * Finds records that a verifier may refuse to read: earlier versions stored records that nest
+ * deeper or have longer keys. Such a record has this many opening brackets, or its line is longer
+ * than MAX_KEY_LENGTH; hardly any other record is like that.
  */
 const DEEP = new RegExp(`^(?:[^{[\\n]*[{[]){${RECORD_JSON.maxDepth + 1}}`, 'm');
 
@@ -246,9 +248,9 @@ export function mayBeUnreadable(lines: string): boolean {
 }
 
 /**
- * Verbatim; unreadable bytes as base64, and by their hash where a line cannot hold them. What was
- * quarantined because an earlier version could not read it counts by its content: readers look for
- * the bundle that it names.
+ * The record verbatim; unreadable bytes as base64, or described by their hash where they are too
+ * long for a line. A record in quarantine that verifiers can read gets the type of its content,
+ * since they look for the bundle that it names.
  */
 async function readLine(
   type: string,
@@ -267,7 +269,7 @@ async function readLine(
   return { type: QUARANTINED, text: canonicalize(shown) };
 }
 
-/** Requests are answered while the hash of a large record is computed. */
+/** Hashes a large record in steps, so that requests are answered meanwhile. */
 async function describe(bytes: Buffer): Promise<LargeRecord> {
   const steps = stepsOfLargeRecord(bytes);
   for (;;) {

@@ -41,7 +41,7 @@ export function createPackageService({ db, dataKeys, retentionMs, now }: Package
     const keyId = plan?.data_key_id ?? null;
     for (let n = Math.floor(first / CHUNK_BYTES); n * CHUNK_BYTES <= last; n++) {
       const stored = await db.inTenant(scope, (tx) => packageStore(tx).findChunk(id, volume, n));
-      // It expired or was deleted meanwhile: the connection is cut.
+      // The package expired or was deleted meanwhile; throwing ends the connection.
       if (!stored) throw new Error('a piece of the package is gone');
       const bytes =
         keyId === null
@@ -137,7 +137,7 @@ export function createPackageService({ db, dataKeys, retentionMs, now }: Package
   };
 }
 
-/** Only those who may decrypt payloads see them. */
+/** Only roles that may decrypt payloads may request or read a package with payloads. */
 function requirePayloadRole(
   { actor }: TenantScope,
   { includePayloads }: Pick<EvidenceRequest, 'includePayloads'>,

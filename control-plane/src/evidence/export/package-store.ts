@@ -6,7 +6,7 @@ export interface StoredVolume {
   number: number;
   id: string;
   events: number;
-  /** Of these, records that nobody can read. */
+  /** Of these, records that cannot be read. */
   unread: number;
   size: number;
   sha256: string;
@@ -93,7 +93,7 @@ export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
       return { packages: await withVolumes(rows), total };
     },
 
-    /** @returns false when there is none */
+    /** @returns false when there is no such package */
     remove: async (id: string): Promise<boolean> =>
       (await db.evidencePackage.deleteMany({ where: { tenantId, id } })).count > 0,
 
@@ -164,7 +164,7 @@ export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
       await db.evidenceChunk.create({ data });
     },
 
-    /** What an interrupted run stored of a volume. */
+    /** Deletes what an interrupted run stored of a volume. */
     dropChunks: async (packageId: string, volume: number): Promise<void> => {
       await db.evidenceChunk.deleteMany({ where: { tenantId, packageId, volume } });
     },

@@ -11,7 +11,7 @@ import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { ExportRefused } from './evidence-request.ts';
 import type { PackagedRecord } from './package-reads.ts';
 
-/** The lines of a page of records. */
+/** Reads the payload lines for a page of records. */
 export type ReadPayloads = (
   tx: TenantTransaction,
   page: readonly PackagedRecord[],

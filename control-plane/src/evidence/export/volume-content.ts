@@ -1,4 +1,7 @@
-/** The lines of a volume: batches, records with their proofs, payloads, and what they refer to. */
+/**
+ * The lines of a volume: batches, records with their proofs, payloads, and the causes that
+ * decisions refer to.
+ */
 import { BatchHeader } from '@governance/shared/audit-batch';
 import { canonicalize } from '@governance/shared/canonical-json';
 import {
@@ -32,7 +35,7 @@ export interface VolumeContent {
   causes: Member | undefined;
   /** In the order in which they appear. */
   streams: StreamExtent[];
-  /** From before their first records. */
+  /** The records before the streams' first ones (boundaries.ts). */
   boundaries: EvidenceProofs['boundaries'];
   /** The leaves outside the range whose batches are included, ascending. */
   proven: number[];
@@ -40,12 +43,12 @@ export interface VolumeContent {
   revisions: number[];
   /** Lines of events. */
   eventCount: number;
-  /** Of these, the ones that nobody can read. */
+  /** Of these, records that cannot be read. */
   unreadCount: number;
   payloadCount: number;
 }
 
-/** Usually some megabytes: the next page is read while one is written. */
+/** Leaves per page, usually some megabytes: the next page is read while one is written. */
 const PAGE_LEAVES = 8;
 const PAGE_RECORDS = 500;
 
@@ -56,7 +59,7 @@ export interface VolumePart {
   end: number;
   /** Size of the tree in which leaves are proven. */
   size: number;
-  /** The first leaf of all volumes. */
+  /** The first leaf of the whole export. */
   exportStart: number;
 }
 
@@ -91,7 +94,9 @@ function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefi
   const revisions = new Set<number>();
   let unreadCount = 0;
   return {
-    /** Payloads are looked up by what each record says. */
+    /**
+     * Whether each record must be read individually: payloads are looked up by the records' fields.
+     */
     needsRecords: readPayloads !== undefined,
     batch: (batch: { leaf: number; header: string; signature: string }): BatchHeader => {
       const header = BatchHeader.parse(JSON.parse(batch.header));
@@ -144,14 +149,14 @@ function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefi
   };
 }
 
-/** By leaf: causes come before and after the others. */
+/** Sorted by leaf, since batches of causes come before and after the others. */
 function batchMember(batches: ReadonlyMap<number, string>): Member | undefined {
   const member = createLineMember(EVIDENCE_MEMBERS.batches);
   member.write([...batches].sort(([a], [b]) => a - b).map(([, line]) => line));
   return member.end();
 }
 
-/** A cause whose leaf is in the range is among the records. */
+/** Skips a cause whose leaf is in the range, since it is among the records. */
 async function writeCauses(
   tx: TenantTransaction,
   writer: Writer,
@@ -190,7 +195,7 @@ async function writeLeaves(
   const reads = packageReads(tx);
   const readPage = (from: number): Promise<PackagedLeaf[]> => {
     const page = reads.readWholeLeaves(from, Math.min(from + PAGE_LEAVES, end));
-    // It is awaited later; until then nobody handles its failure.
+    // It is awaited later; this prevents an unhandled rejection until then.
     page.catch(() => undefined);
     return page;
   };
@@ -251,7 +256,7 @@ function extend(streams: Map<string, StreamExtent>, next: StreamExtent): void {
   }
   const { epoch, seq } = known.last;
   const { first, last } = next;
-  // A batch may begin with records that the one before it already had.
+  // A batch may begin with records that the previous batch already contains.
   if (last.epoch < epoch || (last.epoch === epoch && last.seq <= seq)) return;
   const isRepeating = last.epoch === epoch && first.seq <= seq;
   known.records += isRepeating ? last.seq - seq : next.records;
@@ -260,9 +265,12 @@ function extend(streams: Map<string, StreamExtent>, next: StreamExtent): void {
 
 const REVISION = '"bundle_revision":';
 
-/** A member of that name elsewhere costs a fruitless lookup, or adds an unneeded bundle. */
+/**
+ * Collects the revisions without parsing the records. A member of that name in another place only
+ * costs a fruitless lookup, or adds an unneeded bundle.
+ */
 function noteRevisions(revisions: Set<number>, text: string): void {
-  // Most records name the same one as the record before.
+  // Most records name the same revision as the record before.
   let last = '';
   for (let at = text.indexOf(REVISION); at >= 0; at = text.indexOf(REVISION, at + 1)) {
     const start = at + REVISION.length;

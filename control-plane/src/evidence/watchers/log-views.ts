@@ -1,4 +1,4 @@
-/** What a data plane sees of its tenant's log, to compare with what it saw before. */
+/** A data plane's view of its tenant's log, to compare with what it saw before. */
 import {
   type LogView,
   listStandingRestores,
@@ -47,7 +47,7 @@ export function createLogViews({ db, serviceKeys, now }: LogViewsDeps) {
           note: newest?.note ?? null,
           log_epochs,
           restored,
-          // A log that lacks nodes has no proof, and everybody who remembers a position in it
+          // A log that lacks nodes has no proof, which every data plane that remembers a position
           // notices.
           consistency: isAbove
             ? ((await whereWhole(store.proveConsistency(held.size, newest.size))) ?? null)

@@ -36,7 +36,10 @@ export interface LogWatchCheck {
   check(tenantId: string, deploymentId: string, report: LogWatchReport): Promise<void>;
 }
 
-/** More would add nothing, and a data plane that kept many could fill the list. */
+/**
+ * The limit of recorded breaks: more would not help a reader, and a data plane that keeps many
+ * checkpoints could fill the list.
+ */
 export const MAX_LOG_BREAKS = 100;
 
 interface Signed extends SeenCheckpoint {
@@ -65,7 +68,7 @@ export function createLogWatchCheck(deps: LogWatchCheckDeps): LogWatchCheck {
     return [...found.values()].sort((a, b) => b.epoch - a.epoch || b.size - a.size);
   }
 
-  /** Those missing from the log, with what the log has instead. */
+  /** The checkpoints missing from the log, with what the log has instead. */
   function findLost(tenantId: string, deploymentId: string, signed: readonly Signed[]) {
     return db.inTenant(systemScope(tenantId), async (tx) => {
       const store = logStore(tx);
@@ -94,7 +97,7 @@ export function createLogWatchCheck(deps: LogWatchCheckDeps): LogWatchCheck {
       const { known = null, told = null } = contradicted ?? {};
       const notes = [...checkpoints, known, told].filter((note) => note !== null);
       const signed = await readSigned(tenantId, notes);
-      // The highest suffices: a log loses everything after a position.
+      // The highest suffices: a log that lost a position lost everything after it.
       const [highest] = await findLost(tenantId, deploymentId, signed);
       if (!highest) return;
       const { seen, actual } = highest;

@@ -1,4 +1,4 @@
-/** The routes by which data planes watch the log, and administrators the watchers. */
+/** The routes by which data planes watch the log, and administrators list the watchers. */
 import { Heartbeat } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { ContradictionReason, LogView } from '@governance/shared/evidence/log-watch';
@@ -30,7 +30,7 @@ const WatcherView = z.object({
   seen_at: Timestamp,
   /** Whether the log still contains it. */
   is_in_log: z.boolean(),
-  /** Its own report of contradictions. */
+  /** The contradictions that it reports. */
   contradictions: z.int(),
   last_contradiction: z.object({ reason: ContradictionReason, at: Timestamp }).nullable(),
 });
@@ -92,7 +92,7 @@ export const watchRoutes =
     );
   };
 
-/** Data planes keep the same few sizes, so each is read once. */
+/** Data planes keep the same few sizes, so each root is read only once. */
 async function createLogLookup(tx: TenantTransaction) {
   const store = logStore(tx);
   const head = await store.findHead();

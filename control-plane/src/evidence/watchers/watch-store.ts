@@ -6,7 +6,7 @@ export interface LogWatch extends SeenCheckpoint {
   deploymentId: string;
   label: string;
   seenAt: Date;
-  /** Its last report of contradictions; null before the first. */
+  /** Its last heartbeat, as JSON, with its report of contradictions; null before the first. */
   lastHeartbeat: string | null;
 }
 
@@ -56,7 +56,7 @@ export function watchStore({ db, scope: { tenantId } }: TenantTransaction) {
       return { watches, total };
     },
 
-    /** Recorded breaks of the log. */
+    /** The number of recorded `log_went_back` breaks. */
     countBreaks: () => db.chainBreak.count({ where: { tenantId, kind: 'log_went_back' } }),
   };
 }

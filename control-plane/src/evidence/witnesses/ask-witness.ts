@@ -1,4 +1,4 @@
-/** One request to a witness (C2SP tlog-witness): bounded in time and size, redirects not followed. */
+/** One request to a witness (C2SP tlog-witness), bounded in time and size, without redirects. */
 import { parseTreeSize } from '@governance/shared/evidence/witness-protocol';
 import type { OutboundClient } from '@governance/shared/outbound-client';
 
@@ -12,7 +12,7 @@ export type WitnessAnswer =
 
 /**
  * @param url its submission prefix, as the operator configured it
- * @returns nothing of the witness's own text, which is untrusted
+ * @returns cosignature lines, not yet verified; no other text of the witness, which is untrusted
  * @throws Error when nothing answers, or the answer breaks the protocol
  */
 export async function askWitness(

@@ -7,7 +7,7 @@ import type { Witness } from './witness-task.ts';
 
 const WitnessView = z.object({
   name: z.string(),
-  /** The size that it cosigned last; 0 for none. */
+  /** The log epoch and size that it cosigned last; size 0 for none. */
   log_epoch: z.int(),
   size: z.int(),
   cosigned_at: Timestamp.nullable(),

@@ -4,7 +4,7 @@ import type { StoredCheckpoint } from '../log-store.ts';
 
 export interface WitnessState {
   witness: string;
-  /** The size that it cosigned last. */
+  /** The log epoch and size that it cosigned last. */
   epoch: number;
   size: number;
   cosignedAt: Date | null;
@@ -50,7 +50,7 @@ export function witnessStore({ db, scope: { tenantId } }: TenantTransaction) {
           failing_since = coalesce(w.failing_since, ${now})`;
     },
 
-    /** For each witness, its line for the smallest of those sizes that it cosigned. */
+    /** For each witness, its line for the smallest size in the range that it cosigned. */
     listFirst: async (wanted: {
       epoch: number;
       from: number;
@@ -66,7 +66,7 @@ export function witnessStore({ db, scope: { tenantId } }: TenantTransaction) {
       return rows.map(({ size, ...row }) => ({ ...row, size: Number(size) }));
     },
 
-    /** Thins out lines made before a time: the largest of each witness and hour stays. */
+    /** Thins out lines made before a time, and keeps the largest size of each witness and hour. */
     thin: async (before: Date): Promise<void> => {
       await db.$executeRaw`
         DELETE FROM log_cosignatures c WHERE tenant_id = ${tenantId}::uuid AND made_at < ${before}

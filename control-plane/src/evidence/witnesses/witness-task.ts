@@ -37,7 +37,7 @@ export interface WitnessTaskDeps {
 }
 
 export interface WitnessTask extends LeaderTask {
-  /** Asks the witnesses that are due. Never throws because of one. */
+  /** Asks the witnesses that are due. A witness's failure is stored, not thrown. */
   cosign(tenantId: string, signal: AbortSignal): Promise<void>;
   /** Also asks those that are paused: their fault may be fixed, and a caller is waiting. */
   cosignNow(tenantId: string, signal: AbortSignal): Promise<void>;
@@ -81,7 +81,7 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
     );
   }
 
-  /** @returns what went wrong */
+  /** @returns the failure; undefined after a success */
   async function ask(
     tenantId: string,
     witness: Witness,
@@ -92,7 +92,7 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
     // Witnesses identify a log by its origin: another epoch is another log to them.
     let old = state && state.epoch === newest.epoch ? state.size : 0;
     try {
-      // It may hold another size than is remembered here, and reports which.
+      // The witness may hold another size than is remembered here; it then reports its size.
       for (let tries = 0; tries < 2; tries++) {
         const body = await writeRequest(tenantId, old, newest);
         const answer = await askWitness(deps.outbound, witness.url, body, signal);
@@ -127,7 +127,7 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
     newest: StoredCheckpoint,
     { size }: { size: number },
   ): Promise<string | undefined> {
-    // A replica that just lost the lead may have asked it already.
+    // Another replica may have taken the lead and had a larger size cosigned meanwhile.
     const { head, isFull } = await db.inTenant(systemScope(tenantId), async (tx) => ({
       head: await logStore(tx).findHead(),
       isFull: (await watchStore(tx).countBreaks()) >= MAX_LOG_BREAKS,
