@@ -1,11 +1,11 @@
-/** AWS KMS by its SDK, which finds its credentials as every AWS program does. */
+/** AWS KMS through its SDK, which finds its credentials as in every AWS program. */
 import { type KeyContext, type KeyProvider, KeyProviderError } from './key-provider.ts';
 import { loadSdk } from './load-sdk.ts';
 
 export interface AwsOptions {
   /** The region of keys not named by an ARN; AWS_REGION unless given. */
   region?: string | undefined;
-  /** The SDK's own settings, before those made here. */
+  /** Further settings of the SDK; those set here override them. */
   client?: Record<string, unknown>;
 }
 
@@ -47,7 +47,8 @@ export function createAwsProvider(options: AwsOptions): KeyProvider {
     try {
       return await client.send(new commands[kind](input));
     } catch (cause) {
-      // The names are AWS's own (AccessDeniedException); messages may hold ARNs.
+      // Only the error's name is shown (such as AccessDeniedException), since messages may contain
+      // ARNs.
       const name = cause instanceof Error ? cause.name : 'an unknown error';
       throw new KeyProviderError(`AWS KMS answered with ${name}`, { cause });
     }
@@ -71,7 +72,7 @@ export function createAwsProvider(options: AwsOptions): KeyProvider {
   };
 }
 
-/** A tenant's key ARN names its region. */
+/** The limit of cached clients: the region comes from a tenant's key ARN. */
 const MAX_REGIONS = 50;
 
 function contextOf({ tenant_id, purpose }: KeyContext) {

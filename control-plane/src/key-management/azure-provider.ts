@@ -1,8 +1,8 @@
 /**
- * Azure Key Vault by its SDK, which finds its credentials as every Azure program does. `wrapKey`
- * takes no context, so the vault wraps a key made for one data key only, which encrypts the data
- * key with the context as associated data. Tenants name keys of the operator's vault, and never an
- * address: the operator's token would go there.
+ * Azure Key Vault through its SDK, which finds its credentials as in every Azure program. `wrapKey`
+ * takes no context, so the vault wraps a random key that is made for one data key only, and that
+ * key encrypts the data key with the context as associated data. Tenants name keys in the
+ * operator's vault, never an address, since the operator's token would be sent there.
  */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ export interface AzureOptions {
   libraries?: string | undefined;
   /** Replaces DefaultAzureCredential. */
   credential?: object;
-  /** The SDK's own settings, before those made here. */
+  /** Further settings of the SDK, which override those set here. */
   client?: Record<string, unknown>;
 }
 
@@ -151,7 +151,10 @@ function parseStored(wrapped: Uint8Array): z.infer<typeof Stored> {
 
 const malformed = () => new KeyProviderError('Azure Key Vault gave an answer of another form');
 
-/** The codes are Azure's own (Forbidden, KeyNotFound); messages may hold addresses. */
+/**
+ * The error's code (such as Forbidden or KeyNotFound), status or name, since messages may contain
+ * addresses.
+ */
 function nameOf(error: unknown): string {
   const { code, statusCode, name } = Object(error) as Record<string, unknown>;
   for (const said of [code, statusCode, name]) {

@@ -1,4 +1,4 @@
-/** The key providers that the operator lets tenants choose, made of the settings. */
+/** The key providers that the operator lets tenants choose, created from the settings. */
 import type { Secret } from '@governance/shared/settings';
 import { createAwsProvider } from './aws-provider.ts';
 import { createAzureProvider } from './azure-provider.ts';

@@ -1,7 +1,7 @@
 /**
  * Envelope encryption: data is encrypted (AES-256-GCM) under data keys, which the tenant's key
  * provider encrypts, bound to tenant and purpose. A data key is used for 30 days, and kept in
- * memory in clear for five minutes, so that a provider is not asked for each piece of data.
+ * memory in clear for five minutes, so that the provider is not asked for each encryption.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
@@ -23,7 +23,7 @@ export interface DataKey {
   key: Buffer;
 }
 
-/** The tenant whose key encrypts. */
+/** What a data key is for, and the provider and key that encrypt it. */
 export interface KeyChoice {
   purpose: string;
   provider: KeyProviderName;

@@ -1,6 +1,7 @@
 /**
- * Google Cloud KMS by its SDK, over HTTP, which finds its credentials as every Google Cloud program
- * does. The context is the additional authenticated data, and checksums detect transmission errors.
+ * Google Cloud KMS through its SDK, over HTTP. The SDK finds its credentials as in every Google
+ * Cloud program. The context is sent as additional authenticated data, and checksums detect
+ * transmission errors.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
 import { crc32c } from './crc32c.ts';
@@ -12,7 +13,7 @@ export interface GcpOptions {
   endpoint?: string | undefined;
   /** SERVICE_KMS_LIBRARIES. */
   libraries?: string | undefined;
-  /** The SDK's own settings, before those made here. */
+  /** Further settings of the SDK, which override the endpoint. */
   client?: Record<string, unknown>;
 }
 
@@ -65,7 +66,7 @@ export function createGcpProvider({ endpoint, libraries, client: given }: GcpOpt
     const fault = findKeyIdFault(keyId);
     if (fault !== null) throw new KeyProviderError(`kms_key_id ${fault}`);
     client ??= load();
-    // Loading may fail for a while, for example without credentials.
+    // Loaded again at the next call after a failure, for example without credentials.
     client.catch(() => (client = undefined));
     try {
       const answering = request(await client, { timeout: TIMEOUT_MS });
@@ -143,7 +144,7 @@ function bytesOf(
   return bytes;
 }
 
-/** The SDK's own limit applies to a single attempt. */
+/** Limits all attempts together, since the SDK's timeout applies to a single attempt. */
 async function withTimeout<T>(answering: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -156,7 +157,7 @@ async function withTimeout<T>(answering: Promise<T>): Promise<T> {
   }
 }
 
-/** A status of HTTP, or a code of the connection; messages may hold names of keys. */
+/** The HTTP status or the connection's error code, since messages may contain names of keys. */
 function nameOf(error: unknown): string {
   const { code } = Object(error) as { code?: unknown };
   if (/^\w{1,60}$/.test(String(code ?? ''))) return String(code);

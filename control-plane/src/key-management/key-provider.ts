@@ -1,6 +1,6 @@
 /**
- * Holds the key that encrypts data keys (envelope encryption). A provider encrypts only data keys,
- * and binds each to its context: it does not decrypt for another tenant or purpose.
+ * A key provider holds the key that encrypts data keys (envelope encryption). It encrypts only data
+ * keys, and binds each to its context: it does not decrypt one for another tenant or purpose.
  */
 import { createRequire } from 'node:module';
 import { z } from 'zod';

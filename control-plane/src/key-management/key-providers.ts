@@ -1,4 +1,4 @@
-/** The providers that this installation has, and the test of whether one of them works. */
+/** The key providers of this installation, and a test of whether one works. */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { MasterKey } from '../platform/master-key.ts';
 import {
@@ -15,14 +15,14 @@ export interface KeyProviders {
   /** @throws KeyProviderError for one that the operator has not set up */
   get(name: KeyProviderName): KeyProvider;
   /**
-   * Encrypts and decrypts a data key, as a payload would need it.
+   * Encrypts and decrypts a data key, as for a payload.
    *
    * @throws KeyProviderError with the reason of a failure
    */
   tryOut(name: KeyProviderName, keyId: string, context: KeyContext): Promise<void>;
 }
 
-/** @param remote those of the operator's settings, each made once */
+/** @param remote the providers of the operator's settings (configured-providers.ts) */
 export function createKeyProviders(
   masterKey: MasterKey,
   remote: Partial<Record<KeyProviderName, KeyProvider>> = {},

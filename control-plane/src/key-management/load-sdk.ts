@@ -2,10 +2,10 @@ import { pathToFileURL } from 'node:url';
 import { KeyProviderError, resolvePackage } from './key-provider.ts';
 
 /**
- * Loads a provider's own library at its first use. A missing library is reported when somebody
- * chooses the provider.
+ * Loads a provider's library at its first use. A missing library is reported when somebody chooses
+ * the provider.
  *
- * @param folder SERVICE_KMS_LIBRARIES, for what does not come with the service
+ * @param folder SERVICE_KMS_LIBRARIES, for libraries that do not come with the service
  * @throws KeyProviderError where it is not installed
  */
 export async function loadSdk<Sdk>(name: string, folder?: string): Promise<Sdk> {

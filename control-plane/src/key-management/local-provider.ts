@@ -1,4 +1,4 @@
-/** The service's own master key as a key provider: AES-256-GCM, nothing leaves the process. */
+/** The service's own master key as a key provider: AES-256-GCM, within the process. */
 import { dataKeyContext } from '../platform/ciphertext-kinds.ts';
 import type { MasterKey } from '../platform/master-key.ts';
 import { type KeyContext, type KeyProvider, KeyProviderError } from './key-provider.ts';
@@ -15,7 +15,7 @@ export function createLocalProvider(masterKey: MasterKey): KeyProvider {
         throw new KeyProviderError(message, { cause });
       }
     },
-    // There is a single key, whatever its name.
+    // There is only one key, so every id is accepted.
     findKeyIdFault: () => null,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Vault's transit engine by its HTTP API. The context travels as `associated_data`, so the key must
- * be of an AEAD type (aes256-gcm96, the default, or chacha20-poly1305).
+ * Vault's transit engine through its HTTP API. The context is sent as `associated_data`, so the key
+ * must be of an AEAD type (aes256-gcm96, the default, or chacha20-poly1305).
  */
 import { canonicalize } from '@governance/shared/canonical-json';
 import type { Secret } from '@governance/shared/settings';
@@ -45,7 +45,7 @@ export function createVaultProvider(options: VaultOptions): KeyProvider {
           ...(options.namespace !== undefined && { 'x-vault-namespace': options.namespace }),
         },
         body: JSON.stringify(body),
-        // The token goes to the operator's address and nowhere else.
+        // So that the token is sent to the operator's address only.
         redirect: 'error',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });

@@ -1,8 +1,8 @@
 /**
  * The kill switch of all tenants. The order is committed before any tenant is changed; each tenant
- * takes it once, in a transaction of its own with its own audit record. So nothing is lost when a
- * replica dies in between: the leader finishes the rest, and repeating is safe. A tenant made while
- * it is engaged begins under it. Proven by fleet-kill-switch.pg.test.ts.
+ * applies it once, in its own transaction, with its own audit record. So nothing is lost when a
+ * replica dies in between: the leader finishes the rest, and repeating is safe. A tenant created
+ * while it is engaged begins with it engaged. Proven by fleet-kill-switch.pg.test.ts.
  */
 import { AppError } from '@governance/shared/errors';
 import {
@@ -24,7 +24,8 @@ const PARALLEL_TENANTS = 4;
 export interface FleetKillSwitchDeps<R> {
   db: Pick<TenantDatabase, 'inPlatform'>;
   /**
-   * Applies the order to one tenant; commits at once and resolves `enforced` once it is enforced.
+   * Applies the order to one tenant. Returns after the commit; `enforced` resolves once it is
+   * enforced.
    */
   give(
     scope: TenantScope,

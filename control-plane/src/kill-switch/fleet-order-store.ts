@@ -1,8 +1,8 @@
-/** The order of the kill switch for all tenants: one row of the platform, the newest order. */
+/** The newest order of the kill switch for all tenants, in one row of the platform. */
 import type { Actor, PlatformTransaction, TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface FleetOrder {
-  /** Numbers the orders. */
+  /** The order's number. */
   generation: number;
   /** The newest order that reached every tenant. */
   doneGeneration: number;
@@ -13,7 +13,10 @@ export interface FleetOrder {
   changedAt: Date;
 }
 
-/** A tenant being created reads the order before or after a change, never during it. */
+/**
+ * Held while a tenant is created and while an order is written, so that a new tenant reads the
+ * order before or after a change.
+ */
 const LOCK = 'governance.fleet_kill_switch';
 
 type Reads = Pick<TenantTransaction | PlatformTransaction, 'db'>;
@@ -28,7 +31,8 @@ export async function findFleetOrder({ db }: Reads): Promise<FleetOrder | undefi
 }
 
 /**
- * The current order, for a tenant that this transaction makes; it cannot change before the commit.
+ * The current order, for a tenant that this transaction creates; it cannot change before the
+ * commit.
  */
 export async function holdFleetOrder(tx: TenantTransaction): Promise<FleetOrder | undefined> {
   await tx.db.$executeRaw`SELECT pg_advisory_xact_lock_shared(hashtextextended(${LOCK}, 0))`;

@@ -9,8 +9,8 @@ import type { KillSwitchResult, KillSwitchService } from './kill-switch-service.
 const tags = ['kill switch'];
 
 /**
- * The specification gives the request no body: an empty one suspends the tenant's agents, and those
- * of all tenants where a super-admin names none.
+ * The specification gives the request no body. Without one, it suspends the tenant's agents, or
+ * those of all tenants if a super-admin names no tenant.
  */
 const KillSwitchBody = z
   .strictObject({
@@ -124,7 +124,10 @@ function toViewOfAll({
   };
 }
 
-/** Stopping everything by mistake is quickly undone; releasing everything is not. */
+/**
+ * A lift for all tenants must be explicit: stopping everything by mistake is quickly undone,
+ * releasing everything is not.
+ */
 function unclearLift(): AppError {
   const msg = 'must be all to lift it for all tenants';
   return new AppError('VALIDATION_FAILED', `body.scope: ${msg}`, {

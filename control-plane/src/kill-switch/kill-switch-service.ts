@@ -1,7 +1,8 @@
 /**
  * The kill switch is a generation per tenant, not a rewrite of every agent's row: an agent's status
- * is computed from it (shared/facts, effectiveAgentStatus). So it takes one row for any number of
- * agents, catches agents registered later, and lifting it restores each agent's status.
+ * is computed from it (shared/facts, effectiveAgentStatus). So engaging it changes one row for any
+ * number of agents, it also suspends agents registered later, and lifting it restores each agent's
+ * status.
  *
  * A tenant's administrator and a super-admin who stops all tenants hold it independently: it is
  * lifted when neither holds it. Proven by kill-switch-routes.pg.test.ts.
@@ -27,7 +28,10 @@ export interface KillSwitchServiceDeps {
 }
 
 export interface KillSwitchChange {
-  /** True lifts it, false engages it (again, which catches agents released since). */
+  /**
+   * True lifts it; false engages it, or engages it again, which also suspends agents released
+   * since.
+   */
   lift: boolean;
   reason: string | null;
 }
@@ -48,7 +52,7 @@ export interface KillSwitchResult {
 export type KillSwitchService = ReturnType<typeof createKillSwitchService>;
 
 export function createKillSwitchService({ db, applied, now }: KillSwitchServiceDeps) {
-  /** @param order for all tenants: applied once, and never after a newer one */
+  /** @param order an order for all tenants; applied once, and never after a newer one */
   async function changeTenant(
     scope: TenantScope,
     reach: KillSwitchScope,
@@ -94,7 +98,10 @@ export function createKillSwitchService({ db, applied, now }: KillSwitchServiceD
     read: (scope: TenantScope): Promise<KillSwitchResult> =>
       db.inTenant(scope, async (tx) => describe(tx, await readKillSwitch(tx), null)),
 
-    /** @throws AppError SUPER_ADMIN_REQUIRED for lifting what a super-admin holds for all tenants */
+    /**
+     * @throws AppError SUPER_ADMIN_REQUIRED when it would lift what a super-admin holds for all
+     * tenants
+     */
     change: async (scope: TenantScope, change: KillSwitchChange): Promise<KillSwitchResult> => {
       const { result, enforced } = await changeTenant(scope, 'tenant', change);
       await enforced;
@@ -102,17 +109,17 @@ export function createKillSwitchService({ db, applied, now }: KillSwitchServiceD
     },
 
     /**
-     * Acts on every tenant; each one's own audit chain names the actor.
+     * Changes every tenant; each tenant's admin chain records the actor.
      *
      * @throws AppError UNAVAILABLE when it failed for some; it is stored and retried
      */
     changeAll: fleet.order,
 
-    /** Periodic work of one replica. */
+    /** Finishes an unfinished order; called periodically by one replica. */
     finishAll: fleet.finish,
 
     /**
-     * Puts a new tenant under the kill switch of all tenants, in the transaction that makes it.
+     * Applies the newest order for all tenants to a new tenant, in the transaction that creates it.
      */
     begin: async (tx: TenantTransaction): Promise<void> => {
       const order = await holdFleetOrder(tx);
@@ -139,7 +146,7 @@ function toChange({ engaged, reason }: FleetOrder): KillSwitchChange {
   return { lift: !engaged, reason };
 }
 
-/** The row, its fact for the data planes and its audit record. */
+/** Writes the row, its fact for the data planes and its audit record. */
 async function write(
   tx: TenantTransaction,
   after: KillSwitch,
@@ -169,7 +176,7 @@ async function write(
   return result;
 }
 
-/** The scopes that still hold the switch after this one lets go. */
+/** The scopes that still hold the switch after this one is lifted. */
 function scopesLeft(
   { scopes }: KillSwitch,
   reach: KillSwitchScope,

@@ -1,6 +1,8 @@
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
-/** Whom a kill switch stops: the tenant's own agents, or, by a super-admin, those of all tenants. */
+/**
+ * Which agents a kill switch stops: the tenant's own, or, by a super-admin, those of all tenants.
+ */
 export type KillSwitchScope = 'tenant' | 'all';
 
 export interface KillSwitch {
@@ -8,7 +10,9 @@ export interface KillSwitch {
   generation: number;
   /** Whether any scope holds it. */
   engaged: boolean;
-  /** The scopes that hold it; each is lifted by itself, so that none undoes another. */
+  /**
+   * The scopes that hold it. Each is lifted separately, so that lifting one does not lift another.
+   */
   scopes: KillSwitchScope[];
   reason: string | null;
   /** Who changed it last. */

@@ -1,4 +1,4 @@
-/** The ciphertexts of all tables of CIPHERTEXT_KINDS, read and replaced in one way. */
+/** Reads and replaces the ciphertexts in all tables of CIPHERTEXT_KINDS. */
 import { z } from 'zod';
 import type { CiphertextKind, CiphertextRow } from '../platform/ciphertext-kinds.ts';
 import { Prisma } from '../platform/generated/client.ts';
@@ -50,7 +50,7 @@ export function ciphertextStore(
   kind: CiphertextKind,
   tenantId: string | undefined,
 ) {
-  // The names are constants of CIPHERTEXT_KINDS.
+  // Raw SQL is safe here, since the names are constants of CIPHERTEXT_KINDS.
   const [table, column, id] = [kind.table, kind.column, kind.idColumn].map((name) =>
     Prisma.raw(name),
   ) as [Prisma.Sql, Prisma.Sql, Prisma.Sql];

@@ -1,8 +1,8 @@
 /**
- * After a change of the master key, re-encrypts what is under a previous one. Each batch is its own
- * transaction under row-level security, and a ciphertext is replaced by compare-and-set. So the
- * next run continues one that died, two replicas do not harm each other, and a credential changed
- * in the meantime stays. Proven by rewrap.pg.test.ts.
+ * After a change of the master key, re-encrypts the ciphertexts under previous ones. Each batch is
+ * its own transaction under row-level security, and a ciphertext is replaced by compare-and-set. So
+ * a run continues after a crash, two replicas do not harm each other, and a credential that was
+ * changed in the meantime is not overwritten. Proven by rewrap.pg.test.ts.
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { CIPHERTEXT_KINDS, type CiphertextKind } from '../platform/ciphertext-kinds.ts';
@@ -29,7 +29,7 @@ export interface RewrapDeps {
   batch?: number;
 }
 
-/** The master keys that the database needs. */
+/** The master keys under which the database has ciphertexts. */
 export interface MasterKeyUse {
   keyId: string;
   previousIds: readonly string[];
@@ -43,7 +43,7 @@ export type Rewrap = ReturnType<typeof createRewrap>;
 export function createRewrap({ db, masterKey, registry, log, batch = BATCH }: RewrapDeps) {
   const { keyId, previousIds } = masterKey;
   const metrics = createMetrics(registry);
-  /** Whether the log already says so. */
+  /** Whether completion was already logged. */
   let isToldDone = false;
 
   const stateOf = (id: string): KeyState =>
@@ -140,7 +140,8 @@ export function createRewrap({ db, masterKey, registry, log, batch = BATCH }: Re
         await rewrapTenants(signal);
       }
       if (signal.aborted) return;
-      // Counted again: another replica may write under its own key while they restart.
+      // Counted again, since a replica with the previous key may still write during a rolling
+      // restart.
       const { ciphertexts } = await readUse();
       const isDone = ciphertexts.every(({ state }) => state === 'current');
       if (isDone && !isToldDone) {

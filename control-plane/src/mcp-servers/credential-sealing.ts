@@ -1,6 +1,4 @@
-/**
- * Credentials of MCP servers on their way to the data planes: sealed for each of them in the feed.
- */
+/** Sends credentials of MCP servers to data planes: in the feed, sealed for each data plane. */
 import {
   SealedUpstreamCredential,
   type UpstreamCredential,

@@ -1,4 +1,4 @@
-/** The wire shapes of /api/v1/mcp-servers, a route added to the specification's. */
+/** The wire shapes of /api/v1/mcp-servers, a route added to those of the specification. */
 import { ReportedHealth } from '@governance/shared/channels';
 import { LOCAL_MODELS } from '@governance/shared/local-models';
 import { Text, Timestamp } from '@governance/shared/text';

@@ -1,6 +1,7 @@
 /**
- * The registry of MCP servers. A change goes into the bundle's settings (the WebAssembly is
- * reused), and a credential, sealed, into the feed. The answer comes once both are applied.
+ * The registry of MCP servers. A change is published in the bundle's settings (the WebAssembly is
+ * reused), and a credential is sealed and sent in the feed. The request is answered once both are
+ * applied.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
@@ -59,11 +60,11 @@ export interface McpServerService {
     body: ServerPatchBody,
   ): Promise<ServerWithCredential>;
   delete(scope: TenantScope, serverId: string): Promise<void>;
-  /** Seals every credential of the tenant for a data plane, in the transaction that registers it. */
+  /** Seals the tenant's credentials for a data plane, in the transaction that registers it. */
   sealCredentialsFor(tx: TenantTransaction, target: SealingTarget): Promise<void>;
   /**
    * Removes the sealed credentials of revoked and forked data planes from the feed, after the
-   * revocation is committed: so that their number does not delay it.
+   * revocation is committed, so that their number does not delay it.
    */
   takeBackCredentials(tenantId: string): Promise<void>;
 }
@@ -123,8 +124,9 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
   }
 
   /**
-   * Data planes define the names of stdio servers. The local one is asked, unless the tenant has
-   * another that may know more names. Each data plane checks again at every use.
+   * Data planes define the names of stdio servers. The names are checked against the local data
+   * plane, unless the tenant has another that may define more names. Each data plane checks again
+   * at every use.
    *
    * @throws AppError VALIDATION_FAILED for a name that is not open to the tenant
    */
@@ -326,7 +328,7 @@ function auditOf(
     target: `mcp_server/${serverId}`,
     details: {
       transport,
-      // Without the query, which may hold a key: the chain never deletes anything.
+      // Without the query, which may contain a key: the admin chain never deletes anything.
       ...(server.url && { url: new URL(server.url).origin + new URL(server.url).pathname }),
       ...(localName && { local_name: localName }),
       enabled,

@@ -20,7 +20,7 @@ interface ServerBase {
   updatedAt: Date;
 }
 
-/** The name of a stdio server, whose command only a data plane's operator defines. */
+/** A stdio server has only a name here; a data plane's operator defines its command. */
 export type McpServer = ServerBase &
   (
     | { transport: 'streamable-http'; url: string; localName: null }

@@ -33,7 +33,7 @@ export function toView({ settings, isCustom }: RateLimits): z.input<typeof RateL
 
 export const RefusedQuery = z.object({
   agent_id: Id.optional(),
-  /** Of the beginning of an hour. */
+  /** `from` and `to` apply to the beginning of the hour. */
   from: QueryTime.optional(),
   to: QueryTime.optional(),
   ...pageQuery({ default: 100, max: 1_000, offset: { max: 1_000_000 } }),
@@ -42,7 +42,7 @@ export const RefusedQuery = z.object({
 const RefusedView = z
   .object({
     agent_id: z.string(),
-    /** Its beginning. */
+    /** The beginning of the hour. */
     hour: Timestamp,
     /** Refused calls in that hour, at all data planes. */
     refused: z.int(),

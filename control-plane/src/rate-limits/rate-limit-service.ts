@@ -1,4 +1,7 @@
-/** A tenant's rate limits. A change goes into the bundle; the answer comes once it is enforced. */
+/**
+ * A tenant's rate limits. A change is published in the bundle, and the request is answered once it
+ * is enforced.
+ */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import {

@@ -1,6 +1,6 @@
 /**
- * Calls that rate limits refused, by agent and hour. Data planes record a count at most once a second
- * an agent; ingest adds them up here. Proven by rate-limited-calls.pg.test.ts.
+ * Calls that rate limits refused, by agent and hour. Data planes record a count at most once per
+ * second and agent; ingest adds the counts up here. Proven by rate-limited-calls.pg.test.ts.
  */
 import type { LedgerRecord } from '@governance/shared/ledger-record';
 import { forEachTenant } from '../platform/each-tenant.ts';
@@ -38,7 +38,7 @@ export interface RefusedFilter {
   to?: Date | undefined;
 }
 
-/** @param now the time for records in the future or older than what is kept */
+/** @param now the time at which records from the future, or older than KEPT_DAYS, are counted */
 export function rateLimitedProjection(now: () => Date): Projection {
   return {
     types: ['rate_limited'],
@@ -77,14 +77,14 @@ interface Added {
   hour: number;
   refused: number;
   lastAt: number;
-  /** The last one of the hour. */
+  /** The last record of the hour. */
   record: RateLimited;
 }
 
 function addedUp(records: readonly ProjectedRecord[], now: number): Map<string, Added> {
   const hours = new Map<string, Added>();
   for (const { record, agentId } of records) {
-    // Nobody would look for an agent that the tenant never had.
+    // Not counted for an agent that the tenant never had, since nobody would look for it.
     if (record.type !== 'rate_limited' || agentId === null) continue;
     const until = Date.parse(record.until);
     const at = until > now || until < now - KEPT_DAYS * DAY_MS ? now : until;

@@ -1,6 +1,6 @@
 /**
- * What a replay reads from a recorded decision: whether policy decided it, and the policy input.
- * Anything unknown is a reason to skip the decision, never a guess.
+ * What a replay reads from a recorded decision: whether policy decided it, and the policy input. A
+ * decision with anything unknown is skipped; nothing is guessed.
  */
 import { payloadDigest } from '@governance/shared/event-payload';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import { payloadContext } from '../payloads/payload-store.ts';
 import { type Recorded, type Skip, Verdict } from './replay-result.ts';
 import type { DecisionRow } from './replay-store.ts';
 
-/** The fields of a decision's record that count here, in any version. */
+/** The fields of a decision's record that are read here, in any version of the record. */
 const Decision = z.object({
   timestamp: z.string(),
   agent_id: z.string(),
@@ -57,7 +57,10 @@ const skip = (why: Skip) => ({ kind: 'skip', why }) as const;
 
 /** The data plane's step that evaluates the policies. */
 const POLICY_STEP = 'policy';
-/** Carried through that step: a person decides although policy allows the call. */
+/**
+ * The prefix of a reason that is passed on through that step: the blast radius asks for a person
+ * although policy allows the call.
+ */
 const CARRIED = 'Blast radius: ';
 
 function isByPolicy(record: z.infer<typeof Decision>): boolean {
@@ -70,7 +73,7 @@ function isByPolicy(record: z.infer<typeof Decision>): boolean {
   return !(policy_result === 'escalate' && isCarried);
 }
 
-/** What data protection puts in place of what it removed. */
+/** What data protection writes in place of what it removed. */
 const MARKS = /\[REDACTED[\]:]|hid1:/;
 
 /**

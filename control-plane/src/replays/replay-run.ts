@@ -32,7 +32,7 @@ export interface ReplayRunDeps {
   step?: number;
 }
 
-/** How long a replay's lease lasts after its last sign of life. */
+/** How long a replay's lease lasts after it was taken or renewed. */
 export const LEASE_MS = 30_000;
 /** Progress is stored no more often. */
 const SAVE_EVERY_MS = 1_000;
@@ -43,7 +43,7 @@ class ReplayFailure extends Error {}
 
 /**
  * @param replay claimed by this replica
- * @param signal this replica stops: another one continues
+ * @param signal aborted when this replica stops; another one continues then
  */
 export async function runReplay(
   deps: ReplayRunDeps,
@@ -112,12 +112,12 @@ function createHolder({ db, now }: ReplayRunDeps, scope: TenantScope, replay: Re
   };
   const progress = () => ({ position: replay.position, result });
   return {
-    /** @returns false when this replica no longer holds it */
+    /** @returns false when this replica no longer holds the lease */
     keep: async (): Promise<boolean> => {
       if (performance.now() - savedAt < SAVE_EVERY_MS) return true;
       return save({ ...progress(), leaseUntil: new Date(now().getTime() + LEASE_MS) });
     },
-    /** Releases it for another replica. */
+    /** Releases the replay for another replica. */
     release: () => save({ ...progress(), leaseUntil: now() }),
     finish: (status: 'completed' | 'failed', reason: string | null) =>
       save({ ...progress(), status, reason, finishedAt: now() }, (tx) =>
@@ -190,7 +190,7 @@ async function open(
   asked: { row: DecisionRow; digest: string; keys: Map<string, DataKey | undefined> },
 ): Promise<ReturnType<typeof openInput>> {
   const { row, digest, keys } = asked;
-  // Came since: that it is read is not in the audit chain.
+  // Stored since the replay started: no audit record covers the decryption of such payloads.
   if (row.is_encrypted && !replay.opensEncrypted) return { kind: 'skip', why: 'no_input' };
   const id = row.data_key_id ?? '';
   if (!keys.has(id)) {
@@ -199,7 +199,9 @@ async function open(
   return openInput(row, { tenantId: scope.tenantId, key: keys.get(id), digest });
 }
 
-/** @returns undefined when its provider does not return it: its payloads count as unreadable */
+/**
+ * @returns undefined when the provider does not return the key: its payloads count as unreadable
+ */
 async function findKey(
   dataKeys: Pick<DataKeys, 'find'>,
   scope: TenantScope,

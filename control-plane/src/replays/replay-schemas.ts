@@ -49,7 +49,7 @@ const ReplayFields = z.object({
   finished_at: Timestamp.nullable(),
 });
 
-/** As the list has it. */
+/** A replay as it is listed. */
 export const ReplaySummary = ReplayFields.meta({ id: 'ReplaySummary' });
 export const ReplayList = z.object({ replays: z.array(ReplaySummary), total: z.int() });
 
@@ -73,7 +73,7 @@ export function toReplaySummary(replay: Replay): z.infer<typeof ReplaySummary> {
   };
 }
 
-/** @param seesPayloads since policy reasons may quote payloads */
+/** @param seesPayloads whether policy reasons are shown, which may quote payloads */
 export function toReplayView(replay: Replay, seesPayloads: boolean): z.infer<typeof ReplayView> {
   const { decisions: _d, judged: _j, changed: _c, examples, ...counts } = replay.result;
   const shown = examples.map((example) => ({

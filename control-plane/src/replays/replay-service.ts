@@ -33,7 +33,10 @@ export function createReplayService({ db, compiler, readSettings, now }: ReplayS
   }
 
   return {
-    /** @throws AppError POLICY_NOT_FOUND, CHANGE_REQUEST_NOT_FOUND, POLICY_DOES_NOT_COMPILE, REPLAY_RUNNING */
+    /**
+     * @throws AppError POLICY_NOT_FOUND, CHANGE_REQUEST_NOT_FOUND, POLICY_DOES_NOT_COMPILE,
+     * REPLAY_RUNNING
+     */
     start: async (scope: TenantScope, policyId: string, body: NewReplayBody): Promise<Replay> => {
       const { tried, active, settings } = await db.inTenant(scope, async (tx) => ({
         tried: await findTried(tx, policyId, body),
@@ -137,7 +140,7 @@ function startedRecord(replay: Replay) {
   };
 }
 
-/** One for all payloads that it opens. */
+/** One audit record for all payloads that the replay decrypts. */
 function decryptedRecord({ id, policyId, fromTime, toTime }: Replay) {
   return {
     action: 'PAYLOAD_DECRYPTED',

@@ -53,7 +53,7 @@ export function replayStore({ db, scope: { tenantId } }: TenantTransaction) {
       return { found: rows.map(toReplay), total: await db.policyReplay.count({ where }) };
     },
 
-    /** @returns undefined when another replica was first, or it has ended */
+    /** @returns undefined when another replica was first, or the replay has ended */
     claim: async (id: string, at: Date, leaseUntil: Date): Promise<Replay | undefined> => {
       const { count } = await db.policyReplay.updateMany({
         where: {
@@ -70,7 +70,7 @@ export function replayStore({ db, scope: { tenantId } }: TenantTransaction) {
     /**
      * Stores a claimed replay's progress, if its lease is still the one that this replica took.
      *
-     * @returns false where it is not, or the replay was cancelled
+     * @returns false if another replica took the lease, or the replay was cancelled
      */
     save: async (
       { id, leaseUntil }: Pick<Replay, 'id' | 'leaseUntil'>,
@@ -94,7 +94,7 @@ export function replayStore({ db, scope: { tenantId } }: TenantTransaction) {
       return count > 0;
     },
 
-    /** Deletes ended ones of a policy beyond the number kept. */
+    /** Deletes a policy's ended replays beyond the number that is kept. */
     prune: async (policyId: string): Promise<void> => {
       await db.$executeRaw`
         DELETE FROM policy_replays WHERE tenant_id = ${tenantId}::uuid AND id IN (
@@ -104,7 +104,10 @@ export function replayStore({ db, scope: { tenantId } }: TenantTransaction) {
           ORDER BY created_at DESC, id DESC OFFSET ${MAX_ENDED_OF_POLICY})`;
     },
 
-    /** Deletes those whose examples are older than payloads may be. */
+    /**
+     * Deletes replays that ended longer ago than payloads are kept, since their examples may quote
+     * payloads.
+     */
     purge: async (before: Date): Promise<void> => {
       await db.policyReplay.deleteMany({ where: { tenantId, finishedAt: { lte: before } } });
     },

@@ -1,4 +1,4 @@
-/** The leader runs replays, two at a time over all tenants, and deletes those that are due. */
+/** The leader's tasks: run replays, two at a time over all tenants, and delete old ones. */
 import { readProtectionPolicy } from '../payloads/protection-policy.ts';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { LeaderTask } from '../platform/leader.ts';
@@ -8,7 +8,7 @@ import { replayStore } from './replay-store.ts';
 
 const EVERY_MS = 1_000;
 const LANES = 2;
-/** A replay that this many replicas could not finish is given up. */
+/** A replay that was not finished in this many attempts is given up. */
 const MAX_ATTEMPTS = 10;
 const PURGE_EVERY_MS = 60 * 60_000;
 const DAY_MS = 86_400_000;
@@ -38,7 +38,7 @@ export function createReplayTasks(deps: ReplayTasksDeps): LeaderTask[] {
   return [...lanes, purge];
 }
 
-/** Runs one after the other until none is due. */
+/** Runs due replays one after the other, until none is due. */
 export async function runDue(deps: ReplayTasksDeps, signal: AbortSignal): Promise<void> {
   for (;;) {
     const due = await deps.db.inPlatform(

@@ -61,7 +61,8 @@ function warningsOf(permission: string, serverIds: readonly string[], effort: Ef
   if (!ACTIONS.some((one) => wildcardMatches(action, one))) {
     warnings.push(`${permission}: the action is not one of ${ACTIONS.join(', ')}`);
   }
-  // Everything, the names of MCP's own methods, which every server has, and what local models need.
+  // No warning for everything (`*`), for MCP's own methods, which every server has, and for `web`,
+  // which local models need.
   if (/^\*+(?:\/\*+)?$/.test(resource) || /^(?:\*\/)?mcp:/.test(resource)) return warnings;
   if (resource === 'web') return warnings;
   const isServer = (id: string) => wildcardMatches(resource, id);

@@ -1,8 +1,8 @@
 /**
- * Announces a rotation to every tenant: its admin chain records it, and its feed carries the keys. The
- * rotation is committed before any announcement; each tenant takes every rotation once, in order, in
- * its own transaction. So nothing is lost when a replica dies in between: the leader announces the
- * rest. Proven by key-routes.pg.test.ts.
+ * Announces a rotation to every tenant: its admin chain records it, and its feed carries the keys.
+ * The rotation is committed before any announcement; each tenant records every rotation once, in
+ * order, in its own transaction. So nothing is lost when a replica dies in between: the leader
+ * announces the rest. Proven by key-routes.pg.test.ts.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
 import type { NewFact } from '@governance/shared/facts';
@@ -22,7 +22,7 @@ import { purposeName, UNKNOWN_PURPOSE } from './key-purpose.ts';
 
 const EVERY_MS = 2_000;
 const PARALLEL_TENANTS = 4;
-/** Tenants that are looked for at once. */
+/** Tenants found per query. */
 const PAGE = 500;
 
 export interface KeyAnnouncementsDeps {
@@ -34,7 +34,7 @@ export interface KeyAnnouncementsDeps {
 export type KeyAnnouncements = ReturnType<typeof createKeyAnnouncements>;
 
 export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnouncementsDeps) {
-  /** The facts that this replica last knew to be everywhere. */
+  /** The facts as of this replica's last run, in canonical form; undefined before the first. */
   let published: string | undefined;
 
   const findLast = () => db.inPlatform(SYSTEM_ACTOR, (tx) => keyStore(tx).lastNumber());
@@ -48,7 +48,7 @@ export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnoun
       return rows.map(({ id }) => id);
     });
 
-  /** Does nothing where another replica was faster. */
+  /** Announces one rotation to one tenant. Does nothing if another replica already did. */
   async function tell(tenantId: string, rotation: RecordedRotation, facts: readonly NewFact[]) {
     const { actor, requestId, number } = rotation;
     const scope = {
@@ -58,7 +58,8 @@ export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnoun
       breakGlass: true,
     };
     await db.inTenant(scope, async (tx) => {
-      // Numbers of rows that are gone are passed over: every replica reads the others in their order.
+      // Numbers of missing rows are skipped; this is safe, since every replica reads the other rows
+      // in order.
       if ((await lockNumber(tx)) >= number) return;
       tx.audit.append(toAction(rotation));
       await appendNewFacts(tx, facts);
@@ -71,7 +72,7 @@ export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnoun
     if (last === 0) return;
     let behind = await findBehind(last);
     if (behind.length === 0) return;
-    // What this replica holds in memory may be older than the rotation.
+    // The keys that this replica caches may be older than the rotation.
     serviceKeys.forget();
     const [rotations, facts] = await Promise.all([
       serviceKeys.listRecordedRotations(),
@@ -103,7 +104,10 @@ export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnoun
   const publishTo = (tenantId: string, facts: readonly NewFact[]) =>
     db.inTenant(systemScope(tenantId), (tx) => appendNewFacts(tx, facts));
 
-  /** A key whose last token has ended is taken out. */
+  /**
+   * Publishes the facts when they have changed, for example without a key whose last token has
+   * expired.
+   */
   async function publishChanges(signal: AbortSignal): Promise<void> {
     const facts = await readFacts();
     const form = canonicalize(facts.map(({ kind, key, value }) => [kind, key, formOf(value)]));
@@ -125,7 +129,7 @@ export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnoun
   const facts: Facts = {
     begin: async (tx) => {
       const { tenantId } = tx.scope;
-      // Read first: a rotation that comes in between is announced once more.
+      // Read first, so that a rotation in between is announced again and not missed.
       const number = await keyStore(tx).lastNumber();
       serviceKeys.forget();
       for (const fact of await readFacts()) tx.feed.append(fact);
@@ -149,7 +153,7 @@ function toAction({ number, purpose, signed, ...rotation }: RecordedRotation) {
       number,
       purpose: purpose === null ? UNKNOWN_PURPOSE : purposeName(purpose),
       new_key: rotation.newKid,
-      // Of a statement that was damaged there is none.
+      // A rotation with a damaged statement has no such time.
       ...(signed && { valid_from: signed.statement.valid_from }),
       ...(rotation.reason === null ? {} : { reason: rotation.reason }),
     },
@@ -162,7 +166,7 @@ const readNumber = (db: KeyAnnouncementsDeps['db'], tenantId: string): Promise<n
     return row?.number ?? 0;
   });
 
-/** The tenant's number, which nobody else changes before the commit. */
+/** The number of the last rotation announced to the tenant, locked until the transaction ends. */
 async function lockNumber({ db, scope: { tenantId } }: TenantTransaction): Promise<number> {
   await db.$executeRaw`
     INSERT INTO key_announcements (tenant_id, number) VALUES (${tenantId}::uuid, 0)

@@ -1,7 +1,7 @@
 /**
- * The service's public keys as facts of every tenant: what tokens are verified with, and the keys that
- * data planes follow. Published when a tenant is made, at each start, after a rotation, and when the
- * last token of an earlier key has ended.
+ * The service's public keys as facts of every tenant: the keys that verify tokens, and the history
+ * of the keys that data planes follow. Published when a tenant is created, at each start, after a
+ * rotation, and when the last token of an earlier key has expired.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
 import { FACTS, type NewFact, type TokenKeysFact } from '@governance/shared/facts';
@@ -11,7 +11,7 @@ import type { ServiceKeys } from '../platform/keys.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { TokenKeys } from '../platform/token-keys.ts';
 
-/** The longest life of a workflow session, which bounds its delegations' too, and an hour. */
+/** The longest life of a workflow session and its delegations, plus an hour. */
 const SESSION_TOKEN_LIFE_MS = 30 * 86_400_000 + 3_600_000;
 
 export interface KeyFactsDeps {
@@ -22,7 +22,7 @@ export interface KeyFactsDeps {
   now: () => Date;
 }
 
-/** @returns reads what is to be published now */
+/** @returns a function that reads the facts to publish now */
 export function createKeyFacts({ serviceKeys, tokenKeys, publicUrl, now }: KeyFactsDeps) {
   async function sessionKeys(kind: SessionTokenClass): Promise<TokenKeysFact> {
     const purpose = `${kind}-token` as const;
@@ -31,7 +31,7 @@ export function createKeyFacts({ serviceKeys, tokenKeys, publicUrl, now }: KeyFa
   }
 
   return async (): Promise<NewFact[]> => {
-    // A reader of the history takes what is there: from then on there is a key of each.
+    // These calls create missing keys, so that the history has a key of each purpose.
     await serviceKeys.bundleVerificationKeys();
     await serviceKeys.feedVerificationKeys();
     const [tokens, workflow, delegation, history] = await Promise.all([
@@ -50,9 +50,9 @@ export function createKeyFacts({ serviceKeys, tokenKeys, publicUrl, now }: KeyFa
 }
 
 /**
- * Appends those that the tenant's feed does not have already.
+ * Appends the facts that the tenant's feed does not have yet.
  *
- * @returns whether there were any
+ * @returns whether any was appended
  */
 export async function appendNewFacts(
   tx: TenantTransaction,
@@ -74,7 +74,7 @@ export async function appendNewFacts(
   return isNews;
 }
 
-/** Ignores the order of the keys. */
+/** A value in canonical form, in which the order of its keys does not matter. */
 export function formOf(value: unknown): string {
   const { keys, ...rest } = value as { keys: readonly unknown[] };
   return canonicalize({ ...rest, keys: keys.map((key) => canonicalize(key)).sort() });

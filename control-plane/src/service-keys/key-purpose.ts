@@ -1,4 +1,4 @@
-/** What the API calls the purposes of keys. */
+/** The API's names for the purposes of keys. */
 import { z } from 'zod';
 import type { ServiceKeyPurpose } from '../platform/keys.ts';
 
@@ -25,7 +25,7 @@ const PURPOSES: Record<KeyPurposeName, ServiceKeyPurpose> = {
   'delegation-token': 'delegation-token',
 };
 
-/** Of a row whose purpose was damaged. */
+/** The name for a row whose purpose is damaged. */
 export const UNKNOWN_PURPOSE = 'unknown' as const;
 
 export const purposeOf = (name: KeyPurposeName): ServiceKeyPurpose => PURPOSES[name];

@@ -1,4 +1,4 @@
-/** The keys of the service, for its operator: they belong to no tenant. */
+/** The keys of the service, for its operator; they belong to no tenant. */
 import { SignedRotation } from '@governance/shared/evidence/evidence-keys';
 import { Text, Timestamp } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -11,10 +11,10 @@ import type { KeyService, KeyView } from './key-service.ts';
 
 const tags = ['keys'];
 
-/** An empty one lets a new key follow, and nothing more. */
+/** Without a body, a new key follows the current one, which stays accepted. */
 const RotateBody = z
   .strictObject({
-    /** The key is in other hands: it ends now, and nothing that it signed is accepted any more. */
+    /** For a compromised key: it ends now, and nothing that it signed is accepted any more. */
     revoke: z.boolean().default(false),
     reason: Text.min(1).max(2_000).nullable().default(null),
   })
@@ -23,14 +23,14 @@ const RotateBody = z
 
 const RotationView = z
   .object({
-    /** Counts the rotations of all keys. */
+    /** The rotation's number, over all keys. */
     number: z.int(),
     purpose: KeyPurposeName,
     old_kid: z.string(),
     new_kid: z.string(),
     /** From when the new key signs. */
     valid_from: Timestamp,
-    /** Whether the key before is not accepted any more. */
+    /** Whether the previous key is no longer accepted. */
     revokes: z.boolean(),
     reason: z.string().nullable(),
     actor: z.string(),
@@ -69,15 +69,15 @@ const MasterKeyView = z
   .object({
     /** Names SERVICE_MASTER_KEY without revealing it. */
     key_id: z.string(),
-    /** Of the keys in SERVICE_MASTER_KEY_PREVIOUS. */
+    /** The ids of the keys in SERVICE_MASTER_KEY_PREVIOUS. */
     previous: z.array(z.string()),
-    /** Whether something in the database is encrypted under another key still. */
+    /** Whether anything in the database is still encrypted under another key. */
     previous_needed: z.boolean(),
     ciphertexts: z.array(
       z.object({
         kind: z.string(),
         key_id: z.string(),
-        /** `unknown`: the service has no such key, and cannot read it. */
+        /** `unknown`: the service does not have the key, and cannot decrypt these. */
         state: z.enum(['current', 'previous', 'unknown']),
         count: z.int(),
       }),

@@ -1,6 +1,6 @@
 /**
- * Rotates the service's keys by order of a super-admin. What is committed stands, whatever comes
- * after: every replica, tenant and data plane hears of it as soon as it can.
+ * Rotates the service's keys by order of a super-admin. A committed rotation stands, whatever fails
+ * afterwards: every replica, tenant and data plane learns of it as soon as possible.
  */
 import { AppError } from '@governance/shared/errors';
 import { type ChangeBus, PLATFORM } from '../platform/change-bus.ts';
@@ -16,7 +16,7 @@ import type { TokenKeys } from '../platform/token-keys.ts';
 import type { KeyAnnouncements } from './key-announcements.ts';
 import { type KeyPurposeName, purposeOf } from './key-purpose.ts';
 
-/** How long the answer waits for announcements to the tenants; the leader makes the rest. */
+/** How long the request waits for the announcements to the tenants; the leader makes the rest. */
 const TELL_WITHIN_MS = 5_000;
 
 export type KeyState = 'signing' | 'next' | 'accepted' | 'revoked';
@@ -29,7 +29,7 @@ export interface KeyServiceDeps {
   serviceKeys: ServiceKeys;
   tokenKeys: Pick<TokenKeys, 'isConfigured'>;
   announcements: Pick<KeyAnnouncements, 'tellAll'>;
-  /** Signs every tenant's rules again. */
+  /** Builds and signs every tenant's bundle again. */
   buildAll(): Promise<void>;
   changes: Pick<ChangeBus, 'publish'>;
   log: { warn(fields: object, message: string): void };
@@ -76,7 +76,7 @@ export function createKeyService(deps: KeyServiceDeps) {
       const telling = announcements
         .tellAll()
         .catch(warn('not every tenant was told of a new key: the leader tells the rest'));
-      // Data planes refuse what the key before signed: they need rules that the new one signed.
+      // Data planes refuse bundles that the revoked key signed, so every bundle is signed again.
       if (order.revoke && purpose === 'bundle-signing') {
         void deps.buildAll().catch(warn('not all rules were signed anew: they are tried again'));
       }

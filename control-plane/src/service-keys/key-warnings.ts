@@ -6,7 +6,7 @@ import { purposeName, UNKNOWN_PURPOSE } from './key-purpose.ts';
 
 type Unusable = Pick<ServiceKeys, 'findUnusable'>;
 
-/** For /ready, which anybody may read: counts by purpose. */
+/** For /ready, which anybody may read: only the number of unusable keys, and their purposes. */
 export async function findKeyWarnings(serviceKeys: Unusable): Promise<Record<string, string>> {
   const found = await serviceKeys.findUnusable();
   const names = found.map(({ purpose }) => nameOf(purpose));

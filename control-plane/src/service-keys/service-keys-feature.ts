@@ -20,7 +20,9 @@ export interface ServiceKeysCore
   bundles: Pick<BundleBuilder, 'buildAll'>;
 }
 
-/** The keys that the service signs with, and how others come to know them. */
+/**
+ * The service's signing keys: their rotation, and their distribution to tenants and data planes.
+ */
 export function serviceKeysFeature(core: ServiceKeysCore): Feature {
   const { db, serviceKeys, bundles } = core;
   const readFacts = createKeyFacts({ ...core, publicUrl: core.config.publicUrl });

@@ -1,4 +1,7 @@
-/** AWS KMS as far as the provider uses it: JSON 1.1, encryption contexts, and SigV4, checked. */
+/**
+ * AWS KMS as far as the provider uses it: JSON 1.1, encryption contexts, and SigV4, which is
+ * verified.
+ */
 import {
   createCipheriv,
   createDecipheriv,
@@ -61,7 +64,7 @@ const hex = (bytes: string | Buffer) => createHash('sha256').update(bytes).diges
 const hmac = (key: string | Buffer, text: string) =>
   createHmac('sha256', key).update(text).digest();
 
-/** AWS Signature Version 4, computed from the request again. */
+/** Verifies AWS Signature Version 4, by computing it again from the request. */
 function isSigned(request: IncomingMessage, body: Buffer, account: AwsAccount): boolean {
   const found =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/kms\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(

@@ -1,6 +1,6 @@
 /**
  * Key Vault as far as the provider uses it: the bearer challenge, versions of keys, `wrapkey` and
- * `unwrapkey` with RSA-OAEP-256; and the endpoint by which a managed identity gets its token.
+ * `unwrapkey` with RSA-OAEP-256; and the endpoint at which a managed identity gets its token.
  */
 import {
   constants,
@@ -14,11 +14,11 @@ import { readBody } from './read-body.ts';
 
 export interface AzureDouble {
   listener: RequestListener;
-  /** What the identity's endpoint is asked with. */
+  /** The secret that requests to the identity's endpoint must have. */
   identitySecret: string;
   /** Makes another version of a key the newest. */
   rotate(name: string): void;
-  /** Changes an answer that would be good. */
+  /** If set, replaces successful answers. */
   change: ((answer: Record<string, unknown>) => unknown) | null;
 }
 

@@ -1,4 +1,7 @@
-/** Cloud KMS as far as the provider uses it: JSON over HTTP, checksums, self-signed tokens, checked. */
+/**
+ * Cloud KMS as far as the provider uses it: JSON over HTTP, with checksums and self-signed tokens,
+ * both verified.
+ */
 import {
   createCipheriv,
   createDecipheriv,
@@ -19,7 +22,7 @@ export interface GcpAccount {
 
 export interface GcpDouble {
   listener: RequestListener;
-  /** Changes an answer that would be good. */
+  /** If set, replaces successful answers. */
   change: ((answer: Record<string, unknown>) => unknown) | null;
 }
 
@@ -87,7 +90,7 @@ export function createGcpDouble(account: GcpAccount, keyNames: readonly string[]
   return double;
 }
 
-/** A token that a service account signs for itself, for this service or its scope. */
+/** Verifies a token that a service account signed itself, for this service or its scope. */
 function isSigned(authorization: string | undefined, account: string, key: KeyObject): boolean {
   const [, header = '', claims = '', signature = ''] =
     /^Bearer ([\w-]+)\.([\w-]+)\.([\w-]+)$/.exec(authorization ?? '') ?? [];

@@ -5,7 +5,7 @@ import { readBody } from './read-body.ts';
 
 export interface VaultDouble {
   listener: RequestListener;
-  /** Answers with this status instead, while it is set. */
+  /** If set, every request is answered with this status. */
   failure: number | null;
 }
 
