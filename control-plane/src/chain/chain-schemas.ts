@@ -67,7 +67,7 @@ export const VerificationView = z
     cached: z.boolean(),
     duration_ms: z.number(),
     records_verified: z.int(),
-    /** Of these, chain links that could not be read and are in quarantine. */
+    /** Of these, records in quarantine, which could not be read or stored. */
     records_quarantined: z.int(),
     /**
      * Of these, records that earlier versions stored and that no verifier reads (too large, nested

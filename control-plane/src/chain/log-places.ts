@@ -1,6 +1,7 @@
 /**
- * What the service signed or handed out about a log: checkpoints, anchors, and the beginnings of
- * log epochs. Each names a size and a root, which must be the stored tree's root at that size.
+ * Checks what the service signed or handed out about a log: checkpoints, anchors, and the
+ * statements that begin log epochs. Each names a size and a root, which must be the stored tree's
+ * root at that size.
  */
 
 import type { KeyObject } from 'node:crypto';

@@ -71,7 +71,7 @@ function checkSizes({ end, onBreak }: LogWalk): void {
 
 const placeOf = ({ epoch, size }: { epoch: number; size: number }) => ({ epoch, seq: size });
 
-/** What was verified before must still exist. */
+/** Checks that the tree and the checkpoint that the previous walk verified still exist. */
 async function checkMark({ mark, end, isWhole, now, inLog, onBreak }: LogWalk): Promise<void> {
   if (end.size < mark.size || end.epoch < mark.epoch) {
     const expected = `epoch ${mark.epoch}, ${mark.size} leaves`;

@@ -1,7 +1,7 @@
 /**
  * Breaks that no walk over the stored chains can find again, because the contradicting records are
  * not stored: a fork, and an admin chain or log that contradicts what data planes remember. They
- * stand as long as they are recorded, whether acknowledged or explained or not.
+ * count as breaks as long as they are recorded, even if acknowledged or explained.
  */
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { FoundBreak, RecordedBreakKind } from './chain-breaks.ts';

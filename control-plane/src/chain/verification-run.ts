@@ -243,7 +243,9 @@ async function checkAdminBatches(walked: WalkedStream): Promise<void> {
   if (keys) await checkBatches(walked, keys.batch);
 }
 
-/** Verifies the batches that sign what was walked, and every end of an epoch within it. */
+/**
+ * Verifies the batches that sign the walked records, and that a batch ends at each end of an epoch.
+ */
 async function coverRows(
   walked: WalkedStream,
   epochEnds: readonly { epoch: number; seq: number }[],

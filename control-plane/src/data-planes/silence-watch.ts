@@ -36,8 +36,8 @@ export function createSilenceWatch({ db, now }: SilenceWatchDeps): LeaderTask {
     lookedAt = at.getTime();
     // While the control plane or its database was down, no heartbeat could arrive, and times from
     // before a change of the clock cannot be compared: a silence counts only if the watch ran all
-    // the time. It is called for each tenant, since a run over many tenants may take longer than
-    // the pause.
+    // the time. `look` is called for each tenant, since a run over many tenants may take longer
+    // than the pause.
     if (sinceLast > 2 * EVERY_MS || sinceLast < 0) watchingSince = lookedAt;
     return { at, isSure: lookedAt - watchingSince >= SILENT_AFTER_MS };
   }

@@ -82,10 +82,7 @@ export function createEscalationService(
   };
 }
 
-/**
- * Writes what belongs to every end of an escalation: the facts, one record, and the alert's
- * resolution.
- */
+/** Writes the effects of an escalation's end: the facts, one record, and the alert's resolution. */
 export async function tell(
   tx: TenantTransaction,
   row: Escalation,

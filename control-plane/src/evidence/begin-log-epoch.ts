@@ -1,8 +1,8 @@
 /**
  * Begins a tenant's next log epoch after a restore that the operator announced. The tree does not
- * change: the epoch starts as a copy of it under another origin, and a signed statement says where.
- * A reader that knows a larger log can thus distinguish an announced restore from an unannounced
- * removal. The statement does not prove that any leaf is still there. Proven by
+ * change: the epoch starts as a copy of it under another origin, and a signed statement names the
+ * place. A reader that knows a larger log can thus distinguish an announced restore from an
+ * unannounced removal. The statement does not prove that any leaf is still there. Proven by
  * log-epochs.pg.test.ts: the tree of every checkpoint of an ended epoch is continued by the next
  * epoch, whatever grows meanwhile.
  */

@@ -5,7 +5,7 @@ import { logStore } from './log-store.ts';
 
 export type LogService = ReturnType<typeof createLogService>;
 
-/** What is read from a tenant's log. */
+/** Reads a tenant's log. */
 export function createLogService({ db }: { db: Pick<TenantDatabase, 'inTenant'> }) {
   return {
     listCheckpoints: (

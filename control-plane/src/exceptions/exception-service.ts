@@ -1,6 +1,6 @@
 /**
- * Standing exceptions. Each change commits with its fact and its record; the answer comes once the
- * local data plane knows it. Proven by exception-routes.pg.test.ts.
+ * Standing exceptions. Each change commits with its fact and its record; the request is answered
+ * once the local data plane has applied it. Proven by exception-routes.pg.test.ts.
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';

@@ -85,10 +85,10 @@ export function exceptionStore({ db, scope: { tenantId } }: TenantTransaction) {
       await db.exception.update({ where: { tenantId_id: { tenantId, id } }, data: fields });
     },
 
-    /** A locked batch of those whose time is over. */
+    /** A batch of exceptions whose time is over, locked. */
     lockOverdue: (at: Date) => lockAll({ status: OPEN, expiresAt: { lte: at } }, BATCH),
 
-    /** Those of a server that are or may become active, locked. */
+    /** The active and pending exceptions of a server, locked. */
     lockOfServer: (mcpServer: string) => lockAll({ status: OPEN, mcpServer }),
 
     /** Deletes exceptions that ended long ago. */

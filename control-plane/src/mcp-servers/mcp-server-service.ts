@@ -72,7 +72,7 @@ export interface McpServerService {
 /** Entries written in one transaction. */
 const TAKEN_BACK_AT_ONCE = 2_000;
 
-/** The servers that data planes may use: those that are enabled. */
+/** The settings of the servers that data planes may use, which are the enabled ones. */
 export async function readServerSettings(tx: TenantTransaction) {
   const servers = await mcpServerStore(tx).list();
   return Object.fromEntries(

@@ -1,4 +1,7 @@
-/** Recorded decisions, evaluated again: what a change of a policy would have changed. */
+/**
+ * The routes of replays: recorded decisions are evaluated again, to show what a policy change would
+ * have changed.
+ */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
