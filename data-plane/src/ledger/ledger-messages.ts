@@ -1,7 +1,11 @@
 /** The messages between the ledger's threads. */
 import type { KeyObject } from 'node:crypto';
 import type { BatchHeader } from '@governance/shared/audit-batch';
+import { BATCH_LIMITS } from '@governance/shared/channel-routes';
 import type { ChainPosition } from '@governance/shared/hash-chain';
+
+/** Of the records of one batch. */
+export const MAX_BATCH_BYTES = BATCH_LIMITS.bytes / 2;
 
 export interface LedgerWorkerData {
   path: string;

@@ -37,6 +37,7 @@ export interface Settled {
   tenantId: string;
   isUrgent: boolean;
   records: number;
+  characters: number;
 }
 
 const URGENT: ReadonlySet<string> = new Set(['alert', 'hold_opened', 'result_held']);
@@ -140,16 +141,22 @@ export function createLedgerQueue(options: {
   function settle(entries: Entry[], chained: AppendedRecord[]): void {
     const tenants = new Map<string, Settled>();
     let next = 0;
-    for (const { item, tenantId, isUrgent, resolve } of entries) {
+    for (const { item, tenantId, isUrgent, characters: size, resolve } of entries) {
       if (!item || !('text' in item)) {
         resolve(undefined);
         continue;
       }
       resolve(chained[next++]);
-      const tenant = tenants.get(tenantId) ?? { tenantId, isUrgent: false, records: 0 };
+      const tenant = tenants.get(tenantId) ?? {
+        tenantId,
+        isUrgent: false,
+        records: 0,
+        characters: 0,
+      };
       tenants.set(tenantId, tenant);
       tenant.isUrgent ||= isUrgent;
       tenant.records++;
+      tenant.characters += size;
     }
     for (const tenant of tenants.values()) options.settled(tenant);
   }

@@ -7,12 +7,16 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { signBatch } from '@governance/shared/audit-batch';
-import { BATCH_LIMITS } from '@governance/shared/channel-routes';
 import { type ChainPosition, recordHash } from '@governance/shared/hash-chain';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import type { Database } from 'better-sqlite3';
 import { LedgerDamagedError } from './ledger-error.ts';
-import type { Checked, PackedBatch, ShippedPosition } from './ledger-messages.ts';
+import {
+  type Checked,
+  MAX_BATCH_BYTES,
+  type PackedBatch,
+  type ShippedPosition,
+} from './ledger-messages.ts';
 import { BEFORE_FIRST, createRetention, type PruneStep } from './ledger-retention.ts';
 import {
   createRecordRows,
@@ -24,8 +28,6 @@ import {
 import { TAIL } from './ledger-schema.ts';
 import { verifyRows, verifyTail } from './ledger-tail.ts';
 import { callMark, eventIdText } from './open-decisions.ts';
-
-const MAX_BATCH_BYTES = BATCH_LIMITS.bytes / 2;
 
 /** A stream as passed to the reader. */
 export interface KnownStream {

@@ -1,15 +1,18 @@
 /** The streams of a ledger, by tenant: opens, ships, checks and prunes them. */
 import type { SignedBatch } from '@governance/shared/audit-batch';
 import { createListeners } from '../storage/listeners.ts';
+import { type Amount, createLedgerBacklogs } from './ledger-backlogs.ts';
 import type { LedgerCommitter } from './ledger-committer.ts';
 import { LedgerError } from './ledger-error.ts';
-import type {
-  Checked,
-  OpenedStream,
-  PackedBatch,
-  Rewound,
-  ShippedPosition,
+import {
+  type Checked,
+  MAX_BATCH_BYTES,
+  type OpenedStream,
+  type PackedBatch,
+  type Rewound,
+  type ShippedPosition,
 } from './ledger-messages.ts';
+import type { Settled } from './ledger-queue.ts';
 import type { LedgerReading } from './ledger-reading.ts';
 import type { Position } from './ledger-rows.ts';
 import type { LedgerWriter } from './ledger-writer.ts';
@@ -40,9 +43,9 @@ export function createLedgerStreams(options: {
   const streams = new Map<string, NamedStream>();
   const opening = new Map<string, { stream: string; opened: Promise<OpenedStream> }>();
   const listeners = createListeners<Parameters<AppendListener>>();
-  const backlogs = new Map<string, number>();
-  /** The end of each tenant's last batch, and its number of records. */
-  const batches = new Map<string, Position & { records: number }>();
+  const backlogs = createLedgerBacklogs();
+  /** The end of each tenant's last batch, and how much it takes of what waits. */
+  const batches = new Map<string, Position & Amount>();
   const spilledAt = new Map<string, number>();
   let marksSyncedAt = Number.NEGATIVE_INFINITY;
 
@@ -73,7 +76,7 @@ export function createLedgerStreams(options: {
     writer.syncMarks();
     const place = { tenant_id: tenantId, stream, epoch: opened.epoch };
     streams.set(tenantId, { ...opened, stream, place });
-    backlogs.set(tenantId, opened.backlog);
+    backlogs.recount(tenantId, opened.backlog);
     listeners.tell(tenantId, true, opened.backlog);
     return opened;
   }
@@ -81,13 +84,17 @@ export function createLedgerStreams(options: {
   async function nextBatch(tenantId: string, limit: number): Promise<SignedBatch | null> {
     const streamNo = streamNoOf(tenantId);
     await options.drained();
+    const waiting = backlogs.of(tenantId);
     const packed = await reading.ask('nextBatch', writer.known(streamNo), limit);
     if (!packed) {
-      backlogs.set(tenantId, 0);
+      backlogs.take(tenantId, waiting);
       return null;
     }
     const { epoch, last_seq: seq } = packed.header;
-    batches.set(tenantId, { epoch, seq, records: packed.lengths.length });
+    const records = packed.lengths.length;
+    // Counted as they were added where the batch takes them all, so that no difference adds up.
+    const characters = records < waiting.records ? packed.bytes.length : waiting.characters;
+    batches.set(tenantId, { epoch, seq, records, characters });
     return unpack(packed);
   }
 
@@ -100,7 +107,7 @@ export function createLedgerStreams(options: {
     const batch = batches.get(tenantId);
     if (batch?.epoch !== position.epoch || batch.seq !== position.seq) return;
     batches.delete(tenantId);
-    backlogs.set(tenantId, Math.max(0, (backlogs.get(tenantId) ?? 0) - batch.records));
+    backlogs.take(tenantId, batch);
   }
 
   async function rewindShipped(tenantId: string, next: Position): Promise<Rewound> {
@@ -110,7 +117,7 @@ export function createLedgerStreams(options: {
     if (!writer.canRewind(streamNo, position)) return { state: 'ahead' };
     await committer.write(() => writer.rewind(streamNo, position));
     const backlog = await reading.ask('backlog', streamNo, position);
-    backlogs.set(tenantId, backlog);
+    backlogs.recount(tenantId, backlog);
     return { state: 'rewound', backlog };
   }
 
@@ -149,11 +156,15 @@ export function createLedgerStreams(options: {
     rewindShipped,
     prune,
     checkShipped,
-    backlog: (tenantId: string) => backlogs.get(tenantId) ?? 0,
+    backlog: (tenantId: string) => backlogs.of(tenantId).records,
+    fillsBatch: (tenantId: string, limit: number) => {
+      const { records, characters } = backlogs.of(tenantId);
+      return records >= limit || characters >= MAX_BATCH_BYTES;
+    },
     /** To be called when records of a tenant became durable. */
-    appended: (tenantId: string, urgent: boolean, records: number) => {
-      backlogs.set(tenantId, (backlogs.get(tenantId) ?? 0) + records);
-      listeners.tell(tenantId, urgent, records);
+    appended: ({ tenantId, isUrgent, ...amount }: Settled) => {
+      backlogs.add(tenantId, amount);
+      listeners.tell(tenantId, isUrgent, amount.records);
     },
     onAppended: listeners.add,
   };

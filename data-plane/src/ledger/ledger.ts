@@ -73,6 +73,8 @@ export interface DurableLedger extends Ledger {
   writeHolds(holds: readonly HoldChange[]): Promise<void>;
   /** Records that wait to be shipped; 0 where the tenant has no stream. */
   backlog(tenantId: string): number;
+  /** Whether the records that wait fill a batch of `limit` records, or one by their size. */
+  fillsBatch(tenantId: string, limit: number): boolean;
   /**
    * Removes records that were shipped longer than `keepMs` ago: about `limit` of them, since groups
    * are removed whole.
@@ -121,9 +123,9 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   const queue = createLedgerQueue({
     maxRecords: options.maxPendingRecords ?? DEFAULT_MAX_PENDING_RECORDS,
     run: () => committer.run(),
-    settled: ({ tenantId, isUrgent, records }) => {
-      committedRecords += records;
-      streams.appended(tenantId, isUrgent, records);
+    settled: (of) => {
+      committedRecords += of.records;
+      streams.appended(of);
     },
   });
   const committer = createLedgerCommitter({

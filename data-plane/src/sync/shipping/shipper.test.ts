@@ -75,6 +75,14 @@ function aShipper(over: Partial<ShipperOptions> = {}): Shipper {
 const append = (count: number) =>
   Promise.all(Array.from({ length: count }, () => ledger.append(tenantId, aDecision())));
 
+/** Some 200 KB each: twenty-one fill a batch. */
+const appendLarge = (count: number) => {
+  const dlp_findings = [{ class: 'x', severity: 'low' as const, note: 'x'.repeat(200_000) }];
+  return Promise.all(
+    Array.from({ length: count }, () => ledger.append(tenantId, aDecision({ dlp_findings }))),
+  );
+};
+
 describe('the shipper', () => {
   it('ships what waits at its start and what comes after, in batches of at most 500', async () => {
     await append(1_200);
@@ -120,6 +128,36 @@ describe('the shipper', () => {
     waiting[2]?.();
     expect(await all).toBe(true);
     expect(plane.records).toHaveLength(11);
+  });
+
+  it('collects large records only until they fill a batch', async () => {
+    const shipper = aShipper({ delayMs: 60_000 });
+    expect(await shipper.flush(15_000)).toBe(true);
+    await appendLarge(15);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(plane.records).toHaveLength(1);
+    await appendLarge(10);
+    await until(() => shipper.status().state === 'idle' && plane.records.length >= 21);
+    // What did not fill a batch any more is collected again.
+    expect(ledger.fillsBatch(tenantId, 500)).toBe(false);
+  });
+
+  it('ships large records that filled a batch while another was under way', async () => {
+    let release: (() => void) | undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let sent = 0;
+    const shipBatch = async (batch: SignedBatch) => {
+      sent++;
+      await held;
+      return plane.link.shipBatch(batch);
+    };
+    const shipper = aShipper({ delayMs: 60_000, link: { ...plane.link, shipBatch } });
+    await until(() => sent === 1);
+    await appendLarge(25);
+    release?.();
+    await until(() => shipper.status().state === 'idle' && plane.records.length >= 21);
   });
 
   it('recovers from an outage of any length, and stores nothing twice when receipts are lost', async () => {

@@ -33,7 +33,7 @@ export interface ShipperOptions extends ShippingStatusOptions {
   link: Pick<ControlPlaneLink, 'shipBatch'>;
   ledger: Pick<
     DurableLedger,
-    'nextBatch' | 'markShipped' | 'rewindShipped' | 'backlog' | 'onAppended'
+    'nextBatch' | 'markShipped' | 'rewindShipped' | 'backlog' | 'fillsBatch' | 'onAppended'
   >;
   /** How long records are collected before they are shipped, in milliseconds. */
   delayMs: number;
@@ -55,7 +55,7 @@ export function startShipper(options: ShipperOptions) {
   const endListening = ledger.onAppended((appendedTo, urgent) => {
     if (appendedTo !== tenantId || stopped) return;
     if (urgent && performance.now() - attemptedAt > WAKE_AFTER_MS) recovery.retry();
-    if (urgent || ledger.backlog(tenantId) >= BATCH_RECORDS) begin();
+    if (urgent || ledger.fillsBatch(tenantId, BATCH_RECORDS)) begin();
     else timer ??= setTimeout(begin, options.delayMs);
   });
 
@@ -120,7 +120,7 @@ export function startShipper(options: ShipperOptions) {
 
   /** Whether what waits now may wait for more: what came meanwhile has started the timer. */
   function isCollecting(): boolean {
-    return timer !== null && idle.size === 0 && ledger.backlog(tenantId) < BATCH_RECORDS;
+    return timer !== null && idle.size === 0 && !ledger.fillsBatch(tenantId, BATCH_RECORDS);
   }
 
   async function ship(batch: SignedBatch): Promise<void> {
