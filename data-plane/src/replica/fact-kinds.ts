@@ -38,9 +38,19 @@ export type FactFinds =
 
 /** Creates every kind of the list. */
 export function createFactKinds(context: FactKindContext) {
+  const { facts } = context;
   const kinds: KindOfFact[] = FACT_KINDS.map((create) => create(context));
   return {
-    kinds,
     finds: Object.assign({}, ...kinds.map(({ finds }) => finds)) as FactFinds,
+    indexes: kinds.flatMap(({ index }) => index ?? []),
+    /** Forgets what is cached of a fact. */
+    forget: (tenantId: string, kind: string, key: string): void => {
+      facts.forget(tenantId, kind, key);
+      for (const one of kinds) one.changed?.(tenantId, kind, key);
+    },
+    forgetTenant: (tenantId: string): void => {
+      facts.forgetTenant(tenantId);
+      for (const one of kinds) one.dropped?.(tenantId);
+    },
   };
 }

@@ -11,6 +11,12 @@ export interface FeedPlace {
   statementMs: number;
 }
 
+/** How far a tenant's facts are, and the digest of all of them. */
+export interface TenantState {
+  place: FeedPlace;
+  sum: DigestSet;
+}
+
 /** The digest of one stored fact. */
 export function factDigest(tenantId: string, kind: string, key: string, value: string): Buffer {
   return hash('sha256', `${tenantId}\n${kind}\n${key}\n${value}`, 'buffer');

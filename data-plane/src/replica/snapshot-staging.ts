@@ -6,20 +6,21 @@
 import type { FeedEntry } from '@governance/shared/facts';
 import { checkFact, REFUSED, type RefusedFact } from './fact-check.ts';
 import type { FactIndex } from './fact-kind.ts';
-import { DigestSet, type FeedPlace, factDigest } from './fact-seal.ts';
+import { DigestSet, type FeedPlace, factDigest, type TenantState } from './fact-seal.ts';
 import type { ReplicaFile } from './replica-file.ts';
+import { putState } from './stored-tenants.ts';
 
 export type SnapshotStaging = ReturnType<typeof createSnapshotStaging>;
 
 /**
- * @param onSwapped called after the swap is on disk, with the new sum of the tenant's facts and
- *   those that were refused
+ * @param onSwapped called after the swap is on disk, with the tenant's new state and the facts
+ *   that were refused
  */
 export function createSnapshotStaging(
   { db, sql }: ReplicaFile,
   indexes: readonly FactIndex<never>[],
   tenantId: string,
-  onSwapped: (place: FeedPlace, sum: DigestSet, refused: RefusedFact[]) => void,
+  onSwapped: (state: TenantState, refused: RefusedFact[]) => void,
 ) {
   const sum = new DigestSet();
   const refused: RefusedFact[] = [];
@@ -61,11 +62,10 @@ export function createSnapshotStaging(
         sql.deleteTenantFacts.run(tenantId);
         sql.moveStaged.run(tenantId);
         indexes.forEach(fill);
-        const seal = sum.seal(tenantId, place);
-        sql.putTenant.run(tenantId, place.cursor, place.digest, place.statementMs, seal);
+        putState(sql, tenantId, { place, sum });
         sql.clearStaged.run(tenantId);
       }).immediate();
-      onSwapped(place, sum, refused);
+      onSwapped({ place, sum }, refused);
     },
     /** Discards what was staged. No effect after a swap. */
     drop: (): void => {
