@@ -1,6 +1,7 @@
 /**
- * The actions that an administrator set for tools. Each counts for the definition that was seen
- * first after it was set; where the present one is unknown, it is not in force.
+ * The actions that an administrator set for tools. A setting applies to the definition that was
+ * seen first after it was made. Where the present definition is unknown, the setting is not in
+ * force.
  */
 import type { McpServerSetting, ToolActionSetting } from '@governance/shared/bundle-format';
 import type { ActionOverride } from './tool-action.ts';
@@ -8,17 +9,19 @@ import type { ToolDefinitions } from './tool-definitions.ts';
 
 export type ToolActions = NonNullable<McpServerSetting['tool_actions']>;
 
-/** A tool's definition when an administrator set its action. */
+/** The definition that a setting of a tool's action applies to. */
 export interface Look {
-  /** The setting's id: a definition seen before it does not count for it. */
+  /** The setting's id: a look of another setting does not count. */
   setId: string;
   /** Null where it is unknown, or the tool did not exist. */
   digest: string | null;
 }
 
 /**
- * @param definitions tell whether a tool still has the definition for which its action was set
- * @param look at the tool's present definition; undefined where that is unknown
+ * The action that an administrator set for a tool, and whether it is in force.
+ *
+ * @param definitions tells whether the tool still has the definition that the setting applies to
+ * @param look the definition that the setting applies to; undefined where unknown
  */
 export function overrideOf(
   definitions: Pick<ToolDefinitions, 'isUnchanged'>,
@@ -30,7 +33,7 @@ export function overrideOf(
   return { action, isInForce: definitions.isUnchanged(place, set_id, digest) };
 }
 
-/** Looks at a server's tools before its list is there: no definition is known. */
+/** The looks before a server's list has arrived: no definition is known. */
 export function unknownLooks(actions: ToolActions | undefined): Map<string, Look> {
   const looks = Object.entries(actions ?? {}).map(([name, { set_id }]): [string, Look] => [
     name,

@@ -1,7 +1,7 @@
 /**
- * Verifies agent tokens. A signature is checked once for each token: the result is cached under the
- * token's hash until it expires. What may change in the meantime (the keys, the agent, its secret,
- * the replica) is checked by the caller at every call, with what the entry carries.
+ * Verifies agent tokens. The signature of a token is checked once: the result is cached under the
+ * token's hash until the token expires. Keys are looked up again at each use. The agent, its secret
+ * and the state of the replica are checked by the caller at every call, with the cached facts.
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import {
@@ -16,10 +16,10 @@ import type { TokenKeysFact } from '@governance/shared/facts';
 import { LRUCache } from 'lru-cache';
 import { parseCompactJws } from './compact-jws.ts';
 
-/** Characters of a token and of its header, at most; a token that the product issues has 2,000. */
+/** Most characters of a token, and of its header. Tokens that the product issues have 2,000. */
 const MAX_TOKEN = 8192;
 const MAX_HEADER = 1024;
-/** Limits on one part of a token: depth, and values and keys. */
+/** Limits on the JSON of one part of a token: its depth, and its values and keys. */
 const PART_LIMITS = { maxDepth: 6, maxNodes: 4096 };
 
 /** Tolerated difference between the clocks of signer and verifier. */
@@ -37,7 +37,7 @@ export interface VerifiedToken {
   /** Unix milliseconds. */
   validUntil: number;
   kid: string;
-  /** The signing key's modulus: a kid whose key was replaced verifies nothing any more. */
+  /** The signing key's modulus: a token is not valid after the key under its kid was replaced. */
   modulus: unknown;
 }
 
@@ -53,11 +53,11 @@ export type TokenFault =
 
 export type AgentTokenVerifier = ReturnType<typeof createAgentTokenVerifier>;
 
-/** Builds the verifier: `verify` returns the token's facts, or what is wrong with it. */
+/** Builds the verifier: `verify` returns the token's facts, or its fault. */
 export function createAgentTokenVerifier(deps: {
   findTokenKeys(tenantId: string): TokenKeysFact | undefined;
   /**
-   * The keys that this data plane signs its own tokens with, if it does: valid for every tenant it
+   * The keys with which this data plane signs tokens, if it does: valid for every tenant that it
    * serves.
    */
   ownKeys?: TokenKeysFact | undefined;
@@ -148,16 +148,16 @@ export function createAgentTokenVerifier(deps: {
   return { verify: verifyToken };
 }
 
-/** Whom a token says it is of. Caller-controlled. */
+/** The agent that a token names, unverified. Caller-controlled. */
 export interface ClaimedAgent {
   tenantId: string;
   agentId: string;
 }
 
 /**
- * Whom a token says it is of, if the key that signed it is not known.
+ * The agent that a token names, when the key that signed it is unknown.
  *
- * @param token one that `verify` called `unknown_key`: its size was judged
+ * @param token one for which `verify` returned `unknown_key`, so that its size was checked
  */
 export function findClaims(token: string): ClaimedAgent | undefined {
   const claims = parseCompactJws(token, PART_LIMITS)?.claims;

@@ -1,4 +1,4 @@
-/** The answer of a call, whoever gives it. Handlers serialise it once for each era. */
+/** The answer of a call, from any destination. Handlers serialise it for the client's era. */
 import type { UpstreamAnswer, UpstreamFailure } from '../upstream/upstream.ts';
 
 /** The gateway's own refusal. `status` is the HTTP status where the answer stands alone. */
@@ -13,7 +13,7 @@ export interface Refusal {
   readonly failure?: UpstreamFailure | undefined;
 }
 
-/** No answer is expected any more. */
+/** The call was cancelled: no answer is expected any more. */
 export interface Cancelled {
   readonly kind: 'cancelled';
   readonly failure?: UpstreamFailure | undefined;

@@ -27,9 +27,9 @@ declare const durable: unique symbol;
 export interface AllowedCall {
   readonly call: JudgedCall;
   readonly decision: DecisionFields;
-  /** The salt of its decision; the digest of the result uses the same one. */
+  /** The salt of the decision's hashes; the digest of the result uses it too. */
   readonly salt: Uint8Array;
-  /** What is kept of it beside the record. */
+  /** What is kept of the call beside its record; null for nothing. */
   readonly kept: KeptPayload | null;
   readonly [durable]: true;
 }
@@ -55,7 +55,7 @@ export interface AuditDeps {
   /** The revision of a tenant's active bundle. */
   findRevision(tenantId: string): number | null;
   findSettings(tenantId: string): BundleSettings | null;
-  /** Applies the tenant's data protection to what a record would repeat of a call. */
+  /** Applies the tenant's data protection to the members that repeat content of a call. */
   protectMembers(
     settings: BundleSettings | null,
     ask: Ask,
@@ -75,9 +75,9 @@ export type DecisionFields = Extract<UnchainedRecord, { type: 'decision' }>;
 export interface DecisionHold {
   readonly escalationId: string;
   /**
-   * The record that opens it, directly after the decision.
+   * The record that opens the hold, and the changes to commit with it.
    *
-   * @returns null where it is open already
+   * @returns null where the hold is open already
    */
   open(decision: DecisionFields): {
     record: UnchainedRecord;
@@ -86,10 +86,10 @@ export interface DecisionHold {
 }
 
 /**
- * Records a judgement. The use of a grant commits with it.
+ * Records a judgement as a decision. The use of a grant is committed with it.
  *
  * @param kept what is kept of the call beside its record
- * @param hold of an escalated call that is held
+ * @param hold the hold of the call, if it is held
  * @returns the call to forward when it was allowed, null when it was not
  * @throws when the record could not be made durable: then nothing may be forwarded
  */
@@ -102,8 +102,8 @@ export async function recordDecision(
   const { call } = judgement;
   // An unauthenticated caller leaves no record (evidence, section 1): there is no tenant.
   if (call.agent === undefined) return null;
-  // The one exception to a decision for each call: an agent must not fill the ledger by calling too
-  // often.
+  // Calls over the rate limit are counted and have no decision: an agent must not fill the ledger
+  // by calling too often.
   if (judgement.verdict === 'deny' && judgement.deny.exceeded !== undefined) {
     const revision = deps.findRevision(call.caller.tenantId);
     deps.refusedCalls.count(call as AgentCall, judgement.deny.exceeded, revision);
@@ -135,8 +135,8 @@ function decisionRecord(
 ): DecisionFields {
   const { agent, ask, caller, dlp, workflow, delegation, requester } = call;
   const { requesterId, otherRequesters } = requestersOf(call);
-  // A call that was denied early knows no rules, but is recorded under their data protection all
-  // the same.
+  // A call that was denied early has no rules yet; the tenant's data protection still applies to
+  // its record.
   const settings = call.rules?.settings ?? deps.findSettings(caller.tenantId);
   const said = {
     target: call.target ?? targetOf(ask),
@@ -183,7 +183,7 @@ function decisionRecord(
 }
 
 /**
- * For whom a call is made: the requester as recorded, and the others that its header and
+ * The requester of a call as recorded, and the other people and agents that its header and its
  * delegations name.
  */
 export function requestersOf({ caller, requester, delegation }: AgentCall): {
@@ -210,12 +210,12 @@ function reasonOf(judgement: CallJudgement): string | null {
   return isAllowed ? `allowed ${under}; ${said}` : `${said}; ${under}`;
 }
 
-/** What exceptions lifted, unless the call was denied all the same. */
+/** What exceptions lifted; undefined for a call that is still denied. */
 function liftedOf(judgement: CallJudgement): Lifted | undefined {
   return judgement.verdict === 'deny' ? undefined : judgement.call.lifted;
 }
 
-/** What one call asks for, as a salted hash: it can be proven later and reveals nothing. */
+/** A salted hash of what a call asks for: it can be proven later, and reveals nothing. */
 function instructionHash(salt: Uint8Array, ask: Ask): string {
   const { method, serverId, name, args, retry } = ask;
   // The members in canonical order.
@@ -225,20 +225,20 @@ function instructionHash(salt: Uint8Array, ask: Ask): string {
   return saltedHash(salt, instruction);
 }
 
-/** Most texts fit. */
+/** Large enough for most texts. */
 const scratch = Buffer.alloc(16 * 1024);
 
-/** SHA-256(salt || text): proves a known text, and does not help to guess one. */
+/** SHA-256(salt || text): proves a known text, but does not help to guess an unknown one. */
 export function saltedHash(salt: Uint8Array, text: string): string {
   const length = salt.length + Buffer.byteLength(text);
-  // In one call: a Node hash object for each text would cost as much as the hash.
+  // The one-shot `hash`: a hash object for each text would cost as much as the hashing.
   const bytes = length <= scratch.length ? scratch.subarray(0, length) : Buffer.alloc(length);
   bytes.set(salt);
   bytes.write(text, salt.length);
   return hash('sha256', bytes, 'hex');
 }
 
-/** Findings listed in a record, at most; it counts all of them. */
+/** Most findings that a record lists; its count includes all of them. */
 const MAX_RECORDED_FINDINGS = 50;
 
 /** Findings in the form of a record. */
@@ -249,13 +249,13 @@ export function recorded<F extends object>(findings: readonly F[] | undefined): 
 
 const MAX_RECORDED_TEXT = 2048;
 
-/** A text that a record can hold: a hostile argument must not break the ledger. */
+/** Makes a text fit for a record: a hostile argument must not make the ledger refuse it. */
 function storable(text: string): string {
   const cut = text.length > MAX_RECORDED_TEXT ? `${text.slice(0, MAX_RECORDED_TEXT - 1)}…` : text;
   return cut.replaceAll('\u0000', '\ufffd').toWellFormed();
 }
 
-/** Milliseconds with three digits; never below 0, even if the clock stands still. */
+/** Milliseconds with three decimals; never below 0. */
 export function roundMs(ms: number): number {
   return Math.max(0, Math.round(ms * 1000) / 1000);
 }

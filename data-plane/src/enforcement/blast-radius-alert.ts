@@ -3,8 +3,8 @@ import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { ClassifiedCall } from './calls.ts';
 
 /**
- * Raises BLAST_RADIUS_ESCALATION for a call beyond its blast radius, whether denied at once or
- * escalated (`details.verdict`): one open alert for each agent and rule.
+ * Raises BLAST_RADIUS_ESCALATION for a call that exceeds its blast radius, whether it is denied or
+ * escalated (`details.verdict`). There is one open alert for each agent and rule.
  */
 export function createBlastRadiusAlert(
   raise: RaiseAlert,

@@ -1,14 +1,14 @@
-/** What an approval is bound to: nothing that an approver saw may differ when it is used. */
+/** What an approval is bound to: everything that the approver saw must be the same at its use. */
 import { createHmac, hash } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { TOOL_CALL } from './call-kinds.ts';
 import type { JudgedCall, RawCall } from './calls.ts';
 import type { PinnedTools } from './pinned-tools.ts';
 
-/** A call as far as it was judged. */
+/** A call, with what its steps have established so far. */
 export type KnownCall = RawCall & Partial<JudgedCall>;
 
-/** The digest of a call's binding; undefined when too little is known of a call to approve it. */
+/** The digest of a call's binding; undefined when too little is known for an approval. */
 export type BindingOf = (call: KnownCall) => string | undefined;
 
 export function createBindingOf(pins: Pick<PinnedTools, 'findSeen'>): BindingOf {
@@ -38,9 +38,9 @@ export function createBindingOf(pins: Pick<PinnedTools, 'findSeen'>): BindingOf 
 }
 
 /**
- * The same for records and facts: keyed by the digest of the agent's secret, which all data planes
- * of the tenant have but no chain contains, so that a reader of a chain cannot guess what was
- * asked. It changes when the secret is rotated.
+ * The binding for records and facts. It is keyed with the digest of the agent's secret, which all
+ * data planes of the tenant have but no chain contains, so that a reader of a chain cannot guess
+ * what was asked. It changes when the secret is rotated.
  */
 export function sharedBinding(binding: string, { secret_hash }: { secret_hash: string }): string {
   return createHmac('sha256', secret_hash)

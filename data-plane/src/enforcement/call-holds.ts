@@ -1,4 +1,4 @@
-/** Holds calls of agents for people: what an approval is bound to, and what the client learns. */
+/** Holds calls of agents for people: opens holds, waits for their end, and answers the client. */
 import { formatReasons } from '@governance/policies/contract';
 import { DEFAULT_HOLD_SETTINGS } from '@governance/shared/hold-settings';
 import { uuidv7 } from '@governance/shared/ids';
@@ -34,12 +34,11 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
     const call: KnownCall = escalated.call;
     const { agent, rules } = call;
     const policyIds = new Set(escalated.escalate.reasons.map(({ policy_id }) => policy_id));
-    // The call was approved and made, and its result is held: no second question about the same
-    // call.
+    // The call was approved and made, and its result is held: nobody is asked about the call again.
     const ofResult = results.find(call, exchange);
     if (ofResult && [...policyIds].every((id) => ofResult.policyIds.has(id))) return ofResult;
     const binding = bindingOf(call);
-    // No call runs unless a client waits for it or asks again.
+    // A call that no client waits for, or that cannot be bound to an approval, is not held.
     if (exchange.onGone === undefined || binding === undefined || !agent || !rules) {
       return refusalOf(escalated);
     }
@@ -102,8 +101,8 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
 }
 
 /**
- * The narrowest exception that would cover such calls; null where that cannot be determined. The
- * target appears as recorded, so one that data protection changed is left out.
+ * The shape of the narrowest exception that would cover such calls; null where it cannot be
+ * determined, or where data protection changed the target in the record, since the shape shows it.
  */
 function shapeOf({ call, escalate }: Escalated, decision: DecisionFields) {
   const policy_ids = [...new Set(escalate.reasons.map(({ policy_id }) => policy_id))];
@@ -113,7 +112,7 @@ function shapeOf({ call, escalate }: Escalated, decision: DecisionFields) {
   return resource === null ? null : { policy_ids, resource };
 }
 
-/** A pattern that matches only the call's single target; empty where it has none. */
+/** A pattern that matches only the call's one target; empty where it has no target, null else. */
 function findExactResource(ask: RawCall['ask'], target: string): string | null {
   const readings = readingsOfCall(ask);
   if (readings?.length === 0) return '';
@@ -129,7 +128,7 @@ function tooMany(escalated: Escalated): Refusal {
   return refusal(escalated, `${why}. The call was not forwarded.`, data);
 }
 
-/** The answer for each end: `resolution`, and a text. */
+/** The answer for each end: its `resolution` and its text. */
 const ENDS = {
   pending: [
     'pending',

@@ -1,8 +1,8 @@
 /**
- * What a call of each judged MCP method asks for. A tool is called by its name; everything else is
- * a read under the name of its method, so that no permission for a tool covers a prompt of the same
- * name. The colon, which no server id contains, keeps the two apart in permissions: `prompts/get`
- * would also be the tool `get` of a server `prompts`.
+ * What a call of each judged MCP method asks for. A tool is called by its name. Every other method
+ * is judged under the name `mcp:<method>`, so that no permission for a tool covers a prompt of the
+ * same name. The colon, which no server id contains, keeps the two apart in permissions: without
+ * it, `prompts/get` could also be the tool `get` of a server `prompts`.
  */
 import type { UpstreamSession } from '../upstream/upstream.ts';
 import type { Action, Ask, Destination, JudgedCall } from './calls.ts';
@@ -10,7 +10,7 @@ import { deriveAction, type ToolHints } from './tool-action.ts';
 
 export const TOOL_CALL = 'tools/call';
 
-/** The methods beside tool calls that are judged, each as a read. */
+/** The methods, beside tool calls, that are judged as reads. */
 export const JUDGED_READS = [
   'resources/read',
   'resources/subscribe',
@@ -29,8 +29,8 @@ export function isJudgedRead(method: string): method is JudgedRead {
 }
 
 /**
- * The list methods, each with the read that an agent must be permitted for an item to be shown;
- * null: the tool's own permission decides.
+ * The list methods, each with the read that an agent must be permitted to see an item; null where
+ * the permission for the tool itself decides.
  */
 const LISTS: ReadonlyMap<string, JudgedRead | null> = new Map([
   ['tools/list', null],
@@ -39,7 +39,7 @@ const LISTS: ReadonlyMap<string, JudgedRead | null> = new Map([
   ['prompts/list', 'prompts/get'],
 ]);
 
-/** Whether a method is a list, which is recorded, and shows what an agent's permissions cover. */
+/** Whether a method is a list. It is recorded, and shows what an agent's permissions cover. */
 export function isList(method: string): boolean {
   return LISTS.has(method);
 }
@@ -50,9 +50,9 @@ export function useOfList(method: string): JudgedRead | null {
 }
 
 /**
- * What servers may ask of a client, and the action as which it is judged: the reply leaves the
- * agent for the server, and sampling makes its model work. Also the methods on a server's task: an
- * update sends it something.
+ * The actions of the other judged methods. Questions of servers to a client are judged by what the
+ * reply does: it leaves the agent for the server, and for sampling the agent's model works. Of the
+ * methods on a server's task, an update and a cancellation send the server something.
  */
 const OTHER_ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['roots/list', 'read'],
@@ -61,7 +61,7 @@ const OTHER_ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['tasks/get', 'read'],
   ['tasks/update', 'write'],
   ['tasks/cancel', 'write'],
-  // A prompt leaves the agent like anything else that it writes.
+  // A prompt to a local model leaves the agent like any other text that it writes.
   ['localmodel/models', 'read'],
   ['localmodel/chat', 'write'],
   ['localmodel/generate', 'write'],
@@ -73,8 +73,8 @@ export type ModelMethod = 'localmodel/models' | 'localmodel/chat' | 'localmodel/
 const REPEATABLE: ReadonlySet<string> = new Set([TOOL_CALL, 'resources/read', 'prompts/get']);
 
 /**
- * Whether an agent can repeat the call for an answer that waits for a person: these methods' results
- * may be `input_required` (MCP 2026-07-28).
+ * Whether an agent can repeat the call to get an answer that waits for a person: the results of
+ * these methods may be `input_required` (MCP 2026-07-28).
  */
 export function isRepeatable(method: string): boolean {
   return REPEATABLE.has(method);
@@ -96,23 +96,24 @@ export function isTaskMethod(method: string): boolean {
   return method === 'tasks/get' || method === 'tasks/update' || method === 'tasks/cancel';
 }
 
-/** Stands in for the tool's name of a method that calls none: `mcp:resources/read`. */
+/** The name, in place of a tool's, of a method that calls no tool: `mcp:resources/read`. */
 export function nameOfMethod(method: string): string {
   return `mcp:${method}`;
 }
 
 type Asked = Pick<Ask, 'method' | 'name' | 'args' | 'model'>;
 
-/** The action of a call. An unknown one is `execute`. */
+/** The action of a call: `execute` for an unknown method. */
 export function actionOf({ method, name }: Asked, hints: ToolHints | undefined): Action {
   if (method === TOOL_CALL) return deriveAction(name, hints);
   return isJudgedRead(method) || isList(method) ? 'read' : (OTHER_ACTIONS.get(method) ?? 'execute');
 }
 
 /**
- * The target of a call: of a read the URI, the prompt's name or the level; of a completion the
- * completed item; of an elicitation the page that a person is sent to; of a language model its
- * name. It is never cut, since a policy may decide by its ending.
+ * The target of a call. Of a tool: see `findTarget`. Of a read: the URI, the prompt's name or the
+ * log level. Of a completion: the completed item. Of a task's method: the task's id. Of an
+ * elicitation: the page that a person is sent to. Of a language model: its name. Only a tool's
+ * target is cut (MAX_TARGET_LENGTH), since a policy may decide by the ending of the others.
  */
 export function targetOf({ method, name, args, model }: Asked): string {
   if (method === TOOL_CALL) return findTarget(name, args);
@@ -129,7 +130,7 @@ export function targetOf({ method, name, args, model }: Asked): string {
   return typeof found === 'string' ? found : name;
 }
 
-/** The members of the request's params for the server: what was judged, and nothing else. */
+/** The members of the request's params for the server: only what was judged. */
 export function membersOf({ method, name, args }: Asked): string {
   const judged = JSON.stringify(args);
   if (method === TOOL_CALL) return `"name":${JSON.stringify(name)},"arguments":${judged}`;
@@ -137,7 +138,7 @@ export function membersOf({ method, name, args }: Asked): string {
 }
 
 /**
- * The destination that is the agent's session with the server of the call. A call is sent once.
+ * The destination of calls to a server: the agent's session with it. A call is sent once.
  *
  * @param findSession throws UpstreamFailure for a server that is not there
  */
@@ -150,8 +151,8 @@ export function createServerDestination(
       const { ask } = call;
       const request = {
         method: ask.method,
-        // The serialisation of the judged value and nothing else: `_meta` and unknown members were
-        // not judged, so they are not forwarded.
+        // Only the judged value is serialised: `_meta` and unknown members were not judged, so they
+        // are not forwarded.
         members: membersOf(ask),
         wantsProgress: exchange.wantsProgress,
         retry: ask.retry && JSON.stringify(ask.retry).slice(1, -1),
@@ -162,9 +163,9 @@ export function createServerDestination(
 }
 
 /**
- * The target of a call, for `request.resource` of the policy input and `target` of the audit event.
- * A guess by the argument's name, in this order; a policy that must be certain reads
- * `request.parameters`, which has every argument.
+ * Names of arguments that hold a tool's target, in order of precedence. The target is
+ * `request.resource` of the policy input and `target` of the audit event. It is a guess: a policy
+ * that must be certain reads `request.parameters`, which has every argument.
  */
 const TARGET_KEYS = [
   'path',
@@ -197,16 +198,18 @@ const TARGET_KEYS = [
   'urls',
 ] as const;
 
-/** Longer targets are cut: the whole arguments are hashed into the record anyway. */
+/** Longer targets are cut; the record also has a hash of all arguments. */
 const MAX_TARGET_LENGTH = 1024;
 
 /**
+ * The target of a tool call.
+ *
  * @param args the call's arguments, caller-controlled
  * @returns the first target found, else the tool's name
  */
 export function findTarget(toolName: string, args: Record<string, unknown>): string {
   for (const key of TARGET_KEYS) {
-    // Only own members: an inherited property is no target.
+    // Only own members: an inherited property is not a target.
     if (!Object.hasOwn(args, key)) continue;
     const value = args[key];
     const first: unknown = Array.isArray(value) ? value[0] : value;

@@ -2,14 +2,14 @@ import type { RateLimit } from '@governance/shared/rate-limit-settings';
 import type { AgentKey } from './calls.ts';
 
 /**
- * Agents counted at once, about 200 bytes each. Beyond it the agent whose window began first is
- * evicted: whoever can create so many agents has as many limits anyway.
+ * Agents counted at once, about 200 bytes each. Beyond that, the agent whose window began first is
+ * evicted. This weakens no limit: whoever can create so many agents has as many limits anyway.
  */
 const MAX_AGENTS = 200_000;
 /** Idle agents (two windows without a call) evicted for each new one. */
 const FORGOTTEN_AT_ONCE = 2;
 
-/** Only numbers: there may be as many of these as agents. */
+/** The counters of one agent. Only numbers, since there may be MAX_AGENTS of them. */
 interface Counted {
   windowMs: number;
   /** The index of the current window. */
@@ -19,8 +19,8 @@ interface Counted {
 }
 
 /**
- * Counts calls of agents in a sliding window of two counters: the previous window counts by the
- * share that the sliding window still covers.
+ * Counts calls of agents in a sliding window, by two counters: calls of the previous window count
+ * by the share of it that the sliding window still covers.
  *
  * @param elapsed monotonic milliseconds
  */
@@ -52,10 +52,10 @@ export function createCallRates(elapsed: () => number, maxAgents = MAX_AGENTS) {
 
   return {
     /**
-     * Counts one call, if there is room for it. A refused call does not count, so that an agent
-     * that keeps calling gets as much as one that waits.
+     * Counts one call if the limit allows it. A refused call does not count, so that an agent that
+     * keeps calling gets as many calls as one that waits.
      *
-     * @returns null where it may go on; else whole seconds until it may, 1 or more
+     * @returns null where the call may go on; else the whole seconds until it may, 1 or more
      */
     take(key: AgentKey, { requests, window_seconds }: RateLimit): number | null {
       const now = elapsed();
@@ -76,9 +76,9 @@ export function createCallRates(elapsed: () => number, maxAgents = MAX_AGENTS) {
 
 export type CallRates = ReturnType<typeof createCallRates>;
 
-/** The time until the counters leave room for one call. */
+/** The milliseconds until the counters leave room for one call. */
 function waitMs({ windowMs, current, previous }: Counted, requests: number, into: number): number {
-  // The part of a window that may still be covered, if it has `count` calls.
+  // The largest share of a window with `count` calls that leaves them within `room`.
   const share = (room: number, count: number) => (count === 0 ? 1 : Math.min(1, room / count));
   if (current + 1 <= requests) {
     return windowMs * (1 - share(requests - current - 1, previous)) - into;

@@ -1,8 +1,8 @@
 /**
- * Everything that a call is aimed at: every argument, at any depth, that names a path, a URI, a
+ * All targets of a call: every argument, at any depth, whose name is that of a path, a URI, a
  * table, a recipient or the like, and every text in the form of a path, a URI or an address. The
- * `target:` scopes of roles have to match all of it. When in doubt, it counts: one target too many
- * denies a call, one too few would let it through.
+ * `target:` scopes of roles have to match all of them. In doubt a text counts as a target: one
+ * target too many denies a call, one too few would let it through.
  */
 
 import { readTarget } from '@governance/shared/target-readings';
@@ -10,7 +10,7 @@ import { wordsOfName } from '@governance/shared/words-of-name';
 import { TOOL_CALL, targetOf } from './call-kinds.ts';
 import type { Ask } from './calls.ts';
 
-/** A call with more targets, or longer ones, is covered by no scope. */
+/** Limits of all targets of a call together. A call beyond them is covered by no scope. */
 const MAX_TARGETS = 1_000;
 const MAX_CHARACTERS = 64 * 1024;
 
@@ -42,11 +42,11 @@ const TARGET_ENDS = [
   'email',
   'table',
 ];
-/** As numbers these say how much or where, and are not targets. */
+/** Names whose numbers are amounts or positions, and no targets. */
 const COUNTED = new Set('from index indices source sources links files lines'.split(' '));
-/** Below a target's name these hold the target, whatever stands beside them. */
+/** Names of members that hold the target, where an ancestor has the name of a target. */
 const VALUE_WORDS = new Set('value values val ref item items'.split(' '));
-/** Texts that are content, whatever they look like. */
+/** Names of texts that are content and never targets. */
 const CONTENT_WORDS = new Set(
   'content contents text body message description title comment prompt code html markdown summary note notes data'.split(
     ' ',
@@ -54,9 +54,9 @@ const CONTENT_WORDS = new Set(
 );
 
 /**
- * The readings of a call's targets.
+ * The readings of all targets of a call (`readTarget`).
  *
- * @returns null where one of them cannot be read, or they are too many; nothing where there is none
+ * @returns null where a target cannot be read or there are too many; empty where there is none
  */
 export function readingsOfCall(
   ask: Pick<Ask, 'method' | 'name' | 'args' | 'retry'>,
@@ -89,7 +89,9 @@ class TargetFinder {
   }
 
   /**
-   * @param isNamed whether its own name, or an ancestor's, is that of a target
+   * Adds the targets in a value.
+   *
+   * @param isNamed whether the name of the value, or of an ancestor, is that of a target
    * @returns whether a target was found in it
    */
   visit(value: object, isNamed = false): boolean {
@@ -97,7 +99,7 @@ class TargetFinder {
     for (const [key, member] of Object.entries(value)) {
       if (this.isTooMany) return true;
       const isOfList = Array.isArray(value);
-      // A member's name is a text as well: `{"files": {"/etc/hosts": …}}`.
+      // A key may be a target too: `{"files": {"/etc/hosts": …}}`.
       if (!isOfList && isTargetForm(key)) hasFound = this.#add(key);
       const kind = isOfList ? 'unknown' : kindOf(key, isNamed);
       hasFound = this.#member(member, kind, isNamed) || hasFound;
@@ -140,7 +142,7 @@ class TargetFinder {
   }
 }
 
-/** `number`: a target even where it is a number. */
+/** What a member's name makes of its value. `number`: a target even where it is a number. */
 type KeyKind = 'target' | 'number' | 'content' | 'unknown';
 
 function kindOf(key: string, isOfTarget = false): KeyKind {

@@ -1,7 +1,7 @@
 /**
- * A call: who makes it (`Caller`), what it asks for (`Ask`) and who answers it (`Destination`). In
- * the pipeline it grows: each type adds what one more step has established, so that a step that
- * needs an agent cannot precede the one that finds it.
+ * A call: who makes it (`Caller`), what it asks for (`Ask`) and who answers it (`Destination`).
+ * Each call type adds what one more step of the pipeline has established, so that a step that needs
+ * an agent cannot precede the one that finds it.
  */
 
 import type { PolicyInput, PolicyReason } from '@governance/policies/contract';
@@ -23,8 +23,8 @@ declare const agentKey: unique symbol;
 export type AgentKey = string & { readonly [agentKey]: true };
 
 /**
- * What an Authorization header claims. Neither a token nor a secret outlives the request: look-ups
- * use a hash.
+ * The credential in an Authorization header, unverified. Tokens and secrets are not kept beyond the
+ * request: look-ups use a hash.
  */
 export type Credential =
   | { readonly kind: 'none' }
@@ -36,28 +36,28 @@ export type Credential =
 /** The sender of a request: the agent was authenticated when the request arrived. */
 export interface Caller {
   readonly tenantId: string;
-  /** As it was at arrival. */
+  /** The agent's state at arrival. */
   readonly agent: ReplicaAgent;
   readonly key: AgentKey;
-  /** Set at arrival when the agent may not act, whatever changes later. */
+  /** Set at arrival when the agent may not act: the call is denied even if that changes later. */
   readonly bar?: Deny | undefined;
   readonly credential: Credential;
-  /** Which of the agent's credentials was used, as it was at arrival. */
+  /** The agent's credential that was used, in its state at arrival. */
   readonly proof: CredentialProof;
-  /** The server of the path, which a token must be valid for; null at the unified gateway. */
+  /** The server in the path, for which a token must be valid; null at the unified gateway. */
   readonly serverId: string | null;
-  /** The gateway's own id of the MCP session, not the secret that the client holds. */
+  /** The gateway's own id of the MCP session, not the client's secret session id. */
   readonly sessionId: string | null;
   readonly requesterId: string | null;
   /** The request's claims about its workflow; absent: none. Caller-controlled. */
   readonly workflow?: WorkflowHeaders | undefined;
   /** The gateway's own id of the HTTP request, for log lines. */
   readonly requestId: string;
-  /** The client, if servers may ask it something. */
+  /** The client, where servers may ask it questions. */
   readonly peer?: UpstreamPeer | undefined;
   /** The client's era; a dual-era server is addressed in it. Absent: legacy. */
   readonly era?: Era | undefined;
-  /** Gateways that the request passed before this one. */
+  /** The number of gateways that the request passed before this one. */
   readonly hops: number;
   /** Monotonic milliseconds. */
   readonly arrivedAt: number;
@@ -68,11 +68,11 @@ export interface WorkflowHeaders {
   readonly sessionToken: string | null;
   readonly delegationToken: string | null;
   readonly parentEventId: string | null;
-  /** Tells the client the call's event id, so that it can name it as a parent. */
+  /** Tells the client the call's event id, which later calls can name as their parent. */
   tellEvent?(eventId: string): void;
 }
 
-/** The input of a client that repeats a request after it was asked for input (MRTR). */
+/** What a client adds when it repeats a request after it was asked for input (MRTR). */
 export interface CallRetry {
   readonly inputResponses?: Record<string, unknown> | undefined;
   readonly requestState?: string | undefined;
@@ -95,13 +95,13 @@ export interface Ask {
   readonly name: string;
   readonly args: Record<string, unknown>;
   readonly retry?: CallRetry | undefined;
-  /** Set for every call to a language model, and for no other. Its content is kept nowhere. */
+  /** Set only for calls to a language model. Their content is stored nowhere. */
   readonly model?: ModelCall | undefined;
 }
 
-/** Who answers: a server, a client that is asked something, a list, a parked call, a model. */
+/** Who answers a call: a server, a client that is asked, a list, a parked call, a model. */
 export interface Destination {
-  /** Who speaks in the answer: a server's words are inspected as such. */
+  /** The author of the answer, which inspection depends on. */
   readonly speaker: 'server' | 'client' | 'gateway' | 'model';
   /**
    * Answers an allowed call. Called once, after the decision is on disk.
@@ -115,17 +115,17 @@ export interface Destination {
 export interface Exchange extends UpstreamExchange {
   readonly wantsProgress: boolean;
   /**
-   * Calls back when the client has left; at once if it already has. Absent where no client waits: such a call
-   * is not held for a person.
+   * Calls back when the client has left; at once if it already has. Absent where no client waits:
+   * such a call is not held for a person.
    *
-   * @returns ends the telling
+   * @returns the unsubscribe
    */
   onGone?(listener: () => void): () => void;
 }
 
 /** A call as it enters the pipeline. */
 export interface RawCall {
-  /** Becomes the id of the decision, and so of the audit event. */
+  /** Also the id of the decision, and so of the audit event. */
   readonly id: string;
   readonly caller: Caller;
   readonly ask: Ask;
@@ -137,7 +137,7 @@ export interface RawCall {
 export interface HoldGrant extends Approval {
   /** Whether this call, judged under the present rules, is the one that was approved. */
   covers(call: JudgedCall): boolean;
-  /** For a released result: answers in place of the server, which has answered already. */
+  /** For a released result: gives it in place of the server, which has answered already. */
   readonly destination?: Destination;
 }
 
@@ -147,9 +147,9 @@ export interface AgentCall extends RawCall {
   readonly agent: ReplicaAgent;
   /** See `Caller.bar`. */
   readonly bar?: Deny;
-  /** The workflow session that it belongs to, if any (2d). */
+  /** The call's place in a workflow session, if any (2d). */
   readonly workflow?: WorkflowPlace;
-  /** The delegation it is made under, if any (2e). */
+  /** The delegation under which the call is made, if any (2e). */
   readonly delegation?: DelegationChain;
   /** The requester, where a delegation names one. */
   readonly requester?: { readonly id: string; readonly verified: boolean };
@@ -165,7 +165,7 @@ export interface WorkflowPlace {
   /** What the agent may do there; null where only a delegation makes it a participant. */
   readonly allowedActions: readonly string[] | null;
   /**
-   * What each participating delegator may do there: a delegated call must be within all of them.
+   * What each participating delegator may do there. A delegated call must be within all of these.
    */
   readonly delegatorsActions: readonly (readonly string[])[];
   /** 0 at the beginning of a chain of events. */
@@ -188,11 +188,11 @@ export interface DelegationLink {
 
 /** A call whose action and rules are known. */
 export interface ClassifiedCall extends AgentCall {
-  /** One snapshot for the whole call: the bundle may be swapped in the meantime. */
+  /** One snapshot for the whole call, since the bundle may be swapped in the meantime. */
   readonly rules: ActiveRules | null;
   readonly action: Action;
   readonly target: string;
-  /** Reasons for a person to approve, whatever policy allows; a denial of policy wins. */
+  /** Reasons that a person has to approve even where policy allows; a policy's denial wins. */
   readonly carried?: readonly PolicyReason[];
 }
 
@@ -212,7 +212,7 @@ export interface ScannedCall extends ClassifiedCall {
 export interface JudgedCall extends ScannedCall {
   readonly rules: ActiveRules;
   readonly reasons: readonly PolicyReason[];
-  /** Also set for a call that is escalated all the same. */
+  /** Also set for a call that is still escalated. */
   readonly lifted?: Lifted;
 }
 
@@ -232,7 +232,8 @@ export interface Continue<C> {
  * Why a call is denied: `unauthenticated` and `ineligible` are answered with -32000 and HTTP 401,
  * `policy` and `plane` (this data plane denies all calls of the tenant) with -32003, `arguments`
  * (over the limits of a call) with -32602, `loop` (too many gateways passed) with -32603, `rate`
- * (too many calls of its agent) with -32005: only that one leaves no decision (refused-calls.ts).
+ * (too many calls of the agent) with -32005. Denials with `exceeded` leave no decision
+ * (refused-calls.ts), nor do calls whose agent is unknown.
  */
 export type DenyCause =
   | 'unauthenticated'
@@ -253,20 +254,23 @@ export interface ExceededLimit extends RateLimit {
 export interface Deny {
   readonly kind: 'deny';
   readonly cause: DenyCause;
-  /** For the agent: says what is wrong, quotes no secret. */
+  /** For the agent: what is wrong, without secrets. */
   readonly message: string;
   readonly reasons: readonly PolicyReason[];
-  /** The reason where the cause is `plane`. */
+  /** Set where the cause is `plane`. */
   readonly planeReason?: PlaneDenial['reason'];
   /** A permission that would cover the call, if its absence is the reason. */
   readonly neededPermission?: string;
-  /** The limit where the cause is `rate`. */
+  /**
+   * Set where the agent is over its rate limit: with the cause `rate`, or with the cause for which
+   * it may not act anyway.
+   */
   readonly exceeded?: ExceededLimit;
-  /** For the record, which may say more than the agent learns. */
+  /** For the record: may say more than `message`. */
   readonly detail?: string;
   /** The challenge for an unauthenticated caller. */
   readonly challenge?: 'basic' | 'bearer';
-  /** For an inspection: the answer in place of what was blocked. */
+  /** Of an inspection: the answer in place of the blocked part. */
   readonly refusal?: Refusal;
   /** The token is valid for another path of the gateway: HTTP 403 (RFC 6750 section 3.1). */
   readonly isForAnotherPath?: true;

@@ -6,7 +6,7 @@ import type { Ask } from './calls.ts';
 /**
  * Whether a client with these capabilities can be asked this.
  *
- * @param params of the server's request, as it wrote them
+ * @param params of the server's request, as received
  */
 export function canAnswer(
   { roots, sampling, elicitation }: Record<string, unknown>,

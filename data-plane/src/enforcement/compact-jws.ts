@@ -15,7 +15,7 @@ export interface CompactJws {
  *
  * @param token caller-controlled, of a bounded length
  * @param limits of the JSON in each part
- * @returns undefined for what is none
+ * @returns undefined where the token is not a compact JWS with JSON objects
  */
 export function parseCompactJws(
   token: string,
@@ -23,7 +23,7 @@ export function parseCompactJws(
 ): CompactJws | undefined {
   const parts = token.split('.', 4);
   const [encodedHeader = '', encodedClaims = '', encodedSignature = ''] = parts;
-  // Node decodes base64url leniently: only one spelling of a signature is accepted (RFC 7515 2).
+  // Node decodes base64url leniently; only the canonical form is accepted here (RFC 7515 2).
   const signature = Buffer.from(encodedSignature, 'base64url');
   const isOne = encodedSignature !== '' && signature.toString('base64url') === encodedSignature;
   if (parts.length !== 3 || !isOne) return undefined;

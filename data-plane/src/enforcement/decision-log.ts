@@ -1,6 +1,6 @@
 /**
- * SERVICE_DEBUG: logs how a decision came about. Only ids, steps and times: neither arguments nor
- * reasons of policies or servers, which may repeat them.
+ * SERVICE_DEBUG: logs how each decision was made. Only ids, steps and times: no arguments, and no
+ * reasons of policies or servers, which may repeat arguments.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { Logger } from 'pino';
@@ -8,7 +8,7 @@ import { type CallJudgement, roundMs } from './audit.ts';
 import { CALL_PARTS, type PassedPart } from './call-parts.ts';
 import type { RawCall } from './calls.ts';
 
-/** Called for each call once it was judged and recorded. */
+/** Called for each call after it was judged and recorded, or could not be recorded. */
 export type DecisionLog = (judgement: CallJudgement) => void;
 
 interface TimedPart {
@@ -16,7 +16,7 @@ interface TimedPart {
   at: number;
 }
 
-/** @returns undefined where nobody reads it, so that calls do not pay for it */
+/** @returns undefined where debug logs are off, so that calls do not pay for it */
 export function createDecisionLog(
   log: Pick<Logger, 'debug' | 'isLevelEnabled'>,
   elapsed: () => number,
@@ -26,7 +26,7 @@ export function createDecisionLog(
   subscribe(CALL_PARTS, (message) => {
     const { call, part } = message as PassedPart;
     if (part === 'received') parts.set(call, []);
-    // What follows the steps is not part of the decision.
+    // The stages after the steps are not part of the decision.
     if (part.startsWith('record-')) return;
     parts.get(call)?.push({ part, at: elapsed() });
   });
@@ -35,7 +35,7 @@ export function createDecisionLog(
   };
 }
 
-/** What every log line about a call says of it. */
+/** The fields by which a log line identifies a call. */
 export function aboutCall({ id, caller, ask }: RawCall) {
   return { reqId: caller.requestId, event_id: id, server: ask.serverId };
 }
@@ -59,7 +59,7 @@ function describe(judgement: CallJudgement, passed: readonly TimedPart[]) {
     // Only once the pipeline has authenticated the agent.
     tenant_id: call.agent && caller.tenantId,
     agent_id: call.agent?.id,
-    // Null: its first credential.
+    // Null for the agent's first credential.
     credential_id: call.agent && caller.proof.credentialId,
     server: ask.serverId,
     method: ask.method,

@@ -1,7 +1,7 @@
 /**
- * May this agent act now, in its workflow and for the requester it names? The single answer, asked
- * when a request arrives (for the 401), in the pipeline, after every wait, and right before bytes
- * go to a server: a revocation in the meantime applies to the call.
+ * Whether an agent may act now, itself and in its workflow. This is the only place that decides it.
+ * It is asked when a request arrives (for the 401), in the pipeline, after every wait, and right
+ * before bytes go to a server, so that a revocation in the meantime applies to the call.
  */
 import type { CredentialProof } from '@governance/shared/agent-token';
 import {
@@ -34,7 +34,7 @@ export function findTenantIneligibility(
   if (denial === null) return undefined;
   const { reason, message } = denial;
   const said = { kind: 'deny', reasons: [], detail: `${reason}: ${message}` } as const;
-  // The local switch is answered like the tenant's.
+  // The local kill switch is answered like the tenant's.
   return reason === 'local_kill_switch'
     ? { ...said, cause: 'ineligible', message: `Unauthorized: ${message}`, challenge: 'bearer' }
     : { ...said, cause: 'plane', message, planeReason: reason };
@@ -80,10 +80,10 @@ export function currentVersion(
 }
 
 /**
- * The present state of the call's agent, for a call that had to wait: changes in the meantime apply
+ * The present state of a call's agent, for a call that had to wait: changes in the meantime apply
  * to it.
  *
- * @returns the denial where it may not act any more, or where its credential was replaced or revoked
+ * @returns a denial where the agent may no longer act, or its credential was replaced or revoked
  */
 export function findAgentNow(
   { caller, agent: then }: Pick<AgentCall, 'caller' | 'agent'>,
@@ -114,7 +114,7 @@ export interface WorkflowStandingDeps {
 
 export type RunningSession = NonNullable<ReturnType<Replica['findWorkflowSession']>>;
 
-/** A session in which calls may be made. */
+/** A workflow session in which calls may be made; a denial where they may not. */
 export function findSession(
   tenantId: string,
   sessionId: string,
@@ -130,8 +130,9 @@ export function findSession(
 }
 
 /**
- * A delegation with the whole chain that it depends on, the first one first: each of them has to be
- * valid.
+ * A delegation with the whole chain that it depends on, the first delegation first.
+ *
+ * @returns a denial where one of them is not valid, or its delegator may not act
  */
 export function findChain(
   tenantId: string,
@@ -163,7 +164,7 @@ export function findChain(
   return refused('the delegation depends on too many others');
 }
 
-/** Why a judged call may no longer be sent, if so. */
+/** Why a judged call may no longer be sent; undefined where it may. */
 export function findCallIneligibility(
   call: AgentCall,
   deps: EligibilityDeps & WorkflowStandingDeps,
@@ -172,7 +173,7 @@ export function findCallIneligibility(
   return 'kind' in agent ? agent : findWorkflowIneligibility(call, deps);
 }
 
-/** Why a call's session or delegation is no longer valid, if so. */
+/** Why a call's session or delegation is no longer valid; undefined where it is. */
 function findWorkflowIneligibility(
   { caller: { tenantId }, workflow, delegation }: AgentCall,
   deps: WorkflowStandingDeps,
@@ -187,7 +188,7 @@ function findWorkflowIneligibility(
   return 'kind' in chain ? chain : undefined;
 }
 
-/** An agent may not act, or a session or a delegation is invalid: -32000. */
+/** The denial where an agent may not act, or a session or delegation is invalid: -32000. */
 export function refused(why: string): Deny {
   return {
     kind: 'deny',
@@ -199,12 +200,12 @@ export function refused(why: string): Deny {
   };
 }
 
-/** It is valid but does not cover the call: -32003. */
+/** The denial where a session or delegation is valid but does not permit the call: -32003. */
 export function denied(message: string): Deny {
   return { kind: 'deny', cause: 'policy', message, reasons: [] };
 }
 
-/** The key of an agent. Neither id contains a space. */
+/** The key of an agent. It is unambiguous, since neither id contains a space. */
 export function agentKeyOf(tenantId: string, agentId: string): AgentKey {
   return `${tenantId} ${agentId}` as AgentKey;
 }

@@ -1,7 +1,7 @@
 /**
- * The way of a call: judge, record, hold, send, inspect, outcome. Nothing reaches a server, and
- * nothing from a server reaches an agent, except through here. An error on the way is never
- * permission. Proven by enforcer.test.ts.
+ * The stages of a call: judge, record, hold, send, inspect, record the outcome. Nothing reaches a
+ * server, and nothing from a server reaches an agent, except through here. An error in any stage
+ * permits nothing. Proven by enforcer.test.ts.
  */
 import { uuidv7 } from '@governance/shared/ids';
 import type { Logger } from 'pino';
@@ -59,15 +59,15 @@ export interface Enforcer extends Unprompted {
    */
   call(caller: Caller, ask: Ask, destination: Destination, exchange?: Exchange): Promise<Answer>;
   /**
-   * Counts a request that is not judged but costs servers something, such as one that begins a
-   * session.
+   * Counts a request against its agent's rate limit that is not judged but causes work at servers,
+   * such as one that begins a session.
    *
-   * @returns what it is answered where its agent calls too often
+   * @returns the refusal where the agent calls too often
    */
   admit(caller: Caller): Refusal | undefined;
 }
 
-/** The lists of steps, and who is asked about an escalation. */
+/** The lists of steps, and how escalated calls are held. */
 export interface EnforcementPages {
   enforcement: typeof enforcement;
   inspection: typeof inspection;
@@ -101,7 +101,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
   ): Promise<Answer> {
     const call: RawCall = { id: uuidv7(audit.now()), caller, ask, grant };
     tellPart(call, 'received');
-    // No record, no call: the specification's fail-closed, before any work is done.
+    // Fail closed: a call that cannot be recorded is refused before any work is done.
     const condition = deps.ledger.condition();
     if (condition === 'full' || condition === 'failed') {
       return unrecorded(call, `the ledger is ${condition}`);
@@ -114,7 +114,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
     }
     const isProven = judgement.call.agent !== undefined;
     if (grant && judgement.verdict === 'allow' && !isCovered(judgement.call, grant, log)) {
-      // The server or its tool is not what the person saw: judged as if nobody had approved.
+      // The server or its tool is not what the person saw: the call is judged without the approval.
       grant.release();
       return run(caller, ask, destination, exchange);
     }
@@ -122,7 +122,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
       judgement.verdict === 'escalate' && isProven
         ? openHold(judgement, exchange, holds, log)
         : null;
-    // The server has answered this call already, and is not asked again.
+    // A held result of the same call: the server has answered, and is not asked again.
     const ofResult =
       judgement.verdict === 'allow' && !grant?.destination
         ? holds.results.find(judgement.call, exchange)
@@ -155,7 +155,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
     return runAgain({ caller, ask }, destination, exchange, held);
   }
 
-  /** Judged again, since everything may have changed before a person decided. */
+  /** Judges a call again after a wait, since everything may have changed in the meantime. */
   async function runAgain(
     { caller, ask }: Pick<RawCall, 'caller' | 'ask'>,
     destination: Destination,
@@ -183,7 +183,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
     return internalRefusal('The call cannot be recorded now, so it was not forwarded.');
   }
 
-  /** A server's question within a result, as a call: its arrival is the time the server asked. */
+  /** Judges a server's question within a result, as a call that arrived when the server asked. */
   function judgeQuestion(caller: Caller, ask: Ask, destination: Destination): Promise<Answer> {
     return run({ ...caller, arrivedAt: audit.elapsed() }, ask, destination, quiet());
   }
@@ -206,7 +206,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
   };
 }
 
-/** A grant that cannot be compared covers nothing. */
+/** Whether a grant covers a call: not where the comparison throws. */
 function isCovered(call: JudgedCall, grant: HoldGrant, log: EnforcerDeps['log']): boolean {
   try {
     return grant.covers(call);
@@ -219,7 +219,7 @@ function isCovered(call: JudgedCall, grant: HoldGrant, log: EnforcerDeps['log'])
   }
 }
 
-/** A call that cannot be held still leaves a decision. */
+/** Opens a hold. Where that throws, the call is refused, and its decision is still recorded. */
 function openHold(
   escalated: Escalated,
   exchange: Exchange,
@@ -234,7 +234,7 @@ function openHold(
   }
 }
 
-/** For a call whose client waits only for its answer. */
+/** The exchange of a call whose client waits only for the answer. */
 export function quiet(): Exchange {
   return {
     cancellation: new Cancellation(),

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** Events that are remembered; for a forgotten parent the control plane knows the place. */
+/** Events kept in memory. The place of an older parent is known only to the control plane. */
 const REMEMBERED = 50_000;
 
 export interface EventPlace {

@@ -1,7 +1,7 @@
 /**
- * What standing exceptions lift of a verdict: an escalation of their shape, or one policy's denial
- * of one agent. Nothing else: a denial by a step before policy never comes here, and where no
- * policy allows the call an exception changes nothing. Proven by exceptions.test.ts.
+ * What exceptions lift of a verdict: an escalation of their shape, or one policy's denial of one
+ * agent, and nothing else. A denial by a step before policy never comes here, and where no policy
+ * allows the call an exception changes nothing. Proven by exceptions.test.ts.
  */
 import {
   formatReasons,
@@ -24,10 +24,10 @@ export interface ExceptionDeps {
   planeNow(): number;
 }
 
-/** The exception that lifts a policy's reason, if there is one. */
+/** Finds an exception that lifts a policy's escalation or denial; undefined where there is none. */
 export type FindException = (lifts: ExceptionLifts, policyId: string) => ExceptionFact | undefined;
 
-/** Matching steps that one call may cost; beyond that, an exception covers nothing. */
+/** Matching steps that one call may cost. Beyond them, an exception covers nothing. */
 const EFFORT = 1_000_000;
 
 /** Finds the exceptions for one call. They are looked up on first use. */
@@ -65,13 +65,13 @@ function findInForce(tenantId: string, agentId: string, ask: Ask, deps: Exceptio
   return found.filter(({ expires_at }) => Date.parse(expires_at) > now);
 }
 
-/** The blast radius is excepted only explicitly, or for one tool of one server. */
+/** An exception covers the blast radius only if it names it, or one tool of one server. */
 function coversPolicy(fact: ExceptionFact, policyId: string): boolean {
   if (fact.policy_id !== null) return fact.policy_id === policyId;
   return policyId !== BLAST_RADIUS || (fact.mcp_server !== null && fact.tool_name !== null);
 }
 
-/** A verdict together with the reasons of earlier steps, after exceptions and approvals. */
+/** The decision from a verdict and the reasons of earlier steps, after exceptions and approvals. */
 export interface Decided {
   decision: PolicyVerdict['decision'];
   /** For an escalation, the reasons that are not lifted; otherwise the deciding reasons. */
@@ -81,7 +81,7 @@ export interface Decided {
 
 export interface Spoken {
   verdict: PolicyVerdict;
-  /** The reasons of earlier steps for asking a person. */
+  /** Reasons of earlier steps that a person has to approve. */
   carried: readonly PolicyReason[];
   /** Whether a person has approved a policy's reason. */
   isApproved(reason: PolicyReason): boolean;
@@ -89,12 +89,12 @@ export interface Spoken {
 }
 
 /**
- * Decides a call. A denial is lifted only if all are, and the call is then decided as if those
- * policies had not spoken; with nothing left that allows or asks, it stays denied. An escalation is
- * lifted only where a policy allows the call.
+ * Decides a call. Denials are lifted only if exceptions lift all of them. The call is then decided
+ * without the policies that denied it, and stays denied if none of the others allows or escalates
+ * it. An escalation is lifted only where a policy allows the call.
  */
 export function decideCall({ verdict, carried, isApproved, findException }: Spoken): Decided {
-  // Nearly every call: allowed by every reason, with nothing to lift or approve.
+  // Nearly every call: every reason allows it, and nothing has to be lifted or approved.
   if (verdict.decision === 'allow' && carried.length === 0 && verdict.reasons.every(isPermit)) {
     return { decision: 'allow', said: verdict.reasons };
   }
@@ -121,7 +121,7 @@ export function decideCall({ verdict, carried, isApproved, findException }: Spok
   }
   const permits = reasons.filter(isOf('allow'));
   const asking = [...reasons.filter(isOf('escalate')), ...carried];
-  // If nothing allows the call, an exception cannot let it through.
+  // Where no policy allows the call, no exception applies.
   const isPermitted = decision === 'allow' || permits.length > 0;
   const open = isPermitted ? asking.filter((reason) => !lift('escalation', reason)) : asking;
   const lifted =

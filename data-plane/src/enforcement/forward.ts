@@ -1,6 +1,6 @@
 /**
- * The way of an allowed call: send it once, inspect the answer, record the outcome, and hold a
- * result that needs a person. Proven by enforcer.test.ts.
+ * Carries out an allowed call: sends it once, inspects the answer, holds a result that a person has
+ * to release, and records the outcome. Proven by enforcer.test.ts.
  */
 import type { Logger } from 'pino';
 import type {
@@ -23,7 +23,7 @@ import type { Inspect, Inspected } from './said.ts';
 
 export interface ForwardDeps {
   inspect: Inspect;
-  /** Why the call's agent may not act any more, if so. */
+  /** Why the call may no longer be sent; undefined where it may. */
   findIneligibility(call: JudgedCall): string | undefined;
   waits: Pick<ResultWaits, 'hold' | 'wait'>;
   outcome: OutcomeDeps;
@@ -31,7 +31,7 @@ export interface ForwardDeps {
   log: Pick<Logger, 'error' | 'warn'>;
 }
 
-/** Sends an allowed call; resolves to what its agent is answered. */
+/** Sends an allowed call; resolves to the answer for its agent. */
 export type Forward = (
   allowed: AllowedCall,
   destination: Destination,
@@ -51,7 +51,8 @@ export function createForward(deps: ForwardDeps): Forward {
     if (settled) return settled.then(() => inspectAnswer(call, speaker, way, sent));
     if (way.failed !== undefined) return passedOf(call, way.failed);
     if (sent.kind === 'refusal' || sent.kind === 'model') logFailure(call, sent.failure);
-    // A model's answer was passed on already: it derives from what the agent itself had sent.
+    // Not inspected: a model's answer, which was passed on already, derives from the agent's own
+    // prompt.
     if (!('raw' in sent)) return { answer: sent };
     const { caller, ask } = call;
     const carry = way.stream?.carry ?? '';
@@ -72,7 +73,7 @@ export function createForward(deps: ForwardDeps): Forward {
   }
 
   function logFailure(call: RawCall, failure: UpstreamFailure | undefined): void {
-    // A busy agent retries often: the record has each refusal, the log does not.
+    // An agent retries these often: each refusal is recorded, but not logged.
     if (failure === undefined || failure.kind === 'busy' || failure.kind === 'ineligible') return;
     const { kind, message } = failure;
     log.warn({ ...aboutCall(call), failure: kind, detail: message }, 'no upstream answer');
@@ -110,7 +111,7 @@ export function createForward(deps: ForwardDeps): Forward {
     const recorded = recordOutcome(allowed, sent, passed, sentAt, outcome);
     tellPart(call, 'outcome-handed-over');
     if (passed.answer === sent) return sent;
-    // What inspection did to an answer is on disk before anyone sees the answer.
+    // Where inspection changed the answer, that is on disk before the agent gets the answer.
     const isRecorded = await recorded;
     return isRecorded || passed.answer.kind === 'refusal' ? passed.answer : unrecordedAnswer(call);
   };
@@ -121,7 +122,7 @@ function unrecordedAnswer(call: RawCall): Refusal {
   return internalRefusal(message, { event_id: call.id, failure: 'unrecorded' });
 }
 
-/** The client's end of a call, as the destination sees it: messages on the way are inspected. */
+/** The exchange that the destination gets: messages before the answer are inspected. */
 class Sending implements UpstreamExchange {
   readonly cancellation: Cancellation;
   readonly send: SendToClient | undefined;
@@ -163,7 +164,7 @@ class Sending implements UpstreamExchange {
     return this.#deps.findIneligibility(this.#call);
   }
 
-  /** The answer has arrived: later messages are dropped. */
+  /** To be called when the answer has arrived: later messages are dropped. */
   end(): void {
     this.#isOver = true;
   }

@@ -11,14 +11,14 @@ import { nameOfMethod, useOfList } from './call-kinds.ts';
 import { readingsOfCall } from './call-targets.ts';
 import type { Action, Ask, ClassifiedCall } from './calls.ts';
 
-/** Matching steps that one question may cost; beyond that, a scope covers nothing. */
+/** Matching steps that one check may cost. Beyond them, a scope covers nothing. */
 const EFFORT = 1_000_000;
 
 function newEffort() {
   return { left: EFFORT };
 }
 
-/** The permissions that apply to a call, whatever they cover. */
+/** The permissions of roles whose scopes cover a call. They may be for other tools or actions. */
 export function permissionsFor(grants: readonly Grant[], ask: Ask): string[] {
   const [first] = grants;
   if (first === undefined) return [];
@@ -42,8 +42,8 @@ function reachOf(ask: Ask, grants: readonly Grant[]): Reach {
 }
 
 /**
- * What an agent lacks for a call: a permission that would cover it, and whether a role has one
- * whose `resource_scopes` exclude the call.
+ * The permission that an agent lacks for a call, and whether one of its roles has it but excludes
+ * the call by `resource_scopes`.
  *
  * @returns undefined where a permission covers it
  */
@@ -60,9 +60,9 @@ export function findLackingPermission(
 }
 
 /**
- * Whether a permission of the agent covers a tool, as the baseline policy sees it, for some target.
- * Used to leave tools out of a list, which is a convenience and not a control: calls are judged by
- * policy.
+ * Whether a permission of the agent covers a tool for some target, by the rule of the baseline
+ * policy. Used to leave tools out of lists, which is a convenience and not a control: policy
+ * decides about calls.
  */
 export function isToolVisible(
   grants: readonly Grant[],
@@ -79,8 +79,8 @@ export function isToolVisible(
 }
 
 /**
- * Whether a delegation, and its delegator's roles, cover a tool for some target. Like
- * `isToolVisible`, for lists.
+ * Whether a delegation, and its delegator's roles, cover a tool for some target. Used for lists,
+ * like `isToolVisible`.
  *
  * @param grants of the delegator
  */
@@ -96,12 +96,12 @@ export function isToolDelegated(
   );
 }
 
-/** The registry of servers, if known. */
+/** The tenant's registry of servers; null where no bundle is active. */
 export type Registry = { readonly settings: Pick<BundleSettings, 'mcp_servers'> } | null;
 
 /**
- * Whether a permission could cover anything of a server. A permission that is the name of another
- * server counts as that, though a tool could have the same name.
+ * Whether a permission could cover anything of a server. A permission whose resource is the name of
+ * another server counts for that server only, though a tool could have the same name.
  */
 export function isServerVisible(
   grants: readonly Grant[],

@@ -1,12 +1,12 @@
-/** What held calls and held results tell approvers and agents alike. */
+/** What approvers and agents are told in the same way of held calls and of held results. */
 import { isoTime } from '@governance/shared/iso-time';
 import type { Hold } from '../holds/hold.ts';
 import type { HoldEnd } from '../holds/kept-hold.ts';
 import type { DecisionFields } from './audit.ts';
 
 /**
- * The members of the record that opens a hold. Data protection was applied to what the decision
- * repeats of its call.
+ * Members of the record that opens a hold. Those that repeat content of the call come from the
+ * decision, where data protection was applied to them.
  */
 export function heldMembers(hold: Hold, decision: DecisionFields) {
   return {
@@ -25,7 +25,7 @@ export function heldMembers(hold: Hold, decision: DecisionFields) {
   };
 }
 
-/** For an answer: how long a person may still decide, if at all. */
+/** For an answer: until when a person may decide; nothing where the hold has ended. */
 export function untilWhen(kind: HoldEnd['kind'], { timeoutAt }: Hold): { timeout_at?: string } {
   return kind === 'pending' ? { timeout_at: isoTime(timeoutAt) } : {};
 }

@@ -4,17 +4,17 @@ import type { HoldEnd } from '../holds/kept-hold.ts';
 import type { Exchange } from './calls.ts';
 
 export interface HoldWaitLimits {
-  /** How long a client waits before it gets the answer that the call is pending. */
+  /** Milliseconds after which a waiting client is answered that the call is pending. */
   waitMs: number;
-  /** The interval between two progress notifications to a client that wants them. */
+  /** Milliseconds between two progress notifications to a client that wants them. */
   progressMs: number;
 }
 
 /**
- * Waits until a person has decided, the client has left, or it has waited long enough.
+ * Waits until a person has decided, the client has left, or `waitMs` are over.
  *
- * @param message for a client that wants progress
- * @returns the end; null where the client has cancelled
+ * @param message of the progress notifications
+ * @returns the state of the hold; null where the client has cancelled
  */
 export async function waitForPerson(
   place: HeldCall,
@@ -41,7 +41,7 @@ export async function waitForPerson(
   return null;
 }
 
-/** A server's own progress starts above these values: progress may only rise. */
+/** So small that the server's progress, which comes later, is above it: progress may only rise. */
 const PROGRESS_STEP = 1e-6;
 
 function tellProgress(exchange: Exchange, message: string, everyMs: number): () => void {

@@ -1,7 +1,8 @@
 /**
- * A held call waits for a person; a parked one (gateway/modern/parked-calls.ts) waits for its
- * client. The enforcer judges, opens the hold, records both, waits, and with a grant judges again:
- * a denial still wins, and an escalation for a new reason asks again.
+ * How the enforcer holds calls and results. A held call waits for a person; a parked call
+ * (gateway/modern/parked-calls.ts) waits for its client. The enforcer judges, opens the hold,
+ * records both, waits, and with a grant judges again: a denial still wins, and an escalation for a
+ * new reason asks again.
  */
 import type { UpstreamAnswer } from '../upstream/upstream.ts';
 import type { Cancelled, Refusal } from './answer.ts';
@@ -13,20 +14,20 @@ import type { Findings } from './said.ts';
 
 export type Escalated = Extract<CallJudgement, { verdict: 'escalate' }>;
 
-/** A call's place at a hold, before its decision is recorded. */
+/** The hold of a call whose decision is not recorded yet. */
 export interface OpenedHold extends DecisionHold {
-  /** The decision could not be recorded: the hold is dropped. */
+  /** Drops the hold, when the decision could not be recorded. */
   drop(): void;
   /**
-   * Waits for the person, once the decision is on disk. Never rejects. The hold stays if the client
-   * leaves.
+   * Waits for the person. To be called when the decision is on disk. Never rejects. The hold stays
+   * if the client leaves.
    *
-   * @returns the grant of an approval; else what the agent is answered
+   * @returns the grant of an approval; else the answer for the agent
    */
   wait(): Promise<HoldGrant | Refusal | Cancelled>;
 }
 
-/** A call's place at its held result. */
+/** The held result of a call. */
 export interface HeldAnswer extends OpenedHold {
   /** The policies whose reasons were approved for the call. */
   readonly policyIds: ReadonlySet<string>;
@@ -34,13 +35,13 @@ export interface HeldAnswer extends OpenedHold {
   isPending(): boolean;
 }
 
-/** Results that wait for people: their calls are not made again. */
+/** Holds results for people. The call of a held result is not made again. */
 export interface ResultHolds {
   /**
    * Keeps a result until a person decides.
    *
-   * @returns the refusal of one that cannot be held: it is blocked
-   * @throws where it could not be recorded: it is blocked as well
+   * @returns a refusal where the result cannot be held: it is blocked
+   * @throws where the hold could not be recorded: the result is then blocked too
    */
   hold(
     allowed: AllowedCall,
@@ -56,14 +57,14 @@ export interface Holds {
   /**
    * Holds an escalated call.
    *
-   * @param exchange of the client that waits
-   * @returns the refusal of one that cannot be held
+   * @param exchange of the waiting client
+   * @returns a refusal where the call cannot be held
    */
   open(escalated: Escalated, exchange: Exchange): OpenedHold | Refusal;
   readonly results: ResultHolds;
 }
 
-/** Where nobody can be asked, a call that needs approval is not made. */
+/** Used where no person can be asked: a call that needs an approval is refused. */
 export const NOBODY_TO_ASK: Holds = {
   open: refusalOf,
   results: {

@@ -1,16 +1,17 @@
 /**
- * Messages that servers send along with a call or unprompted: each part is inspected before it is
- * passed on, in order and within bounds.
+ * Messages that servers send during a call or unprompted: each is inspected before it is passed on,
+ * in order and within bounds.
  */
 import type { UpstreamNotification } from '../upstream/upstream.ts';
 import type { Caller, Destination, JudgedCall } from './calls.ts';
 import type { Inspect, Inspected } from './said.ts';
 import { textsOf } from './said.ts';
 
-/** Characters of earlier parts that an inspection sees. */
+/** Characters of earlier messages that an inspection also sees. */
 const MAX_CARRY = 4096;
 /**
- * Notifications that wait for a slow inspection, and characters of them; further ones are dropped.
+ * Notifications that may wait for a slow inspection, and their characters; further ones are
+ * dropped.
  */
 const MAX_WAITING = 64;
 const MAX_WAITING_LENGTH = 4 * 1024 * 1024;
@@ -18,11 +19,11 @@ const MAX_WAITING_LENGTH = 4 * 1024 * 1024;
 export interface StreamOptions {
   caller: Caller;
   speaker: Destination['speaker'];
-  /** The call whose answer it precedes; null for none. */
+  /** The call that the messages belong to; null where they are unprompted. */
   call: JudgedCall | null;
   inspect: Inspect;
   passOn(serverId: string, notification: UpstreamNotification): void;
-  /** Called when a step threw: that part is not passed on. */
+  /** Called when a step or `passOn` threw for a message. */
   onFailed(serverId: string, inspected: Inspected): void;
 }
 
@@ -37,7 +38,7 @@ export class InspectedStream {
     this.#options = options;
   }
 
-  /** Null when everything has been inspected. */
+  /** Resolves when all messages so far were inspected; null when none waits. */
   get settled(): Promise<void> | null {
     return this.#waiting;
   }
@@ -48,7 +49,7 @@ export class InspectedStream {
 
   push(serverId: string, { method, params }: UpstreamNotification): void {
     if (this.#waitingCount >= MAX_WAITING) return;
-    // A single one may be as long as a message; lengths matter only when others wait already.
+    // Lengths count only while others wait: a single notification may be as long as any message.
     const length = this.#waiting === null ? 0 : JSON.stringify(params ?? null).length;
     if (length > 0 && this.#waitingLength + length > MAX_WAITING_LENGTH) return;
     const { caller, speaker, call, inspect } = this.#options;
@@ -84,7 +85,7 @@ export class InspectedStream {
   }
 }
 
-/** The end of a text, copied: a slice would keep the whole text in memory. */
+/** A copy of the end of a text, since a slice would keep the whole text in memory. */
 function lastOf(text: string): string {
   return Buffer.from(text.slice(-MAX_CARRY), 'utf16le').toString('utf16le');
 }

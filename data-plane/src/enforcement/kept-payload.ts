@@ -1,4 +1,4 @@
-/** What is kept of a call beside its record, as the recorder sees it. */
+/** The interface to what is kept of a call beside its record (payloads/). */
 import type { PolicyInput } from '@governance/policies/contract';
 import type { PayloadSealingKey } from '@governance/shared/data-protection-settings';
 import type { PayloadContent } from '@governance/shared/event-payload';
@@ -9,34 +9,34 @@ import type { AgentCall, ScannedCall } from './calls.ts';
 
 /** The people and agents that a value may name. */
 export interface Identified {
-  /** What the value is: members of a record, the policy input, or a result. */
+  /** What the value is: members of a decision, the policy input, or a result. */
   readonly said: 'members' | 'input' | 'result';
   readonly agent: Pick<ReplicaAgent, 'id' | 'name' | 'owner'> | null;
   /** The recorded requester. */
   readonly requesterId: string | null;
-  /** Others that the call claimed to be for. */
+  /** Other requesters that the call named. */
   readonly otherRequesters: readonly string[];
-  /** The tenant's hash. */
+  /** The tenant's hash of identifiers. */
   readonly hash: IdentifierHash;
 }
 
-/** What is left of a value; undefined where something must be removed but cannot be. */
+/** The protected value; undefined where something must be removed but cannot be. */
 export type Protected = { readonly value: unknown; readonly isChanged: boolean } | undefined;
 
-/** A tenant's data protection for what is kept. */
+/** A tenant's data protection for kept payloads. */
 export interface Protection {
   mode: PayloadContent['mode'];
   sealingKey: PayloadSealingKey;
-  /** What may be kept of a value. */
+  /** Removes or hashes what may not be kept of a value. */
   protect(value: unknown, identified: Identified): Protected;
 }
 
-/** What is kept of one call. */
+/** What is kept of one call beside its record. */
 export interface KeptPayload {
-  /** The salt of both parts, used for nothing else. */
+  /** The salt of the digests of input and result, used for nothing else. */
   readonly salt: Buffer;
   readonly protection: Protection;
-  /** The digest of the input; null where that is not kept. */
+  /** The digest of the input; null where the input is not kept. */
   readonly digest: string | null;
 }
 

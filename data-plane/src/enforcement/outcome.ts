@@ -1,4 +1,4 @@
-/** Step 6, last part: the outcome of an allowed call, as one record. */
+/** Step 6, last part: records the outcome of an allowed call. */
 import { uuidv7 } from '@governance/shared/ids';
 import { isoTime } from '@governance/shared/iso-time';
 import type { OutcomeRecord, UnchainedRecord } from '@governance/shared/ledger-record';
@@ -23,17 +23,17 @@ export interface OutcomeDeps {
   onOutcome(outcome: Outcome, upstreamMs: number): void;
 }
 
-/** The result of inspecting an answer. */
+/** An answer after inspection. */
 export interface Passed {
   /** What the agent gets. */
   readonly answer: Answer;
   /** The step that blocked or replaced the answer. */
   readonly step?: string | undefined;
-  /** Why it was blocked, if so: begins with the step. */
+  /** Why the answer was blocked, beginning with the step; absent where it was not. */
   readonly blocked?: string;
-  /** Blocked until a person has decided. */
+  /** Set where the answer is to be held for a person. */
   readonly isHeld?: true | undefined;
-  /** The hold under which it waits for a person. */
+  /** The id of the escalation under which the answer is held. */
   readonly heldAs?: string;
   readonly findings?: Findings | undefined;
 }
@@ -42,7 +42,7 @@ export interface Passed {
  * An answer that a step blocked.
  *
  * @param why begins with the step
- * @param refusal what the agent gets, if the step specifies it
+ * @param refusal the answer for the agent, where the step specifies one
  */
 export function blocked(
   { id }: Pick<RawCall, 'id'>,
@@ -58,11 +58,13 @@ export function blocked(
 const MAX_DETAIL = 512;
 
 /**
- * Hands the outcome over to the ledger. After a crash before it is on disk the ledger writes
+ * Hands the outcome over to the ledger. After a crash before it is on disk, the ledger writes
  * `outcome_unknown` in its place.
  *
  * @param sent the destination's answer
- * @returns whether it was written, for which nobody need wait: a stop does. It never rejects.
+ * @param passed what the agent gets
+ * @param sentAt monotonic milliseconds
+ * @returns whether it was written. Callers need not wait for it: a stop does. It never rejects.
  */
 export function recordOutcome(
   { call, salt, kept }: AllowedCall,
@@ -126,7 +128,7 @@ function actionOf({ step, blocked: why }: Passed): 'allowed' | 'blocked' | 'repl
   return step === undefined ? 'allowed' : 'replaced';
 }
 
-/** The record's account of an inspection; null where it found and did nothing. */
+/** What the record says of the inspection; null where it found nothing and changed nothing. */
 function inspectionOf(salt: Uint8Array, { step, answer, findings, heldAs }: Passed) {
   if (step === undefined && findings === undefined && heldAs === undefined) return null;
   return {

@@ -2,9 +2,9 @@ import type { BundleSettings } from '@governance/shared/bundle-format';
 
 /**
  * Caches what is derived from a bundle's settings (a scanner, a set of globs) while the bundle is
- * in force. It is computed at the first call after activation.
+ * in force. It is computed at its first use.
  *
- * @param prepare is called once for each bundle; what it throws is thrown at each use
+ * @param prepare called once for each bundle; where it throws, it is called again at the next use
  */
 export function perSettings<T>(
   prepare: (settings: BundleSettings) => T,

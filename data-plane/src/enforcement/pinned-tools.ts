@@ -1,9 +1,9 @@
 /**
- * Pins tools to the definition that was seen first. A change is reported, and if the tenant
- * requires it the tool waits for approval. Stored on disk, in a file that all workers of a data
- * plane share. A pin in the bundle takes precedence over what was seen first here, so that all data
- * planes of a tenant agree. When a pin cannot be read or written, nothing counts as approved.
- * Proven by pinned-tools.test.ts.
+ * Pins tools to the definition that was seen first. A change is reported and, if the tenant
+ * requires it, the tool waits for approval. Pins are stored in a file that all workers of a machine
+ * share. A pin in the bundle takes precedence over the definition seen first here, so that all data
+ * planes of a tenant agree. Where a pin cannot be read or written, no definition counts as
+ * approved. Proven by pinned-tools.test.ts.
  */
 import { hash } from 'node:crypto';
 import type { BundleSettings } from '@governance/shared/bundle-format';
@@ -30,14 +30,15 @@ export interface PinnedTools {
   /**
    * Whether a tool has changed and must be approved before use.
    *
-   * @throws where that cannot be looked up
+   * @throws where the pin cannot be read
    */
   isWaiting(place: ToolPlace, settings: BundleSettings): boolean;
   readonly reports: PinReports;
   /**
    * The digest of a tool's last definition.
    *
-   * @returns null where nobody ever listed it, undefined where what it is now is not known
+   * @returns null where the tool was never listed, undefined where its present definition is
+   *   unknown
    */
   findSeen(place: ToolPlace): string | null | undefined;
   close(): void;
@@ -51,11 +52,11 @@ interface Look {
   readonly text: string;
 }
 
-/** Pinned tools of one server, at most; further ones are not pinned. */
+/** Most tools of one server that are pinned; further ones are not. */
 const MAX_TOOLS = 4_000;
-/** Definitions known to be unchanged since the last check. */
+/** Definitions remembered as checked, so that they are not checked again while unchanged. */
 const MAX_KNOWN = 20_000;
-/** Without a folder nothing can be remembered, and nothing is pinned. */
+/** Used without a data folder: nothing is pinned. */
 export const NO_PINS: PinnedTools = {
   observe: () => undefined,
   isWaiting: () => false,
@@ -77,8 +78,8 @@ const pinsOf = perSettings(
 /**
  * Opens the file.
  *
- * @param onChanged called once for each changed definition, until it varies
- * @param onNews told when `reports` has more to tell
+ * @param onChanged called once for each changed definition, until the tool counts as varying
+ * @param onNews called when `reports` has something new
  * @param now Unix milliseconds
  * @throws when the file is damaged
  */
@@ -107,7 +108,7 @@ export function openPinnedTools(
     return { change: next.isReported ? toChange(place, next.row) : null };
   }
 
-  /** The tools to check; undefined where nothing changed since the last check. */
+  /** A tool to be checked; undefined where neither it nor its pin changed since the last check. */
   function lookAt(
     place: ToolPlace,
     tool: ListedTool,
@@ -125,7 +126,7 @@ export function openPinnedTools(
     settings: BundleSettings | null,
   ): void {
     const pins = settings === null ? undefined : pinsOf(settings);
-    // A write of another worker outdates what was seen here.
+    // Another worker has written to the file: check everything again.
     const current = file.version();
     if (current !== version) known.clear();
     version = current;
@@ -134,7 +135,7 @@ export function openPinnedTools(
       return lookAt(place, tool, pins?.get(`${serverId} ${tool.name}`)) ?? [];
     });
     if (looks.length === 0) return;
-    // One commit for a whole list: each has to reach the disk.
+    // One commit for a whole list, since each commit waits for the disk.
     const written = file.commit(() => looks.flatMap((look) => settle(look) ?? []));
     for (const { key, text } of looks) known.set(key, text);
     for (const { change } of written) if (change !== null) onChanged(change);
@@ -157,10 +158,10 @@ export function openPinnedTools(
       const { tenantId, serverId, toolName } = place;
       const pin = pinsOf(settings).get(`${serverId} ${toolName}`);
       if (pin?.varies === true) return false;
-      // Its present definition is unknown.
+      // The tool's present definition is unknown.
       if (unobserved.has(place)) return true;
       const row = file.find(place);
-      // It was never listed; or there was no room for it, so that it could change unseen.
+      // Either never listed, or not pinned for lack of room: then a change would not be noticed.
       if (row === undefined) return file.countTools(tenantId, serverId) >= MAX_TOOLS;
       return isChanged(row, pin, now());
     },

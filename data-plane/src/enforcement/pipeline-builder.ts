@@ -1,17 +1,17 @@
 /**
- * The runner of steps, on the way out (pipeline.ts) and back (inspection.ts). It knows one rule: a
+ * Runs the steps for calls (pipeline.ts) and for what comes back (inspection.ts). Its one rule: a
  * step that throws, or does not end in time, is a denial that names the step. Proven by
  * pipeline-builder.test.ts (a throwing step never allows, a wrong order does not compile).
  */
 import type { Continue, Deny, Escalate, StepResult } from './calls.ts';
 
-/** One step: takes the call as far as it is known, and passes it on, denies it or escalates it. */
+/** One step: takes a call, and passes it on with what it established, denies or escalates it. */
 export type Step<In, Out, Deps> = (
   call: In,
   deps: Deps,
 ) => StepResult<Out> | Promise<StepResult<Out>>;
 
-/** How a pipeline ended. `call` is the call as the last step received it, or returned it. */
+/** How a pipeline ended. `call` is as the last step returned it, or received it. */
 export type Judgement<In, Out> =
   | { readonly verdict: 'allow'; readonly step: string; readonly call: Out }
   | {
@@ -33,7 +33,7 @@ export interface Pipeline<In, Out, Deps> {
   /** The pipeline with one more step at its end. A step may add to a call, never remove. */
   step<Next extends Out>(name: string, run: Step<Out, Next, Deps>): Pipeline<In, Next, Deps>;
   /**
-   * Runs the steps in order: at once, unless one of them waits. Never throws, never rejects.
+   * Runs the steps in order. Synchronous unless a step returns a promise. Never throws or rejects.
    *
    * @param passed is called for each step that passed the call on
    */
@@ -51,7 +51,7 @@ interface AnyStep {
   run: Step<unknown, unknown, unknown>;
 }
 
-/** No step of the product takes as long: each has a limit of its own. */
+/** Longer than any step of the product takes: each has a shorter limit of its own. */
 const STEP_MS = 60_000;
 
 type Passed = (call: unknown, step: string) => void;
@@ -75,7 +75,7 @@ function build<In, Out, Deps>(steps: readonly AnyStep[]): Pipeline<In, Out, Deps
   };
 }
 
-/** Runs the steps from an index on. A promise is made only where a step waits. */
+/** Runs the steps from an index on. Returns a promise only where a step does. */
 function runSteps(
   steps: readonly AnyStep[],
   from: number,
@@ -100,7 +100,7 @@ function runSteps(
     call = (result as { call: unknown }).call;
     passed?.(call, name);
   }
-  // A pipeline without steps judges nothing, so it allows nothing.
+  // A pipeline without steps allows nothing.
   if (steps.length === 0) return denied('none', call, 'no steps');
   return { verdict: 'allow', step: steps.at(-1)?.name ?? 'none', call };
 }
@@ -127,7 +127,7 @@ async function finishLater(
   return runSteps(steps, at + 1, next, deps, passed);
 }
 
-/** A step that hangs ends like one that throws. */
+/** Rejects where a step hangs: it then counts as one that threw. */
 async function inTime<T>(waiting: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -140,7 +140,7 @@ async function inTime<T>(waiting: Promise<T>): Promise<T> {
   }
 }
 
-/** The judgement of a step's result; null where the call continues. */
+/** The judgement that a step's result makes; null where the call continues. */
 function endOf(step: string, call: unknown, result: StepResult<unknown>): AnyJudgement | null {
   switch (result?.kind) {
     case 'continue':
@@ -164,8 +164,8 @@ function denied(step: string, call: unknown, message: string) {
 }
 
 /**
- * Adds what a step has established to a call. A call belongs to its run of the pipeline and grows
- * in place: three copies would cost more than most steps do.
+ * Adds what a step has established to a call. It changes the call in place, which only its run of
+ * the pipeline uses: copies would cost more than most steps do.
  */
 export function extend<C extends object, Added extends object>(call: C, added: Added): C & Added {
   return Object.assign(call, added);

@@ -15,7 +15,7 @@ const FAILED = {
 
 /**
  * Raises POLICY_OUT_OF_FUEL (a policy exceeded its fuel) or POLICY_FAILED (conflicting values, too
- * much memory, a built-in that failed). The calls themselves are denied and recorded; this tells a
+ * much memory, a failed built-in). The calls are denied and recorded anyway; the alert tells a
  * person that a policy has to be changed.
  */
 export function createPolicyFaultAlert(raise: RaiseAlert) {
@@ -35,7 +35,7 @@ export function createPolicyFaultAlert(raise: RaiseAlert) {
         tool_name: call.ask.name,
         bundle_revision: revision,
       },
-      // One open alert for each set of sources: a new bundle may have fixed it.
+      // One open alert for each bundle: a new bundle may have fixed the policy.
       dedupe_key: `${dedupe}:${call.rules?.digest ?? 'none'}`,
     });
   };

@@ -1,5 +1,5 @@
 /**
- * What the gateway answers itself. Nothing here reveals where a server is, or the internals of its
+ * The gateway's own answers. They reveal neither where a server is nor the internals of its
  * failure.
  */
 import { formatReasons } from '@governance/policies/contract';
@@ -35,25 +35,25 @@ export function internalRefusal(message: string, data?: Record<string, unknown>)
   return rpcRefusal(RPC_ERRORS.INTERNAL, message, data);
 }
 
-/** The answer where a person has, or had, to decide. */
+/** The answer for an escalated call, whether or not a person has decided. */
 export function escalatedRefusal(message: string, data: Record<string, unknown>): Refusal {
   return rpcRefusal(RPC_ERRORS.ESCALATED, message, data);
 }
 
 /**
- * The only source of -32003. Its message begins with these words whoever denies: a policy, or the
- * state in which this data plane denies all calls (`data.reason` distinguishes them).
+ * The only source of -32003. The message begins with the same words whether a policy denies, or
+ * this data plane denies all calls of the tenant (`data.reason` distinguishes them).
  */
 export function deniedByPolicy(message: string, data?: Record<string, unknown>): Refusal {
   return rpcRefusal(RPC_ERRORS.POLICY_DENIED, `Denied by policy: ${message}`, data);
 }
 
-/** What the agent gets for a call that was not allowed. */
+/** The answer for a call that was not allowed. */
 export function refusalOf(judgement: CallJudgement): Refusal {
   const { call } = judgement;
   switch (judgement.verdict) {
     case 'deny': {
-      // Without an agent there is no event, since there is nobody to record it for.
+      // Without an authenticated agent there is no record, and so no event.
       const { deny } = judgement;
       const isEvent = call.agent !== undefined && deny.exceeded === undefined;
       return deniedAnswer(deny, isEvent ? call.id : null);
@@ -69,7 +69,7 @@ export function refusalOf(judgement: CallJudgement): Refusal {
   }
 }
 
-/** What a denied agent gets. @param eventId of the decision; null where none is recorded */
+/** The answer for a denied call. @param eventId of the decision; null where none is recorded */
 export function deniedAnswer(deny: Deny, eventId: string | null): Refusal {
   const { message } = deny;
   const data = { event_id: eventId };
@@ -103,7 +103,7 @@ export function unauthorized(message: string, challenge?: 'basic' | 'bearer'): R
 }
 
 /**
- * What the agent gets where there is no answer.
+ * The answer for a call that a server, or another destination, did not answer.
  *
  * @param eventId of the call's decision; null where nothing was decided
  */
@@ -141,7 +141,7 @@ function failureMessage(
     case 'refused':
       return 'The MCP server refused the gateway.';
     case 'busy':
-      // Names the share that is used up.
+      // The message names the share that is used up.
       return message;
     case 'loop':
       return LOOP_MESSAGE;
@@ -153,7 +153,8 @@ function failureMessage(
 /**
  * Maps a thrown value to a failure.
  *
- * @param isCancelled whether nobody waits any more: otherwise an answer is due, whoever ended it
+ * @param isCancelled whether the client cancelled. If it did not, it still expects an answer, even
+ *   where the call was cancelled elsewhere
  */
 export function failureOf(error: unknown, isCancelled: boolean): UpstreamFailure {
   if (error instanceof UpstreamFailure) {

@@ -1,7 +1,7 @@
 /**
  * Records calls that a rate limit refused. A decision for each would let an agent fill the ledger
- * by calling too often, which is what the limit prevents: so they are counted, and each agent's
- * count is a record, at most one a second. Proven by refused-calls.test.ts.
+ * by calling too often, which the limit prevents. So the calls are counted, and each agent's count
+ * is recorded at most once a second. Proven by refused-calls.test.ts.
  */
 import { uuidv7 } from '@governance/shared/ids';
 import { isoTime } from '@governance/shared/iso-time';
@@ -14,9 +14,9 @@ import type { AgentCall, AgentKey, ExceededLimit } from './calls.ts';
 
 /** The shortest time between two records of an agent. */
 const RECORD_MS = 1_000;
-/** The delay after the ledger refused a record. */
+/** When a record is tried again after the ledger refused it. */
 const RETRY_MS = 30_000;
-/** Agents whose counts wait at once; few do as long as the ledger accepts records. */
+/** Agents whose counts may wait at once; few do while the ledger accepts records. */
 const MAX_WAITING = 20_000;
 
 interface Refused {
@@ -49,7 +49,7 @@ export function createRefusedCalls(
   /** The records being written. */
   let writing: Promise<unknown> = Promise.resolve();
   let isStopped = false;
-  /** Calls that could not be counted for lack of room. */
+  /** Refused calls that were not counted, since too many agents wait. */
   let lost = 0;
 
   function add(key: AgentKey, refused: Refused, inMs: number): void {
@@ -65,7 +65,7 @@ export function createRefusedCalls(
     if (!isStopped) timer ??= setTimeout(() => void flush(), inMs).unref();
   }
 
-  /** Writes the counts. What the ledger refuses is added to the next count. */
+  /** Writes the counts. A count that the ledger refuses is added to the next one. */
   async function flush(mayWait = true): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
@@ -121,10 +121,10 @@ export function createRefusedCalls(
       });
     },
 
-    /** Writes the rest; call it before the ledger is closed. */
+    /** Writes the remaining counts. To be called before the ledger is closed. */
     stop: async (): Promise<void> => {
       isStopped = true;
-      // Whatever the ledger refused waits again.
+      // After this, counts that the ledger refused wait again.
       await writing;
       await flush(false);
     },

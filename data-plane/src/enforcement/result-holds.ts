@@ -1,7 +1,7 @@
 /**
- * Holds results for people. The server has answered, and is not asked again: its answer is kept
+ * Holds results for people. The server has answered and is not asked again. Its answer is kept
  * sealed, and handed over once, to a client that waits or repeats the call, after the call was
- * judged again. What cannot be held is blocked. Proven by result-holds.test.ts.
+ * judged again. A result that cannot be held is blocked. Proven by result-holds.test.ts.
  */
 
 import { DEFAULT_HOLD_SETTINGS } from '@governance/shared/hold-settings';
@@ -67,12 +67,12 @@ export function createResultHolds(deps: ResultHoldsDeps): ResultHolds {
       tenantId,
       agentId: call.agent.id,
       binding: bindingOfResult(binding),
-      // What was approved for the call stays approved for its result.
+      // Policies that a person approved for the call stay approved with its result.
       policyIds: new Set(call.grant?.policyIds),
       timeoutMs: timeout_minutes[call.agent.risk_tier] * 60_000,
     });
     if (place === undefined) return blocked(call, 'too_many_held');
-    // Another request of the same call was in progress: a person sees only one of the two results.
+    // Another request for the same call ran at the same time: only one of the results is held.
     if (!place.isNew) return blocked(call, 'already_held');
     try {
       await results.keep(place.hold, { kind: sent.kind, raw: sent.raw });
@@ -129,7 +129,7 @@ export function createResultHolds(deps: ResultHoldsDeps): ResultHolds {
     };
   }
 
-  /** Read before the commit that ends the hold, and deletes the result with it. */
+  /** Reads the result now, since the commit that uses the approval deletes it with its hold. */
   function destinationOf(hold: HeldCall['hold']): Destination {
     const kept = results.read(hold);
     return {
@@ -174,7 +174,7 @@ function blocked(call: JudgedCall, reason: keyof typeof BLOCKED): Refusal {
   return internalRefusal(message, { event_id: call.id, failure: 'blocked', reason });
 }
 
-/** The answer for each end: `resolution`, and a text. */
+/** The answer for each end: its `resolution` and its text. */
 const ENDS = {
   pending: [
     'pending',

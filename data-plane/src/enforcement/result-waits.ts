@@ -1,5 +1,6 @@
 /**
- * The course of a call whose result is held: recorded as such, waited for, and handed over once.
+ * What happens to a call whose result is held: the hold is recorded, the client waits, and a
+ * released result is handed over once.
  */
 import type { Logger } from 'pino';
 import { type Answer, type Cancelled, isRefusal, type Refusal } from './answer.ts';
@@ -9,7 +10,7 @@ import type { HeldAnswer, ResultHolds } from './holds.ts';
 import { blocked, type OutcomeDeps, type Passed, recordOutcome } from './outcome.ts';
 import { internalRefusal } from './refusals.ts';
 
-/** A released result answers by itself: no other destination is asked. */
+/** Never asked where a result was released, since the grant has its own destination. */
 const NOWHERE: Destination = {
   speaker: 'gateway',
   send: async ({ id }) => {
@@ -47,10 +48,10 @@ export function createResultWaits({ results, outcome, log, runAgain }: ResultWai
     /** Judges the call again, and answers it with its released result. */
     handOver,
 
-    /** Waits for the person, once the outcome was passed to the ledger. */
+    /** Waits for the person. To be called when the outcome was handed over to the ledger. */
     wait,
 
-    /** Holds a result for a person. What cannot be held is blocked. */
+    /** Holds a result for a person. @returns the blocked answer where it cannot be held */
     async hold(
       allowed: AllowedCall,
       sent: Answer,
@@ -70,9 +71,9 @@ export function createResultWaits({ results, outcome, log, runAgain }: ResultWai
     },
 
     /**
-     * Answers an allowed call whose result is already held: nothing is sent.
+     * Answers an allowed call whose result is already held. Nothing is sent to the server.
      *
-     * @param ended how that ended, where it has
+     * @param ended the answer where the hold has ended without a release; null where it is pending
      */
     async join(
       allowed: AllowedCall,
@@ -89,7 +90,7 @@ export function createResultWaits({ results, outcome, log, runAgain }: ResultWai
   };
 }
 
-/** The approval of a result, with what was approved of its call. */
+/** The approval of a result, with the policies that were approved for its call. */
 function withPolicies(ofResult: HoldGrant, ofCall: HoldGrant | undefined): HoldGrant {
   if (ofCall === undefined) return ofResult;
   return { ...ofResult, policyIds: new Set([...ofResult.policyIds, ...ofCall.policyIds]) };

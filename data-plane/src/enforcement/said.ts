@@ -1,27 +1,27 @@
-/** What is sent towards a caller, and the result of inspecting it. */
+/** Answers and messages on their way to a caller, and the result of their inspection. */
 import type { DlpFinding, InboundFinding } from '@governance/shared/detect/findings';
 import type { UpstreamAnswer, UpstreamNotification } from '../upstream/upstream.ts';
 import type { Refusal } from './answer.ts';
 import type { Caller, Destination, JudgedCall } from './calls.ts';
 import type { Judgement, Pipeline } from './pipeline-builder.ts';
 
-/** Something on its way to a caller: an answer, or a notification. */
+/** One answer or notification on its way to a caller. */
 export interface Said {
   readonly speaker: Destination['speaker'];
   readonly caller: Caller;
   readonly serverId: string;
   /** The call that it belongs to; null where a server sent it unprompted. */
   readonly call: JudgedCall | null;
-  /** A step that changes it replaces it, and puts its name into `replacedBy`. */
+  /** A step that changes it puts a new part here, and its name into `replacedBy`. */
   readonly part: SaidPart;
   readonly replacedBy?: string;
-  /** The end of earlier texts in the same stream: for what is split over two parts. */
+  /** The end of earlier texts of the same stream, to find what is split over two parts. */
   readonly carry: string;
-  /** The findings of the steps so far; absent without any. */
+  /** The findings of the steps so far; absent where there are none. */
   readonly findings?: Findings;
 }
 
-/** The findings of an inspection, even if it passed the part on. */
+/** The findings of an inspection, also where the part was passed on. */
 export interface Findings {
   readonly inbound: readonly InboundFinding[];
   readonly dlp: readonly DlpFinding[];
@@ -49,25 +49,25 @@ export function textsOf(value: unknown): string {
 }
 
 export interface Inspected {
-  /** What is passed on, changed or not; if blocked, as the last step saw it. */
+  /** The part that is passed on, changed or not; if blocked, as the last step received it. */
   readonly part: SaidPart;
   /** The step that blocked or replaced it; absent when passed on unchanged. */
   readonly step?: string | undefined;
-  /** Why nothing is passed on, if so: begins with the step. */
+  /** Why the part was blocked, beginning with the step; absent where it was not. */
   readonly blocked?: string;
-  /** The answer that a step gives instead. */
+  /** The answer that the blocking step gives instead. */
   readonly refusal?: Refusal | undefined;
-  /** Blocked until a person has decided. */
+  /** Set where the part is to be held for a person. */
   readonly isHeld?: true;
   /** What a step threw. */
   readonly error?: unknown;
   readonly findings?: Findings | undefined;
 }
 
-/** Synchronous, unless a step waits. Never throws, never rejects. */
+/** Synchronous unless a step returns a promise. Never throws or rejects. */
 export type Inspect = (said: Said) => Inspected | Promise<Inspected>;
 
-/** Builds it from the list of the steps. */
+/** Builds the inspection from its list of steps. */
 export function createInspect<Deps>(page: Pipeline<Said, Said, Deps>, deps: Deps): Inspect {
   return (said) => {
     const judging = page.run(said, deps);
@@ -88,7 +88,7 @@ function toInspected(judgement: Judgement<Said, Said>): Inspected {
       return hasThrown ? { ...blocked, error: error ?? new Error('thrown: nothing') } : blocked;
     }
     case 'escalate':
-      // Only a holder of results can pass on what needs approval.
+      // Blocked here; a caller that can hold results holds it instead (`isHeld`).
       return {
         part,
         step: judgement.step,

@@ -1,21 +1,22 @@
 /**
- * Reads long texts in turns, so that one call does not block all others. A step that reads little
- * ends at once.
+ * Splits the scan of long texts into portions, for which agents take turns, so that one call does
+ * not block all others. A step that reads less than a portion ends at once.
  */
 import type { Portioned } from '@governance/shared/detect/portions';
 import type { Caller, StepResult } from './calls.ts';
 import type { Step } from './pipeline-builder.ts';
 
-/** UTF-16 units after which others have their turn. */
+/** UTF-16 units read in one turn. */
 const PORTION = 131_072;
 
 /**
- * Whose turn is next. One portion is read in each round of the event loop, so that others proceed.
+ * The waiting steps by agent, in the order of their turns. One portion is read in each round of the
+ * event loop, so that other work goes on.
  */
 const waiting = new Map<string, (() => void)[]>();
 let isRunning = false;
 
-/** Makes a step of one that works in portions. Agents take turns. */
+/** Makes a pipeline step from a function that works in portions. Agents take turns. */
 export function inTurns<In extends { caller: Caller }, Out, Deps>(
   run: (call: In, deps: Deps) => Portioned<StepResult<Out>>,
 ): Step<In, Out, Deps> {
@@ -61,7 +62,7 @@ function giveTurn(): void {
   const [who, own] = waiting.entries().next().value ?? ['', []];
   waiting.delete(who);
   const next = own.shift();
-  // To the end of the queue, so that no agent waits for all of another's texts.
+  // Back to the end of the queue, so that no agent waits for all texts of another.
   if (own.length > 0) waiting.set(who, own);
   next?.();
   isRunning = waiting.size > 0;

@@ -1,7 +1,7 @@
 /**
- * Verifies the tokens of workflow sessions and delegations. A token identifies the session or
- * delegation, not what it permits: that is in the replica and is looked up at every call. A
- * signature is checked once for each token. Proven by gateway/workflows.test.ts.
+ * Verifies the tokens of workflow sessions and delegations. A token only identifies the session or
+ * delegation. What these permit is in the replica, and is looked up at every call. The signature of
+ * a token is checked once. Proven by gateway/workflows.test.ts.
  */
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 import {
@@ -16,7 +16,7 @@ import { LRUCache } from 'lru-cache';
 import type { Replica } from '../contracts.ts';
 import { parseCompactJws } from './compact-jws.ts';
 
-/** Limits on one part of a token: depth, and values and keys. */
+/** Limits on the JSON of one part of a token: its depth, and its values and keys. */
 const PART_LIMITS = { maxDepth: 4, maxNodes: 256 };
 
 export interface SessionToken {
@@ -39,7 +39,7 @@ export type SessionTokenVerifier = ReturnType<typeof createSessionTokenVerifier>
 
 interface Entry extends SessionToken {
   kid: string;
-  /** Part of the key that verified it: another key under the same kid invalidates it. */
+  /** The key that verified it: a token is not valid after the key under its kid was replaced. */
   x: unknown;
 }
 
@@ -90,7 +90,7 @@ export function createSessionTokenVerifier(deps: {
   }
 
   return {
-    /** The caller checks the expiry. */
+    /** Does not check the expiry: the caller does. @returns the token's facts, or its fault */
     verify(
       kind: SessionTokenClass,
       tenantId: string,

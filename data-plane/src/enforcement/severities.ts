@@ -8,7 +8,7 @@ export function worstOf(findings: readonly { readonly severity: Severity }[]): S
   return SEVERITIES[Math.max(0, ...ranks)] ?? 'info';
 }
 
-/** The next worse severity. */
+/** The next worse severity; `critical` stays. */
 export function promoted(severity: Severity): Severity {
   return SEVERITIES[SEVERITIES.indexOf(severity) + 1] ?? 'critical';
 }

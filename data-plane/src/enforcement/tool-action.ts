@@ -3,19 +3,19 @@ import type { ToolHeader } from '../upstream/modern/tool-headers.ts';
 import type { Action } from './calls.ts';
 import { NOUN_WORDS, VERB_STEMS, VERB_WORDS } from './tool-words.ts';
 
-/** A server's hints about its tool (MCP, ToolAnnotations). Untrusted: the server wrote them. */
+/** What is known of a tool. The hints are the server's (MCP ToolAnnotations), so untrusted. */
 export interface ToolHints {
   readOnlyHint?: boolean | undefined;
   destructiveHint?: boolean | undefined;
-  /** The arguments that a modern client repeats in headers, if there are any. */
+  /** The arguments that a modern client repeats in headers; absent where there are none. */
   headers?: readonly ToolHeader[] | undefined;
-  /** The action that an administrator set for the tool's definition at that time. */
+  /** The action that an administrator set for the tool. */
   override?: ActionOverride | undefined;
 }
 
 export interface ActionOverride {
   action: Action;
-  /** Whether the tool's definition is still the one that it was set for. */
+  /** Whether the tool still has the definition for which the action was set. */
   isInForce: boolean;
 }
 
@@ -30,11 +30,11 @@ export function worseAction(one: Action, other: Action): Action {
 /**
  * Whether a tool reads, writes, deletes or executes (docs/tool-actions.md).
  *
- * Of all words of the name the most dangerous one decides. The hints of the server are believed
- * only as far as they make the call look more dangerous, or settle what the name leaves open: a
- * server cannot pass `delete_file` off as a read. A name that says nothing, with no hint, is
- * `execute`. What an administrator said of the tool stands above both; where the definition has
- * changed since, it can only raise what they say.
+ * The most dangerous word of the name decides. The server's hints count only where they make the
+ * action more dangerous, or where the name does not show one: a server cannot declare `delete_file`
+ * a read. Without a telling name and a hint the action is `execute`. An action that an
+ * administrator set takes precedence over name and hints; where the definition has changed since,
+ * it counts only where it is more dangerous.
  */
 export function deriveAction(toolName: string, hints: ToolHints | undefined): Action {
   const derived = hintedAction(toolName, hints);
@@ -53,10 +53,10 @@ function hintedAction(toolName: string, hints: ToolHints | undefined): Action {
   return named ?? 'execute';
 }
 
-/** A word after one of these counts like the first word. */
+/** A word after one of these counts as the first word of a name. */
 const JOINING = new Set(['and', 'then', 'or']);
 
-/** Names whose action is cached, and the characters of each, at most. */
+/** Most names whose action is cached, and most characters of such a name. */
 const MAX_KNOWN_NAMES = 4096;
 const MAX_KNOWN_LENGTH = 256;
 const knownNames = new Map<string, Action | undefined>();
@@ -67,7 +67,7 @@ function actionOfName(toolName: string): Action | undefined {
   if (known !== undefined || knownNames.has(toolName)) return known;
   const action = readName(toolName);
   if (toolName.length > MAX_KNOWN_LENGTH) return action;
-  // An agent may call tools by any name.
+  // Bounded, since an agent may call any name.
   if (knownNames.size >= MAX_KNOWN_NAMES) knownNames.clear();
   knownNames.set(toolName, action);
   return action;
@@ -90,7 +90,7 @@ function actionOfWord(word: string, isFirst: boolean, hasObject: boolean): Actio
   if (LATIN.test(word) && OTHER.test(word)) return 'execute';
   const verb = VERB_WORDS.get(word);
   if (verb !== undefined) return verb;
-  // A final `list` is a noun: something is done with a list, but nothing is listed.
+  // `list` at the end of a longer name is a noun: something is done with a list.
   if (word === 'list') return isFirst || hasObject ? 'read' : undefined;
   if (isFirst) {
     const noun = NOUN_WORDS.get(word);

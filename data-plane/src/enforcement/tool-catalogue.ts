@@ -1,7 +1,7 @@
 /**
- * Servers' tools, learned from `tools/list`. A call's action depends on them, so it must not depend
- * on whether somebody happened to list the tools before: an unknown server is asked first. If a
- * server does not answer, the tool's name decides.
+ * The tools of servers, learned from `tools/list`. The action of a call depends on its tool's
+ * hints, but must not depend on whether the tools were listed before: a server whose list is
+ * unknown is asked first. If it does not answer, the tool's name decides.
  */
 import type { ToolActionSetting } from '@governance/shared/bundle-format';
 import { LRUCache } from 'lru-cache';
@@ -16,29 +16,30 @@ import { isServerVisible } from './grants.ts';
 import type { ToolHints } from './tool-action.ts';
 import { definitionDigest, type ToolDefinitions } from './tool-definitions.ts';
 
-/** On whose behalf a server is asked. */
+/** The call on whose behalf a server is asked. */
 type Asking = Pick<AgentCall, 'caller' | 'ask' | 'agent'>;
 
 export type ToolCatalogue = ReturnType<typeof createToolCatalogue>;
 
 interface Entry {
   hints: Map<string, ToolHints>;
-  /** Tools whose action was set when the list came. */
+  /** By tool: the definitions that settings of its action apply to, as of this list. */
   looks: Map<string, Look>;
-  /** Output schemas by tool, as JSON; null for one that is too large to be kept. */
+  /** Output schemas by tool, as JSON; null for a schema that is too large to be kept. */
   outputs: Map<string, string | null>;
+  /** Monotonic milliseconds. */
   goodUntil: number;
 }
 
-/** UTF-16 units of an output schema as JSON. */
+/** Most UTF-16 units of an output schema as JSON. */
 const MAX_OUTPUT_SCHEMA = 16 * 1024;
 
 const TTL_MS = 10 * 60_000;
 /** After a failure the server is not asked again for this long. */
 const RETRY_MS = 5_000;
-/** A call waits no longer than this for a list; the list may still serve the next one. */
+/** How long a call waits for a list. A list that comes later still serves the next call. */
 const WAIT_MS = 5_000;
-/** Tools of one server; parts of lists add to what is known. */
+/** Most tools of one server that are kept. */
 const MAX_TOOLS = LIST_BUDGETS['tools/list'].items;
 
 export interface ToolCatalogueDeps {
@@ -48,7 +49,7 @@ export interface ToolCatalogueDeps {
   findActions(tenantId: string, serverId: string): ToolActions | undefined;
   /** Asks a server for all its tools, on behalf of an agent. */
   listTools(call: Asking, rules: ActiveRules): Promise<ListedTool[]>;
-  /** Called with every list of a server, as the server wrote it. */
+  /** Called with every list of a server, as received. */
   onListed?(tenantId: string, serverId: string, tools: readonly ListedTool[]): void;
   /** Monotonic milliseconds. */
   elapsed(): number;
@@ -59,7 +60,7 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
   const entries = new LRUCache<string, Entry>({ max: 10_000 });
   const loading = new Map<string, { agentId: string; done: Promise<void> }>();
 
-  /** Stores a list. Part of a list adds to what is known. */
+  /** Stores a list. A part of a list adds to the known tools. */
   function learn(tenantId: string, serverId: string, tools: ListedTool[], isWhole: boolean): void {
     deps.onListed?.(tenantId, serverId, tools);
     const key = keyOf(tenantId, serverId);
@@ -72,7 +73,7 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
       if (setting === undefined) continue;
       const look = lookAt(tool, setting);
       known.looks.set(tool.name, look);
-      // Checked now, so that a change is noticed before somebody calls it.
+      // Checked now, so that a changed definition is noticed before the tool is called.
       overrideOf(definitions, { tenantId, serverId, toolName: tool.name }, setting, look);
     }
     entries.set(key, known);
@@ -89,14 +90,14 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
     try {
       learn(tenantId, serverId, await deps.listTools(call, rules), true);
     } catch (error) {
-      // The asking agent's share is used up, which says nothing about the server: the next one
-      // asks.
+      // This agent's share is used up, which says nothing about the server: the next call asks
+      // again.
       if (error instanceof UpstreamFailure && error.kind === 'busy') return;
-      // Fail closed: without a hint a tool's action is what its name says, else `execute`.
+      // Fail closed: without hints the tool's name decides, else the action is `execute`.
       const key = keyOf(tenantId, serverId);
       const known = entries.get(key);
-      // Old definitions prove nothing: actions that were set have no effect until the list is
-      // there.
+      // Old definitions prove nothing: set actions are not in force until the server's list has
+      // arrived.
       entries.set(key, {
         hints: known?.hints ?? new Map(),
         looks: unknownLooks(deps.findActions(tenantId, serverId)),
@@ -106,7 +107,10 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
     }
   }
 
-  /** Joins a load in progress; if that agent's share was used up, loads in this one's. */
+  /**
+   * Joins a load in progress. If that brought no list, since its agent's share was used up, loads
+   * on behalf of this call's agent.
+   */
   async function loadOnce(key: string, call: Asking, rules: ActiveRules): Promise<void> {
     for (;;) {
       const running = loading.get(key);
@@ -133,7 +137,7 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
     const hints = known?.hints.get(name);
     const setting = settingOf(deps.findActions(caller.tenantId, serverId), name);
     if (setting === undefined) return hints;
-    // A list that is outdated, or did not come in time, does not show the present definition.
+    // A list that is outdated or did not arrive in time does not show the present definition.
     const look = isFresh(known) ? known.looks.get(name) : undefined;
     const place = { tenantId: caller.tenantId, serverId, toolName: name };
     return { ...hints, override: overrideOf(definitions, place, setting, look) };
@@ -151,20 +155,21 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
       return { ...hints, override: overrideOf(definitions, place, setting, look) };
     },
     /**
-     * The JSON Schema that the tool's `structuredContent` follows, as far as its list is known.
+     * The JSON Schema of the tool's `structuredContent`, from the known list.
      *
-     * @returns undefined where it has none; `unreadable` where it is too large to be looked at
+     * @returns undefined where it has none or is unknown; `unreadable` where it was too large to
+     *   keep
      */
     findOutputSchema(tenantId: string, serverId: string, toolName: string): unknown {
       const json = entries.get(keyOf(tenantId, serverId))?.outputs.get(toolName);
       return json === null ? 'unreadable' : json && JSON.parse(json);
     },
-    /** The server reported that its list changed. */
+    /** To be called when the server reported that its list changed. */
     forget(tenantId: string, serverId: string): void {
       const known = entries.get(keyOf(tenantId, serverId));
       if (known !== undefined) known.goodUntil = 0;
     },
-    /** The hints of the called tool, synchronously when its server's list is known and fresh. */
+    /** The hints of the called tool; synchronous when its server's list is known and fresh. */
     findHints(
       call: Asking,
       rules: ActiveRules | null,
@@ -176,7 +181,7 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
       const setting = settingOf(deps.findActions(tenantId, serverId), name);
       const hasLooked = setting === undefined || known?.looks.get(name)?.setId === setting.set_id;
       if (isFresh(known) && hasLooked) return hintsFor(call, known);
-      // No server is asked for an agent that may use nothing of it.
+      // A server is not asked on behalf of an agent that may use nothing of it.
       if (!isServerVisible(call.agent.grants, serverId, rules)) {
         return hintsFor(call, known);
       }
@@ -190,7 +195,7 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
   };
 }
 
-/** Keeps what a call needs to know of a tool, as far as there is room. */
+/** Keeps a tool's hints and output schema, while there is room. */
 function keepTool({ hints, outputs }: Entry, tool: ListedTool): void {
   if (hints.size >= MAX_TOOLS && !hints.has(tool.name)) return;
   hints.set(tool.name, readHints(tool));
@@ -209,7 +214,7 @@ function keyOf(tenantId: string, serverId: string): string {
 
 function readHints({ annotations, inputSchema }: ListedTool): ToolHints {
   const scanned = scanToolHeaders(inputSchema);
-  // A list omits a tool whose annotations break the rules; here they are ignored.
+  // Invalid header annotations are ignored here; a list omits a tool that has them.
   const headers = typeof scanned === 'string' || scanned.length === 0 ? undefined : scanned;
   if (typeof annotations !== 'object' || annotations === null) return headers ? { headers } : {};
   const { readOnlyHint, destructiveHint } = annotations as Record<string, unknown>;
@@ -229,7 +234,7 @@ async function within(work: Promise<void>, ms: number): Promise<void> {
   clearTimeout(timer);
 }
 
-/** What an administrator set for a tool, if anything. */
+/** The administrator's setting for a tool; undefined where there is none. */
 function settingOf(
   actions: ToolActions | undefined,
   toolName: string,

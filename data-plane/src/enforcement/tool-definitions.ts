@@ -1,8 +1,8 @@
 /**
- * The definitions of tools whose action an administrator set. A setting applies to the first
- * definition seen after it, and no other: stored on disk, in a file that all workers of a data
- * plane share, so that neither a restart nor another worker takes a changed tool for the old one.
- * On any failure here the setting has no effect.
+ * The definitions of tools whose action an administrator set. A setting applies only to the first
+ * definition seen after it was made. Definitions are stored in a file that all workers of a machine
+ * share, so that neither a restart nor another worker takes a changed tool for the old one. Where
+ * the file cannot be read or written, a setting is not in force.
  */
 import { hash } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
@@ -22,11 +22,11 @@ export interface ToolDefinitions {
   /**
    * Whether a tool still has the definition for which its action was set.
    *
-   * @param setId of the saying
-   * @param digest of the tool as it is now; null where that is not known
+   * @param setId of the setting
+   * @param digest of the tool's present definition; null where that is unknown
    */
   isUnchanged(place: ToolPlace, setId: string, digest: string | null): boolean;
-  /** A tenant's servers with tools whose setting has lapsed. */
+  /** The tenant's servers that have tools whose setting has lapsed. */
   findLapsed(tenantId: string, registry: Registry): ServerFinding[];
   close(): void;
 }
@@ -37,7 +37,7 @@ interface Row {
   lapsed: 0 | 1;
 }
 
-/** The digest of a tool's definition; null for what has no canonical form. */
+/** The digest of a tool's definition; null where the definition has no canonical form. */
 export function definitionDigest(tool: ListedTool): string | null {
   const { name, description = null, inputSchema = null, annotations = null } = tool;
   try {
@@ -47,7 +47,7 @@ export function definitionDigest(tool: ListedTool): string | null {
   }
 }
 
-/** Without a folder nothing can be remembered: no setting has an effect. */
+/** Used without a data folder: no setting is in force. */
 export const NO_DEFINITIONS: ToolDefinitions = {
   isUnchanged: () => false,
   findLapsed: () => [],
@@ -57,7 +57,7 @@ export const NO_DEFINITIONS: ToolDefinitions = {
 /**
  * Opens the file.
  *
- * @param onLapsed called once for each setting that has lapsed
+ * @param onLapsed called once for each setting that lapses
  * @throws when the file is damaged
  */
 export function openToolDefinitions(
@@ -84,10 +84,10 @@ export function openToolDefinitions(
      WHERE tenant_id = ? AND server_id = ? AND tool_name = ? AND set_id = ? AND lapsed = 0`,
   );
 
-  /** @returns undefined where the answer has to be stored first */
+  /** @returns undefined where something has to be written first */
   function read(place: ToolPlace, setId: string, digest: string): boolean | undefined {
     const row = find.get(place.tenantId, place.serverId, place.toolName);
-    // Replaced in the meantime: these rules are older.
+    // A newer setting is stored already: the caller's rules are older.
     if (row !== undefined && row.set_id > setId) return false;
     if (row === undefined || row.set_id !== setId) return undefined;
     if (row.lapsed === 1) return false;

@@ -6,7 +6,7 @@ import type { Action } from './calls.ts';
 
 type Table = readonly (readonly [Action, string])[];
 
-/** Words that count wherever they stand in a name. */
+/** Words that count at any place in a name. */
 export const VERBS: Table = [
   [
     'delete',
@@ -59,7 +59,7 @@ export const VERB_STEMS: readonly (readonly [Action, string])[] = STEMS.split(' 
   },
 );
 
-/** The earlier row wins where a word is in two: it is the more dangerous one. */
+/** For a word in two rows the first one counts, which is the more dangerous. */
 function mapOf(table: Table): Map<string, Action> {
   const map = new Map<string, Action>();
   for (const [action, words] of table) {

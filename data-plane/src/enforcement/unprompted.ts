@@ -1,6 +1,6 @@
 /**
- * What servers say outside an answer. It is inspected as answers are; a failure is reported by
- * itself, since no outcome tells of it.
+ * What servers send outside an answer. It is inspected like answers. A failed inspection is
+ * reported on its own, since no outcome records it.
  */
 import type { Logger } from 'pino';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
@@ -15,14 +15,15 @@ export interface Unprompted {
   /**
    * Inspects messages that servers send unprompted, on one stream of the caller's.
    *
-   * @param passOn gets what the caller may hear
-   * @returns takes what the servers say
+   * @param passOn called with each message that the caller may get
+   * @returns a function to call with each message of the servers
    */
   listen(caller: Caller, passOn: Hear): Hear;
   /**
-   * Inspects what a server says outside an answer: about itself, or as a question to the client.
+   * Inspects a value of a server outside an answer: what it says of itself, or a question to the
+   * client.
    *
-   * @returns null where nothing of it is passed on
+   * @returns the inspected value; null where it is blocked
    */
   introduce<T extends object>(caller: Caller, serverId: string, said: T): Promise<T | null>;
 }

@@ -11,7 +11,7 @@ export function createWorkflowAlerts({ raiseAlert }: { raiseAlert: RaiseAlert })
     tool_name: storable(call.ask.name),
   });
   return {
-    /** An agent calls in a session of a workflow in which it is no participant. */
+    /** An agent calls in a session of a workflow without being a participant. */
     unexpectedParticipant: (call: AgentCall, workflow_id: string, session_id: string): void =>
       raiseAlert(call.caller.tenantId, {
         alert_type: 'WORKFLOW_PARTICIPANT_UNEXPECTED',
