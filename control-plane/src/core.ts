@@ -246,7 +246,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
       now,
     }),
     ledgerPartitions: createLedgerPartitions(pool),
-    ledgerStatistics: createLedgerStatistics(pool),
+    ledgerStatistics: createLedgerStatistics(deps.connections),
     evidenceKeys,
     verifier: createChainVerifier({ db, breaks, ingest, evidenceKeys, now }),
   };

@@ -5,7 +5,7 @@ import { createLedgerStatistics } from './ledger-statistics.ts';
 
 const test = await testDatabase();
 await test.superuser.query('SELECT ensure_ledger_partitions(1)');
-const task = createLedgerStatistics(test.connections.ingestPool);
+const task = createLedgerStatistics(test.connections);
 const run = (signal = new AbortController().signal) => task.run(signal);
 const tenantId = randomUUID();
 let records = 0;

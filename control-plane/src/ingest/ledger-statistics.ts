@@ -5,6 +5,7 @@
  * analyzed it. Proven by ledger-statistics.pg.test.ts.
  */
 import pg, { type Pool } from 'pg';
+import type { Connections } from '../platform/database.ts';
 import type { LeaderTask } from '../platform/leader.ts';
 
 const EVERY_MS = 15_000;
@@ -13,8 +14,13 @@ const MIN_PAGES = 64;
 /** It reads a sample of 30,000 pages at most, from a disk that may be busy. */
 const ANALYZE_WITHIN = '5min';
 
-/** @param pool of governance_ingest, which owns the tables */
-export const createLedgerStatistics = (pool: Pool): LeaderTask => ({
+/**
+ * Uses the ingest pool: PostgreSQL skips the ANALYZE of a role that does not own the table, with no
+ * more than a warning.
+ */
+export const createLedgerStatistics = ({
+  ingestPool: pool,
+}: Pick<Connections, 'ingestPool'>): LeaderTask => ({
   name: 'ledger_statistics',
   everyMs: EVERY_MS,
   run: async (signal) => {
