@@ -68,7 +68,6 @@ export function createLeaderWork(deps: LeaderWorkDeps): LeaderWork {
     // Each task adds listeners to the signal: more than ten are no leak.
     setMaxListeners(0, signal);
     term = signal;
-    setMaxListeners(0, signal);
     metrics.leader.set(1);
     log.info('this replica now runs the periodic work');
     for (const task of tasks.values()) begin(task, signal);
