@@ -11,8 +11,8 @@ export interface ArgumentsDeps {
 }
 
 /**
- * Bounds the arguments of a call before anything is computed over them: a policy, and an OPA
- * server, read all of it, and block everything else meanwhile.
+ * Limits the arguments of a call before anything is computed over them: a policy, here or at an OPA
+ * server, reads all of them, and blocks other work meanwhile.
  */
 export function boundArguments<C extends AgentCall>(
   call: C,
@@ -25,12 +25,12 @@ export function boundArguments<C extends AgentCall>(
   return { kind: 'deny', cause: 'arguments', message, reasons: [] };
 }
 
-/** A character may take this many bytes as JSON: `\u0000`. */
+/** Most bytes of a character as JSON: `\u0000`. */
 const BYTES_A_CHARACTER = 6;
-/** A non-text value with its surrounding punctuation. */
+/** Most bytes of a value that is no text, with the punctuation around it. */
 const BYTES_A_NODE = 32;
 
-/** The limit that a value exceeds. It came from strict JSON, so its depth is bounded. */
+/** The limit that a value exceeds, if any. Its depth is bounded, since it came from strict JSON. */
 function findExcess(
   value: unknown,
   { bytes, nodes }: ArgumentsDeps['argumentLimits'],
@@ -38,13 +38,13 @@ function findExcess(
   const size = { nodes: 0, characters: 0 };
   measure(value, size, nodes);
   if (size.nodes > nodes) return `${nodes} values and keys`;
-  // Serialising costs more than counting: nearly all calls are far below.
+  // Most calls are far below the limit, so that they need not be serialised.
   const atMost = size.characters * BYTES_A_CHARACTER + size.nodes * BYTES_A_NODE;
   if (atMost <= bytes || Buffer.byteLength(JSON.stringify(value)) <= bytes) return undefined;
   return `${bytes} bytes`;
 }
 
-/** Ends early once the limit is exceeded. */
+/** Counts values, keys and characters. Stops when there are more than `nodes`. */
 function measure(value: unknown, size: { nodes: number; characters: number }, nodes: number): void {
   size.nodes++;
   if (typeof value === 'string') size.characters += value.length;

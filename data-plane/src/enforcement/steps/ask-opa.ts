@@ -1,7 +1,7 @@
 /**
- * The policy step's question to an OPA server. It waits, so earlier facts may no longer hold:
- * agent, kill switch and rules are looked up again, and an answer counts only when it was made by
- * the bundle that is active here, for the agent as it is now. Proven by tests/opa-server.test.ts.
+ * Asks an OPA server for the verdict of the policy step. Facts may change during the wait: agent,
+ * kill switch and rules are looked up again, and an answer counts only if it was made with the
+ * bundle that is active here, for the agent's present state. Proven by tests/opa-server.test.ts.
  */
 import type { PolicyOutcome } from '@governance/policies/contract';
 import type { ActiveRules, ReplicaAgent, RulesProvider } from '../../contracts.ts';
@@ -29,12 +29,12 @@ export interface AskOpaDeps extends EligibilityDeps {
   rules: RulesProvider;
 }
 
-/** How long OPA may lag behind, or be ahead of, the bundle that is active here. */
+/** How long OPA may have an older or newer bundle than the one that is active here. */
 const SETTLE_MS = 1_000;
 
 /**
  * @param inputOf builds the policy input for the agent's state at that time
- * @returns a Deny where the agent may not act any more, or there are no rules any more
+ * @returns a Deny where the agent may no longer act
  */
 export async function askOpa(
   call: ClassifiedCall,

@@ -14,8 +14,8 @@ export interface AudienceDeps {
 }
 
 /**
- * A stream outlives the roles that its agent had when it began: each notification is checked
- * against the present ones. Messages within a call were judged with it.
+ * Checks each unprompted notification against the agent's present roles, since these may change
+ * while a stream is open. Messages within a call were judged with the call.
  */
 export function checkAudience(said: Said, deps: AudienceDeps): Continue<Said> | Deny {
   const { caller, serverId, call, part } = said;

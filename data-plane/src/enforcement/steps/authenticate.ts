@@ -24,8 +24,9 @@ export interface Identity {
   agent: ReplicaAgent;
   proof: CredentialProof;
   /**
-   * Set where this data plane denies all calls, and so cannot catch up with the token: the agent is
-   * the one that the token names, and nothing may be done for it, whatever changes later.
+   * Set where this data plane denies all calls of the tenant, and so cannot catch up with the
+   * token. The agent is then the one that the token names, and may do nothing, even if that changes
+   * later.
    */
   bar?: Deny;
 }
@@ -35,16 +36,18 @@ export interface AuthenticateDeps {
   findDenial: FindDenial;
   askForNews: AskForNews;
   tokens: AgentTokenVerifier;
-  /** `gatewayAudience` of this gateway. */
+  /** This gateway's own audience (`gatewayAudience`). */
   audience: string;
-  /** Called for each refusal: none is recorded, since anybody could fill the disk that way. */
+  /**
+   * Called for each refusal. They are not recorded, since anybody could fill the disk with them.
+   */
   onUnauthenticated(reason: string): void;
 }
 
 /**
- * Step 1: who calls. A bearer token of this tenant's issuer, or HTTP Basic with the client id and
- * secret. The agent itself always comes from the replica, so that changes there apply to the next
- * call, whatever a token says.
+ * Step 1: authenticates the caller by a bearer token of the tenant's issuer, or by HTTP Basic with
+ * client id and secret. The agent's state always comes from the replica, not from the token, so
+ * that changes apply to the next call.
  */
 export function authenticate(
   call: RawCall,
@@ -63,7 +66,7 @@ function withIdentity(
   if ('kind' in identity) return identity;
   const { tenantId, agent, bar } = identity;
   const { caller } = call;
-  // A credential identifies exactly one agent: anything else is a fault of the gateway.
+  // A credential identifies exactly one agent, so another agent means a fault of the gateway.
   if (tenantId !== caller.tenantId || agent.id !== caller.agent.id) {
     return refuse('another_agent', 'bearer', deps);
   }
@@ -73,8 +76,8 @@ function withIdentity(
 /**
  * Authenticates a credential.
  *
- * @param serverId the one server that is asked for, null for the unified gateway
- * @returns at once, unless the replica has to catch up with the token
+ * @param serverId the server in the path; null for the unified gateway
+ * @returns a promise only where the replica has to catch up with the token, or lacks its key
  */
 export function identify(
   credential: Credential,
@@ -93,7 +96,8 @@ export function identify(
   }
 }
 
-// Compared with for an unknown client, so that its answer takes as long as a known one's.
+// The secret of an unknown client is compared with this, so that the answer takes as long as for a
+// known client.
 const NO_HASH = Buffer.alloc(32);
 
 function identifyClient(
@@ -116,8 +120,8 @@ function identifyToken(
 ): Identity | Deny | Promise<Identity | Deny> {
   const verified = deps.tokens.verify(token, tokenHash);
   if (typeof verified !== 'string') return identifyVerified(verified, serverId, deps);
-  // The newest tokens may be signed by a key published while this data plane was away. The id may
-  // be made up.
+  // A new key may have been published while this data plane was away. What the token names is not
+  // verified.
   const claimed = verified === 'unknown_key' ? findClaims(token) : undefined;
   const asked = claimed === undefined ? null : askFor(claimed, deps);
   if (asked === null) return refuse(verified, 'bearer', deps);
@@ -132,7 +136,7 @@ function identifyToken(
   });
 }
 
-/** An agent's id is nothing that strangers know: who names one does not wait among those. */
+/** Strangers do not know ids of agents: a token that names a known one is not queued with them. */
 function askFor({ tenantId, agentId }: ClaimedAgent, deps: AuthenticateDeps) {
   const isKnown = deps.replica.findAgent(tenantId, agentId) !== undefined;
   return deps.askForNews(tenantId, isKnown ? agentId : null);
@@ -144,12 +148,12 @@ function identifyVerified(
   deps: AuthenticateDeps,
 ): Identity | Deny | Promise<Identity | Deny> {
   const { tenantId, agentId, proof, feedSeq, issuersAudience, audiences } = verified;
-  // A control plane's token is for its tenant's gateways, wherever they are: its own address stands
-  // for them (ADR 21). The tenant is the token's, and so are the keys it was checked with.
+  // A control plane's token is for all gateways of its tenant: the control plane's own address
+  // stands for them (ADR 21). The token was verified with the keys of the tenant that it names.
   const isForUs =
     covers(audiences, deps.audience, serverId) || covers(audiences, issuersAudience, serverId);
   if (!isForUs) {
-    // Narrowed to one server, but used elsewhere: the client can ask for another.
+    // A token for one server that is used at another path: the client can ask for another token.
     const isNarrower = audiences.some(
       (audience) =>
         audience.startsWith(`${deps.audience}/`) || audience.startsWith(`${issuersAudience}/`),
@@ -171,11 +175,11 @@ function identifyVerified(
   const bar = findTenantIneligibility(tenantId, deps);
   if (bar) {
     // No facts arrive any more, so waiting would end with a 401 that makes the client discard a
-    // valid token. What is known suffices to say why, and to record it.
+    // valid token. The known facts suffice to answer with the reason, and to record the denial.
     const agent = deps.replica.findAgent(tenantId, agentId);
     if (agent === undefined) return bar;
     const version = currentVersion(tenantId, agent, proof, deps.replica);
-    // Revoked, or not known yet.
+    // The credential was revoked, or is not known yet.
     if (version === undefined) return bar;
     if (version > proof.version) return refuse('credential_rotated', 'bearer', deps);
     return { tenantId, agent, proof, bar };
@@ -218,17 +222,17 @@ function refuse(reason: string, challenge: 'basic' | 'bearer', deps: Authenticat
 
 export type Door = ReturnType<typeof createDoor>;
 
-/** The gateway's checks before, and while, it serves a request. Calls repeat them. */
+/** The gateway's checks before and while it serves a request. Each call repeats them. */
 export function createDoor(deps: AuthenticateDeps & EligibilityDeps) {
-  // For a caller that was known: a key that is gone does not come back.
+  // Asks for no news: the caller was known before, and a removed key does not come back.
   const silent = { ...deps, askForNews: () => null };
   return {
-    /** Authenticates a credential for a path: a server's, or null for the unified one. */
+    /** Authenticates a credential for the path of a server, or for the unified one (null). */
     identify: (credential: Credential, serverId: string | null) =>
       identify(credential, serverId, deps),
-    /** Why a caller may not act now, if so. */
+    /** Why a caller may not act now; undefined where it may. */
     findIneligibility: (caller: Caller) => findIneligibility(caller, deps),
-    /** For a stream, which outlives its request: suspended, rotated or expired in the meantime? */
+    /** Whether the caller of an open stream may still act: not if suspended, rotated or expired. */
     isStillEligible({ credential, serverId }: Caller): boolean {
       const identity = identify(credential, serverId, silent);
       // Synchronous, since the replica had caught up with the token when the stream began.

@@ -19,14 +19,14 @@ const finderOf = perSettings((settings) =>
 );
 
 /**
- * Step 4d: the call's blast radius. What nobody should approve is denied at once. What a person
- * should see is carried along: policy judges it too, and a denial wins.
+ * Step 4d: limits the call's blast radius. A call that nobody should approve is denied at once.
+ * Reasons for a person to decide are carried to the policy step, where a denial wins over them.
  */
 export function limitBlastRadius<C extends ClassifiedCall>(
   call: C,
   deps: BlastRadiusDeps,
 ): Continue<C> | Deny {
-  // Without rules policy denies.
+  // Without rules, the policy step denies.
   if (call.rules === null) return proceed(call);
   const findings = findReach(call, finderOf(call.rules.settings));
   if (findings.length === 0) return proceed(call);

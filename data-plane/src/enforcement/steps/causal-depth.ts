@@ -11,10 +11,10 @@ export interface CausalDepthDeps {
 }
 
 /**
- * A call's place in the trace of its session: below the event that it names, if that belongs to the
- * same session. An event unknown to this data plane (another one's, or from before a restart) is
- * resolved by the control plane, which has them all; until then the call counts as one level below
- * it.
+ * Finds a call's place in the trace of its session: below the event that it names, if that event
+ * belongs to the same session. An event that this data plane does not know (of another one, or from
+ * before a restart) counts here as the beginning of a chain, so the call has depth 1. The control
+ * plane, which has all events, determines the real place later.
  */
 export function findCausalDepth(
   call: AgentCall,
@@ -41,7 +41,7 @@ export function findCausalDepth(
   return proceed(extend(call, { workflow: { ...workflow, causalDepth, parentEventId } }));
 }
 
-/** The parent's depth, or why it is invalid. */
+/** The parent's depth, or why the parent is invalid. */
 function findParent(
   tenantId: string,
   sessionId: string,

@@ -8,7 +8,7 @@ import type { ToolHints } from '../tool-action.ts';
 export interface ClassifyDeps extends EligibilityDeps {
   rules: RulesProvider;
   catalogue: {
-    /** The server's hints about its tool; asks the server if it was never asked. */
+    /** The hints for a tool; asks the server where its list is unknown or outdated. */
     findHints(
       call: AgentCall,
       rules: ReturnType<RulesProvider['findActiveRules']>,
@@ -17,9 +17,8 @@ export interface ClassifyDeps extends EligibilityDeps {
 }
 
 /**
- * Determines what the call wants to do, once and for every later step: the rules it is judged
- * under, its action and its target. If the server had to be asked first, agent and rules are those
- * after the wait, which a server can prolong.
+ * Determines, once for all later steps, a call's rules, action and target. If the server had to be
+ * asked for its tools, agent and rules are those after the wait, which a server can prolong.
  */
 export function classify(
   call: AgentCall,

@@ -4,9 +4,9 @@ import { extend, proceed } from '../pipeline-builder.ts';
 import { placeOf, placeOfDelegatee, type SessionTokenDeps, withToken } from './workflow-session.ts';
 
 /**
- * Step 2e: the delegation that a call is made with. It has to be the caller's own and of its
- * workflow session, and its whole chain has to be valid. Its scope is checked once the action is
- * known (4c): it narrows what the agent may do, and adds nothing.
+ * Step 2e: validates the delegation of a call. It has to be for the caller and of the call's
+ * workflow session, and its whole chain has to be valid. Its scope is checked when the action is
+ * known (4c). A delegation narrows what the agent's roles permit, and adds nothing.
  */
 export function validateDelegation(
   call: AgentCall,
@@ -36,7 +36,7 @@ export function validateDelegation(
       verified: requesterId === null || requesterId === held.requester,
     };
     const delegators = chain.links.map(({ delegator }) => placeOf(delegator.id, session));
-    // The first delegator is a participant; those behind it may have been brought in.
+    // The first delegator must be a participant; later ones may take part by delegation only.
     if (delegators[0] === undefined) return refused('its delegator takes no part in this workflow');
     const place = now.workflow ?? placeOf(now.agent.id, session) ?? placeOfDelegatee(session);
     const delegatorsActions = delegators.flatMap((one) =>

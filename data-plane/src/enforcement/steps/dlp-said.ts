@@ -25,16 +25,16 @@ export interface SaidDlpDeps {
 }
 
 /**
- * Scans what is sent towards a caller for sensitive data. A server's text is blocked, redacted or
- * logged as the tenant set it for results; a client's answer to a server leaves the agent, so the
- * settings for calls apply.
+ * Scans an answer or message for sensitive data. Text of a server is blocked, redacted or logged by
+ * the tenant's settings for results. A client's answer to a server leaves the agent, so the
+ * settings for calls apply to it.
  */
 export function scanSaid(
   said: Said,
   deps: SaidDlpDeps,
 ): Continue<Said> | Deny | Promise<Continue<Said> | Deny> {
   const { speaker, part, caller, carry } = said;
-  // The gateway's own texts are its own, or derive from inspected ones.
+  // Texts of the gateway are written by it, or derived from inspected ones.
   if (speaker === 'gateway') return proceed(said);
   const prepared = preparedFor(said, deps);
   const isNotification = part.kind === 'notification';
@@ -70,7 +70,7 @@ function judge(
     : judgeServer(found, report, prepared, deps);
 }
 
-/** @throws any other error than a pattern's or a thread's */
+/** The denial where a scan did not finish. @throws any other error as it is */
 function refused(error: unknown, said: Said, { dlp }: SaidDlpDeps): Deny {
   const { caller, serverId, call } = said;
   const place = { serverId, eventId: call?.id ?? null };
@@ -89,7 +89,7 @@ function preparedFor({ call, caller }: Said, { rules }: SaidDlpDeps): PreparedDl
   return active === null ? DEFAULT_DLP : dlpOf(active.settings);
 }
 
-/** An answer of an agent's client to a server. */
+/** Judges the answer of an agent's client to a server. */
 function judgeClient(
   said: Said,
   findings: readonly DlpFinding[],
@@ -142,7 +142,7 @@ function blocked(said: Said, message: string, findings: readonly DlpFinding[]): 
   if (call === null || said.part.kind === 'notification') return deny;
   const names = [...new Set(findings.map(({ pattern }) => pattern))];
   const data = { event_id: call.id, failure: 'blocked', dlp_patterns: names };
-  // A server is not told what its question would have revealed.
+  // A server does not learn which patterns the client's answer matched.
   if (speaker === 'client') return deny;
   const what = call.ask.method === TOOL_CALL ? 'The tool was called' : 'The server was asked';
   const text = `${what}, and the gateway blocked its answer: ${message}.`;

@@ -31,7 +31,7 @@ export function scanCall(
   deps: DlpDeps,
 ): StepResult<ScannedCall> | Promise<StepResult<ScannedCall>> {
   const { rules, ask } = call;
-  // Without a bundle nothing is allowed anyway, and nothing says what to look for.
+  // Without a bundle no call is allowed, and there are no DLP settings.
   if (rules === null) return proceed(extend(call, { dlp: NOTHING_FOUND }));
   const prepared = dlpOf(rules.settings);
   try {
@@ -45,7 +45,7 @@ export function scanCall(
   }
 }
 
-/** Changes by an administrator during a long scan apply to the call. */
+/** Judges after a wait: changes by an administrator during the scan apply to the call. */
 function judgeLater(
   call: ClassifiedCall,
   findings: DlpFinding[],
@@ -60,7 +60,7 @@ function judgeLater(
   return isSame ? judge(call, findings, prepared, deps) : scanCall(call, deps);
 }
 
-/** @throws any other error than a pattern's or a thread's */
+/** The denial where a scan did not finish. @throws any other error as it is */
 function refused(error: unknown, call: ClassifiedCall, { dlp }: DlpDeps): Deny {
   if (error instanceof PatternBudgetError) {
     dlp.gaveUp(call.caller, placeOf(call));
@@ -72,7 +72,7 @@ function refused(error: unknown, call: ClassifiedCall, { dlp }: DlpDeps): Deny {
   return denied(`the call could not be scanned: ${error.message}`);
 }
 
-/** @throws PatternBudgetError */
+/** @throws PatternBudgetError when the tenant's patterns take too long */
 function judge(
   call: ClassifiedCall,
   found: DlpFinding[],
@@ -89,7 +89,7 @@ function judge(
   const actionOf = ({ severity }: DlpFinding) => actionFor(outbound, severity);
   const action = strongestOf([
     ...findings.map(actionOf),
-    // They raise an alert, and a policy may deny them: a joined value may be a coincidence.
+    // Fragments are only warned of, since a joined value may be a coincidence. A policy may deny.
     ...fragments.map(() => 'warn' as const),
   ]);
   const all = [...findings, ...fragments];
@@ -106,8 +106,8 @@ function judge(
 }
 
 /**
- * The content of a call: all that is forwarded. The state came from a server, but a client could
- * forge one.
+ * The content of a call: everything that is forwarded. That includes the request state: it should
+ * be the server's, but a client could forge it.
  */
 function saidBy({ name, args, retry }: Ask): Record<string, unknown> {
   const { inputResponses: input_responses, requestState: request_state } = retry ?? {};
@@ -119,19 +119,19 @@ function saidBy({ name, args, retry }: Ask): Record<string, unknown> {
   };
 }
 
-/** Servers sign their states: a state that is itself a token reveals nothing. */
+/** Whether a finding is the server's signed request state, which is a JWT as a whole. */
 function isOwnToken({ pattern, place, length }: DlpFinding, { retry }: Ask): boolean {
   return pattern === 'jwt' && place === '/request_state' && length === retry?.requestState?.length;
 }
 
-/** Whether the call completes something that earlier ones began, harmless by itself. */
+/** Findings in values that this call completes and earlier calls began. */
 function findFragments(
   { caller, ask, id }: ClassifiedCall,
   findings: readonly DlpFinding[],
   { scanner, settings }: PreparedDlp,
   { across }: DlpWatch,
 ): DlpFinding[] {
-  // A server's question to a client is not an agent's text.
+  // A server's question to a client is not text of the agent.
   if (!settings.fragments || isQuestion(ask.method)) return [];
   const sent = { caller, serverId: ask.serverId, toolName: ask.name, eventId: id };
   const found = across.assemble(sent, ask.args, scanner);

@@ -6,26 +6,27 @@ import type { Said } from '../said.ts';
 
 export interface FormDeps {
   limits: {
-    /** Bytes of one message, at most. */
+    /** Most bytes of one message. */
     messageBytes: number;
   };
 }
 
 /**
- * First, since every later step reads all of it: is it within bounds, and a message that its
- * receiver may get? Messages were parsed strictly and bounded on arrival.
+ * Checks that a part is within its limits, and that its receiver may get such a message. The first
+ * step, since every later step reads the whole part. Messages were already parsed strictly, and
+ * bounded, on arrival.
  */
 export function checkForm(said: Said, { limits }: FormDeps): Continue<Said> | Deny {
   const { part, call } = said;
   if (part.kind === 'notification') {
     if (!isForClients(part.method)) return denied('the notification is not for clients');
-    // Progress belongs to a request.
+    // Progress always belongs to a request.
     const isStray = part.method === 'notifications/progress' && call === null;
     return isStray ? denied('progress without a request') : proceed(said);
   }
   const { raw, value } = part;
-  // A character has at most three bytes, so nearly no message has to be measured. A list is read
-  // within a budget of its own.
+  // A character has at most three bytes, so few messages have to be measured. Lists have a limit of
+  // their own.
   const isLong = raw.length * 3 > limits.messageBytes && !(call && isList(call.ask.method));
   if (isLong && Buffer.byteLength(raw) > limits.messageBytes) {
     return denied(`it is larger than ${limits.messageBytes} bytes`);
@@ -35,7 +36,8 @@ export function checkForm(said: Said, { limits }: FormDeps): Continue<Said> | De
 }
 
 /**
- * Whether a notification is meant for the client: not those that end the gateway's own requests.
+ * Whether a notification is for the client. A cancellation is for the gateway, whose requests it
+ * ends.
  */
 function isForClients(method: string): boolean {
   return method.startsWith('notifications/') && method !== 'notifications/cancelled';

@@ -2,7 +2,7 @@ import { isTooFar, LOOP_MESSAGE } from '../../upstream/hops.ts';
 import type { AgentCall, Continue, Deny } from '../calls.ts';
 import { proceed } from '../pipeline-builder.ts';
 
-/** Denies a call that has passed too many gateways: it would loop until all of them are busy. */
+/** Denies a call that has passed too many gateways, since it may loop until all are busy. */
 export function checkHops<C extends AgentCall>(call: C): Continue<C> | Deny {
   if (!isTooFar(call.caller.hops, call.caller.serverId === null)) return proceed(call);
   return { kind: 'deny', cause: 'loop', message: LOOP_MESSAGE, reasons: [] };

@@ -41,13 +41,13 @@ export interface InjectionDeps {
   };
 }
 
-/** Characters of the part itself that are read together with the preceding text of the stream. */
+/** Characters of a part that are scanned together with the text before it in the stream. */
 const MAX_JOINED = 4_096;
 
 /**
- * Looks for injections in all server text, and replaces a finding, or holds it for a person, by its
- * severity and the trust in its source. After `questions`, whose refusals need no replacing, and
- * before every step that reads or changes the text.
+ * Scans all text of servers for injections. By severity and the trust in the source, a part with
+ * findings is passed on, replaced or held for a person. The step runs after `questions`, whose
+ * refusals need no replacement, and before every step that reads or changes the text.
  */
 export function* scanForInjection(
   said: Said,
@@ -97,14 +97,14 @@ function* scanWhole(
   const findings = judged(yield* detect(said, deps.inbound.detector), trust);
   if (findings.length === 0) return proceed(said);
   const action = actionFor(findings, settings, trust);
-  // In place: a denial's findings are read from it.
+  // Changed in place: after a denial, the findings are read from this object.
   extend(said, { findings: withFindings(said, { inbound: findings }).findings });
   if (action === 'hold' && releaseOf(said) !== null) return yield* release(said, findings, deps);
   const done = action === 'hold' && !isHoldable(said) ? 'substitute' : action;
   count(findings, done, deps);
   deps.inbound.tell({ said, serverId, action: TOLD[done], findings, ruleId: trust.ruleId });
   if (done === 'pass') return proceed(said);
-  // The enforcer holds it, or blocks it.
+  // The enforcer holds the result, or blocks it where it cannot be held.
   if (done === 'hold') return { kind: 'escalate', reasons: [] };
   return replace(said, { classes: classesOf(findings) });
 }
@@ -112,7 +112,8 @@ function* scanWhole(
 const TOLD = { pass: 'passed', hold: 'held', substitute: 'substituted' } as const;
 
 /**
- * A result can wait for a person, since its agent can repeat the call; a part of a stream cannot.
+ * Whether a part can wait for a person: a result can, since its agent can repeat the call; a part
+ * of a stream cannot.
  */
 function isHoldable({ call, part }: Said): boolean {
   if (call === null || part.kind === 'notification' || call.ask.model !== undefined) return false;
@@ -121,7 +122,7 @@ function isHoldable({ call, part }: Said): boolean {
   return part.kind === 'error' || resultType === undefined || resultType === 'complete';
 }
 
-/** How a person released this text; null where nobody was asked. */
+/** How a person released this result; null where no person did. */
 function releaseOf({ call }: Said) {
   return call?.grant?.releaseAs ?? null;
 }
@@ -140,7 +141,7 @@ function* release(
   return proceed({ ...said, part: left, replacedBy: 'injection' });
 }
 
-/** Whether a tool's structured content still follows its schema. */
+/** Whether a tool's structured content still conforms to its output schema. */
 function fits({ call, caller, part }: Said, after: unknown, { catalogue }: InjectionDeps): boolean {
   if (call?.ask.method !== TOOL_CALL || part.kind !== 'result') return true;
   const before = isObject(part.value) ? part.value.structuredContent : undefined;
@@ -149,11 +150,11 @@ function fits({ call, caller, part }: Said, after: unknown, { catalogue }: Injec
   return fitsSchema(schema, before, after.structuredContent);
 }
 
-/** Whether it has no text: `{}`, or a bare notification of a change or progress. */
+/** Whether a part has no text: `{}`, or a notification of a change or of progress without text. */
 function isEmpty({ part }: Said): boolean {
   if (part.kind === 'notification') {
     const { params = {} } = part;
-    // A member's name may be a text as well.
+    // The name of a member may be text too.
     return Object.keys(params).every((name) => WORDLESS.has(name)) && textsOf(params) === '';
   }
   return Object.keys(part.value as object).length === 0;
@@ -173,7 +174,7 @@ function* detect(said: Said, detector: Detector): Portioned<InboundFinding[]> {
   const kind = kindOf(said);
   const findings = yield* detector.inValue(value, { kind });
   if (carry === '') return findings;
-  // For text split over two parts, only matches across the seam are new.
+  // In the joined text only findings across the boundary are new.
   const joined = carry + textsOf(value).slice(0, MAX_JOINED);
   for (const one of detector.inText(joined, { kind }).findings) {
     const isOverSeam = one.start < carry.length && one.start + one.length > carry.length;
@@ -205,7 +206,7 @@ function actionFor(
   const chosen: InboundActions = (type === 'untrusted' ? untrusted_actions : null) ?? actions;
   const has = (action: InboundAction) =>
     findings.some(({ severity }) => severity !== 'info' && chosen[severity] === action);
-  // What must never be shown is not shown because of another finding either.
+  // A part with a finding to be replaced is never held instead: a person could release it whole.
   if (has('substitute')) return 'substitute';
   return has('hold') ? 'hold' : 'pass';
 }
@@ -218,12 +219,12 @@ function count(
   for (const finding of findings) inbound.onFinding(finding, action);
 }
 
-/** A list cannot wait for a person. */
+/** The action for a list, which cannot wait for a person. */
 function listAction(...about: Parameters<typeof actionFor>): 'pass' | 'substitute' {
   return actionFor(...about) === 'pass' ? 'pass' : 'substitute';
 }
 
-/** What became of the items of one server. */
+/** The items of one server for which the same was done. */
 interface ServersItems {
   findings: InboundFinding[];
   items: string[];
@@ -231,8 +232,8 @@ interface ServersItems {
 }
 
 /**
- * Text of a list beside its items: it belongs to the list's single server, otherwise to the
- * gateway.
+ * Scans the text of a list beside its items. It comes from the list's server; in a list of the
+ * unified gateway it comes from the gateway, and is not scanned.
  */
 function* scanAround(
   said: Said,
@@ -253,7 +254,7 @@ function* scanAround(
   return { findings, isClean: action === 'pass' };
 }
 
-/** A list only loses the items that would be replaced elsewhere. */
+/** Scans a list by its items. Items that would be replaced elsewhere are removed. */
 function* scanList(
   said: Said,
   member: string,

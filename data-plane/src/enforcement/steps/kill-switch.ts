@@ -4,9 +4,9 @@ import { proceed } from '../pipeline-builder.ts';
 import { countDenied, type RateLimitDeps } from './rate-limit.ts';
 
 /**
- * Right after authentication: a suspended or deprovisioned agent, or one that the tenant's kill
- * switch caught, gets no further. Its calls are recorded, since their agent is known, within its
- * rate limit.
+ * Denies calls of an agent that is suspended or deprovisioned, or stopped by the tenant's kill
+ * switch. Directly after authentication and standing. The denials are recorded, since the agent is
+ * known, but only within its rate limit.
  */
 export function checkKillSwitch<C extends AgentCall>(
   call: C,

@@ -5,7 +5,8 @@ import { proceed } from '../pipeline-builder.ts';
 import type { Said } from '../said.ts';
 
 /**
- * The codes of the gateway's own decisions (denied, escalated, limited), which no server may use.
+ * The codes of the gateway's own decisions (denied, escalated, rate limited), which no server may
+ * use.
  */
 const OWN_CODES: ReadonlySet<unknown> = new Set([
   RPC_ERRORS.POLICY_DENIED,
@@ -14,8 +15,8 @@ const OWN_CODES: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * A server's error with one of these codes is reported as an error of the server, with the code in
- * `data`.
+ * Replaces a server's error with one of these codes by an internal error that names the server,
+ * with the original code in `data`.
  */
 export function coverOwnCodes(said: Said): Continue<Said> {
   const { part, speaker } = said;

@@ -9,15 +9,15 @@ export interface PinnedToolsDeps {
 }
 
 /**
- * Denies the call of a tool whose definition differs from its pin, if the tenant requires approval.
- * After `classify`, which has asked the server for its tools.
+ * Denies calls of a tool whose definition differs from its pin, if the tenant requires approval.
+ * Runs after `classify`, which has asked the server for its tools.
  */
 export function checkPinnedTool<C extends ClassifiedCall>(
   call: C,
   { pins }: PinnedToolsDeps,
 ): Continue<C> | Deny {
   const { ask, caller, rules } = call;
-  // Without rules policy denies.
+  // Without rules, the policy step denies.
   if (rules === null || ask.method !== TOOL_CALL) return proceed(call);
   const place = { tenantId: caller.tenantId, serverId: ask.serverId, toolName: ask.name };
   if (!pins.isWaiting(place, rules.settings)) return proceed(call);

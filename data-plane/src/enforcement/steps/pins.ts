@@ -10,7 +10,7 @@ export interface PinsDeps {
   pins: Pick<PinnedTools, 'isWaiting'>;
 }
 
-/** Removes tools that wait for approval from a list: their calls are denied anyway. */
+/** Removes tools that wait for approval from a list, since their calls are denied. */
 export function hideWaitingTools(said: Said, { pins }: PinsDeps): Continue<Said> {
   const { call, part, caller } = said;
   if (call === null || part.kind !== 'result' || listMember(said) !== 'tools') return proceed(said);

@@ -40,20 +40,18 @@ export interface PolicyDeps extends Omit<AskOpaDeps, 'opa' | 'replica'>, Excepti
   findRegion(tenantId: string): string | null;
   /** Unix milliseconds. */
   now(): number;
-  /** Called when a policy failed because of what its author wrote: a person has to look at it. */
+  /** Called when a policy failed by its author's fault: a person has to correct it. */
   onPolicyFault(call: ScannedCall, fault: PolicyFault): void;
 }
 
-/**
- * Step 5: the verdict of the tenant's policies. Anything but a well-formed allow is not an allow.
- */
+/** Step 5: the verdict of the tenant's policies. Only a well-formed allow allows a call. */
 export function evaluatePolicy(
   call: ScannedCall,
   deps: PolicyDeps,
 ): StepResult<JudgedCall> | Promise<StepResult<JudgedCall>> {
   const { rules, agent } = call;
   if (rules === null) return deny('no policy bundle is active', []);
-  // A list is not a control: it shows what the agent may call, and each call is judged.
+  // A list needs no verdict: it only shows what the agent may call, and each call is judged.
   if (isList(call.ask.method)) return proceed(extend(call, { rules, reasons: [] }));
   if (deps.opa !== null) return evaluateByOpa(call, { ...deps, opa: deps.opa });
   return judge(call, rules, rules.engine.evaluate(policyInput(call, agent, deps)), deps);
@@ -63,7 +61,7 @@ async function evaluateByOpa(
   call: ScannedCall,
   deps: PolicyDeps & AskOpaDeps,
 ): Promise<StepResult<JudgedCall>> {
-  // One time for the whole call, so that a second input differs only by what changed.
+  // One time for all inputs of the call, so that a second input differs only by changed facts.
   const at = deps.now();
   const inputOf = (agent: ReplicaAgent) =>
     JSON.stringify(policyInput(call, agent, { ...deps, now: () => at }));
@@ -76,14 +74,14 @@ async function evaluateByOpa(
   }
   const { agent, rules } = judgement;
   if (judgement.kind === 'allowed_unjudged') {
-    // No policy was asked, so no exception from one counts: carried reasons go to a person.
+    // No policy was asked, so no exceptions apply: a person has to decide on carried reasons.
     const verdict: PolicyVerdict = { decision: 'allow', reasons: [UNJUDGED] };
     return decide(extend(call, { agent }), rules, verdict, NO_EXCEPTION);
   }
   return judge(extend(call, { agent }), rules, judgement.outcome, deps);
 }
 
-/** Recorded for a call that was allowed because OPA could not be reached. */
+/** The reason recorded for a call that was allowed since OPA could not be reached. */
 const UNJUDGED: PolicyReason = {
   policy_id: 'opa_unavailable_allowed',
   policy: 'opa_unavailable_allowed',
@@ -103,7 +101,7 @@ function reportDenial(
   else if (trouble) deps.opa.alert(call.caller.tenantId, trouble, details);
 }
 
-/** What an operator has to look at. An outage is reported with the server's state. */
+/** Denials that raise an alert for an operator. An outage is reported with the server's state. */
 const OPA_TROUBLES: Partial<Record<OpaDenial, OpaTrouble>> = {
   opa_stale: 'bundle',
   opa_ahead: 'bundle',
@@ -166,7 +164,7 @@ function decide(
 
 const NO_EXCEPTION: FindException = () => undefined;
 
-/** If only the default denied it, a permission may be missing. */
+/** The denial. Where no policy gave a reason, it names a permission that would be needed. */
 function denied(call: ScannedCall, said: readonly PolicyReason[]): Deny {
   const message = said.length > 0 ? formatReasons(said) : 'no policy allows this call';
   const isByDefault = said.every(({ policy_id }) => policy_id === DEFAULT_REASON);
@@ -195,7 +193,7 @@ function deny(message: string, reasons: readonly PolicyReason[], detail?: string
   return { kind: 'deny', cause: 'policy', message, reasons, detail };
 }
 
-/** What policies are asked about a call; docs/policy-contract.md describes it for their authors. */
+/** The input for the policies; docs/policy-contract.md describes it for their authors. */
 export function policyInput(
   call: ScannedCall,
   agent: ReplicaAgent,

@@ -13,13 +13,13 @@ export interface QuestionDeps {
   judge(caller: Caller, ask: Ask, destination: Destination): Promise<Answer>;
 }
 
-/** Questions of one result, at most. */
+/** Most questions in one result. */
 const MAX_QUESTIONS = 16;
 
 /**
- * A modern server's questions to a client within a result: `input_required`, and a task that waits
- * for input. Each question is judged and recorded before the client sees it, like one that a legacy
- * server sends; the answers come with a request that is judged itself.
+ * Judges a modern server's questions to a client within a result: `input_required`, and a task that
+ * waits for input. Each question is judged and recorded before the client sees it, like a question
+ * of a legacy server. The client's answers come with a request that is judged itself.
  */
 export function judgeQuestions(
   said: Said,
@@ -64,7 +64,7 @@ async function judgeAll(
 
 const NOT_MCP = 'The MCP server gave an answer that is not valid MCP.';
 
-/** The client receives it with the result; its answer is a request of its own. */
+/** Sends nothing: the client receives the questions with the result. */
 const SHOWN: Destination = {
   speaker: 'gateway',
   send: async () => ({ kind: 'result', raw: '{}', value: {} }),

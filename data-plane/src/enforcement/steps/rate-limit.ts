@@ -11,18 +11,19 @@ export interface RateLimitDeps {
 }
 
 /**
- * Right after the kill switch: an agent that calls too often costs as little as one that must not
- * act. Every judged method counts; a server's question to the agent's client does not, since the
- * agent did not choose it, and neither does a call that was counted before a person approved it.
+ * Denies calls of an agent that exceeds its rate limit. Right after the kill switch, so that such a
+ * call costs as little as one of a suspended agent. Every judged method counts, except a server's
+ * question to the agent's client, which the agent did not cause, and a call that is judged again
+ * after an approval.
  */
 export function limitRate<C extends AgentCall>(call: C, deps: RateLimitDeps): Continue<C> | Deny {
   return findExcess(call, deps) ?? proceed(call);
 }
 
 /**
- * The denial of an agent that may not act at all. It counts like an allowed call, so that calls
- * beyond the limit are counted and not recorded one by one: a barred agent must not fill the ledger
- * either.
+ * Counts a denied call of an agent that may not act. Denied calls count like allowed ones: beyond
+ * the limit they are only counted, not recorded one by one, so that such an agent cannot fill the
+ * ledger either.
  */
 export function countDenied(call: AgentCall, denial: Deny, deps: RateLimitDeps): Deny {
   if (call.grant !== undefined || isQuestion(call.ask.method)) return denial;
@@ -30,7 +31,7 @@ export function countDenied(call: AgentCall, denial: Deny, deps: RateLimitDeps):
   return exceeded === undefined ? denial : { ...denial, exceeded };
 }
 
-/** Counts a request of an agent, and denies it if there were too many. */
+/** Counts a request of an agent. @returns the denial where the agent exceeds its limit */
 export function findExcess(
   call: Pick<AgentCall, 'caller' | 'agent'> & Partial<Pick<AgentCall, 'ask' | 'grant'>>,
   deps: RateLimitDeps,

@@ -6,15 +6,15 @@ import { findLackingPermission, permissionsFor } from '../grants.ts';
 import { proceed } from '../pipeline-builder.ts';
 
 /**
- * Step 4c: a delegated call has to lie within each scope of its chain, and each delegator has to be
- * permitted it now. So nobody passes on what they may not do themselves, and policy still judges
- * the agent's own roles. The control plane counts calls outside a scope, over all data planes, from
- * their records. Proven by scope-probe.test.ts (what passes is permitted to every delegator of the
- * chain).
+ * Step 4c: a delegated call has to be within the scope of every delegation of its chain, and every
+ * delegator has to be permitted the call now, so that no delegator passes on what it may not do
+ * itself. Policy still judges the agent's own roles. The control plane counts calls outside a
+ * scope, over all data planes, from their records. Proven by scope-probe.test.ts (what passes is
+ * permitted to every delegator of the chain).
  */
 export function checkDelegatedScope<C extends ClassifiedCall>(call: C): Continue<C> | Deny {
   const { delegation, ask } = call;
-  // A list shows and does nothing.
+  // A list only shows tools and does nothing.
   if (delegation === undefined || isList(ask.method)) return proceed(call);
   if (!delegation.links.every((link) => isInScope(call, link))) {
     return denied('the delegation does not cover this call');

@@ -4,8 +4,8 @@ import { proceed } from '../pipeline-builder.ts';
 import { countDenied, type RateLimitDeps } from './rate-limit.ts';
 
 /**
- * Whether this data plane may serve the tenant at all: its rules are not too old, it was not
- * revoked, its stream is its own, and the operator did not engage the local kill switch.
+ * Denies all calls of a tenant that this data plane may not serve now, for one of the reasons of
+ * `PlaneDenial`.
  */
 export function checkStanding<C extends AgentCall>(
   call: C,

@@ -6,8 +6,8 @@ import { denied } from '../eligibility.ts';
 import { proceed } from '../pipeline-builder.ts';
 
 /**
- * What an agent may do in its workflow, in addition to its roles: directly after `classify`, which
- * determines the action. A list shows and does nothing.
+ * Denies calls that an agent may not make in its workflow, a limit in addition to its roles. Runs
+ * directly after `classify`, which determines the action. Lists pass, since they only show tools.
  */
 export function checkWorkflowActions<C extends ClassifiedCall>(call: C): Continue<C> | Deny {
   const { workflow } = call;
@@ -17,12 +17,12 @@ export function checkWorkflowActions<C extends ClassifiedCall>(call: C): Continu
   if (workflow.allowedActions !== null && !isAllowed(workflow.allowedActions)) {
     return denied('the agent may not do this in its workflow');
   }
-  // No participant passes on what it may not do there itself.
+  // A delegator cannot delegate what it may not do in the workflow itself.
   if (workflow.delegatorsActions.every(isAllowed)) return proceed(call);
   return denied('a delegator may not do this in the workflow');
 }
 
-/** An action, `*`, a permission like `files:read`, or a server or tool. */
+/** @param entry an action, `*`, a permission like `files:read`, or a server or tool */
 function allowsCall(entry: string, { serverId, name }: Ask, action: Action): boolean {
   if (ACTIONS.includes(entry)) return entry === action;
   return (

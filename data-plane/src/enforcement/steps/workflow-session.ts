@@ -28,8 +28,8 @@ export interface SessionTokenDeps extends WorkflowStandingDeps {
 }
 
 /**
- * Step 2d: the workflow session that a call belongs to. An invalid token denies: a call that claims
- * a workflow is not judged as one outside it.
+ * Step 2d: finds the workflow session of a call. An invalid token denies the call: a call that
+ * claims a workflow is never judged as one outside it.
  */
 export function validateWorkflowSession(
   call: AgentCall,
@@ -42,7 +42,7 @@ export function validateWorkflowSession(
     if ('kind' in session) return session;
     const place = placeOf(now.agent.id, session);
     if (place !== undefined) return proceed(extend(now, { workflow: place }));
-    // A delegation brings an agent in: the next step verifies it, or denies.
+    // With a delegation the agent may take part: the next step verifies it, or denies.
     if (now.caller.workflow?.delegationToken !== null) {
       return proceed(extend(now, { workflow: placeOfDelegatee(session) }));
     }
@@ -51,7 +51,7 @@ export function validateWorkflowSession(
   });
 }
 
-/** Verifies a token, and waits for the feed where the replica is behind it or lacks its key. */
+/** Verifies a token. Waits for the feed where the replica is behind the token or lacks its key. */
 export function withToken(
   call: AgentCall,
   kind: SessionTokenClass,
@@ -96,7 +96,7 @@ function withNews(fault: string, news: FeedNews): string {
   return `${fault}, and the control plane did not answer`;
 }
 
-/** Goes on after a wait, in which the agent's standing may have changed. */
+/** Continues after a wait, in which the agent may have changed. */
 function withAgentNow<T>(
   call: AgentCall,
   deps: SessionTokenDeps,
@@ -111,7 +111,7 @@ function notValid(kind: SessionTokenClass, fault: string): Deny {
   return { ...refused(`the token in ${name} is not valid`), detail: `${name}: ${fault}` };
 }
 
-/** An agent's own place in the workflow: its owner may do everything there. */
+/** An agent's place in a workflow: as participant, or as owner, who may do everything there. */
 export function placeOf(
   agentId: string,
   { session, workflow }: RunningSession,
@@ -125,6 +125,7 @@ export function placeOf(
   };
 }
 
+/** The place of an agent that takes part only by a delegation. */
 export function placeOfDelegatee({ session, workflow }: RunningSession): WorkflowPlace {
   return {
     sessionId: session.id,
