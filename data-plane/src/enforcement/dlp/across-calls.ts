@@ -1,6 +1,7 @@
 /**
- * What no single call shows: one pattern in several sessions of an agent, and a value that is sent
- * piece by piece (specification 1, section 6). Kept only in memory, bounded per tenant and agent.
+ * Findings over several calls: one pattern in several sessions of an agent, and a value that is
+ * sent piece by piece (specification 1, section 6). Kept only in memory, bounded for each tenant
+ * and agent.
  */
 import type { DlpScanner, TextFinding } from '@governance/shared/detect/dlp/scan-contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
@@ -10,33 +11,34 @@ import type { Caller } from '../calls.ts';
 import { AgentTrail, type Joined, piecesOf, tokenOf } from './agent-trail.ts';
 import { patternsOf } from './dlp-findings.ts';
 
-/** What leaves an agent. */
+/** A call that leaves an agent. */
 export interface Sent {
   readonly caller: Caller;
   readonly serverId: string;
   readonly toolName: string;
-  /** The decision's. */
+  /** The id of its decision. */
   readonly eventId: string;
 }
 
 const HOUR_MS = 3_600_000;
 const COOL_DOWN_MS = 5 * 60_000;
-/** Distinct sessions within an hour. */
+/** Distinct sessions within an hour from which DLP_CROSS_SESSION is raised. */
 const MIN_SESSIONS = 3;
-/** Agents of one tenant that are remembered: the most recent ones. */
+/** Agents of one tenant that are remembered: the most recently active. */
 const MAX_AGENTS = 1_000;
 const MAX_TENANTS = 1_000;
-/** Texts of one call that may continue another. */
+/** Texts of one call that are joined to those of earlier calls. */
 const MAX_TEXTS = 4;
 /** Values of one call that are searched for texts. */
 const MAX_VALUES = 64;
-/** UTF-16 units that each side must contribute. */
+/** UTF-16 units that a finding must have on each side of the boundary. */
 const MIN_SHARE = 3;
 
 export function createAcrossCalls(deps: {
   raiseAlert: RaiseAlert;
   /** The requester, in a form that may be recorded. */
   tellRequester(caller: Caller): string | null;
+  /** Unix milliseconds. */
   now(): number;
 }) {
   const { raiseAlert, tellRequester, now } = deps;
@@ -67,7 +69,7 @@ export function createAcrossCalls(deps: {
   }
 
   return {
-    /** Takes findings into account; raises DLP_CROSS_SESSION. */
+    /** Remembers the findings of a call; raises DLP_CROSS_SESSION. */
     note(sent: Sent, findings: readonly DlpFinding[]): void {
       const { caller } = sent;
       const trail = trailOf(caller);
@@ -99,7 +101,7 @@ export function createAcrossCalls(deps: {
      * Joins the texts of a call to those of the agent's last calls; raises DLP_FRAGMENT_REASSEMBLY.
      *
      * @returns critical and high findings of the joined pieces that no call has alone
-     * @throws PatternBudgetError
+     * @throws PatternBudgetError when the tenant's patterns take too long
      */
     assemble(sent: Sent, args: Record<string, unknown>, scanner: DlpScanner): DlpFinding[] {
       const { caller, serverId, toolName } = sent;
@@ -118,7 +120,7 @@ export function createAcrossCalls(deps: {
         const token = tokenOf(text);
         if (token.length > longest.length) longest = token;
       }
-      // The pieces may be in different arguments, or among other words.
+      // A value's pieces may also be in different arguments, or among other words.
       if (longest !== '') joined.push(trail.join('', longest, longest, at));
       const found = splitFindings(joined, scanner);
       if (found.length === 0) return [];
@@ -148,10 +150,10 @@ export function createAcrossCalls(deps: {
   };
 }
 
-/** Between two joined texts: no pattern crosses it. */
+/** Separates joined texts: no pattern matches across it. */
 const BETWEEN = '\n\u2028\n';
 
-/** Findings that cross a boundary, with a part on each side. All texts are scanned at once. */
+/** Findings that cross the boundary of two pieces. All texts are scanned at once. */
 function splitFindings(joined: readonly (Joined | null)[], scanner: DlpScanner): TextFinding[] {
   if (joined.every((part) => part === null)) return [];
   let all = '';
@@ -167,13 +169,13 @@ function splitFindings(joined: readonly (Joined | null)[], scanner: DlpScanner):
     const isSplit = boundaries.some(
       (at) => start <= at - MIN_SHARE && start + length >= at + MIN_SHARE,
     );
-    // Among consecutive ids, many pass as a reversed card.
+    // Many numbers among consecutive ids happen to be valid as a reversed card number.
     const isChance = pattern === 'payment_card' && disguise !== undefined;
     return isGrave && isSplit && !isChance && !BY_LABEL.has(pattern);
   });
 }
 
-/** Found by the word before it, with which any call may end. */
+/** Found by the word before the value, with which any call may end. */
 const BY_LABEL: ReadonlySet<string> = new Set(['secret_assignment']);
 
 /** The first texts of the arguments, each with the name of its top-level argument. */

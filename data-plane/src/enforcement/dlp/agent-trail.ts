@@ -1,6 +1,6 @@
 /**
- * What one agent sent recently, as far as DLP must look at several calls together. Bounded, and
- * never leaves memory.
+ * What DLP remembers of an agent's recent calls, to examine several calls together. Bounded, and
+ * only in memory.
  */
 
 /** Findings remembered per agent (specification 1, section 6). */
@@ -8,17 +8,17 @@ const MAX_SIGHTINGS = 200;
 /** Requesters tracked per agent for calls without a protocol session. */
 const MAX_REQUESTERS = 64;
 /**
- * Calls without a session belong to one if they are no further apart, and of the same agent and
- * requester.
+ * Calls without a protocol session count as one session if they are of the same agent and requester
+ * and no further apart than this.
  */
 const SESSION_GAP_MS = 30 * 60_000;
-/** Arguments of tools that are followed. */
+/** Arguments of tools whose pieces are remembered. */
 const MAX_CHAINS = 8;
-/** Pieces that are joined into one value. */
+/** Most pieces that are joined into one value. */
 const MAX_PIECES = 6;
-/** UTF-16 units of one piece. */
+/** Most UTF-16 units of one piece. */
 const MAX_PIECE = 64;
-/** An older piece is not continued. */
+/** Pieces older than this are dropped. */
 const PIECE_MS = 10 * 60_000;
 
 interface Sighting {
@@ -32,7 +32,7 @@ interface Piece {
   readonly at: number;
 }
 
-/** The joined text of several pieces, and where the newest of them begins. */
+/** The joined text of several pieces, and the offset at which the newest begins. */
 export interface Joined {
   readonly text: string;
   readonly boundary: number;
@@ -58,7 +58,7 @@ export class AgentTrail {
     return session;
   }
 
-  /** Remembers the findings of one call, and forgets the oldest. */
+  /** Remembers the patterns found in one call, in place of the oldest ones. */
   see(patterns: readonly string[], session: string, at: number): void {
     for (const pattern of patterns) {
       this.#sightings[this.#next] = { pattern, session, at };
@@ -66,7 +66,7 @@ export class AgentTrail {
     }
   }
 
-  /** In how many sessions a pattern was seen since then. */
+  /** The number of sessions in which a pattern was seen since a time. */
   countSessions(pattern: string, since: number): number {
     const sessions = new Set<string>();
     for (const sighting of this.#sightings) {
@@ -75,7 +75,7 @@ export class AgentTrail {
     return sessions.size;
   }
 
-  /** Whether nothing was reported about it within the cool-down; it then counts as reported. */
+  /** Whether no alert was raised about a subject within the cool-down; notes one as raised now. */
   mayAlert(about: string, now: number, coolDownMs: number): boolean {
     const last = this.#alerted.get(about);
     if (last !== undefined && now - last < coolDownMs) return false;
@@ -84,12 +84,12 @@ export class AgentTrail {
   }
 
   /**
-   * Appends what an argument says to what it said before.
+   * Joins a new piece of an argument to its earlier ones.
    *
-   * @param head what continues earlier pieces
-   * @param tail what the next piece may continue
-   * @returns the joined pieces with the head; null if it is the first, or repeats the previous
-   *   one
+   * @param head the part of the text that may continue earlier pieces
+   * @param tail the part that later pieces may continue
+   * @returns the joined earlier pieces with the head; null where there is nothing to join, or the
+   *   piece repeats the previous one
    */
   join(argument: string, head: string, tail: string, now: number): Joined | null {
     const known = this.#chains.get(argument) ?? [];
@@ -102,25 +102,25 @@ export class AgentTrail {
     return isContinued ? { text: before + head, boundary: before.length } : null;
   }
 
-  /** Forgets the pieces: they were joined. */
+  /** Forgets all pieces, after a value was found in them. */
   forgetPieces(): void {
     this.#chains.clear();
   }
 }
 
-/** A text with at most this many words is considered as a whole. */
+/** A text with at most this many words is one piece as a whole. */
 const MAX_WORDS = 3;
 const MAX_SEARCHED = 256;
-/** Shorter runs are words. */
+/** Shorter runs count as words. */
 const MIN_TOKEN = 4;
-/** Names a place, and differs in each call. */
+/** Paths and URLs, which differ in each call. */
 const PLACE = /^(?:~?\.{0,2}[/\\]|[a-z]+:\/\/|[A-Za-z]:\\)/;
 
 /**
- * What part of a text may be a piece of a value: all of a short text, the first and last run of a
- * longer one. Nothing of paths, URLs, and mere words: nearly all calls end here.
+ * The parts of a text that may be pieces of a value: all of a short text, the first and last run of
+ * a longer one. Paths, URLs and mere words have none, which is the case in nearly all calls.
  *
- * @returns what may continue earlier pieces, and what later ones may continue
+ * @returns `head`, which may continue earlier pieces, and `tail`, which later ones may continue
  */
 export function piecesOf(text: string): { head: string; tail: string } | null {
   if (PLACE.test(text)) return null;
@@ -148,13 +148,13 @@ function mayBePiece(text: string): boolean {
 }
 
 /**
- * The longest run of a text that may be a piece of a secret: `ODNN7` of `and part two: ODNN7`.
- * Letters with a digit or in both cases; a bare number may be anything.
+ * The longest run in a text that may be a piece of a secret: `ODNN7` in `and part two: ODNN7`. It
+ * has letters and a digit, or letters of both cases. A bare number does not count.
  */
 export function tokenOf(text: string): string {
   if (PLACE.test(text)) return '';
   const searched = text.slice(0, MAX_SEARCHED);
-  // Each has a digit or a capital letter.
+  // Every such run has a digit or a capital letter.
   if (!mayBePiece(searched)) return '';
   let best = '';
   for (const run of searched.split(/[\s"'`,;:()[\]{}<>]/)) {
@@ -166,7 +166,7 @@ export function tokenOf(text: string): string {
   return best.slice(0, MAX_PIECE);
 }
 
-/** Sets an entry as the most recently used, and drops the least recently used one. */
+/** Sets an entry as the most recently used; above `max` the least recently used is dropped. */
 function touch<V>(map: Map<string, V>, key: string, value: V, max: number): void {
   map.delete(key);
   map.set(key, value);
@@ -175,7 +175,7 @@ function touch<V>(map: Map<string, V>, key: string, value: V, max: number): void
   if (oldest !== undefined) map.delete(oldest);
 }
 
-/** A copy: a slice would keep the whole text in memory. */
+/** A copy, since a slice would keep the whole text in memory. */
 function own(text: string): string {
   return Buffer.from(text, 'utf16le').toString('utf16le');
 }

@@ -1,5 +1,5 @@
 /**
- * What agents and records get of findings: the names of the patterns, and what was done.
+ * What agents and records are told of findings: the names of the patterns, and the action taken.
  */
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import type { OutboundAction } from '@governance/shared/dlp-settings';
@@ -9,7 +9,7 @@ export function patternsOf(findings: readonly DlpFinding[]): string[] {
   return [...new Set(findings.map(({ pattern }) => pattern))];
 }
 
-/** What a record reports as done. */
+/** The actions as a record names them. */
 export const DONE = { block: 'blocked', warn: 'warned', log: 'logged' } as const;
 
 /** The strictest of some actions; `log` for none. */
@@ -28,6 +28,6 @@ export function describeFindings(findings: readonly DlpFinding[]): string {
   return `it holds sensitive data: ${shown}${more}`;
 }
 
-/** For a text with too many disguises, or too many candidates, to examine. */
+/** The message for a text with too many disguises or candidates to examine in time. */
 export const TOO_MUCH_TO_SCAN =
   'it holds too much that could be sensitive data to be scanned in time';

@@ -1,4 +1,4 @@
-/** The scanners of a tenant's bundle. Equal settings share one, across tenants. */
+/** The scanners for a bundle's DLP settings. Tenants with equal patterns share a scanner. */
 import { BUILTIN_PATTERNS } from '@governance/shared/detect/dlp/builtin-patterns';
 import {
   type BuiltinOverride,
@@ -24,7 +24,7 @@ interface Patterns {
   custom: DlpSettings['custom'];
 }
 
-/** Compiled scanners that are kept; one that is used after it was closed recompiles. */
+/** Compiled scanners that are kept. A closed scanner compiles again when it is used. */
 const MAX_SCANNERS = 256;
 
 const scanners = new LRUCache<string, DlpScanner>({
@@ -32,7 +32,7 @@ const scanners = new LRUCache<string, DlpScanner>({
   dispose: (scanner) => scanner.close(),
 });
 
-/** @returns finds the scanner of these patterns; the key is built once, since it may be long */
+/** @returns a function that finds the scanner of these patterns. Their long key is built once. */
 function scannerOf({ builtins, custom }: Patterns): () => DlpScanner {
   const key = JSON.stringify([builtins, custom]);
   return () => {
@@ -63,7 +63,7 @@ function chosen(
 const OUTBOUND_ACTIONS = ['log', 'warn', 'block'] as const;
 const RESULT_ACTIONS = ['log', 'redact', 'block'] as const;
 
-/** What applies without a bundle's settings. */
+/** Used where the bundle has no DLP settings. */
 export const DEFAULT_DLP = prepareDlp(DEFAULT_DLP_SETTINGS);
 
 /** The settings and scanners of a bundle. */
@@ -75,7 +75,8 @@ export function prepareDlp(settings: DlpSettings) {
   const isBlocked = (severity: Severity) => actionFor(outbound, severity) === 'block';
   const isRedacted = (severity: Severity) => actionFor(results, severity) === 'redact';
   const isActedOn = (severity: Severity) => actionFor(results, severity) !== 'log';
-  // Of overlapping values only the most severe is reported, which may be one that is let through.
+  // Of overlapping values a scan reports only the most severe. Where actions do not get stricter
+  // with severity, that may be one that is let through, and hide one that is not.
   const isRising = ranks(outbound, OUTBOUND_ACTIONS) && ranks(results, RESULT_ACTIONS);
   const every = scannerOf(settings);
   const redactor = lazily(() => scannerOf(chosen(settings, isRedacted)));
@@ -83,7 +84,7 @@ export function prepareDlp(settings: DlpSettings) {
   const graver = lazily(() => scannerOf(chosen(settings, isActedOn)));
   const scan = (value: unknown, grave: () => () => DlpScanner, isGrave: typeof isBlocked) => {
     const found = every().scanValue(value);
-    // A scan ends at this many findings: harmless ones must not hide later ones.
+    // A scan ends at MAX_FINDINGS: harmless findings must not hide later grave ones.
     if (found.length < MAX_FINDINGS && isRising) return found;
     const rest = found.filter(({ severity }) => !isGrave(severity));
     return [...grave()().scanValue(value), ...rest];
@@ -100,8 +101,9 @@ export function prepareDlp(settings: DlpSettings) {
     get redactor() {
       return redactor()();
     },
-    /** All findings of a value; if there are too many, at least those that require an action. */
+    /** The findings in what agents send; of too many, at least those that are blocked. */
     scanSent: (value: unknown): DlpFinding[] => scan(value, blocker, isBlocked),
+    /** The findings in results; of too many, at least those that are redacted or blocked. */
     scanSaid: (value: unknown): DlpFinding[] => scan(value, graver, isActedOn),
   };
 }

@@ -1,4 +1,4 @@
-/** What DLP reports beside the call's record: metrics, alerts, and findings across calls. */
+/** What DLP reports beside the call's record: metrics, alerts, and findings over several calls. */
 import { BUILTIN_PATTERNS } from '@governance/shared/detect/dlp/builtin-patterns';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
@@ -16,10 +16,10 @@ export type CountFinding = (
   action: DlpDone,
 ) => void;
 
-/** Why a scan gave no answer. */
+/** Why a scan did not finish. */
 export type Unscanned = 'overloaded' | 'timeout' | 'stopped';
 
-/** The subject of a scan. */
+/** The call or message that was scanned. */
 export interface Place {
   serverId: string;
   eventId: string | null;
@@ -40,7 +40,7 @@ export function createDlpWatch(deps: {
 }) {
   const { raiseAlert, countFinding, countUnscanned, tellRequester, now } = deps;
   return {
-    /** What leaves an agent, over several calls. */
+    /** Examines what an agent sends over several calls. */
     across: createAcrossCalls({ raiseAlert, tellRequester, now }),
     /** @param done what was done about each of the findings */
     count(
@@ -54,7 +54,7 @@ export function createDlpWatch(deps: {
         countFinding(label, severity, direction, done(finding));
       }
     },
-    /** The tenant's own patterns took too long on a text: it is not let through. */
+    /** Alerts that the tenant's own patterns took too long on a text, which was blocked. */
     gaveUp({ tenantId, agent }: Caller, { serverId, eventId }: Place): void {
       raiseAlert(tenantId, {
         alert_type: 'DLP_PATTERNS_GAVE_UP',
@@ -65,10 +65,10 @@ export function createDlpWatch(deps: {
         dedupe_key: 'dlp-patterns-gave-up',
       });
     },
-    /** A scan gave no answer: its text is not let through. */
+    /** Counts a scan that did not finish, whose text was blocked, and raises an alert. */
     unscanned({ tenantId, agent }: Caller, { serverId, eventId }: Place, reason: Unscanned): void {
       countUnscanned(reason);
-      // A call that is cut off by the service's shutdown needs no attention.
+      // A call that the service's stop cut off needs no alert.
       if (reason === 'stopped') return;
       raiseAlert(tenantId, {
         alert_type: 'DLP_SCAN_FAILED',
@@ -82,7 +82,7 @@ export function createDlpWatch(deps: {
   };
 }
 
-/** For a call. */
+/** The place of a call. */
 export function placeOf({ id, ask }: ClassifiedCall): Place {
   return { serverId: ask.serverId, eventId: id };
 }

@@ -1,7 +1,7 @@
 /**
- * What DLP finds in what is said to a caller, and what is left of it. Opaque protocol tokens, which
- * only their issuer reads, are left alone; binary members are scanned as the text that they may be.
- * Pure: any thread may run it.
+ * What DLP finds in an answer or message, and the answer without redacted values. Protocol tokens
+ * that only their issuer reads are not scanned. Binary members are scanned as the text that they
+ * may encode. Pure: any thread may run it.
  */
 import { isUtf8 } from 'node:buffer';
 import type { DlpFinding } from '@governance/shared/detect/findings';
@@ -19,17 +19,17 @@ export interface SaidText {
   readonly raw: string | null;
   /** The end of the previous part of the same stream. */
   readonly carry: string;
-  /** Of a tool's result. */
+  /** The tool's output schema, which a redacted result must still fit; undefined for none. */
   readonly outputSchema: unknown;
 }
 
 export interface SaidReport {
   readonly findings: DlpFinding[];
-  /** With what was to be redacted removed; null if nothing was, or if it is to be blocked. */
+  /** The value after redaction; null where nothing was redacted, or the value must be blocked. */
   readonly redacted: { readonly value: unknown; readonly raw: string } | null;
 }
 
-/** @throws PatternBudgetError */
+/** @throws PatternBudgetError when the tenant's patterns take too long */
 export function examineSaid(said: SaidText, prepared: PreparedDlp): SaidReport {
   const { isSent, value, raw } = said;
   const parts = partsOf(value, raw, isSent);
@@ -40,7 +40,7 @@ export function examineSaid(said: SaidText, prepared: PreparedDlp): SaidReport {
   if (isSent || findings.length === 0) return { findings, redacted: null };
   const { results } = prepared.settings;
   const actionOf = ({ severity }: DlpFinding) => actionFor(results, severity);
-  // What may not be rewritten: binary members, and values that began in the previous part.
+  // Binary members, and values that began in the previous part, cannot be redacted, only blocked.
   const isBlocked =
     findings.some((finding) => actionOf(finding) === 'block') ||
     fixed.some((finding) => actionOf(finding) !== 'log');
@@ -67,9 +67,7 @@ function binaryFindings({ decoded }: SaidParts, scan: PreparedDlp['scanSaid']): 
 /** UTF-16 units on each side of the boundary between two parts of a stream. */
 const SEAM = 256;
 
-/**
- * Values that began in the previous part: one half is already with the client, the other is not.
- */
+/** Findings in values that began in the previous part, which the client already has. */
 function splitFindings({ carry, value }: SaidText, { scanner }: PreparedDlp): DlpFinding[] {
   if (carry === '') return [];
   const before = carry.slice(-SEAM);
@@ -84,17 +82,19 @@ function splitFindings({ carry, value }: SaidText, { scanner }: PreparedDlp): Dl
 const OPAQUE = ['requestState', 'nextCursor', 'progressToken', 'taskId'];
 
 interface SaidParts {
-  /** What is scanned. */
+  /** The value that is scanned. */
   readonly open: unknown;
   /** Texts in binary members. */
   readonly decoded: readonly string[];
-  /** Puts back what was left alone. */
+  /** Puts the members that were not scanned back into a copy of `open`. */
   whole(open: unknown): unknown;
 }
 
 /**
- * @param raw the message as JSON, if available: most messages contain nothing to leave alone
- * @param isSent whether it is on its way to a server, where no token is opaque
+ * Separates a message into what is scanned, binary members, and opaque tokens.
+ *
+ * @param raw the message as JSON, if available, to see quickly that it has no binary members
+ * @param isSent whether it is on its way to a server: then tokens are scanned too
  */
 export function partsOf(value: unknown, raw: string | null, isSent = false): SaidParts {
   const decoded: string[] = [];
@@ -118,7 +118,7 @@ export function partsOf(value: unknown, raw: string | null, isSent = false): Sai
   };
 }
 
-/** Image, audio and embedded resources: where the protocol uses base64. */
+/** The member of an image, audio or embedded resource that the protocol encodes in base64. */
 function binaryKey(value: Record<string, unknown>): 'data' | 'blob' | null {
   const { type, data, blob, uri } = value;
   if ((type === 'image' || type === 'audio') && typeof data === 'string') return 'data';
@@ -160,12 +160,12 @@ function withBinary(changed: unknown, original: unknown): unknown {
 }
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
-/** UTF-16 units. A token in a base64 member is no longer than this, and most images are. */
+/** UTF-16 units. Tokens in a base64 member are not longer than this; most images are. */
 const SHORT = 256;
 
 /**
- * What a member that should be base64 says: the text that it encodes, or its own if it encodes
- * none.
+ * The texts of a member that should be base64: the text or the printable runs that it encodes, and
+ * the member itself where it is short or no base64.
  */
 function textsOfBinary(member: string): string[] {
   if (member === '') return [];
@@ -176,10 +176,10 @@ function textsOfBinary(member: string): string[] {
   return member.length > SHORT ? held : [...held, member];
 }
 
-/** Printable characters in a row that binary files rarely exceed. */
+/** Runs of printable characters, longer than most in binary data. */
 const RUN = /[\x20-\x7e\t]{6,}/g;
 
-/** The printable runs in bytes, UTF-16 ones included, as one text. */
+/** The printable runs in bytes, also in UTF-16 of both byte orders, as one text. */
 function runsIn(bytes: Buffer): string[] {
   const texts = [bytes.toString('latin1'), bytes.toString('utf16le'), swappedText(bytes)];
   const runs = texts.flatMap((text) => text.match(RUN) ?? []);

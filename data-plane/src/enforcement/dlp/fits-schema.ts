@@ -1,17 +1,17 @@
 /**
- * Whether a value still conforms to its JSON Schema after texts in it were replaced by others. The
- * schema comes from a server, so nothing in it is executed: only what a replaced text can violate
- * is checked, and what cannot be decided (a pattern, a format, exclusive alternatives) counts as
- * violated.
+ * Whether a value still conforms to its JSON Schema after texts in it were replaced. The schema
+ * comes from a server, so nothing in it is executed (no regular expressions). Only rules that a
+ * replaced text can violate are checked. A rule that cannot be decided (a pattern, a format,
+ * exclusive alternatives) counts as violated.
  */
 import { isObject } from '../../upstream/message.ts';
 
-/** Levels of nested schemas: a limit on what a server may send. */
+/** Most levels of nested schemas, since the schema comes from a server. */
 const MAX_DEPTH = 64;
-/** Schemas that may apply to one value. */
+/** Most schemas that may apply to one value. */
 const MAX_SCHEMAS = 64;
 
-/** With one of these at a place, what is below cannot be judged on its own. */
+/** Where a schema has one of these, the members below it cannot be checked one by one. */
 const UNSURE = [
   'oneOf',
   'not',
@@ -29,15 +29,15 @@ const UNSURE = [
 ];
 
 /**
- * @param schema of the whole value, from its server
- * @param before conforms to the schema
- * @param after the same value with other texts
+ * @param schema of the whole value, from the server
+ * @param before the value, which conforms to the schema
+ * @param after the same value with replaced texts
  */
 export function fitsSchema(schema: unknown, before: unknown, after: unknown): boolean {
   return fits(gather(schema, schema), before, after, schema, 0);
 }
 
-/** @param schemas all that may apply to the value; null if unknown */
+/** @param schemas all schemas that may apply to the value; null where unknown */
 function fits(
   schemas: Record<string, unknown>[] | null,
   before: unknown,
@@ -73,7 +73,7 @@ function at(value: object, key: string): unknown {
   return (value as Record<string, unknown>)[key];
 }
 
-/** Copies keep their key order, so that equal values serialise equally. */
+/** Copies keep the order of keys, so equal values have equal JSON. */
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
@@ -104,12 +104,12 @@ function memberOf(schema: Record<string, unknown>, key: string): unknown {
 function itemOf(schema: Record<string, unknown>, index: number): unknown {
   const { prefixItems, items } = schema;
   if (Array.isArray(prefixItems) && index < prefixItems.length) return prefixItems[index];
-  // Until 2019-09 an `items` list meant what prefixItems means now.
+  // Up to draft 2019-09 a list in `items` had the meaning of `prefixItems`.
   if (!Array.isArray(items)) return items;
   return index < items.length ? items[index] : schema.additionalItems;
 }
 
-/** A schema with everything it refers to or consists of, for the same value; null if unsure. */
+/** A schema, and all that it references or combines for the same value; null where undecidable. */
 function gather(schema: unknown, root: unknown): Record<string, unknown>[] | null {
   const found = new Set<Record<string, unknown>>();
   const waiting = [schema];
@@ -123,13 +123,13 @@ function gather(schema: unknown, root: unknown): Record<string, unknown>[] | nul
     found.add(next);
     const { $ref, allOf, anyOf } = next;
     if ($ref !== undefined) waiting.push(resolve($ref, root));
-    // All alternatives must accept it: which one applied is unknown.
+    // Which alternative applied is unknown, so the text has to fit all of them.
     for (const parts of [allOf, anyOf]) if (Array.isArray(parts)) waiting.push(...parts);
   }
   return [...found];
 }
 
-/** @returns null for references outside the schema itself */
+/** Resolves a reference within the schema. @returns null for any other reference */
 function resolve(ref: unknown, root: unknown): unknown {
   if (ref === '#') return root;
   if (typeof ref !== 'string' || !ref.startsWith('#/')) return null;

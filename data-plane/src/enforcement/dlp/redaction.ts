@@ -1,18 +1,21 @@
-/** Removes sensitive data from what a server says, everywhere or not at all. */
+/** Removes sensitive data from a server's message: in all places, or the message is blocked. */
 import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import type { DlpScanner, Redaction } from '@governance/shared/detect/dlp/scan-contract';
 import { isObject } from '../../upstream/message.ts';
 import { fitsSchema } from './fits-schema.ts';
 
 /**
- * Minimum length, in UTF-16 units, of a text that is searched for in the rest of the message: a
- * shorter one occurs in many places with other meanings.
+ * UTF-16 units from which a removed text is also replaced in the rest of the message. A shorter
+ * text occurs in many places with other meanings.
  */
 const MIN_TAKEN = 6;
-/** The same, where nothing may be rewritten: a short one is part of many names. */
+/**
+ * UTF-16 units from which a removed text must not remain in keys, or in texts that are never
+ * rewritten. A shorter text is part of many names.
+ */
 const MIN_LEFT = 8;
 
-/** Protocol members that are meant for machines: they are never rewritten. */
+/** Protocol members for machines, which are never rewritten. */
 const NEVER_REWRITTEN: ReadonlySet<string> = new Set([
   ...['id', 'uri', 'uriTemplate', 'url', 'href', 'src', 'cursor', 'nextCursor', 'requestState'],
   ...['progressToken', 'taskId', 'type', 'role', 'mimeType', '$ref', '$id', '$schema', 'pattern'],
@@ -26,17 +29,19 @@ function isKept(pointer: string, key: string): boolean {
 }
 
 /**
- * @param value what is said, without opaque and binary members
+ * Redacts a server's message.
+ *
+ * @param value the message without opaque and binary members
  * @param outputSchema of a result's `structuredContent`; undefined for none
- * @returns the value with the findings removed; null if something cannot be removed, or if the
- *   rest would not be what the tool promised
+ * @returns the value with the findings removed; null where a finding cannot be removed, or the rest
+ *   would no longer fit the output schema
  */
 export function redact(value: unknown, scanner: DlpScanner, outputSchema: unknown): unknown {
-  // A number that a double cannot represent would be serialised differently.
+  // An integer that a double cannot represent would be serialised differently.
   if (hasInexactNumber(value)) return null;
   const { value: redacted, failed } = takeOut(value, scanner, isKept);
   if (failed) return null;
-  // `content` says in words what `structuredContent` says in members: both change, or neither.
+  // `content` repeats `structuredContent` as text, so both are redacted or neither.
   if (isObject(value) && isObject(redacted) && outputSchema !== undefined) {
     const { structuredContent: before } = value;
     const { structuredContent: after } = redacted;
@@ -49,8 +54,9 @@ export function redact(value: unknown, scanner: DlpScanner, outputSchema: unknow
 type Keep = (pointer: string, key: string) => boolean;
 
 /**
- * @returns the value with the findings removed, wherever the same text occurs; `failed` if
- *   something cannot be removed
+ * Removes findings, and the same texts where they occur again.
+ *
+ * @returns the value after removal; `failed` where something could not be removed
  */
 export function takeOut(
   value: unknown,
@@ -66,7 +72,7 @@ export function takeOut(
   return { value: covered, failed: standsSomewhere(covered, long) };
 }
 
-/** Longest first: another may be part of it. */
+/** The texts with their marks, the longest first, since a shorter one may be part of it. */
 function marksOf(taken: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const long = [...taken].filter(([text]) => text.length >= MIN_TAKEN);
   long.sort(([a], [b]) => b.length - a.length);
@@ -85,7 +91,7 @@ function standsSomewhere(value: unknown, texts: readonly string[]): boolean {
   );
 }
 
-/** A pattern may have the name of what it found. */
+/** Without marks, since the name of a pattern may contain a removed text. */
 const withoutMarks = (text: string): string => text.replaceAll(/\[REDACTED:[^\][]*\]/g, '');
 
 function tryRedact(value: unknown, scanner: DlpScanner, keep: Keep): Redaction | null {
@@ -104,7 +110,8 @@ function hasInexactNumber(value: unknown): boolean {
 }
 
 /**
- * Replaces texts by marks: the same text may occur where nothing beside it reveals what it is.
+ * Replaces removed texts by marks where they occur again: there, the text beside them may not match
+ * the pattern.
  *
  * @param taken the texts, each with its mark
  */
@@ -130,7 +137,7 @@ export function coverEverywhere(
   return visit(value, '', '');
 }
 
-/** Marks are not searched again: texts that occur within marks would make it grow endlessly. */
+/** Inserted marks are not searched: texts that occur within marks would grow endlessly. */
 function coverText(text: string, taken: ReadonlyMap<string, string>): string {
   let pieces: (string | { mark: string })[] = [text];
   for (const [one, mark] of taken) {

@@ -1,7 +1,7 @@
 /**
- * Alerts on findings in what servers say: one for each source and kind of finding, and one when a
- * source keeps trying below the level that is replaced. Bounded for each tenant, in memory and in
- * number: every finding is in the records and the metrics in any case.
+ * Alerts on findings in server text: one for each source and kind of finding, and one when a source
+ * keeps sending findings that are too weak to be replaced. Memory and the number of alerts are
+ * limited for each tenant: records and metrics have every finding anyway.
  */
 import type { InboundFinding } from '@governance/shared/detect/findings';
 import { LRUCache } from 'lru-cache';
@@ -13,11 +13,12 @@ import { worstOf } from '../severities.ts';
 const MAX_ALERTS = 30;
 const MINUTE_MS = 60_000;
 /**
- * Findings of different texts that were passed on, from one source to one agent, within the window.
+ * Different texts with findings that were passed on from one source to one agent within the window,
+ * from which INJECTION_CONDITIONING_SUSPECTED is raised.
  */
 const CONDITIONING_TIMES = 5;
 const CONDITIONING_WINDOW_MS = 30 * 60_000;
-/** Watched pairs of agent and source, per tenant. */
+/** Pairs of agent and source that are watched for each tenant. */
 const MAX_WATCHED = 2_000;
 const MAX_TENANTS = 1_000;
 const MAX_NAMED = 10;
@@ -27,15 +28,15 @@ export function classesOf(findings: readonly Pick<InboundFinding, 'class'>[]): s
   return [...new Set(findings.map((finding) => finding.class))].sort();
 }
 
-/** What was done about something that a server said. */
+/** What was done about an answer or message of a server, and why. */
 export interface InboundEvent {
   readonly said: Said;
   readonly serverId: string;
   readonly action: 'passed' | 'held' | 'substituted' | 'blocked';
   readonly findings: readonly InboundFinding[];
-  /** The source rule that blocked it, or that raised its severity. */
+  /** The source rule that blocked the part, or raised the severity of its findings. */
   readonly ruleId?: string | undefined;
-  /** For a list: the items that it concerns. */
+  /** For a list: the names of the items concerned. */
   readonly items?: readonly string[];
 }
 
@@ -45,12 +46,12 @@ export type TellInbound = (event: InboundEvent) => void;
 interface Tenant {
   minute: number;
   alerts: number;
-  /** By agent and source: when texts were passed on, by their findings. */
+  /** By agent and source: when texts with findings were passed on, keyed by their findings. */
   readonly passed: LRUCache<string, Map<string, number>>;
 }
 
 /**
- * Creates the function that raises these alerts.
+ * Creates the function that raises the alerts.
  *
  * @param now Unix milliseconds
  */
@@ -121,7 +122,7 @@ const TITLES = {
   blocked: 'What came from a blocked source was replaced',
 } as const;
 
-/** The same text counts once: a page that is read often is not a pattern of attempts. */
+/** Counts a text with findings; the same text counts once, since a page may be read often. */
 function countPassed(
   { passed }: Tenant,
   key: string,
@@ -138,7 +139,7 @@ function countPassed(
   return size;
 }
 
-/** Where it was said, by names from MCP and the agent's request. */
+/** Where the text came from, by names of MCP and of the agent's request. */
 function placeOf({ call, part }: Said): { method: string; tool_name?: string } {
   const heard = part.kind === 'notification' ? part.method : undefined;
   if (call === null) return { method: shown(heard ?? 'server') };
@@ -165,7 +166,7 @@ function detailsOf({ said, action, findings, ruleId, items }: InboundEvent) {
   };
 }
 
-/** An invalid name is arbitrary text, which alerts do not contain. */
+/** Hides an invalid name, which is arbitrary text: alerts contain no such text. */
 function shown(name: string): string {
   return /^[A-Za-z0-9_.:/+-]{1,128}$/.test(name) ? name : '(no plain name)';
 }

@@ -4,10 +4,10 @@ import type { DetectionOptions, TextKind } from '@governance/shared/detect/inbou
 import type { Portioned } from '@governance/shared/detect/portions';
 import { LRUCache } from 'lru-cache';
 
-/** Items whose findings are cached: the same lists arrive repeatedly. */
+/** Items whose findings are cached, since the same lists arrive repeatedly. */
 const MAX_ITEMS = 5_000;
 
-/** Findings in an item of a list; the same item is scanned once. */
+/** Finds injections in an item of a list. Equal items are scanned once. */
 export type ScanItem = (item: unknown, kind: TextKind) => Portioned<readonly InboundFinding[]>;
 
 /** @param detect finds injections in a value; equal values have equal findings */

@@ -4,14 +4,14 @@ import { LIST_MEMBERS } from '../../upstream/lists/list-page.ts';
 import { isObject } from '../../upstream/message.ts';
 import type { Said } from '../said.ts';
 
-/** Which member of a list's result holds its items; undefined if it is not a list. */
+/** The member of a list's result that holds its items; undefined if it is no list. */
 export function listMember({ call, part }: Said): string | undefined {
   if (call === null || part.kind !== 'result') return undefined;
   const members: Readonly<Record<string, string>> = LIST_MEMBERS;
   return Object.hasOwn(members, call.ask.method) ? members[call.ask.method] : undefined;
 }
 
-/** What an item is called. */
+/** The name of an item, or else its URI; empty where it has none. */
 export function nameOfItem(item: unknown): string {
   const { name, uri, uriTemplate } = isObject(item) ? item : {};
   const found = [name, uri, uriTemplate].find((one) => typeof one === 'string');
@@ -19,8 +19,8 @@ export function nameOfItem(item: unknown): string {
 }
 
 /**
- * The server of an item. In a list of the unified gateway its name or URI begins with it; the
- * gateway itself added that.
+ * The server of an item. In a list of the unified gateway, the item's name or URI begins with the
+ * server's id, which the gateway added. Empty where no server is found.
  */
 export function serverOfItem(
   { serverId }: Said,

@@ -1,15 +1,15 @@
 /**
- * The readable part of a server's words: images and sounds are left out, and a blob that is text is
- * read as text. Places remain those of the original value.
+ * The text that the injection scan reads of a server's message: images and sounds are left out, and
+ * base64 that encodes text is decoded. Places in findings stay those of the original value.
  */
 import { isUtf8 } from 'node:buffer';
 import { isObject } from '../../upstream/message.ts';
 
 /** Members of results that hold content blocks, resources or messages. */
 const HOLDING = ['content', 'contents', 'messages'] as const;
-/** Characters of a blob that decide whether it is text: a multiple of four. */
+/** Characters of a blob that decide whether it is text. A multiple of four, as base64 needs. */
 const SAMPLE = 4_096;
-/** Nesting of members within blocks, as deep as MCP defines it. */
+/** Levels of members within blocks that are read, as deep as MCP defines them. */
 const MAX_DEPTH = 4;
 
 /** @param value of a result, or of params that a server sent */
@@ -54,7 +54,7 @@ function readableBlock(block: Record<string, unknown>, depth: number): Record<st
   return depth < MAX_DEPTH ? readableMembers(block, depth + 1) : block;
 }
 
-/** The text that base64 encodes, if it is one; anything but base64 is read as it is. */
+/** Decodes base64 that encodes text, and leaves out other base64. Anything else stays as it is. */
 function withText(block: Record<string, unknown>, name: 'blob' | 'data'): Record<string, unknown> {
   const { [name]: given, ...others } = block;
   const text = given as string;

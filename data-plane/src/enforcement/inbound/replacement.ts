@@ -1,6 +1,6 @@
 /**
- * What the agent gets in place of what a server said: the same shape, without any of the server's
- * words.
+ * What the agent gets in place of a server's answer or message: the same shape, without the
+ * server's text.
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
@@ -10,10 +10,10 @@ import type { JudgedCall } from '../calls.ts';
 import { resultOf } from '../refusals.ts';
 import type { Said, SaidPart } from '../said.ts';
 
-/** Why something is replaced: what was found, or that its source is blocked. */
+/** Why something is replaced: the classes of the findings, or a blocked source. */
 export type Why = { readonly classes: readonly string[] } | 'blocked-source';
 
-/** @returns null for a shape that cannot carry a notice: it is blocked */
+/** @returns null for a shape that cannot carry a notice: the part is then blocked */
 export function replacementOf({ part, call }: Said, why: Why): SaidPart | null {
   switch (part.kind) {
     case 'notification':
@@ -56,7 +56,7 @@ function inPlaceOfResult(
   const text = { type: 'text', text: notice };
   switch (ask.method) {
     case TOOL_CALL:
-      // An error needs no structured content, whatever the tool's output schema says.
+      // An error needs no structured content, even where the tool has an output schema.
       return { ...of, content: [text], isError: true };
     case 'resources/read':
       return { ...of, contents: [{ uri: ask.args.uri, mimeType: 'text/plain', text: notice }] };
@@ -78,7 +78,7 @@ const TASK_TIMES = ['createdAt', 'lastUpdatedAt'] as const;
 const TASK_NUMBERS = ['ttl', 'ttlMs', 'pollInterval', 'pollIntervalMs'] as const;
 const TASK_ID = /^[A-Za-z0-9_.:~-]{1,128}$/;
 
-/** A task continues without its words. */
+/** A task keeps its id, state and times, and loses its texts. */
 function inPlaceOfTask(
   given: Record<string, unknown>,
   notice: string,

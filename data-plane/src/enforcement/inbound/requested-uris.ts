@@ -1,22 +1,22 @@
 /**
- * The URIs that a call requests: they determine the source of its answer. Everything that a tool
- * might take for one counts: within a text, in a member's name, and in the spellings that parsers
- * repair.
+ * The URIs that a call requests, which determine the source of its answer. Everything that a tool
+ * might take for a URI counts: also within a text, in a member's name, and in invalid forms that
+ * parsers repair.
  */
 import type { Ask } from '../calls.ts';
 
-/** Further ones are not examined, and `isWhole` says so. */
+/** Limits of the search. Beyond them, `isWhole` is false. */
 const MAX_URIS = 100;
 const MAX_VALUES = 5_000;
 const MAX_URI = 2_048;
 const MAX_CHARACTERS = 1024 * 1024;
 const MAX_SCHEME = 31;
-/** Where a URI may begin. */
+/** Most places at which a URI may begin. */
 const MAX_PLACES = 1_000;
 
 export interface RequestedUris {
   readonly uris: readonly string[];
-  /** Whether these are all; otherwise the call may request others. */
+  /** Whether these are all URIs; if not, the call may request others. */
   readonly isWhole: boolean;
 }
 
@@ -37,13 +37,13 @@ export function requestedUris({ args, retry }: Pick<Ask, 'args' | 'retry'>): Req
   return { uris: [...search.uris], isWhole: search.isWhole };
 }
 
-/** For special schemes, parsers accept an authority without two slashes, too. */
+/** For these schemes, parsers also accept an authority without two slashes. */
 const BARE = /^(?:https?|wss?|ftp|file):/i;
 const SCHEME_CHARACTER = /[A-Za-z0-9+.-]/;
-/** What ends a URI within a text. */
+/** Characters that end a URI within a text. */
 const END = /[\s"'<>`]/;
 
-/** Linear in its input: each place costs at most the longest URI. */
+/** Takes linear time: each place costs at most the length of the longest URI. */
 class Search {
   readonly uris = new Set<string>();
   isWhole = true;
@@ -62,7 +62,7 @@ class Search {
       this.isWhole = false;
       return;
     }
-    // As parsers of URLs do.
+    // Parsers of URLs drop these characters too.
     const text = given.replace(/[\t\r\n]/g, '').trim();
     if (BARE.test(text) && !text.includes('://')) this.add(uriAt(text, 0));
     for (let at = text.indexOf('://'); at >= 0; at = text.indexOf('://', at + 3)) {
@@ -72,12 +72,12 @@ class Search {
       while (at - from < MAX_SCHEME && SCHEME_CHARACTER.test(text[from - 1] ?? '')) from--;
       if (from < at) this.add(uriAt(text, from));
     }
-    // Without a scheme, it is relative to an unknown base.
+    // A URI without a scheme (`//host`) is relative to an unknown base: https is assumed.
     if (/^[\\/]{2}[^\\/]/.test(text)) this.add(`https:${uriAt(text, 0).replaceAll('\\', '/')}`);
   }
 }
 
-/** The text that begins there, up to its end or the length limit. */
+/** The URI that begins at an offset, up to its end or just beyond the length limit. */
 function uriAt(text: string, from: number): string {
   const piece = text.slice(from, from + MAX_URI + 1);
   const end = piece.search(END);

@@ -1,7 +1,7 @@
 /**
- * What a person released with the passages that look like an injection removed: they are replaced
- * where they stand, and the rest is scanned once more. What cannot be cleaned this way is not
- * released.
+ * Removes the passages that look like an injection, from an answer that a person released in this
+ * form: each passage is replaced by a notice, and the rest is scanned once more. An answer that
+ * still has findings is not released.
  */
 import type {
   DetectionOptions,
@@ -13,14 +13,14 @@ import { isObject } from '../../upstream/message.ts';
 import type { Detector } from './detector.ts';
 import { readable } from './readable.ts';
 
-/** A longer text with a finding is replaced as a whole. */
+/** UTF-16 units. A longer text with a finding is replaced as a whole. */
 const MAX_TEXT = 65_536;
-/** Once a passage is gone, its surroundings may be a finding. */
+/** Scans of one text: without a passage, the text around it may be a new finding. */
 const MAX_ROUNDS = 3;
 
 /**
  * @param value of a server's answer
- * @returns the value with the findings removed; undefined if something cannot be removed
+ * @returns the value with the passages removed; undefined where findings remain
  */
 export function* sanitize(
   value: unknown,
@@ -28,12 +28,12 @@ export function* sanitize(
   kind: TextKind,
 ): Portioned<unknown> | Portioned<undefined> {
   const left = yield* clean(value, readable(value), detector, { kind });
-  // Names of members, and passages split over several texts.
+  // Findings in names of members, and in passages that are split over several texts, remain.
   const found = yield* detector.inValue(readable(left), { kind });
   return found.length === 0 ? left : undefined;
 }
 
-/** @param read the value as the scanner reads it: a blob that is text as that text */
+/** @param read the value as the scanner reads it (`readable`): with blobs decoded to text */
 function* clean(
   given: unknown,
   read: unknown,
@@ -41,7 +41,7 @@ function* clean(
   options: DetectionOptions,
 ): Portioned<unknown> {
   if (typeof given === 'string') {
-    // What is not read is not text: an image, a sound.
+    // A member that is not read is no text, but an image or a sound.
     if (typeof read !== 'string') return given;
     const left = yield* cleanText(read, detector, options);
     if (left === read) return given;

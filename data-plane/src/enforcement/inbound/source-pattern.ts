@@ -1,12 +1,11 @@
 /**
- * A pattern of a source rule, and the spellings that it is compared with. It is compared both as
- * written and with its URI in canonical form, so that neither another spelling of a URI nor the
- * spelling of the rule itself evades the rule.
+ * Patterns of source rules. A pattern and a URI are compared both as written and in canonical form,
+ * so that no other spelling, of the URI or of the pattern, evades a rule.
  */
 import { domainToASCII } from 'node:url';
 import type { Effort } from '@governance/shared/glob';
 
-/** The pieces between stars. */
+/** The pieces of a pattern between its stars. */
 export type SourceGlob = readonly string[];
 
 export function parsePattern(pattern: string): SourceGlob {
@@ -14,10 +13,10 @@ export function parsePattern(pattern: string): SourceGlob {
 }
 
 /**
- * Whether the whole text matches. `*` matches any characters, so the first place of each piece is
- * as good as any other.
+ * Whether a whole text matches a pattern. `*` matches any characters, so it suffices to look for
+ * the first occurrence of each piece.
  *
- * @returns undefined when the effort is exhausted
+ * @returns undefined when the effort is used up
  */
 export function matchesPattern(
   pieces: SourceGlob,
@@ -33,7 +32,7 @@ export function matchesPattern(
   if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
   let at = first.length;
   for (const piece of others) {
-    // What a search may cost on input made for the worst case.
+    // The cost of a search in the worst case.
     effort.left -= (text.length - at) * (1 + Math.floor(piece.length / 32));
     if (effort.left < 0) return undefined;
     const found = text.indexOf(piece, at);
@@ -43,7 +42,7 @@ export function matchesPattern(
   return at <= end;
 }
 
-/** A pattern with its URI's authority as `canonicalUri` writes it; unchanged if it has none. */
+/** The pattern with its URI's authority as in `canonicalUri`; unchanged if it has no URI. */
 export function canonicalPattern(pattern: string): string {
   const slashes = pattern.indexOf('://');
   if (slashes < 0) return pattern;
@@ -61,7 +60,7 @@ export function canonicalPattern(pattern: string): string {
   return `${scheme}://${host}${isAddress ? '/' : pattern.slice(to)}`;
 }
 
-/** What a URI omits. */
+/** Default ports, which a canonical URI omits. */
 const USUAL_PORTS: Readonly<Record<string, RegExp>> = {
   https: /:443$/,
   wss: /:443$/,
@@ -71,15 +70,15 @@ const USUAL_PORTS: Readonly<Record<string, RegExp>> = {
 };
 
 function canonicalLabel(label: string): string {
-  // A partial name has no canonical form; anything but a name stays as it is.
+  // A label with a star has no canonical form; an invalid label stays as it is.
   return label.includes('*') ? label : domainToASCII(label) || label;
 }
 
 const UNRESERVED = /^[A-Za-z0-9._~-]$/;
 
 /**
- * As a client would request it, without a user: `https://good@evil` is evil's. A trailing dot of
- * the host and needless escapes are dropped. Null for anything but a URI.
+ * A URI as a client would request it, without user and password: the host of `https://good@evil` is
+ * `evil`. Dots at the end of the host and needless escapes are dropped. Null where it is no URI.
  */
 export function canonicalUri(uri: string): string | null {
   if (!URL.canParse(uri)) return null;

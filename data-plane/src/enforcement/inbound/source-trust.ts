@@ -1,8 +1,8 @@
 /**
- * How far a source is trusted: by the rules that match the server or what was requested from it,
- * never by its answer's text. `block` precedes `untrusted`, which precedes `trust`. What cannot be
- * compared within limits counts as matched by a rule that restricts, and not by one that trusts; a
- * call that requests more URIs than are examined is untrusted if rules restrict URIs. Proven by
+ * How far a source is trusted: by the rules that match the server or the requested URIs, never by
+ * the text of the answer. `block` precedes `untrusted`, which precedes `trust`. A comparison that
+ * exceeds its limits counts as a match of a rule that restricts, and as none of a rule that trusts.
+ * A call with more URIs than are examined is untrusted if rules restrict URIs. Proven by
  * source-trust.test.ts.
  */
 import type { BundleSettings } from '@governance/shared/bundle-format';
@@ -33,19 +33,19 @@ export interface SourceTrust {
 
 interface PreparedRule {
   readonly rule: SourceRule;
-  /** As written, and with the canonical spelling of its URI, if that differs. */
+  /** The pattern as written, and in canonical form if that differs. */
   readonly globs: readonly SourceGlob[];
-  /** Whether it names a server and a URI. */
+  /** Whether the pattern names a server and a URI. */
   readonly isOfBoth: boolean;
   /** Unix milliseconds. */
   readonly endsAt: number;
 }
 
-/** Characters compared for one answer: some 10 ms on rules and URIs made for the worst case. */
+/** Most characters compared for one answer: about 10 ms in the worst case. */
 const MAX_EFFORT = 20_000_000;
 const UNKNOWN: SourceTrust = { type: null };
 
-/** In the order in which rules are checked, so that none uses up the effort of an earlier one. */
+/** The rules by type: restricting ones are checked first, before others use up the effort. */
 const preparedOf = perSettings(({ inbound }) => {
   const rules = (inbound?.rules ?? []).map(prepare);
   return {
@@ -70,7 +70,7 @@ function prepare(rule: SourceRule): PreparedRule {
 }
 
 /**
- * What the rules say about a source.
+ * The trust in a source, by the rules.
  *
  * @param now Unix milliseconds: an expired rule does not apply
  */
@@ -99,7 +99,7 @@ interface SpelledUri {
   readonly canonical: string | null;
 }
 
-/** For a rule that restricts: in any spelling, and when it cannot be ruled out. */
+/** For a rule that restricts: whether any spelling matches, or a match cannot be excluded. */
 function mayMatch(
   { globs, isOfBoth }: PreparedRule,
   { serverId }: Source,
@@ -117,7 +117,7 @@ function mayMatch(
   );
 }
 
-/** By the server, or if every URI is covered, both as sent and in its canonical spelling. */
+/** Trusts the source if a rule matches the server, or rules match every URI in both spellings. */
 function findTrusted(
   rules: readonly PreparedRule[],
   { serverId, requested }: Source,

@@ -1,4 +1,4 @@
-/** Scans for sensitive data: immediately for a small value, on another thread for a large one. */
+/** Scans for sensitive data: small values at once, large values on another thread. */
 import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
@@ -9,15 +9,16 @@ import type { Owner } from './fair-queue.ts';
 import type { ScanAnswer, ScanJob } from './scan-jobs.ts';
 import type { ScanThreads } from './scan-threads.ts';
 
-/** Each throws, or rejects with, PatternBudgetError, ScanBudgetError or ScanFailure. */
+/** Its functions throw or reject with PatternBudgetError, ScanBudgetError or ScanFailure. */
 export type DlpScans = ReturnType<typeof createDlpScans>;
 
 /**
- * The size from which another thread scans, in characters. A character of a hostile text costs some
- * microseconds, so smaller ones block the main thread for some tens of milliseconds at most.
+ * The size from which another thread scans, in UTF-16 units. A character of a hostile text costs a
+ * few microseconds, so a smaller value blocks the main thread for a few tens of milliseconds at
+ * most.
  */
 const LARGE = 8 * 1024;
-/** What a number, a key or a bracket counts beside its characters. */
+/** What each value counts beside its characters. */
 const NODE = 8;
 
 export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE) {
@@ -34,7 +35,7 @@ export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE)
   };
 
   return {
-    /** What leaves an agent. */
+    /** Scans what an agent sends. */
     sent(
       caller: Caller,
       value: unknown,
@@ -50,7 +51,7 @@ export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE)
         answer.kind === 'sent' ? answer.findings : unexpected(),
       );
     },
-    /** What is said to a caller. */
+    /** Scans an answer or message for a caller. */
     said(caller: Caller, said: SaidText, prepared: PreparedDlp): SaidReport | Promise<SaidReport> {
       const { value, raw, ...rest } = said;
       const goes = raw === null ? isLarge(value, large) : raw.length > large;
@@ -68,7 +69,7 @@ export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE)
   };
 }
 
-/** Whether a value has more than that many characters; stops as soon as it is certain. */
+/** Whether a value is larger than a limit; stops as soon as the limit is exceeded. */
 function isLarge(value: unknown, limit: number): boolean {
   let left = limit;
   const visit = (part: unknown): boolean => {

@@ -1,5 +1,6 @@
 /**
- * A queue with turns by tenant and, within a tenant, by agent: nobody waits behind another's crowd.
+ * A queue with turns by tenant and, within a tenant, by agent, so that many jobs of one do not
+ * delay the others.
  */
 export interface Owner {
   readonly tenantId: string;
@@ -7,7 +8,7 @@ export interface Owner {
 }
 
 export class FairQueue<T> {
-  /** The next in turn comes first, at both levels. */
+  /** By tenant and agent. At both levels the first entry has the next turn. */
   readonly #tenants = new Map<string, Map<string, Set<T>>>();
 
   add({ tenantId, agentId }: Owner, item: T): void {
@@ -26,7 +27,7 @@ export class FairQueue<T> {
     if (agents.size === 0) this.#tenants.delete(tenantId);
   }
 
-  /** How many jobs of a tenant wait. */
+  /** The number of a tenant's waiting jobs. */
   countOf(tenantId: string): number {
     let count = 0;
     for (const items of this.#tenants.get(tenantId)?.values() ?? []) count += items.size;
@@ -34,9 +35,9 @@ export class FairQueue<T> {
   }
 
   /**
-   * Takes the oldest job of the next in turn.
+   * Takes the oldest job of the agent whose turn it is.
    *
-   * @param mayGo whether a tenant may have a turn at all
+   * @param mayGo whether a tenant may have a turn now
    */
   take(mayGo: (tenantId: string) => boolean): T | undefined {
     for (const [tenantId, agents] of this.#tenants) {

@@ -1,4 +1,4 @@
-/** Jobs for scan threads. Settings and values travel as JSON: text is copied fast. */
+/** Jobs for scan threads. Settings and values are sent as JSON, since text is copied fast. */
 import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
@@ -21,11 +21,11 @@ export type ScanAnswer =
   | { readonly kind: 'said'; readonly report: SaidReport }
   /** The tenant's own patterns took too long. */
   | { readonly kind: 'gave-up' }
-  /** The text contains more than can be examined. */
+  /** The text has more candidates than can be examined. */
   | { readonly kind: 'too-much' }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Bundles whose scanners a thread keeps. */
+/** DLP settings whose scanners a thread keeps. */
 const MAX_PREPARED = 32;
 
 /** Creates the function that a thread runs for each job. It never throws. */

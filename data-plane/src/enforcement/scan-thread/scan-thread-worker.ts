@@ -1,4 +1,4 @@
-/** A thread that scans what is too large for the main thread (scan-threads.ts). */
+/** A thread that scans values that are too large for the main thread (scan-threads.ts). */
 import { parentPort } from 'node:worker_threads';
 import { createScanJobs, type ScanJob } from './scan-jobs.ts';
 

@@ -1,7 +1,8 @@
 /**
- * Threads for scans that would block the main thread for too long. A tenant uses one of them at a
- * time, so that its hostile texts leave the other for everybody else. A scan that takes too long
- * ends with its thread, and a job without an answer is an error: the caller lets nothing through.
+ * A pool of threads for scans that would block the main thread for too long. A tenant uses only one
+ * thread at a time, so that its hostile texts leave the other one to everybody else. A scan that
+ * takes too long is ended with its thread. A job without an answer is an error, for which the
+ * caller blocks the text.
  */
 import type { Worker } from 'node:worker_threads';
 import { spawnWorker } from '@governance/shared/spawn-worker';
@@ -27,13 +28,15 @@ export interface ScanLimits {
   threads: number;
   /** Jobs of one tenant that may wait. */
   waiting: number;
+  /** How long a job waits for its turn. */
   waitMs: number;
+  /** How long a scan may take. */
   runMs: number;
 }
 
-/** Together less than a step of enforcement may take. */
+/** `waitMs` and `runMs` together are less than a step of enforcement may take. */
 const LIMITS: ScanLimits = { threads: 2, waiting: 1_000, waitMs: 40_000, runMs: 10_000 };
-/** A text that expands beyond this ends its thread, and nothing else. */
+/** Heap of a thread. A text that needs more ends only its thread. */
 const HEAP_MB = 512;
 
 interface Waiting {
@@ -54,7 +57,7 @@ const startWorker = (): Worker =>
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   });
 
-/** Creates the pool; a thread is started when it is first needed. */
+/** Creates the pool. Threads are started when they are needed. */
 export function createScanThreads(limits: ScanLimits = LIMITS, start: () => Worker = startWorker) {
   const queue = new FairQueue<Waiting>();
   const threads = new Set<Thread>();
@@ -71,7 +74,7 @@ export function createScanThreads(limits: ScanLimits = LIMITS, start: () => Work
     });
     worker.on('error', (error) => retire(thread, 'stopped', `the scan failed: ${error.message}`));
     worker.on('exit', () => retire(thread, 'stopped', 'the scan thread ended'));
-    // It does not keep the process alive.
+    // The thread does not keep the process alive.
     worker.unref();
     return thread;
   }
@@ -119,7 +122,9 @@ export function createScanThreads(limits: ScanLimits = LIMITS, start: () => Work
 
   return {
     /**
-     * @param make is called at the job's turn, so that waiting jobs are not copied
+     * Runs a job on a thread.
+     *
+     * @param make called at the job's turn, so that waiting jobs hold no copies
      * @throws ScanFailure
      */
     run: (owner: Owner, make: () => ScanJob): Promise<ScanAnswer> =>
