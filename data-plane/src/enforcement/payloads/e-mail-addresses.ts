@@ -1,20 +1,20 @@
 /**
- * Finds e-mail addresses of the usual form in a text, in one pass from left to right: no
- * backtracking over text of an agent or a server.
+ * Finds e-mail addresses of the usual form in one pass from left to right, without backtracking,
+ * since the text comes from an agent or a server.
  */
 
 export interface FoundAddress {
   start: number;
   end: number;
-  /** With `@`, however it was written. */
+  /** With `@`, even where the text encodes it. */
   address: string;
 }
 
-/** Also as a URL or JSON may encode it. */
+/** `@`, also as encoded in a URL or in JSON. */
 const AT_SIGNS = ['@', '%40', '\\u0040'];
 
 const LOCAL = /[\p{L}\p{N}\p{M}._+-]/u;
-/** Allowed as well, but more often punctuation around an address. */
+/** Allowed in an address too, but mostly punctuation around one. */
 const RARE = /[!#$%&'*/=?^`{|}~]/;
 const DOMAIN = /[\p{L}\p{N}\p{M}.-]/u;
 const TOP_LEVEL = /^(?:[\p{L}\p{M}]{2,}|xn--[\p{L}\p{N}-]+)$/iu;
@@ -51,7 +51,7 @@ function localStart(text: string, at: number, from: number): number {
   let start = at;
   while (start > from && isOf(LOCAL, text, start - 1)) start--;
   if (start === at) while (start > from && RARE.test(text.charAt(start - 1))) start--;
-  // The end of an escape, as in "%20anna" or "\nanna", is not part of it.
+  // The end of an escape before the address, as in "%20anna" or "\nanna", is not part of it.
   const inner = start + (start > from ? escapeEnd(text.slice(start - 1, start + 5)) : 0);
   if (inner < at) start = inner;
   let word = start;
@@ -59,7 +59,7 @@ function localStart(text: string, at: number, from: number): number {
   return word < at ? word : start;
 }
 
-/** How many characters belong to the escape that the text begins with, without its sign. */
+/** The characters of the escape that a text begins with, without its `%` or backslash. */
 function escapeEnd(text: string): number {
   if (/^%[0-9a-f]{2}/i.test(text)) return 2;
   if (/^\\u[0-9a-f]{4}/i.test(text)) return 5;
@@ -73,10 +73,10 @@ function domainEnd(text: string, after: number): number {
     if (text[end] === '.' && text[end + 1] === '.') break;
     end++;
   }
-  // Only within the domain: the text before it need not be searched for a dot.
+  // Dots are searched only within the domain, not in the text before it.
   const domain = text.slice(after, end);
   let length = domain.length;
-  // "anna@corp.example." ends a sentence, and "anna@corp.example.2" a list.
+  // Drops what follows the domain, as in "anna@corp.example." or "anna@corp.example.2".
   for (;;) {
     const dot = length === 0 ? -1 : domain.lastIndexOf('.', length - 1);
     if (dot < 1) return after;
@@ -86,7 +86,7 @@ function domainEnd(text: string, after: number): number {
   }
 }
 
-/** ASCII without the cost of an expression. */
+/** A table for ASCII, faster than a regular expression. */
 const PLAIN = Uint8Array.from({ length: 128 }, (_, code) =>
   /[A-Za-z0-9.-]/.test(String.fromCharCode(code)) ? 1 : 0,
 );

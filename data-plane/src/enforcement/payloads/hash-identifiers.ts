@@ -1,7 +1,7 @@
 /**
- * Replaces identifiers with keyed hashes: the agent and the requester where members name them,
- * e-mail addresses anywhere, and the requester and the agent's id wherever the same text recurs.
- * Proven by hash-identifiers.test.ts.
+ * Replaces identifiers with keyed hashes: the agent and the requester in the members that name
+ * them, e-mail addresses anywhere, and requesters and the agent's id in any text. Proven by
+ * hash-identifiers.test.ts.
  */
 import type { IdentifierHash } from '@governance/shared/identifier-hash';
 import { isObject } from '../../upstream/message.ts';
@@ -9,11 +9,12 @@ import type { Identified } from '../kept-payload.ts';
 import { findAddresses } from './e-mail-addresses.ts';
 import { MAX_DEPTH, REDACTED } from './redact-fields.ts';
 
-/** UTF-16 units; a shorter text occurs in many places with another meaning. */
+/** UTF-16 units. Shorter names are not searched for: they occur in many places by chance. */
 export const MIN_COVERED = 4;
 
 /**
- * Different identifiers hashed in one value; further ones are removed, since each hash takes time.
+ * Different identifiers hashed in one value. Further ones become `[REDACTED]`, since each hash
+ * takes time.
  */
 const MAX_HASHED = 2_000;
 
@@ -39,7 +40,7 @@ export function hashIdentifiers(value: unknown, identified: Identified): unknown
     (name) => (name?.length ?? 0) >= MIN_COVERED,
   );
   const covered = [...new Set(names as string[])].sort((a, b) => b.length - a.length);
-  // Reserves room for the call's own people and agent, whatever the value holds.
+  // Hashed first, so that the call's requesters and agent are within MAX_HASHED.
   for (const one of [requesterId, ...otherRequesters, agent?.id, agent?.name, agent?.owner])
     if (one) hash(one);
   const hashed = hashWithin(value, covered, hash, 0);
@@ -64,7 +65,7 @@ export function hashIdentifiers(value: unknown, identified: Identified): unknown
   }
 }
 
-/** Members removed earlier stay removed. */
+/** Hashes the members that name identifiers. Members that were removed earlier stay removed. */
 function replaced(
   members: Record<string, unknown>,
   identifiers: Record<string, string | null | undefined>,
@@ -93,7 +94,7 @@ function hashWithin(
   }
   let isChanged = false;
   const members = Object.entries(value).map(([name, member]) => {
-    // A name that means something to a reader stays, whatever a requester is called.
+    // In names of members only addresses are hashed: a requester's name may be an ordinary word.
     const key = hashText(name, [], hash);
     const inner = hashWithin(member, covered, hash, depth + 1);
     if (key !== name || inner !== member) isChanged = true;
@@ -112,7 +113,7 @@ function hashText(text: string, covered: readonly string[], hash: IdentifierHash
   return from === 0 ? cover(text, covered, hash) : left + cover(text.slice(from), covered, hash);
 }
 
-/** Inserted hashes are not searched again. */
+/** Replaces the names in a text by hashes. Inserted hashes are not searched. */
 function cover(text: string, [first, ...others]: readonly string[], hash: IdentifierHash): string {
   if (first === undefined) return text;
   if (!text.includes(first)) return cover(text, others, hash);

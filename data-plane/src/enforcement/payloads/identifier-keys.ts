@@ -1,6 +1,6 @@
 /**
- * The tenants' keys for hashing identifiers, opened from the feed's sealed form. Without a usable
- * key an identifier becomes `[REDACTED]`: it is never recorded in clear, and no call is denied for
+ * The tenants' keys for hashing identifiers, which the feed brings sealed. Without a usable key an
+ * identifier becomes `[REDACTED]`: it is never recorded in clear, and no call is denied because of
  * it. Proven by identifier-keys.test.ts.
  */
 import {
@@ -20,7 +20,7 @@ const KEPT = 10_000;
 export function createIdentifierKeys(deps: {
   findSealed(tenantId: string): string | undefined;
   findDeploymentId(tenantId: string): string | undefined;
-  /** @throws where it was not sealed to this data plane */
+  /** @throws where the key was not sealed to this data plane */
   open(jwe: string): string;
   raiseAlert: RaiseAlert;
 }) {
@@ -49,12 +49,12 @@ export function createIdentifierKeys(deps: {
   }
 
   return {
-    /** What replaces a tenant's identifiers now. */
+    /** The function that replaces a tenant's identifiers, by the present key. */
     hashOf: (tenantId: string): IdentifierHash => {
       const jwe = deps.findSealed(tenantId);
       let known = opened.get(tenantId);
-      // When hashing is switched off, the key disappears before the bundle says so: the last one is
-      // valid until then.
+      // When hashing is switched off, the key's fact may be removed before the new bundle arrives:
+      // until then the last key is used.
       if (jwe === undefined) return known?.hash ?? withoutHash(tenantId, 'no_key');
       if (known?.jwe !== jwe) {
         known = { jwe, hash: open(tenantId, jwe) };

@@ -1,8 +1,8 @@
 /**
  * Keeps inputs and results of calls as the tenant's data protection requires: the digest goes into
- * the record, the text to the spool. What cannot be kept is left out of the record too, with an
- * alert and a count; no call is denied for it. Prompts to language models are never kept. Proven by
- * payload-keeper.test.ts.
+ * the record, the text into the spool. A payload that cannot be kept has no digest in the record
+ * either; it raises an alert and is counted, and no call is denied because of it. Prompts to
+ * language models are never kept. Proven by payload-keeper.test.ts.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -19,7 +19,7 @@ import type { Identified, KeptPayload, PayloadKeeper, Protection } from '../kept
 import type { IdentifierKeys } from './identifier-keys.ts';
 import { protectionOf } from './protection.ts';
 
-/** Why something is not kept. */
+/** Why a payload is not kept. */
 export type NotKept = 'no_room' | 'too_large' | 'not_redactable';
 
 const SALT_BYTES = 16;
@@ -40,7 +40,7 @@ export function createPayloadKeeper(deps: {
   ): string | null {
     const { id, agent } = call;
     const { tenantId } = call.caller;
-    // Checked first: searching an answer of any size would delay other calls.
+    // Checked before protection: searching a very long answer would delay other calls.
     if (given.raw !== undefined && Buffer.byteLength(given.raw) > MAX_PAYLOAD_BYTES) {
       return leaveOut(tenantId, 'too_large');
     }
@@ -117,7 +117,7 @@ function textOf(
     if (!left) return undefined;
     return raw !== undefined && !left.isChanged ? raw : JSON.stringify(left.value);
   } catch {
-    // No payload is worth a call: what cannot be serialised is not kept.
+    // A payload that cannot be serialised is not kept; the call goes on.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Applies the tenant's data protection to those members of a decision that repeat content of a
- * call: a target comes from the arguments, and a policy may quote them in its reason. Proven by
+ * Applies the tenant's data protection to the members of a decision that repeat content of a call:
+ * the target comes from the arguments, and a policy may quote arguments in its reason. Proven by
  * protected-members.test.ts.
  */
 import type { BundleSettings } from '@governance/shared/bundle-format';
@@ -27,8 +27,8 @@ export type ProtectMembers = (
 export function createProtectMembers(identifiers: IdentifierKeys): ProtectMembers {
   /**
    * @param settings of the bundle in force; null where there is none
-   * @param ask a text that is removed from it is removed from the members too
-   * @param otherRequesters that the members may name beside their own
+   * @param ask texts that are removed from its arguments are removed from the members too
+   * @param otherRequesters further requesters that the members may name
    */
   return (settings, { args, retry }, members, otherRequesters = []) => {
     const protect = settings && protectionOf(settings).protect;
@@ -37,7 +37,7 @@ export function createProtectMembers(identifiers: IdentifierKeys): ProtectMember
     const said = { arguments: args, ...(responses && { responses }), ...members };
     const left = protect(said, {
       said: 'members',
-      // The record needs its id, and so does the chain.
+      // The agent's id stays readable: the record and the chain need it.
       agent: null,
       requesterId: members.requester_id,
       otherRequesters,

@@ -9,9 +9,9 @@ import { hashIdentifiers, MIN_COVERED } from './hash-identifiers.ts';
 import { REDACTED, redactFields } from './redact-fields.ts';
 
 export interface TenantProtection {
-  /** Null where nothing is kept beside the record. */
+  /** The protection of kept payloads; null where nothing is kept beside the record. */
   keeps: Protection | null;
-  /** Applies data protection to a value; null where nothing has to be removed. */
+  /** Applies data protection to a value; null where nothing is to be removed or hashed. */
   protect: Protection['protect'] | null;
 }
 
@@ -20,7 +20,7 @@ export const protectionOf = perSettings((settings): TenantProtection => {
   if (!given) return { keeps: null, protect: null };
   const redact = createRedact(settings, given);
   const hashes = given.hash_identifiers;
-  // Matches first: a pattern may need text that a hash would replace.
+  // Redacted before hashing: a pattern may need text that a hash would replace.
   const protect: Protection['protect'] = (value, identified) => {
     const left = redact ? redact(value) : { value };
     if (!left) return undefined;
@@ -55,7 +55,7 @@ function createRedact(
       const { failed, ...taken } = takeOut(left, dlpOf(bundle).scanner, () => false);
       return failed ? undefined : taken;
     } catch {
-      // The tenant's own patterns may give up on a text.
+      // The tenant's own patterns may take too long on a text.
       return undefined;
     }
   };
@@ -63,7 +63,7 @@ function createRedact(
 
 function marksOf(texts: ReadonlySet<string>): Map<string, string> {
   const long = [...texts].filter((text) => text.length >= MIN_COVERED);
-  // The longest first: another may be a part of it.
+  // The longest first, since a shorter one may be part of it.
   long.sort((a, b) => b.length - a.length);
   return new Map(long.map((text) => [text, REDACTED]));
 }

@@ -1,18 +1,18 @@
 /**
  * Removes members by their names, at any depth, also within texts that are JSON themselves. A text
- * that names such a member but cannot be parsed is removed whole.
+ * that seems to name such a member, but is no valid JSON, is removed as a whole.
  */
 
-/** Deeper values are removed whole: no message of the gateway has as many levels. */
+/** Deeper values are removed: no message of the gateway has as many levels. */
 export const MAX_DEPTH = 200;
-/** Texts of removed members that are searched for elsewhere. */
+/** Most texts of removed members that are collected in `removed`. */
 const MAX_REMOVED = 200;
 
 export const REDACTED = '[REDACTED]';
 
 /**
  * @param names in lower case
- * @param removed receives the texts of removed members: the same may occur elsewhere
+ * @param removed receives the texts of removed members, which may occur elsewhere too
  */
 export function redactFields(
   value: unknown,
@@ -40,7 +40,7 @@ function collectTexts(value: unknown, texts: Set<string>, depth: number): void {
   for (const member of Object.values(value)) collectTexts(member, texts, depth + 1);
 }
 
-/** Servers return results as texts, most of them JSON. */
+/** Redacts a text that is JSON, as most results of servers are. */
 function redactText(
   text: string,
   names: ReadonlySet<string>,
@@ -50,7 +50,7 @@ function redactText(
   if (!mayName(text, names)) return text;
   if (depth >= MAX_DEPTH) return REDACTED;
   try {
-    // Serialised again even where nothing was removed: of a duplicate key, one value was not seen.
+    // Serialised again even where nothing was removed: of a duplicate key only one value was read.
     const value: unknown = JSON.parse(text);
     return JSON.stringify(redactFields(value, names, removed, depth + 1));
   } catch {
@@ -58,7 +58,7 @@ function redactText(
   }
 }
 
-/** Whether a text has one of the names as a key of JSON, in quotes that may be escaped. */
+/** Whether a text may have one of the names as a JSON key, in quotes that may be escaped. */
 function mayName(text: string, names: ReadonlySet<string>): boolean {
   if (!text.includes(':')) return false;
   // A key may be written with escapes.
@@ -75,7 +75,7 @@ function mayName(text: string, names: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** Backslashes, a quote, white space, a colon. */
+/** Whether backslashes, a quote, white space and a colon follow. */
 function isKeyEnd(text: string, from: number): boolean {
   let at = from;
   while (text[at] === '\\') at++;

@@ -12,14 +12,14 @@ export interface DefinitionChange {
   readonly seenHash: string;
   readonly firstSeenAt: string;
   readonly seenAt: string;
-  /** The members that differ; empty when it matches again. */
+  /** The members that differ; empty where the definition matches its pin again. */
   readonly changed: readonly string[];
   readonly difference: ToolDifference;
-  /** It has changed so often that further changes are not reported. */
+  /** Whether the tool has changed so often that further changes are not reported. */
   readonly varies: boolean;
 }
 
-/** The change that a row tells of. */
+/** The change that a stored row describes. */
 export function toChange(place: ToolPlace, row: PinRow): DefinitionChange {
   const { pinned: pinnedHash, seen: seenHash, first_seen_at, seen_at } = row;
   const how = pinnedHash === seenHash ? { changed: [], difference: [] } : differenceOfPin(row);
@@ -35,7 +35,7 @@ export function toChange(place: ToolPlace, row: PinRow): DefinitionChange {
   };
 }
 
-/** The alert about a change: hashes, names of members, and where their texts begin to differ. */
+/** The alert about a change: hashes, names of members, and their texts where they differ. */
 export function changeAlert(change: DefinitionChange): Alert {
   const { place, pinnedHash, seenHash, firstSeenAt, seenAt, changed, varies } = change;
   const { serverId, toolName } = place;

@@ -1,5 +1,5 @@
 /**
- * What a definition, as a server lists it now, makes of its tool's pin. Proven by
+ * Derives the next row of a tool's pin from the definition that its server lists now. Proven by
  * pinned-tools.test.ts.
  */
 import { isoTime } from '@governance/shared/iso-time';
@@ -10,20 +10,20 @@ import { definitionOf, textsOfDefinition } from './tool-definition.ts';
 /** The bundle's pin of a tool. */
 export interface BundlePin {
   readonly hash: string;
-  /** Every other definition is approved too. */
+  /** Whether every definition of the tool is approved. */
   readonly varies?: boolean | undefined;
 }
 
 export interface NextPin {
   readonly row: PinRow;
-  /** Whether it is a change to be reported. */
+  /** Whether the change has to be reported. */
   readonly isReported: boolean;
 }
 
-/** Reported changes of one tool within a day; one more, and it varies. */
+/** Reported changes of one tool within a day; with one more, it counts as varying. */
 const MAX_CHANGES = 4;
 const DAY_MS = 24 * 60 * 60_000;
-/** For a tool that varies, the last seen definition is stored at most this often. */
+/** For a varying tool, the last seen definition is stored at most this often. */
 const VARIES_EVERY_MS = 10 * 60_000;
 
 /** The row of a tool that is seen for the first time. */
@@ -49,7 +49,7 @@ export function firstPin(tool: ListedTool, pin: BundlePin | undefined, now: numb
   return { row, isReported: !isPinned && !pin.varies };
 }
 
-/** The row after a tool was seen again; null where nothing of it is to be written. */
+/** The row after a tool was seen again; null where nothing has to be written. */
 export function nextPin(
   row: PinRow,
   tool: ListedTool,
@@ -61,7 +61,7 @@ export function nextPin(
   const isNewPin = pin !== undefined && pin.hash !== row.pinned;
   if (isSame && !isNewPin) return null;
   const next = { ...row };
-  // The bundle's pin, approved or first seen elsewhere, replaces the local one.
+  // The bundle's pin, approved or first seen at another data plane, replaces the local one.
   if (isNewPin) {
     const isSeen = pin.hash === row.seen;
     next.pinned = pin.hash;
@@ -79,13 +79,13 @@ export function nextPin(
     next.seen_texts = null;
   } else next.seen_texts = texts;
   if (!isSame) return countChange(next, row, pin, now);
-  // It matched the local pin but not the bundle's: another data plane knows another definition.
+  // The definition matches the old local pin, but not the bundle's new one.
   const isOther = row.pinned === digest;
   if (isOther) next.seen_at = isoTime(now);
   return { row: next, isReported: isOther && pin?.varies !== true };
 }
 
-/** Counts one more change: a tool that changes too often varies, and is reported no more. */
+/** Counts a change. A tool that changes too often counts as varying, and is not reported again. */
 function countChange(
   next: PinRow,
   before: PinRow,
@@ -97,7 +97,7 @@ function countChange(
   if (now - Date.parse(before.counted_from) > DAY_MS) {
     next.changes = 0;
     next.counted_from = isoTime(now);
-    // It varies until it has stayed the same for a day.
+    // A tool varies until its definition has stayed the same for a day.
     if (sinceLast > DAY_MS) next.varies = 0;
   }
   next.changes++;
@@ -110,7 +110,7 @@ function countChange(
 
 /** Whether a tool has changed, so that it must be approved before use. */
 export function isChanged(row: PinRow, pin: BundlePin | undefined, now: number): boolean {
-  // Which of its definitions an agent was shown is unknown, unless one was approved since.
+  // Of a varying tool it is unknown which definition an agent saw, unless one was approved since.
   const isApproved = pin !== undefined && pin.hash !== row.pinned;
   const hasVaried = row.varies === 1 && now - Date.parse(row.seen_at) < DAY_MS;
   return row.seen !== (pin?.hash ?? row.pinned) || (hasVaried && !isApproved);

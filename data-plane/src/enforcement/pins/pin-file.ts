@@ -1,4 +1,4 @@
-/** The file of pinned tools, which all workers of a data plane share. */
+/** The file of pinned tools, which all workers of a machine share. */
 import type Database from 'better-sqlite3';
 import { openDurableDatabase } from '../../storage/durable-database.ts';
 import type { ToolPlace } from '../tool-definitions.ts';
@@ -6,16 +6,16 @@ import type { ToolPlace } from '../tool-definitions.ts';
 /** The stored row of a tool. Times are ISO 8601, flags 0 or 1. */
 export interface PinRow {
   pinned: string;
-  /** Digests of its members, as JSON. */
+  /** Digests of the pinned definition's members, as JSON. */
   members: string;
   seen: string;
   seen_members: string;
   first_seen_at: string;
   /** When `seen` last changed. */
   seen_at: string;
-  /** Members of the pinned definition, as JSON and cut; null where unknown. */
+  /** Texts of the pinned definition's members, as JSON and possibly cut; null where unknown. */
   pinned_texts: string | null;
-  /** The same of the last seen definition; null where that is the pinned one. */
+  /** The same for the last seen definition; null where it is the pinned one. */
   seen_texts: string | null;
   /** Changes since `counted_from`. */
   changes: number;
@@ -26,7 +26,7 @@ export interface PinRow {
 export interface NumberedPin extends PinRow {
   server_id: string;
   tool_name: string;
-  /** Rises with each change of the tenant's pins. */
+  /** The number of the last write to the row: it rises with each write to the tenant's pins. */
   serial: number;
 }
 
@@ -76,10 +76,10 @@ export function openPinFile(path: string) {
     put: (place: ToolPlace, row: PinRow): void => {
       put.run({ ...place, ...row });
     },
-    /** A tenant's pins in the order of their last change. */
+    /** A tenant's pins with a serial above `serial`, in the order of their last change. */
     listAfter: (tenantId: string, serial: number, limit: number): NumberedPin[] =>
       after.all(tenantId, serial, limit),
-    /** A changed value means that another worker has written. */
+    /** Changes when another worker has written to the file. */
     version: () => db.pragma('data_version', { simple: true }) as number,
     /** Runs `work` as one commit. */
     commit: <T>(work: () => T): T => db.transaction(work).immediate(),

@@ -1,6 +1,6 @@
 /**
- * Reports pins to the control plane by heartbeat: all of them after a start and once a day, and
- * changes in between. What did not arrive is sent again.
+ * Reports pins to the control plane in heartbeats: all of them after a start and once a day, and
+ * changes in between. Reports of a heartbeat that did not arrive are sent again.
  */
 import { MAX_PIN_REPORTS, ToolPinReport } from '@governance/shared/tool-pins';
 import type { PinReports } from '../../contracts.ts';
@@ -13,25 +13,25 @@ import {
 } from './tool-definition.ts';
 
 /**
- * Limit of one heartbeat's pins: an older control plane refuses a heartbeat of more than 32 KiB as
- * a whole.
+ * Limit of the pins in one heartbeat: an older control plane refuses a heartbeat of more than 32
+ * KiB altogether.
  */
 const MAX_BYTES = 12 * 1024;
-/** After this time all are sent again: the control plane may have lost some. */
+/** After this time all pins are sent again, since the control plane may have lost some. */
 const REPEAT_MS = 24 * 60 * 60_000;
 
 export const NO_PIN_REPORTS: PinReports = { next: () => undefined, received: () => undefined };
 
 interface Place {
-  /** Reported up to this serial. */
+  /** The serial up to which pins were reported. */
   serial: number;
-  /** Where the heartbeat in flight ends. */
+  /** The serial up to which the heartbeat in flight reports. */
   next: number;
   beganAt: number;
 }
 
 /**
- * @param onMore called when one heartbeat may not have been enough
+ * @param onMore called when more pins may have to be reported
  * @param now Unix milliseconds
  */
 export function createPinReports(deps: {
@@ -58,7 +58,7 @@ export function createPinReports(deps: {
     let left = MAX_BYTES;
     for (const pin of deps.file.listAfter(tenantId, place.serial, MAX_PIN_REPORTS)) {
       const report = ToolPinReport.safeParse(toReport(pin));
-      // A name that no record can hold: it is pinned only here.
+      // A tool whose name does not fit a report is pinned here only.
       if (report.success) {
         const { data } = report;
         if (sizeOf(data) > MAX_BYTES) delete data.difference;
@@ -77,7 +77,7 @@ export function createPinReports(deps: {
         const reports = collect(tenantId);
         return reports.length === 0 ? undefined : reports;
       } catch {
-        // The heartbeat goes without it; an unreadable file is logged where tools are checked.
+        // The heartbeat is sent without pins; an unreadable file is logged where tools are checked.
         return undefined;
       }
     },

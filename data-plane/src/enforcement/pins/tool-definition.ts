@@ -1,13 +1,13 @@
 /**
- * A tool's definition, as digests for comparison and as texts for an administrator. Everything that
- * a server wrote has a digest: what could not be compared could change unseen.
+ * A tool's definition, as digests for comparison and as texts for an administrator. All members of
+ * a definition have a digest, since a member without one could change unnoticed.
  */
 import { hash } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { MAX_DIFFERENCE, type ToolDifference } from '@governance/shared/tool-pins';
 import type { ListedTool } from '../../upstream/lists/list-tools.ts';
 
-/** Named as in MCP. */
+/** The compared members, with their names in MCP. */
 export const DEFINITION_MEMBERS = [
   'name',
   'title',
@@ -17,12 +17,12 @@ export const DEFINITION_MEMBERS = [
   'annotations',
 ] as const;
 
-/** UTF-16 units of a definition that are kept to show what changed. */
+/** Most UTF-16 units of a definition that are stored to show what changed. */
 const MAX_KEPT = 16_384;
-/** Units of unchanged text shown before a difference. */
+/** UTF-16 units of unchanged text shown before a difference. */
 const SHOWN_BEFORE = 60;
 
-/** Digests of the members present. */
+/** Digests of the members that are present. */
 export type MemberDigests = Readonly<Record<string, string>>;
 /** The members as JSON, possibly cut. */
 export type MemberTexts = Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ export function definitionOf(tool: ListedTool): ToolDefinition {
 export function textsOfDefinition(tool: ListedTool): MemberTexts {
   const texts: Record<string, string> = {};
   let left = MAX_KEPT;
-  // The shortest first: a long member gets what these leave.
+  // The shortest first, so that long members share the room that is left.
   const members = membersOf(tool).sort(([, one], [, other]) => one.length - other.length);
   for (const [at, [name, text]] of members.entries()) {
     texts[name] = text.slice(0, Math.floor(left / (members.length - at))).toWellFormed();
@@ -62,7 +62,7 @@ function toJson(value: unknown): string {
   try {
     return canonicalize(value);
   } catch {
-    // Without a canonical form it is compared as written.
+    // A value without a canonical form is compared as written.
     return `not canonical: ${JSON.stringify(value)}`;
   }
 }
@@ -73,7 +73,7 @@ export function changedMembers(before: MemberDigests, after: MemberDigests): str
   return DEFINITION_MEMBERS.filter((name) => before[name] !== after[name]);
 }
 
-/** For each changed member, the text where it begins to differ. */
+/** For each changed member: both texts from where they begin to differ. */
 export function differenceOf(
   changed: readonly string[],
   before: MemberTexts,
@@ -82,7 +82,7 @@ export function differenceOf(
   const room = Math.floor(MAX_DIFFERENCE / Math.max(1, changed.length));
   return changed.map((member) => {
     const [old, now] = [before[member], after[member]];
-    // They differ beyond what is kept.
+    // The texts differ only beyond the part that is stored.
     if (old !== undefined && old === now) return { member, before: '…', after: '…' };
     const from = Math.max(0, samePrefix(old ?? '', now ?? '') - SHOWN_BEFORE);
     return { member, before: excerpt(old, from, room), after: excerpt(now, from, room) };

@@ -1,19 +1,19 @@
-/** Listed tools that could not be stored: what they are now is unknown. */
+/** Listed tools that could not be stored, whose present definition is therefore unknown. */
 import type { ListedTool } from '../../upstream/lists/list-tools.ts';
 
 type Place = { readonly tenantId: string; readonly serverId: string };
 
-/** @param maxTools of one server; with more, all of its tools count as unobserved until a restart */
+/** @param maxTools of one server; beyond it, all its tools count as unobserved until a restart */
 export function createUnobservedTools(maxTools: number) {
   const servers = new Map<string, Set<string>>();
   const find = ({ tenantId, serverId }: Place) => servers.get(`${tenantId} ${serverId}`);
 
   return {
-    /** A partly stored list says nothing of the other tools. */
+    /** Notes whether these tools were stored. Other tools of the server are not affected. */
     note({ tenantId, serverId }: Place, tools: readonly ListedTool[], isWritten: boolean): void {
       const server = `${tenantId} ${serverId}`;
       const noted = servers.get(server) ?? new Set();
-      // So many names are not kept: all tools of the server wait until a restart checks again.
+      // No more names are kept: all tools of the server count as unobserved until a restart.
       if (noted.size > maxTools) return;
       for (const { name } of tools) {
         if (isWritten) noted.delete(name);
