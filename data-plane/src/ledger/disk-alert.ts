@@ -1,7 +1,7 @@
 import { type AlertRecord, createAlertRecord } from '../alerts/alert.ts';
 import type { DiskLevel } from './disk-watermark.ts';
 
-/** The alert that a stream's disk fills up, or is full. */
+/** The alert that the disk of a stream's ledger fills up, or is full. */
 export function diskAlert(
   stream: string,
   level: Exclude<DiskLevel, 'ok'>,

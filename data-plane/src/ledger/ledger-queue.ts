@@ -24,7 +24,7 @@ interface Entry {
   item: GroupItem | null;
   tenantId: string;
   isUrgent: boolean;
-  /** Whether somebody awaits it. */
+  /** Whether its author awaits it. */
   isAwaited: boolean;
   /** Its size, counted against MAX_PENDING_CHARACTERS. */
   characters: number;
@@ -56,7 +56,7 @@ export function createLedgerQueue(options: {
   let waiting: Entry[] = [];
   let underWay: Entry[] = [];
   let characters = 0;
-  /** Whether somebody awaits one of the waiting entries. */
+  /** Whether one of the waiting entries is awaited. */
   let isDue = false;
   let isScheduled = false;
   let end: LedgerError | null = null;

@@ -46,8 +46,7 @@ export function openDurableDatabase(
 }
 
 /**
- * Opens a database file like `openDurableDatabase`, and closes it again where what is prepared on
- * it fails.
+ * Opens a database file like `openDurableDatabase`, and closes it again if `prepare` throws.
  *
  * @param prepare makes tables and statements
  */

@@ -1,6 +1,6 @@
 /**
- * The parts of something that is opened piece by piece. They are closed in reverse order, each even
- * where another cannot be. Proven by opened-parts.test.ts.
+ * Closes the parts of something that was opened step by step, in reverse order. A part that cannot
+ * be closed does not keep the others open. Proven by opened-parts.test.ts.
  */
 export class OpenedParts {
   readonly #closings: (() => unknown)[] = [];
@@ -10,7 +10,7 @@ export class OpenedParts {
     this.#closings.push(close);
   }
 
-  /** Closes everything. @throws the first error, once everything was tried */
+  /** Closes all parts. @throws the first error, after all parts were tried */
   async close(): Promise<void> {
     const errors: unknown[] = [];
     for (let close = this.#closings.pop(); close; close = this.#closings.pop()) {
@@ -25,10 +25,10 @@ export class OpenedParts {
 }
 
 /**
- * Opens the parts of something. Where a later one cannot be opened, those before it are closed.
+ * Opens the parts of something. Where one cannot be opened, those opened before it are closed.
  *
- * @param open adds each part when it was opened
- * @param onUnclosed told where one of them cannot be closed then
+ * @param open adds each part after opening it
+ * @param onUnclosed called with the first error where parts cannot be closed either
  * @throws what `open` threw
  */
 export async function openParts<T>(
