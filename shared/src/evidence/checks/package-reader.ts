@@ -41,7 +41,20 @@ interface Listeners {
 /** Values and keys of a document; those of a line are bounded by its bytes. */
 const MAX_NODES = 4_000_000;
 const LINE_NODES = 100_000;
+const MAX_BUNDLES = 10_000;
 const LINE_FEED = 0x0a;
+
+/** Members that are one document each, as the checkpoints are; the others have a value in each line. */
+type DocumentName = (typeof EVIDENCE_MEMBERS)['manifest' | 'keys' | 'proofs'];
+type LinesName = Exclude<(typeof EVIDENCE_MEMBERS)[keyof typeof EVIDENCE_MEMBERS], DocumentName>;
+
+type ReadDocument = (bytes: Buffer | undefined) => void;
+
+interface LinesReader {
+  /** Lines, at most. */
+  limit: number;
+  read(line: number, bytes: Buffer): void;
+}
 
 const NO_KEYS: EvidenceKeys = { keys: [], rotations: [], writers: [], log_epochs: [] };
 const NO_PROOFS: EvidenceProofs = { range: null, leaves: [], consistency: [], boundaries: [] };
@@ -66,6 +79,45 @@ export class PackageReader {
   #index = 0;
   #unread = 0;
   readonly #findSigner: (batch: BatchLine, line: number) => KnownKey | undefined;
+  readonly #documents: Record<DocumentName, ReadDocument> = {
+    [EVIDENCE_MEMBERS.manifest]: (bytes) => this.#readManifest(bytes),
+    [EVIDENCE_MEMBERS.keys]: (bytes) => {
+      this.#keys = this.#parse(EvidenceKeys, bytes);
+    },
+    [EVIDENCE_MEMBERS.proofs]: (bytes) => {
+      this.#proofs = this.#parse(EvidenceProofs, bytes);
+    },
+  };
+  readonly #lines: Record<LinesName, LinesReader> = {
+    [EVIDENCE_MEMBERS.batches]: {
+      limit: VOLUME_LIMITS.batches,
+      read: (line, bytes) => this.#told(BatchLine, bytes, (value) => this.#batch(line, value)),
+    },
+    [EVIDENCE_MEMBERS.events]: {
+      limit: VOLUME_LIMITS.events,
+      read: (line, bytes) => this.#event(line, bytes),
+    },
+    [EVIDENCE_MEMBERS.eventProofs]: {
+      limit: VOLUME_LIMITS.events,
+      read: (line, bytes) => this.#tellLine('eventProof', EventProofLine, line, bytes),
+    },
+    [EVIDENCE_MEMBERS.causes]: {
+      limit: VOLUME_LIMITS.causes,
+      read: (line, bytes) => this.#told(CauseLine, bytes, (value) => this.#cause(line, value)),
+    },
+    [EVIDENCE_MEMBERS.bundles]: {
+      limit: MAX_BUNDLES,
+      read: (line, bytes) => this.#tellLine('bundle', BundleLine, line, bytes),
+    },
+    [EVIDENCE_MEMBERS.payloads]: {
+      limit: VOLUME_LIMITS.payloads,
+      read: (line, bytes) => this.#tellLine('payload', PayloadLine, line, bytes),
+    },
+    [EVIDENCE_MEMBERS.witness]: {
+      limit: VOLUME_LIMITS.cosignatures,
+      read: (line, bytes) => this.#tellLine('witness', WitnessLine, line, bytes),
+    },
+  };
 
   constructor(evidence: Evidence, { tell, report }: Listeners) {
     this.#evidence = evidence;
@@ -99,7 +151,7 @@ export class PackageReader {
     const digest = createHash('sha256');
     const content = hashing(member.content, digest);
     try {
-      await this.#readMember(name, content, size);
+      if (!(await this.#readMember(name, content, size))) return false;
     } catch (error) {
       if (!(error instanceof LineTooLongError)) throw error;
       this.#problem('container.limits', 'a line is too long');
@@ -122,19 +174,25 @@ export class PackageReader {
     return true;
   }
 
-  async #readMember(name: string, content: AsyncIterable<Buffer>, size: number): Promise<void> {
-    const { manifest, keys, proofs } = EVIDENCE_MEMBERS;
-    const isCheckpoint = name.startsWith('checkpoints/');
-    if (!isCheckpoint && name !== manifest && name !== keys && name !== proofs) {
+  /** @returns false for a member that nobody reads */
+  async #readMember(name: string, content: AsyncIterable<Buffer>, size: number): Promise<boolean> {
+    const readDocument = this.#documentReaderOf(name);
+    const lines = findOwn(this.#lines, name);
+    if (readDocument) {
+      readDocument(await this.#whole(content, size));
+    } else if (lines) {
       this.#complete();
-      await this.#readLinesOf(name, content);
-      return;
+      await this.#readLinesOf(name, lines, content);
+    } else {
+      this.#problem('container.members', 'a member has a name that nothing is read from');
+      return false;
     }
-    const bytes = await this.#whole(content, size);
-    if (isCheckpoint) this.#readCheckpoint(name, bytes);
-    else if (name === manifest) this.#readManifest(bytes);
-    else if (name === keys) this.#keys = this.#parse(EvidenceKeys, bytes);
-    else this.#proofs = this.#parse(EvidenceProofs, bytes);
+    return true;
+  }
+
+  #documentReaderOf(name: string): ReadDocument | undefined {
+    if (name.startsWith('checkpoints/')) return (bytes) => this.#readCheckpoint(name, bytes);
+    return findOwn(this.#documents, name);
   }
 
   #readManifest(bytes: Buffer | undefined): void {
@@ -195,7 +253,11 @@ export class PackageReader {
     return this.#walk;
   }
 
-  async #readLinesOf(name: string, content: AsyncIterable<Buffer>): Promise<void> {
+  async #readLinesOf(
+    name: string,
+    { limit, read }: LinesReader,
+    content: AsyncIterable<Buffer>,
+  ): Promise<void> {
     const { batches, events } = EVIDENCE_MEMBERS;
     let line = 0;
     let lastByte: number | undefined = LINE_FEED;
@@ -208,11 +270,11 @@ export class PackageReader {
     for await (const bytes of readLines(watched(), VOLUME_LIMITS.lineBytes)) {
       line++;
       this.location = lineOf(name, line);
-      if (line > limitOf(name)) {
+      if (line > limit) {
         this.#problem('container.limits', 'there are more lines than a volume may have');
         break;
       }
-      this.#readLine(name, line, bytes);
+      read(line, bytes);
     }
     if (lastByte !== LINE_FEED) this.#problem('json.strict', 'the last line has no line feed');
     this.location = { member: name };
@@ -223,17 +285,6 @@ export class PackageReader {
     if (name !== events) return;
     this.#evidence.isRepetitionCut = this.#beginStreams().isRepeating();
     this.#tell('eventsEnd');
-  }
-
-  #readLine(name: string, line: number, bytes: Buffer): void {
-    const { batches, events, eventProofs, causes, bundles, payloads, witness } = EVIDENCE_MEMBERS;
-    if (name === events) this.#event(line, bytes);
-    else if (name === batches) this.#told(BatchLine, bytes, (value) => this.#batch(line, value));
-    else if (name === causes) this.#told(CauseLine, bytes, (value) => this.#cause(line, value));
-    else if (name === eventProofs) this.#tellLine('eventProof', EventProofLine, line, bytes);
-    else if (name === bundles) this.#tellLine('bundle', BundleLine, line, bytes);
-    else if (name === payloads) this.#tellLine('payload', PayloadLine, line, bytes);
-    else if (name === witness) this.#tellLine('witness', WitnessLine, line, bytes);
   }
 
   #tellLine<T extends z.ZodType>(
@@ -361,13 +412,9 @@ export class PackageReader {
   }
 }
 
-function limitOf(name: string): number {
-  const { batches, causes, bundles, payloads, witness } = EVIDENCE_MEMBERS;
-  if (name === batches) return VOLUME_LIMITS.batches;
-  if (name === causes) return VOLUME_LIMITS.causes;
-  if (name === payloads) return VOLUME_LIMITS.payloads;
-  if (name === witness) return VOLUME_LIMITS.cosignatures;
-  return name === bundles ? 10_000 : VOLUME_LIMITS.events;
+/** @param name caller-controlled */
+function findOwn<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 async function* hashing(
