@@ -4,7 +4,7 @@
  * feed cannot be continued (410), a snapshot replaces everything known, in one transaction after
  * its signed end was verified. Proven by feed-follower.test.ts and feed-follower-model.test.ts.
  */
-import type { ControlPlaneLink, FeedPage, FeedRequest } from '@governance/shared/channels';
+import type { ControlPlaneLink, FeedPage } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import type { FeedEntry } from '@governance/shared/facts';
 import {
@@ -14,19 +14,20 @@ import {
   verifyStatement,
 } from '@governance/shared/signed-statement';
 import type { LocalReplica } from '../../replica/replica.ts';
-import type { SnapshotStaging } from '../../replica/snapshot-staging.ts';
 import { SYNC_BACKOFF } from '../link/backoff.ts';
 import { outageBackoff } from '../link/contact.ts';
 import { FeedRefusedError } from '../link/feed-error.ts';
 import { startPollLoop } from '../link/poll-loop.ts';
-import { failureCode, type SyncFailure, type SyncLog } from '../link/sync-failure.ts';
+import type { SyncFailure, SyncLog } from '../link/sync-failure.ts';
 import { createFeedNews } from './feed-news.ts';
-import { createSnapshotCheck, verifyPage } from './feed-page.ts';
+import { type FeedPosition, verifyPage } from './feed-page.ts';
 import { FeedProgress } from './feed-progress.ts';
 import type { Freshness } from './freshness.ts';
+import { takeSnapshot } from './take-snapshot.ts';
 
 const PAGE = 500;
 const WAIT_MS = 25_000;
+
 export type FeedFollower = ReturnType<typeof startFeedFollower>;
 
 export interface FeedFollowerOptions {
@@ -71,7 +72,7 @@ export function startFeedFollower(options: FeedFollowerOptions) {
 
   /** @returns null where the feed cannot be continued from here */
   async function read(
-    position: Pick<FeedRequest, 'cursor' | 'digest'>,
+    position: FeedPosition,
     waitMs: number,
     signal: AbortSignal,
   ): Promise<FeedPage | null> {
@@ -96,16 +97,7 @@ export function startFeedFollower(options: FeedFollowerOptions) {
       await replaceAll(cursor);
       return true;
     }
-    progress.stage = 'verify';
-    const statement = verifyStatement(page.statement, trust());
-    const stated = Date.parse(statement.time);
-    freshness.check(stated);
-    options.onStatement?.(statement);
-    if (page.admin_head) {
-      verifyStatement(page.admin_head, trust());
-      options.onAdminHead?.(page.admin_head);
-    }
-    const position = verifyPage({ cursor, digest }, page, statement);
+    const { statement, stated, position } = verify(page, { cursor, digest });
     progress.stage = 'apply';
     progress.announced(page.head);
     const isReached = statement.feed_seq <= position.cursor;
@@ -126,10 +118,24 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     return isNews;
   }
 
+  /** Verifies the statements that a page carries, then its entries from `from` on. */
+  function verify(page: FeedPage, from: FeedPosition) {
+    progress.stage = 'verify';
+    const statement = verifyStatement(page.statement, trust());
+    const stated = Date.parse(statement.time);
+    freshness.check(stated);
+    options.onStatement?.(statement);
+    if (page.admin_head) {
+      verifyStatement(page.admin_head, trust());
+      options.onAdminHead?.(page.admin_head);
+    }
+    return { statement, stated, position: verifyPage(from, page, statement) };
+  }
+
   /** A kick does not abort it: a snapshot takes as long as it takes. */
   async function replaceAll(before: number): Promise<void> {
     log.info({ tenantId, cursor: before }, 'the feed is read anew from a snapshot');
-    const cursor = await takeSnapshot();
+    const cursor = await takeSnapshot({ ...options, progress, trust, signal: ending.signal });
     progress.replaced(cursor);
     if (cursor < before) options.onRewound(before, cursor);
     options.onApplied('snapshot');
@@ -138,40 +144,6 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     if (resets > 2) {
       const why = 'the control plane refuses to go on from its own snapshot';
       throw new FeedRefusedError('snapshot_refused_again', why);
-    }
-  }
-
-  /** @returns the position at which the feed goes on */
-  async function takeSnapshot(): Promise<number> {
-    progress.stage = 'snapshot';
-    const before = replica.place(tenantId);
-    const staging = replica.beginSnapshot(tenantId);
-    const pages = link.readSnapshot({ signal: ending.signal });
-    try {
-      const check = createSnapshotCheck();
-      let next = await pages.next();
-      for (; !next.done; next = await pages.next()) {
-        progress.heard();
-        check.add(next.value);
-        stage(staging, next.value);
-      }
-      progress.stage = 'verify';
-      const end = verifyStatement(next.value, trust());
-      const stated = Date.parse(end.time);
-      freshness.check(stated);
-      check.end(end);
-      progress.stage = 'apply';
-      const cursor = end.feed_seq;
-      const statementMs = Math.max(stated, before.statementMs);
-      staging.swap({ cursor, digest: end.feed_digest, statementMs });
-      freshness.verified(stated, cursor, cursor);
-      freshness.answered();
-      return cursor;
-    } catch (error) {
-      staging.drop();
-      // Aborts an answer that was not read to its end.
-      await pages.return(undefined as never);
-      throw error;
     }
   }
 
@@ -206,14 +178,4 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     },
     status: () => progress.status(),
   };
-}
-
-/** A duplicate entry is the sender's fault, not the disk's. */
-function stage(staging: SnapshotStaging, entries: FeedEntry[]): void {
-  try {
-    staging.add(entries);
-  } catch (cause) {
-    if (!failureCode(cause).startsWith('SQLITE_CONSTRAINT')) throw cause;
-    throw new FeedRefusedError('snapshot_malformed', 'an entry came twice', { cause });
-  }
 }

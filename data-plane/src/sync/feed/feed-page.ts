@@ -5,7 +5,7 @@ import { createSnapshotDigest, feedDigest } from '@governance/shared/feed-chain'
 import type { FreshnessStatement, SnapshotEnd } from '@governance/shared/signed-statement';
 import { FeedRefusedError } from '../link/feed-error.ts';
 
-type FeedPosition = Pick<FeedRequest, 'cursor' | 'digest'>;
+export type FeedPosition = Pick<FeedRequest, 'cursor' | 'digest'>;
 
 /**
  * Follows the page's entries from the reader's position, and checks the result against the signed

@@ -1,0 +1,70 @@
+/**
+ * Replaces everything known of a tenant by a snapshot of its feed: staged as it arrives, and swapped
+ * in after its signed end was verified. Until then the earlier facts stay in force.
+ */
+import type { ControlPlaneLink } from '@governance/shared/channels';
+import type { FeedEntry } from '@governance/shared/facts';
+import { type StatementKey, verifyStatement } from '@governance/shared/signed-statement';
+import type { LocalReplica } from '../../replica/replica.ts';
+import type { SnapshotStaging } from '../../replica/snapshot-staging.ts';
+import { FeedRefusedError } from '../link/feed-error.ts';
+import { failureCode } from '../link/sync-failure.ts';
+import { createSnapshotCheck } from './feed-page.ts';
+import type { FeedProgress } from './feed-progress.ts';
+import type { Freshness } from './freshness.ts';
+
+/**
+ * @param from.signal aborts the request
+ * @returns the position at which the feed goes on
+ */
+export async function takeSnapshot(from: {
+  tenantId: string;
+  link: Pick<ControlPlaneLink, 'readSnapshot'>;
+  replica: Pick<LocalReplica, 'place' | 'beginSnapshot'>;
+  freshness: Pick<Freshness, 'check' | 'verified' | 'answered'>;
+  progress: FeedProgress;
+  trust: () => { tenantId: string; keys: readonly StatementKey[] };
+  signal: AbortSignal;
+}): Promise<number> {
+  const { tenantId, replica, freshness, progress } = from;
+  progress.stage = 'snapshot';
+  const before = replica.place(tenantId);
+  const staging = replica.beginSnapshot(tenantId);
+  const pages = from.link.readSnapshot({ signal: from.signal });
+  try {
+    const check = createSnapshotCheck();
+    let next = await pages.next();
+    for (; !next.done; next = await pages.next()) {
+      progress.heard();
+      check.add(next.value);
+      stage(staging, next.value);
+    }
+    progress.stage = 'verify';
+    const end = verifyStatement(next.value, from.trust());
+    const stated = Date.parse(end.time);
+    freshness.check(stated);
+    check.end(end);
+    progress.stage = 'apply';
+    const cursor = end.feed_seq;
+    const statementMs = Math.max(stated, before.statementMs);
+    staging.swap({ cursor, digest: end.feed_digest, statementMs });
+    freshness.verified(stated, cursor, cursor);
+    freshness.answered();
+    return cursor;
+  } catch (error) {
+    staging.drop();
+    // Aborts an answer that was not read to its end.
+    await pages.return(undefined as never);
+    throw error;
+  }
+}
+
+/** A duplicate entry is the sender's fault, not the disk's. */
+function stage(staging: SnapshotStaging, entries: FeedEntry[]): void {
+  try {
+    staging.add(entries);
+  } catch (cause) {
+    if (!failureCode(cause).startsWith('SQLITE_CONSTRAINT')) throw cause;
+    throw new FeedRefusedError('snapshot_malformed', 'an entry came twice', { cause });
+  }
+}
