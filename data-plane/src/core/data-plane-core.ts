@@ -3,56 +3,27 @@
  * the loops that synchronise them with its control plane. One ledger file and one replica file
  * serve all tenants. An outage of one tenant's control plane does not stop the other tenants.
  */
-import type {
-  ControlPlaneLink,
-  Heartbeat,
-  RegistrationAnswer,
-  ServerReport,
-} from '@governance/shared/channels';
-import type { PinReports, RulesProvider } from '../contracts.ts';
+import type { RulesProvider } from '../contracts.ts';
 import { createHeldCalls } from '../holds/held-calls.ts';
 import type { HeldPlaces } from '../holds/held-places.ts';
 import { startLedgerChecker } from '../ledger/ledger-checker.ts';
 import { createListeners } from '../storage/listeners.ts';
-import type { BundleSync } from '../sync/bundle/bundle-sync.ts';
-import type { LoadPolicyEngine } from '../sync/bundle/policy-activation.ts';
-import { createPolicyLoader } from '../sync/bundle/policy-loader.ts';
 import { createAppliedBarrier } from '../sync/feed/applied-barrier.ts';
-import { DEFAULT_OFFLINE_MAX_AGE_SECONDS } from '../sync/feed/freshness.ts';
-import { DEFAULT_LEDGER_KEEP_DAYS } from '../sync/shipping/pruner.ts';
-import { type SyncSettings, startTenantSync, type TenantSyncStatus } from '../sync/tenant-sync.ts';
-import { type DataFolder, type DataFolderOptions, openDataFolder } from './data-folder.ts';
+import type { TenantSyncStatus } from '../sync/tenant-sync.ts';
+import { type DataFolderOptions, openDataFolder } from './data-folder.ts';
 import { createServedTenants } from './served-tenants.ts';
 import { createTenantDenials } from './tenant-denials.ts';
+import { createTenantStart, type TenantStartOptions } from './tenant-start.ts';
 
-const DEFAULT_SHIP_DELAY_MS = 1_000;
 const DEFAULT_STOP_MS = 5_000;
 
-export interface DataPlaneCoreOptions extends DataFolderOptions {
-  /** Tool calls judged for a tenant in the last minute, for the heartbeat. */
-  callsPerMinute?: (tenantId: string) => number;
-  /** The health of a tenant's MCP servers, for the heartbeat. */
-  serverReport?: (tenantId: string) => ServerReport;
-  /** The pins of tools, for the heartbeat. */
-  pinReports?: () => PinReports;
-  /**
-   * How long records are collected before they are shipped: 1 s by default, 50 ms in standalone
-   * mode.
-   */
-  shipDelayMs?: number;
-  /** How long rules are valid without a newer statement of the control plane: 24 h by default. */
-  offlineMaxAgeSeconds?: number;
-  /** How long records are kept after they were shipped: 7 days by default. */
-  ledgerKeepDays?: number;
+export interface DataPlaneCoreOptions extends DataFolderOptions, TenantStartOptions {
   /** With several workers: which of them holds calls of which agent. */
   heldPlaces?: HeldPlaces | undefined;
   /** How many tenants it will serve, by its settings. */
   expectedTenants?: number;
-  /** Loads a policy into an engine; the built-in engine by default. */
-  loadPolicy?: LoadPolicyEngine;
   /** Unix milliseconds. */
   now?: () => number;
-  backoffLimits?: { first: number; longest: number };
 }
 
 export interface TenantStatus extends TenantSyncStatus {
@@ -82,10 +53,12 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
   const { identity, ledger, payloadSpool, replica, heldResults, standing } = folder;
   const places = options.heldPlaces;
   const held = createHeldCalls({ ledger, replica, results: heldResults, places, now });
-  const started = now();
-  const settings = syncSettings(options, folder, now);
   const tokens = new Map<string, TokenStatus>();
   const unknownKeys = createListeners<[tenantId: string]>();
+  const startSync = createTenantStart(options, folder, held, now, {
+    forked: (tenantId, message) => denials.fork(tenantId, message),
+    unknownKey: unknownKeys.tell,
+  });
   const tenants = createServedTenants({ identity, ledger, replica, held, log, startSync });
   const findSync = (tenantId: string) => tenants.find(tenantId)?.sync;
   const denials = createTenantDenials({ standing, replica, findSync });
@@ -100,41 +73,6 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     log,
     now,
   });
-
-  function startSync(answer: RegistrationAnswer, link: ControlPlaneLink) {
-    const { tenant_id: tenantId, deployment_id: deploymentId } = answer;
-    return startTenantSync({
-      ...settings,
-      answer,
-      keepAnswer: identity.saveRegistration,
-      link,
-      ledger,
-      payloadSpool,
-      replica,
-      heartbeat: (bundle) => toHeartbeat(tenantId, deploymentId, bundle),
-      onHeartbeat: () => options.pinReports?.().received(tenantId),
-      isRevoked: () => standing.find(tenantId)?.reason === 'tenant_revoked',
-      // Two data planes write with one key. Neither can be trusted, so both stop.
-      onStreamStopped: ({ state, failure }) => {
-        const message = `Another data plane wrote with this one's key: ${failure.code}.`;
-        if (state === 'forked') denials.fork(tenantId, message);
-      },
-      onUnknownKey: () => unknownKeys.tell(tenantId),
-    });
-  }
-
-  function toHeartbeat(tenantId: string, deploymentId: string, bundle: BundleSync): Heartbeat {
-    return {
-      deployment_id: deploymentId,
-      active_agent_count: replica.countActiveAgents(tenantId),
-      proxy_rpm_1m: options.callsPerMinute?.(tenantId) ?? 0,
-      escalations_pending: held.countPending(tenantId),
-      opa_bundle_version: String(bundle.activeRules()?.revision ?? 'none'),
-      uptime_seconds: Math.max(0, Math.round((now() - started) / 1000)),
-      mcp_servers: options.serverReport?.(tenantId),
-      tool_pins: options.pinReports?.().next(tenantId),
-    };
-  }
 
   const rules: RulesProvider = {
     findActiveRules: (tenantId) => findSync(tenantId)?.bundle.activeRules() ?? null,
@@ -210,25 +148,5 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
       await tenants.stop(ms);
       await folder.close();
     },
-  };
-}
-
-function syncSettings(
-  options: DataPlaneCoreOptions,
-  { clock, alerts, logWatch }: DataFolder,
-  now: () => number,
-): SyncSettings {
-  return {
-    dataDir: options.dataDir,
-    clock,
-    load: options.loadPolicy ?? createPolicyLoader(now),
-    alerts,
-    offlineMaxAgeMs: (options.offlineMaxAgeSeconds ?? DEFAULT_OFFLINE_MAX_AGE_SECONDS) * 1000,
-    ledgerKeepMs: (options.ledgerKeepDays ?? DEFAULT_LEDGER_KEEP_DAYS) * 86_400_000,
-    shipDelayMs: options.shipDelayMs ?? DEFAULT_SHIP_DELAY_MS,
-    logWatch,
-    log: options.log,
-    now,
-    backoffLimits: options.backoffLimits,
   };
 }
