@@ -6,7 +6,7 @@ import { canonicalize } from '@governance/shared/canonical-json';
 import { uuidv7 } from '@governance/shared/ids';
 import type { LedgerRecord } from '@governance/shared/ledger-record';
 import type { PoolClient } from 'pg';
-import type { Overflow, Projection } from '../platform/feature.ts';
+import type { Overflow, ProjectedRecord, Projection } from '../platform/feature.ts';
 import { CLOCK_AHEAD_MS } from '../platform/record-time.ts';
 import { ALERT_SEVERITIES, alertKey } from './escalation.ts';
 
@@ -34,11 +34,13 @@ export const escalationProjection: Projection = {
   store: async (client, tenantId, records) => {
     const held = new Map<string, number>();
     // One at a time, since they are few: a person reads each.
-    for (const { record } of records) {
+    for (const { record, agentId } of records) {
       if (record.type !== 'hold_opened' && record.type !== 'result_held') continue;
       const stream = record.stream.toLowerCase();
       if (await isFull(client, tenantId, stream)) held.set(stream, (held.get(stream) ?? 0) + 1);
-      else if (await insert(client, tenantId, record)) await alert(client, tenantId, record);
+      else if (await insert(client, tenantId, record)) {
+        await alert(client, tenantId, record, agentId);
+      }
     }
     return [...held].map(([stream, count]): Overflow => ({ ...FLOOD, stream, records: count }));
   },
@@ -111,8 +113,9 @@ async function alert(
   client: PoolClient,
   tenantId: string,
   record: HoldOpened | ResultHeld,
+  agentId: ProjectedRecord['agentId'],
 ): Promise<void> {
-  const { escalation_id, agent_id, mcp_server, tool_name, target, timeout_at } = record;
+  const { escalation_id, mcp_server, tool_name, target, timeout_at } = record;
   const about = { mcp_server, tool_name, target, timeout_at };
   await client.query(
     `INSERT INTO alerts (tenant_id, id, alert_type, severity, status, agent_id, title, details,
@@ -126,14 +129,14 @@ async function alert(
         ? [
             'ESCALATION_OPENED',
             ALERT_SEVERITIES[record.risk_tier],
-            agent_id,
+            agentId,
             'A call waits for a person to approve it',
             canonicalize({ ...about, escalation_id, reason: record.reason }),
           ]
         : [
             'INBOUND_RESULT_HELD',
             record.severity,
-            agent_id,
+            agentId,
             'A result that looks like an injection waits for a person to release it',
             canonicalize({ ...about, hold_id: escalation_id, classes: classesOf(record) }),
           ]),

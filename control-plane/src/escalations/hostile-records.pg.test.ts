@@ -1,7 +1,12 @@
-/** What a lying data plane records of held results breaks no list of them. */
+/** What a lying data plane records of held calls and results breaks no list of them. */
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it } from 'vitest';
-import { aDataPlane, aDecision, aResultHeld } from '../../../tests/support/a-data-plane.ts';
+import {
+  aDataPlane,
+  aDecision,
+  aHoldOpened,
+  aResultHeld,
+} from '../../../tests/support/a-data-plane.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
 const { call, controlPlane, test, aTenantAdmin } = await testControlPlane();
@@ -49,4 +54,19 @@ describe('a held result that a data plane reports nonsense about', () => {
       expect(detail.statusCode, detail.body).toBe(200);
     }
   });
+});
+
+it('raises alerts that name no agent for an agent that the tenant never had', async () => {
+  const one = await aTenantWithPlane();
+  for (const make of [aHoldOpened, aResultHeld]) {
+    const decision = aDecision({ agent_id: uuidv7() });
+    one.plane.append(decision);
+    one.plane.append(make(decision, { escalation_id: uuidv7(), timeout_at: timeout_at() }));
+  }
+  await one.ship();
+  const { alerts } = (await one.get('/api/v1/monitor/alerts')).json();
+  const waiting = alerts.filter(({ alert_type: type }: { alert_type: string }) =>
+    ['ESCALATION_OPENED', 'INBOUND_RESULT_HELD'].includes(type),
+  );
+  expect(waiting).toMatchObject([{ agent_id: null }, { agent_id: null }]);
 });

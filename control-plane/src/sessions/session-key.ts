@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import type { DecisionRecord } from '@governance/shared/ledger-record';
-import { CLOCK_AHEAD_MS } from '../platform/record-time.ts';
+import { listedTime } from '../platform/record-time.ts';
 
 /** Characters of a requester's name that are stored for display. */
 const MAX_SHOWN = 256;
@@ -44,6 +44,5 @@ export function keyOf(...parts: (string | null)[]): string {
  * @param now Unix milliseconds
  */
 export function timeOf({ timestamp }: DecisionRecord, now: number): number {
-  const at = Date.parse(timestamp);
-  return at > now + CLOCK_AHEAD_MS ? now : at;
+  return listedTime(Date.parse(timestamp), now);
 }

@@ -118,11 +118,35 @@ it('joins the events of two data planes, and ignores parents that are none of th
 
 it('has nothing of a session that another tenant’s data plane names', async () => {
   const [mine, theirs] = [await aTenantAdmin(), await aTenantAdmin()];
+  const { planner } = await aSession(mine);
   const { session, path } = await aSession(theirs);
   const plane = await aPlane(mine);
-  plane.decide({ workflow_session_id: session });
+  plane.decide({ workflow_session_id: session, agent_id: planner });
   await plane.ship();
   expect((await call(path, { token: theirs.token })).json()).toMatchObject({ nodes: [] });
+});
+
+it('names no agent that the tenant never had, and no time ahead of the receipt', async () => {
+  const [admin, other] = [await aTenantAdmin(), await aTenantAdmin()];
+  const { planner, session, path } = await aSession(admin);
+  const { planner: foreign } = await aSession(other);
+  const plane = await aPlane(admin);
+  const of = { workflow_session_id: session };
+  const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
+  const future = plane.decide({ ...of, agent_id: planner, timestamp: ahead(3_650 * 86_400_000) });
+  const tolerated = ahead(4 * 60_000);
+  const fine = plane.decide({ ...of, agent_id: planner, timestamp: tolerated });
+  plane.decide({ ...of, agent_id: foreign });
+  plane.decide({ ...of, agent_id: uuidv7() });
+  await plane.ship();
+
+  const { nodes, agent_summaries } = (await call(path, { token: admin.token })).json();
+  expect(nodes).toMatchObject([
+    { event_id: future, agent_id: planner },
+    { event_id: fine, timestamp: tolerated },
+  ]);
+  expect(Date.parse(nodes[0].timestamp)).toBeLessThanOrEqual(Date.now());
+  expect(Object.keys(agent_summaries)).toEqual([planner]);
 });
 
 it('compares completed sessions with what is usual, and tells of one that is not', async () => {

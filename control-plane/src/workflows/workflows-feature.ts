@@ -30,7 +30,7 @@ export function workflowsFeature(core: WorkflowsCore): Feature {
       workflowSessionRoutes(sessions),
       traceRoutes(createTraceService({ db })),
     ],
-    projections: [workflowEventProjection],
+    projections: [workflowEventProjection(now)],
     tasks: [createSessionExpiry({ db, now }), createBaselineTask({ db, now })],
   };
 }
