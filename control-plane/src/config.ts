@@ -237,13 +237,14 @@ export const CONTROL_PLANE_SETTINGS = {
   }),
   dbPoolSize: setting({
     name: 'SERVICE_DB_POOL_SIZE',
-    description: 'Database connections of a pool; there are two pools.',
+    description:
+      'The most connections of each of the two database pools, with SERVICE_DB_MAX_OVERFLOW added. Idle ones close after 30 s, down to two (one where this is 1).',
     default: '10',
     parse: wholeNumber(1, 1000),
   }),
   dbMaxOverflow: setting({
     name: 'SERVICE_DB_MAX_OVERFLOW',
-    description: 'Connections beyond that, under load.',
+    description: 'Added to SERVICE_DB_POOL_SIZE: only the sum counts.',
     default: '10',
     parse: wholeNumber(0, 1000),
   }),

@@ -28,9 +28,9 @@ export interface DatabaseOptions {
   url: string;
   /** DATABASE_INGEST_URL; the same as `url` unless given. */
   ingestUrl?: string | undefined;
-  /** SERVICE_DB_POOL_SIZE: connections of each pool; beyond two, they close when idle. */
+  /** SERVICE_DB_POOL_SIZE: with `maxOverflow` added, the most connections of each pool. */
   poolSize: number;
-  /** SERVICE_DB_MAX_OVERFLOW: additional connections of each pool; they close when idle. */
+  /** SERVICE_DB_MAX_OVERFLOW: only the sum counts. */
   maxOverflow: number;
   /** Called for connections that broke while idle; the pool replaces them. */
   onConnectionError: (error: Error) => void;
@@ -94,6 +94,7 @@ function createPool(url: string, role: DatabaseRole, options: DatabaseOptions): 
     // The last setting of a name wins, so what the operator gave cannot change the role.
     options: `${startOptions} -c statement_timeout=${STATEMENT_TIMEOUT_MS} -c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_TIMEOUT_MS} -c timezone=UTC -c role=${role}`,
     max: options.poolSize + options.maxOverflow,
+    // So many stay open when idle.
     min: Math.min(options.poolSize, 2),
     idleTimeoutMillis: 30_000,
     connectionTimeoutMillis: POOL_WAIT_MS,
