@@ -1,11 +1,12 @@
 /** The gateway's small pure rules. */
 import { describe, expect, it } from 'vitest';
 import type { ActiveRules } from '../contracts.ts';
+import type { Caller } from '../enforcement/calls.ts';
 import { parseAccept } from './answer.ts';
 import { createOriginPolicy } from './arrival.ts';
 import { eventText } from './event-stream.ts';
 import { challengeHeader, metadataPaths, protectedResource } from './protected-resource.ts';
-import { splitUnifiedName, unifiedName } from './servers.ts';
+import { findNamed, splitUnifiedName, unifiedName } from './servers.ts';
 
 describe('unified names', () => {
   const server = (server_id: string) => ({
@@ -49,6 +50,30 @@ describe('unified names', () => {
     'toString__x',
     '__proto____x',
   ])('%s belongs to no server', (name) => expect(splitUnifiedName(rules, name)).toBeUndefined());
+
+  const askedBy = (permissions: string[], name: string) => {
+    const agent = { grants: [{ permissions, scopes: null }] } as unknown as Caller['agent'];
+    return findNamed({ agent }, rules, name);
+  };
+
+  it.each([
+    ['a__b__c', { serverId: 'a__b', toolName: 'c' }],
+    ['other__read', { serverId: 'other', toolName: 'read' }],
+    ['other__read__all', { serverId: 'other', toolName: 'read__all' }],
+    ['other___odd', { serverId: 'other', toolName: '_odd' }],
+    ['other____x', { serverId: 'other', toolName: '__x' }],
+    ['other__', undefined],
+    ['__read', undefined],
+    ['__other__read', undefined],
+    ['other', undefined],
+  ])('%s is split for an agent that may use no such server', (name, named) => {
+    expect(askedBy([], name)).toEqual(named);
+  });
+
+  it('of a server that is not registered are split only for who may not learn that', () => {
+    expect(askedBy(['*:*'], 'other__read')).toBeUndefined();
+    expect(askedBy(['*:*'], 'files__read')).toEqual({ serverId: 'files', toolName: 'read' });
+  });
 });
 
 describe('origins', () => {

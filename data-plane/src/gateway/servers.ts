@@ -31,22 +31,28 @@ export function unifiedName(serverId: string, toolName: string): string {
   return `${serverId}${SEPARATOR}${toolName}`;
 }
 
+/** A tool by its server and its name there. Both are caller-controlled. */
+interface NamedTool {
+  serverId: string;
+  toolName: string;
+}
+
+/** @returns undefined where the separator is not there, or one side of it is empty */
+function splitAt(name: string, at: number): NamedTool | undefined {
+  const toolName = name.slice(at + SEPARATOR.length);
+  return at > 0 && toolName !== '' ? { serverId: name.slice(0, at), toolName } : undefined;
+}
+
 /**
  * Splits a unified name. No server can be registered with an id that has an underscore; were there
  * one, the longest registered id would win, so that a shorter one catches none of its tools.
  *
  * @returns undefined when no registered server's name starts it
  */
-export function splitUnifiedName(
-  rules: ActiveRules,
-  name: string,
-): { serverId: string; toolName: string } | undefined {
+export function splitUnifiedName(rules: ActiveRules, name: string): NamedTool | undefined {
   for (let at = name.lastIndexOf(SEPARATOR); at > 0; at = name.lastIndexOf(SEPARATOR, at - 1)) {
-    const serverId = name.slice(0, at);
-    const toolName = name.slice(at + SEPARATOR.length);
-    if (toolName !== '' && Object.hasOwn(rules.settings.mcp_servers, serverId)) {
-      return { serverId, toolName };
-    }
+    const named = splitAt(name, at);
+    if (named && findServer(rules, named.serverId)) return named;
   }
   return undefined;
 }
@@ -62,11 +68,9 @@ export function findNamed(
   { agent }: Pick<Caller, 'agent'>,
   rules: ActiveRules,
   name: string,
-): { serverId: string; toolName: string } | undefined {
+): NamedTool | undefined {
   const registered = splitUnifiedName(rules, name);
   if (registered !== undefined) return registered;
-  const [serverId = '', ...rest] = name.split(SEPARATOR);
-  const toolName = rest.join(SEPARATOR);
-  if (serverId === '' || toolName === '') return undefined;
-  return isServerVisible(agent.grants, serverId, rules) ? undefined : { serverId, toolName };
+  const named = splitAt(name, name.indexOf(SEPARATOR));
+  return named && !isServerVisible(agent.grants, named.serverId, rules) ? named : undefined;
 }

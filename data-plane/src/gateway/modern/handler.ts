@@ -7,15 +7,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer } from '../../enforcement/answer.ts';
 import { TOOL_CALL } from '../../enforcement/call-kinds.ts';
 import type { Caller, Deny, Exchange } from '../../enforcement/calls.ts';
-import type { Enforcer } from '../../enforcement/enforcer.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import { MODERN_REVISION } from '../../upstream/era.ts';
-import { LOG_LEVELS } from '../../upstream/message.ts';
+import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
 import { Cancellation } from '../../upstream/upstream.ts';
 import { type Accepts, PostAnswer, requireAccept, sendError } from '../answer.ts';
 import { askableCapabilities } from '../client-questions.ts';
 import { TASKS_EXTENSION, takesTasks } from '../extensions.ts';
-import { type AnswerFailure, answerIneligible } from '../failures.ts';
+import { type AnswerFailure, ineligibleError } from '../failures.ts';
 import {
   answerText,
   errorText,
@@ -37,7 +36,6 @@ export interface ModernDeps {
   requests: ModernRequests;
   listen: Listen;
   parked: Pick<ParkedCalls, 'peer'>;
-  enforcer: Pick<Enforcer, 'call'>;
   router: Pick<Router, 'checkPath'>;
   door: Pick<Door, 'findIneligibility'>;
   failed: AnswerFailure;
@@ -123,14 +121,12 @@ export function createModernHandler(deps: ModernDeps) {
     ineligible: Deny | undefined,
   ): Promise<void> {
     try {
-      if (ineligible !== undefined) {
-        throw await answerIneligible(deps.enforcer, caller, ineligible, read.method);
-      }
+      if (ineligible !== undefined) throw ineligibleError(ineligible);
       if (!accepts.events) throw new GatewayError(406, 'Accept must name text/event-stream.');
       await deps.listen.open(caller, read, reply);
     } catch (error) {
       if (reply.raw.headersSent) throw error;
-      const result = deps.failed(error, caller.requestId);
+      const result = await deps.failed(error, caller, read.method);
       challenge(reply, caller, result);
       const { status, text } = answerOf(read, result);
       reply.code(status).header('content-type', 'application/json').send(text);
@@ -171,9 +167,15 @@ function answerOf(
 /** The revision prescribes a status for these errors; all others are told in the answer alone. */
 function statusOf(method: string, answer: Answer): number {
   if (answer.kind === 'refusal' && answer.status !== 200) return answer.status;
-  const { code } = (answer.kind === 'error' ? answer.value : answer) as { code?: unknown };
+  const code = codeOf(answer);
   if (code === RPC_ERRORS.MISSING_CLIENT_CAPABILITY) return 400;
   return code === RPC_ERRORS.METHOD_NOT_FOUND && method !== TOOL_CALL ? 404 : 200;
+}
+
+/** The JSON-RPC code of an error; a server may have written anything there. */
+function codeOf(answer: Answer): unknown {
+  if (answer.kind === 'refusal') return answer.code;
+  return answer.kind === 'error' && isObject(answer.value) ? answer.value.code : undefined;
 }
 
 /**
