@@ -1,6 +1,7 @@
 /** Data planes of other versions than the control plane: what they write is taken, shown, verified. */
 import { hash } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
+import { readRecordLine } from '@governance/shared/evidence/checks/read-record';
 import { uuidv7 } from '@governance/shared/ids';
 import { parseRecord } from '@governance/shared/ledger-record';
 import { verifyStream } from '@governance/verifier/verify-stream';
@@ -124,4 +125,26 @@ describe('a data plane that writes a later version', () => {
       breaks: [{ kind: 'unreadable', actual: 'UnknownRecordVersion' }],
     });
   });
+});
+
+it.each([
+  ['a type of record', { type: 'tool_renamed' }],
+  ['a member', { mood: 'good' }],
+])('an addition within version 2, %s, is kept like a record of a later version', async (_what, addition) => {
+  plane.boot();
+  const decision = { ...aDecision({ agent_id }), ...addition };
+  plane.appendRaw(({ tenant_id, stream, epoch, seq, head: prev_hash }) =>
+    Buffer.from(canonicalize({ ...decision, v: 2, tenant_id, stream, epoch, seq, prev_hash })),
+  );
+  const known = aDecision({ agent_id });
+  plane.append(known);
+  expect(await ship()).toBe(200);
+  expect(await eventsOf()).toMatchObject([{ id: known.id }]);
+  expect(JSON.stringify(await alerts())).toContain('is no valid record (ZodError');
+  expect(await verify()).toMatchObject({ valid: true, records_quarantined: 1 });
+  expect(await verifyStream(plane.records)).toMatchObject({
+    breaks: [{ kind: 'unreadable', actual: 'ZodError' }],
+  });
+  const added = plane.records.at(-2)?.bytes ?? Buffer.alloc(0);
+  expect(readRecordLine(added).faults).toEqual({ schema: 'it is no record of a known version' });
 });

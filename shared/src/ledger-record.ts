@@ -1,8 +1,11 @@
 /**
- * The records of the ledger. Version 2 is written; version 1 (ledger-record-v1.ts) stays valid. The
- * schema is complete for the features that come next, so that none of them changes what was hashed:
- * their members are null until the feature is there. A record is stored, shipped and verified as
- * its RFC 8785 bytes, verbatim.
+ * The records of the ledger. Version 2 is written; version 1 (ledger-record-v1.ts) stays valid. A
+ * record is stored, shipped and verified as its RFC 8785 bytes, verbatim.
+ *
+ * Version 2 may gain types of records and optional members, as it gained `rate_limited`,
+ * `result_held`, `binding` and `shape`; whatever it took before stays valid. Readers are strict, so
+ * one of before such an addition cannot read it: readers are upgraded before writers (ADR 43).
+ * Anything else, such as another meaning or a required member, is a new version.
  */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
