@@ -169,11 +169,11 @@ function changesOf(
   agentId: string,
   backends: [MarkedBackend, MarkedBackend],
 ): Change[] {
-  const agent = (name: string, isBarred: boolean, make: () => Promise<unknown>): Change => ({
+  const agent = (name: string, isIneligible: boolean, make: () => Promise<unknown>): Change => ({
     name,
     make,
-    expected: { kind: 'agent', agentId, isBarred },
-    decision: isBarred ? 'refused' : 'first backend',
+    expected: { kind: 'agent', agentId, isIneligible },
+    decision: isIneligible ? 'refused' : 'first backend',
   });
   const status = (to: string) => () => admin.patch(`/api/v1/agents/${agentId}`, { status: to });
   const killSwitch = (lift: boolean) => () =>

@@ -22,7 +22,7 @@ export interface PlanesOptions {
 
 /** The decision that each plane is to reach. */
 export type Expected =
-  | { kind: 'agent'; agentId: string; isBarred: boolean }
+  | { kind: 'agent'; agentId: string; isIneligible: boolean }
   | { kind: 'server'; serverId: string; url: string };
 
 /** Between two looks at what enforcement reads. */
@@ -80,7 +80,7 @@ function decides(plane: Plane, tenantId: string, expected: Expected): boolean {
     const findDenial = (id: string) => plane.core.findDenial(id);
     return (
       (findIneligibility({ tenantId, agent }, { replica, findDenial }) !== undefined) ===
-      expected.isBarred
+      expected.isIneligible
     );
   }
   const active = rules.findActiveRules(tenantId);

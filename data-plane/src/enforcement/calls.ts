@@ -40,7 +40,7 @@ export interface Caller {
   readonly agent: ReplicaAgent;
   readonly key: AgentKey;
   /** Set at arrival when the agent may not act: the call is denied even if that changes later. */
-  readonly bar?: Deny | undefined;
+  readonly ineligibility?: Deny | undefined;
   readonly credential: Credential;
   /** The agent's credential that was used, in its state at arrival. */
   readonly proof: CredentialProof;
@@ -145,8 +145,8 @@ export interface HoldGrant extends Approval {
 export interface AgentCall extends RawCall {
   /** The agent's present state, looked up again after each wait. */
   readonly agent: ReplicaAgent;
-  /** See `Caller.bar`. */
-  readonly bar?: Deny;
+  /** See `Caller.ineligibility`. */
+  readonly ineligibility?: Deny;
   /** The call's place in a workflow session, if any (2d). */
   readonly workflow?: WorkflowPlace;
   /** The delegation under which the call is made, if any (2e). */

@@ -55,11 +55,13 @@ export function findAgentIneligibility(
 
 /** Why a caller may not act, whatever the cause; undefined where it may. */
 export function findIneligibility(
-  { tenantId, agent, bar }: Pick<Caller, 'tenantId' | 'agent' | 'bar'>,
+  { tenantId, agent, ineligibility }: Pick<Caller, 'tenantId' | 'agent' | 'ineligibility'>,
   deps: Pick<EligibilityDeps, 'findDenial'> & { replica: Pick<Replica, 'findKillSwitch'> },
 ): Deny | undefined {
   return (
-    bar ?? findTenantIneligibility(tenantId, deps) ?? findAgentIneligibility(tenantId, agent, deps)
+    ineligibility ??
+    findTenantIneligibility(tenantId, deps) ??
+    findAgentIneligibility(tenantId, agent, deps)
   );
 }
 
@@ -106,7 +108,13 @@ export function findAgentNow(
   return findIneligibility({ tenantId, agent }, deps) ?? agent;
 }
 
-export interface WorkflowStandingDeps {
+/** The same for a caller, whether or not its request is a judged call. */
+export function findCallerIneligibility(caller: Caller, deps: EligibilityDeps): Deny | undefined {
+  const agent = caller.bar ?? findAgentNow({ caller, agent: caller.agent }, deps);
+  return 'kind' in agent ? agent : undefined;
+}
+
+export interface WorkflowEligibilityDeps {
   replica: Pick<Replica, 'findAgent' | 'findKillSwitch' | 'findWorkflowSession' | 'findDelegation'>;
   /** Unix milliseconds. */
   now(): number;
@@ -118,7 +126,7 @@ export type RunningSession = NonNullable<ReturnType<Replica['findWorkflowSession
 export function findSession(
   tenantId: string,
   sessionId: string,
-  { replica, now }: WorkflowStandingDeps,
+  { replica, now }: WorkflowEligibilityDeps,
 ): RunningSession | Deny {
   const found = replica.findWorkflowSession(tenantId, sessionId);
   if (found === undefined) return refused('the workflow session has ended or is unknown');
@@ -137,7 +145,7 @@ export function findSession(
 export function findChain(
   tenantId: string,
   held: DelegationFact,
-  deps: WorkflowStandingDeps,
+  deps: WorkflowEligibilityDeps,
 ): DelegationChain | Deny {
   const links: DelegationLink[] = [];
   let delegation = held;
@@ -167,7 +175,7 @@ export function findChain(
 /** Why a judged call may no longer be sent; undefined where it may. */
 export function findCallIneligibility(
   call: AgentCall,
-  deps: EligibilityDeps & WorkflowStandingDeps,
+  deps: EligibilityDeps & WorkflowEligibilityDeps,
 ): Deny | undefined {
   const agent = findAgentNow(call, deps);
   return 'kind' in agent ? agent : findWorkflowIneligibility(call, deps);
@@ -176,7 +184,7 @@ export function findCallIneligibility(
 /** Why a call's session or delegation is no longer valid; undefined where it is. */
 function findWorkflowIneligibility(
   { caller: { tenantId }, workflow, delegation }: AgentCall,
-  deps: WorkflowStandingDeps,
+  deps: WorkflowEligibilityDeps,
 ): Deny | undefined {
   if (workflow === undefined) return undefined;
   const session = findSession(tenantId, workflow.sessionId, deps);

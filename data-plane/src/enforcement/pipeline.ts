@@ -14,7 +14,7 @@ import { checkPinnedTool, type PinnedToolsDeps } from './steps/pinned-tools.ts';
 import { evaluatePolicy, type PolicyDeps } from './steps/policy.ts';
 import { limitRate, type RateLimitDeps } from './steps/rate-limit.ts';
 import { checkDelegatedScope } from './steps/scope-probe.ts';
-import { checkStanding } from './steps/standing.ts';
+import { checkTenantEligibility } from './steps/standing.ts';
 import { checkWorkflowActions } from './steps/workflow-actions.ts';
 import { type SessionTokenDeps, validateWorkflowSession } from './steps/workflow-session.ts';
 
@@ -33,7 +33,7 @@ export type StepDeps = AuthenticateDeps &
 // Order is security. The reason for each position is in docs/enforcement-order.md.
 export const enforcement = pipeline<RawCall, StepDeps>()
   .step('authenticate', authenticate) // 1, RawCall -> AgentCall
-  .step('standing', checkStanding)
+  .step('standing', checkTenantEligibility)
   .step('kill-switch', checkKillSwitch)
   .step('rate-limit', limitRate)
   .step('workflow-session', validateWorkflowSession) // 2d

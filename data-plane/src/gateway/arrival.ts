@@ -152,14 +152,14 @@ function setCaller(
   if (serverId !== null && (serverId.length > MAX_SERVER_ID_LENGTH || !isStorableText(serverId))) {
     throw new GatewayError(404, 'No such MCP server.');
   }
-  const { tenantId, agent, proof, bar } = identity;
+  const { tenantId, agent, proof, ineligibility } = identity;
   const requesterId = readRequester(request.headers['x-requester-id']);
   const hops = readHops(request.headers[HOPS_HEADER]);
   request.caller = {
     tenantId,
     agent,
     key: agentKeyOf(tenantId, agent.id),
-    bar,
+    ineligibility,
     credential,
     proof,
     serverId,

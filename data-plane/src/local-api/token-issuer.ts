@@ -88,13 +88,13 @@ function findCredentials(
   const client = replica.findClient(clientId);
   if (client === undefined) return undefined;
   const { tenantId, agent, secretHash, proof } = client;
-  const isBarred = findDenial(tenantId)?.reason === 'local_kill_switch';
+  const isIneligible = findDenial(tenantId)?.reason === 'local_kill_switch';
   const status = effectiveAgentStatus(agent, replica.findKillSwitch(tenantId) ?? null);
   return {
     id: agent.id,
     tenantId,
     // As under the tenant's kill switch. Other denials concern this plane, not the agent.
-    status: isBarred && status === 'active' ? 'suspended' : status,
+    status: isIneligible && status === 'active' ? 'suspended' : status,
     secretHash,
     proof,
     riskTier: agent.risk_tier,

@@ -169,7 +169,7 @@ export function watchLocalSwitch(options: {
     }
   }
 
-  /** Why the switch bars a tenant; null where it does not. */
+  /** Why the switch denies all calls of a tenant; null where it does not. */
   function findDenial(tenantId: string): PlaneDenial | null {
     if (state.unreadable !== null) return denial('its file cannot be read');
     const { all, tenants } = state.file;

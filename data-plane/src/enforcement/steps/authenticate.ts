@@ -11,6 +11,7 @@ import type { AgentCall, Caller, Credential, Deny, RawCall, StepResult } from '.
 import {
   currentVersion,
   type EligibilityDeps,
+  findCallerIneligibility,
   findIneligibility,
   findTenantIneligibility,
 } from '../eligibility.ts';
@@ -28,7 +29,7 @@ export interface Identity {
    * token. The agent is then the one that the token names, and may do nothing, even if that changes
    * later.
    */
-  bar?: Deny;
+  ineligibility?: Deny;
 }
 
 export interface AuthenticateDeps {
@@ -64,13 +65,13 @@ function withIdentity(
   deps: AuthenticateDeps,
 ): StepResult<AgentCall> {
   if ('kind' in identity) return identity;
-  const { tenantId, agent, bar } = identity;
+  const { tenantId, agent, ineligibility } = identity;
   const { caller } = call;
   // A credential identifies exactly one agent, so another agent means a fault of the gateway.
   if (tenantId !== caller.tenantId || agent.id !== caller.agent.id) {
     return refuse('another_agent', 'bearer', deps);
   }
-  return proceed(extend(call, bar ? { agent, bar } : { agent }));
+  return proceed(extend(call, ineligibility ? { agent, ineligibility } : { agent }));
 }
 
 /**
@@ -172,17 +173,17 @@ function identifyVerified(
     return { tenantId, agent, proof };
   };
   if (deps.replica.cursor(tenantId) >= feedSeq) return find();
-  const bar = findTenantIneligibility(tenantId, deps);
-  if (bar) {
+  const ineligibility = findTenantIneligibility(tenantId, deps);
+  if (ineligibility) {
     // No facts arrive any more, so waiting would end with a 401 that makes the client discard a
     // valid token. The known facts suffice to answer with the reason, and to record the denial.
     const agent = deps.replica.findAgent(tenantId, agentId);
-    if (agent === undefined) return bar;
+    if (agent === undefined) return ineligibility;
     const version = currentVersion(tenantId, agent, proof, deps.replica);
     // The credential was revoked, or is not known yet.
-    if (version === undefined) return bar;
+    if (version === undefined) return ineligibility;
     if (version > proof.version) return refuse('credential_rotated', 'bearer', deps);
-    return { tenantId, agent, proof, bar };
+    return { tenantId, agent, proof, ineligibility };
   }
   void deps.askForNews(tenantId, agentId);
   return deps.replica

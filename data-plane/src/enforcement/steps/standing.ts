@@ -7,10 +7,10 @@ import { countDenied, type RateLimitDeps } from './rate-limit.ts';
  * Denies all calls of a tenant that this data plane may not serve now, for one of the reasons of
  * `PlaneDenial`.
  */
-export function checkStanding<C extends AgentCall>(
+export function checkTenantEligibility<C extends AgentCall>(
   call: C,
   deps: Pick<EligibilityDeps, 'findDenial'> & RateLimitDeps,
 ): Continue<C> | Deny {
-  const denial = call.bar ?? findTenantIneligibility(call.caller.tenantId, deps);
+  const denial = call.ineligibility ?? findTenantIneligibility(call.caller.tenantId, deps);
   return denial === undefined ? proceed(call) : countDenied(call, denial, deps);
 }

@@ -8,7 +8,7 @@ import {
   findSession,
   type RunningSession,
   refused,
-  type WorkflowStandingDeps,
+  type WorkflowEligibilityDeps,
 } from '../eligibility.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import type { SessionToken, SessionTokenVerifier } from '../session-token.ts';
@@ -17,8 +17,8 @@ import type { WorkflowAlerts } from '../workflow-alerts.ts';
 /** How long a replica that is behind a token may take to catch up. */
 const FEED_WAIT_MS = 1000;
 
-export interface SessionTokenDeps extends WorkflowStandingDeps {
-  replica: WorkflowStandingDeps['replica'] &
+export interface SessionTokenDeps extends WorkflowEligibilityDeps {
+  replica: WorkflowEligibilityDeps['replica'] &
     EligibilityDeps['replica'] &
     Pick<Replica, 'cursor' | 'waitFor'>;
   findDenial: EligibilityDeps['findDenial'];

@@ -364,7 +364,7 @@ describe('the stream of a GET', () => {
   });
 });
 
-it('a barred agent learns nothing but that it is barred', async () => {
+it('an ineligible agent learns nothing but that it may not act', async () => {
   const { basic: authorization } = plane.addAgent(['*:*'], { status: 'suspended' });
   for (const [path, message] of [
     ['/mcp/v1', call('nobody__knows')],

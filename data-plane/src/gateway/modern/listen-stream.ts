@@ -19,7 +19,7 @@ export interface ListenStreamOptions {
   outlet: Outlet;
   keepAliveMs: number;
   /** Whether its agent may still listen. */
-  isWelcome(): boolean;
+  isEligible(): boolean;
   /** Called once, as soon as nothing more is sent. */
   onEnd(): void;
 }
@@ -55,7 +55,7 @@ export class ListenStream {
   /** Sends a notification, if the client can take it. */
   notify(method: string, params: Record<string, unknown> | undefined): void {
     if (this.#isEnded) return;
-    if (!this.#options.isWelcome()) {
+    if (!this.#options.isEligible()) {
       this.drop();
       return;
     }
@@ -81,7 +81,7 @@ export class ListenStream {
     for (const text of early) this.#raw.write(text);
     this.#options.outlet.follow(this.#raw);
     this.#timer = setInterval(() => {
-      if (!this.#options.isWelcome()) this.drop();
+      if (!this.#options.isEligible()) this.drop();
       else if (this.#raw.writableLength === 0) this.#raw.write(KEEP_ALIVE);
     }, this.#options.keepAliveMs);
   }

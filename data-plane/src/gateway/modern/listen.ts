@@ -120,7 +120,7 @@ export function createListen(deps: ListenDeps) {
       maxBuffered: deps.messageBytes,
       outlet: deps.unread.outletOf(caller.key),
       keepAliveMs: deps.keepAliveMs,
-      isWelcome: () => {
+      isEligible: () => {
         hearing.review();
         return deps.door.isStillEligible(caller);
       },

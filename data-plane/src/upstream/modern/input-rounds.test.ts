@@ -131,12 +131,12 @@ describe('while the client is asked', () => {
   });
 
   it('the agent may lose its rights: then the server gets none of it', async () => {
-    let bar: string | undefined;
+    let ineligibility: string | undefined;
     const { peer } = testPeer(ABLE, async (request) => {
-      bar = 'suspended';
+      ineligibility = 'suspended';
       return accept(request);
     });
-    const exchange = testExchange({ findIneligibility: () => bar });
+    const exchange = testExchange({ findIneligibility: () => ineligibility });
     expect(await failureOf(call(find(peer), 'ask', {}, exchange))).toBe('ineligible');
     expect(server.posts('tools/call')).toHaveLength(1);
   });
