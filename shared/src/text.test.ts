@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { isStorableText, Text, VisibleText } from './text.ts';
+import { isStorableText, Text, toStorableText, VisibleText } from './text.ts';
 
 /** Among them NUL, blanks of all kinds, and halves of characters. */
 const anyText = fc.string({
@@ -38,6 +38,18 @@ describe('what JSON Schema says of a text is what is checked', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         expect(Text.safeParse(text).success).toBe(isStorableText(text));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('and any text can be made one, without a change where it is one', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const storable = toStorableText(text);
+        expect(isStorableText(storable)).toBe(true);
+        expect(storable).toHaveLength(text.length);
+        if (isStorableText(text)) expect(storable).toBe(text);
       }),
       { numRuns: 1_000 },
     );

@@ -8,6 +8,32 @@ export function isStorableText(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
+/** A text that every store can hold: NUL and lone surrogates become U+FFFD. */
+export function toStorableText(text: string): string {
+  return isStorableText(text) ? text : text.replaceAll('\u0000', '\ufffd').toWellFormed();
+}
+
+/**
+ * A JSON value whose texts and keys every store can hold; the value itself where they are.
+ *
+ * @param value is not changed
+ */
+export function toStorable(value: unknown): unknown {
+  if (typeof value === 'string') return toStorableText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const items = value.map(toStorable);
+    return items.every((item, at) => item === value[at]) ? value : items;
+  }
+  let isSame = true;
+  const members = Object.entries(value).map(([key, item]) => {
+    const member = [toStorableText(key), toStorable(item)] as const;
+    isSame &&= member[0] === key && member[1] === item;
+    return member;
+  });
+  return isSame ? value : Object.fromEntries(members);
+}
+
 /** A text without its trailing slashes. A regular expression would retry each run of slashes. */
 export function withoutTrailingSlashes(text: string): string {
   let end = text.length;

@@ -12,6 +12,7 @@ import { canonicalize } from '@governance/shared/canonical-json';
 import { isoTime } from '@governance/shared/iso-time';
 import type { PolicyResult, UnchainedRecord } from '@governance/shared/ledger-record';
 import { LOCAL_MODELS } from '@governance/shared/local-models';
+import { toStorableText } from '@governance/shared/text';
 import type { HoldChange, Ledger } from '../contracts.ts';
 import { actionOf, targetOf } from './call-kinds.ts';
 import { tellPart } from './call-parts.ts';
@@ -252,7 +253,7 @@ const MAX_RECORDED_TEXT = 2048;
 /** Makes a text fit for a record: a hostile argument must not make the ledger refuse it. */
 function storable(text: string): string {
   const cut = text.length > MAX_RECORDED_TEXT ? `${text.slice(0, MAX_RECORDED_TEXT - 1)}…` : text;
-  return cut.replaceAll('\u0000', '\ufffd').toWellFormed();
+  return toStorableText(cut);
 }
 
 /** Milliseconds with three decimals; never below 0. */

@@ -24,7 +24,7 @@ export function createBlastRadiusAlert(
           rule,
           verdict,
           message,
-          place: place.toWellFormed().replaceAll('\u0000', '\ufffd'),
+          place,
           event_id: call.id,
           mcp_server: ask.serverId,
           tool_name: ask.name,

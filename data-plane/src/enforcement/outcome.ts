@@ -95,7 +95,7 @@ export function recordOutcome(
       heldOf(passed) ?? (raw === null && sent.kind !== 'model' ? null : actionOf(passed)),
     inspection: inspectionOf(salt, passed),
     model_usage: sent.kind === 'model' ? sent.usage : null,
-    detail: detail === null ? null : detail.slice(0, MAX_DETAIL).toWellFormed(),
+    detail: detail === null ? null : detail.slice(0, MAX_DETAIL),
   };
   deps.onOutcome(outcome, elapsed - sentAt);
   return deps.writes.track('outcome', deps.ledger.append(call.caller.tenantId, record));

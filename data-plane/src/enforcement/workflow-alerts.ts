@@ -7,8 +7,8 @@ export type WorkflowAlerts = ReturnType<typeof createWorkflowAlerts>;
 export function createWorkflowAlerts({ raiseAlert }: { raiseAlert: RaiseAlert }) {
   const about = (call: AgentCall) => ({
     event_id: call.id,
-    mcp_server: storable(call.ask.serverId),
-    tool_name: storable(call.ask.name),
+    mcp_server: cut(call.ask.serverId),
+    tool_name: cut(call.ask.name),
   });
   return {
     /** An agent calls in a session of a workflow without being a participant. */
@@ -34,6 +34,6 @@ export function createWorkflowAlerts({ raiseAlert }: { raiseAlert: RaiseAlert })
   };
 }
 
-function storable(text: string): string {
-  return text.slice(0, 256).replaceAll('\u0000', '\ufffd').toWellFormed();
+function cut(text: string): string {
+  return text.slice(0, 256);
 }

@@ -8,13 +8,21 @@ import {
   parseRecord,
   UnchainedRecord,
 } from '@governance/shared/ledger-record';
+import { toStorable } from '@governance/shared/text';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { aDecision, anAlert, anOutcome } from '../testing/test-records.ts';
 import { chainRecordText, UnfitRecordError, writeRecord } from './record-text.ts';
 
 const place = { tenant_id: uuidv7(), stream: uuidv7(), epoch: 3 };
-const text = fc.string({ unit: 'binary', maxLength: 40 });
+/** Among them what no store can hold: NUL, and halves of characters. */
+const text = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom('\u0000', '\ud800', '\udc00', '\\'),
+    fc.string({ unit: 'binary', maxLength: 2 }),
+  ),
+  maxLength: 40,
+});
 const aRecord = fc.oneof(
   fc
     .record({
@@ -52,7 +60,7 @@ it('writes a record as schema and canonical form define it, or refuses what they
   fc.assert(
     fc.property(aRecord, fc.nat(1e9), (record, seq) => {
       const head: ChainHead = { ...place, seq, head: recordHash(Buffer.of(1)) };
-      const checked = UnchainedRecord.safeParse(record);
+      const checked = UnchainedRecord.safeParse(toStorable(record));
       if (!checked.success || record.timestamp < '1970') {
         expect(() => writeRecord(place, record)).toThrow(UnfitRecordError);
         return;
@@ -67,6 +75,59 @@ it('writes a record as schema and canonical form define it, or refuses what they
       expect(canonicalize(parseRecord(Buffer.from(chained.text)))).toBe(chained.text);
     }),
     { numRuns: 1_000 },
+  );
+});
+
+/** A held result, which the control plane stores in columns of `text` and `jsonb`. */
+const aResultHeld = (hostile: string, findings: object[]) => {
+  const { type: _, ...decision } = aDecision();
+  const { id, timestamp, bundle_revision, agent_id, instruction_hash, risk_tier } = decision;
+  const ofDecision = { id, timestamp, bundle_revision, agent_id, instruction_hash, risk_tier };
+  const named = { requester_id: hostile, mcp_server: hostile, tool_name: hostile, target: hostile };
+  const held = { escalation_id: uuidv7(), event_id: uuidv7(), timeout_at: timestamp };
+  const found = { severity: 'high', findings, findings_count: 1, result_bytes: 1 };
+  const whole = { ...ofDecision, ...named, ...held, ...found, method: 'tools/call', binding: null };
+  return { type: 'result_held', ...whole } as UnchainedRecord;
+};
+
+/** What a server's text may become, however long it is: findings and their places are bounded. */
+const findingsAt = (place: string) => {
+  const disguise = ['base64', 'hex', 'split'];
+  const found = { class: 'urgency_framing', pattern: 'us_ssn', severity: 'high', place, disguise };
+  return Array.from({ length: 50 }, () => found) as { class: string; severity: 'high' }[];
+};
+
+it('writes a record whatever text a server chose, so that every store can hold it', () => {
+  const worst = '\u0001'.repeat(2048);
+  const hostile = fc.oneof(text, fc.constantFrom('\u0000', '\ud83d', '\\u0000', worst));
+  fc.assert(
+    fc.property(hostile, (said) => {
+      const at = `/${said}`.slice(0, 256);
+      const inspection = {
+        step: said,
+        inbound_findings: findingsAt(at),
+        dlp_findings_count: 50,
+        dlp_findings: findingsAt(at),
+        replacement_digest: null,
+        escalation_id: null,
+      };
+      const finish_reason = said.slice(0, 64);
+      const usage = { status: 200, input_tokens: 1, output_tokens: 1, finish_reason };
+      for (const record of [
+        anOutcome(uuidv7(), { detail: said.slice(0, 512), inspection, model_usage: usage }),
+        aResultHeld(said, findingsAt(at)),
+        anAlert({ title: said, dedupe_key: said, details: { [said]: [{ [said]: said }] } }),
+        aDecision({ policy_reason: said, tool_name: said, dlp_findings: findingsAt(at) }),
+      ]) {
+        const before = { seq: 1, head: 'ab'.repeat(32) };
+        const { text: line } = chainRecordText(writeRecord(place, record), before);
+        const stored = parseRecord(Buffer.from(line));
+        expect(toStorable(stored)).toBe(stored);
+        // As PostgreSQL's jsonb reads it: the escape of NUL, and not of a backslash before `u0000`.
+        expect(line.replaceAll('\\\\', '')).not.toMatch(/\\u0000|\\ud[89a-f]/);
+      }
+    }),
+    { numRuns: 200 },
   );
 });
 

@@ -12,6 +12,7 @@ import {
   RecordV2,
   UnchainedRecord,
 } from '@governance/shared/ledger-record';
+import { toStorable } from '@governance/shared/text';
 import type { z } from 'zod';
 import { type QuickWrite, quickWriteOf } from './quick-text.ts';
 
@@ -66,7 +67,10 @@ const HASH_AND_SEQ_BYTES = 64 + 2 + 16;
 const MAX_BYTES = 3;
 
 /**
- * Checks a record and writes it out.
+ * Checks a record and writes it out, with its texts made storable. Servers choose some of them (the
+ * name of a member, a version): refused here, they would suppress the record; with a NUL in `details` or
+ * in a finding, the control plane's `jsonb` would refuse it. All records pass here, so that none of
+ * their authors has to think of it.
  *
  * @throws UnfitRecordError when the control plane would refuse it: once stored, such a record would
  *   block its stream forever
@@ -168,7 +172,9 @@ function bytesOf({ beforeHash, beforeSeq, end }: RecordText): number {
 
 function parse(given: UnchainedRecord): UnchainedRecord {
   // The details of other types may hold dates or undefined members.
-  const parsed = UnchainedRecord.safeParse(USUAL.has(given?.type) ? given : asJson(given));
+  const parsed = UnchainedRecord.safeParse(
+    toStorable(USUAL.has(given?.type) ? given : asJson(given)),
+  );
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const path = issue?.path.map(String).join('.');
