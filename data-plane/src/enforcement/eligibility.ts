@@ -110,7 +110,7 @@ export function findAgentNow(
 
 /** The same for a caller, whether or not its request is a judged call. */
 export function findCallerIneligibility(caller: Caller, deps: EligibilityDeps): Deny | undefined {
-  const agent = caller.bar ?? findAgentNow({ caller, agent: caller.agent }, deps);
+  const agent = caller.ineligibility ?? findAgentNow({ caller, agent: caller.agent }, deps);
   return 'kind' in agent ? agent : undefined;
 }
 
