@@ -16,7 +16,7 @@ import { createDataPlane, type DataPlane } from './data-plane.ts';
 import { localRoutes } from './local-api/local-routes.ts';
 import { createLocalTokens } from './local-api/token-issuer.ts';
 import { findTenantProblem } from './opa-server/opa-address.ts';
-import { connectControlPlane } from './registration/connect.ts';
+import { type ConnectOptions, connectControlPlane } from './registration/connect.ts';
 import { REMOTE_DATA_PLANE_SETTINGS } from './settings.ts';
 import { joinWorkers } from './workers/join-workers.ts';
 import { unmarkDrained, workerFolder } from './workers/worker-folders.ts';
@@ -24,9 +24,7 @@ import type { WorkerPlace } from './workers/worker-place.ts';
 import { ownViews } from './workers/worker-views.ts';
 
 /** Connects to its control planes. Never rejects because they are away. */
-export type Connect = (
-  options: Parameters<typeof connectControlPlane>[0],
-) => Promise<{ stop(): Promise<void> }>;
+export type Connect = (options: ConnectOptions) => Promise<{ stop(): Promise<void> }>;
 
 export interface RunningDataPlane {
   url: string;

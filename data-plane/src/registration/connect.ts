@@ -1,33 +1,33 @@
 /** Connects a data plane to its control plane over a network: one registration for each token. */
-
+import type { DataPlaneCore } from '../core/data-plane-core.ts';
 import { loadDeploymentTokens } from '../identity/deployment-tokens.ts';
 import { createControlPlaneClient } from '../sync/link/control-plane-client.ts';
+import type { SyncLog } from '../sync/link/sync-failure.ts';
 import {
-  type RegistrationOptions,
+  type AboutPlane,
   type RegistrationStatus,
+  type RegistrationTiming,
   startRegistration,
 } from './registration.ts';
+
+export interface ConnectOptions extends AboutPlane, RegistrationTiming {
+  core: DataPlaneCore;
+  dataDir: string;
+  /** The control plane's address, without a slash at its end. */
+  cpUrl: string;
+  /** One a tenant, as the operator configured them. */
+  tokens: readonly string[];
+  log: SyncLog;
+  now?: () => number;
+}
 
 export type Connections = Awaited<ReturnType<typeof connectControlPlane>>;
 
 /**
  * Serves what was registered before, and registers with each token as soon as the control plane
  * answers. Never rejects because it is away.
- *
- * @param options.cpUrl the control plane's address, without a slash at its end
- * @param options.tokens one a tenant, as the operator configured them
  */
-export async function connectControlPlane(
-  options: {
-    dataDir: string;
-    cpUrl: string;
-    tokens: readonly string[];
-  } & Pick<RegistrationOptions, 'core' | 'log'> &
-    RegistrationOptions['about'] &
-    Partial<
-      Pick<RegistrationOptions, 'now' | 'backoffLimits' | 'askAgainMs' | 'lookMs' | 'random'>
-    >,
-) {
+export async function connectControlPlane(options: ConnectOptions) {
   const { dataDir, cpUrl, region, version, label } = options;
   const client = createControlPlaneClient(cpUrl);
   const tokens = loadDeploymentTokens(dataDir);

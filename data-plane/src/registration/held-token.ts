@@ -24,7 +24,7 @@ export interface TokenInUse {
 
 export type HeldToken = ReturnType<typeof createHeldToken>;
 
-export interface HeldTokenOptions {
+interface HeldTokenOptions {
   core: Pick<DataPlaneCore, 'noteToken'>;
   tokens: DeploymentTokens;
   /** The token that an administrator issued. */

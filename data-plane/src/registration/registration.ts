@@ -9,6 +9,8 @@
  * and enforcement continues.
  */
 import { proveRegistration } from '@governance/shared/channel-routes';
+import type { DataPlaneCore } from '../core/data-plane-core.ts';
+import type { DeploymentTokens } from '../identity/deployment-tokens.ts';
 import {
   type BackoffLimits,
   BUSY_BACKOFF,
@@ -17,21 +19,19 @@ import {
   SYNC_BACKOFF,
 } from '../sync/link/backoff.ts';
 import { outageBackoff } from '../sync/link/contact.ts';
+import type { ControlPlaneClient } from '../sync/link/control-plane-client.ts';
 import { register, renewToken } from '../sync/link/control-plane-link.ts';
 import { LinkError } from '../sync/link/link-error.ts';
 import {
   failureCode,
   failureMessage,
   type SyncFailure,
+  type SyncLog,
   toSyncFailure,
 } from '../sync/link/sync-failure.ts';
-import { createHeldToken, type HeldTokenOptions, type TokenInUse } from './held-token.ts';
+import { createHeldToken, type TokenInUse } from './held-token.ts';
 import { createKeyAsks } from './key-asks.ts';
-import {
-  ConfigurationRefusedError,
-  createServedTenant,
-  type ServedTenantDeps,
-} from './served-tenant.ts';
+import { ConfigurationRefusedError, createServedTenant } from './served-tenant.ts';
 
 /** How often a revoked plane asks again. */
 const REVOKED_ASK_MS = 60_000;
@@ -46,13 +46,32 @@ export interface RegistrationStatus {
   failure: SyncFailure | null;
 }
 
-export interface RegistrationOptions
-  extends Omit<HeldTokenOptions, 'core'>,
-    Omit<ServedTenantDeps, 'held' | 'onRegistered' | 'onRefused'> {
-  about: { region: string | null; version: string; label: string };
-  backoffLimits?: { first: number; longest: number };
+/** How a data plane describes itself. */
+export interface AboutPlane {
+  region: string | null;
+  version: string;
+  label: string;
+}
+
+export interface RegistrationTiming {
+  backoffLimits?: BackoffLimits;
   askAgainMs?: number;
   lookMs?: number;
+  /** Spreads renewals and retries; from 0 to 1. */
+  random?: () => number;
+}
+
+export interface RegistrationOptions extends RegistrationTiming {
+  core: DataPlaneCore;
+  client: ControlPlaneClient;
+  tokens: DeploymentTokens;
+  /** The token that an administrator issued. */
+  root: string;
+  /** Whether this token may serve the tenant: not where another one does already. */
+  claim: (tenantId: string) => boolean;
+  about: AboutPlane;
+  log: SyncLog;
+  now: () => number;
 }
 
 export function startRegistration(options: RegistrationOptions) {

@@ -13,7 +13,7 @@ import type { HeldToken } from './held-token.ts';
 /** Only a change of the configuration helps. */
 export class ConfigurationRefusedError extends CodedError<'deployment_changed' | 'tenant_served'> {}
 
-export interface ServedTenantDeps {
+interface ServedTenantDeps {
   core: DataPlaneCore;
   client: ControlPlaneClient;
   tokens: DeploymentTokens;

@@ -22,6 +22,7 @@ import { startFeedFollower } from './feed/feed-follower.ts';
 import type { FeedStatus } from './feed/feed-progress.ts';
 import { createFreshness, type FreshnessStatus } from './feed/freshness.ts';
 import type { PlaneClock } from './feed/plane-clock.ts';
+import type { BackoffLimits } from './link/backoff.ts';
 import { type ContactStatus, createContact } from './link/contact.ts';
 import { type HeartbeatStatus, startHeartbeat } from './link/heartbeat.ts';
 import { isRefusedCode, type SyncFailure, type SyncLog } from './link/sync-failure.ts';
@@ -68,7 +69,7 @@ export interface SyncSettings {
   logWatch: LogWatchStore | null;
   log: SyncLog;
   now: () => number;
-  backoffLimits?: { first: number; longest: number };
+  backoffLimits?: BackoffLimits;
 }
 
 export interface TenantSyncOptions extends SyncSettings {
@@ -89,11 +90,15 @@ export interface TenantSyncOptions extends SyncSettings {
   onUnknownKey: () => void;
 }
 
-/** What every loop of a tenant is started with; the link is watched. */
-type LoopOptions = { tenantId: string } & Pick<
-  TenantSyncOptions,
-  'link' | 'log' | 'now' | 'backoffLimits'
->;
+/** What every loop of a tenant is started with. */
+interface LoopOptions {
+  tenantId: string;
+  /** Watched by `contact`. */
+  link: ControlPlaneLink;
+  log: SyncLog;
+  now: () => number;
+  backoffLimits?: BackoffLimits;
+}
 
 const ADMIN_HEADS_FOLDER = 'admin-heads';
 
@@ -181,7 +186,7 @@ export async function startTenantSync(options: TenantSyncOptions) {
     report: heartbeat.report,
     /** Retries everything at once, as after an outage. */
     kick: (): void => {
-      for (const loop of [feed, bundle, shipper]) loop.kick();
+      for (const one of [feed, bundle, shipper]) one.kick();
     },
     status: (): TenantSyncStatus => ({
       ...rules.status(),
@@ -201,7 +206,7 @@ export async function startTenantSync(options: TenantSyncOptions) {
       await shipper.flush(ms);
       const loops = [feed, bundle, shipper, payloads];
       const ended = Promise.all([
-        ...loops.map((loop) => loop.stop()),
+        ...loops.map((one) => one.stop()),
         adminHeads.stored(),
         watcher?.stop(),
       ]);
