@@ -2,7 +2,7 @@
  * Receives heartbeats: from a deployment with its own token or by the local link, and from any
  * sender with a root's token. With a root's token, only heartbeats of deployments that registered
  * with that root count; others are only listed (unregistered-plane-store.ts) or ignored. Proven by
- * data-plane-routes.pg.test.ts and stopped-streams.pg.test.ts.
+ * data-plane-routes.pg.test.ts and stopped-stream.pg.test.ts.
  */
 import type {
   AdminHeadReport,

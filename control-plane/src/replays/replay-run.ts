@@ -2,7 +2,7 @@
  * Runs one claimed replay to its end, its cancellation or this replica's stop. Decisions are
  * evaluated in a separate thread, a step at a time, while the next step is read. The counts are
  * stored with the position that they reach, so that another replica continues from there. Proven by
- * replay-run.pg.test.ts.
+ * replay-routes.pg.test.ts.
  */
 import type { RegoCompiler } from '@governance/policies/contract';
 import { type PolicyJudge, startPolicyJudge } from '@governance/policies/evaluator/policy-judge';

@@ -1,4 +1,4 @@
-/** A step of each page, as somebody would add one: a file, and a line in the list (trial-steps.test.ts). */
+/** A step of each page, as somebody would add one: a file, and a line in the list (inspection.test.ts). */
 import type { AgentCall, Continue, Deny } from '../enforcement/calls.ts';
 import { proceed } from '../enforcement/pipeline-builder.ts';
 import { type Said, textsOf } from '../enforcement/said.ts';
