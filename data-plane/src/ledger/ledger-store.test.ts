@@ -171,13 +171,12 @@ describe('a group', () => {
     const { store: writer, streamNo } = boot();
     const decision = aDecision();
     const poison: unknown[] = [
-      { ...decision, target: 'a\ud800' },
-      { ...decision, target: 'a\u0000' },
+      { ...decision, target: 7 },
       { ...decision, latency_ms: null },
       { ...decision, extra: 1 },
       { ...decision, id: 'no-uuid' },
       { ...decision, timestamp: '1969-12-31T23:59:59.999Z' },
-      { ...decision, dlp_findings: [{ severity: 'low', text: '\udfff' }] },
+      { ...decision, dlp_findings: [{ severity: 'unknown' }] },
       { ...decision, policy_reason: 'x'.repeat(300_000) },
       { ...anAlert(), type: 'epoch_start' },
       { type: 'admin_action' },
@@ -377,8 +376,8 @@ describe('a model of the ledger', () => {
             continue;
           }
           const given = now.map(({ stream: of, poison }) => {
-            const title = poison ? 'a\ud800' : 'fine';
-            return { of, record: anAlert({ title }) };
+            const agent_id = poison ? 'no-uuid' : null;
+            return { of, record: anAlert({ agent_id }) };
           });
           const items = given.map(({ of, record }) => ({
             streamNo: writers[of]?.streamNo ?? 0,

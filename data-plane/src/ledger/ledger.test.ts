@@ -82,7 +82,7 @@ describe('append', () => {
     let deep: unknown = [];
     for (let i = 0; i < 100_000; i++) deep = [deep];
     const poison = [
-      aDecision({ target: 'a\ud800' }),
+      aDecision({ instruction_hash: 'a\ud800' }),
       aDecision({ latency_ms: Number.NaN }),
       anAlert({ details: circular }),
       anAlert({ details: { big: 1n } }),

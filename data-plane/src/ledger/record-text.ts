@@ -171,10 +171,7 @@ function bytesOf({ beforeHash, beforeSeq, end }: RecordText): number {
 }
 
 function parse(given: UnchainedRecord): UnchainedRecord {
-  // The details of other types may hold dates or undefined members.
-  const parsed = UnchainedRecord.safeParse(
-    toStorable(USUAL.has(given?.type) ? given : asJson(given)),
-  );
+  const parsed = UnchainedRecord.safeParse(asStorable(given));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const path = issue?.path.map(String).join('.');
@@ -188,9 +185,10 @@ function parse(given: UnchainedRecord): UnchainedRecord {
   return record;
 }
 
-function asJson(given: unknown): unknown {
+function asStorable(given: UnchainedRecord): unknown {
   try {
-    return JSON.parse(JSON.stringify(given));
+    // The details of other types may hold dates or undefined members.
+    return toStorable(USUAL.has(given?.type) ? given : JSON.parse(JSON.stringify(given)));
   } catch (cause) {
     throw new UnfitRecordError('the record is no JSON', { cause });
   }
