@@ -98,7 +98,7 @@ async function writeEvents(
         records.push({ record, agentId: decision.agent_id });
       }
       await client.query('BEGIN');
-      await workflowEventProjection.store(client, tenantId, records);
+      await workflowEventProjection(() => new Date()).store(client, tenantId, records);
       await client.query('COMMIT');
     }
     await client.query('ANALYZE');

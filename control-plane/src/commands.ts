@@ -113,14 +113,14 @@ async function findSigner(db: TenantDatabase, env: NodeJS.ProcessEnv): Promise<L
   const masterKey = given ?? findMasterKey(dataDir);
   if (!masterKey) {
     throw new Error(
-      `the next epoch of the log has to be signed: set SERVICE_MASTER_KEY to that of the service, which ${masterKeyPath(dataDir)} does not hold either`,
+      `the next epoch of the log has to be signed with a key of the service: set SERVICE_MASTER_KEY to the service's master key (it is not set, and there is no file ${masterKeyPath(dataDir)})`,
     );
   }
   const keys = createServiceKeys({ db, masterKey: createMasterKey(masterKey, masterKeyPrevious) });
   const known = await keys.listKeys(['checkpoint-signing']);
   if (known.length === 0) {
     throw new Error(
-      'the database has no key for checkpoints that opens: start the service once before, unless this is another SERVICE_MASTER_KEY than its own',
+      'no key in the database that signs checkpoints can be decrypted: set SERVICE_MASTER_KEY to the master key of the service; if the service never ran on this database, start it once first',
     );
   }
   const earlier = known.filter(({ revokedAt }) => revokedAt === null);

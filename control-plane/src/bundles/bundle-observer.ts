@@ -72,7 +72,10 @@ export function createBundleObserver({
         );
       } catch (alertError) {
         // The database may be the cause; the log and the metric have reported it already.
-        log.error({ tenant_id: tenantId, err: alertError }, 'no alert of the failed bundle');
+        log.error(
+          { tenant_id: tenantId, err: alertError },
+          'the alert about the bundle that was not built could not be raised',
+        );
       }
     },
   };

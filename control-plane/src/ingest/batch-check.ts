@@ -213,12 +213,9 @@ function checkPlace(
   if (place.prev_hash !== prevHash) {
     throw refuseRecord(seq, 'does not follow the record before it');
   }
-  if ((place.type === 'epoch_start') !== (seq === 1)) {
-    throw refuseRecord(
-      seq,
-      'is an epoch_start elsewhere than at the beginning, or the beginning lacks one',
-    );
-  }
+  const isStart = place.type === 'epoch_start';
+  if (seq === 1 && !isStart) throw refuseRecord(seq, 'begins an epoch but is no epoch_start');
+  if (seq > 1 && isStart) throw refuseRecord(seq, 'is an epoch_start but does not begin an epoch');
 }
 
 type Content = { record: LedgerRecord; columns: LedgerColumns } | { fault: string };

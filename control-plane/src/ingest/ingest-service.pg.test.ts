@@ -268,7 +268,7 @@ describe('ingestBatch', () => {
         // The edited one cannot be read, which is no refusal; but the next no longer follows it.
         /seq [23] /,
       ],
-      [beginsWrong, beginsWrong.batch(0), /seq 1 is an epoch_start elsewhere/],
+      [beginsWrong, beginsWrong.batch(0), /seq 1 begins an epoch but is no epoch_start/],
       [plane, { ...good, header: {} as never }, /header/],
     ];
     for (const [from, batch, detail] of cases) {

@@ -275,7 +275,7 @@ describe('a record that cannot be read or stored', () => {
       [{ epoch: 7 }, /another epoch/],
       [{ seq: 9 }, /says it is 9/],
       [{ prev_hash: 'a'.repeat(64) }, /does not follow/],
-      [{ type: 'epoch_start' }, /epoch_start elsewhere/],
+      [{ type: 'epoch_start' }, /is an epoch_start but does not begin an epoch/],
     ];
     for (const [lie, detail] of cases) {
       const liar = plane.clone();

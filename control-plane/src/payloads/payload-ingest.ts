@@ -198,7 +198,7 @@ async function tellOfRefusal(tx: TenantTransaction, deploymentId: string, now: D
     alertType: 'PAYLOAD_REFUSED',
     severity: 'high',
     agentId: null,
-    title: 'A data plane sent a payload that is not what its record says',
+    title: 'A data plane sent a payload that does not match the digest in its record',
     details: { deployment_id: deploymentId },
     dedupeKey: `payload-refused:${deploymentId}`,
     now,

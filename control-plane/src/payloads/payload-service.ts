@@ -41,7 +41,7 @@ export function createPayloadService({ db, dataKeys, now }: PayloadServiceDeps) 
       const { salt, text } = Stored.parse(JSON.parse(plaintext));
       const digest = digests.get(placeOf(deploymentId, part));
       if (digest !== payloadDigest(Buffer.from(salt, 'base64url'), text)) {
-        throw new Error(`the ${part} is not what its record says`);
+        throw new Error(`the stored ${part} does not match the digest in its record`);
       }
       shown[part] = asJson(text);
     }

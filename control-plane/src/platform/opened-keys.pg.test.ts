@@ -212,6 +212,20 @@ it('somebody’s row with the start of the key that signs does not keep that fro
   expect((await aReplica().signingKey('feed-signing')).kid).toBe(kids[2]);
 });
 
+it.each([
+  ['a date that is none', `valid_from = '-infinity'`, 'one of its dates is invalid'],
+  ['an unknown purpose', `purpose = 'nothing'`, 'its purpose is unknown'],
+  [
+    'the public half of another',
+    DAMAGES['has the public half of another'],
+    /public key .* does not match its private key$/,
+  ],
+])('a row with %s is reported by that reason', async (_, set, reason) => {
+  await damage(kids[0], set);
+  await aReplica().findUnusable();
+  expect(told).toMatchObject([{ kid: kids[0], reason: expect.stringMatching(reason) }]);
+});
+
 it('every damaged row is reported, also of an unused purpose and of an unknown one', async () => {
   const { kid } = await keys.signingKey('batch-signing');
   await damage(kid, DAMAGES['does not open']);

@@ -59,7 +59,7 @@ export function createKeyOpener(
   /** Why a row cannot be used; null when it can. Only the dates of rows change. */
   function judge(row: KeyRow): string | null {
     const dates = [row.createdAt, row.validFrom, row.retiredAt, row.revokedAt];
-    if (!dates.every((date) => date === null || isDate(date))) return 'a date of it is none';
+    if (!dates.every((date) => date === null || isDate(date))) return 'one of its dates is invalid';
     const place = hash('sha256', Buffer.concat([placeText(row), row.privateCiphertext]), 'base64');
     let reason = judged.get(place);
     if (reason === undefined) {
@@ -122,7 +122,7 @@ export function createKeyOpener(
     noteStray: (kids: readonly string[]): void => {
       note(
         null,
-        kids.map((kid) => ({ kid, purpose: null, reason: 'its purpose is none' })),
+        kids.map((kid) => ({ kid, purpose: null, reason: 'its purpose is unknown' })),
       );
     },
 
@@ -193,7 +193,7 @@ function openKey(masterKey: MasterKey, row: KeyRow): OpenedKey {
   // service key of another purpose.
   if (canonicalize(own) !== canonicalize(publicJwk)) {
     throw new Error(
-      `the public half of service key ${kid} (${purpose}) is not that of its private one`,
+      `the public key in the row of service key ${kid} (${purpose}) does not match its private key`,
     );
   }
   return { kid, alg: ALG[purpose], key, publicJwk, from: startOf(row), to, revokedAt };

@@ -80,7 +80,7 @@ it('ends the server of a service that was killed and does not come back, and its
   // An orderly end: nothing is left to recover from.
   expect(existsSync(join(folder, 'postgres/postmaster.pid'))).toBe(false);
   expect(existsSync(join(folder, 'postgres.ending'))).toBe(false);
-  expect(readFileSync(join(folder, 'postgres.log'), 'utf8')).toContain('none came in its place');
+  expect(readFileSync(join(folder, 'postgres.log'), 'utf8')).toContain('no other took it over');
 
   const next = await start(folder);
   expect(next.adopted).toBe(false);

@@ -43,7 +43,7 @@ while [ "$passed" -lt "$wait" ]; do
 done
 echo $$ > "$mark"
 if is_held && is_running; then
-  echo "the service of this server is gone, and none came in its place: shutting down" >&2
+  echo "the service that used this server has ended, and no other took it over: shutting down" >&2
   kill -INT "$pid"
   passed=0
   while is_running && [ "$passed" -lt 30 ]; do

@@ -5,14 +5,18 @@ import { AppError, type FieldError } from '@governance/shared/errors';
 const MAX_SHOWN = 50;
 
 /**
- * A 422 that names line and column of the first fault, and lists the first MAX_SHOWN.
+ * A 422 that names line and column of the first fault, lists the first MAX_SHOWN, and says how many
+ * are left out.
  *
  * @param policyId the policy of the request; faults of other policies name theirs
  */
 export function doesNotCompile(diagnostics: Diagnostic[], policyId: string): AppError {
   const [first] = diagnostics;
+  const more = diagnostics.length - MAX_SHOWN;
+  const leftOut =
+    more > 0 ? `; the first ${MAX_SHOWN} faults are listed, ${more} more are not` : '';
   const detail = first
-    ? `The policy does not compile: ${placeOf(first, policyId)} ${first.message} (${first.code})`
+    ? `The policy does not compile: ${placeOf(first, policyId)} ${first.message} (${first.code})${leftOut}`
     : undefined;
   const errors = diagnostics.slice(0, MAX_SHOWN).map(
     (one): FieldError => ({

@@ -89,6 +89,17 @@ it('names line and column of what does not compile, and the policy when it is an
   expect(doesNotCompile([{ ...one, policy_id: 'other' }], id).detail).toContain('policy other');
 });
 
+it('lists 50 faults, and says how many more there are', () => {
+  const faults = (count: number) =>
+    doesNotCompile(
+      Array.from({ length: count }, (_, row) => ({ code: 'c', message: 'no', row, col: 1 })),
+      aPolicy().id,
+    );
+  expect(faults(50).detail).toBe('The policy does not compile: line 0, column 1: no (c)');
+  expect(faults(73).detail).toMatch(/ \(c\); the first 50 faults are listed, 23 more are not$/);
+  expect(faults(73).errors).toHaveLength(50);
+});
+
 describe('turns', () => {
   it('are taken one after the other for a key, whatever becomes of them', async () => {
     const turns = createTurns();

@@ -50,7 +50,9 @@ export const createPayloadReader =
       const plaintext = decryptUnder(key, row.ciphertext, context).toString('utf8');
       const { salt, text } = Stored.parse(JSON.parse(plaintext));
       if (payloadDigest(Buffer.from(salt, 'base64url'), text) !== digest) {
-        throw new ExportRefused(`the ${part} of event ${eventId} is not what its record says`);
+        throw new ExportRefused(
+          `the stored ${part} of event ${eventId} does not match the digest in its record`,
+        );
       }
       const line = canonicalize({ event_id: eventId, part, salt, payload: text });
       // Payloads too large for a line are omitted, like purged ones.

@@ -127,7 +127,9 @@ export function guardRoutes(app: FastifyInstance, guards: Guards): RouteEntry[] 
       throw new Error(`${name} declares no schema of its response`);
     }
     const use = findUse(guard, route.config?.use);
-    if (route.config?.use && !use) throw new Error(`${name} declares a use that nobody asks for`);
+    if (route.config?.use && !use) {
+      throw new Error(`${name} declares a use, but its guard (${guard}) asks for no role`);
+    }
     const own = route.onRequest === undefined ? [] : [route.onRequest].flat();
     route.onRequest = [guards[guard], ...own];
     for (const method of [route.method].flat()) {
