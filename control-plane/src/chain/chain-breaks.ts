@@ -12,7 +12,8 @@ export type { LogBreakKind, RecordedBreakKind } from './break-check.ts';
 
 /**
  * The stream id for breaks of the tenant's log. Their `epoch` is the log's epoch, and their `seq`
- * the size of the tree at that place (n + 1 for the leaf with index n).
+ * the size of the tree at that place (n + 1 for the leaf with index n; 0 for a log epoch without a
+ * valid statement).
  */
 export const LOG_STREAM = '00000000-0000-0000-0000-000000000001';
 

@@ -1,7 +1,6 @@
 /**
- * Checks what the service signed or handed out about a log: checkpoints, anchors, and the
- * statements that begin log epochs. Each names a size and a root, which must be the stored tree's
- * root at that size.
+ * Checks what the service signed or handed out about a log: checkpoints and anchors. Each names a
+ * size and a root, which must be the stored tree's root at that size.
  */
 
 import type { KeyObject } from 'node:crypto';
@@ -14,7 +13,6 @@ import {
 import type { CheckName } from '@governance/shared/evidence/checks/check';
 import { findCheckpointFault } from '@governance/shared/evidence/checks/checkpoint-fault';
 import type { PublicJwk } from '@governance/shared/evidence/ed25519';
-import { isStatementSignedBy, SignedLogEpoch } from '@governance/shared/evidence/evidence-keys';
 import { foldSubtrees, subtreesOf } from '@governance/shared/evidence/merkle-proofs';
 import type { LogBreakKind } from './chain-breaks.ts';
 import type { LogMark } from './log-mark.ts';
@@ -92,7 +90,6 @@ export async function checkSignedPlaces(places: SignedPlaces): Promise<void> {
     const detail = 'an anchor was handed out that does not belong to this log';
     onBreak({ kind: 'log_anchor', epoch, seq, expected, actual, detail });
   });
-  await checkEpochs(places);
   mark.checkedAt = now.toISOString();
 }
 
@@ -131,7 +128,7 @@ export function findSignedFault(
  * Calls `look` with each place and the stored tree's root at its size; sizes beyond the walk are
  * left out.
  */
-async function forEachRoot<T extends { size: number }>(
+export async function forEachRoot<T extends { size: number }>(
   { mark, inLog }: SignedPlaces,
   all: readonly T[],
   look: (place: T, root: string) => void,
@@ -145,46 +142,5 @@ async function forEachRoot<T extends { size: number }>(
       const isWhole = roots.every((root) => root !== undefined);
       look(place, isWhole ? foldSubtrees(roots) : 'none: a node is missing');
     }
-  }
-}
-
-/** Each epoch after the first begins with a signed statement that names a place of this log. */
-async function checkEpochs(places: SignedPlaces): Promise<void> {
-  const { tenantId, mark, end, keys, inLog, onBreak } = places;
-  const stored = await inLog((store) => store.readEpochs());
-  const broke = (epoch: number, actual: string, detail: string) => {
-    const expected = 'a signed statement that continues the log';
-    onBreak({ kind: 'log_epoch', epoch, seq: mark.size, expected, actual, detail });
-  };
-  const oldest = stored.at(-1)?.epoch ?? 2;
-  const known = new Set(stored.map(({ epoch }) => epoch));
-  // One read has only the newest statements: epochs before the one that precedes them are not
-  // checked.
-  for (let epoch = stored.length === 0 ? 2 : Math.min(oldest, 2); epoch <= end.epoch; epoch++) {
-    if (known.has(epoch) || epoch < oldest - 1) continue;
-    broke(epoch, 'none', 'the log epoch has no statement');
-  }
-  const restored: { epoch: number; size: number; root: string }[] = [];
-  for (const { epoch, ...row } of stored) {
-    const signed = readEpoch(row);
-    const key = keys?.checkpoint.find(({ kid }) => kid === signed?.kid);
-    const { statement } = signed ?? {};
-    if (!statement || statement.tenant_id !== tenantId || statement.epoch !== epoch) {
-      broke(epoch, row.statement.slice(0, 500), 'it is not a statement of this log epoch');
-    } else if (keys && !(key && signed && isStatementSignedBy(key.jwk, signed))) {
-      broke(epoch, row.kid, 'no known checkpoint key signed it');
-    } else restored.push({ ...statement.restored, epoch });
-  }
-  await forEachRoot(places, restored, ({ epoch, root: actual }, expected) => {
-    if (actual !== expected) broke(epoch, actual, 'the log was not as the statement says');
-  });
-}
-
-function readEpoch(row: { statement: string; kid: string; signature: string }) {
-  try {
-    const { kid, signature } = row;
-    return SignedLogEpoch.parse({ statement: JSON.parse(row.statement), kid, signature });
-  } catch {
-    return undefined;
   }
 }

@@ -216,12 +216,13 @@ export function logRows({ db, scope }: TenantTransaction) {
       return rows.map((row) => ({ ...row, size: Number(row.size) }));
     },
 
-    /** The signed statements of the newest log epochs, newest first. */
-    readEpochs: async (): Promise<StoredLogEpoch[]> =>
+    /** The signed statements of log epochs below a number, newest first. */
+    readEpochs: async (below: number, limit: number): Promise<StoredLogEpoch[]> =>
       db.$queryRaw<StoredLogEpoch[]>`
         SELECT epoch, left(statement, ${MAX_NOTE}) AS statement, left(kid, 200) AS kid,
           left(signature, 256) AS signature
-        FROM log_epochs WHERE tenant_id = ${tenant} ORDER BY epoch DESC LIMIT 200`,
+        FROM log_epochs WHERE tenant_id = ${tenant} AND epoch < ${below}::bigint
+        ORDER BY epoch DESC LIMIT ${limit}`,
   };
 }
 

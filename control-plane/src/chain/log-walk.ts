@@ -9,6 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { foldSubtrees, subtreesCompletedBy } from '@governance/shared/evidence/merkle-proofs';
 import { nodeHash } from '@governance/shared/merkle';
 import { findLeafFault } from './leaf-check.ts';
+import { checkLogEpochs } from './log-epoch-check.ts';
 import { countCheckpoint, isKept, type LogMark, newLogMark } from './log-mark.ts';
 import type { EvidenceKeys, LogBreak } from './log-places.ts';
 import { checkSignedPlaces, findSignedFault } from './log-places.ts';
@@ -47,7 +48,9 @@ export async function walkLog(walk: LogWalk): Promise<boolean> {
   await checkMark(walk);
   const walkedBefore = walk.mark.size;
   if (!(await walkLeaves(walk))) return false;
-  await checkSignedPlaces({ ...walk, walkedBefore });
+  const places = { ...walk, walkedBefore };
+  await checkSignedPlaces(places);
+  await checkLogEpochs(places);
   checkDays(walk);
   await walk.onStep();
   return true;
