@@ -86,9 +86,9 @@ export function createBodyTurns(elapsed: () => number = () => performance.now())
       }
       const callers = waiting.get(tenantId) ?? new Map<string, Waiter[]>();
       const queue = callers.get(callerId) ?? [];
-      const held = bytesOf([queue]);
-      const heldByTenant = bytesOf(callers.values());
-      if (held >= MAX_WAITING_BYTES.agent || heldByTenant >= MAX_WAITING_BYTES.tenant) {
+      const ofCaller = bytesOf([queue]);
+      const ofTenant = bytesOf(callers.values());
+      if (ofCaller >= MAX_WAITING_BYTES.agent || ofTenant >= MAX_WAITING_BYTES.tenant) {
         return Promise.reject(new BodiesBusyError());
       }
       return new Promise((resolve) => {

@@ -18,21 +18,21 @@ export async function* readLines(
   limit: number,
 ): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
-  let held = 0;
+  let buffered = 0;
   for await (const chunk of chunks) {
     let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     for (let end = rest.indexOf(0x0a); end >= 0; end = rest.indexOf(0x0a)) {
-      if (held + end > limit) throw new LineTooLongError(limit);
+      if (buffered + end > limit) throw new LineTooLongError(limit);
       // Most lines lie within a chunk.
       const line = rest.subarray(0, end);
       yield parts.length === 0 ? line : Buffer.concat([...parts, line]);
       parts = [];
-      held = 0;
+      buffered = 0;
       rest = rest.subarray(end + 1);
     }
-    held += rest.length;
-    if (held > limit) throw new LineTooLongError(limit);
+    buffered += rest.length;
+    if (buffered > limit) throw new LineTooLongError(limit);
     if (rest.length > 0) parts.push(rest);
   }
-  if (held > 0) yield Buffer.concat(parts);
+  if (buffered > 0) yield Buffer.concat(parts);
 }

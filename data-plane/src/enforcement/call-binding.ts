@@ -24,7 +24,7 @@ export function createBindingOf(pins: Pick<PinnedTools, 'findSeen'>): BindingOf 
       agent_id: agent.id,
       requester: call.requester ?? { id: requesterId, verified: false },
       workflow_session_id: call.workflow?.sessionId ?? null,
-      delegation_id: call.delegation?.held.id ?? null,
+      delegation_id: call.delegation?.last.id ?? null,
       server_id: serverId,
       server: [server?.transport, server?.url, server?.local_name],
       method,

@@ -177,7 +177,7 @@ export interface WorkflowPlace {
 export interface DelegationChain {
   readonly links: readonly DelegationLink[];
   /** The last one. */
-  readonly held: DelegationFact;
+  readonly last: DelegationFact;
 }
 
 export interface DelegationLink {

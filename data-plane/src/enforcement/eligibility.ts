@@ -144,13 +144,13 @@ export function findSession(
  */
 export function findChain(
   tenantId: string,
-  held: DelegationFact,
+  last: DelegationFact,
   deps: WorkflowEligibilityDeps,
 ): DelegationChain | Deny {
   const links: DelegationLink[] = [];
-  let delegation = held;
+  let delegation = last;
   while (links.length < MAX_WORKFLOW_DEPTH) {
-    if (delegation.workflow_session_id !== held.workflow_session_id) {
+    if (delegation.workflow_session_id !== last.workflow_session_id) {
       return refused('the delegation depends on one of another workflow session');
     }
     if (Date.parse(delegation.expires_at) <= deps.now()) {
@@ -162,7 +162,7 @@ export function findChain(
     }
     links.unshift({ delegation, delegator });
     const { parent_delegation_id: parentId } = delegation;
-    if (parentId === null) return { links, held };
+    if (parentId === null) return { links, last };
     const parent = deps.replica.findDelegation(tenantId, parentId);
     if (parent?.delegatee_agent_id !== delegation.delegator_agent_id) {
       return refused('a delegation that it depends on was revoked');
@@ -190,9 +190,9 @@ function findWorkflowIneligibility(
   const session = findSession(tenantId, workflow.sessionId, deps);
   if ('kind' in session) return session;
   if (delegation === undefined) return undefined;
-  const held = deps.replica.findDelegation(tenantId, delegation.held.id);
-  if (held === undefined) return refused('the delegation was revoked or is unknown');
-  const chain = findChain(tenantId, held, deps);
+  const last = deps.replica.findDelegation(tenantId, delegation.last.id);
+  if (last === undefined) return refused('the delegation was revoked or is unknown');
+  const chain = findChain(tenantId, last, deps);
   return 'kind' in chain ? chain : undefined;
 }
 

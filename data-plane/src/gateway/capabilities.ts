@@ -135,8 +135,8 @@ function passed(
   for (const [name, members] of Object.entries(PASSED)) {
     const capability = declared[name];
     if (!isObject(capability)) continue;
-    const held = members.filter((member) => capability[member] === true);
-    found[name] = Object.fromEntries(held.map((member) => [member, true]));
+    const offered = members.filter((member) => capability[member] === true);
+    found[name] = Object.fromEntries(offered.map((member) => [member, true]));
   }
   return found;
 }

@@ -255,8 +255,8 @@ function whileUnused<T>(dataDir: string, folders: readonly string[], work: () =>
     // A service of an older version does not share the lock.
     for (const folder of folders) {
       // The lock of the data folder's own ledger is held here.
-      const isHeld = relative(dataDir, folder) === '';
-      requireUnused(join(folder, LEDGER_FILE), isHeld);
+      const isOwnLock = relative(dataDir, folder) === '';
+      requireUnused(join(folder, LEDGER_FILE), isOwnLock);
     }
     const done = work();
     if (lock.isInPlace()) return done;
@@ -268,9 +268,9 @@ function whileUnused<T>(dataDir: string, folders: readonly string[], work: () =>
   }
 }
 
-function requireUnused(file: string, isHeld: boolean): void {
+function requireUnused(file: string, isOwnLock: boolean): void {
   if (!existsSync(file)) return;
-  if (!isHeld && isLedgerInUse(file)) throw new Error(RUNNING);
+  if (!isOwnLock && isLedgerInUse(file)) throw new Error(RUNNING);
   // A service of an older version locks the file itself. Opened read-only: a damaged file and its
   // log are evidence, and stay as they are.
   const database = new Database(file, { readonly: true, timeout: 200 });

@@ -19,7 +19,7 @@ export interface ClientInfo {
 /** For whom a session is opened, and who is told what becomes of it. */
 export interface SessionOptions {
   client: ClientInfo;
-  /** The client that the session is held for, if servers may ask it something. */
+  /** The client that the session belongs to, if servers may ask it something. */
   peer?: SessionPeer | undefined;
   /** The session was lost and opened again: subscriptions and log level are lost. */
   onReopened?: (() => void) | undefined;

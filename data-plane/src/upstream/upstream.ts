@@ -48,7 +48,7 @@ export interface ServerRequest {
 /** Sends a message to a client; false where it cannot be sent. */
 export type SendToClient = (text: string) => boolean;
 
-/** The client that a session with a server is held for, as that session sees it. */
+/** The client that a session with a server belongs to, as that session sees it. */
 export interface SessionPeer {
   /** What the client declared, as far as the gateway passes it on. */
   readonly capabilities: Record<string, unknown>;
@@ -74,7 +74,7 @@ export interface SessionPeer {
 export interface UpstreamPeer extends Partial<Pick<SessionPeer, 'capabilities' | 'needsStream'>> {
   /** Its name within this process. */
   readonly id: string;
-  /** It is one MCP session of a client, and what is held for it ends with that. */
+  /** It is one MCP session of a client, and what it has here ends with that. */
   readonly hasSession?: boolean | undefined;
   /** The client seems to have left; it may come back. */
   readonly isAway?: (() => boolean) | undefined;

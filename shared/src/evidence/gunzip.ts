@@ -70,27 +70,27 @@ async function* bodyOf(
   limits: GunzipLimits,
   packed: { bytes: number; body: number; trailer: Buffer },
 ): AsyncGenerator<Buffer> {
-  let held = Buffer.alloc(0);
+  let buffered = Buffer.alloc(0);
   let isHeaderRead = false;
   for await (const chunk of source) {
     packed.bytes += chunk.byteLength;
     if (packed.bytes > limits.packedBytes) throw new TooLargeError('it is too large');
-    held = Buffer.concat([held, chunk]);
+    buffered = Buffer.concat([buffered, chunk]);
     if (!isHeaderRead) {
-      if (held.length < HEADER_BYTES) continue;
-      readHeader(held);
-      held = held.subarray(HEADER_BYTES);
+      if (buffered.length < HEADER_BYTES) continue;
+      readHeader(buffered);
+      buffered = buffered.subarray(HEADER_BYTES);
       isHeaderRead = true;
     }
     // The last bytes may be the trailer.
-    const certain = held.length - TRAILER_BYTES;
+    const certain = buffered.length - TRAILER_BYTES;
     if (certain <= 0) continue;
     packed.body += certain;
-    yield held.subarray(0, certain);
-    held = held.subarray(certain);
+    yield buffered.subarray(0, certain);
+    buffered = buffered.subarray(certain);
   }
   if (!isHeaderRead) throw new ArchiveError('it is no gzip');
-  packed.trailer = held;
+  packed.trailer = buffered;
 }
 
 /** Of deflate, without name, comment or extra fields: those would be unverified bytes. */

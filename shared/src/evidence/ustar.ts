@@ -104,14 +104,14 @@ function readHeader(block: Buffer): { name: string; size: number } {
 
 function createByteReader(source: AsyncIterable<Uint8Array>) {
   const chunks = source[Symbol.asyncIterator]();
-  let held: Buffer = Buffer.alloc(0);
+  let buffered: Buffer = Buffer.alloc(0);
 
   /** @returns false at the end */
   async function refill(): Promise<boolean> {
-    while (held.length === 0) {
+    while (buffered.length === 0) {
       const { done, value } = await chunks.next();
       if (done) return false;
-      held = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+      buffered = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     }
     return true;
   }
@@ -119,8 +119,8 @@ function createByteReader(source: AsyncIterable<Uint8Array>) {
   /** At most this many bytes, at least one. */
   async function atMost(count: number): Promise<Buffer> {
     if (!(await refill())) throw new ArchiveError('the archive is cut off');
-    const piece = held.subarray(0, count);
-    held = held.subarray(piece.length);
+    const piece = buffered.subarray(0, count);
+    buffered = buffered.subarray(piece.length);
     return piece;
   }
 

@@ -172,8 +172,8 @@ function textsOfBinary(member: string): string[] {
   if (!BASE64.test(member.replaceAll(/[\r\n]/g, ''))) return [member];
   const bytes = Buffer.from(member, 'base64');
   if (!bytes.includes(0) && isUtf8(bytes)) return [bytes.toString('utf8')];
-  const held = runsIn(bytes);
-  return member.length > SHORT ? held : [...held, member];
+  const runs = runsIn(bytes);
+  return member.length > SHORT ? runs : [...runs, member];
 }
 
 /** Runs of printable characters, longer than most in binary data. */

@@ -16,24 +16,24 @@ export function validateDelegation(
   if (token === null) return proceed(call);
   return withToken(call, 'delegation', token, deps, (now, { subject }) => {
     const { tenantId, requesterId } = now.caller;
-    const held = deps.replica.findDelegation(tenantId, subject);
-    if (held === undefined) return refused('the delegation was revoked or is unknown');
-    if (held.delegatee_agent_id !== now.agent.id) {
+    const delegation = deps.replica.findDelegation(tenantId, subject);
+    if (delegation === undefined) return refused('the delegation was revoked or is unknown');
+    if (delegation.delegatee_agent_id !== now.agent.id) {
       return refused('the delegation is for another agent');
     }
-    if (now.workflow !== undefined && now.workflow.sessionId !== held.workflow_session_id) {
+    if (now.workflow !== undefined && now.workflow.sessionId !== delegation.workflow_session_id) {
       return refused('the delegation is of another workflow session');
     }
-    const session = findSession(tenantId, held.workflow_session_id, deps);
+    const session = findSession(tenantId, delegation.workflow_session_id, deps);
     if ('kind' in session) return session;
-    const chain = findChain(tenantId, held, deps);
+    const chain = findChain(tenantId, delegation, deps);
     if ('kind' in chain) return chain;
     if (chain.links.length > session.workflow.max_depth) {
       return denied(`the workflow allows delegations ${session.workflow.max_depth} deep`);
     }
     const requester = {
-      id: requesterId ?? held.requester,
-      verified: requesterId === null || requesterId === held.requester,
+      id: requesterId ?? delegation.requester,
+      verified: requesterId === null || requesterId === delegation.requester,
     };
     const delegators = chain.links.map(({ delegator }) => placeOf(delegator.id, session));
     // The first delegator must be a participant; later ones may take part by delegation only.

@@ -248,15 +248,15 @@ function workflowInput({ workflow }: AgentCall): PolicyInput['workflow'] {
 
 function delegationInput({ delegation }: AgentCall): PolicyInput['delegation'] {
   if (delegation === undefined) return null;
-  const { held, links } = delegation;
+  const { links, last } = delegation;
   return {
-    id: held.id,
+    id: last.id,
     depth: links.length,
-    delegator_agent_id: held.delegator_agent_id,
+    delegator_agent_id: last.delegator_agent_id,
     /** In order, from the first. */
     delegators: links.map((link) => link.delegation.delegator_agent_id),
-    tools: held.tools,
-    resources: held.resources,
+    tools: last.tools,
+    resources: last.resources,
   };
 }
 

@@ -30,7 +30,7 @@ function aLink({ permissions, resource_scopes, tools, resources }: Given): Deleg
 }
 
 function aCall(links: DelegationLink[], over: { server: string; tool: string; path: string }) {
-  const held = links.at(-1)?.delegation;
+  const last = links.at(-1)?.delegation;
   const call = {
     id: uuidv7(),
     caller: { tenantId: uuidv7() },
@@ -42,7 +42,7 @@ function aCall(links: DelegationLink[], over: { server: string; tool: string; pa
       args: { path: over.path },
     },
     action: 'read',
-    delegation: { links, held },
+    delegation: { links, last },
   };
   return call as unknown as ClassifiedCall;
 }

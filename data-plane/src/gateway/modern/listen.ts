@@ -60,7 +60,7 @@ const CHANGES = {
 } as const;
 type Change = keyof typeof CHANGES;
 
-interface Held {
+interface Subscription {
   read: RoutedRead;
   /** Whether the subscription was answered. */
   isAnswered: boolean;
@@ -70,7 +70,7 @@ interface Stream {
   caller: Caller;
   events: ListenStream;
   /** The subscriptions, by the client's name for each. */
-  held: Map<string, Held>;
+  subscribed: Map<string, Subscription>;
   beginning: Turns;
   ending: Turns;
 }
@@ -98,7 +98,7 @@ export function createListen(deps: ListenDeps) {
     const stream = begin(caller, request, reply, methods);
     await Promise.all(uris.map((uri) => stream.beginning(() => subscribe(stream, uri))));
     const honoured: Filter = Object.fromEntries(changes.map((name) => [name, true]));
-    if (stream.held.size > 0) honoured.resourceSubscriptions = [...stream.held.keys()];
+    if (stream.subscribed.size > 0) honoured.resourceSubscriptions = [...stream.subscribed.keys()];
     stream.events.begin(honoured);
   }
 
@@ -109,10 +109,10 @@ export function createListen(deps: ListenDeps) {
     reply: FastifyReply,
     methods: ReadonlySet<string>,
   ): Stream {
-    const held = new Map<string, Held>();
+    const subscribed = new Map<string, Subscription>();
     const hearing = createHearing(caller, deps, ({ method, params }) => {
       const isUpdate = method === 'notifications/resources/updated';
-      const isWanted = isUpdate ? held.has(String(params?.uri)) : methods.has(method);
+      const isWanted = isUpdate ? subscribed.has(String(params?.uri)) : methods.has(method);
       if (isWanted) events.notify(method, params);
     });
     const events = new ListenStream(reply, {
@@ -133,7 +133,7 @@ export function createListen(deps: ListenDeps) {
     const stream = {
       caller,
       events,
-      held,
+      subscribed,
       beginning: createTurns(SUBSCRIBING),
       // Separate, since a new subscription may wait for an ending one.
       ending: createTurns(SUBSCRIBING),
@@ -145,11 +145,12 @@ export function createListen(deps: ListenDeps) {
 
   function remove(stream: Stream): void {
     streams.delete(stream);
-    for (const [uri, { isAnswered }] of [...stream.held]) if (isAnswered) release(stream, uri);
+    for (const [uri, { isAnswered }] of [...stream.subscribed])
+      if (isAnswered) release(stream, uri);
   }
 
   async function subscribe(stream: Stream, uri: string): Promise<void> {
-    const { caller, held, events } = stream;
+    const { caller, subscribed, events } = stream;
     // The client left while this subscription waited for its turn.
     if (events.isEnded) return;
     let read: RoutedRead;
@@ -161,16 +162,16 @@ export function createListen(deps: ListenDeps) {
     }
     const own = { read, isAnswered: false };
     // Updates that arrive with the answer already count.
-    held.set(uri, own);
+    subscribed.set(uri, own);
     const isSubscribed = await subscriptions.join(caller, read);
     own.isAnswered = true;
     if (!isSubscribed || events.isEnded) release(stream, uri);
   }
 
-  function release({ caller, held, ending }: Stream, uri: string): void {
-    const own = held.get(uri);
+  function release({ caller, subscribed, ending }: Stream, uri: string): void {
+    const own = subscribed.get(uri);
     if (own === undefined) return;
-    held.delete(uri);
+    subscribed.delete(uri);
     subscriptions.leave(caller, own.read, ending);
   }
 
@@ -186,10 +187,10 @@ export function createListen(deps: ListenDeps) {
     /** Subscribes again at a server that lost its session. */
     async renew({ tenantId, agentId, serverId, peerId }: SessionPlace): Promise<void> {
       const renewed = new Set<unknown>();
-      for (const { caller, held } of [...streams]) {
+      for (const { caller, subscribed } of [...streams]) {
         const isHere = caller.key === agentKeyOf(tenantId, agentId) && caller.peer?.id === peerId;
         if (!isHere) continue;
-        for (const { read } of [...held.values()]) {
+        for (const { read } of [...subscribed.values()]) {
           const { uri } = read.ask.args;
           if (read.ask.serverId !== serverId || renewed.has(uri)) continue;
           renewed.add(uri);

@@ -189,8 +189,8 @@ function readKept(store: LogWatchStore, tenantId: string): Kept {
   const highest = store.findHighest(tenantId);
   const last = store.listContradictions(tenantId).at(-1);
   const contradictions = store.countContradictions(tenantId);
-  const held = [current?.note, highest?.note].flatMap((note) => shown(note ?? null) ?? []);
-  const checkpoints = [...new Set(held)];
+  const kept = [current?.note, highest?.note].flatMap((note) => shown(note ?? null) ?? []);
+  const checkpoints = [...new Set(kept)];
   return {
     report:
       checkpoints.length === 0 && !last

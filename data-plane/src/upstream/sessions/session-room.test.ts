@@ -36,7 +36,7 @@ function add(over: Partial<RoomEntry> = {}): string {
     serverId: 's',
     transport: 'stdio',
     peerId: undefined,
-    isHeld: false,
+    isKept: false,
     isAway: () => false,
     session: { pending: 0 },
     usedAt: now - 3_600_000 + count,
@@ -55,7 +55,7 @@ describe('room for one more process', () => {
     const keys = [
       add({ session: { pending: 1 } }),
       add({ usedAt: now - 59_000 }),
-      add({ isHeld: true, peerId: 'p' }),
+      add({ isKept: true, peerId: 'p' }),
     ];
     const more = add({ usedAt: now });
     expect(left()).toEqual([...keys, more]);
@@ -71,7 +71,7 @@ describe('room for one more process', () => {
   });
 
   it('is made by clients that have left, at once, and by no other', () => {
-    const own = { agentId: 'a', isHeld: true, usedAt: now };
+    const own = { agentId: 'a', isKept: true, usedAt: now };
     const gone = add({ ...own, peerId: '1', isAway: () => true });
     const there = add({ ...own, peerId: '2' });
     const next = add({ ...own, peerId: '3' });
@@ -80,7 +80,7 @@ describe('room for one more process', () => {
   });
 
   it('is not taken by the clients of one agent, or by one tenant of several', () => {
-    const own = { agentId: 'a', isHeld: true };
+    const own = { agentId: 'a', isKept: true };
     add({ ...own, peerId: '1' });
     add({ ...own, peerId: '2' });
     expect(() => add({ ...own, peerId: '3' })).toThrow('SERVICE_UPSTREAM_MAX_PROCESSES_PER_AGENT');
@@ -100,7 +100,7 @@ describe('room for one more process', () => {
 });
 
 it('over HTTP is made by what is idle the longest', () => {
-  const http = { transport: 'streamable-http', isHeld: true } as const;
+  const http = { transport: 'streamable-http', isKept: true } as const;
   const first = add({ ...http, peerId: '1' });
   for (let n = 2; n < 6; n++) add({ ...http, peerId: String(n) });
   expect(entries.size).toBe(3);

@@ -15,7 +15,7 @@ type Transport = McpServerSetting['transport'];
 export interface RoomEntry extends SessionPlace {
   transport: Transport;
   /** That client has an MCP session, with which the entry ends. */
-  isHeld: boolean;
+  isKept: boolean;
   /** That client has left without ending its session, as most do; it may come back. */
   isAway(): boolean;
   session: { readonly pending: number };
@@ -63,7 +63,7 @@ export function createSessionRoom<E extends RoomEntry>(deps: SessionRoomDeps<E>)
   function isInUse(entry: E): boolean {
     if (entry.session.pending > 0) return true;
     if (entry.transport !== 'stdio' || entry.isAway()) return false;
-    if (entry.isHeld || deps.isListenedTo(entry)) return true;
+    if (entry.isKept || deps.isListenedTo(entry)) return true;
     if (entry.usedAt + RECENT_MS > deps.now()) return true;
     return entry.peerId === undefined && deps.hasSession(entry);
   }

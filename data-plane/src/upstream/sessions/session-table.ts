@@ -48,7 +48,7 @@ export function createSessionTable() {
         sealed,
         needsStream: peer?.needsStream === true,
         hops,
-        isHeld: peer?.hasSession === true,
+        isKept: peer?.hasSession === true,
         isAway: () => peer?.isAway?.() ?? false,
         era,
         session,

@@ -24,19 +24,19 @@ interface StreamLinks {
 /** @param limit the number of unread records kept, of all streams */
 export function createUnreadLinks(limit: number) {
   const streams = new Map<string, StreamLinks>();
-  let held = 0;
+  let kept = 0;
   let isFull = false;
 
   function linksOf(stream: string, epoch: number): Map<number, string> | undefined {
     const known = streams.get(stream);
     if (known && known.epoch >= epoch) return known.epoch === epoch ? known.followed : undefined;
-    held -= known?.followed.size ?? 0;
+    kept -= known?.followed.size ?? 0;
     streams.delete(stream);
     return undefined;
   }
 
   function note(record: FollowingRecord, follows: string): void {
-    if (held >= limit) {
+    if (kept >= limit) {
       isFull = true;
       return;
     }
@@ -46,7 +46,7 @@ export function createUnreadLinks(limit: number) {
     if (known.epoch !== epoch) return;
     streams.set(stream, known);
     known.followed.set(seq - 1, follows);
-    held++;
+    kept++;
   }
 
   return {
