@@ -10,22 +10,33 @@ import {
   failedAnswer,
   internalRefusal,
 } from '../enforcement/refusals.ts';
+import type { Door } from '../enforcement/steps/authenticate.ts';
 import { UpstreamFailure } from '../upstream/upstream.ts';
 import { sendError } from './answer.ts';
 import { GatewayError, parseBody, readMessage } from './json-rpc.ts';
 import { isKnownMethod, routeRefused } from './router.ts';
 
 /** The error that a client sees for a request that threw; internals go to the log only. */
-export type AnswerFailure = (error: unknown, requestId: string) => Answer;
+export type AnswerFailure = (error: unknown, caller: Caller, method: string) => Promise<Answer>;
 
+/**
+ * Builds it. An agent that may not act, or no longer after a wait, gets that refusal whatever was
+ * thrown: it learns neither what is wrong with its request nor what a server said.
+ */
 export function createFailures(deps: {
+  enforcer: Pick<Enforcer, 'call'>;
+  door: Pick<Door, 'findIneligibility'>;
   limits: AnswerLimits;
   log: Pick<Logger, 'error'>;
 }): AnswerFailure {
-  return (error, requestId) => {
+  return async (error, caller, method) => {
+    const ineligible = deps.door.findIneligibility(caller);
+    if (ineligible !== undefined) {
+      return answerIneligible(deps.enforcer, caller, ineligible, method);
+    }
     if (isRefusal(error)) return error;
     if (error instanceof UpstreamFailure) return failedAnswer(error, null, deps.limits);
-    deps.log.error({ err: error, reqId: requestId }, 'a request failed');
+    deps.log.error({ err: error, reqId: caller.requestId }, 'a request failed');
     return internalRefusal('Internal error');
   };
 }
@@ -49,10 +60,10 @@ export function ineligibleError(deny: Deny, status: 200 | 403 = 200): GatewayErr
 }
 
 /**
- * Answers a request other than a call whose agent may not act, and records it. Where the data plane
- * denies all calls, only calls are recorded.
+ * Answers a request that was not judged and whose agent may not act, and records it. Where the data
+ * plane denies all calls, only calls are recorded.
  */
-export async function answerIneligible(
+async function answerIneligible(
   enforcer: Pick<Enforcer, 'call'>,
   caller: Caller,
   ineligible: Deny,

@@ -143,6 +143,12 @@ describe.each(JUDGED_READS)('%s', (method) => {
     const dirty = { ...params, _meta: { secret: 'x' }, other: 1 };
     const { json } = await post('/mcp/v1/docs', rpc(method, dirty), agent, session);
     expect(json.result).toBeDefined();
+    // Its subscription ends with it, and hides no later unsubscription from the server.
+    await plane.app.inject({
+      method: 'DELETE',
+      url: '/mcp/v1/docs',
+      headers: { authorization: agent.basic, ...session },
+    });
     const [sent, ...more] = docs.messages(method);
     expect(more).toEqual([]);
     expect(sent?.message?.params).toEqual(params);

@@ -231,8 +231,11 @@ export function createDoor(deps: AuthenticateDeps & EligibilityDeps) {
     /** Authenticates a credential for the path of a server, or for the unified one (null). */
     identify: (credential: Credential, serverId: string | null) =>
       identify(credential, serverId, deps),
-    /** Why a caller may not act now; undefined where it may. */
-    findIneligibility: (caller: Caller) => findIneligibility(caller, deps),
+    /**
+     * Why a caller may not act now; undefined where it may. Decided by the present state of agent
+     * and credential, since the request may have waited since it arrived.
+     */
+    findIneligibility: (caller: Caller): Deny | undefined => findCallerIneligibility(caller, deps),
     /** Whether the caller of an open stream may still act: not if suspended, rotated or expired. */
     isStillEligible({ credential, serverId }: Caller): boolean {
       const identity = identify(credential, serverId, silent);

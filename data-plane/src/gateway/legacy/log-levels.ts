@@ -4,23 +4,38 @@
  */
 import type { RulesProvider } from '../../contracts.ts';
 import type { Answer } from '../../enforcement/answer.ts';
-import type { Caller, Exchange } from '../../enforcement/calls.ts';
-import { quiet } from '../../enforcement/enforcer.ts';
+import type { Caller, Destination, Exchange } from '../../enforcement/calls.ts';
+import { type Enforcer, quiet } from '../../enforcement/enforcer.ts';
 import { isServerVisible } from '../../enforcement/grants.ts';
+import { internalRefusal } from '../../enforcement/refusals.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
-import { EMPTY_RESULT } from '../../upstream/upstream.ts';
+import { EMPTY_RESULT, requireStillWanted } from '../../upstream/upstream.ts';
 import { inTime } from '../call-routing.ts';
 import { parseReadParams } from '../read-params.ts';
-import type { RoutedRead, Router } from '../router.ts';
+import { callRouted, type Routed, type Router } from '../router.ts';
 import { listServers } from '../servers.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
-/** Has a read judged and sent. */
-export type JudgeRead = (caller: Caller, routed: RoutedRead, exchange: Exchange) => Promise<Answer>;
+interface Places {
+  serverIds: readonly string[];
+  /** Otherwise none of the agent's servers logs, and the gateway only keeps the level. */
+  isTold: boolean;
+}
+
+const KEPT_HERE: Destination = {
+  speaker: 'gateway',
+  async send(_call, exchange) {
+    requireStillWanted(exchange);
+    return EMPTY_RESULT;
+  },
+};
+
+/** Fail closed: without a judgement there is no success. */
+const NO_PLACE = internalRefusal('No level was set.');
 
 export function createLogLevels(deps: {
-  read: JudgeRead;
+  enforcer: Pick<Enforcer, 'call'>;
   router: Pick<Router, 'toRead'>;
   door: Pick<Door, 'findIneligibility'>;
   sessions: Pick<LegacySessions, 'together'>;
@@ -40,47 +55,58 @@ export function createLogLevels(deps: {
   ): Promise<Answer> {
     const { level } = parseReadParams('logging/setLevel', params);
     const rank = LOG_LEVELS.indexOf(level);
-    const serverIds =
-      caller.serverId === null ? await findLogging(caller) : ([caller.serverId] as const);
+    const places =
+      caller.serverId === null
+        ? await findPlaces(caller)
+        : { serverIds: [caller.serverId], isTold: true };
+    // Before the judgement, so that a level set at the same time by another session counts this one.
     const before = session.logRank;
     session.logRank = rank;
+    const args = { level: lowest(session) };
     const answers = await Promise.all(
-      serverIds.map((serverId) => {
-        const args = { level: lowest(session) };
-        return tell(caller, deps.router.toRead('logging/setLevel', serverId, args), exchange);
+      places.serverIds.map((serverId) => {
+        const { ask, destination } = deps.router.toRead('logging/setLevel', serverId, args);
+        const routed = { ask, destination: places.isTold ? destination : KEPT_HERE };
+        return tell(caller, routed, exchange);
       }),
     );
-    // With no server to set it at, there is nothing to receive either.
-    const answer = answers.find((one) => one.kind === 'result') ?? answers[0] ?? EMPTY_RESULT;
+    const answer = answers.find((one) => one.kind === 'result') ?? answers[0] ?? NO_PLACE;
     if (answer.kind !== 'result') session.logRank = before;
     return answer;
   }
 
-  function tell(caller: Caller, routed: RoutedRead, exchange: Exchange): Promise<Answer> {
-    if (caller.serverId !== null) return deps.read(caller, routed, exchange);
+  function tell(caller: Caller, routed: Routed, exchange: Exchange): Promise<Answer> {
+    const { call } = deps.enforcer;
+    if (caller.serverId !== null) return callRouted(caller, routed, exchange, call);
     // Each has its own, since a cancellation has one listener.
     const own = quiet();
-    const telling = deps.read(caller, routed, own);
+    const telling = callRouted(caller, routed, own, call);
     return inTime(telling, () => own.cancellation.cancel()).catch(() => telling);
   }
 
-  /** The servers that log, as far as they can be asked; without rules the call is denied. */
-  async function findLogging(caller: Caller): Promise<string[]> {
+  /** The servers for which the level is judged, at least one, and whether these are told it. */
+  async function findPlaces(caller: Caller): Promise<Places> {
     const rules = deps.rules.findActiveRules(caller.tenantId);
-    if (rules === null) return [''];
+    // Without rules the call is denied.
+    if (rules === null) return { serverIds: [''], isTold: true };
     const ids = listServers(rules).map((server) => server.server_id);
     const visible = ids.filter((id) => isServerVisible(caller.agent.grants, id, rules));
     // When the agent may use none of them, one stands for all, so that the denial is recorded, and
     // none is asked for its capabilities.
-    if (visible.length === 0 || deps.door.findIneligibility(caller) !== undefined)
-      return [ids[0] ?? ''];
+    const [first] = visible;
+    if (first === undefined || deps.door.findIneligibility(caller) !== undefined)
+      return { serverIds: [ids[0] ?? ''], isTold: true };
     const logging = await Promise.all(
       visible.map(async (id) => {
         const declared = await inTime(deps.findCapabilities(caller, id)).catch(() => ({}));
         return isObject((declared as Record<string, unknown>).logging);
       }),
     );
-    return visible.filter((_id, at) => logging[at]);
+    const found = visible.filter((_id, at) => logging[at]);
+    // None logs: the gateway keeps the level, and one server stands for all in the one decision.
+    return found.length > 0
+      ? { serverIds: found, isTold: true }
+      : { serverIds: [first], isTold: false };
   }
 
   /** The level that the server is told. */

@@ -8,7 +8,7 @@ import { Cancellation, type SendToClient } from '../../upstream/upstream.ts';
 import type { PostAnswer } from '../answer.ts';
 import type { Announce } from '../capabilities.ts';
 import { askableCapabilities } from '../client-questions.ts';
-import { type AnswerFailure, answerIneligible, ineligibleError } from '../failures.ts';
+import { type AnswerFailure, ineligibleError } from '../failures.ts';
 import {
   answerText,
   type ClientMessage,
@@ -22,7 +22,7 @@ import {
 import { callRouted, type Router } from '../router.ts';
 import type { ClientPeer } from './client-peer.ts';
 import { isLoudEnough } from './log-levels.ts';
-import type { SessionReads } from './session-reads.ts';
+import { requireSession, type SessionReads } from './session-reads.ts';
 import { type LegacySession, type LegacySessions, negotiateRevision } from './sessions.ts';
 
 /** The context in which a request arrived. */
@@ -69,9 +69,7 @@ export function createRequestHandler(deps: {
       // Judged methods ask the same question in their pipeline, where the denial is recorded.
       const isCall = method === TOOL_CALL || isJudgedRead(method);
       if (isCall) return await call(request, scene);
-      if (ineligible !== undefined) {
-        return written(id, await answerIneligible(deps.enforcer, caller, ineligible, method));
-      }
+      if (ineligible !== undefined) throw ineligibleError(ineligible);
       const routed = deps.router.route(caller, method, params);
       if (routed !== undefined) {
         return written(id, await deps.enforcer.call(caller, routed.ask, routed.destination));
@@ -81,9 +79,7 @@ export function createRequestHandler(deps: {
       const text = errorText(id, RPC_ERRORS.METHOD_NOT_FOUND, 'Method not found');
       return { status: 200, text };
     } catch (error) {
-      // An agent that may make no call does not learn what is wrong with one.
-      const why = ineligible === undefined ? error : ineligibleError(ineligible);
-      return written(id, deps.failed(why, caller.requestId));
+      return written(id, await deps.failed(error, caller, method));
     }
   }
 
@@ -123,12 +119,16 @@ export function createRequestHandler(deps: {
     const send = (text: string) => scene.answer.send(text);
     const exchange = clientExchange(progressTokenOf(params), scene, send);
     session?.calls.set(id, exchange.cancellation);
-    const detach = session?.peer?.attach(send);
+    // A question that waits for a stream is not for an agent that may not act any more.
+    const detach = scene.ineligible === undefined ? session?.peer?.attach(send) : undefined;
     try {
-      if (isJudgedRead(method)) {
-        return written(id, await deps.reads.call(caller, session, method, params, exchange));
+      if (method === 'logging/setLevel') {
+        const own = requireSession(session);
+        return written(id, await deps.reads.setLevel(caller, own, params, exchange));
       }
-      const routed = deps.router.routeTool(caller, params);
+      const routed = isJudgedRead(method)
+        ? deps.reads.route(caller, session, method, params)
+        : deps.router.routeTool(caller, params);
       return written(id, await callRouted(caller, routed, exchange, deps.enforcer.call));
     } finally {
       detach?.();

@@ -1,4 +1,5 @@
 /** What the sessions of one agent receive, though they share one session with the server. */
+import type { LedgerRecord } from '@governance/shared/ledger-record';
 import { createParser } from 'eventsource-parser';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -100,6 +101,23 @@ const logged = (level: string) => ({ method: 'notifications/message', params: { 
 const paramsOf = (heard: Message[], method: string) =>
   heard.filter((one) => one.method === method).map((one) => one.params);
 
+/** The records since the last look, with each call's outcome. */
+async function recorded() {
+  const found: LedgerRecord[] = [];
+  await expect
+    .poll(async () => {
+      found.push(...(await plane.records()));
+      const allowed = found.filter(
+        (one) => one.type === 'decision' && one.policy_result === 'allow',
+      );
+      return allowed.length - found.filter((one) => one.type === 'outcome').length;
+    })
+    .toBe(0);
+  return found.map((one) =>
+    one.type === 'decision' ? [one.type, one.method, one.policy_result] : [one.type],
+  );
+}
+
 describe('subscriptions', () => {
   it('reach the session that has them, under the name it knows', async () => {
     const one = await connect('/mcp/v1/docs');
@@ -131,6 +149,42 @@ describe('subscriptions', () => {
     await Promise.all([one.end(), all.end()]);
   });
 
+  it('are ended by a judged call too where the server is not told', async () => {
+    const one = await connect('/mcp/v1/docs');
+    const all = await connect('/mcp/v1');
+    await one.request('resources/subscribe', { uri: 'doc://1' });
+    await all.request('resources/subscribe', { uri: 'mcp+docs+doc://1' });
+    await recorded();
+    const ending = { uri: 'doc://1' };
+    agent.update({ status: 'suspended' });
+    const denied = await one.request('resources/unsubscribe', ending);
+    expect([denied.status, denied.json.error.code]).toEqual([401, -32000]);
+    agent.update({ status: 'active' });
+    expect(await recorded()).toMatchObject([['decision', 'resources/unsubscribe', 'deny']]);
+    // What was denied changed nothing.
+    await push(docs, [updated('doc://1')], one, all);
+    expect(paramsOf(one.heard, 'notifications/resources/updated')).toHaveLength(1);
+    expect((await one.request('resources/unsubscribe', ending)).json.result).toEqual({});
+    expect(docs.messages('resources/unsubscribe')).toEqual([]);
+    expect(await recorded()).toMatchObject([
+      ['decision', 'resources/unsubscribe', 'allow'],
+      ['outcome'],
+    ]);
+    await Promise.all([one.end(), all.end()]);
+  });
+
+  it('of one session are not ended by another that has none', async () => {
+    const one = await connect('/mcp/v1/docs');
+    const all = await connect('/mcp/v1');
+    await one.request('resources/subscribe', { uri: 'doc://1' });
+    const { json } = await all.request('resources/unsubscribe', { uri: 'mcp+docs+doc://1' });
+    expect(json.result).toEqual({});
+    expect(docs.messages('resources/unsubscribe')).toEqual([]);
+    await push(docs, [updated('doc://1')], one);
+    expect(paramsOf(one.heard, 'notifications/resources/updated')).toHaveLength(1);
+    await Promise.all([one.end(), all.end()]);
+  });
+
   it('are not kept where the server refused them, and need a session', async () => {
     const one = await connect('/mcp/v1/docs');
     const undo = docs.override(({ message }, response) => {
@@ -159,8 +213,14 @@ describe('subscriptions', () => {
       const some = uris.slice(at, at + 50);
       await Promise.all(some.map((uri) => one.request('resources/subscribe', { uri })));
     }
+    await recorded();
     const { json } = await one.request('resources/subscribe', { uri: 'doc://more' });
     expect(json.error.code).toBe(-32602);
+    // One more was asked for and judged, and the gateway answered it.
+    expect(await recorded()).toMatchObject([
+      ['decision', 'resources/subscribe', 'allow'],
+      ['outcome'],
+    ]);
     expect((await one.request('resources/subscribe', { uri: 'doc://7' })).json.result).toEqual({});
     await one.end();
   });
@@ -180,6 +240,37 @@ describe('log messages', () => {
     expect(heard(loud)).toEqual(['debug', 'error', 'alert']);
     expect(heard(quiet)).toEqual(['error', 'alert']);
     await Promise.all([loud.end(), quiet.end()]);
+  });
+
+  it('are asked for by a judged call where no server has any', async () => {
+    const silent = await startTestUpstream({ capabilities: { tools: {} } });
+    const own = await startTestPlane({ servers: [HTTP_SERVER('silent', silent.url)] });
+    try {
+      const by = own.addAgent(['*:*']);
+      const send = (method: string, params: unknown, headers = {}) =>
+        own.post(
+          '/mcp/v1',
+          { jsonrpc: '2.0', id: 1, method, params },
+          { authorization: by.basic, ...headers },
+        );
+      const begin = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {} };
+      const { headers } = await send('initialize', begin);
+      const session = { 'mcp-session-id': headers.get('mcp-session-id') ?? '' };
+      const { json } = await send('logging/setLevel', { level: 'info' }, session);
+      expect(json.result).toEqual({});
+      expect(silent.messages('logging/setLevel')).toEqual([]);
+      by.update({ role_ids: [] });
+      const denied = await send('logging/setLevel', { level: 'info' }, session);
+      expect(denied.json.error.code).toBe(-32003);
+      const decisions = (await own.records()).filter((one) => one.type === 'decision');
+      expect(decisions).toMatchObject([
+        { method: 'logging/setLevel', policy_result: 'allow' },
+        { method: 'logging/setLevel', policy_result: 'deny' },
+      ]);
+    } finally {
+      await own.stop();
+      await silent.stop();
+    }
   });
 
   it('of all servers name their server', async () => {

@@ -4,17 +4,20 @@
  * session with the server.
  */
 import type { RulesProvider } from '../../contracts.ts';
-import type { Answer } from '../../enforcement/answer.ts';
 import type { JudgedRead } from '../../enforcement/call-kinds.ts';
-import type { Caller, Exchange } from '../../enforcement/calls.ts';
+import type { Caller, Destination } from '../../enforcement/calls.ts';
 import { type Enforcer, quiet } from '../../enforcement/enforcer.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import type { SessionPlace } from '../../upstream/sessions/session-opener.ts';
-import { EMPTY_RESULT, type UpstreamNotification } from '../../upstream/upstream.ts';
+import {
+  EMPTY_RESULT,
+  requireStillWanted,
+  type UpstreamNotification,
+} from '../../upstream/upstream.ts';
 import { badParams } from '../call-routing.ts';
 import { GatewayError } from '../json-rpc.ts';
-import { callRouted, type RoutedRead, type Router } from '../router.ts';
-import { createLogLevels, isLoudEnough, type JudgeRead } from './log-levels.ts';
+import { callRouted, type Routed, type RoutedRead, type Router } from '../router.ts';
+import { createLogLevels, isLoudEnough } from './log-levels.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
 /** Resources that a session may be subscribed to at a time. */
@@ -22,7 +25,7 @@ const MAX_SUBSCRIPTIONS = 1000;
 
 export type SessionReads = ReturnType<typeof createSessionReads>;
 
-/** Builds the handler of all judged reads. `call` throws GatewayError. */
+/** Builds the handler of all judged reads. `route` and `setLevel` throw GatewayError. */
 export function createSessionReads(deps: {
   enforcer: Pick<Enforcer, 'call'>;
   router: Pick<Router, 'routeRead' | 'toRead'>;
@@ -35,68 +38,66 @@ export function createSessionReads(deps: {
   findCapabilities(caller: Caller, serverId: string): Promise<Record<string, unknown>>;
 }) {
   const { sessions } = deps;
-  const read: JudgeRead = (caller, routed, exchange) =>
-    callRouted(caller, routed, exchange, deps.enforcer.call);
-  const levels = createLogLevels({ ...deps, read });
+  const levels = createLogLevels(deps);
 
-  async function subscribe(
-    caller: Caller,
-    session: LegacySession,
-    routed: RoutedRead,
-    exchange: Exchange,
-  ): Promise<Answer> {
-    const key = subscriptionKey(routed.ask.serverId, routed.ask.args.uri);
-    const isNew = !session.subscriptions.has(key);
-    if (isNew && session.subscriptions.size >= MAX_SUBSCRIPTIONS) {
-      throw badParams(`A session has at most ${MAX_SUBSCRIPTIONS} subscriptions.`);
-    }
-    // Added before it is sent: the first update may come with the answer.
-    session.subscriptions.add(key);
-    const answer = await read(caller, routed, exchange);
-    if (answer.kind !== 'result' && isNew) session.subscriptions.delete(key);
-    return answer;
-  }
-
-  async function unsubscribe(
-    caller: Caller,
-    session: LegacySession,
-    routed: RoutedRead,
-    exchange: Exchange,
-  ): Promise<Answer> {
-    const key = subscriptionKey(routed.ask.serverId, routed.ask.args.uri);
-    const isLast = !sessions
-      .together(session)
-      .some((other) => other !== session && other.subscriptions.has(key));
-    // Another session of the agent still listens: only this one unsubscribes.
-    if (!isLast && session.subscriptions.delete(key)) return EMPTY_RESULT;
-    const answer = await read(caller, routed, exchange);
-    if (answer.kind === 'result') session.subscriptions.delete(key);
-    return answer;
-  }
-
-  async function call(
+  /**
+   * Routes a judged read. What a session keeps changes only when the call was allowed and recorded,
+   * so its destination changes it.
+   */
+  function route(
     caller: Caller,
     session: LegacySession | null,
     method: JudgedRead,
     params: Record<string, unknown>,
-    exchange: Exchange,
-  ): Promise<Answer> {
-    if (method === 'logging/setLevel') {
-      return levels.set(caller, requireSession(session), params, exchange);
-    }
+  ): Routed {
     const routed = deps.router.routeRead(caller, method, params);
-    if (method === 'resources/subscribe') {
-      return subscribe(caller, requireSession(session), routed, exchange);
-    }
-    if (method === 'resources/unsubscribe') {
-      return unsubscribe(caller, requireSession(session), routed, exchange);
-    }
-    return read(caller, routed, exchange);
+    if (method === 'resources/subscribe') return subscribing(requireSession(session), routed);
+    if (method === 'resources/unsubscribe') return unsubscribing(requireSession(session), routed);
+    return routed;
+  }
+
+  function subscribing(session: LegacySession, { ask, destination }: RoutedRead): Routed {
+    const key = subscriptionKey(ask.serverId, ask.args.uri);
+    const send: Destination['send'] = async (call, exchange) => {
+      const isNew = !session.subscriptions.has(key);
+      if (isNew && session.subscriptions.size >= MAX_SUBSCRIPTIONS) {
+        throw badParams(`A session has at most ${MAX_SUBSCRIPTIONS} subscriptions.`);
+      }
+      // Added before it is sent: the first update may come with the answer.
+      session.subscriptions.add(key);
+      let isSubscribed = false;
+      try {
+        const answer = await destination.send(call, exchange);
+        isSubscribed = answer.kind === 'result';
+        return answer;
+      } finally {
+        if (!isSubscribed && isNew) session.subscriptions.delete(key);
+      }
+    };
+    return { ask, destination: { ...destination, send } };
+  }
+
+  function unsubscribing(session: LegacySession, { ask, destination }: RoutedRead): Routed {
+    const key = subscriptionKey(ask.serverId, ask.args.uri);
+    const send: Destination['send'] = async (call, exchange) => {
+      requireStillWanted(exchange);
+      // Decided here and not before the judgement: two sessions that unsubscribe at the same time
+      // must not both leave it to the other.
+      const isHeard = sessions
+        .together(session)
+        .some((other) => other !== session && other.subscriptions.has(key));
+      // The server hears of it from the last session that listens.
+      const answer = isHeard ? EMPTY_RESULT : await destination.send(call, exchange);
+      if (answer.kind === 'result') session.subscriptions.delete(key);
+      return answer;
+    };
+    return { ask, destination: { ...destination, send } };
   }
 
   /** A read that no client waits for, judged and recorded like any. Never throws. */
   function tellAnew(caller: Caller, routed: RoutedRead) {
-    return read({ ...caller, arrivedAt: deps.elapsed() }, routed, quiet());
+    const anew = { ...caller, arrivedAt: deps.elapsed() };
+    return callRouted(anew, routed, quiet(), deps.enforcer.call);
   }
 
   /**
@@ -127,7 +128,7 @@ export function createSessionReads(deps: {
     }
   }
 
-  return { call, renew };
+  return { route, setLevel: levels.set, renew };
 }
 
 /** Whether a session wants a message that a server sent unprompted. */

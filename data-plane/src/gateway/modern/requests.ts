@@ -11,7 +11,7 @@ import type { ToolCatalogue } from '../../enforcement/tool-catalogue.ts';
 import { badParams } from '../call-routing.ts';
 import type { Announce } from '../capabilities.ts';
 import { TASKS_EXTENSION, takesTasks } from '../extensions.ts';
-import { type AnswerFailure, answerIneligible, ineligibleError } from '../failures.ts';
+import { type AnswerFailure, ineligibleError } from '../failures.ts';
 import { GatewayError } from '../json-rpc.ts';
 import type { Routed, Router } from '../router.ts';
 import { isResponses, type ModernRequest, readRetry, SUPPORTED_REVISIONS } from './envelope.ts';
@@ -53,9 +53,7 @@ export function createModernRequests(deps: ModernRequestDeps) {
     try {
       // Judged methods ask the same question in their pipeline, where the denial is recorded.
       const isCall = CALLS.has(method) || isTaskMethod(method);
-      if (!isCall && ineligible !== undefined) {
-        return await answerIneligible(deps.enforcer, caller, ineligible, method);
-      }
+      if (!isCall && ineligible !== undefined) throw ineligibleError(ineligible);
       const routed = route(caller, request);
       if (routed !== undefined) {
         // No server is asked anything for an agent that may not act.
@@ -67,9 +65,7 @@ export function createModernRequests(deps: ModernRequestDeps) {
       }
       throw new GatewayError(404, 'Method not found', RPC_ERRORS.METHOD_NOT_FOUND);
     } catch (error) {
-      // An agent that may make no call does not learn what is wrong with one.
-      const why = ineligible === undefined ? error : ineligibleError(ineligible);
-      return deps.failed(why, caller.requestId);
+      return deps.failed(error, caller, method);
     }
   }
 
