@@ -3,6 +3,7 @@
  * not stored: a fork, and an admin chain or log that contradicts what data planes remember. They
  * count as breaks as long as they are recorded, even if acknowledged or explained.
  */
+import type { Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { FoundBreak, RecordedBreakKind } from './chain-breaks.ts';
 import type { Restore, StreamMark } from './stream-mark.ts';
@@ -49,10 +50,19 @@ export async function readStanding(
       explainedBy: explain(row.signedAt, restores),
     }),
   );
-  const explained = breaks.filter((one) => one.explainedBy && !one.isAcknowledged).length;
-  const open = await db.chainBreak.count({ where: { tenantId, acknowledgedAt: null } });
+  // Not counted from `breaks`, which has only the newest.
+  const open = await db.chainBreak.count({
+    where: { tenantId, acknowledgedAt: null, ...unexplainedBy(restores) },
+  });
   const count = await db.chainBreak.count({ where });
-  return { breaks, count, open: Math.max(0, open - explained) };
+  return { breaks, count, open };
+}
+
+/** Which breaks `explain` does not explain. */
+function unexplainedBy(restores: readonly Restore[]): Prisma.ChainBreakWhereInput {
+  if (restores.length === 0) return {};
+  const newest = new Date(Math.max(...restores.map(({ at }) => Date.parse(at))));
+  return { OR: [{ kind: { notIn: KINDS } }, { signedAt: null }, { signedAt: { gt: newest } }] };
 }
 
 /** A restore explains the loss of what was signed before it, never of what was signed after it. */
