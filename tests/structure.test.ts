@@ -2,6 +2,7 @@
  * The drawn structure: which room is above which, and what nobody may import. A new folder gets a
  * line here, in the place where it belongs (docs/architecture.md, "Folders").
  */
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseSources, readSourceTree } from './support/source-tree.ts';
@@ -122,6 +123,15 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 it('is as it is drawn', () => {
   expect(findProblems(readSourceTree(root), ROOMS).sort()).toEqual([...KNOWN].sort());
+});
+
+it('docs/architecture.md lists the folders of the data plane in this order', () => {
+  const page = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8');
+  const [, table = ''] = /\nBelow `data-plane\/src\/`:\n\n([\s\S]*?)\n\n/.exec(page) ?? [];
+  const cells = table.split('\n').map((row) => row.split('|')[1] ?? '');
+  const listed = cells.flatMap((cell) => cell.match(/(?<=`)[\w.-]+(?=\/?`)/g) ?? []);
+  const drawn = (ROOMS['data-plane'] ?? []).map((room) => room.split('/')[0]);
+  expect(listed).toEqual([...new Set(drawn)]);
 });
 
 describe('what is planted is found', () => {

@@ -138,7 +138,6 @@ export interface ActiveRules {
  * - `stream_forked`: another writer uses this data plane's key
  * - `fact_unknown`: the control plane sent a kind of fact that this version cannot enforce
  * - `local_kill_switch`: the operator of this machine engaged the switch
- * - `not_served`: the tenant is not served here
  */
 export interface PlaneDenial {
   reason:
@@ -146,8 +145,7 @@ export interface PlaneDenial {
     | 'tenant_revoked'
     | 'stream_forked'
     | 'fact_unknown'
-    | 'local_kill_switch'
-    | 'not_served';
+    | 'local_kill_switch';
   /** What is wrong, in words for the agent. */
   message: string;
 }
