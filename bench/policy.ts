@@ -6,10 +6,8 @@
  * BENCH_ROUNDS (9), BENCH_BUSY (0): the number of busy loops beside the hostile policies
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { assetPath } from '@governance/shared/assets';
 import * as opaWasm from '@open-policy-agent/opa-wasm';
-import { BASELINE_FILES } from '../policies/src/baseline-pack.ts';
+import { baselinePack } from '../policies/src/baseline-pack.ts';
 import { createRegoCompiler } from '../policies/src/compiler/rego-compiler.ts';
 import type { PolicyInput, PolicySource } from '../policies/src/contract.ts';
 import { FUEL_EXPORT, meterWasm } from '../policies/src/evaluator/meter-wasm.ts';
@@ -143,11 +141,7 @@ function toBytes(input: unknown): ArrayBuffer {
 }
 
 function policySets(): [string, PolicySource[]][] {
-  const baseline = BASELINE_FILES.map((file) => ({
-    id: file,
-    name: file,
-    rego: readFileSync(assetPath(`policies/rego/baseline/${file}.rego`), 'utf8'),
-  }));
+  const baseline = baselinePack().map(({ name, rego_content: rego }) => ({ id: name, name, rego }));
   const rule = (i: number): PolicySource => ({
     id: `policy-${i}`,
     name: `Rule ${i}`,

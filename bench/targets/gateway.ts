@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { composeBundle } from '@governance/control-plane/bundles/bundle-content';
 import { readGatewayConfig } from '@governance/data-plane/config';
 import { createDataPlaneCore } from '@governance/data-plane/core/data-plane-core';
+import { createEnforcement } from '@governance/data-plane/plane/enforcement';
 import { createEnforcementPlane } from '@governance/data-plane/plane/enforcement-plane';
 import { baselinePack } from '@governance/policies/baseline-pack';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
@@ -218,14 +219,11 @@ const planeDeps = {
   registry: new Registry(),
   log,
 };
-const plane = isEnforced
-  ? createEnforcementPlane(planeDeps)
-  : createEnforcementPlane(planeDeps, () =>
-      createUnenforced({
-        ...{ tenantId, agent },
-        proof: { credentialId: null, version: agent.credential_version },
-      }),
-    );
+const proof = { credentialId: null, version: agent.credential_version };
+const plane = createEnforcementPlane(
+  isEnforced ? createEnforcement : () => createUnenforced({ tenantId, agent, proof }),
+  planeDeps,
+);
 const app = createHttpServer({ log, corsOrigins: [] });
 probe?.watch(app);
 await app.register(plane.routes);

@@ -13,6 +13,7 @@ import { createDataPlaneCore } from './core/data-plane-core.ts';
 import { HELD_PLACES_FILE, openHeldPlaces } from './holds/held-places.ts';
 import { asTokenKeys, ownTokenKey } from './local-api/token-issuer.ts';
 import { watchLocalSwitch } from './local-control/local-kill-switch.ts';
+import { createEnforcement } from './plane/enforcement.ts';
 import { createEnforcementPlane } from './plane/enforcement-plane.ts';
 import { type OpenedParts, openParts } from './storage/opened-parts.ts';
 import type { WorkerSessions } from './workers/worker-sessions.ts';
@@ -105,7 +106,7 @@ async function composeDataPlane(options: DataPlaneOptions, parts: OpenedParts) {
     localSwitch.findDenial(tenantId) ?? core.findDenial(tenantId);
   const { identity } = core;
   const tokenKey = await ownTokenKey(identity.tokenKey, identity.earlierTokenKeys);
-  const enforcement = createEnforcementPlane({
+  const enforcement = createEnforcementPlane(createEnforcement, {
     ...core,
     ...identity,
     config: gateway,

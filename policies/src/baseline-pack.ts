@@ -32,9 +32,6 @@ const BASELINE = [
   },
 ] as const;
 
-/** The names of the pack's modules under policies/rego/baseline, without their ending. */
-export const BASELINE_FILES: readonly string[] = BASELINE.map(({ file }) => file);
-
 /**
  * Reads the baseline pack, in the order in which an administrator should see it.
  *

@@ -21,7 +21,7 @@ import type {
   RawCall,
 } from './calls.ts';
 import { aboutCall, createDecisionLog } from './decision-log.ts';
-import { findCallIneligibility } from './eligibility.ts';
+import { findCallerIneligibility, findCallIneligibility } from './eligibility.ts';
 import { createForward } from './forward.ts';
 import { type Escalated, type Holds, NOBODY_TO_ASK, type OpenedHold } from './holds.ts';
 import { type InspectionDeps, inspection } from './inspection.ts';
@@ -77,7 +77,7 @@ export interface EnforcementPages {
 /** The product's own lists. */
 export const PAGES: EnforcementPages = { enforcement, inspection };
 
-export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAGES): Enforcer {
+export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enforcer {
   const { audit, log } = deps;
   const { holds = NOBODY_TO_ASK } = pages;
   const logDecision = createDecisionLog(log, audit.elapsed);
@@ -85,7 +85,8 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages = PAG
   const waits = createResultWaits({ results: holds.results, outcome: deps.outcome, log, runAgain });
   const forward = createForward({
     inspect,
-    findIneligibility: (call) => findCallIneligibility(call, deps.steps)?.message,
+    findIneligibility: (call) => findCallIneligibility(call, deps.steps),
+    findReaderIneligibility: ({ caller }) => findCallerIneligibility(caller, deps.steps),
     waits,
     outcome: deps.outcome,
     limits: deps.limits,

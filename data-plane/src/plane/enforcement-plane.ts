@@ -14,7 +14,7 @@ import { createModelRuntime } from '../models/model-runtime.ts';
 import { createOpaServers } from '../opa-server/opa-servers.ts';
 import { createPendingWrites } from '../storage/pending-writes.ts';
 import { FairShares } from '../upstream/shares/fair-shares.ts';
-import { createEnforcement } from './enforcement.ts';
+import type { Enforcement, EnforcementParts } from './enforcement.ts';
 import { createGateway } from './gateway.ts';
 import type { EnforcementPlaneDeps } from './plane-deps.ts';
 import { createUpstreams } from './upstreams.ts';
@@ -29,11 +29,12 @@ const NAME = 'agent-governance-gateway';
 /**
  * Builds the plane. Nothing listens and nothing is connected yet.
  *
- * @param enforce builds enforcement: judging and recording
+ * @param enforce builds what judges and records: named where a data plane is composed, like the
+ *   ledger and the rules
  */
 export function createEnforcementPlane(
+  enforce: (deps: EnforcementPlaneDeps, parts: EnforcementParts) => Enforcement,
   deps: EnforcementPlaneDeps,
-  enforce: typeof createEnforcement = createEnforcement,
 ) {
   const { config, publicUrl, ledger, rules, log, keepAliveMs = KEEP_ALIVE_MS } = deps;
   const now = deps.now ?? Date.now;

@@ -182,6 +182,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}, at?: PlaneP
   const ownKey = await ownTokenKey(ownKeys.privateKey);
   const registry = new Registry();
   const plane = createEnforcementPlane(
+    (deps, parts) => createEnforcement(deps, parts, options.pages),
     {
       config: {
         ...readGatewayConfig({}),
@@ -212,7 +213,6 @@ export async function startTestPlane(options: TestPlaneOptions = {}, at?: PlaneP
       now,
       ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
     },
-    (deps, parts) => createEnforcement(deps, parts, options.pages),
   );
   if (options.issuesTokens) {
     await app.register(

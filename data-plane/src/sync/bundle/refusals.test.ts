@@ -23,6 +23,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readGatewayConfig } from '../../config.ts';
 import { createCoreMetrics } from '../../core/core-metrics.ts';
 import { createDataPlaneCore, type DataPlaneCore } from '../../core/data-plane-core.ts';
+import { createEnforcement } from '../../plane/enforcement.ts';
 import { createEnforcementPlane } from '../../plane/enforcement-plane.ts';
 import { connectControlPlane } from '../../registration/connect.ts';
 import { aBundle, aBundleSigner, aDownload, type TestBundle } from '../../testing/test-bundles.ts';
@@ -104,7 +105,7 @@ beforeAll(async () => {
   metrics.watch(core);
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
-  const plane = createEnforcementPlane({
+  const plane = createEnforcementPlane(createEnforcement, {
     config: readGatewayConfig({}),
     publicUrl: url,
     version: '1.0.0',
