@@ -141,7 +141,9 @@ function toBytes(input: unknown): ArrayBuffer {
 }
 
 function policySets(): [string, PolicySource[]][] {
-  const baseline = baselinePack().map(({ name, rego_content: rego }) => ({ id: name, name, rego }));
+  const baseline = baselinePack().map(
+    ({ name, rego_content: rego }, i): PolicySource => ({ id: `baseline-${i}`, name, rego }),
+  );
   const rule = (i: number): PolicySource => ({
     id: `policy-${i}`,
     name: `Rule ${i}`,
