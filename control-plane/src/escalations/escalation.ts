@@ -2,11 +2,12 @@
 import { BLAST_RADIUS } from '@governance/shared/exceptions';
 import { type NewFact, ResultRelease } from '@governance/shared/facts';
 import { GRANT_MS } from '@governance/shared/hold-settings';
-import { RiskTier, type Severity } from '@governance/shared/ledger-record';
+import type { RiskTier, Severity } from '@governance/shared/ledger-record';
 import { findScopeFault } from '@governance/shared/resource-scopes';
 import { Id } from '@governance/shared/text';
 import { z } from 'zod';
 import type { Escalation } from '../platform/generated/client.ts';
+import { grantOf, heldFields, toHeldFields } from './held-view.ts';
 
 export const EscalationStatus = z.enum(['pending', 'approved', 'denied', 'timed_out']);
 export type EscalationStatus = z.infer<typeof EscalationStatus>;
@@ -55,27 +56,11 @@ export const EscalationView = z
   .object({
     id: z.string(),
     status: EscalationStatus,
-    agent_id: z.string(),
-    requester_id: z.string().nullable(),
-    mcp_server: z.string(),
-    method: z.string(),
-    tool_name: z.string(),
-    target: z.string(),
+    ...heldFields,
     /** Why a person is asked: each policy that asks for one, and the blast radius. */
     reason: z.string().nullable(),
-    risk_tier: RiskTier,
     /** The call is held, and nothing was sent. */
     held: z.literal('call'),
-    /** The audit event of the decision that escalated it. */
-    event_id: z.string(),
-    /** The data plane that holds the call. */
-    deployment_id: z.string(),
-    timestamp: z.string(),
-    timeout_at: z.string(),
-    resolved_at: z.string().nullable(),
-    /** Null when nobody decided: pending, or timed out. */
-    resolved_by: z.string().nullable(),
-    notes: z.string().nullable(),
     /**
      * What an exception by `create_exception` would name besides agent, server and tool: the
      * policies that ask for a person, and the target (empty: none). Null where no exception can be
@@ -84,13 +69,6 @@ export const EscalationView = z
     shape: EscalationShape.nullable(),
     /** The exception created with the approval; the first one if there are several. */
     exception_id: z.string().nullable(),
-    /**
-     * For an approval: the call may be forwarded once, until `expires_at`. The event that used the
-     * grant names its id.
-     */
-    grant: z.object({ id: z.string(), expires_at: z.string() }).nullable(),
-    created_at: z.string(),
-    updated_at: z.string(),
   })
   .meta({ id: 'Escalation' });
 export type EscalationView = z.infer<typeof EscalationView>;
@@ -99,33 +77,12 @@ export function toView(row: Escalation): EscalationView {
   return {
     id: row.id,
     status: EscalationStatus.parse(row.status),
-    agent_id: row.agentId,
-    requester_id: row.requesterId,
-    mcp_server: row.mcpServer,
-    method: row.method,
-    tool_name: row.toolName,
-    target: row.target,
+    ...toHeldFields(row),
     reason: row.reason,
-    risk_tier: RiskTier.parse(row.riskTier),
     held: 'call',
-    event_id: row.eventId,
-    deployment_id: row.deploymentId,
-    timestamp: row.openedAt.toISOString(),
-    timeout_at: row.timeoutAt.toISOString(),
-    resolved_at: row.resolvedAt?.toISOString() ?? null,
-    resolved_by: row.resolvedBy,
-    notes: row.notes,
     shape: shapeOf(row),
     exception_id: row.exceptionId,
-    grant: grantOf(row),
-    created_at: row.createdAt.toISOString(),
-    updated_at: row.updatedAt.toISOString(),
   };
-}
-
-export function grantOf({ grantId, grantExpiresAt }: Escalation) {
-  if (grantId === null || grantExpiresAt === null) return null;
-  return { id: grantId, expires_at: grantExpiresAt.toISOString() };
 }
 
 type OfEscalation = Extract<NewFact, { kind: 'optional.escalation' }>;

@@ -1,8 +1,9 @@
 /** Results that wait for a person: states and wire shapes. */
-import { RiskTier, Severity } from '@governance/shared/ledger-record';
+import { Severity } from '@governance/shared/ledger-record';
 import { z } from 'zod';
 import type { Escalation } from '../platform/generated/client.ts';
-import { type Decision, type EscalationStatus, grantOf } from './escalation.ts';
+import type { Decision, EscalationStatus } from './escalation.ts';
+import { heldFields, toHeldFields } from './held-view.ts';
 
 export const InboundHoldStatus = z.enum([
   'pending',
@@ -74,33 +75,13 @@ export const InboundHoldView = z
   .object({
     id: z.string(),
     status: InboundHoldStatus,
-    agent_id: z.string(),
-    requester_id: z.string().nullable(),
-    mcp_server: z.string(),
-    method: z.string(),
-    tool_name: z.string(),
-    target: z.string(),
-    risk_tier: RiskTier,
+    ...heldFields,
     /** Severity of the worst finding. */
     severity: Severity,
     /** The first 50: class, severity, place, length and score, and never the text. */
     findings: Findings,
     findings_count: z.int(),
     result_bytes: z.int(),
-    /** The audit event of the call that produced the result. */
-    event_id: z.string(),
-    /** The data plane that holds the result. */
-    deployment_id: z.string(),
-    timestamp: z.string(),
-    timeout_at: z.string(),
-    resolved_at: z.string().nullable(),
-    /** Null when nobody decided: pending, or timed out. */
-    resolved_by: z.string().nullable(),
-    notes: z.string().nullable(),
-    /** For a released result: it may be handed over once, until `expires_at`. */
-    grant: z.object({ id: z.string(), expires_at: z.string() }).nullable(),
-    created_at: z.string(),
-    updated_at: z.string(),
   })
   .meta({ id: 'InboundHold' });
 export type InboundHoldView = z.infer<typeof InboundHoldView>;
@@ -109,26 +90,10 @@ export function toHoldView(row: Escalation): InboundHoldView {
   return {
     id: row.id,
     status: statusOfResult(row),
-    agent_id: row.agentId,
-    requester_id: row.requesterId,
-    mcp_server: row.mcpServer,
-    method: row.method,
-    tool_name: row.toolName,
-    target: row.target,
-    risk_tier: RiskTier.parse(row.riskTier),
+    ...toHeldFields(row),
     severity: Severity.parse(row.severity),
     findings: findingsOf(row),
     findings_count: row.findingsCount ?? 0,
     result_bytes: row.resultBytes ?? 0,
-    event_id: row.eventId,
-    deployment_id: row.deploymentId,
-    timestamp: row.openedAt.toISOString(),
-    timeout_at: row.timeoutAt.toISOString(),
-    resolved_at: row.resolvedAt?.toISOString() ?? null,
-    resolved_by: row.resolvedBy,
-    notes: row.notes,
-    grant: grantOf(row),
-    created_at: row.createdAt.toISOString(),
-    updated_at: row.updatedAt.toISOString(),
   };
 }
