@@ -237,8 +237,7 @@ export const CONTROL_PLANE_SETTINGS = {
   }),
   dbPoolSize: setting({
     name: 'SERVICE_DB_POOL_SIZE',
-    description:
-      'The most connections of each of the two database pools, with SERVICE_DB_MAX_OVERFLOW added. Idle ones close after 30 s, down to two (one where this is 1).',
+    description: 'The most connections of each of two pools, with SERVICE_DB_MAX_OVERFLOW added.',
     default: '10',
     parse: wholeNumber(1, 1000),
   }),
@@ -391,10 +390,7 @@ function findUnmatchedKeys({ jwtPrivateKey, jwtPublicKey }: Given): SettingProbl
     : [{ name: privateName, message: `is needed with ${publicName}` }];
 }
 
-/**
- * A webhook secret that is derived from the master key changes with it, but receivers have the old
- * one.
- */
+/** A webhook secret derived from the master key changes with it; receivers have the old one. */
 function findMovingSecret(given: Given): SettingProblem[] {
   const { masterKeyPrevious, webhookUrl, webhookSecret } = given;
   if (!masterKeyPrevious || !webhookUrl || webhookSecret) return [];
