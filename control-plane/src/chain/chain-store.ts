@@ -212,7 +212,7 @@ export function chainStore({ db, scope }: TenantTransaction): ChainStore {
             WHERE tenant_id = ${tenant} AND stream = ${stream}::uuid
               AND (epoch, seq) >= (${after.epoch}::int, ${after.seq}::bigint)
               AND (epoch, seq) <= (${last.epoch}::int, ${last.seq}::bigint)
-              -- A second row for the place where a page ended must not slip through.
+              -- Reads a second row with the epoch and seq of the last page's end, too.
               AND NOT (epoch = ${after.epoch} AND seq = ${after.seq} AND position <= ${after.position})
             ORDER BY epoch, seq, position LIMIT ${PAGE_ROWS}
           ) page

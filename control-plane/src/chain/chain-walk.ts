@@ -120,7 +120,7 @@ async function checkHeld(
     seq: row.seq,
     expected: 'a record that cannot be read or stored',
     actual: 'a readable record',
-    detail: 'the record lies in quarantine, and is a good one',
+    detail: 'the record is in quarantine although it can be read and stored',
   };
 }
 

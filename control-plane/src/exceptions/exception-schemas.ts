@@ -33,7 +33,7 @@ const Justification = Text.max(2_000).refine(
 
 const ToolName = Text.min(1)
   .max(256)
-  .refine((name) => !name.includes('*'), 'is the name of one tool; left out, it is any');
+  .refine((name) => !name.includes('*'), 'must be the name of one tool; leave it out for any tool');
 
 const Resource = Text.max(1_024).superRefine((pattern, context) => {
   const fault = pattern === '' ? undefined : findScopeFault(`target:${pattern}`);

@@ -145,11 +145,11 @@ function parseStored(wrapped: Uint8Array): z.infer<typeof Stored> {
   try {
     return Stored.parse(JSON.parse(Buffer.from(wrapped).toString('utf8')));
   } catch (cause) {
-    throw new KeyProviderError('the wrapped data key is not of this provider', { cause });
+    throw new KeyProviderError('this key provider did not wrap the stored data key', { cause });
   }
 }
 
-const malformed = () => new KeyProviderError('Azure Key Vault gave an answer of another form');
+const malformed = () => new KeyProviderError('Azure Key Vault gave an unexpected answer');
 
 /**
  * The error's code (such as Forbidden or KeyNotFound), status or name, since messages may contain

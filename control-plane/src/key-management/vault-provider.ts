@@ -58,7 +58,7 @@ export function createVaultProvider(options: VaultOptions): KeyProvider {
       if (text.length > MAX_ANSWER_CHARACTERS) throw new TypeError('the answer is too large');
       return answer.parse(JSON.parse(text));
     } catch (cause) {
-      throw new KeyProviderError('Vault gave an answer of another form', { cause });
+      throw new KeyProviderError('Vault gave an unexpected answer', { cause });
     }
   }
 

@@ -180,7 +180,7 @@ describe('/api/v1/mcp-servers', () => {
         const errors = [
           {
             loc: ['body', 'local_name'],
-            msg: 'no stdio server of this name is open to this tenant; it may use: fs, mail',
+            msg: 'no stdio server of this name is available to this tenant; available: fs, mail',
             type: 'custom',
           },
         ];
@@ -199,7 +199,7 @@ describe('/api/v1/mcp-servers', () => {
       const refused = await call(URL, { token: third.token, body: STDIO });
       expect([refused.statusCode, refused.json().detail]).toEqual([
         422,
-        expect.stringMatching(/it may use: none$/),
+        expect.stringMatching(/available: none$/),
       ]);
       // A data plane elsewhere may know more names: it says what it cannot use.
       for (const label of ['local', 'elsewhere']) {

@@ -136,7 +136,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
     if (names === undefined || names.includes(name)) return;
     if ((await readSealingTargets(tx)).length > 1) return;
     const open = names.length === 0 ? 'none' : names.join(', ');
-    const msg = `no stdio server of this name is open to this tenant; it may use: ${open}`;
+    const msg = `no stdio server of this name is available to this tenant; available: ${open}`;
     throw invalidField('local_name', msg);
   }
 

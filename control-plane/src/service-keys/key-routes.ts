@@ -124,8 +124,7 @@ export const keyRoutes =
       {
         config: { guard: 'super-admin' },
         schema: {
-          summary:
-            'Let a new key follow the one that signs; where that is in other hands, revoke it',
+          summary: 'Rotate a key; if somebody else may have it, revoke it as well',
           tags,
           params: z.object({ purpose: KeyPurposeName }),
           body: RotateBody,

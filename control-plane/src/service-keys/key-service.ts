@@ -2,7 +2,9 @@
  * Rotates the service's keys by order of a super-admin. A committed rotation stands, whatever fails
  * afterwards: every replica, tenant and data plane learns of it as soon as possible.
  */
+
 import { AppError } from '@governance/shared/errors';
+import { inTime } from '@governance/shared/in-time';
 import { type ChangeBus, PLATFORM } from '../platform/change-bus.ts';
 import { SERVICE_KEY_PURPOSES } from '../platform/key-kinds.ts';
 import type {
@@ -75,12 +77,14 @@ export function createKeyService(deps: KeyServiceDeps) {
       changes.publish({ tenantId: PLATFORM });
       const telling = announcements
         .tellAll()
-        .catch(warn('not every tenant was told of a new key: the leader tells the rest'));
+        .catch(warn('not every tenant was told of a new key; the leader will tell the rest'));
       // Data planes refuse bundles that the revoked key signed, so every bundle is signed again.
       if (order.revoke && purpose === 'bundle-signing') {
-        void deps.buildAll().catch(warn('not all rules were signed anew: they are tried again'));
+        void deps
+          .buildAll()
+          .catch(warn('not every bundle was signed again; the leader will retry'));
       }
-      await Promise.race([telling, pause(TELL_WITHIN_MS)]);
+      await inTime(telling, TELL_WITHIN_MS, () => undefined);
       return rotation;
     },
   };
@@ -90,10 +94,4 @@ function stateOf({ from, to, revokedAt }: DatedKey, at: Date): KeyState {
   if (revokedAt) return 'revoked';
   if (from > at) return 'next';
   return to && to <= at ? 'accepted' : 'signing';
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

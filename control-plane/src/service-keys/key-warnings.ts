@@ -17,7 +17,7 @@ export async function findKeyWarnings(serviceKeys: Unusable): Promise<Record<str
 export function countUnusableKeys(serviceKeys: Unusable, registry: Registry): void {
   new Gauge({
     name: 'governance_service_keys_unusable',
-    help: 'Stored service keys that are neither signed with nor accepted',
+    help: 'Stored service keys that cannot be used, neither for signing nor for verifying',
     labelNames: ['purpose'],
     registers: [registry],
     async collect() {

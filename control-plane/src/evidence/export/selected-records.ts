@@ -52,7 +52,7 @@ export async function listSelected(
       SELECT stream, epoch, seq, bytes FROM decided
       UNION ALL
       SELECT r.stream, r.epoch, r.seq, octet_length(r.bytes) FROM decided d
-      -- IS TRUE: no index of streams is taken for it, see recordsOf.
+      -- IS TRUE keeps PostgreSQL from choosing an index of streams, see recordsOf.
       JOIN ledger_records r ON r.tenant_id = ${tenant} AND r.subject_id = d.id
         AND (r.stream = d.stream) IS TRUE
       ${besides}

@@ -9,10 +9,11 @@ import { findCosignature, writeAddCheckpoint } from '@governance/shared/evidence
 import { describeOutboundFailure, type OutboundClient } from '@governance/shared/outbound-client';
 import { Counter, type Registry } from 'prom-client';
 import type { ChainBreakRecorder } from '../../chain/chain-breaks.ts';
+import type { StoredCheckpoint } from '../../chain/log-rows.ts';
 import { forEachTenant } from '../../platform/each-tenant.ts';
 import type { LeaderTask } from '../../platform/leader.ts';
 import { systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
-import { logStore, type StoredCheckpoint } from '../log-store.ts';
+import { logStore } from '../log-store.ts';
 import { MAX_LOG_BREAKS } from '../watchers/log-watch-check.ts';
 import { watchStore } from '../watchers/watch-store.ts';
 import { askWitness } from './ask-witness.ts';
@@ -109,7 +110,7 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
         if (answer.size > newest.size) return await tellAhead(tenantId, witness, newest, answer);
         old = answer.size;
       }
-      return 'it names another size each time';
+      return 'it reported a different size at each attempt';
     } catch (error) {
       return describeOutboundFailure(error);
     }

@@ -6,9 +6,9 @@ import {
 } from '@governance/shared/channels';
 
 /**
- * Limit of a report as JSON. A control plane accepts heartbeats of at most 16 KiB, and a refused
- * one would make its data plane look silent. The rest is for the heartbeat's other members, above
- * all signed heads of the admin chain and checkpoints of the log.
+ * Limit of a report as JSON. A control plane accepts heartbeats of 64 KiB, but earlier versions only
+ * 16 KiB, and a refused one would make its data plane look silent. The rest is for the heartbeat's
+ * other members, above all signed heads of the admin chain and checkpoints of the log.
  */
 const MAX_BYTES = 12_000;
 /** Of that, the limit of reasons for healthy servers. */
