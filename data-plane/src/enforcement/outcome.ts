@@ -10,7 +10,7 @@ import { type AllowedCall, recorded, roundMs, saltedHash } from './audit.ts';
 import type { RawCall } from './calls.ts';
 import type { PayloadKeeper } from './kept-payload.ts';
 import { internalRefusal } from './refusals.ts';
-import type { Findings } from './said.ts';
+import type { Inspection } from './said.ts';
 
 export type Outcome = OutcomeRecord['outcome'];
 
@@ -24,18 +24,11 @@ export interface OutcomeDeps {
 }
 
 /** An answer after inspection. */
-export interface Passed {
+export interface Passed extends Inspection {
   /** What the agent gets. */
   readonly answer: Answer;
-  /** The step that blocked or replaced the answer. */
-  readonly step?: string | undefined;
-  /** Why the answer was blocked, beginning with the step; absent where it was not. */
-  readonly blocked?: string;
-  /** Set where the answer is to be held for a person. */
-  readonly isHeld?: true | undefined;
   /** The id of the escalation under which the answer is held. */
   readonly heldAs?: string;
-  readonly findings?: Findings | undefined;
 }
 
 /**

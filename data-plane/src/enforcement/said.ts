@@ -48,20 +48,24 @@ export function textsOf(value: unknown): string {
   return Object.values(value).map(textsOf).join('');
 }
 
-export interface Inspected {
-  /** The part that is passed on, changed or not; if blocked, as the last step received it. */
-  readonly part: SaidPart;
+/** What inspection found in a part, and did to it. */
+export interface Inspection {
   /** The step that blocked or replaced it; absent when passed on unchanged. */
   readonly step?: string | undefined;
-  /** Why the part was blocked, beginning with the step; absent where it was not. */
+  /** Why it was blocked, beginning with the step; absent where it was not. */
   readonly blocked?: string;
+  /** Set where it is to be held for a person. */
+  readonly isHeld?: true | undefined;
+  readonly findings?: Findings | undefined;
+}
+
+export interface Inspected extends Inspection {
+  /** The part that is passed on, changed or not; if blocked, as the last step received it. */
+  readonly part: SaidPart;
   /** The answer that the blocking step gives instead. */
   readonly refusal?: Refusal | undefined;
-  /** Set where the part is to be held for a person. */
-  readonly isHeld?: true;
   /** What a step threw. */
   readonly error?: unknown;
-  readonly findings?: Findings | undefined;
 }
 
 /** Synchronous unless a step returns a promise. Never throws or rejects. */
