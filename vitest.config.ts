@@ -25,6 +25,7 @@ export const APART = [
   'data-plane/src/sync/link/poll-loop.test.ts',
   'data-plane/src/upstream/addresses/checked-connections.test.ts',
   'data-plane/src/upstream/health/health.test.ts',
+  'shared/src/in-time.test.ts',
   'tests/unread-boundaries.pg.test.ts',
 ];
 const NEVER = [...configDefaults.exclude, '**/dist/**'];

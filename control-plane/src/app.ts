@@ -1,10 +1,8 @@
 /** The control plane: its features, each listed once, and the server they are registered on. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { projectRoot } from '@governance/shared/assets';
 import type { ControlPlaneLink } from '@governance/shared/channels';
 import { addFrontPage } from '@governance/shared/front-page';
 import type { Secret } from '@governance/shared/settings';
+import { readVersion } from '@governance/shared/version';
 import type { FastifyPluginAsync } from 'fastify';
 import type { Registry } from 'prom-client';
 import { administratorsFeature } from './administrators/administrators-feature.ts';
@@ -206,9 +204,4 @@ function createPlugin(parts: PluginParts): FastifyPluginAsync {
     });
     app.addHook('onReady', async () => void parts.routes.push(...table));
   };
-}
-
-function readVersion(): string {
-  const manifest = readFileSync(join(projectRoot, 'package.json'), 'utf8');
-  return (JSON.parse(manifest) as { version: string }).version;
 }

@@ -3,12 +3,13 @@
  * rejects the older token version at the next request. A tenant always keeps one active
  * administrator, also under concurrent changes. Proven by administrator-routes.pg.test.ts.
  */
+
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { createRateLimiter } from '@governance/shared/rate-limiter';
 import type { PasswordGate } from '../auth/password-gate.ts';
 import { hashPassword } from '../auth/passwords.ts';
-import { SUPER_ADMIN_USERNAME } from '../auth/usernames.ts';
+import { SUPER_ADMIN_USERNAME, takenUsername } from '../auth/usernames.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { Lookups } from '../platform/lookups.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
@@ -204,8 +205,4 @@ async function requireOneLeft(
 ): Promise<void> {
   if (!isActiveAdmin(before) || (after && isActiveAdmin(after))) return;
   if ((await store.countActiveAdmins()) < 2) throw new AppError('LAST_ADMINISTRATOR');
-}
-
-function takenUsername(): AppError {
-  return new AppError('DUPLICATE_NAME', 'The username is taken.');
 }

@@ -119,7 +119,7 @@ export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
   return {
     run: async (signal) => {
       const onError = (error: unknown) => log.error({ err: error }, 'alerts could not be posted');
-      const deliveries = createTurns(deliverDue, onError);
+      const deliveries = createCoalescedWork(deliverDue, onError);
       const wake = deliveries.request;
       const look = () => lookEverywhere(wake);
       const unsubscribe = deps.changes.subscribe(
@@ -150,7 +150,7 @@ function severitiesFrom(least: Severity): Severity[] {
 /** Coalesces requests that come close together into one run. */
 const GATHER_MS = 200;
 
-function createTurns(work: () => Promise<void>, onError: (error: unknown) => void) {
+function createCoalescedWork(work: () => Promise<void>, onError: (error: unknown) => void) {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   let isStopped = false;

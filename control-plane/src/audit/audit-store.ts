@@ -1,8 +1,8 @@
-import { AppError } from '@governance/shared/errors';
 import type { PolicyResult } from '@governance/shared/ledger-record';
 import { type LedgerRow, type RawLedgerRow, toLedgerRow } from '../chain/ledger-row.ts';
 import { recordsOf } from '../chain/records-of.ts';
 import { Prisma } from '../platform/generated/client.ts';
+import { pageTooLarge } from '../platform/http/schemas.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface EventFilter {
@@ -99,13 +99,6 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
       return Number(row?.position ?? 0);
     },
   };
-}
-
-function pageTooLarge(fitting: number): AppError {
-  const msg = `these events are too large together: ask for ${fitting} at most`;
-  return new AppError('VALIDATION_FAILED', `query.limit: ${msg}`, {
-    errors: [{ loc: ['query', 'limit'], msg, type: 'too_large' }],
-  });
 }
 
 /** Agents are never deleted, so an agent without a row never existed. */

@@ -6,7 +6,9 @@
  * A reader gets the next page when it has read the one before: a slow reader costs no memory, and a
  * stalled one is dropped and resumes by Last-Event-ID.
  */
+
 import { AppError } from '@governance/shared/errors';
+import { inTime } from '@governance/shared/in-time';
 import { readProtectionPolicy } from '../payloads/protection-policy.ts';
 import type { ChangeBus } from '../platform/change-bus.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
@@ -132,12 +134,8 @@ export function createAuditStream(deps: AuditStreamDeps): AuditStream {
       stopping = message;
       const open = [...streams];
       for (const stream of open) stream.wake();
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, STOP_WITHIN_MS);
-      });
-      await Promise.race([Promise.all(open.map((stream) => stream.done)), late]);
-      clearTimeout(timer);
+      const done = Promise.all(open.map((stream) => stream.done));
+      await inTime(done, STOP_WITHIN_MS, () => undefined);
       for (const stream of streams) stream.drop();
     },
   };

@@ -2,6 +2,7 @@
  * Administrators' user names: unique across tenants, ignoring case. New ones use the characters of
  * e-mail addresses only, so that no name can look like another.
  */
+import { AppError } from '@governance/shared/errors';
 import { Text } from '@governance/shared/text';
 
 export const SUPER_ADMIN_USERNAME = 'superadmin';
@@ -21,4 +22,8 @@ export const NewPassword = Text.min(8).max(1000);
 /** The form under which attempts are counted: case and width do not matter. */
 export function comparableUsername(username: string): string {
   return username.normalize('NFKC').toLowerCase();
+}
+
+export function takenUsername(): AppError {
+  return new AppError('DUPLICATE_NAME', 'The username is taken.');
 }

@@ -7,10 +7,11 @@
  * else. Neither uses more than its share of the time and one page of memory, however many records a
  * tenant has. Proven by chain-watch.pg.test.ts.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Logger } from 'pino';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { LeaderTask } from '../platform/leader.ts';
+import { pause } from '../platform/pause.ts';
 import {
   systemScope,
   type TenantDatabase,
@@ -207,9 +208,4 @@ function inTenant<T>(
   work: (tx: TenantTransaction) => Promise<T>,
 ): Promise<T> {
   return db.inTenant(systemScope(tenantId), work);
-}
-
-/** Resolves after `ms`, or when the signal aborts. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
 }

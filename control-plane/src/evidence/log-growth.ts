@@ -8,6 +8,7 @@ import type { KeyObject } from 'node:crypto';
 import { logOrigin, signCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { subtreesCompletedBy } from '@governance/shared/evidence/merkle-proofs';
 import { nodeHash } from '@governance/shared/merkle';
+import type { StoredCheckpoint } from '../chain/log-rows.ts';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { ServiceKeys } from '../platform/keys.ts';
 import type { LeaderTask } from '../platform/leader.ts';
@@ -18,7 +19,7 @@ import {
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
 import { signNextAdminBatch } from './admin-batches.ts';
-import { type LogNode, logStore, type StoredCheckpoint } from './log-store.ts';
+import { type LogNode, logStore } from './log-store.ts';
 
 /** Leaves whose nodes one transaction adds. */
 const STEP = 1_000;

@@ -3,8 +3,8 @@ import { MAX_LOG_EPOCHS, SignedLogEpoch } from '@governance/shared/evidence/evid
 import { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
+import type { StoredCheckpoint } from '../chain/log-rows.ts';
 import { pageQuery, queryInt } from '../platform/http/schemas.ts';
-import type { StoredCheckpoint } from './log-store.ts';
 
 export const TrustAnchorView = TrustAnchor;
 

@@ -12,6 +12,7 @@ import {
   type SubtreeAt,
   subtreesOf,
 } from '@governance/shared/evidence/merkle-proofs';
+import type { StoredCheckpoint } from '../chain/log-rows.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface LogHead {
@@ -20,14 +21,6 @@ export interface LogHead {
   size: number;
   adminEpoch: number;
   adminSeq: number;
-}
-
-export interface StoredCheckpoint {
-  epoch: number;
-  size: number;
-  root: string;
-  note: string;
-  madeAt: Date;
 }
 
 const NOTHING_YET: LogHead = { epoch: 1, size: 0, adminEpoch: 0, adminSeq: 0 };

@@ -3,7 +3,9 @@
  * Cloud program. The context is sent as additional authenticated data, and checksums detect
  * transmission errors.
  */
+
 import { canonicalize } from '@governance/shared/canonical-json';
+import { inTime } from '@governance/shared/in-time';
 import { crc32c } from './crc32c.ts';
 import { type KeyContext, type KeyProvider, KeyProviderError } from './key-provider.ts';
 import { loadSdk } from './load-sdk.ts';
@@ -145,17 +147,10 @@ function bytesOf(
 }
 
 /** Limits all attempts together, since the SDK's timeout applies to a single attempt. */
-async function withTimeout<T>(answering: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new KeyProviderError('Cloud KMS did not answer')), TIMEOUT_MS);
+const withTimeout = <T>(answering: Promise<T>): Promise<T> =>
+  inTime(answering, TIMEOUT_MS, () => {
+    throw new KeyProviderError('Cloud KMS did not answer');
   });
-  try {
-    return await Promise.race([answering, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** The HTTP status or the connection's error code, since messages may contain names of keys. */
 function nameOf(error: unknown): string {

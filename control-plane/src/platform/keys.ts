@@ -8,7 +8,9 @@
  * rotation, and in any case at the first use after 20 seconds: a new key signs after 30, so it is
  * known before.
  */
+
 import type { KeyObject } from 'node:crypto';
+import { inTime } from '@governance/shared/in-time';
 import type { SessionTokenClass } from '@governance/shared/session-token';
 import {
   generateServiceKey,
@@ -190,7 +192,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
       // A failed read is repeated later; the database's own state is reported elsewhere.
       looked = { at: elapsed(), done: lookAtAll().catch(() => undefined) };
     }
-    await Promise.race([looked.done, pause(LOOK_WITHIN_MS)]);
+    await inTime(looked.done, LOOK_WITHIN_MS, () => undefined);
     return opener.listUnusable();
   }
 
@@ -260,10 +262,4 @@ function toDatedKey(row: KeyRow): DatedKey {
     revokedAt: row.revokedAt && known(row.revokedAt),
     revokeReason: row.revokeReason,
   };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

@@ -7,11 +7,12 @@
  * to five seconds later. So a task must tolerate two replicas running it for a moment
  * (compare-and-set, claims, repeatable statements).
  */
+
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Connections } from './database.ts';
+import { pause } from './pause.ts';
 import { type StandingSession, startStandingSession } from './standing-session.ts';
 
 export interface LeaderTask {
@@ -142,11 +143,6 @@ export function createLeaderWork(deps: LeaderWorkDeps): LeaderWork {
 function pauseAfter({ everyMs }: LeaderTask, failures: number): number {
   if (failures === 0) return everyMs;
   return Math.min(RETRY.firstMs * 2 ** Math.min(failures - 1, 20), RETRY.longestMs, everyMs);
-}
-
-/** Resolves after `ms`, or when the signal aborts. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -15,6 +15,7 @@ import { compiledBytes, MAX_COMPILED_BYTES } from '../bundles/bundle-content.ts'
 import { isUniqueViolation } from '../platform/database.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { requiresChangeRequests } from '../tenants/tenant-settings-store.ts';
+import { createKeyedMutex } from './keyed-mutex.ts';
 import {
   affectsDecisions,
   auditOf,
@@ -27,7 +28,6 @@ import {
 import { doesNotCompile, tooLargeTogether, tooManyPolicies } from './policy-errors.ts';
 import type { EvaluateBody, EvaluationView, NewPolicyBody } from './policy-schemas.ts';
 import { policyStore, readActivePolicies } from './policy-store.ts';
-import { createTurns } from './turns.ts';
 
 /** Other replicas may change the set while this one compiles; then it compiles again. */
 const MAX_ROUNDS = 5;
@@ -69,7 +69,7 @@ export interface Review {
 
 export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
   const { db, compiler } = deps;
-  const turns = createTurns();
+  const mutex = createKeyedMutex();
 
   const get = async (scope: TenantScope, id: string): Promise<Policy> => {
     const policy = await db.inTenant(scope, (tx) => policyStore(tx).find(id));
@@ -188,7 +188,7 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
    * The bundle is awaited after the turn, so that many changes share builds.
    */
   async function take(scope: TenantScope, plan: () => Promise<Step>): Promise<Policy> {
-    const { after, outcome } = await turns.take(scope.tenantId, async () => {
+    const { after, outcome } = await mutex.run(scope.tenantId, async () => {
       for (let round = 0; round < MAX_ROUNDS; round++) {
         const step = await plan();
         const outcome = await store(scope, step, round > 0);

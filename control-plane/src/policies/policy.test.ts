@@ -7,7 +7,6 @@ import {
   type PolicyStatus,
 } from './policy.ts';
 import { doesNotCompile } from './policy-errors.ts';
-import { createTurns } from './turns.ts';
 
 const aPolicy = (given: Partial<Policy> = {}): Policy => ({
   id: '0190aaaa-0000-7000-8000-000000000001',
@@ -98,33 +97,4 @@ it('lists 50 faults, and says how many more there are', () => {
   expect(faults(50).detail).toBe('The policy does not compile: line 0, column 1: no (c)');
   expect(faults(73).detail).toMatch(/ \(c\); the first 50 faults are listed, 23 more are not$/);
   expect(faults(73).errors).toHaveLength(50);
-});
-
-describe('turns', () => {
-  it('are taken one after the other for a key, whatever becomes of them', async () => {
-    const turns = createTurns();
-    const log: string[] = [];
-    const work =
-      (name: string, fail = false) =>
-      async () => {
-        log.push(`${name} begins`);
-        await new Promise((resolve) => setImmediate(resolve));
-        log.push(`${name} ends`);
-        if (fail) throw new Error(name);
-        return name;
-      };
-    const first = turns.take('a', work('1', true));
-    const second = turns.take('a', work('2'));
-    const other = turns.take('b', work('3'));
-    await expect(first).rejects.toThrow('1');
-    expect(await second).toBe('2');
-    expect(await other).toBe('3');
-    expect(log.filter((entry) => !entry.startsWith('3'))).toEqual([
-      '1 begins',
-      '1 ends',
-      '2 begins',
-      '2 ends',
-    ]);
-    expect(log.indexOf('3 begins')).toBeLessThan(log.indexOf('2 begins'));
-  });
 });

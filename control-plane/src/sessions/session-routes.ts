@@ -3,7 +3,7 @@ import { AppError } from '@governance/shared/errors';
 import { Id } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ErrorBody, pageQuery } from '../platform/http/schemas.ts';
+import { ErrorBody, pageQuery, pageTooLarge } from '../platform/http/schemas.ts';
 import type { TenantDatabase } from '../platform/tenant-scope.ts';
 import { agentSessionStore } from './session-store.ts';
 import {
@@ -81,10 +81,3 @@ export const agentSessionRoutes =
       },
     );
   };
-
-function pageTooLarge(fitting: number): AppError {
-  const msg = `these events are too large together: ask for ${fitting} at most`;
-  return new AppError('VALIDATION_FAILED', `query.limit: ${msg}`, {
-    errors: [{ loc: ['query', 'limit'], msg, type: 'too_large' }],
-  });
-}

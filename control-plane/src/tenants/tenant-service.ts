@@ -1,10 +1,11 @@
 /** Tenants and their first administrators. */
+
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import type { Secret } from '@governance/shared/settings';
 import type { PasswordGate } from '../auth/password-gate.ts';
 import { hashPassword, isPassword } from '../auth/passwords.ts';
-import { SUPER_ADMIN_USERNAME } from '../auth/usernames.ts';
+import { SUPER_ADMIN_USERNAME, takenUsername } from '../auth/usernames.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { Lookups } from '../platform/lookups.ts';
 import {
@@ -164,10 +165,6 @@ async function requireServable(
   const count = await db.inPlatform(actor, (tx) => tx.db.tenant.count());
   const problem = findTenantProblem(count + 1);
   if (problem) throw new AppError('OPA_SERVES_ONE_TENANT', `SERVICE_OPA_URL ${problem}.`);
-}
-
-function takenUsername(): AppError {
-  return new AppError('DUPLICATE_NAME', 'The username is taken.');
 }
 
 /**

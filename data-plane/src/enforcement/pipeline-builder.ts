@@ -3,6 +3,7 @@
  * step that throws, or does not end in time, is a denial that names the step. Proven by
  * pipeline-builder.test.ts (a throwing step never allows, a wrong order does not compile).
  */
+import { inTime } from '@governance/shared/in-time';
 import type { Continue, Deny, Escalate, StepResult } from './calls.ts';
 
 /** One step: takes a call, and passes it on with what it established, denies or escalates it. */
@@ -116,7 +117,7 @@ async function finishLater(
   const { name } = steps[at] as AnyStep;
   let result: StepResult<unknown>;
   try {
-    result = await inTime(waiting);
+    result = await inTime(waiting, STEP_MS, hung);
   } catch (error) {
     return thrown(name, call, error);
   }
@@ -127,17 +128,9 @@ async function finishLater(
   return runSteps(steps, at + 1, next, deps, passed);
 }
 
-/** Rejects where a step hangs: it then counts as one that threw. */
-async function inTime<T>(waiting: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('the step did not end in time')), STEP_MS);
-  });
-  try {
-    return await Promise.race([waiting, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** A step that hangs counts as one that threw. */
+function hung(): never {
+  throw new Error('the step did not end in time');
 }
 
 /** The judgement that a step's result makes; null where the call continues. */

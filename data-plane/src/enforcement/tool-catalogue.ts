@@ -3,13 +3,15 @@
  * hints, but must not depend on whether the tools were listed before: a server whose list is
  * unknown is asked first. If it does not answer, the tool's name decides.
  */
+
 import type { ToolActionSetting } from '@governance/shared/bundle-format';
+import { inTime } from '@governance/shared/in-time';
 import { LRUCache } from 'lru-cache';
 import type { ActiveRules } from '../contracts.ts';
 import { LIST_BUDGETS } from '../upstream/lists/list-part.ts';
 import type { ListedTool } from '../upstream/lists/list-tools.ts';
 import { scanToolHeaders } from '../upstream/modern/tool-headers.ts';
-import { UpstreamFailure } from '../upstream/upstream.ts';
+import { UpstreamFailure, type UpstreamFailureKind } from '../upstream/upstream.ts';
 import { type Look, overrideOf, type ToolActions, unknownLooks } from './action-overrides.ts';
 import type { AgentCall } from './calls.ts';
 import { isServerVisible } from './grants.ts';
@@ -33,6 +35,9 @@ interface Entry {
 
 /** Most UTF-16 units of an output schema as JSON. */
 const MAX_OUTPUT_SCHEMA = 16 * 1024;
+
+/** Failures that concern the agent on whose behalf the server was asked. */
+const OF_AGENT: ReadonlySet<UpstreamFailureKind> = new Set(['busy', 'ineligible']);
 
 const TTL_MS = 10 * 60_000;
 /** After a failure the server is not asked again for this long. */
@@ -90,9 +95,9 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
     try {
       learn(tenantId, serverId, await deps.listTools(call, rules), true);
     } catch (error) {
-      // This agent's share is used up, which says nothing about the server: the next call asks
-      // again.
-      if (error instanceof UpstreamFailure && error.kind === 'busy') return;
+      // This agent's share is used up, or it may not act any more, which says nothing about the
+      // server: the next call asks again.
+      if (error instanceof UpstreamFailure && OF_AGENT.has(error.kind)) return;
       // Fail closed: without hints the tool's name decides, else the action is `execute`.
       const key = keyOf(tenantId, serverId);
       const known = entries.get(key);
@@ -108,8 +113,8 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
   }
 
   /**
-   * Joins a load in progress. If that brought no list, since its agent's share was used up, loads
-   * on behalf of this call's agent.
+   * Joins a load in progress. If that brought no list, since its agent's share was used up or it may
+   * not act any more, loads on behalf of this call's agent.
    */
   async function loadOnce(key: string, call: Asking, rules: ActiveRules): Promise<void> {
     for (;;) {
@@ -188,7 +193,7 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
       if (rules === null || !Object.hasOwn(rules.settings.mcp_servers, serverId)) {
         return undefined;
       }
-      return within(loadOnce(key, call, rules), WAIT_MS).then(() =>
+      return inTime(loadOnce(key, call, rules), WAIT_MS, () => undefined).then(() =>
         hintsFor(call, entries.get(key)),
       );
     },
@@ -223,15 +228,6 @@ function readHints({ annotations, inputSchema }: ListedTool): ToolHints {
     readOnlyHint: typeof readOnlyHint === 'boolean' ? readOnlyHint : undefined,
     destructiveHint: typeof destructiveHint === 'boolean' ? destructiveHint : undefined,
   };
-}
-
-async function within(work: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, limit]);
-  clearTimeout(timer);
 }
 
 /** The administrator's setting for a tool; undefined where there is none. */

@@ -1,11 +1,19 @@
 /** Shared by the gateway's services: rules, servers and time limits. */
+
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import { RPC_ERRORS } from '@governance/shared/errors';
+import { inTime } from '@governance/shared/in-time';
 import type { ActiveRules, RulesProvider } from '../contracts.ts';
 import type { Caller } from '../enforcement/calls.ts';
+import type { Door } from '../enforcement/steps/authenticate.ts';
 import { isTooFar, LOOP_MESSAGE } from '../upstream/hops.ts';
 import type { UpstreamPool } from '../upstream/sessions/pool.ts';
-import { UpstreamFailure, type UpstreamSession } from '../upstream/upstream.ts';
+import {
+  type Asker,
+  Cancellation,
+  UpstreamFailure,
+  type UpstreamSession,
+} from '../upstream/upstream.ts';
 import { GatewayError } from './json-rpc.ts';
 
 /** A slower server is left out of a joined list. */
@@ -36,27 +44,27 @@ export function sessionWith(
   return pool.find(tenantId, server, agent.id, peer, era, hops);
 }
 
+/** On whose behalf a server is asked for what is no call: its session, or what it can do. */
+export function askerFor(caller: Caller, door: Pick<Door, 'findIneligibility'>): Asker {
+  return {
+    cancellation: new Cancellation(),
+    findIneligibility: () => door.findIneligibility(caller)?.message,
+  };
+}
+
 /** Refuses to contact servers for a caller that passed through too many gateways. */
 export function requireFewHops({ hops, serverId }: Caller): void {
   if (isTooFar(hops, serverId === null)) throw new UpstreamFailure('loop', LOOP_MESSAGE);
 }
 
 /** Waits no longer than a joined list may. Calls `onLate` when it gives up. */
-export async function inTime<T>(
+export function answerInTime<T>(
   work: Promise<T>,
   onLate?: () => void,
   limitMs = LIST_TIMEOUT_MS,
 ): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      onLate?.();
-      reject(new UpstreamFailure('timeout', 'the answer did not come in time'));
-    }, limitMs);
+  return inTime(work, limitMs, () => {
+    onLate?.();
+    throw new UpstreamFailure('timeout', 'the answer did not come in time');
   });
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -9,11 +9,19 @@ import type { RulesProvider } from '../contracts.ts';
 import type { Caller } from '../enforcement/calls.ts';
 import type { Enforcer } from '../enforcement/enforcer.ts';
 import { isServerVisible } from '../enforcement/grants.ts';
+import type { Door } from '../enforcement/steps/authenticate.ts';
 import { isObject } from '../upstream/message.ts';
 import type { UpstreamPool } from '../upstream/sessions/pool.ts';
 import type { UpstreamInfo } from '../upstream/upstream.ts';
-import { inTime, requireFewHops, requireRules, sessionWith } from './call-routing.ts';
+import {
+  answerInTime,
+  askerFor,
+  requireFewHops,
+  requireRules,
+  sessionWith,
+} from './call-routing.ts';
 import { TASKS_EXTENSION } from './extensions.ts';
+import { ineligibleError } from './failures.ts';
 import { listServers, requireServer } from './servers.ts';
 
 /**
@@ -44,9 +52,13 @@ const MAX_KNOWN = 4096;
 
 export type Announce = ReturnType<typeof createAnnouncer>;
 
-/** Builds it. The function throws GatewayError, and UpstreamFailure for the server of the path. */
+/**
+ * Builds it. The function throws GatewayError, and UpstreamFailure for the server of the path. It
+ * announces nothing to an agent that may not act any more by then.
+ */
 export function createAnnouncer(deps: {
   enforcer: Pick<Enforcer, 'introduce'>;
+  door: Pick<Door, 'findIneligibility'>;
   rules: RulesProvider;
   pool: Pick<UpstreamPool, 'find' | 'tell'>;
   log: Pick<Logger, 'warn'>;
@@ -78,7 +90,7 @@ export function createAnnouncer(deps: {
     const expire = () => {
       isLate = true;
     };
-    const found = await inTime(finding, expire, OPEN_WAIT_MS).catch(() => undefined);
+    const found = await answerInTime(finding, expire, OPEN_WAIT_MS).catch(() => undefined);
     // It may be up before the client asks; until then its part of a list is empty.
     return found ?? known.get(place) ?? ALL;
   }
@@ -86,7 +98,8 @@ export function createAnnouncer(deps: {
   /** Never rejects: undefined where it cannot be opened. */
   async function open(caller: Caller, server: McpServerSetting, place: string) {
     try {
-      const found = passed(await sessionWith(deps.pool, caller, server).open(), caller);
+      const session = sessionWith(deps.pool, caller, server);
+      const found = passed(await session.open(askerFor(caller, deps.door)), caller);
       known.set(place, found);
       return found;
     } catch (error) {
@@ -106,18 +119,27 @@ export function createAnnouncer(deps: {
     }
   }
 
-  return async (caller: Caller): Promise<Announcement> => {
-    requireFewHops(caller);
+  async function announced(caller: Caller): Promise<Announcement> {
     if (caller.serverId === null) return joined(caller);
     // An agent that may use nothing of a server does not learn what it is, or whether it is up.
     const active = deps.rules.findActiveRules(caller.tenantId);
     if (!isServerVisible(caller.agent.grants, caller.serverId, active)) return NOTHING;
     const server = requireServer(requireRules(deps.rules, caller), caller.serverId);
-    const info = await sessionWith(deps.pool, caller, server).open();
+    const session = sessionWith(deps.pool, caller, server);
+    const info = await session.open(askerFor(caller, deps.door));
     const { serverInfo, instructions } = info;
     const said = { serverInfo, instructions };
     const shown = await deps.enforcer.introduce(caller, caller.serverId, said);
     return { capabilities: passed(info, caller), ...(shown ?? UNNAMED) };
+  }
+
+  return async (caller: Caller): Promise<Announcement> => {
+    requireFewHops(caller);
+    const announcement = await announced(caller);
+    // Servers, or the inspection of what they say of themselves, may have taken their time.
+    const ineligible = deps.door.findIneligibility(caller);
+    if (ineligible !== undefined) throw ineligibleError(ineligible);
+    return announcement;
   };
 }
 

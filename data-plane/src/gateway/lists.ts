@@ -29,7 +29,7 @@ import {
   type UpstreamExchange,
   type UpstreamSession,
 } from '../upstream/upstream.ts';
-import { inTime, LIST_PART_MS, requireRules, sessionWith } from './call-routing.ts';
+import { answerInTime, LIST_PART_MS, requireRules, sessionWith } from './call-routing.ts';
 import { type JoinedPart, readJoined, sealRest, together } from './joined-list.ts';
 import { withMember } from './json-members.ts';
 import type { ListCursors, ListPlace } from './list-cursors.ts';
@@ -163,7 +163,7 @@ export function createLists(deps: {
       return await readDeclared(session, request, place.at, room);
     };
     try {
-      const part = await inTime(ask(), () => cancellation.cancel());
+      const part = await answerInTime(ask(), () => cancellation.cancel());
       deps.pool.note(caller.tenantId, serverId, 'list', null);
       if (part === null) return null;
       const items = shown(request, place, part).flatMap((item) => {
@@ -215,16 +215,17 @@ export function createLists(deps: {
 /** Part of a server's list; null where the server declares that it has none. */
 async function readDeclared(
   session: UpstreamSession,
-  { method, cancellation, findIneligibility }: ListRequest,
+  { method, ...request }: ListRequest,
   at: ListPosition,
   room: ListBudget,
 ): Promise<ListPart | null> {
   const { capability, pages, limitMs } = KINDS[method];
   if (capability !== null) {
-    const { capabilities } = await session.open();
+    const { capabilities } = await session.open(request);
     if (!isObject(capabilities[capability])) return null;
   }
   const timed = limitMs !== undefined && { limitMs };
+  const { cancellation, findIneligibility } = request;
   const options = { room, pages, cancellation, findIneligibility, ...timed };
   return await readListPart(session, method, at, options);
 }

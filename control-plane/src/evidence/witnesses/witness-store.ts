@@ -1,6 +1,7 @@
 /** Witnesses' cosignatures of the log, of the transaction's tenant. */
+
+import type { StoredCheckpoint } from '../../chain/log-rows.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
-import type { StoredCheckpoint } from '../log-store.ts';
 
 export interface WitnessState {
   witness: string;

@@ -1,4 +1,5 @@
 /** Parts that the schemas of all routes share. */
+import { AppError } from '@governance/shared/errors';
 import { Text, VisibleText } from '@governance/shared/text';
 import { z } from 'zod';
 
@@ -43,6 +44,14 @@ export function pageQuery(limits: {
       .default(limits.default)
       .meta({ default: limits.default }),
   };
+}
+
+/** @param fitting how many of the page's events can be answered */
+export function pageTooLarge(fitting: number): AppError {
+  const msg = `these events are too large together: ask for ${fitting} at most`;
+  return new AppError('VALIDATION_FAILED', `query.limit: ${msg}`, {
+    errors: [{ loc: ['query', 'limit'], msg, type: 'too_large' }],
+  });
 }
 
 /** Any ISO 8601 time with an offset; times before 1970 count as 1970. */

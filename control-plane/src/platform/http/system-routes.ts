@@ -1,5 +1,7 @@
 /** Health, readiness and metrics, for operators and their monitoring. */
+
 import { AppError } from '@governance/shared/errors';
+import { inTime } from '@governance/shared/in-time';
 import { withoutTenants } from '@governance/shared/metrics-text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { Registry } from 'prom-client';
@@ -82,7 +84,7 @@ export const systemRoutes =
         const results = await Promise.all(
           deps.readiness.map(async ({ name, check }) => {
             try {
-              await within(READY_TIMEOUT_MS, check());
+              await inTime(check(), READY_TIMEOUT_MS, unavailable);
               return [name, 'ok'] as const;
             } catch (error) {
               request.log.warn({ err: error, check: name }, 'not ready');
@@ -122,14 +124,6 @@ export const systemRoutes =
     );
   };
 
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new AppError('UNAVAILABLE')), ms);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function unavailable(): never {
+  throw new AppError('UNAVAILABLE');
 }

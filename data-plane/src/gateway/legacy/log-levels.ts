@@ -11,7 +11,7 @@ import { internalRefusal } from '../../enforcement/refusals.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
 import { EMPTY_RESULT, requireStillWanted } from '../../upstream/upstream.ts';
-import { inTime } from '../call-routing.ts';
+import { answerInTime } from '../call-routing.ts';
 import { parseReadParams } from '../read-params.ts';
 import { callRouted, type Routed, type Router } from '../router.ts';
 import { listServers } from '../servers.ts';
@@ -81,7 +81,7 @@ export function createLogLevels(deps: {
     // Each has its own, since a cancellation has one listener.
     const own = quiet();
     const telling = callRouted(caller, routed, own, call);
-    return inTime(telling, () => own.cancellation.cancel()).catch(() => telling);
+    return answerInTime(telling, () => own.cancellation.cancel()).catch(() => telling);
   }
 
   /** The servers for which the level is judged, at least one, and whether these are told it. */
@@ -98,7 +98,7 @@ export function createLogLevels(deps: {
       return { serverIds: [ids[0] ?? ''], isTold: true };
     const logging = await Promise.all(
       visible.map(async (id) => {
-        const declared = await inTime(deps.findCapabilities(caller, id)).catch(() => ({}));
+        const declared = await answerInTime(deps.findCapabilities(caller, id)).catch(() => ({}));
         return isObject((declared as Record<string, unknown>).logging);
       }),
     );

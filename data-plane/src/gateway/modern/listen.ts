@@ -17,11 +17,11 @@ import { createHearing, type HearingDeps } from '../hearing.ts';
 import { GatewayError } from '../json-rpc.ts';
 import type { RoutedRead, Router } from '../router.ts';
 import type { UnreadAnswers } from '../unread-answers.ts';
+import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
 import type { ModernRequest } from './envelope.ts';
 import { ListenStream } from './listen-stream.ts';
 import type { ModernCalls } from './modern-calls.ts';
 import { createSharedSubscriptions } from './shared-subscriptions.ts';
-import { createTurns, type Turns } from './turns.ts';
 
 export interface ListenDeps extends HearingDeps {
   calls: ModernCalls;
@@ -71,8 +71,8 @@ interface Stream {
   events: ListenStream;
   /** The subscriptions, by the client's name for each. */
   subscribed: Map<string, Subscription>;
-  beginning: Turns;
-  ending: Turns;
+  beginning: ConcurrencyLimit;
+  ending: ConcurrencyLimit;
 }
 
 export function createListen(deps: ListenDeps) {
@@ -134,9 +134,9 @@ export function createListen(deps: ListenDeps) {
       caller,
       events,
       subscribed,
-      beginning: createTurns(SUBSCRIBING),
+      beginning: createConcurrencyLimit(SUBSCRIBING),
       // Separate, since a new subscription may wait for an ending one.
-      ending: createTurns(SUBSCRIBING),
+      ending: createConcurrencyLimit(SUBSCRIBING),
     };
     makeRoom(caller.key);
     streams.add(stream);

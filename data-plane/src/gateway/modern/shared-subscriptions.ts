@@ -5,7 +5,7 @@
 import type { Answer } from '../../enforcement/answer.ts';
 import type { Caller } from '../../enforcement/calls.ts';
 import type { RoutedRead, Router } from '../router.ts';
-import type { Turns } from './turns.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
 
 interface Shared {
   /** How many streams hold it. */
@@ -36,8 +36,8 @@ export function createSharedSubscriptions(
       return answer.kind === 'result';
     },
 
-    /** @param ending the turns in which a stream unsubscribes */
-    leave(caller: Caller, read: RoutedRead, ending: Turns): void {
+    /** @param ending limits how many a stream unsubscribes from at a time */
+    leave(caller: Caller, read: RoutedRead, ending: ConcurrencyLimit): void {
       const key = sharedKey(caller, read);
       const one = shared.get(key);
       if (one === undefined || --one.holders > 0) return;

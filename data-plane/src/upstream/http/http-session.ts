@@ -3,9 +3,11 @@
  * (404) is reopened once; the call that discovered it was not executed and is sent again, so
  * nothing runs twice.
  */
+
 import type { IncomingHttpHeaders } from 'node:http';
+import { inTime } from '@governance/shared/in-time';
 import { shareRun } from '../../storage/share-run.ts';
-import { EraRefusal, eraRefusalOf, requireLegacyKnows } from '../era.ts';
+import { type EraCandidate, EraRefusal, eraRefusalOf, requireLegacyKnows } from '../era.ts';
 import {
   answerServer,
   cancelledText,
@@ -17,6 +19,7 @@ import {
 } from '../initialize.ts';
 import { parseUpstreamMessages } from '../message.ts';
 import {
+  requireEligible,
   requireStillWanted,
   type UpstreamAnswer,
   type UpstreamExchange,
@@ -24,7 +27,6 @@ import {
   type UpstreamInfo,
   type UpstreamNotification,
   type UpstreamRequest,
-  type UpstreamSession,
   unheardExchange,
 } from '../upstream.ts';
 import { HttpChannel, type HttpChannelOptions } from './http-channel.ts';
@@ -47,7 +49,7 @@ const MAX_RELISTEN_MS = 30_000;
 /** Some servers send nothing on their stream, not even headers, before their first message. */
 const STREAM_WAIT_MS = 500;
 
-export class HttpUpstreamSession implements UpstreamSession {
+export class HttpUpstreamSession implements EraCandidate {
   readonly #options: HttpChannelOptions & SessionOptions;
   readonly #channel: HttpChannel;
   #state: OpenState | null = null;
@@ -134,6 +136,7 @@ export class HttpUpstreamSession implements UpstreamSession {
   async #initialize(): Promise<OpenState> {
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
     const base = await this.#channel.prepare();
+    requireEligible(this.#options);
     let sessionId: string | null = null;
     const request = initializeRequest(this.#options);
     const provisional = { info: NO_INFO, sessionId: null, headers: base, hadStream: false };
@@ -262,12 +265,7 @@ export class HttpUpstreamSession implements UpstreamSession {
   /** A server drops its questions while there is no stream to send them on. */
   async #streamOpened(): Promise<void> {
     if (this.#stream === null) return;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, STREAM_WAIT_MS);
-    });
-    await Promise.race([this.#streamAnswered, late]);
-    clearTimeout(timer);
+    await inTime(this.#streamAnswered, STREAM_WAIT_MS, () => undefined);
   }
 
   #notified(notification: UpstreamNotification): void {

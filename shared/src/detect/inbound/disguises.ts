@@ -3,8 +3,8 @@
  * rot13. Number, size and depth of what is decoded are bounded, and so is the cost.
  */
 
+import { rot13 } from '../rot13.ts';
 import { asciiOfTag, IDEOGRAPH, KIND_OF, OTHER_LETTER } from './characters.ts';
-import { rot13 } from './lexicon/turned.ts';
 import type { Reading } from './reading.ts';
 import { ESCAPE, TAG } from './signs.ts';
 

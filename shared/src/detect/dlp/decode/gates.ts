@@ -2,6 +2,7 @@
  * Marks of disguises: of those that transform a whole text, and of separated characters. They are
  * in the same set as the patterns, so that looking for them needs no pass of its own.
  */
+import { rot13 } from '../../rot13.ts';
 export type Gate = 'reversed' | 'rot13' | 'reversed rot13' | 'codes' | 'separated';
 
 const ISSUERS = ['AKIA', 'ASIA', 'ghp_', 'gho_', 'ghs_', 'github_pat', 'glpat-', 'xoxb-', 'xoxp-'];
@@ -38,15 +39,6 @@ const WORDS = `password passwort passwd secret token api_key apikey api key cred
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 const turned = (text: string): string => [...text].reverse().join('');
-
-/** Each letter shifted by thirteen places. */
-export function rot13(text: string): string {
-  return text.replace(/[A-Za-z]/g, (letter) => {
-    const code = letter.charCodeAt(0);
-    const base = code < 97 ? 65 : 97;
-    return String.fromCharCode(((code - base + 13) % 26) + base);
-  });
-}
 
 function marks(disguise: (text: string) => string, issuers: readonly string[]): string[] {
   return [

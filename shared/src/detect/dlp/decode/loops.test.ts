@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SIGN_WINDOW } from '../../engine/sign-finder.ts';
+import { rot13 } from '../../rot13.ts';
 import { createUnitReader } from '../../units.ts';
 import { escapes, foldedCharacters, mayBeEscaped } from './characters.ts';
-import { rot13 } from './gates.ts';
 import { eachLiteral } from './literals.ts';
 import { regularlySeparated } from './regular.ts';
 import { decodeRun, encodedRuns, mayDecode, sortsIn } from './runs.ts';

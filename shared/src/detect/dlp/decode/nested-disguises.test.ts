@@ -1,7 +1,7 @@
 /** Each disguise within each other one: the value is found, whichever was applied last. */
 import { afterAll, describe, expect, it } from 'vitest';
+import { rot13 } from '../../rot13.ts';
 import { createDlpScanner } from '../scanner.ts';
-import { rot13 } from './gates.ts';
 
 const scanner = createDlpScanner();
 afterAll(() => scanner.close());

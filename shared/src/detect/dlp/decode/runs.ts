@@ -1,6 +1,6 @@
 /** Runs of an encoding's alphabet that decode to readable text. */
 
-import { rot13 } from './gates.ts';
+import { rot13 } from '../../rot13.ts';
 import { mayBeBase64, mayBeText, PROBE } from './probe.ts';
 import { inflatedText, mayBeCompressed, textOfBytes, textsAmongBytes } from './readable.ts';
 import type { Edit } from './view.ts';

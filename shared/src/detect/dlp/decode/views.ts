@@ -1,7 +1,9 @@
 /** The readings of a text with its disguises removed. */
+
+import { rot13 } from '../../rot13.ts';
 import { createUnitReader } from '../../units.ts';
 import { escapes, foldedCharacters, mayBeEscaped } from './characters.ts';
-import { type Gate, rot13 } from './gates.ts';
+import type { Gate } from './gates.ts';
 import { regularlySeparated } from './regular.ts';
 import { codeLists, encodedRuns } from './runs.ts';
 import { separated } from './separators.ts';

@@ -1,3 +1,4 @@
+import { rot13 } from '../../rot13.ts';
 import type { Lexicon } from './lexicon.ts';
 
 // Words whose reversal and rot13 are not words of any language here.
@@ -27,14 +28,3 @@ export const TURNED: Lexicon = {
     .map((word) => rot13(word.replace('.', ' ')))
     .join('|'),
 };
-
-/** @param text in lower case */
-export function rot13(text: string): string {
-  let turned = '';
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    const isLetter = unit >= 97 && unit <= 122;
-    turned += isLetter ? String.fromCharCode(((unit - 97 + 13) % 26) + 97) : text[at];
-  }
-  return turned;
-}

@@ -1,12 +1,12 @@
 /** Runs work a few items at a time, in order. */
-export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
+export type ConcurrencyLimit = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
  * Builds it.
  *
  * @param max items in progress at a time
  */
-export function createTurns(max: number): Turns {
+export function createConcurrencyLimit(max: number): ConcurrencyLimit {
   const waiting: (() => void)[] = [];
   let underWay = 0;
   return async (work) => {

@@ -1,12 +1,12 @@
-/** A keyed mutex: one at a time per key, first come, first served. */
-export interface Turns {
-  take<T>(key: string, work: () => Promise<T>): Promise<T>;
+/** Runs work one at a time per key, first come, first served. */
+export interface KeyedMutex {
+  run<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
-export function createTurns(): Turns {
+export function createKeyedMutex(): KeyedMutex {
   const last = new Map<string, Promise<unknown>>();
   return {
-    take: (key, work) => {
+    run: (key, work) => {
       const turn = (last.get(key) ?? Promise.resolve()).then(work);
       // The next one runs whether this one succeeds or fails.
       const ended = turn.catch(() => undefined);
