@@ -29,8 +29,8 @@ import {
   type SyncLog,
   toSyncFailure,
 } from '../sync/link/sync-failure.ts';
-import { createHeldToken, type TokenInUse } from './held-token.ts';
 import { createKeyAsks } from './key-asks.ts';
+import { createOwnToken, type TokenInUse } from './own-token.ts';
 import { ConfigurationRefusedError, createServedTenant } from './served-tenant.ts';
 
 /** How often a revoked plane asks again. */
@@ -85,10 +85,10 @@ export function startRegistration(options: RegistrationOptions) {
   /** Registering may bring news: at the start, and after an unknown key. */
   let wantsNews = true;
 
-  const held = createHeldToken(options);
+  const ownToken = createOwnToken(options);
   const tenant = createServedTenant({
     ...options,
-    held,
+    ownToken,
     onRegistered: () => {
       state = 'registered';
     },
@@ -99,7 +99,7 @@ export function startRegistration(options: RegistrationOptions) {
     pause.wake();
   }, now);
   const endListening = core.onUnknownKey((tenantId) => {
-    if (tenantId === held.current?.tenantId) keyAsks.request();
+    if (tenantId === ownToken.current?.tenantId) keyAsks.request();
   });
 
   async function registerNow(): Promise<void> {
@@ -111,21 +111,21 @@ export function startRegistration(options: RegistrationOptions) {
   }
 
   async function renew(from: TokenInUse): Promise<void> {
-    held.renewed(from, await renewToken(client, from.deploymentId, from.token, ending.signal));
+    ownToken.renewed(from, await renewToken(client, from.deploymentId, from.token, ending.signal));
   }
 
   /** @returns how long to wait before the next look, in milliseconds */
   async function step(): Promise<number> {
     await tenant.serveAdopted();
-    const { current } = held;
-    const isDue = current !== null && !held.isRefused && now() >= current.renewAt;
+    const { current } = ownToken;
+    const isDue = current !== null && !ownToken.isRefused && now() >= current.renewAt;
     try {
       if (isDue) await renew(current);
-      else if (current === null || held.isRefused || wantsNews) await registerNow();
+      else if (current === null || ownToken.isRefused || wantsNews) await registerNow();
     } catch (error) {
       if (!isDefinite(error)) throw error;
       if (isDue && failureCode(error) === 'DATA_PLANE_TOKEN_INVALID') {
-        held.refuse(current.token);
+        ownToken.refuse(current.token);
         return 0;
       }
       if (!isDue) wantsNews = false;
@@ -133,17 +133,17 @@ export function startRegistration(options: RegistrationOptions) {
       return refused(error);
     }
     lastFailure = null;
-    const untilRenewal = held.current === null ? 0 : held.current.renewAt - now();
+    const untilRenewal = ownToken.current === null ? 0 : ownToken.current.renewAt - now();
     return Math.max(0, Math.min(untilRenewal, lookMs));
   }
 
   /** @returns how long to wait before asking again, in milliseconds */
   function refused(error: unknown): number {
-    const tenantId = held.current?.tenantId;
+    const tenantId = ownToken.current?.tenantId;
     const code = failureCode(error);
     const isTokenInvalid = code === 'DATA_PLANE_TOKEN_INVALID';
     // The operator's token expired, which is news only: the deployment's is still valid.
-    if (tenantId !== undefined && isTokenInvalid && !held.isRefused) return lookMs;
+    if (tenantId !== undefined && isTokenInvalid && !ownToken.isRefused) return lookMs;
     state = 'refused';
     // Each registration creates a token, so an error that a person must fix is retried rarely.
     if (error instanceof ConfigurationRefusedError) return askAgainMs * 10;
@@ -157,7 +157,7 @@ export function startRegistration(options: RegistrationOptions) {
     const failure = toSyncFailure('register', error, now());
     const { stage, code, message } = failure;
     if (code !== lastFailure?.code) {
-      const tenantId = held.current?.tenantId ?? null;
+      const tenantId = ownToken.current?.tenantId ?? null;
       log.warn({ tenantId, stage, code, message }, 'the data plane could not register');
     }
     lastFailure = failure;
@@ -188,10 +188,10 @@ export function startRegistration(options: RegistrationOptions) {
     /** Resolves once the stored registration is served; at once where there is none. */
     ready: served,
     status: (): RegistrationStatus => ({
-      tenant_id: held.current?.tenantId ?? null,
+      tenant_id: ownToken.current?.tenantId ?? null,
       state,
-      token_expires_at: held.current?.expiresAt ?? null,
-      renewals: held.renewals,
+      token_expires_at: ownToken.current?.expiresAt ?? null,
+      renewals: ownToken.renewals,
       failure: lastFailure,
     }),
     stop: async (): Promise<void> => {

@@ -8,7 +8,7 @@ import type { DataPlaneCore } from '../core/data-plane-core.ts';
 import type { DeploymentTokens } from '../identity/deployment-tokens.ts';
 import type { ControlPlaneClient } from '../sync/link/control-plane-client.ts';
 import { createControlPlaneLink } from '../sync/link/control-plane-link.ts';
-import type { HeldToken } from './held-token.ts';
+import type { OwnToken } from './own-token.ts';
 
 /** Only a change of the configuration helps. */
 export class ConfigurationRefusedError extends CodedError<'deployment_changed' | 'tenant_served'> {}
@@ -19,17 +19,17 @@ interface ServedTenantDeps {
   tokens: DeploymentTokens;
   /** The token that an administrator issued. */
   root: string;
-  held: HeldToken;
+  ownToken: OwnToken;
   /** Whether this token may serve the tenant: not where another one does already. */
   claim: (tenantId: string) => boolean;
   /** Called when the tenant is served, or its refused token is accepted again. */
   onRegistered: () => void;
-  /** Called when the control plane refused the held token. */
+  /** Called when the control plane refused the token in use. */
   onRefused: () => void;
 }
 
 export function createServedTenant(deps: ServedTenantDeps) {
-  const { core, root, held } = deps;
+  const { core, root, ownToken } = deps;
   /** The last registration's answer, until its tenant is served. */
   let unserved: RegistrationAnswer | null = null;
 
@@ -39,12 +39,12 @@ export function createServedTenant(deps: ServedTenantDeps) {
       client: deps.client,
       tenantId,
       deploymentId,
-      token: () => held.current?.token ?? root,
+      token: () => ownToken.current?.token ?? root,
       onRefused: (token) => {
-        if (held.refuse(token)) deps.onRefused();
+        if (ownToken.refuse(token)) deps.onRefused();
       },
       onAccepted: (token) => {
-        if (!held.accept(token)) return;
+        if (!ownToken.accept(token)) return;
         deps.onRegistered();
         core.reinstate(tenantId);
       },
@@ -67,7 +67,7 @@ export function createServedTenant(deps: ServedTenantDeps) {
       const found = deps.tokens.findByRoot(root);
       const answer = found && core.identity.findRegistration(found.tenantId);
       if (!found || !answer || !deps.claim(found.tenantId)) return;
-      held.hold(found.tenantId, answer.deployment_id, found.kept);
+      ownToken.use(found.tenantId, answer.deployment_id, found.kept);
       await serve(answer);
     },
 
@@ -87,8 +87,8 @@ export function createServedTenant(deps: ServedTenantDeps) {
           'another token of the list is for the same tenant',
         );
       }
-      const wasRefused = held.isRefused;
-      held.keep(tenantId, deploymentId, token);
+      const wasRefused = ownToken.isRefused;
+      ownToken.keep(tenantId, deploymentId, token);
       unserved = answer;
       await serveAdopted();
       if (wasRefused) core.kick(tenantId);

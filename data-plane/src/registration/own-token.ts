@@ -1,7 +1,7 @@
 /**
  * The token of a deployment: in use as soon as it arrives, kept for the next start, renewed at about
  * half of its life, and refused only by the control plane's own word. Proven by
- * held-token.test.ts and registration.test.ts.
+ * own-token.test.ts and registration.test.ts.
  */
 import type { RegistrationReply } from '@governance/shared/channels';
 import type { DataPlaneCore } from '../core/data-plane-core.ts';
@@ -22,9 +22,9 @@ export interface TokenInUse {
   renewAt: number;
 }
 
-export type HeldToken = ReturnType<typeof createHeldToken>;
+export type OwnToken = ReturnType<typeof createOwnToken>;
 
-interface HeldTokenOptions {
+interface OwnTokenOptions {
   core: Pick<DataPlaneCore, 'noteToken'>;
   tokens: DeploymentTokens;
   /** The token that an administrator issued. */
@@ -34,12 +34,12 @@ interface HeldTokenOptions {
   random?: () => number;
 }
 
-export function createHeldToken({ core, tokens, root, log, now, random }: HeldTokenOptions) {
+export function createOwnToken({ core, tokens, root, log, now, random }: OwnTokenOptions) {
   let current: TokenInUse | null = null;
   let isRefused = false;
   let renewals = 0;
 
-  function hold(tenantId: string, deploymentId: string, kept: Omit<KeptToken, 'root_hash'>): void {
+  function use(tenantId: string, deploymentId: string, kept: Omit<KeptToken, 'root_hash'>): void {
     const { token, expires_at } = kept;
     const renewAt = renewalTime(kept, random ?? Math.random);
     current = { tenantId, deploymentId, token, expiresAt: expires_at, renewAt };
@@ -54,7 +54,7 @@ export function createHeldToken({ core, tokens, root, log, now, random }: HeldTo
     { token, expires_at }: RegistrationReply['token'],
   ): void {
     const kept = { token, expires_at, received_at: new Date(now()).toISOString() };
-    hold(tenantId, deploymentId, kept);
+    use(tenantId, deploymentId, kept);
     try {
       tokens.save(tenantId, root, kept);
     } catch (error) {
@@ -74,9 +74,9 @@ export function createHeldToken({ core, tokens, root, log, now, random }: HeldTo
     get renewals() {
       return renewals;
     },
-    /** Takes one that was kept before. */
-    hold,
-    /** Takes a new one, and keeps it. */
+    /** Uses one that was kept before. */
+    use,
+    /** Uses a new one, and keeps it. */
     keep,
     renewed: (from: TokenInUse, to: RegistrationReply['token']): void => {
       renewals++;

@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { loadDeploymentTokens } from '../identity/deployment-tokens.ts';
+import { createOwnToken, type OwnToken } from './own-token.ts';
+
+const TENANT = '01890000-0000-7000-8000-00000000000a';
+const DEPLOYMENT = '01890000-0000-7000-8000-00000000000b';
+
+let dataDir: string;
+let ownToken: OwnToken;
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'own-token-'));
+  const say = () => undefined;
+  ownToken = createOwnToken({
+    core: { noteToken: () => undefined },
+    tokens: loadDeploymentTokens(dataDir),
+    root: 'root-token',
+    log: { info: say, warn: say, error: say },
+    now: () => 0,
+  });
+  ownToken.keep(TENANT, DEPLOYMENT, { token: 'first', expires_at: null });
+});
+
+afterEach(() => rmSync(dataDir, { recursive: true }));
+
+it('what is said about another token changes nothing', () => {
+  expect(ownToken.refuse('other')).toBe(false);
+  expect(ownToken.isRefused).toBe(false);
+  expect(ownToken.refuse('first')).toBe(true);
+  expect(ownToken.refuse('first')).toBe(false);
+  expect(ownToken.accept('other')).toBe(false);
+  expect(ownToken.isRefused).toBe(true);
+  expect(ownToken.accept('first')).toBe(true);
+  expect(ownToken.isRefused).toBe(false);
+});
+
+it('a new token is not refused with the one before it', () => {
+  const { current } = ownToken;
+  if (!current) throw new Error('no token is in use');
+  ownToken.refuse('first');
+  ownToken.renewed(current, { token: 'second', expires_at: null });
+  expect(ownToken).toMatchObject({ isRefused: false, renewals: 1, current: { token: 'second' } });
+  expect(ownToken.refuse('first')).toBe(false);
+  expect(ownToken.isRefused).toBe(false);
+});
