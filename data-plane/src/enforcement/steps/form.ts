@@ -19,7 +19,7 @@ export interface FormDeps {
 export function checkForm(said: Said, { limits }: FormDeps): Continue<Said> | Deny {
   const { part, call } = said;
   if (part.kind === 'notification') {
-    if (!isForClients(part.method)) return denied('the notification is not for clients');
+    if (!FOR_CLIENTS.has(part.method)) return denied('the notification is not for clients');
     // Progress always belongs to a request.
     const isStray = part.method === 'notifications/progress' && call === null;
     return isStray ? denied('progress without a request') : proceed(said);
@@ -36,9 +36,15 @@ export function checkForm(said: Said, { limits }: FormDeps): Continue<Said> | De
 }
 
 /**
- * Whether a notification is for the client. A cancellation is for the gateway, whose requests it
- * ends.
+ * The notifications of MCP for a client. A server could write any text into another name, and only
+ * params are inspected. A cancellation is for the gateway, whose requests it ends.
  */
-function isForClients(method: string): boolean {
-  return method.startsWith('notifications/') && method !== 'notifications/cancelled';
-}
+const FOR_CLIENTS: ReadonlySet<string> = new Set([
+  'notifications/progress',
+  'notifications/message',
+  'notifications/tools/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/resources/updated',
+  'notifications/prompts/list_changed',
+  'notifications/elicitation/complete',
+]);

@@ -1,6 +1,7 @@
+import { RPC_ERRORS } from '@governance/shared/errors';
 import { isObject } from '../../upstream/message.ts';
-import type { Answer } from '../answer.ts';
-import { isTaskMethod } from '../call-kinds.ts';
+import type { Answer, Refusal } from '../answer.ts';
+import { isQuestion, isTaskMethod } from '../call-kinds.ts';
 import type { Ask, Caller, Deny, Destination, JudgedCall, StepResult } from '../calls.ts';
 import { askOf, canAnswer } from '../client-questions.ts';
 import { denied } from '../eligibility.ts';
@@ -19,7 +20,8 @@ const MAX_QUESTIONS = 16;
 /**
  * Judges a modern server's questions to a client within a result: `input_required`, and a task that
  * waits for input. Each question is judged and recorded before the client sees it, like a question
- * of a legacy server. The client's answers come with a request that is judged itself.
+ * of a legacy server. The client's answers come with a request that is judged itself. A refusal here
+ * ends the inspection, so it repeats nothing of what the server said.
  */
 export function judgeQuestions(
   said: Said,
@@ -50,12 +52,13 @@ async function judgeAll(
     const { method, params = {} } = isObject(question) ? question : {};
     if (typeof method !== 'string' || !isObject(params)) return refuse(NOT_MCP);
     if (!canAnswer(caller.peer?.capabilities ?? {}, method, params)) {
-      const name = method.slice(0, 64);
+      const name = isQuestion(method) ? method : 'something that MCP does not have';
       return refuse(`The MCP server asks for ${name}, which this client did not declare.`);
     }
     const judged = await deps.judge(caller, askOf(ask.serverId, method, params), SHOWN);
     if (judged.kind === 'refusal') {
-      return refuse(`The MCP server asks for ${method}: ${judged.message}`, judged);
+      const refusal = withoutWords(judged);
+      return refuse(`The MCP server asks for ${method}: ${refusal.message}`, refusal);
     }
     if (judged.kind !== 'result') return refuse('What the MCP server asks for was not judged.');
   }
@@ -69,6 +72,30 @@ const SHOWN: Destination = {
   speaker: 'gateway',
   send: async () => ({ kind: 'result', raw: '{}', value: {} }),
 };
+
+/**
+ * The refusal of a question, which names the policies but not what they say: they may quote the
+ * question. The record of the question has it.
+ */
+function withoutWords(judged: Refusal): Refusal {
+  const summary = SUMMARIES.get(judged.code);
+  if (summary === undefined) return judged;
+  const { reasons, ...data } = judged.data ?? {};
+  const given: unknown[] = Array.isArray(reasons) ? reasons : [];
+  const named = given.filter(isObject).map(({ policy_id, policy, rule }) => {
+    return { policy_id, policy, rule, message: IN_RECORD };
+  });
+  const names = [...new Set(named.map(({ policy }) => String(policy)))].join(', ');
+  const message = names === '' ? `${summary}.` : `${summary}: ${names}.`;
+  return { ...judged, message, data: { ...data, reasons: named } };
+}
+
+/** The codes of refusals that have the words of policies in them. */
+const SUMMARIES: ReadonlyMap<number, string> = new Map([
+  [RPC_ERRORS.POLICY_DENIED, 'Denied by policy'],
+  [RPC_ERRORS.ESCALATED, 'Escalated'],
+]);
+const IN_RECORD = 'see the record of what the MCP server asked';
 
 function refuse(message: string, judged = internalRefusal('')): Deny {
   return { ...denied(message), refusal: { ...judged, message } };

@@ -110,8 +110,12 @@ const call = {
   method: 'tools/call',
   params: { name: 'read_slowly', arguments: {}, _meta: { progressToken: 'p' } },
 };
-const news = (n: number) => ({ jsonrpc: '2.0', method: `notifications/news_${n}` });
-const methods = (events: EventSourceMessage[]) => events.map(({ data }) => JSON.parse(data).method);
+const news = (n: number) => {
+  const params = { level: 'info', data: `news ${n}` };
+  return { jsonrpc: '2.0', method: 'notifications/message', params };
+};
+const told = (events: EventSourceMessage[]) =>
+  events.map(({ data }) => JSON.parse(data).params?.data);
 
 describe('an answer whose connection broke', () => {
   it('is fetched with the id of the last event, once the server gave it', async () => {
@@ -170,9 +174,7 @@ describe('the stream of the session', () => {
     upstream.push(news(2));
     const again = await stream('GET', undefined, first.events[0]?.id);
     upstream.push(news(3));
-    await expect
-      .poll(() => methods(again.events))
-      .toEqual(['notifications/news_2', 'notifications/news_3']);
+    await expect.poll(() => told(again.events)).toEqual(['news 2', 'news 3']);
     again.cut();
   });
 
@@ -185,7 +187,7 @@ describe('the stream of the session', () => {
     const again = await stream('GET', undefined, first.events[0]?.id);
     expect(await first.ended).toBe(true);
     upstream.push(news(2));
-    await expect.poll(() => methods(again.events)).toEqual(['notifications/news_2']);
+    await expect.poll(() => told(again.events)).toEqual(['news 2']);
     expect((await stream('GET')).status).toBe(409);
     again.cut();
   });
@@ -204,7 +206,7 @@ describe('the stream of the session', () => {
         again = await stream('GET', undefined, lastEventId);
       }
       upstream.push(news(2));
-      await expect.poll(() => methods(again.events)).toEqual(['notifications/news_2']);
+      await expect.poll(() => told(again.events)).toEqual(['news 2']);
       again.cut();
       await again.ended;
     }

@@ -79,7 +79,8 @@ const DECIMAL = /^-?\d{1,20}(?:\.\d{1,20})?$/;
 
 /**
  * Checks the headers that repeat a call's arguments, as its tool's schema declares them. Headers
- * that it does not declare mean nothing, and none is forwarded: the gateway writes its own.
+ * that it does not declare mean nothing, and none is forwarded: the gateway writes its own. An error
+ * names no header that the client did not send: the server chose the name.
  *
  * @throws GatewayError 400, -32020
  */
@@ -94,7 +95,9 @@ export function checkParamHeaders(
     if (text === null) continue;
     const header = headers[name];
     const at = path.join('.');
-    if (typeof header !== 'string') throw mismatch(`The header ${name} of ${at} is missing.`);
+    if (typeof header !== 'string') {
+      throw mismatch(`The header of the argument ${at} (x-mcp-header) is missing.`);
+    }
     const decoded = decodeHeader(header);
     if (decoded === undefined) throw mismatch(`The header ${name} is not valid base64 of UTF-8.`);
     const isSame =

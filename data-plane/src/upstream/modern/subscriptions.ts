@@ -231,10 +231,11 @@ export class Subscriptions {
       this.#settle(stream, () => outcome);
       return;
     }
-    const said = outcome.kind === 'error' ? outcome.raw.slice(0, 200) : 'nothing';
+    const { code, message: told } = outcome.value as { code?: unknown; message?: string };
+    // As parsed: an escape in the raw JSON could hide words from the inspection of this answer.
+    const said = outcome.kind === 'error' ? told?.slice(0, 200) : 'nothing';
     const message = `The server opens no stream of subscriptions: ${said}`;
     this.#settle(stream, () => errorAnswer(-32602, message));
-    const { code } = outcome.value as { code?: unknown };
     if (code === -32601) this.#refused = this.#filter(this.#capabilities ?? {});
   }
 
