@@ -9,12 +9,13 @@
  * cannot be closed, stop it too, but are tried again every five minutes: the control plane may be
  * repaired. The heartbeat reports a stop (stream-report.ts), since no record would arrive.
  */
-import type { BatchReceipt, SignedBatch } from '@governance/shared/audit-batch';
+import type { SignedBatch } from '@governance/shared/audit-batch';
 import { BATCH_LIMITS } from '@governance/shared/channel-routes';
 import type { ControlPlaneLink } from '@governance/shared/channels';
-import { AppError } from '@governance/shared/errors';
 import type { DurableLedger } from '../../ledger/ledger.ts';
 import { type BackoffLimits, WAKE_SPREAD_MS } from '../link/backoff.ts';
+import { createFlushWaits } from './flush-waits.ts';
+import { shipBatch } from './ship-batch.ts';
 import { createShipRecovery } from './ship-recovery.ts';
 import {
   type ShipperStatus,
@@ -42,19 +43,18 @@ export interface ShipperOptions extends ShippingStatusOptions {
 }
 
 export function startShipper(options: ShipperOptions) {
-  const { tenantId, link, ledger } = options;
+  const { tenantId, ledger } = options;
   const status = new ShippingStatus(options);
   const recovery = createShipRecovery({ ...options, status, end });
-  const idle = new Set<(all: boolean) => void>();
+  const flushes = createFlushWaits();
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> | null = null;
   let again = false;
-  let attemptedAt = Number.NEGATIVE_INFINITY;
   let stopped = false;
 
   const endListening = ledger.onAppended((appendedTo, urgent) => {
     if (appendedTo !== tenantId || stopped) return;
-    if (urgent && performance.now() - attemptedAt > WAKE_AFTER_MS) recovery.retry();
+    if (urgent && status.sinceAttemptMs() > WAKE_AFTER_MS) recovery.retry();
     if (urgent || ledger.fillsBatch(tenantId, BATCH_RECORDS)) begin();
     else timer ??= setTimeout(begin, options.delayMs);
   });
@@ -79,14 +79,13 @@ export function startShipper(options: ShipperOptions) {
         again = false;
         begin();
       } else {
-        settleIdle();
+        endFlushes();
       }
     });
   }
 
-  function settleIdle(): void {
-    for (const done of idle) done(status.state === 'idle');
-    idle.clear();
+  function endFlushes(): void {
+    flushes.end(status.state === 'idle');
   }
 
   /**
@@ -105,7 +104,8 @@ export function startShipper(options: ShipperOptions) {
           getsOn('idle');
           return;
         }
-        await ship(batch);
+        await shipBatch(batch, options, status);
+        getsOn('shipping');
         left -= batch.records.length;
         if (left <= 0 && isCollecting()) {
           getsOn('idle');
@@ -120,19 +120,7 @@ export function startShipper(options: ShipperOptions) {
 
   /** Whether what waits now may wait for more: what came meanwhile has started the timer. */
   function isCollecting(): boolean {
-    return timer !== null && idle.size === 0 && !ledger.fillsBatch(tenantId, BATCH_RECORDS);
-  }
-
-  async function ship(batch: SignedBatch): Promise<void> {
-    status.attempted();
-    attemptedAt = performance.now();
-    const receipt = await link.shipBatch(batch);
-    assertReceived(batch, receipt);
-    const { epoch, last_seq: seq, head } = batch.header;
-    await ledger.markShipped(tenantId, { epoch, seq, head });
-    status.lastShipped = { epoch, seq };
-    status.acknowledged = { epoch, seq, head };
-    getsOn('shipping');
+    return timer !== null && flushes.isEmpty() && !ledger.fillsBatch(tenantId, BATCH_RECORDS);
   }
 
   function getsOn(state: 'shipping' | 'idle'): void {
@@ -155,27 +143,18 @@ export function startShipper(options: ShipperOptions) {
     /** Ends a pause after a failure within a second, since the control plane answers. */
     wake: () => recovery.retryWithin(WAKE_SPREAD_MS * Math.random()),
     /** @returns whether everything was shipped within `ms` */
-    flush: (ms: number): Promise<boolean> =>
-      new Promise((resolve) => {
-        if (stopped || status.stop) {
-          resolve(false);
-          return;
-        }
-        const done = (all: boolean) => {
-          clearTimeout(limit);
-          idle.delete(done);
-          resolve(all);
-        };
-        const limit = setTimeout(() => done(false), ms);
-        idle.add(done);
-        kick();
-      }),
+    flush: (ms: number): Promise<boolean> => {
+      if (stopped || status.stop) return Promise.resolve(false);
+      const shipped = flushes.add(ms);
+      kick();
+      return shipped;
+    },
     stop: async (): Promise<void> => {
       end();
       recovery.endPauses();
       await running;
       if (!status.stop) status.state = 'stopped';
-      settleIdle();
+      endFlushes();
     },
     status: (): ShipperStatus => status.shown(ledger.backlog(tenantId)),
     acknowledged: () => status.acknowledged,
@@ -184,16 +163,4 @@ export function startShipper(options: ShipperOptions) {
     /** How long every attempt has failed, in milliseconds; 0 where the last one succeeded. */
     failingMs: () => status.failingMs(),
   };
-}
-
-/** A receipt for another batch must not move the shipped position. */
-function assertReceived({ header }: SignedBatch, receipt: BatchReceipt): void {
-  if (
-    receipt.stream !== header.stream ||
-    receipt.epoch !== header.epoch ||
-    receipt.last_seq !== header.last_seq ||
-    receipt.head !== header.head
-  ) {
-    throw new AppError('UNAVAILABLE', 'the receipt is not that of the batch');
-  }
 }

@@ -52,6 +52,8 @@ export class ShippingStatus {
    */
   acknowledged: ShippedEnd | null = null;
   lastAttemptAt: string | null = null;
+  /** By the monotonic clock, in milliseconds. */
+  #attemptedAt = Number.NEGATIVE_INFINITY;
   failure: SyncFailure | null = null;
   stop: ShipperStop | null = null;
   /** Whether an attempt has ended: from then on it is known whether records arrive. */
@@ -63,6 +65,11 @@ export class ShippingStatus {
 
   attempted(): void {
     this.lastAttemptAt = new Date(this.#options.now()).toISOString();
+    this.#attemptedAt = performance.now();
+  }
+
+  sinceAttemptMs(): number {
+    return performance.now() - this.#attemptedAt;
   }
 
   getsOn(state: 'shipping' | 'idle'): void {
