@@ -48,7 +48,7 @@ beforeAll(async () => {
   const stdio = { server_id: 'files', transport: 'stdio', local_name: 'files' };
   await expect(
     admin.post('/api/v1/mcp-servers', { ...stdio, local_name: 'shell' }),
-  ).rejects.toThrow(/422 .*it may use: files/);
+  ).rejects.toThrow(/422 .*available: files/);
   await admin.post('/api/v1/mcp-servers', stdio);
   const permissions = ['everything:*', 'files:read'];
   const role = await admin.post<{ id: string }>('/api/v1/roles', {
