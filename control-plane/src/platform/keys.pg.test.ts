@@ -147,7 +147,7 @@ it('lists no key that was put into the database by somebody without the master k
   expect((await later.verificationKeys(purpose)).map(({ kid }) => kid)).not.toContain(known[0]);
   expect((await later.signingKey(purpose)).kid).not.toBe(known[0]);
   const [unusable] = await later.findUnusable();
-  expect(unusable?.reason).toContain('is not that of its private one');
+  expect(unusable?.reason).toContain('does not match its private key');
   await superuser.query(set, [known[0], rows[0]?.public_jwk]);
   expect((await keys.listKeys([purpose])).map(({ kid }) => kid)).toEqual(known);
 });
