@@ -5,6 +5,7 @@
 import { canonicalize } from '@governance/shared/canonical-json';
 import { uuidv7 } from '@governance/shared/ids';
 import type { LedgerRecord } from '@governance/shared/ledger-record';
+import { toStorable } from '@governance/shared/text';
 import type { PoolClient } from 'pg';
 import type { Overflow, ProjectedRecord, Projection } from '../platform/feature.ts';
 import { CLOCK_AHEAD_MS } from '../platform/record-time.ts';
@@ -96,7 +97,8 @@ async function insert(
       CLOCK_AHEAD_MS,
       LONGEST,
       ofResult?.severity ?? null,
-      ofResult && JSON.stringify(ofResult.findings),
+      // Before this version, data planes wrote NUL in findings, which `jsonb` refuses.
+      ofResult && JSON.stringify(toStorable(ofResult.findings)),
       ofResult?.findings_count ?? null,
       ofResult?.result_bytes ?? null,
       record.type === 'hold_opened' && record.shape ? JSON.stringify(record.shape) : null,

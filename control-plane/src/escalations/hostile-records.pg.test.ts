@@ -56,6 +56,18 @@ describe('a held result that a data plane reports nonsense about', () => {
   });
 });
 
+it('shows a held result whose finding lies below a name with NUL', async () => {
+  const one = await aTenantWithPlane();
+  const decision = aDecision({ tool_name: 'read_page' });
+  one.plane.append(decision);
+  const findings = [{ class: 'urgency_framing', severity: 'high', place: '/a\u0000b' }];
+  const held = { escalation_id: uuidv7(), timeout_at: timeout_at(), findings };
+  one.plane.append(aResultHeld(decision, held as never));
+  await one.ship();
+  const { holds } = (await one.get('/api/v1/inbound/holds')).json();
+  expect(holds).toMatchObject([{ id: held.escalation_id }]);
+});
+
 it('raises alerts that name no agent for an agent that the tenant never had', async () => {
   const one = await aTenantWithPlane();
   for (const make of [aHoldOpened, aResultHeld]) {
