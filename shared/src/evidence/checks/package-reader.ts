@@ -10,7 +10,6 @@ import { EvidenceKeys } from '../evidence-keys.ts';
 import {
   BatchLine,
   BundleLine,
-  batchLeafHash,
   CauseLine,
   EVIDENCE_MEMBERS,
   EventProofLine,
@@ -23,6 +22,7 @@ import {
 } from '../evidence-package.ts';
 import type { ArchiveMember } from '../ustar.ts';
 import { createSignerSearch } from './batch-signer.ts';
+import { viewBatch } from './batch-view.ts';
 import type { CheckHooks, ReadProblem } from './check.ts';
 import { findMisplaced } from './container.ts';
 import { type BatchView, type Evidence, recordsOf } from './evidence.ts';
@@ -31,6 +31,7 @@ import { type Location, lineOf } from './location.ts';
 import { readRecordLine } from './read-record.ts';
 import { readBoundaries } from './stream-boundaries.ts';
 import { createStreamWalk, type StreamWalk } from './stream-walk.ts';
+import { findTrustedKeys } from './trusted-keys.ts';
 
 /** Who hears of what is read. */
 interface Listeners {
@@ -230,20 +231,11 @@ export class PackageReader {
     if (this.#isComplete) return;
     this.#isComplete = true;
     const evidence = this.#evidence;
-    const { anchor, issuers } = evidence.trust;
-    const { issuer, tenant_id } = evidence.manifest;
-    const known = issuers.filter(
-      (one) => one.issuer === issuer && (one.tenant_id ?? tenant_id) === tenant_id,
-    );
-    const trusted = anchor?.keys ?? (known.length > 0 ? known.flatMap(({ keys }) => keys) : null);
+    const trusted = findTrustedKeys(evidence);
     evidence.keys = this.#keys ?? NO_KEYS;
     evidence.proofs = this.#proofs ?? NO_PROOFS;
-    evidence.independence = anchor
-      ? 'independent'
-      : known.length > 0
-        ? 'issuer-anchored'
-        : 'self-asserted';
-    evidence.keyset = createKeyset(trusted, evidence.keys);
+    evidence.independence = trusted.independence;
+    evidence.keyset = createKeyset(trusted.keys, evidence.keys);
     this.#tell('documents');
   }
 
@@ -310,30 +302,10 @@ export class PackageReader {
 
   #batch(line: number, batch: BatchLine): void {
     const { manifest, batches, signers } = this.#evidence;
-    const { leaf_index: leafIndex, header } = batch;
-    const signer = this.#findSigner(batch, line);
-    const isInRange =
-      manifest.scope.kind === 'contiguous' &&
-      leafIndex >= manifest.log.start &&
-      leafIndex < manifest.log.end;
-    const view: BatchView = {
-      line,
-      leafIndex,
-      leafHash: batchLeafHash(batch),
-      tenantId: header.tenant_id === manifest.tenant_id ? manifest.tenant_id : header.tenant_id,
-      stream: header.stream,
-      epoch: header.epoch,
-      firstSeq: header.first_seq,
-      lastSeq: header.last_seq,
-      prevHead: header.prev_head,
-      head: header.head,
-      eventRoot: header.event_root,
-      signer,
-      isInRange,
-    };
-    if (signer) signers.set(header.stream, signer);
-    batches.set(leafIndex, view);
-    if (isInRange) this.#inRange.push(view);
+    const view = viewBatch(line, batch, manifest, this.#findSigner(batch, line));
+    if (view.signer) signers.set(view.stream, view.signer);
+    batches.set(view.leafIndex, view);
+    if (view.isInRange) this.#inRange.push(view);
     this.#tell('batch', view);
   }
 
