@@ -13,18 +13,29 @@ import type {
 import { type Answer, isRefusal, type Refusal } from './answer.ts';
 import type { AllowedCall } from './audit.ts';
 import { tellPart } from './call-parts.ts';
-import type { Destination, Exchange, JudgedCall, RawCall } from './calls.ts';
+import type { Deny, Destination, Exchange, JudgedCall, RawCall } from './calls.ts';
 import { aboutCall } from './decision-log.ts';
 import { InspectedStream } from './inspected-stream.ts';
 import { blocked, type OutcomeDeps, type Passed, recordOutcome } from './outcome.ts';
-import { type AnswerLimits, failedAnswer, failureOf, internalRefusal } from './refusals.ts';
+import {
+  type AnswerLimits,
+  deniedAnswer,
+  failedAnswer,
+  failureOf,
+  internalRefusal,
+} from './refusals.ts';
 import type { ResultWaits } from './result-waits.ts';
 import type { Inspect, Inspected } from './said.ts';
 
 export interface ForwardDeps {
   inspect: Inspect;
   /** Why the call may no longer be sent; undefined where it may. */
-  findIneligibility(call: JudgedCall): string | undefined;
+  findIneligibility(call: JudgedCall): Deny | undefined;
+  /**
+   * Why its agent may get nothing any more; undefined where it may. Its workflow does not count: a
+   * session that ended while the server worked takes back nothing that was done in it.
+   */
+  findReaderIneligibility(call: JudgedCall): Deny | undefined;
   waits: Pick<ResultWaits, 'hold' | 'wait'>;
   outcome: OutcomeDeps;
   limits: AnswerLimits;
@@ -72,6 +83,28 @@ export function createForward(deps: ForwardDeps): Forward {
     return blocked(call, step, `${step}: it turned an answer into something else`);
   }
 
+  /**
+   * Server and inspection may have taken their time: an agent that may not act any more gets its
+   * refusal in place of the answer, and no person is asked about the answer.
+   */
+  function forReader(call: JudgedCall, passed: Passed): Passed {
+    if (!('raw' in passed.answer) && !passed.isHeld) return passed;
+    const deny = deps.findReaderIneligibility(call);
+    if (deny === undefined) return passed;
+    const why = `eligibility: ${deny.message}`;
+    const refusal = deniedAnswer(deny, call.id);
+    return { ...blocked(call, 'eligibility', why, refusal), findings: passed.findings };
+  }
+
+  function failed(call: JudgedCall, error: unknown, isCancelled: boolean): Answer {
+    if (isRefusal(error)) return error;
+    const failure = failureOf(error, isCancelled);
+    // The denial itself says whether the client's credential is at fault.
+    const deny = failure.kind === 'ineligible' ? deps.findIneligibility(call) : undefined;
+    if (deny !== undefined) return { ...deniedAnswer(deny, call.id), failure };
+    return failedAnswer(failure, call.id, limits);
+  }
+
   function logFailure(call: RawCall, failure: UpstreamFailure | undefined): void {
     // An agent retries these often: each refusal is recorded, but not logged.
     if (failure === undefined || failure.kind === 'busy' || failure.kind === 'ineligible') return;
@@ -89,15 +122,12 @@ export function createForward(deps: ForwardDeps): Forward {
       tellPart(call, 'sent-upstream');
       sent = await answering;
     } catch (error) {
-      const { isCancelled } = exchange.cancellation;
-      sent = isRefusal(error)
-        ? error
-        : failedAnswer(failureOf(error, isCancelled), call.id, limits);
+      sent = failed(call, error, exchange.cancellation.isCancelled);
     }
     way.end();
     tellPart(call, 'upstream-answered');
     const passing = inspectAnswer(call, destination.speaker, way, sent);
-    let passed = passing instanceof Promise ? await passing : passing;
+    let passed = forReader(call, passing instanceof Promise ? await passing : passing);
     if (passed.isHeld) {
       const held = await waits.hold(allowed, sent, passed, exchange);
       if ('wait' in held) {
@@ -113,7 +143,8 @@ export function createForward(deps: ForwardDeps): Forward {
     if (passed.answer === sent) return sent;
     // Where inspection changed the answer, that is on disk before the agent gets the answer.
     const isRecorded = await recorded;
-    return isRecorded || passed.answer.kind === 'refusal' ? passed.answer : unrecordedAnswer(call);
+    const shown = forReader(call, passed).answer;
+    return isRecorded || shown.kind === 'refusal' ? shown : unrecordedAnswer(call);
   };
 }
 
@@ -161,7 +192,7 @@ class Sending implements UpstreamExchange {
   }
 
   findIneligibility(): string | undefined {
-    return this.#deps.findIneligibility(this.#call);
+    return this.#deps.findIneligibility(this.#call)?.message;
   }
 
   /** To be called when the answer has arrived: later messages are dropped. */
@@ -176,7 +207,10 @@ class Sending implements UpstreamExchange {
       speaker: this.#speaker,
       call: this.#call,
       inspect: this.#deps.inspect,
-      passOn: (_serverId, heard) => this.#client.onNotification(heard),
+      passOn: (_serverId, heard) => {
+        const isEligible = this.#deps.findReaderIneligibility(this.#call) === undefined;
+        if (isEligible) this.#client.onNotification(heard);
+      },
       onFailed: (_serverId, inspected) => {
         this.failed = inspected;
       },

@@ -5,6 +5,7 @@ import { createServerDestination } from '../enforcement/call-kinds.ts';
 import type { Caller } from '../enforcement/calls.ts';
 import { isServerVisible } from '../enforcement/grants.ts';
 import { createOriginPolicy } from '../gateway/arrival.ts';
+import { askerFor } from '../gateway/call-routing.ts';
 import { createAnnouncer } from '../gateway/capabilities.ts';
 import { createFailures } from '../gateway/failures.ts';
 import { ClientPeer } from '../gateway/legacy/client-peer.ts';
@@ -58,7 +59,7 @@ export function createGateway(deps: GatewayDeps) {
   const cursors = createListCursors(deps.taskSecret);
   const lists = createLists({ ...deps, cursors });
   const router = createRouter({ rules, servers, lists });
-  const announce = createAnnouncer({ enforcer, rules, pool, log });
+  const announce = createAnnouncer({ enforcer, door, rules, pool, log });
   const failed = createFailures(deps);
   const { timeoutMs, messageBytes } = deps.limits;
   const sessions = createLegacySessions(
@@ -89,7 +90,7 @@ export function createGateway(deps: GatewayDeps) {
   const reads = createSessionReads({
     ...shared,
     findCapabilities: async (caller, serverId) =>
-      (await findSession(caller, serverId).open()).capabilities,
+      (await findSession(caller, serverId).open(askerFor(caller, door))).capabilities,
   });
   const peerDeps = { enforcer, elapsed, timeoutMs, onClose: pool.endPeer };
   const legacy = createLegacyHandler({

@@ -4,6 +4,7 @@ import { createAddressPolicy } from '@governance/shared/address-policy';
 import type { ServerReport } from '@governance/shared/channels';
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { AgentCall } from '../enforcement/calls.ts';
+import { findCallerIneligibility, findIneligibility } from '../enforcement/eligibility.ts';
 import { NO_PINS, openPinnedTools } from '../enforcement/pinned-tools.ts';
 import { changeAlert } from '../enforcement/pins/definition-change.ts';
 import { createToolCatalogue } from '../enforcement/tool-catalogue.ts';
@@ -15,7 +16,7 @@ import { listAllTools } from '../upstream/lists/list-tools.ts';
 import { createUpstreamPool } from '../upstream/sessions/pool.ts';
 import type { SessionPlace } from '../upstream/sessions/session-opener.ts';
 import { createStdioAccess } from '../upstream/stdio/stdio-access.ts';
-import { UpstreamFailure, type UpstreamSession } from '../upstream/upstream.ts';
+import { Cancellation, UpstreamFailure, type UpstreamSession } from '../upstream/upstream.ts';
 import type { EnforcementPlaneDeps } from './plane-deps.ts';
 
 export type Upstreams = ReturnType<typeof createUpstreams>;
@@ -72,6 +73,11 @@ export function createUpstreams(
     isRegistered: (tenantId, serverId) => findRegistered(tenantId, serverId) !== undefined,
     findSealedCredential: (tenantId, serverId) =>
       replica.findUpstreamCredential(tenantId, serverId),
+    findIneligibility: (tenantId, agentId) => {
+      const agent = replica.findAgent(tenantId, agentId);
+      if (agent === undefined) return 'Unauthorized: the agent is unknown.';
+      return findIneligibility({ tenantId, agent }, deps)?.message;
+    },
     findDeploymentId: deps.findDeploymentId,
     openSealed: deps.openSealed,
     onNotification: (tenantId, serverId, { method }) => {
@@ -126,7 +132,12 @@ export function createUpstreams(
       pins.observe(tenantId, serverId, tools, rules.findActiveRules(tenantId)?.settings ?? null),
     findActions: (tenantId, serverId) => findRegistered(tenantId, serverId)?.tool_actions,
     async listTools({ caller, ask }) {
-      const { tools, leftOut } = await listAllTools(findSession(caller, ask.serverId));
+      // Always for the agent of a call: the plane reads no server's list by itself.
+      const asker = {
+        cancellation: new Cancellation(),
+        findIneligibility: () => findCallerIneligibility(caller, deps)?.message,
+      };
+      const { tools, leftOut } = await listAllTools(findSession(caller, ask.serverId), asker);
       notes.put(caller.tenantId, ask.serverId, 'tools/list', leftOut);
       return tools;
     },

@@ -40,6 +40,7 @@ export function openTestPool(over: Partial<UpstreamPoolOptions> = {}) {
     idleMs: 60_000,
     findSealedCredential: () => undefined,
     isRegistered: () => true,
+    findIneligibility: () => undefined,
     findDeploymentId: () => 'deployment',
     openSealed: async (sealed) => sealed,
     onNotification: () => undefined,

@@ -10,7 +10,14 @@ import {
   UpstreamFailure,
   type UpstreamInfo,
   type UpstreamRequest,
+  type UpstreamSession,
 } from './upstream.ts';
+
+/** A session of one era, which is opened only while none is open in the other. */
+export interface EraCandidate extends Omit<UpstreamSession, 'open'> {
+  /** @param patienceMs how long the server may be silent while its era is unknown */
+  open(patienceMs?: number): Promise<UpstreamInfo>;
+}
 
 /** The revisions of MCP with sessions and `initialize`, the newest first. */
 export const LEGACY_REVISIONS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;

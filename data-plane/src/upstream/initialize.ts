@@ -1,3 +1,4 @@
+import { RPC_ERRORS } from '@governance/shared/errors';
 import { z } from 'zod';
 import { LEGACY_REVISIONS, refusalFrom } from './era.ts';
 import type {
@@ -19,6 +20,8 @@ export interface ClientInfo {
 /** For whom a session is opened, and who is told what becomes of it. */
 export interface SessionOptions {
   client: ClientInfo;
+  /** Why the agent that the session belongs to may not act; undefined where it may. */
+  findIneligibility(): string | undefined;
   /** The client that the session belongs to, if servers may ask it something. */
   peer?: SessionPeer | undefined;
   /** The session was lost and opened again: subscriptions and log level are lost. */
@@ -28,7 +31,10 @@ export interface SessionOptions {
 }
 
 /** The request `initialize`. Its capabilities are those of the client behind the session. */
-export function initializeRequest({ client, peer }: SessionOptions): UpstreamRequest {
+export function initializeRequest({
+  client,
+  peer,
+}: Pick<SessionOptions, 'client' | 'peer'>): UpstreamRequest {
   const capabilities = JSON.stringify(peer?.capabilities ?? {});
   const members =
     `"protocolVersion":"${LEGACY_REVISIONS[0]}","capabilities":${capabilities},` +
@@ -89,18 +95,31 @@ function serverRequestAnswer(id: string | number, method: string): string {
   return `${head}"error":{"code":-32601,"message":"The client does not support this method."}}`;
 }
 
-/** Answers a server's request through the client, if there is one. Never throws. */
+/** The error in place of a client's answer, where its agent may not act any more. */
+function withheldAnswer(id: string | number): string {
+  const message = 'The gateway refused the request or its answer.';
+  const error = { code: RPC_ERRORS.UNAUTHORIZED, message };
+  return JSON.stringify({ jsonrpc: '2.0', id, error });
+}
+
+/**
+ * Answers a server's request through the client, if there is one. Never throws.
+ *
+ * @param reply gets, beside the answer, the one to send if the agent may not act any more by then
+ */
 export function answerServer(
   request: ServerRequest,
   peer: SessionPeer | undefined,
   send: SendToClient | undefined,
-  reply: (text: string) => void,
+  reply: (text: string, withheld: string) => void,
 ): void {
-  if (peer === undefined || request.method === 'ping') {
-    reply(serverRequestAnswer(request.id, request.method));
+  const { id, method } = request;
+  if (peer === undefined || method === 'ping') {
+    const own = serverRequestAnswer(id, method);
+    reply(own, own);
     return;
   }
   void peer.ask(request, send).then((text) => {
-    if (text !== null) reply(text);
+    if (text !== null) reply(text, withheldAnswer(id));
   });
 }

@@ -111,11 +111,19 @@ export interface UpstreamExchange {
   findIneligibility?(): string | undefined;
 }
 
+/** On whose behalf something goes out: whether it is cancelled, or its agent may not act any more. */
+export type Asker = Pick<UpstreamExchange, 'cancellation' | 'findIneligibility'>;
+
 /** Fails a request that must no longer be sent. */
-export function requireStillWanted(exchange: UpstreamExchange): void {
+export function requireStillWanted(exchange: Asker): void {
   if (exchange.cancellation.isCancelled)
     throw new UpstreamFailure('cancelled', 'before it was sent');
-  const ineligible = exchange.findIneligibility?.();
+  requireEligible(exchange);
+}
+
+/** Fails what is done for an agent that may not act any more. */
+export function requireEligible(asker: Pick<Asker, 'findIneligibility'>): void {
+  const ineligible = asker.findIneligibility?.();
   if (ineligible !== undefined) throw new UpstreamFailure('ineligible', ineligible);
 }
 
@@ -164,8 +172,8 @@ export class UpstreamFailure extends Error {
 }
 
 export interface UpstreamSession {
-  /** Connects if necessary. Throws UpstreamFailure. */
-  open(): Promise<UpstreamInfo>;
+  /** Connects if necessary, on behalf of an agent. Throws UpstreamFailure. */
+  open(asker: Asker): Promise<UpstreamInfo>;
   /** Sends a request, connecting if necessary. Throws only UpstreamFailure. */
   request(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer>;
   /** Sends a notification if the session is open. Never throws. */

@@ -1,6 +1,10 @@
 /** What a server may ask of a client through the gateway, and how each question ends. */
 import { createParser } from 'eventsource-parser';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { inspection } from '../../enforcement/inspection.ts';
+import { enforcement } from '../../enforcement/pipeline.ts';
+import { proceed } from '../../enforcement/pipeline-builder.ts';
+import type { Said } from '../../enforcement/said.ts';
 import {
   HTTP_SERVER,
   startTestPlane,
@@ -21,6 +25,13 @@ const PATH = '/mcp/v1/up';
 let upstream: TestUpstream;
 let plane: TestPlane;
 let agent: TestAgent;
+/** While set, the inspection waits for it. */
+let gate: Promise<void> | null = null;
+let inspected = 0;
+const slow = (said: Said) => {
+  inspected++;
+  return gate === null ? proceed(said) : gate.then(() => proceed(said));
+};
 /** The tool's question to its client before it answers. */
 let question: Message = {};
 const open: (() => void)[] = [];
@@ -44,7 +55,9 @@ beforeEach(async () => {
   plane = await startTestPlane({
     servers: [HTTP_SERVER('up', upstream.url)],
     config: { upstreamTimeoutMs: TIMEOUT_MS },
+    pages: { enforcement, inspection: inspection.step('slow', slow) },
   });
+  gate = null;
   agent = plane.addAgent(['*:*']);
   await plane.records();
 });
@@ -157,6 +170,28 @@ describe('a question along with an answer', () => {
     expect(answerOf('question')).toMatchObject({ result });
     expect(one.asked()).toHaveLength(1);
     expect(other.heard).toEqual([]);
+  });
+
+  it('gets nothing of an agent that was suspended while its reply was inspected', async () => {
+    let goOn: () => void = () => undefined;
+    const client = await connect(ALL);
+    const calling = client.call();
+    await expect.poll(client.asked).toHaveLength(1);
+    gate = new Promise((resolve) => {
+      goOn = resolve;
+    });
+    inspected = 0;
+    await client.post({ id: 'gateway-1', result: { model: 'm', content: 'secret' } });
+    await expect.poll(() => inspected).toBe(1);
+    agent.update({ status: 'suspended' });
+    goOn();
+    await calling;
+    expect(answerOf('question')).toMatchObject({ error: { code: -32000 } });
+    expect(JSON.stringify(upstream.seen)).not.toContain('secret');
+    // Withheld by the enforcer, and recorded so.
+    const outcomes = (await plane.records()).filter((one) => one.type === 'outcome');
+    const ofReply = expect.objectContaining({ outcome: 'blocked', result_action: 'blocked' });
+    expect(outcomes).toContainEqual(ofReply);
   });
 
   it("passes on the client's error", async () => {

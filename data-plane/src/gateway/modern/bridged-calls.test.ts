@@ -156,7 +156,7 @@ it('ends when its agent may not act any more', async () => {
   const { status } = await call({ inputResponses: { [key]: FILLED }, requestState });
   expect(status).toBe(401);
   await vi.waitFor(() => expect(upstream.messages('notifications/cancelled')).not.toEqual([]));
-  await vi.waitFor(() => expect(answered.get(1)).toMatchObject({ error: { code: -32603 } }));
+  await vi.waitFor(() => expect(answered.get(1)).toMatchObject({ error: { code: -32000 } }));
 });
 
 it('asks nothing that the client did not declare', async () => {

@@ -145,11 +145,13 @@ export class HttpChannel {
   /**
    * Sends a message whose answer nobody waits for. Never rejects: without room in its agent's share
    * it is not sent.
+   *
+   * @param findBody asked directly before it is sent; null for no body, undefined for no message
    */
   async sendQuietly(
     method: 'POST' | 'DELETE',
     headers: string[],
-    body: string | null,
+    findBody: (() => string | undefined) | null,
     timeoutMs: number,
   ): Promise<void> {
     const { shares, account } = this.#options;
@@ -157,6 +159,11 @@ export class HttpChannel {
       const room = shares.quiet.take(account);
       if (room !== undefined) await room;
     } catch {
+      return;
+    }
+    const body = findBody === null ? null : findBody();
+    if (body === undefined) {
+      shares.quiet.give(account);
       return;
     }
     await new Promise<void>((resolve) => {

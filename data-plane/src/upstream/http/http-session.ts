@@ -112,7 +112,10 @@ export class HttpUpstreamSession implements EraCandidate {
   }
 
   notify(method: string): void {
-    if (this.#state !== null) this.#post(this.#state, notificationText(method));
+    if (this.#state === null) return;
+    // It comes from the agent's client.
+    const body = () => (this.#mayAgentAct() ? notificationText(method) : undefined);
+    this.#post(this.#state, body);
   }
 
   listen(listener: ((notification: UpstreamNotification) => void) | null): void {
@@ -149,7 +152,7 @@ export class HttpUpstreamSession implements EraCandidate {
     const headers = [...base, 'mcp-protocol-version', info.protocolVersion];
     if (sessionId !== null) headers.push('mcp-session-id', sessionId);
     const state: OpenState = { info, sessionId, headers, hadStream: false };
-    await this.#post(state, notificationText('notifications/initialized'));
+    await this.#post(state, () => notificationText('notifications/initialized'));
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
     this.#state = state;
     if (this.#listener !== null) this.#startListening();
@@ -181,11 +184,11 @@ export class HttpUpstreamSession implements EraCandidate {
     const { limits, peer } = this.#options;
     const pending = new HttpRequest(id, exchange, limits, {
       onHeaders,
-      asked: (asked, send) => answerServer(asked, peer, send, (text) => this.#post(state, text)),
+      asked: (asked, send) => answerServer(asked, peer, send, this.#replyTo(state)),
       withdrawn: (requestId) => peer?.withdraw(requestId),
       abandon: () => {
         // Nobody waits any more: the server may stop working on it (MCP, cancellation).
-        if (request.method !== 'initialize') this.#post(state, cancelledText(id));
+        if (request.method !== 'initialize') this.#post(state, () => cancelledText(id));
       },
       // It is unknown whether it ran, so it is not sent again; the next one gets a new session.
       refused: (status) => {
@@ -201,8 +204,18 @@ export class HttpUpstreamSession implements EraCandidate {
   }
 
   /** Sends what has no answer: notifications and answers. Never rejects. */
-  #post(state: OpenState, text: string): Promise<void> {
-    return this.#channel.sendQuietly('POST', state.headers, text, QUIET_TIMEOUT_MS);
+  #post(state: OpenState, findBody: () => string | undefined): Promise<void> {
+    return this.#channel.sendQuietly('POST', state.headers, findBody, QUIET_TIMEOUT_MS);
+  }
+
+  /** A client's answer may wait for its share: its agent may not act any more by then. */
+  #replyTo(state: OpenState) {
+    return (text: string, withheld: string) =>
+      void this.#post(state, () => (this.#mayAgentAct() ? text : withheld));
+  }
+
+  #mayAgentAct(): boolean {
+    return this.#options.findIneligibility() === undefined;
   }
 
   #startListening(): void {
@@ -231,8 +244,7 @@ export class HttpUpstreamSession implements EraCandidate {
           for (const message of parseUpstreamMessages(text, this.#options.limits.messageNodes)) {
             if (message.kind === 'notification') this.#notified(message);
             else if (message.kind === 'request') {
-              const reply = (text: string) => void this.#post(state, text);
-              answerServer(message, this.#options.peer, undefined, reply);
+              answerServer(message, this.#options.peer, undefined, this.#replyTo(state));
             }
           }
         },

@@ -64,6 +64,7 @@ beforeEach(async () => {
     isHostAllowed: () => true,
     limits: { timeoutMs: 1000, messageBytes: 64 * 1024 },
     client: { name: 'test', version: '1' },
+    findIneligibility: () => undefined,
   });
 });
 

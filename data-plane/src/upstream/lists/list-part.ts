@@ -59,7 +59,8 @@ export interface PartOptions {
 }
 
 /**
- * Reads part of a server's list. A failure after something was read ends the part.
+ * Reads part of a server's list. A failure after something was read ends the part, unless it is the
+ * agent's: nobody gets what was read for one that may not act any more.
  *
  * @throws UpstreamFailure; a JSON-RPC error of the server is a `refused`
  */
@@ -97,7 +98,7 @@ async function readPages(
       const exchange = { onNotification: () => undefined, cancellation, findIneligibility };
       listed = await listPage(session, method, cursor, exchange);
     } catch (error) {
-      if (page === 0) throw error;
+      if (page === 0 || isIneligible(error)) throw error;
       return part.end(cursor, 0);
     }
     const taken = part.take(listed.items, skip);
@@ -109,6 +110,10 @@ async function readPages(
     skip = 0;
   }
   return part.end(cursor, 0);
+}
+
+function isIneligible(error: unknown): boolean {
+  return error instanceof UpstreamFailure && error.kind === 'ineligible';
 }
 
 class Part {

@@ -1,4 +1,4 @@
-import type { UpstreamSession } from '../upstream.ts';
+import type { Asker, UpstreamSession } from '../upstream.ts';
 import type { ListedItem } from './list-page.ts';
 import { LIST_BUDGETS, LIST_START, type ListPart, readListPart } from './list-part.ts';
 
@@ -21,13 +21,19 @@ export function callableTools(items: ListedItem[]): ListedTool[] {
   );
 }
 
-/** All tools of a server, as far as its list is read. Throws UpstreamFailure. */
+/**
+ * All tools of a server, as far as its list is read. Throws UpstreamFailure.
+ *
+ * @param asker on whose behalf; it is asked before each page
+ */
 export async function listAllTools(
   session: UpstreamSession,
+  asker: Asker,
 ): Promise<Pick<ListPart, 'leftOut' | 'rest'> & { tools: ListedTool[] }> {
   const { items, rest, leftOut } = await readListPart(session, 'tools/list', LIST_START, {
     room: LIST_BUDGETS['tools/list'],
     pages: TOOL_PAGES,
+    ...asker,
   });
   const cut = rest && `tools/list: what is beyond ${TOOL_PAGES} pages or came too late is left out`;
   return { tools: callableTools(items), rest, leftOut: leftOut ?? cut };

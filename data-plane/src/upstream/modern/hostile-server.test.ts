@@ -15,6 +15,7 @@ import {
 } from '../../testing/test-modern.ts';
 import { HTTP_SERVER } from '../../testing/test-plane.ts';
 import type { UpstreamPool } from '../sessions/pool.ts';
+import { unheardExchange } from '../upstream.ts';
 
 type Answer = (message: SeenPost['message'], response: ServerResponse) => unknown;
 
@@ -220,7 +221,7 @@ describe('a stream of subscriptions', () => {
       events(response, changed, acknowledge(id, { toolsListChanged: true }), other, changed);
     const heard: string[] = [];
     pool.listen(TENANT, 'agent', null, (_id, { method }) => heard.push(method), 'peer');
-    await find().open();
+    await find().open(unheardExchange());
     await expect.poll(() => heard).toEqual(['notifications/tools/list_changed']);
   });
 
@@ -230,7 +231,7 @@ describe('a stream of subscriptions', () => {
       response.end();
     };
     pool.listen(TENANT, 'agent', null, () => undefined, 'peer');
-    await find().open();
+    await find().open(unheardExchange());
     await expect.poll(() => server.posts('subscriptions/listen')).toHaveLength(1);
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(server.posts('subscriptions/listen')).toHaveLength(1);

@@ -13,7 +13,7 @@ import {
 } from '../../testing/test-modern.ts';
 import { HTTP_SERVER } from '../../testing/test-plane.ts';
 import type { UpstreamPool } from '../sessions/pool.ts';
-import type { UpstreamSession } from '../upstream.ts';
+import { type UpstreamSession, unheardExchange } from '../upstream.ts';
 
 let server: SdkServer;
 let pool: UpstreamPool;
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 it('says what it is', async () => {
-  expect(await session.open()).toMatchObject({
+  expect(await session.open(unheardExchange())).toMatchObject({
     era: 'modern',
     protocolVersion: '2026-07-28',
     serverInfo: { name: 'modern-test' },
@@ -184,7 +184,7 @@ describe('what the server sends unprompted', () => {
   it('comes on one stream, as far as anybody listens', async () => {
     const heard: unknown[] = [];
     const end = pool.listen(TENANT, 'agent', null, (_server, one) => heard.push(one));
-    await session.open();
+    await session.open(unheardExchange());
     await expect.poll(opened).toHaveLength(1);
     expect(opened()[0]?.message.params.notifications).toEqual({
       toolsListChanged: true,

@@ -7,6 +7,7 @@
 
 import { shareRun } from '../../storage/share-run.ts';
 import {
+  type EraCandidate,
   EraRefusal,
   eraRefusalOf,
   HEADER_MISMATCH,
@@ -17,6 +18,7 @@ import {
 import type { SessionOptions } from '../initialize.ts';
 import {
   EMPTY_RESULT,
+  requireEligible,
   requireStillWanted,
   type UpstreamAnswer,
   type UpstreamExchange,
@@ -25,7 +27,6 @@ import {
   type UpstreamLimits,
   type UpstreamNotification,
   type UpstreamRequest,
-  type UpstreamSession,
   unheardExchange,
 } from '../upstream.ts';
 import { logLevelMember, metaMembers, parseDiscoverAnswer } from './envelope.ts';
@@ -49,7 +50,7 @@ const MAX_PAGES = 20;
 /** The answer of legacy SDKs' servers to a missing session. */
 const MISSING_SESSION: readonly unknown[] = [-32000, -32001];
 
-export class ModernUpstreamSession implements UpstreamSession {
+export class ModernUpstreamSession implements EraCandidate {
   readonly #options: ModernSessionOptions;
   readonly #transport: ModernTransport;
   readonly #subscriptions: Subscriptions;
@@ -69,10 +70,12 @@ export class ModernUpstreamSession implements UpstreamSession {
     this.#subscriptions = new Subscriptions({
       timeoutMs: options.limits.timeoutMs,
       onNotification: (notification) => this.#listener?.(notification),
-      open: (members, exchange) => {
+      // Asked for anew by timers too, long after the request that began it.
+      open: async (members, exchange) => {
+        requireEligible(options);
         const method = 'subscriptions/listen';
         const request = { method, members, meta: this.#meta, wantsProgress: false };
-        return this.#transport.send(request, exchange, null);
+        return await this.#transport.send(request, exchange, null);
       },
     });
   }
@@ -141,6 +144,7 @@ export class ModernUpstreamSession implements UpstreamSession {
         lost: () => this.#lost(),
       });
       this.#requireOpen();
+      requireEligible(this.#options);
       const request = { method: 'server/discover', members: '', wantsProgress: false };
       const timeoutMs = Math.min(patienceMs ?? Infinity, this.#options.limits.timeoutMs);
       const answer = await this.#transport.send(
@@ -242,7 +246,7 @@ export class ModernUpstreamSession implements UpstreamSession {
   async #learnHeaders(
     members: string,
     toolHeaders: ToolHeaders,
-    { cancellation }: UpstreamExchange,
+    asker: UpstreamExchange,
     until: number,
   ): Promise<boolean> {
     const tool = textMember(members, 'name') ?? '';
@@ -250,7 +254,8 @@ export class ModernUpstreamSession implements UpstreamSession {
     for (let page = 0; page < MAX_PAGES; page++) {
       const members = typeof cursor === 'string' ? `"cursor":${JSON.stringify(cursor)}` : '';
       const request = { method: 'tools/list', members, meta: this.#meta, wantsProgress: false };
-      const exchange = unheardExchange(cancellation);
+      requireStillWanted(asker);
+      const exchange = unheardExchange(asker.cancellation);
       const answer = await this.#transport.send(request, exchange, remaining(until));
       if (answer.kind === 'error') return false;
       toolHeaders.learn(answer);

@@ -14,7 +14,7 @@ import {
 import { STDIO_SERVER } from '../../testing/test-plane.ts';
 import { openStdio } from '../../testing/test-upstream.ts';
 import type { UpstreamPool } from '../sessions/pool.ts';
-import type { UpstreamSession } from '../upstream.ts';
+import { type UpstreamSession, unheardExchange } from '../upstream.ts';
 
 /** Written by hand: it tells what it was sent, and obeys. */
 const OBEDIENT = `
@@ -82,7 +82,10 @@ it('has tools, resources, prompts, progress and rounds of input', async () => {
       : { result: { action: 'accept', content: { name: 'x' } } },
   );
   const sdk = pool.find(TENANT, STDIO_SERVER('sdk'), 'agent', peer);
-  expect(await sdk.open()).toMatchObject({ era: 'modern', serverInfo: { name: 'modern-test' } });
+  expect(await sdk.open(unheardExchange())).toMatchObject({
+    era: 'modern',
+    serverInfo: { name: 'modern-test' },
+  });
   expect(textOf(await call(sdk, 'echo', { a: 1 }))).toBe('{"a":1}');
   expect((await ask(sdk, 'tools/list')).raw).toContain('by-region');
   expect((await call(sdk, 'by-region', { region: 'ä' })).kind).toBe('result');
@@ -112,7 +115,7 @@ it('receives a cancellation', async () => {
 });
 
 it('is listened to by its subscription, and by nothing else', async () => {
-  await session.open();
+  await session.open(unheardExchange());
   await expect.poll(seenBy).toContainEqual(['subscriptions/listen', expect.any(Number)]);
   const say = [
     changed('LISTEN'),
@@ -127,7 +130,7 @@ it('is listened to by its subscription, and by nothing else', async () => {
 });
 
 it('is listened to again when it ended that, and when it was started again', async () => {
-  await session.open();
+  await session.open(unheardExchange());
   const listens = async () =>
     (await seenBy()).filter(([method]) => method === 'subscriptions/listen').length;
   await expect.poll(listens).toBe(1);

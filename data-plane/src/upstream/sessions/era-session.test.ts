@@ -19,7 +19,7 @@ import {
 import { HTTP_SERVER, STDIO_SERVER } from '../../testing/test-plane.ts';
 import { openStdio, startTestUpstream } from '../../testing/test-upstream.ts';
 import { createEraMemory } from '../era.ts';
-import type { Era, UpstreamFailure } from '../upstream.ts';
+import { type Era, type UpstreamFailure, unheardExchange } from '../upstream.ts';
 import type { UpstreamPool } from './pool.ts';
 
 const stops: (() => Promise<unknown>)[] = [];
@@ -64,7 +64,7 @@ describe('over HTTP', () => {
   it.each(MATRIX)('for a %s client a %s server is a %s one', async (preferred, kind, era) => {
     const { url } = await startServer(kind);
     const session = find(openPool(), url, preferred);
-    expect((await session.open()).era).toBe(era);
+    expect((await session.open(unheardExchange())).era).toBe(era);
     expect((await call(session, 'echo', { a: 1 })).kind).toBe('result');
     const list = await ask(session, 'tools/list');
     expect(list.raw).toContain('"echo"');
@@ -75,14 +75,28 @@ describe('over HTTP', () => {
     const legacy = await startServer('legacy');
     const pool = openPool();
     for (const agent of ['a', 'b']) {
-      await find(pool, modern.url, 'legacy', agent).open();
-      await find(pool, legacy.url, 'modern', agent).open();
+      await find(pool, modern.url, 'legacy', agent).open(unheardExchange());
+      await find(pool, legacy.url, 'modern', agent).open(unheardExchange());
     }
     expect(modern.methods()).toEqual(['initialize', 'server/discover', 'server/discover']);
     expect(legacy.methods().filter((one) => one !== 'notifications/initialized')).toEqual([
       ...['server/discover', 'initialize'],
       'initialize',
     ]);
+  });
+
+  it('is not asked in the other era for an agent that was suspended meanwhile', async () => {
+    const { url, methods } = await startServer('modern');
+    const findIneligibility = () => (methods().length > 0 ? 'it is suspended' : undefined);
+    const pool = openPool({ findIneligibility });
+    const opening = find(pool, url, 'legacy').open(unheardExchange());
+    await expect(opening).rejects.toMatchObject({ kind: 'ineligible' });
+    expect(methods()).toEqual(['initialize']);
+    // Whatever it is opened for.
+    await expect(call(find(pool, url, 'legacy'), 'echo')).rejects.toMatchObject({
+      kind: 'ineligible',
+    });
+    expect(methods()).toEqual(['initialize']);
   });
 
   it('is opened once by what is asked at the same time', async () => {
@@ -120,17 +134,17 @@ describe('over HTTP', () => {
     const reopened: unknown[] = [];
     const pool = openPool({ onReopened: (place) => reopened.push(place.serverId) });
     const session = find(pool, front.url, 'legacy');
-    expect((await session.open()).era).toBe('modern');
+    expect((await session.open(unheardExchange())).era).toBe('modern');
     target = legacy.url;
     // A call of the other era is refused as a whole: nobody executes it.
     await failureOf(call(session, 'echo'));
     expect((await call(session, 'echo')).kind).toBe('result');
-    expect((await session.open()).era).toBe('legacy');
+    expect((await session.open(unheardExchange())).era).toBe('legacy');
     expect(reopened).toEqual(['up']);
     target = modern.url;
     for (let attempt = 0; attempt < 2; attempt++) await failureOf(call(session, 'echo'));
     expect((await call(session, 'echo')).kind).toBe('result');
-    expect((await session.open()).era).toBe('modern');
+    expect((await session.open(unheardExchange())).era).toBe('modern');
   });
 
   describe('says why there is no session', () => {
@@ -147,7 +161,9 @@ describe('over HTTP', () => {
     };
     const reasonOf = async (url: string, era: Era) => {
       const session = find(openPool(), url, era);
-      const failure = await session.open().catch((error: UpstreamFailure) => error);
+      const failure = await session
+        .open(unheardExchange())
+        .catch((error: UpstreamFailure) => error);
       return `${(failure as UpstreamFailure).kind}: ${(failure as UpstreamFailure).message}`;
     };
 
@@ -228,7 +244,7 @@ describe('over stdio', () => {
   it.each(MATRIX)('for a %s client a %s server is a %s one', async (preferred, kind, era) => {
     const pool = openWith(stdioCommand(kind));
     const session = pool.find(TENANT, server, 'agent', undefined, preferred);
-    expect((await session.open()).era).toBe(era);
+    expect((await session.open(unheardExchange())).era).toBe(era);
     expect((await call(session, 'echo', { a: 1 })).kind).toBe('result');
     expect(pool.counts().stdio).toBe(1);
   });
@@ -244,7 +260,7 @@ describe('over stdio', () => {
       if (method === 'server/discover' && !isFirst) send({ id, result: discovered });`);
     const pool = openWith(dual);
     const eraFor = async (agent: string, era: Era) =>
-      (await pool.find(TENANT, server, agent, undefined, era).open()).era;
+      (await pool.find(TENANT, server, agent, undefined, era).open(unheardExchange())).era;
     // It is not waited for without end.
     expect(await eraFor('a', 'modern')).toBe('legacy');
     expect(await eraFor('b', 'modern')).toBe('modern');
@@ -272,7 +288,7 @@ describe('over stdio', () => {
         else if (method === 'server/discover') send({ id, error: { code: -32601, message: 'What?' } });`),
     );
     const session = pool.find(TENANT, server, 'a', undefined, 'modern');
-    expect((await session.open()).era).toBe('legacy');
+    expect((await session.open(unheardExchange())).era).toBe('legacy');
     expect(pool.counts().stdio).toBe(1);
   });
 
@@ -283,7 +299,7 @@ describe('over stdio', () => {
         else send({ id, error: { code: -32601, message: 'What?' } });`),
     );
     const session = pool.find(TENANT, server, 'a', undefined, 'modern');
-    expect((await session.open()).era).toBe('modern');
+    expect((await session.open(unheardExchange())).era).toBe('modern');
   });
 
   it('is started again where it ends at what it does not know', async () => {
@@ -293,13 +309,13 @@ describe('over stdio', () => {
         if (method === 'initialize') send({ id, result: initialized });`),
     );
     const session = pool.find(TENANT, server, 'a', undefined, 'modern');
-    expect((await session.open()).era).toBe('legacy');
+    expect((await session.open(unheardExchange())).era).toBe('legacy');
   });
 
   it('is unreachable where there is no such command', async () => {
     const none = { command: '/nowhere/at/all', args: [], env: {}, cwd: process.cwd() };
     const session = openWith(none).find(TENANT, server, 'a', undefined, 'modern');
-    expect(await failureOf(session.open())).toBe('unreachable');
+    expect(await failureOf(session.open(unheardExchange()))).toBe('unreachable');
   });
 
   it.each(['legacy', 'modern'] as const)('is ended where it never answers (%s)', async (era) => {
@@ -310,7 +326,7 @@ describe('over stdio', () => {
       limits: { timeoutMs: 300, messageBytes: 10_000 },
     });
     const session = pool.find(TENANT, server, 'a', undefined, era);
-    expect(await failureOf(session.open())).toBe('timeout');
+    expect(await failureOf(session.open(unheardExchange()))).toBe('timeout');
     const running = () =>
       execFileSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8' })
         .split('\n')

@@ -5,29 +5,28 @@
  */
 
 import { shareRun } from '../../storage/share-run.ts';
-import { EraRefusal } from '../era.ts';
+import { type EraCandidate, EraRefusal } from '../era.ts';
 import {
+  type Asker,
   type Era,
+  requireEligible,
   requireStillWanted,
   type UpstreamAnswer,
   type UpstreamExchange,
   UpstreamFailure,
+  type UpstreamFailureKind,
   type UpstreamInfo,
   type UpstreamNotification,
   type UpstreamRequest,
   type UpstreamSession,
 } from '../upstream.ts';
 
-/** A session of one era, which is opened only while none is open in the other. */
-export interface EraCandidate extends UpstreamSession {
-  /** @param patienceMs how long the server may be silent while its era is unknown */
-  open(patienceMs?: number): Promise<UpstreamInfo>;
-}
-
 export interface EraSessionOptions {
   preferred: Era;
   /** @param onRefused the server does not accept requests of that era, or no longer does */
   create(era: Era, onRefused: () => void): EraCandidate;
+  /** Why the agent of the session may not act; undefined where it may. */
+  findIneligibility(): string | undefined;
   /** The era that the server is known not to support. */
   findLack(): Era | undefined;
   keepLack(era: Era | undefined): void;
@@ -60,8 +59,9 @@ export class EraSession implements UpstreamSession {
     return pending;
   }
 
-  open(): Promise<UpstreamInfo> {
-    return this.#chosen?.open() ?? this.#choose().then((session) => session.open());
+  async open(asker: Asker): Promise<UpstreamInfo> {
+    requireStillWanted(asker);
+    return (this.#chosen ?? (await this.#choose())).open();
   }
 
   request(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer> {
@@ -136,6 +136,8 @@ export class EraSession implements UpstreamSession {
 
   async #open(era: Era, patienceMs: number | undefined): Promise<EraCandidate> {
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
+    // After a silence in the other era too: what the server is asked, it is asked for an agent.
+    requireEligible(this.#options);
     const known = this.#sessions[era];
     const session = known ?? this.#options.create(era, () => this.#refused(era));
     this.#sessions[era] = session;
@@ -176,11 +178,13 @@ function isTimeout(error: unknown): error is UpstreamFailure {
   return error instanceof UpstreamFailure && error.kind === 'timeout';
 }
 
+const TELLING: ReadonlySet<UpstreamFailureKind> = new Set(['unreachable', 'ineligible']);
+
 /**
  * Combines a refusal with the failure of the other attempt: a server that is down is reported as
- * down; otherwise the failure of `initialize`, which more servers know.
+ * down, and an agent that may not act any more as that; otherwise the failure of `initialize`, which more servers know.
  */
 function tellingOf(failure: UpstreamFailure, error: unknown, era: Era): unknown {
-  const isAway = error instanceof UpstreamFailure && error.kind === 'unreachable';
-  return isAway || era === 'legacy' ? error : failure;
+  const isTelling = error instanceof UpstreamFailure && TELLING.has(error.kind);
+  return isTelling || era === 'legacy' ? error : failure;
 }

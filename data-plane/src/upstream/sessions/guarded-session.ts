@@ -5,14 +5,15 @@
  */
 import type { CircuitBreaker } from '../health/circuit-breaker.ts';
 import type { FairShares, ShareAccount } from '../shares/fair-shares.ts';
-import type {
-  Cancellation,
-  UpstreamAnswer,
-  UpstreamExchange,
-  UpstreamInfo,
-  UpstreamNotification,
-  UpstreamRequest,
-  UpstreamSession,
+import {
+  type Asker,
+  requireStillWanted,
+  type UpstreamAnswer,
+  type UpstreamExchange,
+  type UpstreamInfo,
+  type UpstreamNotification,
+  type UpstreamRequest,
+  type UpstreamSession,
 } from '../upstream.ts';
 
 export interface SessionGuards {
@@ -35,13 +36,13 @@ export class GuardedSession implements UpstreamSession {
     return this.#session.pending + this.#waiting;
   }
 
-  open(): Promise<UpstreamInfo> {
-    return this.#guard(null, undefined, () => this.#session.open());
+  open(asker: Asker): Promise<UpstreamInfo> {
+    return this.#guard(null, asker, () => this.#session.open(asker));
   }
 
   request(request: UpstreamRequest, exchange: UpstreamExchange): Promise<UpstreamAnswer> {
     const ask = () => this.#session.request(request, exchange);
-    return this.#guard(request.method, exchange.cancellation, ask);
+    return this.#guard(request.method, exchange, ask);
   }
 
   notify(method: string): void {
@@ -56,13 +57,9 @@ export class GuardedSession implements UpstreamSession {
     return this.#session.close();
   }
 
-  async #guard<T>(
-    method: string | null,
-    cancellation: Cancellation | undefined,
-    ask: () => Promise<T>,
-  ): Promise<T> {
+  async #guard<T>(method: string | null, asker: Asker, ask: () => Promise<T>): Promise<T> {
     const { breaker, shares, account } = this.#guards;
-    const room = shares.take(account, cancellation);
+    const room = shares.take(account, asker.cancellation);
     if (room !== undefined) {
       this.#waiting++;
       try {
@@ -72,6 +69,8 @@ export class GuardedSession implements UpstreamSession {
       }
     }
     try {
+      // While it waited its agent may have been suspended.
+      if (room !== undefined) requireStillWanted(asker);
       return await breaker.watch(method, ask);
     } finally {
       shares.give(account);

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HTTP_SERVER, STDIO_SERVER } from '../../testing/test-plane.ts';
 import { openStdio, startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
-import { Cancellation, type UpstreamPeer } from '../upstream.ts';
+import { Cancellation, type UpstreamPeer, unheardExchange } from '../upstream.ts';
 import { createUpstreamPool, type UpstreamPool } from './pool.ts';
 
 const TENANT = 'tenant';
@@ -34,6 +34,7 @@ beforeEach(async () => {
     idleMs: 60_000,
     findSealedCredential: () => undefined,
     isRegistered: () => true,
+    findIneligibility: () => undefined,
     findDeploymentId: () => 'deployment',
     openSealed: async (sealed) => sealed,
     onNotification: () => undefined,
@@ -65,7 +66,7 @@ it('are apart from the session that the agent shares, and from each other', asyn
   const [one, two] = [peer('1'), peer('2')].map((own) => pool.find(TENANT, http(), 'a', own));
   expect(new Set([shared, one, two]).size).toBe(3);
   expect(pool.find(TENANT, http(), 'a', peer('1'))).toBe(one);
-  await Promise.all([shared.open(), one?.open()]);
+  await Promise.all([shared.open(unheardExchange()), one?.open(unheardExchange())]);
   const declared = upstream.messages('initialize').map(({ message }) => message?.params);
   expect(declared).toContainEqual(expect.objectContaining({ capabilities: {} }));
   expect(declared).toContainEqual(expect.objectContaining({ capabilities: { roots: {} } }));
@@ -75,7 +76,7 @@ it('tell what their server sends to their own client', async () => {
   const heard: string[] = [];
   pool.listen(TENANT, 'a', null, () => heard.push('shared'));
   pool.listen(TENANT, 'a', null, () => heard.push('own'), '1');
-  await pool.find(TENANT, http(), 'a', peer('1')).open();
+  await pool.find(TENANT, http(), 'a', peer('1')).open(unheardExchange());
   await expect.poll(upstream.streams).toBe(1);
   upstream.push({ jsonrpc: '2.0', method: 'notifications/message' });
   await expect.poll(() => heard).toEqual(['own']);
@@ -115,8 +116,8 @@ it('are refused where all of an agent are in use', async () => {
 });
 
 it('end with their client', async () => {
-  await pool.find(TENANT, http(), 'a', peer('1')).open();
-  await pool.find(TENANT, http(), 'a').open();
+  await pool.find(TENANT, http(), 'a', peer('1')).open(unheardExchange());
+  await pool.find(TENANT, http(), 'a').open(unheardExchange());
   pool.endPeer('1');
   const ended = () => upstream.seen.filter((one) => one.httpMethod === 'DELETE');
   await expect.poll(ended).toHaveLength(1);

@@ -38,6 +38,8 @@ export interface SessionOpenerOptions {
   maxSessions: number;
   /** This data plane's id at a tenant, to which credentials are sealed. */
   findDeploymentId(tenantId: string): string | undefined;
+  /** Why an agent may not act; undefined where it may. Nothing is opened for one that may not. */
+  findIneligibility(tenantId: string, agentId: string): string | undefined;
   /** Decrypts a sealed credential. */
   openSealed(jwe: string): Promise<string>;
   /** A server lost a session, which was reopened. */
@@ -121,6 +123,7 @@ export function createSessionOpener(options: SessionOpenerOptions, health: Upstr
       log,
       preferred,
       peer: peer?.bind(serverId),
+      findIneligibility: () => options.findIneligibility(tenantId, agentId),
       onReopened: () => options.onReopened?.({ tenantId, agentId, serverId, peerId: peer?.id }),
       findLack: () => eras.findLack(place),
       keepLack: (era: Era | undefined) => eras.keepLack(place, era),

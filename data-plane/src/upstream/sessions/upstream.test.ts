@@ -42,6 +42,7 @@ function openPool(over: Partial<UpstreamPoolOptions> = {}): UpstreamPool {
     hasSession: () => false,
     idleMs: 60_000,
     isRegistered: () => true,
+    findIneligibility: () => undefined,
     findSealedCredential: () => undefined,
     findDeploymentId: () => DEPLOYMENT,
     openSealed: async (jwe) => Buffer.from(jwe, 'base64url').toString('utf8'),

@@ -5,7 +5,7 @@
  */
 
 import { shareRun } from '../../storage/share-run.ts';
-import { EraRefusal, requireLegacyKnows } from '../era.ts';
+import { type EraCandidate, EraRefusal, requireLegacyKnows } from '../era.ts';
 import {
   answerServer,
   initializeRequest,
@@ -15,18 +15,18 @@ import {
   type SessionOptions,
 } from '../initialize.ts';
 import {
+  requireEligible,
   requireStillWanted,
   type UpstreamAnswer,
   type UpstreamExchange,
   type UpstreamInfo,
   type UpstreamNotification,
   type UpstreamRequest,
-  type UpstreamSession,
   unheardExchange,
 } from '../upstream.ts';
 import type { StdioChannel } from './stdio-channel.ts';
 
-export class StdioUpstreamSession implements UpstreamSession {
+export class StdioUpstreamSession implements EraCandidate {
   readonly #options: SessionOptions;
   readonly #channel: StdioChannel;
   #info: UpstreamInfo | null = null;
@@ -82,6 +82,7 @@ export class StdioUpstreamSession implements UpstreamSession {
       },
     };
     await this.#channel.start();
+    requireEligible(this.#options);
     const initialize = initializeRequest(this.#options);
     try {
       const info = parseInitializeAnswer(await this.#send(initialize, unheardExchange()));
