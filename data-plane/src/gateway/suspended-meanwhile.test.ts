@@ -25,7 +25,7 @@ import {
 const BEGIN = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {} };
 const OPENED = {
   protocolVersion: '2025-06-18',
-  capabilities: { tools: {}, resources: {} },
+  capabilities: { tools: {}, resources: { subscribe: true } },
   serverInfo: { name: 'slow', version: '1' },
 };
 
@@ -195,6 +195,20 @@ it("a server's tools are not read further for an agent that was suspended, and b
   const reader = { authorization: plane.addAgent().basic };
   expect((await plane.post(path, call('read_it'), reader)).json.result).toBeDefined();
   expect(upstream.messages('tools/list')).toHaveLength(2);
+});
+
+it('a stream is refused to an agent that was suspended while its subscriptions were made', async () => {
+  const agent = plane.addAgent();
+  const path = newServer();
+  const subscribing = holdBack('resources/subscribe');
+  const notifications = { resourceSubscriptions: ['doc://1'] };
+  const options = { path, authorization: agent.basic };
+  const answer = postModern(plane, 'subscriptions/listen', { notifications }, options);
+  await subscribing.arrived();
+  suspend(agent);
+  subscribing.answer({});
+  const { status, json } = await answer;
+  expect([status, json.error.code]).toEqual([401, -32000]);
 });
 
 it('a notification of a client that waited for its share is not sent', async () => {

@@ -13,7 +13,7 @@ import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
 import { EMPTY_RESULT, requireStillWanted } from '../../upstream/upstream.ts';
 import { answerInTime } from '../call-routing.ts';
 import { parseReadParams } from '../read-params.ts';
-import { callRouted, type Routed, type Router } from '../router.ts';
+import { callRouted, type Router } from '../router.ts';
 import { listServers } from '../servers.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
@@ -43,6 +43,8 @@ export function createLogLevels(deps: {
   /** The capabilities of a server, which is opened to learn them. */
   findCapabilities(caller: Caller, serverId: string): Promise<Record<string, unknown>>;
 }) {
+  const { call } = deps.enforcer;
+
   /**
    * At the unified gateway the level is set at each server that can log, and each request is
    * judged.
@@ -67,21 +69,16 @@ export function createLogLevels(deps: {
       places.serverIds.map((serverId) => {
         const { ask, destination } = deps.router.toRead('logging/setLevel', serverId, args);
         const routed = { ask, destination: places.isTold ? destination : KEPT_HERE };
-        return tell(caller, routed, exchange);
+        if (caller.serverId !== null) return callRouted(caller, routed, exchange, call);
+        // Each has its own, since a cancellation has one listener.
+        const own = quiet();
+        const telling = callRouted(caller, routed, own, call);
+        return answerInTime(telling, () => own.cancellation.cancel()).catch(() => telling);
       }),
     );
     const answer = answers.find((one) => one.kind === 'result') ?? answers[0] ?? NO_PLACE;
     if (answer.kind !== 'result') session.logRank = before;
     return answer;
-  }
-
-  function tell(caller: Caller, routed: Routed, exchange: Exchange): Promise<Answer> {
-    const { call } = deps.enforcer;
-    if (caller.serverId !== null) return callRouted(caller, routed, exchange, call);
-    // Each has its own, since a cancellation has one listener.
-    const own = quiet();
-    const telling = callRouted(caller, routed, own, call);
-    return answerInTime(telling, () => own.cancellation.cancel()).catch(() => telling);
   }
 
   /** The servers for which the level is judged, at least one, and whether these are told it. */

@@ -95,6 +95,11 @@ export class ListenStream {
     this.#finish(eventText(resultText(id, JSON.stringify(result))));
   }
 
+  /** Gives it up before it began: the request gets another answer. */
+  abandon(): void {
+    this.#over();
+  }
+
   /** Ends it without a result. */
   drop(): void {
     if (this.#isEnded) return;

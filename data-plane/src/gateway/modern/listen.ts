@@ -13,9 +13,10 @@ import { isObject } from '../../upstream/message.ts';
 import type { SessionPlace } from '../../upstream/sessions/session-opener.ts';
 import { badParams } from '../call-routing.ts';
 import type { Announce } from '../capabilities.ts';
+import { ineligibleError } from '../failures.ts';
 import { createHearing, type HearingDeps } from '../hearing.ts';
 import { GatewayError } from '../json-rpc.ts';
-import type { RoutedRead, Router } from '../router.ts';
+import { callRouted, type RoutedRead, type Router } from '../router.ts';
 import type { UnreadAnswers } from '../unread-answers.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
 import type { ModernRequest } from './envelope.ts';
@@ -26,7 +27,7 @@ import { createSharedSubscriptions } from './shared-subscriptions.ts';
 export interface ListenDeps extends HearingDeps {
   calls: ModernCalls;
   router: Pick<Router, 'routeRead' | 'toRead'>;
-  door: Pick<Door, 'isStillEligible' | 'grantsOf'>;
+  door: Pick<Door, 'findIneligibility' | 'isStillEligible' | 'grantsOf'>;
   announce: Announce;
   unread: Pick<UnreadAnswers, 'outletOf'>;
   /** Monotonic milliseconds. */
@@ -82,7 +83,8 @@ export function createListen(deps: ListenDeps) {
 
   /** A call that no client request makes: its time starts now. */
   function call(caller: Caller, read: RoutedRead) {
-    return deps.calls.call({ ...caller, arrivedAt: deps.elapsed() }, read, quiet());
+    const anew = { ...caller, arrivedAt: deps.elapsed() };
+    return callRouted(anew, read, quiet(), deps.calls.call);
   }
 
   async function open(caller: Caller, request: ModernRequest, reply: FastifyReply): Promise<void> {
@@ -97,6 +99,13 @@ export function createListen(deps: ListenDeps) {
     const methods = new Set<string>(changes.map((name) => CHANGES[name].method));
     const stream = begin(caller, request, reply, methods);
     await Promise.all(uris.map((uri) => stream.beginning(() => subscribe(stream, uri))));
+    if (stream.events.isEnded) return;
+    // Servers may have taken their time to answer the subscriptions.
+    const ineligible = deps.door.findIneligibility(caller);
+    if (ineligible !== undefined) {
+      stream.events.abandon();
+      throw ineligibleError(ineligible);
+    }
     const honoured: Filter = Object.fromEntries(changes.map((name) => [name, true]));
     if (stream.subscribed.size > 0) honoured.resourceSubscriptions = [...stream.subscribed.keys()];
     stream.events.begin(honoured);

@@ -12,7 +12,7 @@ import { internalRefusal, resultOf } from '../../enforcement/refusals.ts';
 import { isObject } from '../../upstream/message.ts';
 import { type Cancellation, requireStillWanted } from '../../upstream/upstream.ts';
 import { takesTasks } from '../extensions.ts';
-import { callRouted, type Routed, refusingDestination } from '../router.ts';
+import { refusingDestination } from '../router.ts';
 import type { Entry, ParkedCalls, PeerCaller } from './parked-calls.ts';
 import { askAgain, coverState, uncoverState, withoutHoldState } from './request-states.ts';
 import type { TaskHandles } from './task-handles.ts';
@@ -25,7 +25,16 @@ export interface ModernCallDeps {
 
 export type ModernCalls = ReturnType<typeof createModernCalls>;
 
+/** What the enforcer gets for a request, and what its client gets of the answer. */
+interface Way {
+  ask: Ask;
+  destination: Destination;
+  exchange: Exchange;
+  answerOf(answering: Promise<Answer>): Promise<Answer>;
+}
+
 export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
+  /** Makes a call for one request of a client of this era; the call itself may outlive it. */
   async function call(
     caller: Caller,
     given: Ask,
@@ -33,38 +42,39 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
     exchange: Exchange,
   ): Promise<Answer> {
     const ask = withoutHoldState(given);
-    return askAgain(ask, await callOnce(caller, ask, destination, exchange));
+    const way = wayOf(caller, ask, destination, exchange);
+    const answering = enforcer.call(caller, way.ask, way.destination, way.exchange);
+    return askAgain(ask, await way.answerOf(answering));
   }
 
-  function callOnce(
-    caller: Caller,
-    ask: Ask,
-    destination: Destination,
-    exchange: Exchange,
-  ): Promise<Answer> {
+  function wayOf(caller: Caller, ask: Ask, destination: Destination, exchange: Exchange): Way {
+    const refused = (by: Destination): Way => ({
+      ask,
+      destination: by,
+      exchange,
+      answerOf: asItIs,
+    });
     const entry = parked.find(caller, ask);
     // Judged and recorded all the same, without a destination.
-    if (entry === 'unknown') return enforcer.call(caller, ask, NO_CALL, exchange);
-    if (entry !== 'none') return resume(entry, caller, ask, exchange);
+    if (entry === 'unknown') return refused(NO_CALL);
+    if (entry !== 'none') return wayBack(entry, ask, exchange);
     const isOfTask = isTaskMethod(ask.method);
     const own = isOfTask ? tasks.open(caller.key, ask) : uncoverState(ask);
-    if (own === undefined) return enforcer.call(caller, ask, NO_TASK, exchange);
+    if (own === undefined) return refused(NO_TASK);
     // A list cannot be answered with a question.
     const canAsk = !isOfTask && !isList(ask.method) && destination.speaker === 'server';
-    if (hasPeer(caller) && canAsk) {
-      return start(caller, own, destination, exchange);
-    }
-    return enforcer
-      .call(caller, own, destination, exchange)
-      .then((answer) => shown(caller, own, answer));
+    if (hasPeer(caller) && canAsk) return openWay(caller, own, destination, exchange);
+    const answerOf = async (answering: Promise<Answer>) => shown(caller, own, await answering);
+    return { ask: own, destination, exchange, answerOf };
   }
 
-  function start(
+  /** Of a call during which the server may ask the client: it can be parked. */
+  function openWay(
     caller: PeerCaller,
     ask: Ask,
     destination: Destination,
     exchange: Exchange,
-  ): Promise<Answer> {
+  ): Way {
     const entry = parked.begin(caller, ask);
     const { open } = entry;
     const own: Exchange = {
@@ -73,10 +83,15 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
       send: open.send,
       onNotification: (heard) => open.onNotification?.(heard),
     };
-    void enforcer
-      .call(caller, ask, destination, own)
-      .then((answer) => parked.end(entry, shown(caller, ask, answer)));
-    return wait(entry, exchange, exchange.cancellation);
+    return {
+      ask,
+      destination,
+      exchange: own,
+      answerOf(answering) {
+        void answering.then((answer) => parked.end(entry, shown(caller, ask, answer)));
+        return wait(entry, exchange, exchange.cancellation);
+      },
+    };
   }
 
   /** Waits for the server's answer or question on behalf of one request of the client. */
@@ -106,13 +121,8 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
     }
   }
 
-  /** The repeated request: judged like any, and then the open call continues with its input. */
-  async function resume(
-    entry: Entry,
-    caller: Caller,
-    ask: Ask,
-    exchange: Exchange,
-  ): Promise<Answer> {
+  /** Of the repeated request: judged like any, and then the open call continues with its input. */
+  function wayBack(entry: Entry, ask: Ask, exchange: Exchange): Way {
     const { open } = entry;
     open.isAwaited = true;
     let isDelivered = false;
@@ -125,13 +135,20 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
         return wait(entry, exchange, under.cancellation);
       },
     };
-    const answer = await enforcer.call(caller, ask, parkedCall, exchange);
-    if (!isDelivered) {
-      // Denied: the input that the call waits for will not come.
-      open.abandon();
-      parked.forget(entry);
-    }
-    return answer;
+    return {
+      ask,
+      destination: parkedCall,
+      exchange,
+      async answerOf(answering) {
+        const answer = await answering;
+        if (!isDelivered) {
+          // Denied: the input that the call waits for will not come.
+          open.abandon();
+          parked.forget(entry);
+        }
+        return answer;
+      },
+    };
   }
 
   /** The answer for this client: task ids are sealed, a server's state is marked. */
@@ -145,11 +162,10 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
     return tasks.seal(caller.key, ask, covered);
   }
 
-  return {
-    call: (caller: Caller, routed: Routed, exchange: Exchange): Promise<Answer> =>
-      callRouted(caller, routed, exchange, call),
-  };
+  return { call };
 }
+
+const asItIs = (answering: Promise<Answer>) => answering;
 
 function hasPeer(caller: Caller): caller is PeerCaller {
   return caller.peer !== undefined;

@@ -13,7 +13,7 @@ import type { Announce } from '../capabilities.ts';
 import { TASKS_EXTENSION, takesTasks } from '../extensions.ts';
 import { type AnswerFailure, ineligibleError } from '../failures.ts';
 import { GatewayError } from '../json-rpc.ts';
-import type { Routed, Router } from '../router.ts';
+import { callRouted, type Routed, type Router } from '../router.ts';
 import { isResponses, type ModernRequest, readRetry, SUPPORTED_REVISIONS } from './envelope.ts';
 import { checkParamHeaders } from './headers.ts';
 import type { ModernCalls } from './modern-calls.ts';
@@ -58,7 +58,7 @@ export function createModernRequests(deps: ModernRequestDeps) {
       if (routed !== undefined) {
         // No server is asked anything for an agent that may not act.
         if (ineligible === undefined) await checkHeaders(caller, request, routed);
-        return await deps.calls.call(caller, routed, exchange);
+        return await callRouted(caller, routed, exchange, deps.calls.call);
       }
       if (method === 'server/discover') {
         return deps.enforcer.admit(caller) ?? (await discover(caller));
