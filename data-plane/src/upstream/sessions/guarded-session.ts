@@ -69,7 +69,7 @@ export class GuardedSession implements UpstreamSession {
       }
     }
     try {
-      // While it waited its agent may have been suspended.
+      // While it waited its agent may have been suspended: the breaker's one probe is not for that.
       if (room !== undefined) requireStillWanted(asker);
       return await breaker.watch(method, ask);
     } finally {
