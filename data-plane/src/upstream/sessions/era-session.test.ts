@@ -1,6 +1,6 @@
 /** Servers of both eras as clients of both eras find them, over HTTP and stdio. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -247,6 +247,20 @@ describe('over stdio', () => {
     expect((await session.open(unheardExchange())).era).toBe(era);
     expect((await call(session, 'echo', { a: 1 })).kind).toBe('result');
     expect(pool.counts().stdio).toBe(1);
+  });
+
+  it('starts no process for an agent that may not act', async () => {
+    const marker = join(mkdtempSync(join(tmpdir(), 'eras-')), 'started');
+    const lines = `require('node:fs').writeFileSync('${marker}', '')`;
+    const command = { command: process.execPath, args: ['-e', lines], env: {}, cwd: process.cwd() };
+    const pool = openPool({
+      stdio: openStdio([['local', command]]),
+      findIneligibility: () => 'it is suspended',
+    });
+    const session = pool.find(TENANT, server, 'agent', undefined, 'legacy');
+    await expect(session.open(unheardExchange())).rejects.toMatchObject({ kind: 'ineligible' });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(existsSync(marker)).toBe(false);
   });
 
   it('of both eras that is slow once is not remembered as lacking one', async () => {

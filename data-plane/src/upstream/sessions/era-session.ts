@@ -136,7 +136,8 @@ export class EraSession implements UpstreamSession {
 
   async #open(era: Era, patienceMs: number | undefined): Promise<EraCandidate> {
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
-    // After a silence in the other era too: what the server is asked, it is asked for an agent.
+    // No process is started either for an agent that may not act, or not any more after the other
+    // era was tried.
     requireEligible(this.#options);
     const known = this.#sessions[era];
     const session = known ?? this.#options.create(era, () => this.#refused(era));

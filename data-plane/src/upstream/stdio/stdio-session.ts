@@ -82,9 +82,9 @@ export class StdioUpstreamSession implements EraCandidate {
       },
     };
     await this.#channel.start();
-    requireEligible(this.#options);
     const initialize = initializeRequest(this.#options);
     try {
+      requireEligible(this.#options);
       const info = parseInitializeAnswer(await this.#send(initialize, unheardExchange()));
       this.#channel.write(notificationText('notifications/initialized'));
       this.#info = info;
