@@ -3,8 +3,9 @@ import type { InboundClass } from '@governance/shared/detect/findings';
 import { strictness } from '@governance/shared/detect/inbound/calibration';
 import { classFeatures } from '@governance/shared/detect/inbound/class-model';
 import { conceptNumber } from '@governance/shared/detect/inbound/concepts';
-import { contextShareOf, eachContext } from '@governance/shared/detect/inbound/context';
+import { eachContext } from '@governance/shared/detect/inbound/context';
 import { type Examined, examineText } from '@governance/shared/detect/inbound/examine';
+import { eachPiece } from '@governance/shared/detect/inbound/pieces';
 import {
   FEATURE_COUNT,
   featuresOf,
@@ -12,20 +13,18 @@ import {
   type MarkedPassage,
 } from '@governance/shared/detect/inbound/scoring';
 import type { WordGroups } from '@governance/shared/detect/inbound/word-groups';
-import { eachWording, NO_WORDING, shareOf } from '@governance/shared/detect/inbound/wording';
+import { eachWording } from '@governance/shared/detect/inbound/wording';
 import type { Span, TrainingText } from './training-text.ts';
 
 const DECODED = conceptNumber('decoded');
 
 export interface Passage {
-  /** Concepts, wordings, context; the last two start at `FEATURE_COUNT`. */
+  /** Concepts, then hashed features, which start at `FEATURE_COUNT`. */
   readonly features: Int32Array;
-  /** Where the wordings and the context begin. */
-  readonly wordings: number;
-  readonly context: number;
-  /** The weight of each wording, and of each feature of the context. */
-  readonly share: number;
-  readonly contextShare: number;
+  /** By how much the weight of each counts. */
+  readonly values: Float32Array;
+  /** How many are concepts. */
+  readonly concepts: number;
   readonly isAttack: boolean;
   /** What the detector subtracts from its score; training does not. */
   readonly strictness: number;
@@ -96,24 +95,27 @@ function placeOf(attack: string, text: string): Span | undefined {
 }
 
 function toPassage(
-  { passages, topics }: Examined,
+  { text, passages, topics }: Examined,
   index: number,
   groups: WordGroups,
   isAttack: boolean,
 ): Passage {
   const passage = passages[index] as MarkedPassage;
   const concepts = featuresOf(passages, index, topics);
-  const wording: number[] = [];
-  eachWording(passage.wording ?? NO_WORDING, (one) => wording.push(FEATURE_COUNT + one));
-  const context: number[] = [];
-  eachContext(groups, passage, (one) => context.push(FEATURE_COUNT + one));
+  const features = [...concepts];
+  const values = concepts.map(() => 1);
+  const take = (feature: number, value: number) => {
+    features.push(FEATURE_COUNT + feature);
+    values.push(value);
+  };
+  eachWording(passage.wording, take);
+  eachPiece(text, passage, take);
+  eachContext(groups, passage, take);
   const isDecoded = passage.concepts.includes(DECODED);
   return {
-    features: Int32Array.from([...concepts, ...wording, ...context]),
-    wordings: concepts.length,
-    context: concepts.length + wording.length,
-    share: shareOf(wording.length),
-    contextShare: contextShareOf(context.length),
+    features: Int32Array.from(features),
+    values: Float32Array.from(values),
+    concepts: concepts.length,
     isAttack,
     strictness: strictness(passages.length, concepts.length),
     classed: isAttack && !isDecoded ? classFeatures(passages, index) : [],

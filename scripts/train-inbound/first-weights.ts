@@ -97,6 +97,10 @@ export const FIRST_WEIGHTS: Readonly<Record<string, number>> = {
   'you with persona': 0.8,
   'role with from-now': 0.8,
   'from-now with instructions': 0.6,
+  'from-now with persona': 1.8,
+  'ai with from-now': 0.6,
+  'ai with persona': 1,
+  'you with from-now': 0.6,
   'urgent with execute': 0.3,
   'urgent with unconfirmed': 0.8,
   'urgent with threat': 0.5,
@@ -125,6 +129,17 @@ export const FIRST_WEIGHTS: Readonly<Record<string, number>> = {
  * How far an ordinary concept's own weight may rise: some words of its list also occur in attacks.
  */
 const ORDINARY_RISE = 0.5;
+
+/**
+ * The weights above are relative to each other. Beside the sums of hashed features, the signs of an
+ * attack count twice as much.
+ */
+const RAISED = 2;
+
+export function firstWeightOf(name: string): number {
+  const weight = FIRST_WEIGHTS[name] ?? 0;
+  return weight > 0 ? weight * RAISED : weight;
+}
 
 /** Concepts that hardly occur in benign texts, or only in those that the lists below recognise. */
 const TELLING = new Set(
@@ -155,12 +170,16 @@ export function riseOf(feature: number): number {
   return ([0.3, 1, 2][telling] as number) * (isNear ? 0.6 : 1);
 }
 
+/** The bluntest attacks say nothing else: honest texts that quote them are told by other signs. */
+const BLUNT_FALL = 0.3;
+
 /**
  * How far a weight may fall: ordinary sentences around an attack must not excuse it, or an attacker
  * would add some.
  */
 export function fallOf(feature: number): number {
   const name = nameFeature(feature);
+  if (firstWeightOf(name) > 0) return BLUNT_FALL;
   if (name.startsWith('throughout ')) return 0.3;
   if (name.includes('quoted') && !name.includes('near ')) return name.includes(' with ') ? 3 : 1.5;
   if (name.includes('near ')) return name.includes('security-talk') ? 0.8 : 0.25;

@@ -7,15 +7,18 @@
 const WORDING_ALONE = 1;
 /** The number of passages from which each doubling raises the requirement. */
 const FEW = 8;
-const EACH_DOUBLING = 0.3;
+const EACH_DOUBLING = 0.5;
 /** The upper limit: an attack hidden in a long text gains at most this much. */
-const MOST = 1.5;
+const MOST = 2;
 
 /**
- * What a passage's context (context.ts) is expected to add at most: a passage that lacks more is not
- * read that far.
+ * What a passage's pieces (pieces.ts) and its context (context.ts) are expected to add at most: a
+ * passage that lacks more is not read that far.
  */
-export const MOST_OF_CONTEXT = 5;
+export const MOST_OF_PIECES = 12;
+export const MOST_OF_CONTEXT = 6;
+/** The words around an order do not excuse it. */
+export const LEAST_OF_CONTEXT = -2;
 
 /** @param passages of the text @param features of the passage, besides its wording */
 export function strictness(passages: number, features: number): number {

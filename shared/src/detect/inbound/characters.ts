@@ -9,6 +9,7 @@ export const SEPARATOR = 0;
 export const LETTER = 1;
 /** 26 Latin letters, ten digits, 33 Cyrillic letters. */
 export const LETTER_END = 70;
+export const FIRST_DIGIT = LETTER + 26;
 /** A letter that no lexicon uses; it may be part of words. */
 export const OTHER_LETTER = 70;
 /** Invisible: zero-width characters, direction marks, soft hyphens. */

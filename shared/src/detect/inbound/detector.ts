@@ -4,12 +4,13 @@
  */
 import type { Severity } from '../../ledger-record.ts';
 import type { InboundClass } from '../findings.ts';
-import { MOST_OF_CONTEXT, strictness } from './calibration.ts';
+import { LEAST_OF_CONTEXT, MOST_OF_CONTEXT, MOST_OF_PIECES, strictness } from './calibration.ts';
 import { classOf } from './class-model.ts';
 import { conceptNumber } from './concepts.ts';
 import { sumContext } from './context.ts';
 import { type Examined, examineText, type TextKind } from './examine.ts';
 import { classWeights, model, weights, wordGroups, wordingWeights } from './model.ts';
+import { sumPieces } from './pieces.ts';
 import { featuresOf, isScored, type MarkedPassage, nameFeature, weigh } from './scoring.ts';
 import { sumWording } from './wording.ts';
 
@@ -65,7 +66,7 @@ export function detectInjection(text: string, options: DetectionOptions = {}): D
   let worstFeatures: readonly number[] = [];
   const findings: TextFinding[] = [];
   for (const examined of texts) {
-    const { passages, topics } = examined;
+    const { text, passages, topics } = examined;
     for (let index = 0; index < passages.length; index += 1) {
       const passage = passages[index] as MarkedPassage;
       if (!isScored(passage)) continue;
@@ -75,8 +76,12 @@ export function detectInjection(text: string, options: DetectionOptions = {}): D
         features.sum +
         sumWording(wordingWeights, passage.wording) * model.wording_unit -
         strictness(passages.length, features.count);
+      if (sum > -MOST_OF_PIECES) {
+        sum += sumPieces(wordingWeights, text, passage) * model.wording_unit;
+      }
       if (sum > -MOST_OF_CONTEXT) {
-        sum += sumContext(wordingWeights, wordGroups, passage) * model.wording_unit;
+        const context = sumContext(wordingWeights, wordGroups, passage) * model.wording_unit;
+        sum += Math.max(LEAST_OF_CONTEXT, context);
       }
       if (sum > worst) {
         worst = sum;

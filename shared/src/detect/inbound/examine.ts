@@ -13,6 +13,7 @@ import { NO_WORDING, type Wording } from './wording.ts';
 export type TextKind = 'result' | 'tool_description' | 'prompt' | 'error' | 'question' | 'other';
 
 export interface Examined {
+  readonly text: string;
   readonly passages: readonly MarkedPassage[];
   readonly topics: readonly number[];
   /** Where the text stands in the given one, if it was disguised there. */
@@ -90,7 +91,7 @@ function examine(
     : marked;
   const topics = findTopics(passages);
   const all = kind === 'tool_description' ? [...topics, DESCRIPTION] : topics;
-  return { passages, topics: all, disguise };
+  return { text, passages, topics: all, disguise };
 }
 
 /** Passages with their marks; a mark outside every passage becomes a passage of its own. */

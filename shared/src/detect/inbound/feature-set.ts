@@ -10,11 +10,15 @@ export const HASHED_COUNT = 1 << BITS;
 const MAX_FEATURES = 1_024;
 const MAX_NUMBER = 0xff;
 
+/** Receives each feature, below `HASHED_COUNT`, and by how much its weight counts. */
+export type Told = (feature: number, value: number) => void;
+
 /** The set in which a feature was last seen, as an eight-bit number. */
 const seenIn = new Uint8Array(HASHED_COUNT);
 let sets = 0;
-/** The features of the current set: the first `featureCount()` entries. */
-export const features = new Int32Array(MAX_FEATURES);
+/** The features of the current set, and how much each counts: the first `featureCount()` entries. */
+const features = new Int32Array(MAX_FEATURES);
+const values = new Float32Array(MAX_FEATURES);
 let count = 0;
 
 export const featureCount = (): number => count;
@@ -31,18 +35,36 @@ export function beginFeatures(): void {
 }
 
 /** @param salt distinguishes kinds of features */
-export function addFeature(hash: number, salt: number): void {
+export function hashFeature(hash: number, salt: number): number {
   const mixed = Math.imul(hash ^ Math.imul(salt, 0x9e3779b1), 0x85ebca6b);
-  const feature = Math.imul(mixed ^ (mixed >>> 15), 0xc2b2ae35) >>> (32 - BITS);
-  if (seenIn[feature] === sets || count === MAX_FEATURES) return;
-  seenIn[feature] = sets;
-  features[count] = feature;
-  count += 1;
+  return Math.imul(mixed ^ (mixed >>> 15), 0xc2b2ae35) >>> (32 - BITS);
 }
 
-/** The sum of the features' weights, in units of the weights. */
+/**
+ * @param value by how much its weight counts
+ * @returns whether the set was without it
+ */
+export function addFeature(hash: number, salt: number, value: number): boolean {
+  const feature = hashFeature(hash, salt);
+  if (seenIn[feature] === sets || count === MAX_FEATURES) return false;
+  seenIn[feature] = sets;
+  features[count] = feature;
+  values[count] = value;
+  count += 1;
+  return true;
+}
+
+/** The sum of the features' weights, each as far as it counts, in units of the weights. */
 export function sumFeatures(weights: Int8Array): number {
   let sum = 0;
-  for (let at = 0; at < count; at += 1) sum += weights[features[at] as number] as number;
+  for (let at = 0; at < count; at += 1) {
+    sum += (weights[features[at] as number] as number) * (values[at] as number);
+  }
   return sum;
+}
+
+/** @param share of each value that counts */
+export function tellFeatures(told: Told, share: number): void {
+  for (let at = 0; at < count; at += 1)
+    told(features[at] as number, (values[at] as number) * share);
 }

@@ -10,7 +10,7 @@ import { WORDING_COUNT } from './wording.ts';
 /** model.json, written only by `npm run inbound:train`. */
 export const Model = z.strictObject({
   /** Incremented when the features change. */
-  version: z.literal(5),
+  version: z.literal(6),
   seed: z.int(),
   /** SHA-256 (hex) of the training texts, in order. */
   data_digest: z.string(),
@@ -23,7 +23,7 @@ export const Model = z.strictObject({
   weights: z.string(),
   /** The value of one unit of a wording's weight. */
   wording_unit: z.number(),
-  /** Base64 of Brotli of a signed byte for each hashed feature (wording.ts, context.ts). */
+  /** Base64 of Brotli of a signed byte for each hashed feature (wording.ts, pieces.ts, context.ts). */
   wording: z.string(),
   /** Base64 of the words that belong to groups (word-groups.ts). */
   groups: z.string(),

@@ -1,13 +1,12 @@
 /**
  * The words of passages as numbers, in one array for the whole text: nothing is copied per passage.
  */
-import { MAX_WORDS, type Wording } from './wording.ts';
+import { MAX_WORDS, NUMBERS_OF_WORD, type Wording } from './wording.ts';
 
 /** The initial capacity, and the amount by which it grows. */
 const KEPT = 8_192;
 const MORE = 65_536;
-/** A word has two. */
-const MAX_NUMBERS = 2 * MAX_WORDS;
+const MAX_NUMBERS = NUMBERS_OF_WORD * MAX_WORDS;
 
 export class PassageWords {
   #numbers = new Int32Array(KEPT);
@@ -17,7 +16,7 @@ export class PassageWords {
 
   /** Words of the passage so far. */
   get count(): number {
-    return (this.#to - this.#from) >> 1;
+    return (this.#to - this.#from) / NUMBERS_OF_WORD;
   }
 
   /** Only a passage's first words count. */
@@ -26,7 +25,7 @@ export class PassageWords {
     if (at === this.#from + MAX_NUMBERS) return;
     this.#numbers[at] = word;
     this.#numbers[at + 1] = stem;
-    this.#to = at + 2;
+    this.#to = at + NUMBERS_OF_WORD;
   }
 
   /** Takes the passage's words; the next passage begins. */

@@ -4,7 +4,7 @@
  */
 
 import { ASKING_CONCEPTS, CONCEPTS, type Concept, conceptNumber } from './concepts.ts';
-import { MIN_WORDS, type Wording } from './wording.ts';
+import { MIN_WORDS, NUMBERS_OF_WORD, type Wording } from './wording.ts';
 
 const COUNT = CONCEPTS.length;
 /** How many passages before and after count as neighbours. */
@@ -60,7 +60,7 @@ export function findTopics(passages: readonly MarkedPassage[]): readonly number[
 
 /** Whether a passage could ask for something: by a concept, or by its wording alone. */
 export const isScored = (passage: MarkedPassage): boolean =>
-  passage.wording.to - passage.wording.from >= 2 * MIN_WORDS || isAsking(passage);
+  passage.wording.to - passage.wording.from >= NUMBERS_OF_WORD * MIN_WORDS || isAsking(passage);
 
 function isAsking({ concepts }: MarkedPassage): boolean {
   for (const concept of concepts) if (ASKING[concept] === 1) return true;
