@@ -46,8 +46,8 @@ const WORDING_UNIT = 1 / 50;
 const LEAST_UNITS = 2;
 
 /**
- * Added to each score: the threshold between attacks found and false alarms, chosen by the authors
- * left out of the training (`npm run inbound:leave-out`).
+ * Added to each score: the threshold between attacks found and false alarms, chosen by the totals in
+ * docs/inbound-detection.md.
  */
 export const EASE = -3.1;
 

@@ -34,24 +34,18 @@ export function beginFeatures(): void {
   }
 }
 
-/** @param salt distinguishes kinds of features */
-export function hashFeature(hash: number, salt: number): number {
-  const mixed = Math.imul(hash ^ Math.imul(salt, 0x9e3779b1), 0x85ebca6b);
-  return Math.imul(mixed ^ (mixed >>> 15), 0xc2b2ae35) >>> (32 - BITS);
-}
-
 /**
+ * @param salt distinguishes kinds of features
  * @param value by how much its weight counts
- * @returns whether the set was without it
  */
-export function addFeature(hash: number, salt: number, value: number): boolean {
-  const feature = hashFeature(hash, salt);
-  if (seenIn[feature] === sets || count === MAX_FEATURES) return false;
+export function addFeature(hash: number, salt: number, value: number): void {
+  const mixed = Math.imul(hash ^ Math.imul(salt, 0x9e3779b1), 0x85ebca6b);
+  const feature = Math.imul(mixed ^ (mixed >>> 15), 0xc2b2ae35) >>> (32 - BITS);
+  if (seenIn[feature] === sets || count === MAX_FEATURES) return;
   seenIn[feature] = sets;
   features[count] = feature;
   values[count] = value;
   count += 1;
-  return true;
 }
 
 /** The sum of the features' weights, each as far as it counts, in units of the weights. */
