@@ -143,8 +143,8 @@ export class HttpChannel {
   }
 
   /**
-   * Sends a message whose answer nobody waits for. Never rejects: without room in its agent's share
-   * it is not sent.
+   * Sends a message whose answer nobody waits for. Never rejects: without room in its agent's share,
+   * or where anything throws, it is not sent.
    *
    * @param findBody asked directly before it is sent; null for no body, undefined for no message
    */
@@ -161,12 +161,24 @@ export class HttpChannel {
     } catch {
       return;
     }
-    const body = findBody === null ? null : findBody();
-    if (body === undefined) {
+    try {
+      const body = findBody === null ? null : findBody();
+      if (body !== undefined) await this.#exchangeQuietly(method, headers, body, timeoutMs);
+    } catch {
+      // `findBody` threw: whether it may be sent is unknown.
+    } finally {
       shares.quiet.give(account);
-      return;
     }
-    await new Promise<void>((resolve) => {
+  }
+
+  /** Resolves when the exchange has ended, however. Never rejects. */
+  #exchangeQuietly(
+    method: 'POST' | 'DELETE',
+    headers: string[],
+    body: string | null,
+    timeoutMs: number,
+  ): Promise<void> {
+    return new Promise((resolve) => {
       const finish = () => {
         clearTimeout(timer);
         this.#running.delete(running);
@@ -182,8 +194,12 @@ export class HttpChannel {
       };
       const timer = setTimeout(running.abort, timeoutMs);
       this.#running.add(running);
-      this.dispatch('quiet', method, headers, body, exchange);
-    }).finally(() => shares.quiet.give(account));
+      try {
+        this.dispatch('quiet', method, headers, body, exchange);
+      } catch {
+        finish();
+      }
+    });
   }
 
   /** Sends a JSON-RPC request, unless it is over already; `abortAll` ends it. */
