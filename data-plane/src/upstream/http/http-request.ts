@@ -185,7 +185,9 @@ export class HttpRequest implements ExchangeSink {
     this.#resumeTimer = setTimeout(() => {
       this.#isResumed = true;
       this.exchange = new HttpExchange(this, this.#limits.messageBytes);
-      resume(lastEventId, this.exchange);
+      const ineligible = this.#caller.findIneligibility?.();
+      if (ineligible === undefined) resume(lastEventId, this.exchange);
+      else this.exchange.refuse(new UpstreamFailure('ineligible', ineligible));
     }, this.#resumeMs);
     return true;
   }

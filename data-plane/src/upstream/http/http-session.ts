@@ -112,10 +112,7 @@ export class HttpUpstreamSession implements EraCandidate {
   }
 
   notify(method: string): void {
-    if (this.#state === null) return;
-    // It comes from the agent's client.
-    const body = () => (this.#mayAgentAct() ? notificationText(method) : undefined);
-    this.#post(this.#state, body);
+    if (this.#state !== null) void this.#postForAgent(this.#state, method);
   }
 
   listen(listener: ((notification: UpstreamNotification) => void) | null): void {
@@ -143,7 +140,11 @@ export class HttpUpstreamSession implements EraCandidate {
     let sessionId: string | null = null;
     const request = initializeRequest(this.#options);
     const provisional = { info: NO_INFO, sessionId: null, headers: base, hadStream: false };
-    const answer = await this.#send(provisional, request, unheardExchange(), (headers) => {
+    const exchange = {
+      ...unheardExchange(),
+      findIneligibility: () => this.#options.findIneligibility(),
+    };
+    const answer = await this.#send(provisional, request, exchange, (headers) => {
       const value = headers['mcp-session-id'];
       if (typeof value === 'string' && /^[\x21-\x7e]{1,1024}$/.test(value)) sessionId = value;
     });
@@ -152,7 +153,9 @@ export class HttpUpstreamSession implements EraCandidate {
     const headers = [...base, 'mcp-protocol-version', info.protocolVersion];
     if (sessionId !== null) headers.push('mcp-session-id', sessionId);
     const state: OpenState = { info, sessionId, headers, hadStream: false };
-    await this.#post(state, () => notificationText('notifications/initialized'));
+    await this.#postForAgent(state, 'notifications/initialized');
+    // Where the server was not told, this session with it is none.
+    requireEligible(this.#options);
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
     this.#state = state;
     if (this.#listener !== null) this.#startListening();
@@ -208,6 +211,11 @@ export class HttpUpstreamSession implements EraCandidate {
     return this.#channel.sendQuietly('POST', state.headers, findBody, QUIET_TIMEOUT_MS);
   }
 
+  /** A notification on behalf of the agent, which may not act any more when there is room for it. */
+  #postForAgent(state: OpenState, method: string): Promise<void> {
+    return this.#post(state, () => (this.#mayAgentAct() ? notificationText(method) : undefined));
+  }
+
   /** A client's answer may wait for its share: its agent may not act any more by then. */
   #replyTo(state: OpenState) {
     return (text: string, withheld: string) =>
@@ -221,7 +229,8 @@ export class HttpUpstreamSession implements EraCandidate {
   #startListening(): void {
     const state = this.#state;
     if (state === null || this.#stream !== null || this.#isClosed) return;
-    const leave = this.#channel.findStreamRoom();
+    // An agent that may not act any more may act again later.
+    const leave = this.#mayAgentAct() ? this.#channel.findStreamRoom() : undefined;
     if (leave === undefined) {
       this.#listenLater();
       return;

@@ -16,6 +16,8 @@ let callId: number;
 let cut: 'end' | 'destroy';
 let retry: string;
 let resumptions: SeenRequest[];
+/** Why the agent may not act. */
+let ineligible: string | undefined;
 /** What a GET with Last-Event-ID gets. */
 let rest: (id: number) => string | number;
 
@@ -31,6 +33,7 @@ beforeEach(async () => {
   cut = 'end';
   retry = '60';
   resumptions = [];
+  ineligible = undefined;
   rest = (id) => event('b-1', progress(2)) + event('b-2', resultOf(id));
   upstream = await startTestUpstream({
     tools: [
@@ -64,7 +67,7 @@ beforeEach(async () => {
     isHostAllowed: () => true,
     limits: { timeoutMs: 1000, messageBytes: 64 * 1024 },
     client: { name: 'test', version: '1' },
-    findIneligibility: () => undefined,
+    findIneligibility: () => ineligible,
   });
 });
 
@@ -82,6 +85,7 @@ function call() {
     {
       cancellation,
       onNotification: ({ params }: UpstreamNotification) => void heard.push(params?.data),
+      findIneligibility: () => ineligible,
     },
   );
   return { answer, heard, cancellation };
@@ -159,5 +163,25 @@ it('is not fetched any more once it was cancelled or its session closed', async 
     session.close(),
   ]);
   await new Promise((resolve) => setTimeout(resolve, 700));
+  expect(resumptions).toEqual([]);
+});
+
+it('is not fetched for an agent that was suspended meanwhile', async () => {
+  const { answer, heard } = call();
+  await expect.poll(() => heard).toEqual([1]);
+  ineligible = 'it is suspended';
+  await expect(answer).rejects.toEqual(failure('ineligible'));
+  expect(resumptions).toEqual([]);
+});
+
+it('is not fetched either where it is the answer to `initialize`', async () => {
+  upstream.override(({ message }, response) => {
+    if (message?.method !== 'initialize') return false;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end('id: a-1\nretry: 60\ndata: \n\n');
+    ineligible = 'it is suspended';
+    return true;
+  });
+  await expect(session.open()).rejects.toEqual(failure('ineligible'));
   expect(resumptions).toEqual([]);
 });

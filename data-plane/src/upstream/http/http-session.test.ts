@@ -1,0 +1,70 @@
+/** What a session sends by itself: nothing for an agent that was suspended meanwhile. */
+import { Agent } from 'undici';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
+import { FairShares, shareAccount } from '../shares/fair-shares.ts';
+import { HttpUpstreamSession } from './http-session.ts';
+
+let upstream: TestUpstream;
+let session: HttpUpstreamSession;
+let dispatcher: Agent;
+/** Why the agent may not act. */
+let findIneligibility = vi.fn<() => string | undefined>();
+
+const suspend = () => findIneligibility.mockReturnValue('it is suspended');
+const reactivate = () => findIneligibility.mockReturnValue(undefined);
+const listened = () => upstream.seen.filter(({ httpMethod }) => httpMethod === 'GET').length;
+
+beforeEach(async () => {
+  upstream = await startTestUpstream({ offersStream: true });
+  dispatcher = new Agent();
+  findIneligibility = vi.fn();
+  const shares = new FairShares({ agent: 64, tenant: 256, way: 512, waitMs: 100 });
+  session = new HttpUpstreamSession({
+    url: upstream.url,
+    dispatchers: { calls: dispatcher, quiet: dispatcher, streams: dispatcher },
+    shares: { calls: shares, quiet: shares, streams: shares },
+    account: shareAccount('tenant', 'agent', upstream.url),
+    findCredential: async () => null,
+    isHostAllowed: () => true,
+    limits: { timeoutMs: 1000, messageBytes: 64 * 1024 },
+    client: { name: 'test', version: '1' },
+    findIneligibility,
+  });
+});
+
+afterEach(async () => {
+  await session.close();
+  await dispatcher.destroy();
+  await upstream.stop();
+});
+
+it('is not opened for an agent that was suspended while the server answered, and later anew', async () => {
+  const undo = upstream.override(({ message }) => {
+    if (message?.method === 'initialize') suspend();
+    return false;
+  });
+  await expect(session.open()).rejects.toMatchObject({ kind: 'ineligible' });
+  expect(upstream.messages('initialize')).toHaveLength(1);
+  expect(upstream.messages('notifications/initialized')).toEqual([]);
+  undo();
+  reactivate();
+  await session.open();
+  expect(upstream.messages('notifications/initialized')).toMatchObject([
+    { headers: { 'mcp-session-id': 'upstream-session-2' } },
+  ]);
+});
+
+it('does not listen again while its agent is suspended, and does afterwards', async () => {
+  session.listen(() => undefined);
+  await session.open();
+  await vi.waitFor(() => expect(upstream.streams()).toBe(1));
+  suspend();
+  findIneligibility.mockClear();
+  upstream.endStreams();
+  await vi.waitFor(() => expect(findIneligibility).toHaveBeenCalled(), { timeout: 3000 });
+  reactivate();
+  expect(listened()).toBe(1);
+  await vi.waitFor(() => expect(upstream.streams()).toBe(1), { timeout: 4000 });
+  expect(listened()).toBe(2);
+});
