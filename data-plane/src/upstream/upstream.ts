@@ -171,6 +171,11 @@ export class UpstreamFailure extends Error {
   }
 }
 
+/** Whether the other side was silent for too long. */
+export function isTimeout(error: unknown): error is UpstreamFailure {
+  return error instanceof UpstreamFailure && error.kind === 'timeout';
+}
+
 export interface UpstreamSession {
   /** Connects if necessary, on behalf of an agent. Throws UpstreamFailure. */
   open(asker: Asker): Promise<UpstreamInfo>;

@@ -18,6 +18,7 @@ import {
 import type { SessionOptions } from '../initialize.ts';
 import {
   EMPTY_RESULT,
+  isTimeout,
   requireEligible,
   requireStillWanted,
   type UpstreamAnswer,
@@ -164,7 +165,8 @@ export class ModernUpstreamSession implements EraCandidate {
           ? new EraRefusal(error.message, 0, { cause: error })
           : eraRefusalOf(error);
       if (failure instanceof EraRefusal) this.#options.onEraRefused?.();
-      else if (!isProbe) this.#options.onOpenFailed?.();
+      // A server that was silent to a probe is closed before the other era is tried.
+      else if (!isProbe || !isTimeout(failure)) this.#options.onOpenFailed?.();
       throw failure;
     }
   }

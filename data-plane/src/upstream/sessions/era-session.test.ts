@@ -263,6 +263,36 @@ describe('over stdio', () => {
     expect(existsSync(marker)).toBe(false);
   });
 
+  it.each([
+    ['legacy', 'before it is asked', ['initialize'], 1],
+    ['modern', 'before it is asked', ['server/discover'], 1],
+    ['legacy', 'while it answers', ['initialize', 'notifications/initialized'], 2],
+  ] as const)('is ended for an agent that was suspended meanwhile (%s, %s)', async (era, _when, methods, checks) => {
+    const folder = mkdtempSync(join(tmpdir(), 'eras-'));
+    const seen = join(folder, 'seen');
+    const both = script(`
+      require('node:fs').appendFileSync('${seen}', method + '\\n');
+      if (method === 'initialize') send({ id, result: initialized });
+      if (method === 'server/discover') send({ id, result: discovered });`);
+    let eligible = checks as number;
+    const findIneligibility = () => (eligible-- > 0 ? undefined : 'it is suspended');
+    const pool = openPool({ stdio: openStdio([['local', both]]), findIneligibility });
+    const session = pool.find(TENANT, server, 'agent', undefined, era);
+    await expect(session.open(unheardExchange())).rejects.toMatchObject({ kind: 'ineligible' });
+    const running = () =>
+      execFileSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8' })
+        .split('\n')
+        .filter((line) => line.includes(seen) && !line.startsWith('Z'));
+    await expect.poll(running).toEqual([]);
+    const sent = existsSync(seen) ? readFileSync(seen, 'utf8').trim().split('\n') : [];
+    expect(sent).toEqual(methods.slice(0, checks - 1));
+    // A later session has a process of its own.
+    eligible = Number.POSITIVE_INFINITY;
+    expect((await session.open(unheardExchange())).era).toBe(era);
+    expect(running()).toHaveLength(1);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
   it('of both eras that is slow once is not remembered as lacking one', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'eras-'));
     const seen = join(folder, 'seen');

@@ -9,6 +9,7 @@ import { type EraCandidate, EraRefusal } from '../era.ts';
 import {
   type Asker,
   type Era,
+  isTimeout,
   requireEligible,
   requireStillWanted,
   type UpstreamAnswer,
@@ -173,10 +174,6 @@ export class EraSession implements UpstreamSession {
 
 function otherThan(era: Era): Era {
   return era === 'legacy' ? 'modern' : 'legacy';
-}
-
-function isTimeout(error: unknown): error is UpstreamFailure {
-  return error instanceof UpstreamFailure && error.kind === 'timeout';
 }
 
 const TELLING: ReadonlySet<UpstreamFailureKind> = new Set(['unreachable', 'ineligible']);

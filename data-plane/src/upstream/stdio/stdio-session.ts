@@ -86,6 +86,7 @@ export class StdioUpstreamSession implements EraCandidate {
     try {
       requireEligible(this.#options);
       const info = parseInitializeAnswer(await this.#send(initialize, unheardExchange()));
+      requireEligible(this.#options);
       this.#channel.write(notificationText('notifications/initialized'));
       this.#info = info;
       if (this.#wasOpen) this.#options.onReopened?.();
