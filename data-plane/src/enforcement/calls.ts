@@ -115,6 +115,12 @@ export interface Destination {
 export interface Exchange extends UpstreamExchange {
   readonly wantsProgress: boolean;
   /**
+   * Who sent the newest request for this call: after a wait, that one's credential counts. Null
+   * while no request waits; one that comes for the answer is judged then. Absent where a call has
+   * one request only.
+   */
+  readonly sender?: (() => Caller | null) | undefined;
+  /**
    * Calls back when the client has left; at once if it already has. Absent where no client waits:
    * such a call is not held for a person.
    *

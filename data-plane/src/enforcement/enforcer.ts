@@ -163,7 +163,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enf
     exchange: Exchange,
     held: HoldGrant,
   ): Promise<Answer> {
-    const again = { ...caller, arrivedAt: audit.elapsed() };
+    const again = { ...(exchange.sender?.() ?? caller), arrivedAt: audit.elapsed() };
     try {
       return await run(again, ask, destination, exchange, held);
     } finally {

@@ -35,7 +35,7 @@ export interface ForwardDeps {
    * Why its agent may get nothing any more; undefined where it may. Its workflow does not count: a
    * session that ended while the server worked takes back nothing that was done in it.
    */
-  findReaderIneligibility(call: JudgedCall): Deny | undefined;
+  findReaderIneligibility(call: Pick<JudgedCall, 'caller'>): Deny | undefined;
   waits: Pick<ResultWaits, 'hold' | 'wait'>;
   outcome: OutcomeDeps;
   limits: AnswerLimits;
@@ -87,20 +87,26 @@ export function createForward(deps: ForwardDeps): Forward {
    * Server and inspection may have taken their time: an agent that may not act any more gets its
    * refusal in place of the answer, and no person is asked about the answer.
    */
-  function forReader(call: JudgedCall, passed: Passed): Passed {
-    if (!('raw' in passed.answer) && !passed.isHeld) return passed;
-    const deny = deps.findReaderIneligibility(call);
+  function forReader(call: JudgedCall, passed: Passed, exchange: Exchange): Passed {
+    const { answer, findings, isHeld } = passed;
+    // Nobody reads a cancelled answer, and a model's was passed on already.
+    if (answer.kind === 'cancelled' || answer.kind === 'model') return passed;
+    if (exchange.sender?.() === null) return passed;
+    const deny = deps.findReaderIneligibility(asNow(call, exchange));
     if (deny === undefined) return passed;
-    const why = `eligibility: ${deny.message}`;
     const refusal = deniedAnswer(deny, call.id);
-    return { ...blocked(call, 'eligibility', why, refusal), findings: passed.findings };
+    // What failed, or was blocked already, is recorded as that.
+    if (answer.kind === 'refusal' && !isHeld) return { ...passed, answer: refusal };
+    const why = `eligibility: ${deny.message}`;
+    return { ...blocked(call, 'eligibility', why, refusal), findings };
   }
 
-  function failed(call: JudgedCall, error: unknown, isCancelled: boolean): Answer {
+  function failed(call: JudgedCall, error: unknown, exchange: Exchange): Answer {
     if (isRefusal(error)) return error;
-    const failure = failureOf(error, isCancelled);
+    const failure = failureOf(error, exchange.cancellation.isCancelled);
     // The denial itself says whether the client's credential is at fault.
-    const deny = failure.kind === 'ineligible' ? deps.findIneligibility(call) : undefined;
+    const deny =
+      failure.kind === 'ineligible' ? deps.findIneligibility(asNow(call, exchange)) : undefined;
     if (deny !== undefined) return { ...deniedAnswer(deny, call.id), failure };
     return failedAnswer(failure, call.id, limits);
   }
@@ -122,12 +128,12 @@ export function createForward(deps: ForwardDeps): Forward {
       tellPart(call, 'sent-upstream');
       sent = await answering;
     } catch (error) {
-      sent = failed(call, error, exchange.cancellation.isCancelled);
+      sent = failed(call, error, exchange);
     }
     way.end();
     tellPart(call, 'upstream-answered');
     const passing = inspectAnswer(call, destination.speaker, way, sent);
-    let passed = forReader(call, passing instanceof Promise ? await passing : passing);
+    let passed = forReader(call, passing instanceof Promise ? await passing : passing, exchange);
     if (passed.isHeld) {
       const held = await waits.hold(allowed, sent, passed, exchange);
       if ('wait' in held) {
@@ -143,7 +149,7 @@ export function createForward(deps: ForwardDeps): Forward {
     if (passed.answer === sent) return sent;
     // Where inspection changed the answer, that is on disk before the agent gets the answer.
     const isRecorded = await recorded;
-    const shown = forReader(call, passed).answer;
+    const shown = forReader(call, passed, exchange).answer;
     return isRecorded || shown.kind === 'refusal' ? shown : unrecordedAnswer(call);
   };
 }
@@ -151,6 +157,12 @@ export function createForward(deps: ForwardDeps): Forward {
 function unrecordedAnswer(call: RawCall): Refusal {
   const message = 'What inspection did to the answer cannot be recorded now.';
   return internalRefusal(message, { event_id: call.id, failure: 'unrecorded' });
+}
+
+/** A call with the sender of its newest request. */
+function asNow(call: JudgedCall, { sender }: Exchange): JudgedCall {
+  const caller = sender?.();
+  return caller == null ? call : { ...call, caller };
 }
 
 /** The exchange that the destination gets: messages before the answer are inspected. */
@@ -192,7 +204,7 @@ class Sending implements UpstreamExchange {
   }
 
   findIneligibility(): string | undefined {
-    return this.#deps.findIneligibility(this.#call)?.message;
+    return this.#deps.findIneligibility(asNow(this.#call, this.#client))?.message;
   }
 
   /** To be called when the answer has arrived: later messages are dropped. */
@@ -208,8 +220,10 @@ class Sending implements UpstreamExchange {
       call: this.#call,
       inspect: this.#deps.inspect,
       passOn: (_serverId, heard) => {
-        const isEligible = this.#deps.findReaderIneligibility(this.#call) === undefined;
-        if (isEligible) this.#client.onNotification(heard);
+        const now = asNow(this.#call, this.#client);
+        if (this.#deps.findReaderIneligibility(now) === undefined) {
+          this.#client.onNotification(heard);
+        }
       },
       onFailed: (_serverId, inspected) => {
         this.failed = inspected;

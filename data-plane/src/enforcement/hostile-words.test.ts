@@ -219,6 +219,15 @@ it.each(lies)('%s reaches no agent, and suppresses no record', async (_what, era
   );
 });
 
+it.each([
+  ['deny', -32003, 'Denied by policy: the MCP server asks for elicitation/create (quotes).'],
+  ['ask', -32004, 'Escalated: the MCP server asks for elicitation/create (quotes).'],
+])('a question that policy would %s is refused as the policy says', async (verdict, code, message) => {
+  answer = askedFor((text) => elicitation(text, verdict))(WORD);
+  const { last } = (await callTool('new')) as Awaited<ReturnType<typeof postModern>>;
+  expect(last.error).toMatchObject({ code, message });
+});
+
 it('the header that a tool wants is not named to a client that did not send it', async () => {
   answer = () => false;
   const answered = await callTool('new', { region: 'eu' });

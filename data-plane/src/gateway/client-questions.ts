@@ -31,8 +31,8 @@ export interface QuestionDeps {
 
 /** The client that a question is put to. */
 export interface QuestionTarget {
-  /** The caller whose credential it is judged by. */
-  caller: Caller;
+  /** The sender of the client's newest request: it is judged by that one's credential. */
+  sender(): Caller;
   /** Delivers the question, once it was allowed and recorded. */
   deliver: Destination['send'];
 }
@@ -63,10 +63,10 @@ export function bindClient(client: AskedClient, serverId: string, deps: Question
     const key = JSON.stringify(id);
     const target = asked.has(key) ? TOO_MANY : client.findTarget(serverId, send);
     if (typeof target === 'string') return errorText(id, RPC_ERRORS.INTERNAL, target);
-    const exchange = quiet();
+    const exchange = { ...quiet(), sender: target.sender };
     asked.set(key, exchange.cancellation);
     try {
-      const caller = { ...target.caller, arrivedAt: deps.elapsed() };
+      const caller = { ...target.sender(), arrivedAt: deps.elapsed() };
       const destination = { speaker: 'client', send: target.deliver } as const;
       const shown = await deps.enforcer.introduce(caller, serverId, params);
       if (shown === null) return errorText(id, RPC_ERRORS.INTERNAL, REFUSED);

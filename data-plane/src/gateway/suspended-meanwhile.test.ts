@@ -75,7 +75,7 @@ beforeAll(async () => {
   });
   fresh = await startTestUpstream();
   plane = await startTestPlane({
-    config: { upstreamRequestsPerAgent: 1 },
+    config: { upstreamRequestsPerAgent: 1, upstreamTimeoutMs: 2_000 },
     pages: { enforcement, inspection: inspection.step('slow', slow) },
   });
   await plane.records();
@@ -280,6 +280,28 @@ describe('what a server answered', () => {
     expect([status, JSON.parse(text).error.code]).toEqual([401, -32000]);
     expect(text).not.toContain('half');
     expect(await outcome()).toMatchObject({ outcome: 'blocked' });
+  });
+});
+
+describe('what a server did not answer', () => {
+  it.each([
+    ['an error', 500, 'upstream_error'],
+    ['nothing in time', null, 'upstream_timeout'],
+  ])('%s: the agent learns only that it may not act; the record says both', async (_what, status, recorded) => {
+    plane.setServers([HTTP_SERVER('known', upstream.url)]);
+    const agent = plane.addAgent();
+    const authorization = agent.basic;
+    await plane.post('/mcp/v1/known', call('read_it'), { authorization });
+    await plane.records();
+    const calling = holdBack('tools/call');
+    const answer = plane.post('/mcp/v1/known', call('read_it'), { authorization });
+    await calling.arrived();
+    suspend(agent);
+    if (status !== null) calling.answer({}, status);
+    const { json, ...http } = await answer;
+    expect([http.status, json.error.code]).toEqual([401, -32000]);
+    expect(await outcome()).toMatchObject({ outcome: recorded });
+    if (status === null) calling.answer({});
   });
 });
 

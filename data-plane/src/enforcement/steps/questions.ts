@@ -56,10 +56,7 @@ async function judgeAll(
       return refuse(`The MCP server asks for ${name}, which this client did not declare.`);
     }
     const judged = await deps.judge(caller, askOf(ask.serverId, method, params), SHOWN);
-    if (judged.kind === 'refusal') {
-      const refusal = withoutWords(judged);
-      return refuse(`The MCP server asks for ${method}: ${refusal.message}`, refusal);
-    }
+    if (judged.kind === 'refusal') return refusedQuestion(method, judged);
     if (judged.kind !== 'result') return refuse('What the MCP server asks for was not judged.');
   }
   return null;
@@ -77,17 +74,20 @@ const SHOWN: Destination = {
  * The refusal of a question, which names the policies but not what they say: they may quote the
  * question. The record of the question has it.
  */
-function withoutWords(judged: Refusal): Refusal {
+function refusedQuestion(method: string, judged: Refusal): Deny {
   const summary = SUMMARIES.get(judged.code);
-  if (summary === undefined) return judged;
+  if (summary === undefined) {
+    return refuse(`The MCP server asks for ${method}: ${judged.message}`, judged);
+  }
   const { reasons, ...data } = judged.data ?? {};
   const given: unknown[] = Array.isArray(reasons) ? reasons : [];
   const named = given.filter(isObject).map(({ policy_id, policy, rule }) => {
     return { policy_id, policy, rule, message: IN_RECORD };
   });
   const names = [...new Set(named.map(({ policy }) => String(policy)))].join(', ');
-  const message = names === '' ? `${summary}.` : `${summary}: ${names}.`;
-  return { ...judged, message, data: { ...data, reasons: named } };
+  const by = names === '' ? '' : ` (${names})`;
+  const message = `${summary}: the MCP server asks for ${method}${by}.`;
+  return refuse(message, { ...judged, data: { ...data, reasons: named } });
 }
 
 /** The codes of refusals that have the words of policies in them. */

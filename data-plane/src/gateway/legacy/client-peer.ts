@@ -76,7 +76,7 @@ export class ClientPeer implements UpstreamPeer, AskedClient {
     if (this.#asked > MAX_WAITING) return TOO_MANY;
     const deliver = (call: JudgedCall, exchange: UpstreamExchange) =>
       this.#deliver(call, exchange, send);
-    return { caller: this.caller, deliver };
+    return { sender: () => this.caller, deliver };
   }
 
   /** Adds a stream to the client; questions waiting for one are sent. */

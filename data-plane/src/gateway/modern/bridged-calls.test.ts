@@ -81,8 +81,8 @@ const FILLED = { action: 'accept', content: { name: 'Ada' } };
 const resultOf = async (answer: ReturnType<typeof call>) => (await answer).last.result;
 
 /** Begins a call and returns the client's questions. */
-async function asked(args: Record<string, unknown> = {}) {
-  const result = await resultOf(call({ arguments: args }));
+async function asked(args: Record<string, unknown> = {}, options: Partial<ModernOptions> = {}) {
+  const result = await resultOf(call({ arguments: args }, options));
   expect(result.resultType).toBe('input_required');
   const [key = ''] = Object.keys(result.inputRequests);
   return { key, result, requestState: String(result.requestState), arguments: args };
@@ -157,6 +157,40 @@ it('ends when its agent may not act any more', async () => {
   expect(status).toBe(401);
   await vi.waitFor(() => expect(upstream.messages('notifications/cancelled')).not.toEqual([]));
   await vi.waitFor(() => expect(answered.get(1)).toMatchObject({ error: { code: -32000 } }));
+});
+
+/** A call that its client began with a credential that was replaced while it was parked. */
+async function askedBeforeRotation() {
+  const question = await asked({}, { authorization: agent.bearer() });
+  agent.update({ credential_version: 2 });
+  return question;
+}
+
+it('continues with the credential that replaced the first one', async () => {
+  const { key, requestState } = await askedBeforeRotation();
+  const inputResponses = { [key]: FILLED };
+  const authorization = agent.bearer();
+  const done = await resultOf(call({ inputResponses, requestState }, { authorization }));
+  expect(done.resultType).toBe('complete');
+  expect(answered.get(1)).toMatchObject({ id: 1, result: FILLED });
+});
+
+it('keeps an answer that arrives while nobody waits for the credential that fetches it', async () => {
+  const { requestState } = await askedBeforeRotation();
+  for (const resolve of settle.splice(0)) resolve(undefined);
+  await vi.waitFor(() => expect(answered.get(1)).toMatchObject({ error: {} }));
+  const authorization = agent.bearer();
+  const done = await resultOf(call({ inputResponses: {}, requestState }, { authorization }));
+  expect(done.resultType).toBe('complete');
+});
+
+it('does not continue with a credential that was replaced', async () => {
+  const replaced = agent.bearer();
+  const { key, requestState } = await askedBeforeRotation();
+  const inputResponses = { [key]: FILLED };
+  const { status } = await call({ inputResponses, requestState }, { authorization: replaced });
+  expect(status).toBe(401);
+  await vi.waitFor(() => expect(answered.get(1)).toMatchObject({ error: {} }));
 });
 
 it('asks nothing that the client did not declare', async () => {

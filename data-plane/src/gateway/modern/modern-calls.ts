@@ -57,7 +57,7 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
     const entry = parked.find(caller, ask);
     // Judged and recorded all the same, without a destination.
     if (entry === 'unknown') return refused(NO_CALL);
-    if (entry !== 'none') return wayBack(entry, ask, exchange);
+    if (entry !== 'none') return wayBack(caller, entry, ask, exchange);
     const isOfTask = isTaskMethod(ask.method);
     const own = isOfTask ? tasks.open(caller.key, ask) : uncoverState(ask);
     if (own === undefined) return refused(NO_TASK);
@@ -81,6 +81,7 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
       ...exchange,
       cancellation: open.cancellation,
       send: open.send,
+      sender: () => (open.isAwaited ? entry.caller : null),
       onNotification: (heard) => open.onNotification?.(heard),
     };
     return {
@@ -122,7 +123,7 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
   }
 
   /** Of the repeated request: judged like any, and then the open call continues with its input. */
-  function wayBack(entry: Entry, ask: Ask, exchange: Exchange): Way {
+  function wayBack(caller: Caller, entry: Entry, ask: Ask, exchange: Exchange): Way {
     const { open } = entry;
     open.isAwaited = true;
     let isDelivered = false;
@@ -131,6 +132,7 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
       async send(_call, under) {
         requireStillWanted(under);
         isDelivered = true;
+        entry.caller = { ...caller, peer: entry.caller.peer };
         open.deliver(ask.retry?.inputResponses ?? {});
         return wait(entry, exchange, under.cancellation);
       },

@@ -22,6 +22,7 @@ import { isOwnState, stateOfCall } from './request-states.ts';
 export type PeerCaller = Caller & { readonly peer: UpstreamPeer };
 
 export interface Entry {
+  /** The sender of the newest request for the call. */
   caller: PeerCaller;
   ask: Ask;
   open: OpenCall;
@@ -123,8 +124,10 @@ export function createParkedCalls(deps: QuestionDeps) {
     // Nobody will fetch its answer, so a place taken now would never be given back.
     if (entry.open.cancellation.isCancelled) return 'The client gave the call up.';
     if (!place(entry)) return TOO_MANY;
-    const { caller, open } = entry;
-    return { caller, deliver: ({ ask }, exchange) => open.ask(ask, exchange, deps.timeoutMs) };
+    return {
+      sender: () => entry.caller,
+      deliver: ({ ask }, exchange) => entry.open.ask(ask, exchange, deps.timeoutMs),
+    };
   }
 
   return {
