@@ -52,11 +52,14 @@ export class ListenStream {
     return this.#isEnded;
   }
 
-  /** Sends a notification, if the client can take it. */
+  /**
+   * Sends a notification, if the client can take it. For an agent that may not listen any more it
+   * ends a stream that has begun.
+   */
   notify(method: string, params: Record<string, unknown> | undefined): void {
     if (this.#isEnded) return;
     if (!this.#options.isEligible()) {
-      this.drop();
+      if (this.#early === null) this.#finish();
       return;
     }
     const text = this.#tagged(method, params);
@@ -81,14 +84,17 @@ export class ListenStream {
     for (const text of early) this.#raw.write(text);
     this.#options.outlet.follow(this.#raw);
     this.#timer = setInterval(() => {
-      if (!this.#options.isEligible()) this.drop();
+      if (!this.#options.isEligible()) this.#finish();
       else if (this.#raw.writableLength === 0) this.#raw.write(KEEP_ALIVE);
     }, this.#options.keepAliveMs);
   }
 
-  /** Ends it with a result, the sign of an orderly end. */
+  /**
+   * Ends it with a result, the sign of an orderly end. Before it began that is not for an agent that
+   * may not listen any more: who opened it has to abandon it.
+   */
   end(): void {
-    if (this.#isEnded) return;
+    if (this.#isEnded || (this.#early !== null && !this.#options.isEligible())) return;
     this.begin({});
     const { id } = this.#options;
     const result = { resultType: 'complete', _meta: { [SUBSCRIPTION]: id } };
@@ -100,13 +106,6 @@ export class ListenStream {
     this.#over();
   }
 
-  /** Ends it without a result. */
-  drop(): void {
-    if (this.#isEnded) return;
-    if (this.#early !== null) this.#head();
-    this.#finish();
-  }
-
   #head(): void {
     this.#early = null;
     this.#reply.hijack();
@@ -114,6 +113,7 @@ export class ListenStream {
     this.#raw.writeHead(200, streamHeaders(this.#reply));
   }
 
+  /** @param text the result; none where the agent may not listen any more */
   #finish(text?: string): void {
     this.#over();
     this.#raw.end(text);

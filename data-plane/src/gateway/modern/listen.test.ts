@@ -5,7 +5,9 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { createHttpServer } from '@governance/shared/http-server';
+import pino from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { listenModern } from '../../testing/test-modern-client.ts';
 import {
   HTTP_SERVER,
@@ -22,6 +24,7 @@ interface ServerStream {
   isOpen: boolean;
 }
 
+let url: string;
 let plane: TestPlane;
 let agent: TestAgent;
 let streams: ServerStream[] = [];
@@ -77,7 +80,7 @@ async function release(): Promise<void> {
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
   plane = await startTestPlane({
     servers: [HTTP_SERVER('up', url)],
     config: { maxSessionsPerAgent: 2 },
@@ -136,6 +139,44 @@ it('ends one in order that is evicted before it has begun', async () => {
   ]);
   for (const { answer } of held.splice(0)) answer();
   for (const stream of others) await stream.close();
+});
+
+describe('of an agent that was suspended before it has begun, is refused', () => {
+  const openSlow = async (on: TestPlane, by: TestAgent) => {
+    isHeld = isFor('doc://slow');
+    const wanted = { ...TOOLS, resourceSubscriptions: ['doc://slow'] };
+    const slow = listenModern(on, wanted, { authorization: by.basic });
+    await vi.waitFor(() => expect(held).not.toEqual([]));
+    by.update({ status: 'suspended' });
+    return slow;
+  };
+
+  it('though a server sent something for it', async () => {
+    const begun = open(TOOLS);
+    await begun.acknowledged;
+    const slow = await openSlow(plane, agent);
+    for (const stream of openStreams()) tell(stream, 'notifications/tools/list_changed', {});
+    await begun.done;
+    await release();
+    expect((await slow.answer).status).toBe(401);
+  });
+
+  it('though the service stops', async () => {
+    const own = await startTestPlane({ servers: [HTTP_SERVER('up', url)] });
+    // The service's own listener: it lets requests in progress end.
+    const app = createHttpServer({ log: pino({ level: 'silent' }), corsOrigins: [] });
+    await app.register(own.plane.routes);
+    const at = { ...own, url: await app.listen({ host: '127.0.0.1', port: 0 }) };
+    const begun = listenModern(at, TOOLS, { authorization: own.addAgent().basic });
+    await begun.acknowledged;
+    const slow = await openSlow(at, own.addAgent());
+    const closed = app.close();
+    await begun.done;
+    await release();
+    expect((await slow.answer).status).toBe(401);
+    await closed;
+    await own.stop();
+  });
 });
 
 it('still receives updates of a resource that another client no longer waits for', async () => {
