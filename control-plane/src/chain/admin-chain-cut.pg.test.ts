@@ -104,6 +104,7 @@ async function cut(records: number): Promise<void> {
     'log_nodes',
     'log_checkpoints',
     'log_anchors',
+    'log_epochs',
     'log_heads',
     'verification_marks',
   ]) {

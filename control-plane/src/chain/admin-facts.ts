@@ -73,5 +73,5 @@ function markOf(marks: Map<string, StreamMark>, stream: string): StreamMark {
 
 /** The break of a stream whose writer is not the one that the admin chain registered. */
 export function registrationBreak(expected: string, actual: string, detail: string): FoundInStream {
-  return { kind: 'registration', epoch: 1, seq: 1, expected, actual, detail };
+  return { kind: 'registration', epoch: 1, seq: 1, fault: detail, expected, actual, detail };
 }

@@ -163,6 +163,36 @@ describe('an attack by the database’s owner', () => {
     expect(await kinds()).toEqual(['registration']);
   });
 
+  const recordedAs = async (kind: string) => {
+    await verify();
+    const sql = 'SELECT FROM chain_breaks WHERE tenant_id = $1 AND kind = $2';
+    return (await superuser.query(sql, [tenantId, kind])).rowCount;
+  };
+
+  it('records each fault of a registration, once', async () => {
+    await swapKey();
+    for (let i = 0; i < 2; i++) expect(await recordedAs('registration')).toBe(1);
+    await run('DELETE FROM data_planes WHERE deployment_id = $1', [stream]);
+    for (let i = 0; i < 2; i++) expect(await recordedAs('registration')).toBe(2);
+  });
+
+  it('records once that a stream has no registered writer, however it grows', async () => {
+    const id = uuidv7();
+    await run(
+      `INSERT INTO data_planes (tenant_id, deployment_id, signing_key, sealing_key)
+       SELECT tenant_id, $2, signing_key, sealing_key FROM data_planes WHERE deployment_id = $1`,
+      [stream, id],
+    );
+    const unregistered = createWriter(tenantId, id, plane.signingKey);
+    unregistered.boot();
+    for (let i = 0; i < 2; i++) {
+      unregistered.append(aDecision());
+      await ingest.ingestBatch(tenantId, id, unregistered.batch(2 * i));
+      unregistered.append(aDecision());
+      expect(await recordedAs('signature')).toBe(1);
+    }
+  });
+
   it('row "sign everything anew": with a key of one’s own is found by registration and signatures', async () => {
     const key = await swapKey();
     const forger = createWriter(tenantId, stream, key);

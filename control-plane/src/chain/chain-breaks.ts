@@ -12,8 +12,8 @@ export type { LogBreakKind, RecordedBreakKind } from './break-check.ts';
 
 /**
  * The stream id for breaks of the tenant's log. Their `epoch` is the log's epoch, and their `seq`
- * the size of the tree at that place (n + 1 for the leaf with index n; 0 for a log epoch without a
- * valid statement).
+ * the size of the tree at that place (n + 1 for the leaf with index n; 0 where the fault is at none:
+ * a log epoch without a valid statement, sizes that differ, checkpoints that are gone from a day).
  */
 export const LOG_STREAM = '00000000-0000-0000-0000-000000000001';
 
@@ -23,6 +23,11 @@ export interface FoundBreak {
   epoch: number;
   seq: number;
   kind: RecordedBreakKind;
+  /**
+   * Tells apart faults of one kind that can have the same place; must not change while the fault
+   * stands, or each walk would record it anew.
+   */
+  fault?: string;
   /** Undefined: the default of the kind. */
   check?: CheckName | null;
   expected: string;
@@ -67,6 +72,7 @@ export function createChainBreakRecorder(deps: {
             epoch: item.epoch,
             seq: BigInt(item.seq),
             kind: item.kind,
+            fault: item.fault ?? '',
             checkName: checkOf(item),
             expected: item.expected,
             actual: item.actual,

@@ -44,6 +44,8 @@ export type StreamBreakKind =
 
 export interface FoundInStream extends Omit<ChainBreak, 'kind'> {
   kind: StreamBreakKind;
+  /** Tells apart faults of one kind that can have the same place. */
+  fault?: string;
   /** The named check of evidence; undefined: the default of the kind. */
   check?: CheckName | null;
   detail: string | null;

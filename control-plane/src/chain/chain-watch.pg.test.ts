@@ -171,6 +171,33 @@ describe('verification that nobody asks for', () => {
     ]);
   });
 
+  it('tells records that are missing once, and more of them once more', async () => {
+    const scope = { tenantId, actor };
+    const other = await aDataPlane(test, scope);
+    other.boot();
+    await ingest.ingestBatch(tenantId, other.deploymentId, other.batch(0));
+    const receipts = async () =>
+      (await breaksNow()).filter(({ stream }) => stream === RECEIPT_STREAM).length;
+    const walkAll = async () => {
+      time += 25 * HOUR;
+      await aLeader().walkAll();
+    };
+    const remove = (seq: number) =>
+      superuser.query('DELETE FROM ledger_records WHERE stream = $1 AND seq = $2', [
+        plane.deploymentId,
+        seq,
+      ]);
+    await remove(5);
+    for (let i = 0; i < 2; i++) {
+      await walkAll();
+      expect(await receipts()).toBe(1);
+      await ship(3);
+    }
+    await remove(7);
+    await walkAll();
+    expect(await receipts()).toBe(2);
+  });
+
   it('ends between two pages when it is stopped', async () => {
     await ship(1_200);
     const stop = new AbortController();

@@ -21,6 +21,10 @@ import { systemScope, type TenantScope } from '../platform/tenant-scope.ts';
 import { createChainBreakRecorder, LOG_STREAM } from './chain-breaks.ts';
 import { createChainVerifier } from './chain-verification.ts';
 import { readEvidenceKeys } from './evidence-keys.ts';
+import { checkLogEpochs } from './log-epoch-check.ts';
+import { newLogMark } from './log-mark.ts';
+import type { LogBreak } from './log-places.ts';
+import { type LogStore, logRows } from './log-rows.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -114,6 +118,17 @@ async function verify() {
   return verification;
 }
 
+const inLog = <T>(read: (store: LogStore) => Promise<T>): Promise<T> =>
+  db.inTenant(systemScope(scope.tenantId), (tx) => read(logRows(tx)));
+
+async function readRecorded(): Promise<string[]> {
+  const { rows } = await superuser.query<{ detail: string }>(
+    'SELECT detail FROM chain_breaks WHERE tenant_id = $1 ORDER BY id',
+    [scope.tenantId],
+  );
+  return rows.map(({ detail }) => detail);
+}
+
 const findBroken = async () =>
   (await verify()).breaks.map(({ stream, kind, epoch, actual, detail }) => {
     expect({ stream, kind }).toEqual({ stream: LOG_STREAM, kind: 'log_epoch' });
@@ -176,6 +191,38 @@ describe('a statement of a log epoch', () => {
     await verify();
     await ship();
     expect(await verify()).toMatchObject({ valid: false, breaksOpen: 1 });
+  });
+
+  it('is recorded for each fault, once', async () => {
+    await begin();
+    await remove(2);
+    await verify();
+    await add([{ epoch: 2, continued: 2 }]);
+    for (let i = 0; i < 2; i++) await verify();
+    const NO_EARLIER = 'the statement continues no earlier log epoch';
+    expect(await readRecorded()).toEqual([MISSING[1], NO_EARLIER]);
+  });
+
+  it('is left to the next walk where it was begun since this one read where the log ends', async () => {
+    const end = await inLog((store) => store.readEnd());
+    await begin();
+    const found: LogBreak[] = [];
+    await checkLogEpochs({
+      ...{ tenantId: scope.tenantId, end, mark: { ...newLogMark(), size: end.size } },
+      // Read before the key that signed the statement was made.
+      keys: { batch: [], checkpoint: [] },
+      ...{ walkedBefore: 0, isWhole: true, now: now(), inLog },
+      onBreak: (broken) => void found.push(broken),
+      onStep: async () => {},
+    });
+    expect(found).toEqual([]);
+  });
+
+  it('is not valid beyond the present epoch', async () => {
+    await add([{ epoch: 3, continued: 1 }]);
+    expect(await findBroken()).toEqual([
+      [3, signer.kid, 'it belongs to a larger log, or to an epoch that the log does not have'],
+    ]);
   });
 
   it('is not valid in a place that no later epoch continues', async () => {

@@ -10,13 +10,8 @@ import {
   MAX_LOG_EPOCHS,
   SignedLogEpoch,
 } from '@governance/shared/evidence/evidence-keys';
-import { forEachRoot, type SignedPlaces } from './log-places.ts';
-import type { StoredLogEpoch } from './log-rows.ts';
-
-/** Bounds a page in memory: an edited statement may have 64 KiB. */
-const EPOCHS_A_PAGE = 100;
-/** The column is an integer of 32 bits. */
-const ABOVE_EVERY_EPOCH = 2 ** 31;
+import { forEachRoot, PLACES_A_PAGE, type SignedPlaces } from './log-places.ts';
+import { NO_EPOCH, type StoredLogEpoch } from './log-rows.ts';
 
 type Break = (at: { epoch: number; size?: number }, actual: string, detail: string) => void;
 
@@ -25,16 +20,16 @@ export async function checkLogEpochs(places: SignedPlaces): Promise<void> {
   const broke: Break = ({ epoch, size = 0 }, actual, detail) => {
     const expected = 'a signed statement that continues the log';
     // The log's present size would make it another break at every walk.
-    onBreak({ kind: 'log_epoch', epoch, seq: size, expected, actual, detail });
+    onBreak({ kind: 'log_epoch', epoch, seq: size, fault: detail, expected, actual, detail });
   };
   const line = followLine(end.epoch, broke);
-  let below = ABOVE_EVERY_EPOCH;
-  for (let left = MAX_LOG_EPOCHS; left > 0; left -= EPOCHS_A_PAGE) {
+  let below = NO_EPOCH;
+  for (let left = MAX_LOG_EPOCHS; left > 0; left -= PLACES_A_PAGE) {
     const from = below;
-    const page = await inLog((store) => store.readEpochs(from, EPOCHS_A_PAGE));
+    const page = await inLog((store) => store.readEpochs(from, PLACES_A_PAGE));
     await checkPage(places, page, { line, broke });
     below = page.at(-1)?.epoch ?? 0;
-    if (page.length < EPOCHS_A_PAGE) return line.finish();
+    if (page.length < PLACES_A_PAGE) return line.finish();
   }
   const [surplus] = await inLog((store) => store.readEpochs(below, 1));
   if (!surplus) return line.finish();
@@ -48,6 +43,8 @@ async function checkPage(
 ): Promise<void> {
   const restored: (LogEpoch['restored'] & { begun: number })[] = [];
   for (const row of page) {
+    // Begun since the walk read where the log ends; the key that signed it may be newer, too.
+    if (row.epoch > places.end.epoch) continue;
     const statement = readStatement(places, row, broke);
     line.pass(row.epoch, statement?.restored.epoch);
     if (statement) restored.push({ ...statement.restored, begun: row.epoch });
@@ -108,8 +105,6 @@ function followLine(present: number, broke: Break): Line {
   const miss = (epoch: number) => broke({ epoch }, 'none', 'the log epoch has no statement');
   return {
     pass: (epoch, continued) => {
-      // Begun since the walk read where the log ends.
-      if (epoch > present) return;
       if (due !== undefined && epoch > due) {
         broke({ epoch }, `epoch ${due} was continued`, 'no later log epoch continues this one');
         return;

@@ -16,7 +16,13 @@ import type { PublicJwk } from '@governance/shared/evidence/ed25519';
 import { foldSubtrees, subtreesOf } from '@governance/shared/evidence/merkle-proofs';
 import type { LogBreakKind } from './chain-breaks.ts';
 import type { LogMark } from './log-mark.ts';
-import { type LogEnd, type LogStore, nodeName, type StoredCheckpoint } from './log-rows.ts';
+import {
+  type LogEnd,
+  type LogStore,
+  nodeName,
+  type StoredAnchor,
+  type StoredCheckpoint,
+} from './log-rows.ts';
 
 /**
  * The service's public keys for admin-chain batches and for checkpoints, including retired ones.
@@ -39,6 +45,8 @@ export interface LogBreak extends LogFault {
   kind: LogBreakKind;
   epoch: number;
   seq: number;
+  /** Tells apart faults of one kind that can have the same place. */
+  fault?: string;
 }
 
 export interface SignedPlaces {
@@ -53,6 +61,8 @@ export interface SignedPlaces {
   now: Date;
   inLog<T>(read: (store: LogStore) => Promise<T>): Promise<T>;
   onBreak(found: LogBreak): void;
+  /** Called between two pages. */
+  onStep(): Promise<void>;
 }
 
 /**
@@ -60,8 +70,8 @@ export interface SignedPlaces {
  * this long before the last check.
  */
 const UNDER_WAY_MS = 60_000;
-/** Roots per read. */
-const ROOTS_A_READ = 100;
+/** Bounds a page in memory: an edited note or statement may have 64 KiB. */
+export const PLACES_A_PAGE = 100;
 
 /**
  * Checks the signed places that the walk over the leaves does not reach: those of sizes walked
@@ -72,20 +82,25 @@ export async function checkSignedPlaces(places: SignedPlaces): Promise<void> {
   for (const { kind, epoch, size, root } of await inLog((store) => store.readBeyond())) {
     const detail = 'it belongs to a larger log, or to an epoch that the log does not have';
     const expected = `epoch ${places.end.epoch}, ${places.end.size} leaves`;
-    onBreak({ kind, epoch, seq: size, check: 'log.consistency', expected, actual: root, detail });
+    const fault = kind === 'log_epoch' ? { fault: detail } : {};
+    const check = 'log.consistency';
+    onBreak({ kind, epoch, seq: size, ...fault, check, expected, actual: root, detail });
   }
   const last = mark.checkedAt === null ? null : Date.parse(mark.checkedAt) - UNDER_WAY_MS;
   if (!isWhole && last !== null) {
-    const late = await inLog((store) => store.readLateCheckpoints(new Date(last), walkedBefore));
-    await forEachRoot(places, late, (checkpoint, root) => {
+    const range = { since: new Date(last), upTo: walkedBefore };
+    const read: ReadPage<StoredCheckpoint> = (after) =>
+      inLog((store) => store.readLateCheckpoints(range, after, PLACES_A_PAGE));
+    await forEachPlace(places, read, (checkpoint, root) => {
       const fault = findSignedFault(places, checkpoint, root);
       const { epoch, size: seq } = checkpoint;
       if (fault) onBreak({ kind: 'log_checkpoint', epoch, seq, ...fault });
     });
   }
-  const since = new Date(isWhole ? 0 : (last ?? 0));
-  const anchors = await inLog((store) => store.readAnchors(since));
-  await forEachRoot(places, anchors, ({ epoch, size: seq, root: actual }, expected) => {
+  const range = { since: new Date(isWhole ? 0 : (last ?? 0)), upTo: mark.size };
+  const read: ReadPage<StoredAnchor> = (after) =>
+    inLog((store) => store.readAnchors(range, after, PLACES_A_PAGE));
+  await forEachPlace(places, read, ({ epoch, size: seq, root: actual }, expected) => {
     if (actual === expected) return;
     const detail = 'an anchor was handed out that does not belong to this log';
     onBreak({ kind: 'log_anchor', epoch, seq, expected, actual, detail });
@@ -124,23 +139,37 @@ export function findSignedFault(
   return said(null, 'the column made_at differs from the note');
 }
 
+/** Reads the places behind this one. */
+type ReadPage<T> = (after: T | undefined) => Promise<T[]>;
+
+async function forEachPlace<T extends { size: number }>(
+  places: SignedPlaces,
+  read: ReadPage<T>,
+  look: (place: T, root: string) => void,
+): Promise<void> {
+  for (let page = await read(undefined); ; page = await read(page.at(-1))) {
+    await forEachRoot(places, page, look);
+    if (page.length < PLACES_A_PAGE) return;
+    await places.onStep();
+  }
+}
+
 /**
  * Calls `look` with each place and the stored tree's root at its size; sizes beyond the walk are
  * left out.
+ *
+ * @param page at most PLACES_A_PAGE
  */
 export async function forEachRoot<T extends { size: number }>(
   { mark, inLog }: SignedPlaces,
-  all: readonly T[],
+  page: readonly T[],
   look: (place: T, root: string) => void,
 ): Promise<void> {
-  const within = all.filter(({ size }) => size > 0 && size <= mark.size);
-  for (let i = 0; i < within.length; i += ROOTS_A_READ) {
-    const some = within.slice(i, i + ROOTS_A_READ);
-    const nodes = await inLog((store) => store.readFrontiers(some.map(({ size }) => size)));
-    for (const place of some) {
-      const roots = subtreesOf({ start: 0, end: place.size }).map((at) => nodes.get(nodeName(at)));
-      const isWhole = roots.every((root) => root !== undefined);
-      look(place, isWhole ? foldSubtrees(roots) : 'none: a node is missing');
-    }
+  const within = page.filter(({ size }) => size > 0 && size <= mark.size);
+  const nodes = await inLog((store) => store.readFrontiers(within.map(({ size }) => size)));
+  for (const place of within) {
+    const roots = subtreesOf({ start: 0, end: place.size }).map((at) => nodes.get(nodeName(at)));
+    const isWhole = roots.every((root) => root !== undefined);
+    look(place, isWhole ? foldSubtrees(roots) : 'none: a node is missing');
   }
 }

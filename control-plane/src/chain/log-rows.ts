@@ -50,6 +50,12 @@ export interface StoredAnchor {
   root: string;
 }
 
+export interface BeyondHead extends StoredAnchor {
+  kind: 'log_checkpoint' | 'log_anchor' | 'log_epoch';
+  /** For a log epoch, the id of the key that signed it. */
+  root: string;
+}
+
 export interface StoredLogEpoch {
   epoch: number;
   statement: string;
@@ -57,6 +63,14 @@ export interface StoredLogEpoch {
   signature: string;
 }
 
+/** Places signed since a time, with sizes up to `upTo`. */
+export interface SignedRange {
+  since: Date;
+  upTo: number;
+}
+
+/** Above every epoch: the columns are integers of 32 bits. */
+export const NO_EPOCH = 2 ** 31;
 /** Limits in characters, since the texts may have been edited. */
 const MAX_HEADER = 4_096;
 const MAX_NOTE = 65_537;
@@ -173,14 +187,20 @@ export function logRows({ db, scope }: TenantTransaction) {
         ORDER BY c.size, c.epoch LIMIT ${MAX_ROWS}`,
       ),
 
-    /** Checkpoints made since a time, with sizes up to `upTo`. */
-    readLateCheckpoints: async (since: Date, upTo: number): Promise<StoredCheckpoint[]> =>
-      toCheckpoints(
-        await db.$queryRaw<RawCheckpoint[]>`
+    /** In the order of their making. */
+    readLateCheckpoints: async (
+      { since, upTo }: SignedRange,
+      after: Pick<StoredCheckpoint, 'madeAt' | 'epoch' | 'size'> | undefined,
+      limit: number,
+    ): Promise<StoredCheckpoint[]> => {
+      const { madeAt, epoch, size } = after ?? { madeAt: since, epoch: -NO_EPOCH, size: 0 };
+      const rows = await db.$queryRaw<RawCheckpoint[]>`
         SELECT epoch, size, left(root, 100) AS root, left(note, ${MAX_NOTE}) AS note, made_at
-        FROM log_checkpoints WHERE tenant_id = ${tenant} AND made_at >= ${since}
-          AND size <= ${upTo}::bigint ORDER BY made_at LIMIT 500`,
-      ),
+        FROM log_checkpoints WHERE tenant_id = ${tenant} AND size <= ${upTo}::bigint
+          AND (made_at, epoch, size) > (${madeAt}, ${epoch}::bigint, ${size}::bigint)
+        ORDER BY made_at, epoch, size LIMIT ${limit}`;
+      return toCheckpoints(rows);
+    },
 
     findCheckpointRoot: async (epoch: number, size: number): Promise<string | undefined> => {
       const [row] = await db.$queryRaw<{ root: string }[]>`
@@ -189,18 +209,26 @@ export function logRows({ db, scope }: TenantTransaction) {
       return row?.root;
     },
 
-    /** Anchors that were handed out since a time. */
-    readAnchors: async (since: Date): Promise<StoredAnchor[]> =>
-      toAnchors(
+    /** Anchors that were handed out, the largest first. */
+    readAnchors: async (
+      { since, upTo }: SignedRange,
+      after: Pick<StoredAnchor, 'epoch' | 'size'> | undefined,
+      limit: number,
+    ): Promise<StoredAnchor[]> => {
+      const { epoch, size } = after ?? { epoch: NO_EPOCH, size: 0 };
+      return toAnchors(
         await db.$queryRaw`
         SELECT epoch, size, left(root, 100) AS root FROM log_anchors
-        WHERE tenant_id = ${tenant} AND issued_at >= ${since} AND size > 0
-        ORDER BY epoch DESC, size DESC LIMIT 1000`,
-      ),
+        WHERE tenant_id = ${tenant} AND issued_at >= ${since}
+          AND size > 0 AND size <= ${upTo}::bigint
+          AND (epoch, size) < (${epoch}::bigint, ${size}::bigint)
+        ORDER BY epoch DESC, size DESC LIMIT ${limit}`,
+      );
+    },
 
-    /** Checkpoints and anchors whose size or epoch exceeds that of the log's head. */
-    readBeyond: async (): Promise<(StoredAnchor & { kind: 'log_checkpoint' | 'log_anchor' })[]> => {
-      const rows = await db.$queryRaw<(RawAnchor & { kind: 'log_checkpoint' | 'log_anchor' })[]>`
+    /** Checkpoints, anchors and log epochs whose size or epoch exceeds that of the log's head. */
+    readBeyond: async (): Promise<BeyondHead[]> => {
+      const rows = await db.$queryRaw<(RawAnchor & Pick<BeyondHead, 'kind'>)[]>`
         WITH head AS (
           SELECT coalesce(max(epoch), 1) AS epoch, coalesce(max(size), 0) AS size FROM log_heads
           WHERE tenant_id = ${tenant}
@@ -212,7 +240,10 @@ export function logRows({ db, scope }: TenantTransaction) {
         UNION ALL
         (SELECT 'log_anchor', a.epoch, a.size, left(root, 100)
           FROM log_anchors a, head WHERE a.tenant_id = ${tenant}
-            AND (a.size > head.size OR a.epoch > head.epoch) LIMIT 100)`;
+            AND (a.size > head.size OR a.epoch > head.epoch) LIMIT 100)
+        UNION ALL
+        (SELECT 'log_epoch', e.epoch, 0, left(kid, 200)
+          FROM log_epochs e, head WHERE e.tenant_id = ${tenant} AND e.epoch > head.epoch LIMIT 100)`;
       return rows.map((row) => ({ ...row, size: Number(row.size) }));
     },
 

@@ -261,6 +261,48 @@ describe('the log', () => {
     expect(await alerts()).toEqual(told);
   });
 
+  const recordedAs = async (kind: string) =>
+    (await recorded()).filter((found) => found.kind === kind).length;
+
+  it('shows sizes that differ once, however it grows, and each difference', async () => {
+    await run(
+      `INSERT INTO ledger_batches (tenant_id, stream, epoch, last_seq, first_seq, header, signature,
+         leaf_index, first_time, last_time)
+       SELECT b.tenant_id, stream, 9, last_seq, first_seq, header, signature, -1, first_time, last_time
+       FROM ledger_batches b JOIN tenant_heads t ON t.tenant_id = b.tenant_id AND stream = admin_stream
+       WHERE b.tenant_id = $1 LIMIT 1`,
+    );
+    for (let i = 0; i < 2; i++) {
+      await verify();
+      expect(await recordedAs('log_size')).toBe(1);
+      await ship(1);
+      await grow();
+    }
+    await run('UPDATE tenant_positions SET log_size = log_size + 1 WHERE tenant_id = $1');
+    for (let i = 0; i < 2; i++) await verify();
+    expect(await recordedAs('log_size')).toBe(2);
+  });
+
+  it('shows checkpoints that are gone from a day once, however many the day gets', async () => {
+    await walkNew();
+    await run(
+      `DELETE FROM log_checkpoints WHERE ${of} AND size < (SELECT max(size) FROM log_checkpoints WHERE ${of})`,
+    );
+    for (let i = 0; i < 2; i++) {
+      await verify();
+      expect(await recordedAs('log_checkpoint')).toBe(1);
+      await ship(1);
+      await grow();
+      await walkNew();
+    }
+  });
+
+  it('shows each wrong node of those that one leaf completes', async () => {
+    await run(`UPDATE log_nodes SET hash = sha256('x') WHERE ${of} AND level = 1 AND idx = 1`);
+    for (let i = 0; i < 2; i++) await verify();
+    expect(await recordedAs('log_node')).toBe(2);
+  });
+
   it('shows any one-byte edit of a row of it', async () => {
     const columns: [table: string, column: string, key: string][] = [
       ['ledger_batches', 'header', 'leaf_index'],

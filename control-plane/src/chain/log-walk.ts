@@ -63,7 +63,9 @@ export async function walkLog(walk: LogWalk): Promise<boolean> {
 function checkSizes({ end, onBreak }: LogWalk): void {
   const wrong = (expected: string, actual: string, detail: string) => {
     if (expected === actual) return;
-    onBreak({ kind: 'log_size', ...placeOf(end), expected, actual, detail });
+    // The log's present size would make it another break at every walk.
+    const place = { epoch: end.epoch, seq: 0 };
+    onBreak({ kind: 'log_size', ...place, fault: detail, expected, actual, detail });
   };
   const { size, indexes, leaves, nodes, admin, adminBatches } = end;
   wrong(`${indexes} leaves`, `${leaves} leaves`, 'the leaves do not end at the next index');
@@ -93,7 +95,8 @@ async function checkMark({ mark, end, isWhole, now, inLog, onBreak }: LogWalk): 
       const actual = stored[i] ?? 'none';
       if (actual === expected) continue;
       const detail = 'a verified node has changed';
-      onBreak({ kind: 'log_node', ...placeOf(mark), expected, actual, detail });
+      const fault = `node ${i} of the edge`;
+      onBreak({ kind: 'log_node', ...placeOf(mark), fault, expected, actual, detail });
       // Continuing from the stored node keeps one edit from being reported at each walk.
       mark.frontier[i] = stored[i] ?? expected;
     }
@@ -178,7 +181,8 @@ async function walkPage(walk: LogWalk, to: number, page: LogPage): Promise<void>
       const actual = nodes.get(nodeName(at));
       if (actual !== expected) {
         const detail = `the node ${nodeName(at)} does not follow from the two below it`;
-        onBreak({ kind: 'log_node', epoch, seq, expected, actual: actual ?? 'none', detail });
+        const fault = { expected, actual: actual ?? 'none', detail };
+        onBreak({ kind: 'log_node', epoch, seq, fault: detail, ...fault });
       }
       top = actual ?? expected;
     }
@@ -205,9 +209,10 @@ function checkDays({ mark, isWhole, now, onBreak }: LogWalk): void {
     if (stored >= checkpoints) continue;
     onBreak({
       kind: 'log_checkpoint',
-      ...placeOf({ epoch: mark.epoch, size }),
+      // The size that the day reached so far would make it another break at every walk.
+      ...{ epoch: mark.epoch, seq: 0, fault: day },
       check: null,
-      expected: `${checkpoints} of ${day}`,
+      expected: `${checkpoints} of ${day}, the last with ${size} leaves`,
       actual: `${stored}`,
       detail: 'verified checkpoints are gone',
     });

@@ -279,10 +279,15 @@ function checkEnd(steps: Steps, stream: string, mark: StreamMark, head: StreamMa
   if (mark.kind !== 'data_plane' || !mark.end) return;
   const { epoch, seq: lastSeq } = mark.end;
   if (mark.covered.epoch === epoch && mark.covered.lastSeq === lastSeq) return;
-  const detail = readSigningKey(mark.signingKey)
-    ? 'the last records of the epoch are in no signed batch'
-    : 'the writer has no registered key';
-  steps.broke(stream, signatureBreak({ epoch, lastSeq }, detail));
+  if (readSigningKey(mark.signingKey)) {
+    const detail = 'the last records of the epoch are in no signed batch';
+    steps.broke(stream, signatureBreak({ epoch, lastSeq }, detail));
+    return;
+  }
+  // It stands for the whole stream: the present end would make it another break at every walk.
+  const detail = 'the writer has no registered key';
+  const found = signatureBreak({ epoch: 1, lastSeq: 1 }, detail);
+  steps.broke(stream, { ...found, fault: detail });
 }
 
 /** @returns false when it was stopped early */
@@ -346,8 +351,9 @@ function checkReceipts({ marks, upTo }: VerificationRun, steps: Steps): void {
   steps.broke(RECEIPT_STREAM, {
     kind: 'head',
     check: 'scope.complete',
-    epoch: 1,
-    seq: Math.max(upTo, 1),
+    ...{ epoch: 1, seq: 1 },
+    // The number received would make it another break at every walk.
+    fault: `${upTo - counted} records`,
     expected: `${upTo} records received`,
     actual: `${counted} of them stored`,
     detail: 'records are missing, or were inserted outside the order of receipt',
