@@ -34,6 +34,17 @@ describe('redact', () => {
     expect(redacted).not.toContain('abcdefgh');
   });
 
+  it.each([
+    ['7Kq2Zx9', '_meta/x'],
+    ['7Kq2Zx9Wv4', '_meta/x'],
+    ['7Kq2Zx9', 'tools/0/name'],
+    ['7Kq2Zx9Wv4', 'tools/0/name'],
+  ])('takes %s out below a name that looks like a place that it never rewrites: %s', (secret, name) => {
+    const content = [{ type: 'text', text: `password: ${secret}` }];
+    const redacted = redact({ content, [name]: `it is ${secret}` }, scanner, undefined);
+    expect(redacted).toMatchObject({ [name]: expect.stringMatching(/^it is \[REDACTED:/) });
+  });
+
   it('takes out everything that was found, however much and under whatever name', () => {
     const odd = createDlpScanner({
       custom: [{ id: 'o', name: 'the ] one', regex: 'word is [a-z]+ [a-z]+', severity: 'high' }],

@@ -1,6 +1,7 @@
 /** Removes sensitive data from a server's message: in all places, or the message is blocked. */
 import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import type { DlpScanner, Redaction } from '@governance/shared/detect/dlp/scan-contract';
+import { pointerStep } from '@governance/shared/json-pointer';
 import { isObject } from '../../upstream/message.ts';
 import { fitsSchema } from './fits-schema.ts';
 
@@ -130,7 +131,7 @@ export function coverEverywhere(
     return Object.fromEntries(
       Object.entries(part).map(([name, member]) => [
         name,
-        visit(member, `${pointer}/${name}`, name),
+        visit(member, pointer + pointerStep(name), name),
       ]),
     );
   };

@@ -1,4 +1,5 @@
 /** A JSON value laid out as one text, so that one scan reads it and a key precedes its value. */
+import { pointerStep } from '../../json-pointer.ts';
 
 export interface Leaf {
   /** The complete JSON Pointer. */
@@ -51,16 +52,12 @@ class PlacedLeaf implements Leaf {
   }
 
   get pointer(): string {
-    let pointer = this.#step === null ? '' : stepOf(this.#step);
+    let pointer = this.#step === null ? '' : pointerStep(this.#step);
     for (let place = this.#within; place !== null; place = place.within) {
-      pointer = stepOf(place.step) + pointer;
+      pointer = pointerStep(place.step) + pointer;
     }
     return pointer;
   }
-}
-
-function stepOf(step: string | number): string {
-  return `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 /** Between two leaves. A line separator, which no pattern crosses and which JSON text escapes. */

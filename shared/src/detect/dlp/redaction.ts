@@ -1,3 +1,4 @@
+import { pointerStep } from '../../json-pointer.ts';
 import type { Stretch } from './builtin-pattern.ts';
 import type { FoundInLeaves } from './found.ts';
 
@@ -40,7 +41,7 @@ function rewritten(node: unknown, pointer: string, marks: ReadonlyMap<string, Ma
   return Object.fromEntries(
     Object.entries(node).map(([name, item]) => [
       name,
-      rewritten(item, `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, marks),
+      rewritten(item, pointer + pointerStep(name), marks),
     ]),
   );
 }

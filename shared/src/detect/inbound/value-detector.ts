@@ -1,4 +1,5 @@
 /** The detector over a JSON value: each of its strings, and its members' names. */
+import { pointerStep } from '../../json-pointer.ts';
 import type { InboundFinding } from '../findings.ts';
 import { atOnce, type Portioned } from '../portions.ts';
 import { type DetectionOptions, detectInjection, type TextFinding } from './detector.ts';
@@ -184,6 +185,5 @@ function longPointer(place: Place): string {
   if (place === null) return '';
   const within = longPointer(place.within);
   if (within.length >= MAX_PLACE) return within;
-  const name = place.name.slice(0, MAX_PLACE).replaceAll('~', '~0').replaceAll('/', '~1');
-  return `${within}/${name}`;
+  return within + pointerStep(place.name.slice(0, MAX_PLACE));
 }

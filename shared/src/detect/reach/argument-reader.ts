@@ -1,4 +1,5 @@
 /** Reads a call's arguments by their shape: the paths, recipients and items that they name. */
+import { pointerStep } from '../../json-pointer.ts';
 import { parseStrictJson, StrictJsonError } from '../../strict-json.ts';
 import { wordsOfName } from '../../words-of-name.ts';
 import { type ArgumentName, isPathForm, readArgumentName } from './argument-kinds.ts';
@@ -297,11 +298,7 @@ export class ArgumentReader {
   }
 
   #place(): string {
-    const names = this.#trail.map((name) => name.replaceAll('~', '~0').replaceAll('/', '~1'));
-    return names
-      .map((name) => `/${name}`)
-      .join('')
-      .slice(0, 256);
+    return this.#trail.map(pointerStep).join('').slice(0, 256);
   }
 }
 
