@@ -47,7 +47,7 @@ export function createLogLevels(deps: {
 
   /**
    * At the unified gateway the level is set at each server that can log, and each request is
-   * judged.
+   * judged. One that is allowed is enough.
    */
   async function set(
     caller: Caller,
@@ -90,8 +90,7 @@ export function createLogLevels(deps: {
     const visible = ids.filter((id) => isServerVisible(caller.agent.grants, id, rules));
     // When the agent may use none of them, one stands for all, so that the denial is recorded, and
     // none is asked for its capabilities.
-    const [first] = visible;
-    if (first === undefined || deps.door.findIneligibility(caller) !== undefined)
+    if (visible.length === 0 || deps.door.findIneligibility(caller) !== undefined)
       return { serverIds: [ids[0] ?? ''], isTold: true };
     const logging = await Promise.all(
       visible.map(async (id) => {
@@ -100,10 +99,10 @@ export function createLogLevels(deps: {
       }),
     );
     const found = visible.filter((_id, at) => logging[at]);
-    // None logs: the gateway keeps the level, and one server stands for all in the one decision.
+    // None logs: the gateway keeps the level, if it may be set at any of them.
     return found.length > 0
       ? { serverIds: found, isTold: true }
-      : { serverIds: [first], isTold: false };
+      : { serverIds: visible, isTold: false };
   }
 
   /** The level that the server is told. */

@@ -22,7 +22,7 @@ import {
 import { callRouted, type Router } from '../router.ts';
 import type { ClientPeer } from './client-peer.ts';
 import { isLoudEnough } from './log-levels.ts';
-import { requireSession, type SessionReads } from './session-reads.ts';
+import { requireSession, type SessionRead, type SessionReads } from './session-reads.ts';
 import { type LegacySession, type LegacySessions, negotiateRevision } from './sessions.ts';
 
 /** The context in which a request arrived. */
@@ -126,10 +126,12 @@ export function createRequestHandler(deps: {
         const own = requireSession(session);
         return written(id, await deps.reads.setLevel(caller, own, params, exchange));
       }
-      const routed = isJudgedRead(method)
+      const routed: SessionRead = isJudgedRead(method)
         ? deps.reads.route(caller, session, method, params)
         : deps.router.routeTool(caller, params);
-      return written(id, await callRouted(caller, routed, exchange, deps.enforcer.call));
+      const answer = await callRouted(caller, routed, exchange, deps.enforcer.call);
+      routed.settle?.(answer);
+      return written(id, answer);
     } finally {
       detach?.();
       const isOwn = session?.calls.get(id) === exchange.cancellation;

@@ -2,6 +2,11 @@
 import type { LedgerRecord } from '@governance/shared/ledger-record';
 import { createParser } from 'eventsource-parser';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { StepResult } from '../../enforcement/calls.ts';
+import { inspection } from '../../enforcement/inspection.ts';
+import { enforcement } from '../../enforcement/pipeline.ts';
+import { proceed } from '../../enforcement/pipeline-builder.ts';
+import type { Said } from '../../enforcement/said.ts';
 import {
   HTTP_SERVER,
   startTestPlane,
@@ -15,6 +20,13 @@ let wiki: TestUpstream;
 let plane: TestPlane;
 let agent: TestAgent;
 const open: (() => void)[] = [];
+
+/** The method whose answers are blocked. */
+let blocked: string | null = null;
+const block = (said: Said): StepResult<Said> =>
+  said.part.kind !== 'notification' && said.call?.ask.method === blocked
+    ? { kind: 'deny', cause: 'policy', message: 'blocked', reasons: [] }
+    : proceed(said);
 
 const start = () =>
   startTestUpstream({
@@ -30,8 +42,10 @@ const start = () =>
 beforeAll(async () => {
   docs = await start();
   wiki = await start();
+  const pages = { enforcement, inspection: inspection.step('trial', block) };
   plane = await startTestPlane({
     servers: [HTTP_SERVER('docs', docs.url), HTTP_SERVER('wiki', wiki.url)],
+    pages,
   });
   agent = plane.addAgent(['*:*']);
 });
@@ -44,6 +58,7 @@ afterAll(async () => {
 });
 
 afterEach(() => {
+  blocked = null;
   docs.seen.length = 0;
   wiki.seen.length = 0;
 });
@@ -206,6 +221,36 @@ describe('subscriptions', () => {
     await one.end();
   });
 
+  it('are what the client was told, where inspection blocked what the server answered', async () => {
+    const one = await connect('/mcp/v1/docs');
+    const ask = async (method: string, uri: string) => {
+      const { json } = await one.request(method, { uri });
+      expect(json.error?.data.failure).toBe(blocked === method ? 'blocked' : undefined);
+    };
+    const updates = () =>
+      paramsOf(one.heard, 'notifications/resources/updated').map((params) => params?.uri);
+    await ask('resources/subscribe', 'doc://1');
+    blocked = 'resources/subscribe';
+    await ask('resources/subscribe', 'doc://1');
+    await ask('resources/subscribe', 'doc://2');
+    await push(docs, [updated('doc://1'), updated('doc://2')], one);
+    expect(updates()).toEqual(['doc://1']);
+    // Of a session that the server is told of, and of one that leaves the subscription to another.
+    blocked = 'resources/unsubscribe';
+    await ask('resources/unsubscribe', 'doc://1');
+    const all = await connect('/mcp/v1');
+    await all.request('resources/subscribe', { uri: 'mcp+docs+doc://1' });
+    await ask('resources/unsubscribe', 'doc://1');
+    expect(docs.messages('resources/unsubscribe')).toHaveLength(1);
+    await push(docs, [updated('doc://1')], one, all);
+    expect(updates()).toEqual(['doc://1', 'doc://1']);
+    blocked = null;
+    await ask('resources/unsubscribe', 'doc://1');
+    await push(docs, [updated('doc://1')], one, all);
+    expect(updates()).toEqual(['doc://1', 'doc://1']);
+    await Promise.all([one.end(), all.end()]);
+  });
+
   it('are bounded', async () => {
     const one = await connect('/mcp/v1/docs');
     const uris = Array.from({ length: 1000 }, (_, n) => `doc://${n}`);
@@ -242,11 +287,18 @@ describe('log messages', () => {
     await Promise.all([loud.end(), quiet.end()]);
   });
 
-  it('are asked for by a judged call where no server has any', async () => {
+  it('are asked for by calls judged for each server where none has any', async () => {
     const silent = await startTestUpstream({ capabilities: { tools: {} } });
-    const own = await startTestPlane({ servers: [HTTP_SERVER('silent', silent.url)] });
+    const rego = `package levels
+denied := {"one": {"error", "alert"}, "two": {"debug", "alert"}}
+deny contains "not this level" if input.request.parameters.level in denied[input.request.mcp_server]
+`;
+    const own = await startTestPlane({
+      servers: ['one', 'two', 'three'].map((id) => HTTP_SERVER(id, silent.url)),
+      policies: [{ id: '0190aaaa-0000-7000-8000-0000000000aa', name: 'levels', rego }],
+    });
     try {
-      const by = own.addAgent(['*:*']);
+      const by = own.addAgent(['one:*', 'two:*']);
       const send = (method: string, params: unknown, headers = {}) =>
         own.post(
           '/mcp/v1',
@@ -256,17 +308,19 @@ describe('log messages', () => {
       const begin = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {} };
       const { headers } = await send('initialize', begin);
       const session = { 'mcp-session-id': headers.get('mcp-session-id') ?? '' };
-      const { json } = await send('logging/setLevel', { level: 'info' }, session);
-      expect(json.result).toEqual({});
-      expect(silent.messages('logging/setLevel')).toEqual([]);
+      const set = async (level: string) => {
+        const { json } = await send('logging/setLevel', { level }, session);
+        const decisions = (await own.records()).filter((one) => one.type === 'decision');
+        const judged = decisions.map((one) => `${one.mcp_server} ${one.policy_result}`);
+        return [json.error?.code ?? json.result, ...judged.sort()];
+      };
+      expect(await set('info')).toEqual([{}, 'one allow', 'two allow']);
+      expect(await set('debug')).toEqual([{}, 'one allow', 'two deny']);
+      expect(await set('error')).toEqual([{}, 'one deny', 'two allow']);
+      expect(await set('alert')).toEqual([-32003, 'one deny', 'two deny']);
       by.update({ role_ids: [] });
-      const denied = await send('logging/setLevel', { level: 'info' }, session);
-      expect(denied.json.error.code).toBe(-32003);
-      const decisions = (await own.records()).filter((one) => one.type === 'decision');
-      expect(decisions).toMatchObject([
-        { method: 'logging/setLevel', policy_result: 'allow' },
-        { method: 'logging/setLevel', policy_result: 'deny' },
-      ]);
+      expect(await set('info')).toEqual([-32003, 'one deny']);
+      expect(silent.messages('logging/setLevel')).toEqual([]);
     } finally {
       await own.stop();
       await silent.stop();

@@ -4,6 +4,7 @@
  * session with the server.
  */
 import type { RulesProvider } from '../../contracts.ts';
+import type { Answer } from '../../enforcement/answer.ts';
 import type { JudgedRead } from '../../enforcement/call-kinds.ts';
 import type { Caller, Destination } from '../../enforcement/calls.ts';
 import { type Enforcer, quiet } from '../../enforcement/enforcer.ts';
@@ -22,6 +23,12 @@ import type { LegacySession, LegacySessions } from './sessions.ts';
 
 /** Resources that a session may be subscribed to at a time. */
 const MAX_SUBSCRIPTIONS = 1000;
+
+/** A routed read of a session. */
+export interface SessionRead extends Routed {
+  /** To be called with what the client gets, which inspection may have turned into a refusal. */
+  settle?(answer: Answer): void;
+}
 
 export type SessionReads = ReturnType<typeof createSessionReads>;
 
@@ -42,56 +49,58 @@ export function createSessionReads(deps: {
 
   /**
    * Routes a judged read. What a session keeps changes only when the call was allowed and recorded,
-   * so its destination changes it.
+   * so its destination changes it; `settle` makes it what the client was told.
    */
   function route(
     caller: Caller,
     session: LegacySession | null,
     method: JudgedRead,
     params: Record<string, unknown>,
-  ): Routed {
+  ): SessionRead {
     const routed = deps.router.routeRead(caller, method, params);
     if (method === 'resources/subscribe') return subscribing(requireSession(session), routed);
     if (method === 'resources/unsubscribe') return unsubscribing(requireSession(session), routed);
     return routed;
   }
 
-  function subscribing(session: LegacySession, { ask, destination }: RoutedRead): Routed {
+  function subscribing(session: LegacySession, { ask, destination }: RoutedRead): SessionRead {
     const key = subscriptionKey(ask.serverId, ask.args.uri);
+    let isNew = false;
     const send: Destination['send'] = async (call, exchange) => {
-      const isNew = !session.subscriptions.has(key);
+      isNew = !session.subscriptions.has(key);
       if (isNew && session.subscriptions.size >= MAX_SUBSCRIPTIONS) {
         throw badParams(`A session has at most ${MAX_SUBSCRIPTIONS} subscriptions.`);
       }
       // Added before it is sent: the first update may come with the answer.
       session.subscriptions.add(key);
-      let isSubscribed = false;
-      try {
-        const answer = await destination.send(call, exchange);
-        isSubscribed = answer.kind === 'result';
-        return answer;
-      } finally {
-        if (!isSubscribed && isNew) session.subscriptions.delete(key);
-      }
+      return destination.send(call, exchange);
     };
-    return { ask, destination: { ...destination, send } };
+    const settle = ({ kind }: Answer) => {
+      if (kind !== 'result' && isNew) session.subscriptions.delete(key);
+    };
+    return { ask, destination: { ...destination, send }, settle };
   }
 
-  function unsubscribing(session: LegacySession, { ask, destination }: RoutedRead): Routed {
+  function unsubscribing(session: LegacySession, { ask, destination }: RoutedRead): SessionRead {
     const key = subscriptionKey(ask.serverId, ask.args.uri);
+    let wasSubscribed = false;
     const send: Destination['send'] = async (call, exchange) => {
       requireStillWanted(exchange);
-      // Decided here and not before the judgement: two sessions that unsubscribe at the same time
-      // must not both leave it to the other.
+      // The server hears of it from the last session that listens.
       const isHeard = sessions
         .together(session)
         .some((other) => other !== session && other.subscriptions.has(key));
-      // The server hears of it from the last session that listens.
-      const answer = isHeard ? EMPTY_RESULT : await destination.send(call, exchange);
-      if (answer.kind === 'result') session.subscriptions.delete(key);
-      return answer;
+      if (!isHeard) return destination.send(call, exchange);
+      // Decided and done here: two sessions that unsubscribe at the same time must not both leave it
+      // to the other.
+      wasSubscribed = session.subscriptions.delete(key);
+      return EMPTY_RESULT;
     };
-    return { ask, destination: { ...destination, send } };
+    const settle = ({ kind }: Answer) => {
+      if (kind === 'result') session.subscriptions.delete(key);
+      else if (wasSubscribed) session.subscriptions.add(key);
+    };
+    return { ask, destination: { ...destination, send }, settle };
   }
 
   /** A read that no client waits for, judged and recorded like any. Never throws. */
