@@ -405,7 +405,7 @@ describe('stdio servers of the operator’s file', { timeout: 60_000 }, () => {
     };
     const refused = (name: string) => [
       'failing',
-      expect.stringContaining(`${name} is open to this tenant; it may use: for-all, for-both.`),
+      expect.stringContaining(`${name} is available to this tenant. Available: for-all, for-both.`),
     ];
     await vi.waitFor(
       async () =>

@@ -89,7 +89,8 @@ async function openFiles(options: DataFolderOptions, now: () => number, parts: O
     path: join(dataDir, CLOCK_FILE),
     now,
     elapsed: options.elapsed,
-    onError: (error) => log.warn({ reason: failureMessage(error) }, 'the time was not kept'),
+    onError: (error) =>
+      log.warn({ reason: failureMessage(error) }, 'the latest time seen could not be stored'),
   });
   parts.add(clock.stop);
   return {
@@ -130,7 +131,10 @@ function tryOpenLogWatch(dataDir: string, log: SyncLog) {
     return openLogWatchStore(join(dataDir, LOG_WATCH_FILE));
   } catch (error) {
     const about = { file: LOG_WATCH_FILE, reason: failureMessage(error) };
-    log.error(about, 'what is kept of the log cannot be opened: the log is not watched');
+    log.error(
+      about,
+      'the file for watching the log of evidence cannot be opened: the log is not watched',
+    );
     return null;
   }
 }

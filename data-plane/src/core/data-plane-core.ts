@@ -67,7 +67,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     ledger,
     listTenants: () => tenants.list().map(([tenantId]) => tenantId),
     onDamage: (tenantId, message) => {
-      log.error({ tenantId, reason: message }, 'records that are kept are not what was recorded');
+      log.error({ tenantId, reason: message }, 'stored records differ from what was recorded');
       folder.alerts.ledgerDamaged(tenantId, message);
     },
     log,

@@ -14,7 +14,7 @@ const OF_TENANTS: readonly [name: string, help: string, read: Read][] = [
   ],
   [
     'governance_stream_stopped',
-    '1 where the records of a tenant do not get to the control plane until somebody has looked.',
+    '1 where the records of a tenant no longer reach the control plane and an operator has to act.',
     ({ stream }) => Number(stream.is_stopped),
   ],
   [
@@ -35,12 +35,12 @@ const OF_TENANTS: readonly [name: string, help: string, read: Read][] = [
   ],
   [
     'governance_log_contradictions',
-    'Times that the log of evidence was shown in a way that contradicts what was seen of it.',
+    'Times that the log of evidence contradicted what was seen of it before.',
     ({ log_watch: watch }) => watch?.contradictions,
   ],
   [
     'governance_log_shown_age_seconds',
-    'Since the log of evidence was shown last to continue what was seen; none before.',
+    'Time since the log of evidence was last proven to continue what was seen of it; none before.',
     ({ log_watch: watch }) => watch?.shown_age_seconds,
   ],
   [

@@ -72,7 +72,10 @@ export function createRefusedCalls(
     const written = waiting;
     waiting = new Map();
     if (lost > 0) {
-      deps.log.error({ refused: lost }, 'refused calls of too many agents wait: not recorded');
+      deps.log.error(
+        { refused: lost },
+        'some refused calls are not recorded: too many agents had calls refused at once',
+      );
       lost = 0;
     }
     const writes = [...written].map(async ([key, refused]) => {

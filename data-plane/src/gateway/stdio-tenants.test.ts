@@ -62,7 +62,7 @@ it('is used only by the tenants that its entry names, and the others learn which
   const { failing, reasons } = plane.plane.serverReport(plane.tenantId);
   expect(failing).toEqual(['missing', 'theirs']);
   const reason = (name: string) =>
-    `No stdio server ${name} is open to this tenant; it may use: mine, unowned.`;
+    `No stdio server named ${name} is available to this tenant. Available: mine, unowned.`;
   expect(reasons).toEqual({ missing: reason('missing'), theirs: reason('theirs') });
   expect(plane.plane.listStdioNames(plane.tenantId)).toEqual(['mine', 'unowned']);
 });
@@ -74,6 +74,6 @@ it('belongs to nobody without tenants in its entry, as soon as there are several
   const { failing, reasons } = plane.plane.serverReport(plane.tenantId);
   expect(failing).toEqual(['missing', 'theirs', 'unowned']);
   expect(reasons?.unowned).toBe(
-    'No stdio server unowned is open to this tenant; it may use: mine. Entries of SERVICE_MCP_SERVERS_FILE have to name their tenants.',
+    'No stdio server named unowned is available to this tenant. Available: mine. An entry of SERVICE_MCP_SERVERS_FILE must name its tenants.',
   );
 });

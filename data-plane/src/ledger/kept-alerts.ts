@@ -87,7 +87,7 @@ export function createKeptAlerts(options: {
     const alert = {
       alert_type: 'ALERTS_LOST',
       severity: 'high',
-      title: 'More alerts were raised while nothing could be recorded than could be kept',
+      title: 'Alerts were lost: more were raised than are kept while nothing can be recorded',
       details: { times, types },
       dedupe_key: 'alerts-lost',
     } as const;

@@ -182,7 +182,7 @@ describe('a log that is damaged in its middle', () => {
     writeFileSync(`${path}-wal`, wal);
     const before = snapshot();
     expect(() => boot()).toThrow(
-      /is damaged: \d+ commits behind the last valid one of its log would be lost \(frame \d+ of \d+ .* does not hold\).*Nothing was changed.*register-anew/s,
+      /is damaged: SQLite would discard \d+ commits after the last valid one of its log \(frame \d+ of \d+ .* is not valid\).*Nothing was changed.*register-anew/s,
     );
     expect(isSame(snapshot(), before)).toBe(true);
   });
@@ -265,10 +265,10 @@ describe('an end that was cut off', () => {
     const intact = snapshot();
 
     change('DELETE FROM records WHERE epoch = 2 AND seq > 4');
-    expect(() => boot()).toThrow(/ends at 2\/4, and 2\/6 was recorded/);
+    expect(() => boot()).toThrow(/ends at 2\/4, but 2\/6 was recorded/);
     restore(intact);
     writeFileSync(path, older);
-    expect(() => boot()).toThrow(/ends at 1\/11, and 2\/6 was recorded/);
+    expect(() => boot()).toThrow(/ends at 1\/11, but 2\/6 was recorded/);
     restore(intact);
     change('DELETE FROM records WHERE (epoch, seq) > (1, 3)');
     expect(() => boot()).toThrow(/shipped, 1\/5, is not one of its records/);
@@ -276,7 +276,7 @@ describe('an end that was cut off', () => {
     change(
       "DELETE FROM records WHERE (epoch, seq) > (1, 3); UPDATE streams SET shipped_epoch = 0, shipped_seq = 0, shipped_head = ''",
     );
-    expect(() => boot()).toThrow(/ends at 1\/3, and was shipped up to 1\/5/);
+    expect(() => boot()).toThrow(/ends at 1\/3, but was shipped up to 1\/5/);
     restore(intact);
     for (const sql of ['DELETE FROM streams', `UPDATE streams SET stream = '${uuidv7()}'`]) {
       change(sql);
@@ -360,7 +360,7 @@ describe('a start', () => {
     const changed = new Database(path);
     changed.exec('DELETE FROM records WHERE epoch = 2');
     changed.close();
-    expect(() => boot()).toThrow(/ends at 1\/6, and 2\/1 was recorded/);
+    expect(() => boot()).toThrow(/ends at 1\/6, but 2\/1 was recorded/);
   });
 
   it('migrates version 3 with its open calls, even from its log alone, and keeps older services out', () => {

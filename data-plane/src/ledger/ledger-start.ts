@@ -110,13 +110,13 @@ function readStreams(db: Database.Database): StoredStream[] {
 /** A commit is on disk before the next one begins, so a crash leaves at most one unsynced. */
 function findLostCommits(wal: WalReport | null): string | null {
   if (!wal || wal.commitsBehind < 2) return null;
-  return `${wal.commitsBehind} commits behind the last valid one of its log would be lost`;
+  return `SQLite would discard ${wal.commitsBehind} commits after the last valid one of its log`;
 }
 
 function describeLog(wal: WalReport): string | null {
   if (wal.damaged === null || wal.commitsBehind === 0) return null;
   const what = wal.damaged === 0 ? 'the header' : `frame ${wal.damaged} of ${wal.frames}`;
-  return `${what} of data-plane.db-wal does not hold`;
+  return `${what} of data-plane.db-wal is not valid`;
 }
 
 function findFault(
@@ -156,16 +156,16 @@ function findLostEnd(
   mark: StreamMark,
 ): string | null {
   if (mark.shipped && (!end || isAfter(mark.shipped, end))) {
-    return `stream ${stream} ends at ${show(end)}, and was shipped up to ${show(mark.shipped)}`;
+    return `stream ${stream} ends at ${show(end)}, but was shipped up to ${show(mark.shipped)}`;
   }
   if (!end || isAfter(mark.end, end)) {
-    return `stream ${stream} ends at ${show(end)}, and ${show(mark.end)} was recorded`;
+    return `stream ${stream} ends at ${show(end)}, but ${show(mark.end)} was recorded`;
   }
   if (hashAt(mark.end) !== mark.end.head) {
     return `record ${show(mark.end)} of stream ${stream} is not the one that was recorded`;
   }
   if (mark.shipped && (!shipped || isAfter(mark.shipped, shipped))) {
-    return `stream ${stream} was shipped up to ${show(mark.shipped)}, and says ${show(shipped)}`;
+    return `stream ${stream} was shipped up to ${show(mark.shipped)}, but the ledger says ${show(shipped)}`;
   }
   return null;
 }

@@ -79,7 +79,7 @@ function parseStored(bytes: Buffer, at: string): ReadRecord {
   try {
     return JSON.parse(bytes.toString('utf8')) as ReadRecord;
   } catch {
-    throw new LedgerDamagedError(`${at} is no JSON`);
+    throw new LedgerDamagedError(`${at} is not valid JSON`);
   }
 }
 

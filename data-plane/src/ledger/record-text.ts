@@ -190,6 +190,6 @@ function asStorable(given: UnchainedRecord): unknown {
     // The details of other types may hold dates or undefined members.
     return toStorable(USUAL.has(given?.type) ? given : JSON.parse(JSON.stringify(given)));
   } catch (cause) {
-    throw new UnfitRecordError('the record is no JSON', { cause });
+    throw new UnfitRecordError('the record cannot be written as JSON', { cause });
   }
 }

@@ -30,4 +30,4 @@ export function describeFindings(findings: readonly DlpFinding[]): string {
 
 /** The message for a text with too many disguises or candidates to examine in time. */
 export const TOO_MUCH_TO_SCAN =
-  'it holds too much that could be sensitive data to be scanned in time';
+  'it could not be scanned in time: too much of it may be sensitive data';

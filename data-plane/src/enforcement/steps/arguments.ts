@@ -21,7 +21,7 @@ export function boundArguments<C extends AgentCall>(
   const { args, retry } = call.ask;
   const excess = findExcess(retry ? [args, retry] : args, argumentLimits);
   if (excess === undefined) return proceed(call);
-  const message = `The arguments have more than ${excess}, which is what a call may have.`;
+  const message = `The arguments have more than ${excess}, the most that a call may have.`;
   return { kind: 'deny', cause: 'arguments', message, reasons: [] };
 }
 

@@ -202,10 +202,10 @@ const MESSAGES = {
 };
 
 const NOT_ASKED =
-  'Unauthorized: the key of the token is not known here, and the control plane did not answer.';
+  'Unauthorized: the key that signed the token is unknown here, and the control plane did not answer.';
 
 const CROWDED =
-  'Unauthorized: the key of the token is not known here, and too many requests wait for news of it already: try again.';
+  'Unauthorized: the key that signed the token is unknown here, and too many requests wait to learn of it from the control plane. Try again.';
 
 const OTHER_PATH = 'Unauthorized: the token is for another MCP server of this gateway.';
 

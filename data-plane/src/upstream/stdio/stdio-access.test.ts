@@ -25,9 +25,9 @@ describe('who may use a stdio server', () => {
     isSeveral = true;
     expect(access.listNames('a')).toEqual(['named']);
     expect(() => access.get('a', 'own')).toThrow(
-      'No stdio server own is open to this tenant; it may use: named. Entries of SERVICE_MCP_SERVERS_FILE have to name their tenants.',
+      'No stdio server named own is available to this tenant. Available: named. An entry of SERVICE_MCP_SERVERS_FILE must name its tenants.',
     );
-    expect(() => access.get('b', 'own')).toThrow('it may use: none.');
+    expect(() => access.get('b', 'own')).toThrow('Available: none.');
     expect(access.warned).toEqual([{ servers: ['own'] }]);
   });
 

@@ -47,8 +47,8 @@ export function createStdioAccess(
     const names = listNames(tenantId);
     const open = names.length === 0 ? 'none' : names.join(', ');
     // The same answer for a name that another tenant has and for an unknown one.
-    const hint = servesSeveral() ? ` Entries of ${FILE} have to name their tenants.` : '';
-    return `No stdio server ${name} is open to this tenant; it may use: ${open}.${hint}`;
+    const hint = servesSeveral() ? ` An entry of ${FILE} must name its tenants.` : '';
+    return `No stdio server named ${name} is available to this tenant. Available: ${open}.${hint}`;
   }
 
   return {
