@@ -210,7 +210,9 @@ function checkDays({ mark, isWhole, now, onBreak }: LogWalk): void {
     onBreak({
       kind: 'log_checkpoint',
       // The size that the day reached so far would make it another break at every walk.
-      ...{ epoch: mark.epoch, seq: 0, fault: day },
+      epoch: mark.epoch,
+      seq: 0,
+      fault: day,
       check: null,
       expected: `${checkpoints} of ${day}, the last with ${size} leaves`,
       actual: `${stored}`,

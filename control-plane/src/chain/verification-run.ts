@@ -351,7 +351,8 @@ function checkReceipts({ marks, upTo }: VerificationRun, steps: Steps): void {
   steps.broke(RECEIPT_STREAM, {
     kind: 'head',
     check: 'scope.complete',
-    ...{ epoch: 1, seq: 1 },
+    epoch: 1,
+    seq: 1,
     // The number received would make it another break at every walk.
     fault: `${upTo - counted} records`,
     expected: `${upTo} records received`,
