@@ -67,8 +67,14 @@ export const VisibleText = z
 /** A time as the product writes it: ISO 8601 UTC with milliseconds. */
 export const Timestamp = z.iso.datetime({ precision: 3 });
 
-/** An identifier: a UUID, lower case where we generate it. */
+/** An identifier in what we wrote: a UUID, lower case where we generate it. */
 export const Id = z.uuid();
+
+/**
+ * An identifier in a request. Either case names the same UUID (RFC 9562 section 4): PostgreSQL finds
+ * it by both, but facts and records have it in lower case only, so it is read as that.
+ */
+export const GivenId = z.uuid().toLowerCase();
 
 /** An epoch of a stream, which PostgreSQL stores as an integer: a larger one fits no row. */
 export const Epoch = z.int().positive().max(2_147_483_647);

@@ -1,7 +1,7 @@
 /**
  * The wire shapes of users and of the caller's own account: routes added to the specification's.
  */
-import { Id, Text, Timestamp } from '@governance/shared/text';
+import { GivenId, Id, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { NewPassword, NewUsername } from '../auth/usernames.ts';
 import { AdminRole } from '../platform/admin-role.ts';
@@ -25,7 +25,7 @@ export const UserList = z.object({ users: z.array(UserView), total: z.int() });
 
 export const UserQuery = z.object(pageQuery({ default: 100, max: 200 }));
 
-export const UserParams = z.object({ id: Id });
+export const UserParams = z.object({ id: GivenId });
 
 export const NewUserBody = z.strictObject({
   username: NewUsername,

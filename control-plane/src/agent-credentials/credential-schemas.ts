@@ -1,10 +1,10 @@
 import { McpClient } from '@governance/shared/mcp-clients';
-import { Id, Timestamp } from '@governance/shared/text';
+import { GivenId, Id, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { Name } from '../platform/http/schemas.ts';
 import type { AgentCredential } from './credential.ts';
 
-export const CredentialParams = z.object({ id: Id, credential_id: Id });
+export const CredentialParams = z.object({ id: GivenId, credential_id: GivenId });
 
 export const NewCredentialBody = z.strictObject({ label: Name, client: McpClient });
 

@@ -1,13 +1,13 @@
 import { AgentStatus } from '@governance/shared/facts';
 import { RiskTier } from '@governance/shared/ledger-record';
-import { Id } from '@governance/shared/text';
+import { GivenId } from '@governance/shared/text';
 import { z } from 'zod';
 import { Description, Name, pageQuery } from '../platform/http/schemas.ts';
 import type { ListedAgent } from './agent.ts';
 import type { AgentAsHeld } from './agent-service.ts';
 
-export const AgentParams = z.object({ id: Id });
-export const AgentRoleParams = z.object({ id: Id, role_id: Id });
+export const AgentParams = z.object({ id: GivenId });
+export const AgentRoleParams = z.object({ id: GivenId, role_id: GivenId });
 
 export const AgentQuery = z.object({
   status: AgentStatus.optional(),
@@ -27,7 +27,7 @@ export const AgentPatchBody = z.strictObject({
   status: AgentStatus.optional(),
 });
 
-export const AssignRoleBody = z.strictObject({ role_id: Id });
+export const AssignRoleBody = z.strictObject({ role_id: GivenId });
 
 const listed = {
   id: z.string(),

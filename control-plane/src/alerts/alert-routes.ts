@@ -1,5 +1,5 @@
 import { Severity } from '@governance/shared/ledger-record';
-import { Id } from '@governance/shared/text';
+import { GivenId } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { Name, pageQuery } from '../platform/http/schemas.ts';
@@ -12,7 +12,7 @@ const tags = ['alerts'];
 const AlertQuery = z.object({
   status: AlertStatus.optional(),
   severity: Severity.optional(),
-  agent_id: Id.optional(),
+  agent_id: GivenId.optional(),
   ...pageQuery({ default: 100, max: 1000 }),
 });
 
@@ -23,7 +23,7 @@ const DeliveryQuery = z.object({
 
 const DeliveryList = z.object({ deliveries: z.array(DeliveryView), total: z.int() });
 
-const AlertParams = z.object({ id: Id });
+const AlertParams = z.object({ id: GivenId });
 
 const AlertPatchBody = z.discriminatedUnion('status', [
   z.strictObject({

@@ -1,12 +1,12 @@
 import { PolicyResult } from '@governance/shared/ledger-record';
-import { Id } from '@governance/shared/text';
+import { GivenId } from '@governance/shared/text';
 import { z } from 'zod';
 import { pageQuery, QueryTime } from '../platform/http/schemas.ts';
 import { AuditEvent } from './audit-event.ts';
 
 export const EventQuery = z
   .object({
-    agent_id: Id.optional(),
+    agent_id: GivenId.optional(),
     policy_result: PolicyResult.optional(),
     from: QueryTime.optional(),
     to: QueryTime.optional(),

@@ -4,7 +4,7 @@
  */
 import { REVISION_HEADER } from '@governance/shared/channel-routes';
 import { AppError } from '@governance/shared/errors';
-import { Id } from '@governance/shared/text';
+import { GivenId } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Guards } from '../platform/http/route-table.ts';
@@ -37,7 +37,7 @@ export const bundleRoutes =
             'A tar.gz in the layout of OPA. With If-None-Match the answer is 304 while nothing changed; `Prefer: wait=N` delays it up to N seconds.',
           tags: ['data planes'],
           produces: ['application/gzip', LONG_POLL_TYPE],
-          params: z.object({ tenant_id: Id }),
+          params: z.object({ tenant_id: GivenId }),
           response: { 200: BundleFile, 304: z.undefined().meta({ description: 'Not modified.' }) },
         },
       },

@@ -1,4 +1,4 @@
-import { Id, Text } from '@governance/shared/text';
+import { GivenId, Text } from '@governance/shared/text';
 import { z } from 'zod';
 import type { ChainBreak as ChainBreakRow } from '../platform/generated/client.ts';
 import { pageQuery } from '../platform/http/schemas.ts';
@@ -192,7 +192,7 @@ export const BreakQuery = z.object({
   ...pageQuery({ default: 100, max: 1000 }),
 });
 
-export const BreakParams = z.object({ id: Id });
+export const BreakParams = z.object({ id: GivenId });
 
 export const AcknowledgeBody = z
   .strictObject({ notes: Text.max(10_000).nullable().default(null) })

@@ -1,13 +1,13 @@
 import { DeploymentName, StreamReport } from '@governance/shared/channels';
-import { Id, Text } from '@governance/shared/text';
+import { GivenId, Text } from '@governance/shared/text';
 import { z } from 'zod';
 import { Name, pageQuery } from '../platform/http/schemas.ts';
 import type { DataPlaneReport } from './data-plane-service.ts';
 import type { DataPlaneToken } from './data-plane-token.ts';
 import type { UnregisteredPlane } from './unregistered-plane-store.ts';
 
-export const TokenParams = z.object({ id: Id });
-export const DeploymentParams = z.object({ deployment_id: Id });
+export const TokenParams = z.object({ id: GivenId });
+export const DeploymentParams = z.object({ deployment_id: GivenId });
 /** Chosen freely by senders that never registered. */
 export const HeartbeatParams = z.object({ deployment_id: DeploymentName });
 

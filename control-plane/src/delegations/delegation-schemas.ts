@@ -1,10 +1,10 @@
 import { findScopeFault } from '@governance/shared/resource-scopes';
-import { Id, Text } from '@governance/shared/text';
+import { GivenId, Text } from '@governance/shared/text';
 import { z } from 'zod';
 import { pageQuery } from '../platform/http/schemas.ts';
 import type { Delegation } from '../workflows/delegation-store.ts';
 
-export const DelegationParams = z.object({ id: Id });
+export const DelegationParams = z.object({ id: GivenId });
 export const DelegationQuery = z.object(pageQuery({ default: 50, max: 200 }));
 
 const MAX_ENTRIES = 100;
@@ -20,9 +20,9 @@ const Resource = Text.min(1)
   });
 
 export const NewDelegationBody = z.strictObject({
-  workflow_session_id: Id,
-  delegator_agent_id: Id,
-  delegatee_agent_id: Id,
+  workflow_session_id: GivenId,
+  delegator_agent_id: GivenId,
+  delegatee_agent_id: GivenId,
   /** A list that is omitted or empty covers everything of its kind that the delegator may do. */
   scope: z
     .strictObject({
@@ -42,7 +42,7 @@ export const NewDelegationBody = z.strictObject({
    * The delegation under which the delegator acts. Omitted: the last one that it received in this
    * session, if any. Null: none, the delegator acts by its own roles.
    */
-  parent_delegation_id: Id.nullable().optional(),
+  parent_delegation_id: GivenId.nullable().optional(),
 });
 export type NewDelegationBody = z.infer<typeof NewDelegationBody>;
 

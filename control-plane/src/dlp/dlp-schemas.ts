@@ -7,7 +7,7 @@ import {
   ResultAction,
   ResultActions,
 } from '@governance/shared/dlp-settings';
-import { Id, Text, Timestamp, VisibleText } from '@governance/shared/text';
+import { GivenId, Text, Timestamp, VisibleText } from '@governance/shared/text';
 import { z } from 'zod';
 import type { DlpPattern } from './dlp-pattern.ts';
 import type { DlpActions } from './dlp-store.ts';
@@ -19,7 +19,7 @@ const PatternName = VisibleText.max(DLP_LIMITS.name).trim();
 const Regex = Text.min(1).max(DLP_LIMITS.regex);
 const Description = Text.max(2_000);
 
-export const PatternParams = z.object({ pattern_id: Id });
+export const PatternParams = z.object({ pattern_id: GivenId });
 
 export const NewPatternBody = z.strictObject({
   name: PatternName,
@@ -60,7 +60,7 @@ export const PatternTestBody = z
     /** An expression that is not stored. */
     regex: Regex.optional(),
     /** A stored pattern, enabled or not. */
-    id: Id.optional(),
+    id: GivenId.optional(),
     text: Text.max(MAX_TEST_TEXT),
   })
   .refine(({ regex, id }) => (regex === undefined) !== (id === undefined), {

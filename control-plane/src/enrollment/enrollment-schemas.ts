@@ -3,19 +3,19 @@
  * not specify their bodies.
  */
 import { AgentStatus } from '@governance/shared/facts';
-import { Id, Text, Timestamp } from '@governance/shared/text';
+import { GivenId, Id, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { NewPassword, NewUsername } from '../auth/usernames.ts';
 import { Description, Name, pageQuery } from '../platform/http/schemas.ts';
 import type { EnrollmentToken } from './enrollment-token.ts';
 
-export const TokenParams = z.object({ id: Id });
+export const TokenParams = z.object({ id: GivenId });
 export const TokenQuery = z.object(pageQuery({ default: 100, max: 1000 }));
 
 export const NewTokenBody = z.strictObject({
   label: Name,
   /** Roles of an enrolled agent; without any, it has no permissions until it gets one. */
-  role_ids: z.array(Id).max(20).default([]),
+  role_ids: z.array(GivenId).max(20).default([]),
   max_uses: z.int().min(1).max(1_000).default(1),
   expires_in_hours: z.int().min(1).max(720).default(24),
 });

@@ -1,6 +1,6 @@
 /** /api/v1/escalations: calls that wait for a person, and people's decisions about them. */
 import { AppError } from '@governance/shared/errors';
-import { Id, Text } from '@governance/shared/text';
+import { GivenId, Text } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { MIN_JUSTIFICATION } from '../exceptions/exception.ts';
@@ -20,7 +20,7 @@ const EscalationQuery = z.object({
   ...pageQuery({ default: 50, max: 200 }),
 });
 const EscalationList = z.object({ escalations: z.array(EscalationView), total: z.int() });
-const Params = z.object({ id: Id });
+const Params = z.object({ id: GivenId });
 const Notes = Text.max(2_000).optional();
 
 const ApprovalBody = z

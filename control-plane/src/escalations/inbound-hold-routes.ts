@@ -1,5 +1,5 @@
 /** /api/v1/inbound/holds: results that wait for a person, and people's decisions about them. */
-import { Id, Text } from '@governance/shared/text';
+import { GivenId, Text } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ErrorBody, pageQuery } from '../platform/http/schemas.ts';
@@ -22,7 +22,7 @@ const HoldQuery = z.object({
   ...pageQuery({ default: 50, max: 200 }),
 });
 const HoldList = z.object({ holds: z.array(InboundHoldView), total: z.int() });
-const Params = z.object({ id: Id });
+const Params = z.object({ id: GivenId });
 const ResolveBody = z.strictObject({
   resolution: InboundResolution,
   notes: Text.max(2_000).optional(),

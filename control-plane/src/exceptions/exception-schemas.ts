@@ -1,7 +1,7 @@
 /** The wire shapes of exceptions; specification 1, sections 2 and 4. */
 import { BLAST_RADIUS, ExceptionLifts } from '@governance/shared/exceptions';
 import { findScopeFault } from '@governance/shared/resource-scopes';
-import { Id, Text, Timestamp } from '@governance/shared/text';
+import { GivenId, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { pageQuery } from '../platform/http/schemas.ts';
 import {
@@ -16,11 +16,11 @@ import {
   targetOf,
 } from './exception.ts';
 
-export const ExceptionParams = z.object({ id: Id });
+export const ExceptionParams = z.object({ id: GivenId });
 
 export const ExceptionQuery = z.object({
   status: ExceptionStatus.default('active'),
-  agent_id: Id.optional(),
+  agent_id: GivenId.optional(),
   ...pageQuery({ default: 50, max: 200 }),
 });
 
@@ -45,7 +45,7 @@ export const NewExceptionBody = z
     justification: Justification,
     expires_in_hours: Hours,
     lifts: ExceptionLifts.default('escalation'),
-    agent_id: Id.optional(),
+    agent_id: GivenId.optional(),
     mcp_server: Text.min(1).max(200).optional(),
     tool_name: ToolName.optional(),
     resource: Resource.optional().meta({
@@ -53,7 +53,7 @@ export const NewExceptionBody = z
         'A glob, as in `target:` of a role’s resource_scopes: every target of the call has to match. Empty: calls without any target.',
     }),
     policy_id: z
-      .union([Id, z.literal(BLAST_RADIUS)])
+      .union([GivenId, z.literal(BLAST_RADIUS)])
       .optional()
       .meta({ description: `A policy, or \`${BLAST_RADIUS}\`.` }),
     max_extensions: z.int().min(0).max(10).default(DEFAULT_MAX_EXTENSIONS),

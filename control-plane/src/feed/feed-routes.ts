@@ -7,7 +7,7 @@ import type { FeedPage } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import type { FeedEntry } from '@governance/shared/facts';
 import type { SignedSnapshotEnd } from '@governance/shared/signed-statement';
-import { Id, Sha256Hex } from '@governance/shared/text';
+import { GivenId, Sha256Hex } from '@governance/shared/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -21,7 +21,7 @@ const tags = ['data planes'];
 /** The Retry-After of a busy service, in seconds. */
 const RETRY_AFTER = '5';
 
-const FeedParams = z.object({ deployment_id: Id });
+const FeedParams = z.object({ deployment_id: GivenId });
 
 const count = queryInt({ min: 0 });
 

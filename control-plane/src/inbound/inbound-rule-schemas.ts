@@ -1,6 +1,6 @@
 /** The wire shapes of /api/v1/inbound/rules (specification 1, section 4). */
 import { SOURCE_RULE_TYPES, SourcePattern } from '@governance/shared/inbound-settings';
-import { Id, Text, Timestamp } from '@governance/shared/text';
+import { GivenId, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import type { InboundRule } from './inbound-rule-store.ts';
 
@@ -27,7 +27,7 @@ export const NewRuleBody = z.strictObject({
 });
 export type NewRuleBody = z.infer<typeof NewRuleBody>;
 
-export const RuleParams = z.object({ rule_id: Id });
+export const RuleParams = z.object({ rule_id: GivenId });
 
 export const RuleView = z
   .object({

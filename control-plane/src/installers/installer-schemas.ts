@@ -1,10 +1,10 @@
 import { McpClient } from '@governance/shared/mcp-clients';
-import { Id, Text, Timestamp } from '@governance/shared/text';
+import { GivenId, Id, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { Name, pageQuery } from '../platform/http/schemas.ts';
 import type { InstallerToken } from './installer-token.ts';
 
-export const InstallerParams = z.object({ id: Id, token_id: Id });
+export const InstallerParams = z.object({ id: GivenId, token_id: GivenId });
 export const InstallerQuery = z.object(pageQuery({ default: 100, max: 1000 }));
 
 export const NewInstallerBody = z.strictObject({

@@ -1,5 +1,5 @@
 /** Stored payloads of calls: how many there are, and their content. */
-import { Id } from '@governance/shared/text';
+import { GivenId } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ErrorBody } from '../platform/http/schemas.ts';
@@ -17,7 +17,7 @@ const RetentionStatus = z
   })
   .meta({ id: 'RetentionStatus' });
 
-const EventParams = z.object({ event_id: Id });
+const EventParams = z.object({ event_id: GivenId });
 
 /** The policy input and the result; a part that is not stored is absent. */
 const PayloadView = z.object({ input: z.unknown().optional(), result: z.unknown().optional() });

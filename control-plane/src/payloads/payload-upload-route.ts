@@ -6,7 +6,7 @@
 import { randomInt } from 'node:crypto';
 import { AppError } from '@governance/shared/errors';
 import { PAYLOAD_LIMITS, PayloadReceipt, PayloadUpload } from '@governance/shared/event-payload';
-import { Id } from '@governance/shared/text';
+import { GivenId } from '@governance/shared/text';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -36,7 +36,7 @@ export const payloadUploadRoute =
           description:
             'One result for each part, in order: stored, waiting (its record has not arrived: send it again) or refused (it differs from its record). 503 with Retry-After: send all of it again.',
           tags: ['data planes'],
-          params: z.object({ deployment_id: Id }),
+          params: z.object({ deployment_id: GivenId }),
           body: PayloadUpload,
           response: { 200: PayloadReceipt, 404: ErrorBody, 413: ErrorBody, 503: ErrorBody },
         },

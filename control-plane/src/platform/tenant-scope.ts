@@ -20,6 +20,7 @@ import {
   chainRecord,
   type UnchainedRecord,
 } from '@governance/shared/ledger-record';
+import { Id } from '@governance/shared/text';
 import type { AdminRole } from './admin-role.ts';
 import type { ChangeBus } from './change-bus.ts';
 import type { Connections } from './database.ts';
@@ -197,8 +198,12 @@ async function writeFacts(
   const values: (string | null)[] = [];
   const digests: string[] = [];
   for (const { kind, key, value: given } of facts) {
-    // Checked before it is written: a malformed fact would stop every data plane of the tenant.
+    // Checked before it is written: a malformed fact would stop every data plane of the tenant, and
+    // one under another writing of its id would leave the present one in force.
     const value = given === null ? null : FACTS[kind].parse(given);
+    if (Id.safeParse(key).success && key !== key.toLowerCase()) {
+      throw new Error(`the key of the ${kind} ${key} is not in lower case`);
+    }
     end.seq += 1;
     end.digest = feedDigest(end.digest, { seq: end.seq, kind, key, value });
     values.push(value === null ? null : canonicalize(value));

@@ -1,5 +1,5 @@
 /** The wire shapes of policies; specification 1, sections 2 and 4. */
-import { Id, Text, Timestamp } from '@governance/shared/text';
+import { GivenId, Id, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { Description, Name } from '../platform/http/schemas.ts';
 import { MAX_SOURCE_BYTES, type Policy, PolicyStatus } from './policy.ts';
@@ -11,7 +11,7 @@ export const RegoContent = Text.min(1)
     `must not be larger than ${MAX_SOURCE_BYTES / 1024} KiB`,
   );
 
-export const PolicyParams = z.object({ id: Id });
+export const PolicyParams = z.object({ id: GivenId });
 
 export const PolicyListQuery = z.object({ status: PolicyStatus.optional() });
 

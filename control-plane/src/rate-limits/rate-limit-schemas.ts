@@ -1,6 +1,6 @@
 /** The wire shapes of /api/v1/admin/rate-limits. */
 import { RATE_LIMIT_FIELDS, RATE_TIERS } from '@governance/shared/rate-limit-settings';
-import { Id, Timestamp } from '@governance/shared/text';
+import { GivenId, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { pageQuery, QueryTime } from '../platform/http/schemas.ts';
 import type { RateLimits } from './rate-limit-store.ts';
@@ -32,7 +32,7 @@ export function toView({ settings, isCustom }: RateLimits): z.input<typeof RateL
 }
 
 export const RefusedQuery = z.object({
-  agent_id: Id.optional(),
+  agent_id: GivenId.optional(),
   /** `from` and `to` apply to the beginning of the hour. */
   from: QueryTime.optional(),
   to: QueryTime.optional(),

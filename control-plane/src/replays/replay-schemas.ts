@@ -1,12 +1,12 @@
 /** The wire shapes of replays. */
-import { Id, Sha256Hex, Timestamp } from '@governance/shared/text';
+import { GivenId, Id, Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { pageQuery, QueryTime } from '../platform/http/schemas.ts';
 import { RegoContent } from '../policies/policy-schemas.ts';
 import { type Replay, ReplayStatus } from './replay.ts';
 import { ReplayResult } from './replay-result.ts';
 
-export const ReplayParams = z.object({ id: Id, replay_id: Id });
+export const ReplayParams = z.object({ id: GivenId, replay_id: GivenId });
 
 export const ReplayListQuery = z.object(pageQuery({ default: 20, max: 100 }));
 
@@ -17,7 +17,7 @@ export const NewReplayBody = z
     rego: RegoContent.optional().meta({
       description: 'Replaces the stored source; the policy itself is not changed.',
     }),
-    change_request_id: Id.optional().meta({
+    change_request_id: GivenId.optional().meta({
       description: 'Tries this change request’s proposal.',
     }),
   })

@@ -1,6 +1,6 @@
 /** /api/v1/sessions: the sessions of agents, and their decisions. */
 import { AppError } from '@governance/shared/errors';
-import { Id } from '@governance/shared/text';
+import { GivenId } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ErrorBody, pageQuery, pageTooLarge } from '../platform/http/schemas.ts';
@@ -19,7 +19,7 @@ const config = { guard: 'admin', use: 'read' } as const;
 
 const SessionQuery = z.object({
   status: SessionStatus.optional(),
-  agent_id: Id.optional(),
+  agent_id: GivenId.optional(),
   ...pageQuery({ default: 50, max: 200 }),
 });
 const SessionList = z.object({ sessions: z.array(AgentSessionView), total: z.int() });
@@ -64,7 +64,7 @@ export const agentSessionRoutes =
         schema: {
           summary: 'The decisions of a session, ordered by time',
           tags,
-          params: z.object({ id: Id }),
+          params: z.object({ id: GivenId }),
           querystring: EventQuery,
           response: { 200: EventList, 404: ErrorBody },
         },

@@ -3,14 +3,14 @@ import {
   MAX_PARTICIPANTS,
   MAX_WORKFLOW_DEPTH,
 } from '@governance/shared/facts';
-import { Id, Text } from '@governance/shared/text';
+import { GivenId, Text } from '@governance/shared/text';
 import { z } from 'zod';
 import { Name, pageQuery } from '../platform/http/schemas.ts';
 import type { WorkflowSession } from './session-store.ts';
 import type { Workflow } from './workflow-store.ts';
 
-export const WorkflowParams = z.object({ id: Id });
-export const SessionParams = z.object({ id: Id, sid: Id });
+export const WorkflowParams = z.object({ id: GivenId });
+export const SessionParams = z.object({ id: GivenId, sid: GivenId });
 
 const WorkflowStatus = z.enum(['active', 'suspended']);
 
@@ -23,7 +23,7 @@ export const SessionQuery = z.object(pageQuery({ default: 50, max: 200 }));
 const EVERY_ACTION = ['*'];
 
 const Participant = z.strictObject({
-  agent_id: Id,
+  agent_id: GivenId,
   role: Text.max(200).default('participant'),
   /** Actions, tools, or permissions like `files:read`; an empty list allows nothing. */
   allowed_actions: z.array(Text.min(1).max(200)).max(MAX_ALLOWED_ACTIONS).default(EVERY_ACTION),
@@ -31,7 +31,7 @@ const Participant = z.strictObject({
 
 const fields = {
   name: Name,
-  owner_agent_id: Id,
+  owner_agent_id: GivenId,
   /**
    * The greatest depth of event chains, which count from 0, and of delegations, which count from 1.
    */

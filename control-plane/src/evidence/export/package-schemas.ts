@@ -1,11 +1,11 @@
 /** The wire shapes of evidence packages; the specification leaves them open. */
-import { Id, Sha256Hex, Timestamp } from '@governance/shared/text';
+import { GivenId, Id, Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { pageQuery, QueryTime, queryInt } from '../../platform/http/schemas.ts';
 import { MAX_VOLUMES } from './evidence-request.ts';
 import type { StoredPackage } from './package-store.ts';
 
-export const PackageParams = z.object({ id: Id });
+export const PackageParams = z.object({ id: GivenId });
 export const PackageQuery = z.object(pageQuery({ default: 50, max: 100 }));
 export const DownloadQuery = z.object({
   volume: queryInt({ min: 1, max: MAX_VOLUMES }).default(1).meta({ default: 1 }),
@@ -17,8 +17,8 @@ export const NewPackageBody = z
   .strictObject({
     from: QueryTime,
     to: QueryTime,
-    agent_ids: z.array(Id).min(1).max(1_000).optional(),
-    workflow_session_id: Id.optional(),
+    agent_ids: z.array(GivenId).min(1).max(1_000).optional(),
+    workflow_session_id: GivenId.optional(),
     include_payloads: z.boolean().default(false),
     /** Sizes from anchors that were fetched long ago. */
     anchor_sizes: z.array(Size).max(100).default([]),

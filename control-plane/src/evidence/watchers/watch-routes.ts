@@ -2,7 +2,7 @@
 import { Heartbeat } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { ContradictionReason, LogView } from '@governance/shared/evidence/log-watch';
-import { Id, Sha256Hex, Timestamp } from '@governance/shared/text';
+import { GivenId, Id, Sha256Hex, Timestamp } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { ReadingPlaces } from '../../feed/feed-reading-places.ts';
@@ -54,7 +54,7 @@ export const watchRoutes =
         schema: {
           summary: 'The newest checkpoint of the log, and the proof that it continues the kept one',
           tags: ['data planes'],
-          params: z.object({ deployment_id: Id }),
+          params: z.object({ deployment_id: GivenId }),
           querystring: HeldQuery,
           response: { 200: LogView, 404: ErrorBody, 409: ErrorBody },
         },

@@ -172,7 +172,7 @@ async function enterByBreakingGlass(
 function readTenantHeader(request: FastifyRequest): string | undefined {
   const given = request.headers['x-tenant-id'];
   const tenantId = Array.isArray(given) ? given.join(', ') : given;
-  if (tenantId?.trim() !== '') return tenantId;
+  if (tenantId?.trim() !== '') return tenantId?.toLowerCase();
   const msg = 'must not be empty';
   throw new AppError('VALIDATION_FAILED', `header.x-tenant-id: ${msg}`, {
     errors: [{ loc: ['header', 'x-tenant-id'], msg, type: 'too_small' }],

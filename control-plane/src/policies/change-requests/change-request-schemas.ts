@@ -1,5 +1,5 @@
 /** The wire shapes of change requests; specification 1, sections 2 and 4. */
-import { Id, Sha256Hex, Text, Timestamp } from '@governance/shared/text';
+import { GivenId, Id, Sha256Hex, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { Description, Name, pageQuery } from '../../platform/http/schemas.ts';
 import { PolicyStatus } from '../policy.ts';
@@ -11,7 +11,7 @@ import {
   type ReplayOfProposal,
 } from './change-request.ts';
 
-export const ChangeRequestParams = z.object({ id: Id, req_id: Id });
+export const ChangeRequestParams = z.object({ id: GivenId, req_id: GivenId });
 
 export const ChangeRequestQuery = z.object({
   req_status: ChangeRequestStatus.optional(),
