@@ -10,10 +10,16 @@ import { findMissingPython } from '../../verifier/testing/second-opinion.ts';
 
 /** Of the whole process, including what mutating needs. */
 const MAX_RSS_MIB = 256;
+/** Packages between two lines of progress. */
+const PROGRESS_EVERY = 10_000;
 
 const [given = '100000', seedGiven = String(Date.now() % 2 ** 32)] = process.argv.slice(2);
 const [mutations, seed] = [Number(given), Number(seedGiven)];
-const report = await fuzzEvidence(seed, mutations);
+// First, so that a run that is cut off can be repeated.
+console.error(`seed ${seed}: ${mutations} packages`);
+const report = await fuzzEvidence(seed, mutations, (count) => {
+  if (count % PROGRESS_EVERY === 0) console.error(`${count} looked at`);
+});
 const missing = findMissingPython();
 if (missing !== undefined) console.warn(`not compared: ${missing}`);
 const compared = missing === undefined ? Math.ceil(mutations / 10) : 0;

@@ -102,7 +102,11 @@ function lookAtMemory({ peak_mib }: FuzzReport): void {
 }
 
 /** Makes that many mutations, and verifies each. */
-export async function fuzzEvidence(seed: number, mutations: number): Promise<FuzzReport> {
+export async function fuzzEvidence(
+  seed: number,
+  mutations: number,
+  onPackage: (count: number) => void = () => undefined,
+): Promise<FuzzReport> {
   const classes = MUTATORS.map(({ name }) => [name, { packages: 0, same_members: 0 }] as const);
   const report: FuzzReport = {
     seed,
@@ -119,6 +123,7 @@ export async function fuzzEvidence(seed: number, mutations: number): Promise<Fuz
     const counted = report.classes[what] as ClassCount;
     counted.packages++;
     report.packages++;
+    onPackage(report.packages);
     const said = `${index}: ${what}, of ${base.name}`;
     if (index % LOOK_EVERY === 0) lookAtMemory(report);
     try {

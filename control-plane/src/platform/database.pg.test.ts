@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, expect, inject, it } from 'vitest';
+import { afterAll, expect, inject, it, vi } from 'vitest';
 import { testDatabase } from '../../../tests/support/test-database.ts';
 import { connectDatabase, isDatabaseAway, isUniqueViolation } from './database.ts';
 
@@ -30,6 +30,24 @@ it('serves with a login that owns nothing and is only a member of the two roles'
   expect(await nameOf(connections.pool)).toBe('governance_app');
   expect(await nameOf(connections.ingestPool)).toBe('governance_ingest');
   await connections.close();
+});
+
+it('reports a connection that breaks, and none of those that it is closing', async () => {
+  const broke = vi.fn();
+  const options = { url: urlOf(logins.server), poolSize: 1, maxOverflow: 0 };
+  const connections = await connectDatabase({ ...options, onConnectionError: broke });
+  const breakAll = () =>
+    test.superuser.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${logins.server}'`,
+    );
+  await breakAll();
+  await vi.waitFor(() => expect(broke).toHaveBeenCalledTimes(2));
+  await connections.pool.query('SELECT 1');
+  broke.mockClear();
+  const closed = connections.close();
+  await breakAll();
+  await closed;
+  expect(broke).not.toHaveBeenCalled();
 });
 
 it('refuses a login that may not take the role, and names the setting', async () => {

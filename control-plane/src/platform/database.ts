@@ -60,10 +60,16 @@ export interface Connections {
  * @throws Error when the server cannot be reached, or a pool has more rights than intended
  */
 export async function connectDatabase(options: DatabaseOptions): Promise<Connections> {
-  const pool = createPool(options.url, 'governance_app', options);
-  const ingestPool = createPool(options.ingestUrl ?? options.url, 'governance_ingest', options);
+  let isClosing = false;
+  // A pool has ended before its connections have: the server may break them off by stopping.
+  const onConnectionError = (error: Error) => {
+    if (!isClosing) options.onConnectionError(error);
+  };
+  const watched = { ...options, onConnectionError };
+  const pool = createPool(options.url, 'governance_app', watched);
+  const ingestPool = createPool(options.ingestUrl ?? options.url, 'governance_ingest', watched);
   const prisma = new PrismaClient({
-    adapter: new PrismaPg(pool, { onConnectionError: options.onConnectionError }),
+    adapter: new PrismaPg(pool, { onConnectionError }),
     transactionOptions: { maxWait: POOL_WAIT_MS, timeout: TRANSACTION_TIMEOUT_MS },
   });
   const connections: Connections = {
@@ -72,6 +78,7 @@ export async function connectDatabase(options: DatabaseOptions): Promise<Connect
     ingestPool,
     openSession: (name) => openSession(options.url, name),
     close: async () => {
+      isClosing = true;
       await prisma.$disconnect();
       await Promise.all([pool.end(), ingestPool.end()]);
     },
