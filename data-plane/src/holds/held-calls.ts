@@ -2,15 +2,15 @@
  * The calls, and results of calls, that this data plane holds for a person. Only the control plane
  * decides how a hold ends; an escalation fact brings its decision here. This module executes no
  * call: an approval is a grant, which one request that waits, or repeats the call, takes once.
- * Using it removes the hold's row, in the commit that records the decision. Proven by
- * held-calls.test.ts.
+ * Using it removes the hold's row, in the commit that records the decision. A newer question about
+ * the call replaces it. Proven by held-calls.test.ts.
  */
 import type { HoldChange } from '../contracts.ts';
 import type { DurableLedger } from '../ledger/ledger.ts';
 import type { LocalReplica } from '../replica/replica.ts';
 import type { HeldPlaces } from './held-places.ts';
 import type { HeldResults } from './held-results.ts';
-import { type Hold, isOfResult, readHold, storeHold } from './hold.ts';
+import { type Hold, isOfResult, readHold, removeHold, storeHold } from './hold.ts';
 import { type AskedCall, createHoldTable } from './hold-table.ts';
 import { type HoldEnd, type KeptHold, keptUntil, stateOf } from './kept-hold.ts';
 import { createWaitingRequests } from './waiting-requests.ts';
@@ -90,17 +90,24 @@ export function createHeldCalls(deps: {
     for (const kept of found) if (kept) resolve(tenantId, kept);
   });
 
-  function placeAt(kept: KeptHold, isNew: boolean): HeldCall {
+  function placeAt(kept: KeptHold, isNew: boolean, superseded: readonly KeptHold[] = []): HeldCall {
     return {
       hold: kept.hold,
       isNew,
-      changes: isNew ? [storeHold(kept.hold)] : [],
+      changes: isNew
+        ? [storeHold(kept.hold), ...superseded.map(({ hold }) => removeHold(hold))]
+        : [],
       isPending: () => stateOf(kept, now()) === 'pending',
       drop: () => {
         if (isNew) table.remove(kept);
       },
       wait: (ms, onLeave) => waits.wait(kept, ms, onLeave),
     };
+  }
+
+  function joined(kept: KeptHold): HeldCall {
+    for (const earlier of table.supersededBy(kept)) table.remove(earlier);
+    return placeAt(kept, false);
   }
 
   return {
@@ -126,7 +133,7 @@ export function createHeldCalls(deps: {
     /** The held call of this binding, if a person was asked about all these policies. */
     findCall(asked: AskedCall): HeldCall | undefined {
       const kept = table.find(asked);
-      return kept && placeAt(kept, false);
+      return kept && joined(kept);
     },
 
     /** The held result of this binding, if there is one. */
@@ -145,8 +152,12 @@ export function createHeldCalls(deps: {
       const known = table.find(asked);
       if (known === undefined && !table.hasRoom(asked)) return undefined;
       const { timeoutMs, ...rest } = asked;
-      const kept = known ?? keep({ ...rest, timeoutAt: now() + timeoutMs });
-      return placeAt(kept, known === undefined);
+      if (known !== undefined) return joined(known);
+      const kept = keep({ ...rest, timeoutAt: now() + timeoutMs });
+      const superseded = table.supersededBy(kept);
+      // Forgotten before the commit: where that fails, a person is asked again.
+      for (const earlier of superseded) table.forget(earlier);
+      return placeAt(kept, true, superseded);
     },
 
     /** The number of a tenant's calls that wait for a person, for the heartbeat. */

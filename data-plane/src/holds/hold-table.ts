@@ -66,17 +66,29 @@ export function createHoldTable(deps: {
       ledger.writeHolds([removeHold(kept.hold)]).catch(() => undefined);
     },
 
-    /** The hold of this binding, if a person was asked about all these policies. */
+    /** The newest hold of this binding where a person was asked about all these policies. */
     find({ tenantId, binding, policyIds }: AskedCall): KeptHold | undefined {
+      let newest: KeptHold | undefined;
       for (const kept of tenants.get(tenantId)?.values() ?? []) {
         if (kept.hold.binding !== binding) continue;
         // A new escalation is needed for policies that nobody was asked about, and where an
         // approval expired unused.
         const state = stateOf(kept, now());
         const isSeen = [...policyIds].every((id) => kept.hold.policyIds.has(id));
-        if (isSeen && (state !== 'taken' || kept.isClaimed)) return kept;
+        if (isSeen && (state !== 'taken' || kept.isClaimed)) newest = kept;
       }
-      return undefined;
+      return newest;
+    },
+
+    /** The approvals of earlier questions about the same call: the newer question replaces them. */
+    supersededBy({ hold }: KeptHold): KeptHold[] {
+      const earlier: KeptHold[] = [];
+      for (const kept of tenants.get(hold.tenantId)?.values() ?? []) {
+        if (kept.hold.id === hold.id) break;
+        const isSame = kept.hold.binding === hold.binding;
+        if (isSame && stateOf(kept, now()) === 'approved') earlier.push(kept);
+      }
+      return earlier;
     },
 
     /** By id; undefined where the tenant holds nothing. */

@@ -1,0 +1,121 @@
+/**
+ * A call that was approved and then raises a question that its approver did not see: the newer
+ * question replaces the approval.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createHeldCalls } from '../holds/held-calls.ts';
+import { createHoldDriver } from '../testing/test-holds.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
+
+let upstream: TestUpstream;
+let plane: TestPlane;
+let agent: TestAgent;
+let baseline: ReturnType<TestPlane['policies']>;
+const driver = createHoldDriver('hold_opened', 'delete_thing', () => ({ plane, upstream, agent }));
+const { call, opened, held, decide, leftHeld, sent } = driver;
+
+beforeAll(async () => {
+  upstream = await startTestUpstream({ tools: [{ name: 'delete_thing' }] });
+  plane = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)] });
+  baseline = plane.policies();
+});
+
+afterAll(async () => {
+  await plane?.stop();
+  await upstream?.stop();
+});
+
+beforeEach(async () => {
+  await driver.begin();
+  // The baseline pack escalates what an agent of high risk destroys.
+  agent = plane.addAgent(['*:*'], { risk_tier: 'high' });
+});
+
+afterEach(async () => {
+  plane.held.endWaits();
+  await plane.setPolicies(baseline);
+});
+
+const addPolicy = (rule: string) => {
+  const id = '0190aaaa-0000-7000-8000-0000000000ff';
+  const added = { id, name: 'meanwhile', rego: `package meanwhile\n\n${rule}\n` };
+  return plane.setPolicies([...baseline, added]);
+};
+
+describe('an approval, after the same call asked a newer question', () => {
+  /** A call whose approval is followed by a second question. */
+  async function askedTwice() {
+    const waiting = call();
+    const first = await held();
+    await addPolicy('escalate contains "look here" if true');
+    decide(first, 'approved');
+    return { first, second: await held(2), waiting };
+  }
+
+  it('is gone when that one was denied', async () => {
+    const { second, waiting } = await askedTwice();
+    decide(second, 'denied');
+    expect((await waiting).error.data.resolution).toBe('denied');
+    await plane.setPolicies(baseline);
+    // The denial is remembered, though the reason for it is gone.
+    const { escalation_id } = second;
+    expect((await call()).error.data).toMatchObject({ resolution: 'denied', escalation_id });
+    expect(sent()).toBe(0);
+  });
+
+  it('is gone when that one was approved and used', async () => {
+    const { second, waiting } = await askedTwice();
+    decide(second, 'approved');
+    expect((await waiting).result).toBeDefined();
+    await plane.setPolicies(baseline);
+    await leftHeld();
+    expect(sent()).toBe(1);
+  });
+
+  it('is gone after a restart too', async () => {
+    const { first, second, waiting } = await askedTwice();
+    const { ledger, tenantId, replica } = plane;
+    const rows = ledger.readHolds(tenantId).join();
+    expect(rows).not.toContain(first.escalation_id);
+    expect(rows).toContain(second.escalation_id);
+    const restarted = createHeldCalls({ ledger, replica, now: Date.now });
+    restarted.load(tenantId);
+    expect(restarted.countPending(tenantId)).toBe(plane.held.countPending(tenantId));
+    restarted.stop();
+    plane.held.endWaits();
+    await waiting;
+  });
+
+  it('is gone where no client waited for it', async () => {
+    const first = await leftHeld();
+    decide(first, 'approved');
+    await addPolicy('escalate contains "look here" if true');
+    const second = await leftHeld();
+    await plane.setPolicies(baseline);
+    const waiting = call();
+    await vi.waitFor(() => expect(plane.held.countWaiting(plane.tenantId)).toBe(1));
+    decide(second, 'approved');
+    expect((await waiting).result).toBeDefined();
+    await leftHeld();
+    expect(sent()).toBe(1);
+  });
+
+  it('is gone where it was given after that one was asked', async () => {
+    const first = await leftHeld();
+    await addPolicy('escalate contains "look here" if true');
+    const second = await leftHeld();
+    decide(first, 'approved');
+    decide(second, 'approved');
+    expect((await call()).result).toBeDefined();
+    await plane.setPolicies(baseline);
+    await leftHeld();
+    expect(sent()).toBe(1);
+    expect(await opened()).toHaveLength(3);
+  });
+});
