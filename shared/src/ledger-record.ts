@@ -107,7 +107,7 @@ const Outcome = OutcomeV1.extend({
     .strictObject({
       /** The step that blocked, replaced or held it; null where it was passed on all the same. */
       step: Text.nullable(),
-      /** The first of them; `inbound_findings_count` counts all. */
+      /** The gravest of them; `inbound_findings_count` counts all. */
       inbound_findings: List(z.looseObject({ class: Text, severity: Severity })),
       dlp_findings_count: z.int().nonnegative(),
       dlp_findings: DecisionV1.shape.dlp_findings,

@@ -9,8 +9,9 @@ import { hash, randomFillSync } from 'node:crypto';
 import { formatReasons } from '@governance/policies/contract';
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import { canonicalize } from '@governance/shared/canonical-json';
+import { gravestOf } from '@governance/shared/detect/gravest';
 import { isoTime } from '@governance/shared/iso-time';
-import type { PolicyResult, UnchainedRecord } from '@governance/shared/ledger-record';
+import type { PolicyResult, Severity, UnchainedRecord } from '@governance/shared/ledger-record';
 import { LOCAL_MODELS } from '@governance/shared/local-models';
 import { toStorableText } from '@governance/shared/text';
 import type { HoldChange, Ledger } from '../contracts.ts';
@@ -242,10 +243,12 @@ export function saltedHash(salt: Uint8Array, text: string): string {
 /** Most findings that a record lists; its count includes all of them. */
 const MAX_RECORDED_FINDINGS = 50;
 
-/** Findings in the form of a record. */
-export function recorded<F extends object>(findings: readonly F[] | undefined): F[] {
+/** The gravest findings, in the form of a record. */
+export function recorded<F extends { readonly severity: Severity }>(
+  findings: readonly F[] | undefined,
+): F[] {
   if (findings === undefined || findings.length === 0) return [];
-  return findings.slice(0, MAX_RECORDED_FINDINGS).map((finding) => ({ ...finding }));
+  return gravestOf(findings, MAX_RECORDED_FINDINGS).map((finding) => ({ ...finding }));
 }
 
 const MAX_RECORDED_TEXT = 2048;

@@ -1,7 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { AllowedCall } from './audit.ts';
+import { type AllowedCall, recorded } from './audit.ts';
 import { type OutcomeDeps, recordOutcome } from './outcome.ts';
+
+it('records the gravest findings where there are too many', () => {
+  const low = { class: 'urgency_framing', severity: 'low' } as const;
+  const findings = [...Array(60).fill(low), { ...low, severity: 'critical' as const }];
+  const listed = recorded(findings);
+  expect(listed).toHaveLength(50);
+  expect(listed.at(-1)).toMatchObject({ severity: 'critical' });
+});
 
 it('records a digest of the result that cannot be guessed without the salt of the decision', async () => {
   const raw = '{"deleted":true}';

@@ -94,6 +94,15 @@ it('suspects conditioning by five different texts within half an hour', () => {
   expect(types().filter((type) => type === 'INJECTION_CONDITIONING_SUSPECTED')).toHaveLength(1);
 });
 
+it('tells texts with many findings apart by all of them', () => {
+  const { tell, said, types } = start();
+  for (const length of [1, 2, 3, 4, 5]) {
+    const findings = [...Array.from({ length: 20 }, () => finding()), finding({ length })];
+    tell({ said: said('read'), serverId: 'up', action: 'passed', findings });
+  }
+  expect(types()).toContain('INJECTION_CONDITIONING_SUSPECTED');
+});
+
 it('raises no more than thirty a minute for a tenant', () => {
   const { raised, clock, tell, said } = start();
   const block = (name: string) =>

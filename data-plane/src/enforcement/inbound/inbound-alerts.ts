@@ -3,6 +3,7 @@
  * keeps sending findings that are too weak to be replaced. Memory and the number of alerts are
  * limited for each tenant: records and metrics have every finding anyway.
  */
+import { hash } from 'node:crypto';
 import type { InboundFinding } from '@governance/shared/detect/findings';
 import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
@@ -132,7 +133,7 @@ function countPassed(
   const times = passed.get(key) ?? new Map<string, number>();
   passed.set(key, times);
   const text = findings.map((one) => `${one.class} ${one.place} ${one.length} ${one.score}`).join();
-  times.set(text.slice(0, 256), now);
+  times.set(hash('sha256', text, 'base64'), now);
   for (const [known, at] of times) if (at <= now - CONDITIONING_WINDOW_MS) times.delete(known);
   const { size } = times;
   if (size >= CONDITIONING_TIMES) times.clear();

@@ -4,6 +4,7 @@
  */
 import type { Severity } from '../../ledger-record.ts';
 import type { InboundClass } from '../findings.ts';
+import { rankOf } from '../gravest.ts';
 import { LEAST_OF_CONTEXT, MOST_OF_CONTEXT, MOST_OF_PIECES, strictness } from './calibration.ts';
 import { classOf } from './class-model.ts';
 import { conceptNumber } from './concepts.ts';
@@ -36,7 +37,7 @@ export interface TextFinding {
 export interface Detection {
   /** 0 to 1, with two decimals: the most suspicious passage's. From 0.5 on there are findings. */
   readonly score: number;
-  /** By place; at most 20. */
+  /** All of them, by place. */
   readonly findings: readonly TextFinding[];
   /** What raised the score of the worst passage, by name, never its text; at most 8. */
   readonly reasons: readonly string[];
@@ -44,7 +45,6 @@ export interface Detection {
 
 const NOTHING: Detection = { score: 0, findings: [], reasons: [] };
 
-const MAX_FINDINGS = 20;
 const MAX_REASONS = 8;
 /** Shorter texts cannot contain an instruction. */
 const MIN_TEXT = 6;
@@ -111,10 +111,14 @@ function addFinding(findings: TextFinding[], finding: TextFinding): void {
   const last = findings.at(-1);
   const isNext = last !== undefined && finding.start - (last.start + last.length) <= 3;
   if (last !== undefined && last.class === finding.class && isNext) {
-    const worse = last.score >= finding.score ? last : finding;
+    const worse = isGraver(finding, last) ? finding : last;
     const end = Math.max(last.start + last.length, finding.start + finding.length);
     findings[findings.length - 1] = { ...worse, start: last.start, length: end - last.start };
-  } else if (findings.length < MAX_FINDINGS) findings.push(finding);
+  } else findings.push(finding);
+}
+
+function isGraver(one: TextFinding, other: TextFinding): boolean {
+  return (rankOf(one) - rankOf(other) || one.score - other.score) > 0;
 }
 
 function severityOf(score: number, concepts: readonly number[]): Severity {

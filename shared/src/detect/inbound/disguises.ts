@@ -1,6 +1,7 @@
 /**
  * Disguised texts within a text: base64, hex, escapes, invisible tags, spaced letters, reversed,
- * rot13. Number, size and depth of what is decoded are bounded, and so is the cost.
+ * rot13. All of it is decoded, whatever stands before it: each reading is at most as long as the
+ * text, and so the cost is linear.
  */
 
 import { rot13 } from '../rot13.ts';
@@ -16,10 +17,9 @@ export interface Unveiled {
   readonly how: 'base64' | 'hex' | 'escapes' | 'tags' | 'apart' | 'reversed' | 'rot13';
 }
 
-const MAX_FOUND = 24;
-/** UTF-16 units decoded in total from one text. */
-const MAX_DECODED = 65_536;
 const MIN_ENCODED = 20;
+/** Shorter texts cannot contain an instruction. */
+const MIN_DECODED = 8;
 
 const NOTHING: readonly Unveiled[] = [];
 
@@ -40,12 +40,8 @@ export function findDisguised(
     return NOTHING;
   }
   const found: Unveiled[] = [];
-  let room = MAX_DECODED;
   const add = (decoded: string, start: number, length: number, how: Unveiled['how']) => {
-    if (found.length >= MAX_FOUND || decoded.length < 8) return;
-    const cut = decoded.slice(0, room);
-    room -= cut.length;
-    if (cut !== '') found.push({ text: cut, start, length, how });
+    if (decoded.length >= MIN_DECODED) found.push({ text: decoded, start, length, how });
   };
   addEncoded(text, units, firstRun, add);
   if ((signs & ESCAPE) !== 0) addEscaped(text, add);
@@ -54,9 +50,9 @@ export function findDisguised(
     add(joinLetters(text.slice(start, end)), start, end - start, 'apart');
   }
   if (isTurned) {
-    const start = text.slice(0, MAX_DECODED).toLowerCase();
-    if (isBackwards) add([...start].reverse().join(''), 0, text.length, 'reversed');
-    if (isRot13) add(rot13(start), 0, text.length, 'rot13');
+    const lower = text.toLowerCase();
+    if (isBackwards) add([...lower].reverse().join(''), 0, text.length, 'reversed');
+    if (isRot13) add(rot13(lower), 0, text.length, 'rot13');
   }
   return found;
 }
@@ -94,7 +90,8 @@ for (const sign of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
   BASE64[sign.charCodeAt(0)] = 1;
 }
 
-function isBase64(unit: number): boolean {
+/** Whether a character is of the alphabets of base64, which include those of hex. */
+export function isBase64(unit: number): boolean {
   return unit < 128 && BASE64[unit] === 1;
 }
 
@@ -102,7 +99,6 @@ function isBase64(unit: number): boolean {
 const SAMPLE = 48;
 
 function decodeRun(whole: string, start: number, add: Add): void {
-  if (whole.length > MAX_DECODED * 2) return;
   const run = whole.startsWith('0x') ? whole.slice(2) : whole;
   const isHex = run.length % 2 === 0 && /^[0-9a-fA-F]+$/.test(run);
   const encoding = isHex ? 'hex' : 'base64';
@@ -142,7 +138,6 @@ function addEscaped(text: string, add: Add): void {
   const escapes = countUpTo(text, '\\u', 6) + countUpTo(text, '\\x', 6);
   if (percents < 6 && entities < 6 && escapes < 6) return;
   const decoded = text
-    .slice(0, MAX_DECODED)
     .replace(/(?:%[0-9a-fA-F]{2})+/g, (run) =>
       Buffer.from(run.replaceAll('%', ''), 'hex').toString(),
     )
@@ -170,7 +165,7 @@ function countUpTo(text: string, part: string, most: number): number {
 
 function readTags(text: string): string {
   let read = '';
-  for (let at = text.indexOf('\udb40'); at >= 0 && read.length < MAX_DECODED; ) {
+  for (let at = text.indexOf('\udb40'); at >= 0; ) {
     read += asciiOfTag(text.codePointAt(at) ?? 0);
     at = text.indexOf('\udb40', at + 1);
   }

@@ -2,7 +2,7 @@
 
 import { createUnitReader } from '../units.ts';
 import { conceptNumber } from './concepts.ts';
-import { findDisguised } from './disguises.ts';
+import { findDisguised, type Unveiled } from './disguises.ts';
 import { findMarks, type Mark } from './markup.ts';
 import { forgetWording, readPassages } from './passages.ts';
 import { findTopics, type MarkedPassage } from './scoring.ts';
@@ -31,6 +31,7 @@ const NOTHING: readonly Examined[] = [];
 interface Inner {
   readonly text: string;
   readonly depth: number;
+  readonly how: Unveiled['how'];
   readonly disguise: Examined['disguise'];
   readonly isSecret: boolean;
 }
@@ -76,9 +77,12 @@ function examine(
       signs,
       reading,
     )) {
+      // Turned twice it is the text as it was.
+      if (how === inner?.how && (how === 'reversed' || how === 'rot13')) continue;
       hidden.push({
         text: decoded,
         depth: depth + 1,
+        how,
         disguise: disguise ?? { start, length },
         // Some formats escape any text; the other disguises hide it.
         isSecret: isSecret || how !== 'escapes',

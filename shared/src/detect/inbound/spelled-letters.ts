@@ -4,8 +4,6 @@
 const MIN_LETTERS = 6;
 /** UTF-16 units between two of them. */
 const MAX_GAP = 3;
-/** Rows of one text that are reported. */
-const MAX_ROWS = 16;
 
 export class SpelledLetters {
   rows: { start: number; end: number }[] = [];
@@ -29,9 +27,7 @@ export class SpelledLetters {
 
   /** Anything else ends a row. */
   end(): void {
-    if (this.count >= MIN_LETTERS && this.rows.length < MAX_ROWS) {
-      this.rows.push({ start: this.#from, end: this.#end });
-    }
+    if (this.count >= MIN_LETTERS) this.rows.push({ start: this.#from, end: this.#end });
     this.count = 0;
   }
 }

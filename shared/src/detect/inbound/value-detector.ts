@@ -1,8 +1,13 @@
-/** The detector over a JSON value: each of its strings, and its members' names. */
+/**
+ * The detector over a JSON value: each of its strings, and its members' names. Everything is read,
+ * however much was found before: only the gravest findings, all that a report holds, end it.
+ */
 import { pointerStep } from '../../json-pointer.ts';
 import type { InboundFinding } from '../findings.ts';
+import { addGravest, isFullOfGravest, rankOf } from '../gravest.ts';
 import { atOnce, type Portioned } from '../portions.ts';
 import { type DetectionOptions, detectInjection, type TextFinding } from './detector.ts';
+import { isBase64 } from './disguises.ts';
 
 const MAX_FINDINGS = 50;
 const MAX_PLACE = 256;
@@ -28,11 +33,24 @@ interface Container {
   readonly place: Place;
   /** The next of its items, or of its names and members alternately. */
   at: number;
+  /** The rank of the gravest finding in its own texts; `NONE` without any. */
+  gravest: number;
 }
+
+/** A text to be read. */
+interface Part {
+  readonly text: string;
+  readonly place: Place;
+  /** The rank of what is known of it: only graver findings are new. */
+  readonly known: number;
+}
+
+/** Lower than the rank of any finding. */
+const NONE = -1;
 
 /**
  * @param value foreign JSON (no cycles); strings in a list are also read in sequence
- * @returns at most 50 findings by place; the place is a JSON Pointer, '' for the value itself
+ * @returns the 50 gravest findings by place, a JSON Pointer, '' for the value itself
  */
 export function detectInValue(value: unknown, options: DetectionOptions = {}): InboundFinding[] {
   return atOnce(detectInPortions(value, options));
@@ -58,7 +76,7 @@ class ValueReading {
   /** UTF-16 units since the last pause. */
   read = 0;
   /** A text too long to be read at once. */
-  long: { readonly text: string; readonly place: Place } | null = null;
+  long: Part | null = null;
   readonly #options: DetectionOptions;
   readonly #open: Container[] = [];
   #rest: string[] = [];
@@ -76,26 +94,26 @@ class ValueReading {
 
   /** Reads one more part; false when there is none. */
   goesOn(): boolean {
-    if (this.#isFull()) return false;
+    if (this.#isDecided()) return false;
     if (this.long !== null) return true;
     const container = this.#open.at(-1);
     if (container !== undefined) this.#readMember(container);
     else if (this.#rest.length > 0) {
       const text = this.#rest.join('\n');
       this.#rest = [];
-      this.#look(text, null);
+      this.#look({ text, place: null, known: NONE });
     } else return false;
     return true;
   }
 
   enter(part: unknown, place: Place): void {
     this.read += PART;
-    if (typeof part === 'string') this.#lookAtPart(part, place);
+    if (typeof part === 'string') this.#lookAtPart({ text: part, place, known: NONE });
     else if (typeof part === 'object' && part !== null) {
       if (this.#open.length >= MAX_DEPTH) this.#rest.push(JSON.stringify(part));
       else {
         const names = Array.isArray(part) ? null : Object.keys(part);
-        this.#open.push({ part, names, place, at: 0 });
+        this.#open.push({ part, names, place, at: 0, gravest: NONE });
       }
     }
   }
@@ -106,77 +124,91 @@ class ValueReading {
     if (names === null) {
       const items = part as readonly unknown[];
       if (at < items.length) this.enter(items[at], { name: String(at), within: place });
-      else this.#endList(items, place);
+      else this.#endList(items, container);
       return;
     }
     const name = names[at >> 1];
     if (name === undefined) this.#open.pop();
     else if (at % 2 === 1) {
       this.enter((part as Record<string, unknown>)[name], { name, within: place });
-    } else if (name.length >= MIN_NAME) this.#lookAtPart(name, { name, within: place });
+    } else if (name.length >= MIN_NAME) {
+      this.#lookAtPart({ text: name, place: { name, within: place }, known: NONE });
+    }
   }
 
   /**
    * A sentence may be split over a list's items: it is found here even if no single item contains
-   * it.
+   * it. A lesser finding in an item does not excuse the whole.
    */
-  #endList(items: readonly unknown[], place: Place): void {
+  #endList(items: readonly unknown[], { place, gravest }: Container): void {
     this.#open.pop();
     if (items.length < 2 || !items.every((item) => typeof item === 'string')) return;
-    const pointer = this.findings.length > 0 ? longPointer(place) : '';
-    if (this.findings.some((finding) => finding.place.startsWith(pointer))) return;
-    this.#lookAtPart(items.join(' '), place);
+    this.#lookAtPart({ text: items.join(' '), place, known: gravest });
   }
 
-  #lookAtPart(text: string, place: Place): void {
+  #lookAtPart(part: Part): void {
     this.#looked += 1;
-    if (this.#looked > MAX_PARTS) this.#rest.push(text);
-    else this.#look(text, place);
+    if (this.#looked > MAX_PARTS) this.#rest.push(part.text);
+    else this.#look(part);
   }
 
-  #look(text: string, place: Place): void {
+  #look(part: Part): void {
+    const { text } = part;
     if (text.length > STRETCH) {
-      this.long = { text, place };
+      this.long = part;
       return;
     }
     this.read += text.length;
-    for (const one of detectInjection(text, this.#options).findings) this.#add(one, place);
+    for (const one of detectInjection(text, this.#options).findings) this.#add(one, part);
   }
 
   *readLong(): Portioned<void> {
     if (this.long === null) return;
-    const { text, place } = this.long;
+    const { long } = this;
+    const { text } = long;
     this.long = null;
-    let isKnownTail = false;
+    let tail = NONE;
     for (const at of stretchStarts(text)) {
       const stretch = text.slice(at, at + STRETCH);
       const found = detectInjection(stretch, this.#options).findings;
-      for (const one of found) if (!isKnownTail || one.start >= OVERLAP) this.#add(one, place);
-      if (this.#isFull()) return;
-      isKnownTail = found.some(({ start }) => start >= STRETCH - OVERLAP);
+      for (const one of found) {
+        // The stretch before had what ends within the overlap, unless it is graver now.
+        const isNew = one.start + one.length > OVERLAP || rankOf(one) > tail;
+        if (isNew) this.#add(one, long);
+      }
+      if (this.#isDecided()) return;
+      const inTail = found.filter(({ start }) => start >= STRETCH - OVERLAP);
+      tail = Math.max(NONE, ...inTail.map(rankOf));
       yield stretch.length;
     }
   }
 
-  #add({ class: kind, severity, length, score }: TextFinding, place: Place): void {
-    if (this.#isFull()) return;
+  #add(found: TextFinding, { place, known }: Part): void {
+    const { class: kind, severity, length, score } = found;
+    const rank = rankOf(found);
+    if (rank <= known) return;
+    const container = this.#open.at(-1);
+    if (container !== undefined) container.gravest = Math.max(container.gravest, rank);
     const at = longPointer(place).slice(0, MAX_PLACE);
-    this.findings.push({ class: kind, severity, place: at, length, score });
+    addGravest(this.findings, { class: kind, severity, place: at, length, score }, MAX_FINDINGS);
   }
 
-  #isFull(): boolean {
-    return this.findings.length >= MAX_FINDINGS;
+  #isDecided(): boolean {
+    return isFullOfGravest(this.findings, MAX_FINDINGS);
   }
 }
 
-/** The starts of a text's stretches; within a run of letters, at a multiple of four of them. */
+/** The starts of a text's stretches; within a run of base64, at a multiple of four of it. */
 function* stretchStarts(text: string): Generator<number> {
   yield 0;
   const step = STRETCH - OVERLAP;
+  let run = 0;
   for (let at = step; at + OVERLAP < text.length; at += step) {
     let start = at;
-    while (start > at - STRETCH && text.charCodeAt(start - 1) > 0x20) start -= 1;
-    yield at - ((at - start) % 4);
+    while (start > at - step && isBase64(text.charCodeAt(start - 1))) start -= 1;
+    // A run that fills the whole step began with an earlier one.
+    if (start > at - step) run = start;
+    yield at - ((at - run) % 4);
   }
 }
 
