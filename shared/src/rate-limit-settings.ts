@@ -36,9 +36,18 @@ export const DEFAULT_RATE_LIMITS: RateLimitSettings = {
 };
 
 /**
- * The first tier that allows more calls a second than the tier below it; undefined where none does.
+ * The first tier that allows more calls than the tier below it, a second or within a window;
+ * undefined where none does. Both count: a long window allows a burst of all its calls at once.
  */
-export function findLooserTier(limits: RateLimitSettings['limits']): RateTier | undefined {
-  const rate = (tier: RateTier) => limits[tier].requests / limits[tier].window_seconds;
-  return RATE_TIERS.find((tier, at) => at > 0 && rate(tier) > rate(RATE_TIERS[at - 1] as RateTier));
+export function findLooserTier(
+  limits: RateLimitSettings['limits'],
+): { readonly tier: RateTier; readonly by: 'rate' | 'burst' } | undefined {
+  for (const [at, tier] of RATE_TIERS.slice(1).entries()) {
+    const [lower, higher] = [limits[RATE_TIERS[at] as RateTier], limits[tier]];
+    const isFaster =
+      higher.requests / higher.window_seconds > lower.requests / lower.window_seconds;
+    if (isFaster) return { tier, by: 'rate' };
+    if (higher.requests > lower.requests) return { tier, by: 'burst' };
+  }
+  return undefined;
 }

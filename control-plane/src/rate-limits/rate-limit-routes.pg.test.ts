@@ -55,6 +55,8 @@ it.each([
   // A higher tier may not be allowed more.
   { limits: { critical: { requests: 6_001 } } },
   { limits: { low: { window_seconds: 3_600, requests: 1 } } },
+  // Nor more at once: as many a second, but in a longer window.
+  { limits: { critical: { requests: 121, window_seconds: 600 } } },
   { is_custom: true },
 ])('refuses %j', async (body) => {
   const { token } = await aTenantAdmin();
@@ -62,6 +64,24 @@ it.each([
   expect(answer.statusCode).toBe(422);
   expect(answer.json().detail).toContain('body');
   expect((await call(URL, { token })).json().is_custom).toBe(false);
+});
+
+it('tells more at once from more a second, and leaves limits of earlier versions until they change', async () => {
+  const { token, scope } = await aTenantAdmin();
+  const change = (body: object) => call(URL, { token, method: 'PATCH', body });
+  const hour = { requests: 36_000, window_seconds: 3_600 };
+  const refused = await change({ limits: { medium: hour } });
+  expect(refused.statusCode).toBe(422);
+  expect(refused.json().detail).toBe(
+    'body.limits.medium: allows more requests in a window than the risk tier below it',
+  );
+  expect((await change({ limits: { low: hour, medium: hour } })).statusCode).toBe(200);
+  await test.superuser.query(
+    `UPDATE rate_limit_settings SET limits = jsonb_set(limits, '{low}', $2) WHERE tenant_id = $1`,
+    [scope.tenantId, JSON.stringify(DEFAULTS.limits.low)],
+  );
+  expect((await change({ enabled: false })).statusCode).toBe(200);
+  expect((await change({ limits: { critical: { requests: 5 } } })).statusCode).toBe(422);
 });
 
 it('asks a super-admin for the tenant, and answers 404 for an unknown one', async () => {

@@ -57,7 +57,7 @@ export const rateLimitRoutes =
         schema: {
           summary: 'Change how often an agent may call, or switch the limits off',
           description:
-            'Only the given fields change. A higher risk tier may not be allowed more a second than the one below it.',
+            'Only the given fields change. A higher risk tier may be allowed neither more a second than the one below it nor more requests in its window.',
           tags,
           body: RateLimitPatch,
           response: { 200: RateLimitView },

@@ -56,13 +56,17 @@ export function createRateLimitService({ db, bundles, applied }: RateLimitServic
   };
 }
 
+const MORE = { rate: 'a second', burst: 'requests in a window' } as const;
+
 function changedLimits(before: RateLimitSettings, patch: RateLimitPatch): RateLimitSettings {
   const limits = { ...before.limits };
   for (const tier of RATE_TIERS) limits[tier] = { ...limits[tier], ...patch.limits?.[tier] };
-  const looser = findLooserTier(limits);
+  // Limits that an earlier version took stay until they are changed.
+  const looser = patch.limits && findLooserTier(limits);
   if (looser === undefined) return { enabled: patch.enabled ?? before.enabled, limits };
-  const msg = 'allows more a second than the risk tier below it';
-  throw new AppError('VALIDATION_FAILED', `body.limits.${looser}: ${msg}`, {
-    errors: [{ loc: ['body', 'limits', looser], msg, type: 'custom' }],
+  const { tier, by } = looser;
+  const msg = `allows more ${MORE[by]} than the risk tier below it`;
+  throw new AppError('VALIDATION_FAILED', `body.limits.${tier}: ${msg}`, {
+    errors: [{ loc: ['body', 'limits', tier], msg, type: 'custom' }],
   });
 }
