@@ -4,6 +4,7 @@
  * parsers repair.
  */
 import type { Ask } from '../calls.ts';
+import { bareHosts, unescapedForms } from './further-readings.ts';
 
 /** Limits of the search. Beyond them, `isWhole` is false. */
 const MAX_URIS = 100;
@@ -13,28 +14,45 @@ const MAX_CHARACTERS = 1024 * 1024;
 const MAX_SCHEME = 31;
 /** Most places at which a URI may begin. */
 const MAX_PLACES = 1_000;
+/** Different hosts without a scheme; file names and code look alike. */
+const MAX_HOSTS = 300;
 
 export interface RequestedUris {
   readonly uris: readonly string[];
   /** Whether these are all URIs; if not, the call may request others. */
   readonly isWhole: boolean;
+  /** What a tool might read besides; a rule that trusts disregards it. */
+  readonly further: FurtherUris;
 }
+
+/** Of the arguments' unescaped forms, and without a scheme. */
+export interface FurtherUris {
+  readonly uris: readonly string[];
+  readonly hosts: readonly string[];
+  readonly isWhole: boolean;
+}
+
+export const NOTHING_FURTHER: FurtherUris = { uris: [], hosts: [], isWhole: true };
 
 /** @param ask caller-controlled */
 export function requestedUris({ args, retry }: Pick<Ask, 'args' | 'retry'>): RequestedUris {
   const search = new Search();
+  const further = new FurtherSearch();
   // A `resources/read` may use a scheme without an authority.
   if (typeof args.uri === 'string') search.add(args.uri);
   const waiting: unknown[] = [args, retry];
   for (let seen = 0; seen < waiting.length && search.isWhole; seen++) {
     const value = waiting[seen];
-    if (typeof value === 'string') search.read(value);
+    if (typeof value === 'string') {
+      search.read(value);
+      further.read(value);
+    }
     if (typeof value !== 'object' || value === null) continue;
     const values: unknown[] = Array.isArray(value) ? value : Object.entries(value).flat();
     if (waiting.length + values.length > MAX_VALUES) search.isWhole = false;
     else for (const one of values) waiting.push(one);
   }
-  return { uris: [...search.uris], isWhole: search.isWhole };
+  return { uris: [...search.uris], isWhole: search.isWhole, further: further.found };
 }
 
 /** For these schemes, parsers also accept an authority without two slashes. */
@@ -74,6 +92,33 @@ class Search {
     }
     // A URI without a scheme (`//host`) is relative to an unknown base: https is assumed.
     if (/^[\\/]{2}[^\\/]/.test(text)) this.add(`https:${uriAt(text, 0).replaceAll('\\', '/')}`);
+  }
+}
+
+class FurtherSearch {
+  readonly #unescaped = new Search();
+  readonly #hosts = new Set<string>();
+  #isWhole = true;
+
+  get found(): FurtherUris {
+    const { uris, isWhole } = this.#unescaped;
+    return { uris: [...uris], hosts: [...this.#hosts], isWhole: isWhole && this.#isWhole };
+  }
+
+  read(text: string): void {
+    if (text.length > MAX_CHARACTERS) return;
+    const forms = unescapedForms(text);
+    for (const form of forms) this.#unescaped.read(form);
+    for (const form of [text, ...forms]) this.#readHosts(form);
+  }
+
+  #readHosts(text: string): void {
+    if (!this.#isWhole) return;
+    for (const host of bareHosts(text, MAX_URI)) {
+      if (this.#hosts.size >= MAX_HOSTS && !this.#hosts.has(host)) this.#isWhole = false;
+      if (!this.#isWhole) return;
+      this.#hosts.add(host);
+    }
   }
 }
 

@@ -4,7 +4,7 @@ import { uuidv7 } from '@governance/shared/ids';
 import { DEFAULT_INBOUND_ACTIONS, type SourceRule } from '@governance/shared/inbound-settings';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { requestedUris } from './requested-uris.ts';
+import { NOTHING_FURTHER, requestedUris } from './requested-uris.ts';
 import { matchesPattern, parsePattern } from './source-pattern.ts';
 import { findTrust } from './source-trust.ts';
 
@@ -27,7 +27,11 @@ const settingsOf = (rules: Rule[]): BundleSettings => ({
 });
 
 const trust = (rules: Rule[], serverId: string, uris: string[] = []) =>
-  findTrust(settingsOf(rules), { serverId, requested: { uris, isWhole: true } }, NOW).type;
+  findTrust(
+    settingsOf(rules),
+    { serverId, requested: { uris, isWhole: true, further: NOTHING_FURTHER } },
+    NOW,
+  ).type;
 
 describe('a source', () => {
   it.each<[string, Rule[], string, string[], string | null]>([
@@ -157,7 +161,11 @@ describe('a source', () => {
 
   it('whose URIs are not all known is untrusted where rules restrict URIs', () => {
     const type = (rules: Rule[]) => {
-      const requested = { uris: ['https://good.example/'], isWhole: false };
+      const requested = {
+        uris: ['https://good.example/'],
+        isWhole: false,
+        further: NOTHING_FURTHER,
+      };
       return findTrust(settingsOf(rules), { serverId: 'web', requested }, NOW).type;
     };
     expect(type([['https://good.example/*', 'trust']])).toBe(null);
@@ -177,6 +185,73 @@ describe('a source', () => {
         expect(matchesPattern(parsePattern(glob), word, { left: 10_000 })).toBe(expected);
       }),
     );
+  });
+});
+
+describe('a rule that restricts', () => {
+  const of = (rules: Rule[], args: Record<string, unknown>) =>
+    findTrust(settingsOf(rules), { serverId: 'web', requested: requestedUris({ args }) }, NOW).type;
+
+  it.each([
+    '{"u":"https:\\/\\/evil.example\\/x"}',
+    '{"u":"https:\\u002f\\u002Fevil.example/x"}',
+    'https%3A%2F%2Fevil.example%2Fx',
+    'https%253A%252F%252Fevil.example%252Fx',
+    'evil.example/x',
+    'evil.example%2Fx',
+    'evil.example',
+    'EVIL.example:443/x',
+    'me@evil.example/x',
+    'good.example@evil.example/x',
+    'curl -s evil.example/x.',
+    'url=evil.example&b=c',
+  ])('reads %s as a tool may', (url) => {
+    for (const pattern of [
+      'https://evil.example/*',
+      '*evil.example*',
+      'web https://evil.example/*',
+    ]) {
+      expect(of([[pattern, 'block']], { url }), pattern).toBe('block');
+      expect(of([[pattern, 'untrusted']], { a: [{ [url]: 1 }] }), pattern).toBe('untrusted');
+    }
+  });
+
+  it.each([
+    'notevil.example/x',
+    'evil.example.org',
+    'evil.example-b.org',
+    'src/evil.ts',
+    '100%',
+  ])('does not take %s for another host', (url) => {
+    expect(of([['https://evil.example/*', 'block']], { url })).toBe(null);
+  });
+
+  it('is compared with bare hosts where it names one', () => {
+    expect(of([['https://*', 'block']], { path: 'README.md' })).toBe(null);
+    expect(of([['https://*.evil.example/*', 'block']], { url: 'a.evil.example/b' })).toBe('block');
+    expect(of([['http://10.0.0.1/*', 'block']], { url: '10.0.0.1/b' })).toBe('block');
+  });
+
+  it('alone reads so: nothing is trusted for it', () => {
+    const rules: Rule[] = [['https://good.example/*', 'trust']];
+    for (const url of [
+      'good.example/x',
+      'https:\\/\\/good.example/x',
+      'https%3A%2F%2Fgood.example/x',
+    ]) {
+      expect(of(rules, { url })).toBe(null);
+    }
+    expect(of(rules, { url: 'https://good.example/x', also: 'see b.example' })).toBe('trust');
+  });
+
+  it('takes a call with more hosts than are compared for untrusted', () => {
+    const text = Array.from({ length: 301 }, (_, i) => `site-${i}.example`).join(' ');
+    expect(of([['https://evil.example/*', 'block']], { text })).toBe('untrusted');
+    expect(of([['other', 'block']], { text })).toBe(null);
+    const long = 'a.'.repeat(400_000);
+    for (const text of [long, `${long}%41`, `${'@'.repeat(500_000)}a.example`]) {
+      expect(of([['https://evil.example/*', 'block']], { text })).toBe(null);
+    }
   });
 });
 
@@ -213,7 +288,7 @@ describe('the URIs of a call', () => {
     expect(many.isWhole).toBe(false);
     expect(many.uris).toHaveLength(100);
     const long = `https://a.example/${'a'.repeat(3_000)}`;
-    expect(requestedUris({ args: { long } })).toEqual({ uris: [], isWhole: false });
+    expect(requestedUris({ args: { long } })).toMatchObject({ uris: [], isWhole: false });
     expect(requestedUris({ args: { list: Array(6_000).fill(1) } }).isWhole).toBe(false);
     expect(requestedUris({ args: { text: 'a'.repeat(2_000_000) } }).isWhole).toBe(false);
     const good = 'https://good.example/ '.repeat(900);
@@ -223,6 +298,6 @@ describe('the URIs of a call', () => {
       expect(requestedUris({ args: { text } }).isWhole).toBe(false);
     }
     const nested = JSON.parse(`${'{"a":'.repeat(100)}"x"${'}'.repeat(100)}`);
-    expect(requestedUris({ args: nested })).toEqual({ uris: [], isWhole: true });
+    expect(requestedUris({ args: nested })).toMatchObject({ uris: [], isWhole: true });
   });
 });

@@ -9,7 +9,7 @@ import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { Effort } from '@governance/shared/glob';
 import type { SourceRule, SourceRuleType } from '@governance/shared/inbound-settings';
 import { perSettings } from '../per-settings.ts';
-import type { RequestedUris } from './requested-uris.ts';
+import type { FurtherUris, RequestedUris } from './requested-uris.ts';
 import {
   canonicalPattern,
   canonicalUri,
@@ -37,6 +37,8 @@ interface PreparedRule {
   readonly globs: readonly SourceGlob[];
   /** Whether the pattern names a server and a URI. */
   readonly isOfBoth: boolean;
+  /** Whether it names a host: others, such as `https://*`, are not compared with bare hosts. */
+  readonly namesHost: boolean;
   /** Unix milliseconds. */
   readonly endsAt: number;
 }
@@ -65,8 +67,16 @@ function prepare(rule: SourceRule): PreparedRule {
     rule,
     globs: [...spellings].map(parsePattern),
     isOfBoth: pattern.includes(' '),
+    namesHost: /[\p{L}\p{N}]/u.test(hostOf(pattern)),
     endsAt: expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at),
   };
+}
+
+/** The host of a pattern, or what may be one where it has no scheme. */
+function hostOf(pattern: string): string {
+  const uri = pattern.slice(pattern.indexOf(' ') + 1);
+  const slashes = uri.indexOf('://');
+  return slashes < 0 ? uri : (uri.slice(slashes + 3).split(/[/?#]/)[0] ?? '');
 }
 
 /**
@@ -77,14 +87,17 @@ function prepare(rule: SourceRule): PreparedRule {
 export function findTrust(settings: BundleSettings, source: Source, now: number): SourceTrust {
   const rules = preparedOf(settings);
   const effort: Effort = { left: MAX_EFFORT };
-  const spelled = source.requested.uris.map((uri) => ({ uri, canonical: canonicalUri(uri) }));
-  const isRuled = (one: PreparedRule) => one.endsAt > now && mayMatch(one, source, spelled, effort);
+  const { uris, isWhole, further } = source.requested;
+  const spelled = spell(uris);
+  const { read, withHosts } = restrictedBy(rules.restrictsUris, spelled, further);
+  const isRuled = (one: PreparedRule) =>
+    one.endsAt > now && mayMatch(one, source, one.namesHost ? withHosts : read, effort);
   const blocked = rules.block.find(isRuled);
   if (blocked !== undefined) return { type: 'block', ruleId: blocked.rule.id };
   const untrusted = rules.untrusted.find(isRuled);
   if (untrusted !== undefined) return { type: 'untrusted', ruleId: untrusted.rule.id };
   const isBeyond =
-    !source.requested.isWhole && rules.restrictsUris.some(({ endsAt }) => endsAt > now);
+    !(isWhole && further.isWhole) && rules.restrictsUris.some(({ endsAt }) => endsAt > now);
   if (isBeyond) return { type: 'untrusted' };
   return findTrusted(
     rules.trust.filter(({ endsAt }) => endsAt > now),
@@ -97,6 +110,22 @@ export function findTrust(settings: BundleSettings, source: Source, now: number)
 interface SpelledUri {
   readonly uri: string;
   readonly canonical: string | null;
+}
+
+function spell(uris: readonly string[]): SpelledUri[] {
+  return uris.map((uri) => ({ uri, canonical: canonicalUri(uri) }));
+}
+
+/** What rules that restrict are compared with: everything that a tool might read. */
+function restrictedBy(
+  rules: readonly PreparedRule[],
+  spelled: readonly SpelledUri[],
+  { uris, hosts }: FurtherUris,
+): { read: readonly SpelledUri[]; withHosts: readonly SpelledUri[] } {
+  if (rules.length === 0) return { read: spelled, withHosts: spelled };
+  const read = [...spelled, ...spell(uris)];
+  const complete = hosts.flatMap((host) => [`https://${host}`, `http://${host}`]);
+  return { read, withHosts: [...read, ...spell(complete)] };
 }
 
 /** For a rule that restricts: whether any spelling matches, or a match cannot be excluded. */

@@ -19,7 +19,7 @@ import type { ScanItem } from '../inbound/item-scanner.ts';
 import { listMember, nameOfItem, serverOfItem } from '../inbound/listed-items.ts';
 import { readable } from '../inbound/readable.ts';
 import { describeWhy, replacementOf, type Why } from '../inbound/replacement.ts';
-import { type RequestedUris, requestedUris } from '../inbound/requested-uris.ts';
+import { NOTHING_FURTHER, type RequestedUris, requestedUris } from '../inbound/requested-uris.ts';
 import { sanitize } from '../inbound/sanitized.ts';
 import { findTrust, type SourceTrust } from '../inbound/source-trust.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
@@ -63,11 +63,11 @@ export function* scanForInjection(
 }
 
 const UNKNOWN: SourceTrust = { type: null };
-const NOTHING_REQUESTED: RequestedUris = { uris: [], isWhole: true };
+const NOTHING_REQUESTED = { uris: [], isWhole: true, further: NOTHING_FURTHER };
 
 /** A task method does not repeat the URIs of the call that began the task. */
 function urisOf(ask: Ask): RequestedUris {
-  return isTaskMethod(ask.method) ? { uris: [], isWhole: false } : requestedUris(ask);
+  return isTaskMethod(ask.method) ? { ...NOTHING_REQUESTED, isWhole: false } : requestedUris(ask);
 }
 
 function trustOf(
