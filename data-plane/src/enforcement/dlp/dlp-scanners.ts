@@ -1,10 +1,6 @@
 /** The scanners for a bundle's DLP settings. Tenants with equal patterns share a scanner. */
 import { BUILTIN_PATTERNS } from '@governance/shared/detect/dlp/builtin-patterns';
-import {
-  type BuiltinOverride,
-  type DlpScanner,
-  MAX_FINDINGS,
-} from '@governance/shared/detect/dlp/scan-contract';
+import type { BuiltinOverride, DlpScanner } from '@governance/shared/detect/dlp/scan-contract';
 import { createDlpScanner } from '@governance/shared/detect/dlp/scanner';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import {
@@ -84,8 +80,7 @@ export function prepareDlp(settings: DlpSettings) {
   const graver = lazily(() => scannerOf(chosen(settings, isActedOn)));
   const scan = (value: unknown, grave: () => () => DlpScanner, isGrave: typeof isBlocked) => {
     const found = every().scanValue(value);
-    // A scan ends at MAX_FINDINGS: harmless findings must not hide later grave ones.
-    if (found.length < MAX_FINDINGS && isRising) return found;
+    if (isRising) return found;
     const rest = found.filter(({ severity }) => !isGrave(severity));
     return [...grave()().scanValue(value), ...rest];
   };
@@ -101,9 +96,9 @@ export function prepareDlp(settings: DlpSettings) {
     get redactor() {
       return redactor()();
     },
-    /** The findings in what agents send; of too many, at least those that are blocked. */
+    /** The findings in what agents send. */
     scanSent: (value: unknown): DlpFinding[] => scan(value, blocker, isBlocked),
-    /** The findings in results; of too many, at least those that are redacted or blocked. */
+    /** The findings in results. */
     scanSaid: (value: unknown): DlpFinding[] => scan(value, graver, isActedOn),
   };
 }

@@ -37,6 +37,7 @@ describe('a text in the place of another', () => {
     ['all of', note({ allOf: [text, { maxLength: 3 }] })],
     ['exclusive alternatives', { oneOf: [note(text), note({ pattern: 'x' })] }],
     ['a condition', { ...note(text), if: {} }],
+    ['a condition of draft 7', { ...note(text), dependencies: { note: note({ maxLength: 3 }) } }],
     ['different items', note(text, { uniqueItems: true })],
     ['nothing', note(false)],
     ['a schema that is none', note('string')],

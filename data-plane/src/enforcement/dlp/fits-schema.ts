@@ -18,6 +18,7 @@ const UNSURE = [
   'if',
   'contains',
   'dependentSchemas',
+  'dependencies',
   'patternProperties',
   'propertyNames',
   'unevaluatedProperties',

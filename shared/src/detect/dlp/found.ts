@@ -1,8 +1,9 @@
 import type { Severity } from '../../ledger-record.ts';
 import type { DlpFinding } from '../findings.ts';
+import { rankOf } from '../gravest.ts';
 import type { Stretch } from './builtin-pattern.ts';
 import type { Leaf } from './json-document.ts';
-import type { TextFinding } from './scan-contract.ts';
+import { MAX_FINDINGS, type TextFinding } from './scan-contract.ts';
 
 /** A finding with its place in the given text. */
 export interface Found extends Stretch {
@@ -41,28 +42,39 @@ export function toDlpFindings(found: readonly FoundInLeaves[]): DlpFinding[] {
   });
 }
 
-const RANK: Readonly<Record<Severity, number>> = {
-  info: 0,
-  low: 1,
-  medium: 2,
-  high: 3,
-  critical: 4,
-};
+/**
+ * The findings of one scan: of each severity the first MAX_FINDINGS, so that no number of lesser ones
+ * hides a graver one.
+ */
+export class FoundList<F extends Found> {
+  readonly all: F[] = [];
+  readonly #counts = new Map<Severity, number>();
+
+  /** Whether further findings of a severity are left out. */
+  readonly isFull = (severity: Severity): boolean =>
+    (this.#counts.get(severity) ?? 0) >= MAX_FINDINGS;
+
+  add(one: F): void {
+    if (this.isFull(one.severity)) return;
+    this.#counts.set(one.severity, (this.#counts.get(one.severity) ?? 0) + 1);
+    this.all.push(one);
+  }
+}
 
 /**
- * One value, one finding: of overlapping findings, a later one is kept only if it is of another
- * pattern and is either undisguised or more severe.
+ * One value, one finding: of overlapping findings, a later one is kept only if it is more severe, or
+ * undisguised and of another pattern.
  */
-export function withoutDoubles(found: Found[]): Found[] {
+export function withoutDoubles<F extends Found>(found: F[]): F[] {
   if (found.length < 2) return found;
-  const kept: Found[] = [];
+  const kept: F[] = [];
   for (const one of found) {
     const isKnown = kept.some(
       (other) =>
         one.start < other.end &&
         other.start < one.end &&
-        (other.pattern === one.pattern ||
-          (one.disguise.length > 0 && RANK[one.severity] <= RANK[other.severity])),
+        rankOf(one) <= rankOf(other) &&
+        (other.pattern === one.pattern || one.disguise.length > 0),
     );
     if (!isKnown) kept.push(one);
   }

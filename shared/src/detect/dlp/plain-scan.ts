@@ -9,7 +9,7 @@ import {
 import type { Judge } from './builtin-pattern.ts';
 import { BUILTIN_PATTERNS } from './builtin-patterns.ts';
 import { GATES, type Gate } from './decode/gates.ts';
-import type { ScanBudget } from './scan-budget.ts';
+import type { Budget, ScanBudget } from './scan-budget.ts';
 import type { DlpScannerOptions } from './scan-contract.ts';
 
 export interface PlainFinding {
@@ -24,9 +24,11 @@ export interface PlainScan {
   /**
    * The findings, and the disguises that the text may contain.
    *
+   * @param isFull whether findings of a severity are no longer wanted
    * @throws ScanBudgetError when the text's budget is exhausted
+   * @throws PatternBudgetError when the tenant's own patterns exhaust theirs
    */
-  scan(text: string, budget: ScanBudget): PlainScanned;
+  scan(text: string, budget: ScanBudget, isFull?: (severity: Severity) => boolean): PlainScanned;
   close(): void;
 }
 
@@ -65,26 +67,33 @@ export function createPlainScan(options: DlpScannerOptions): PlainScan {
         )
       : undefined;
   const customById = new Map(custom.map((pattern) => [pattern.id, pattern]));
+  const severityOf = (id: string) => (entries.get(id) ?? customById.get(id))?.severity;
   return {
-    scan(text, budget) {
+    scan(text, budget, isFull = () => false) {
       const matches = firstMatches(set, text, budget);
       if (matches.length === 0 && customSet === undefined) return NOTHING;
       const findings: PlainFinding[] = [];
       const open = new Set<Gate>();
       // One occurrence of a disguise's mark is enough.
-      const isWanted = (id: string) => entries.has(id);
+      const isWanted = (id: string) => {
+        const severity = severityOf(id);
+        return severity !== undefined && !isFull(severity);
+      };
       for (const match of everyMatch(set, text, matches, budget, isWanted)) {
         const gate = gates.get(match.id);
         if (gate !== undefined) open.add(gate);
         const entry = entries.get(match.id);
-        if (!entry) continue;
+        if (!entry || isFull(entry.severity)) continue;
         budget.judge();
         judge(entry, text, match, findings);
       }
-      const own = customSet === undefined ? [] : firstMatches(customSet, text, budget);
-      for (const match of customSet ? everyMatch(customSet, text, own, budget) : []) {
+      if (customSet === undefined || custom.every(({ severity }) => isFull(severity))) {
+        return { findings: withoutLesser(findings), gates: open };
+      }
+      const own = firstMatches(customSet, text, budget.own);
+      for (const match of everyMatch(customSet, text, own, budget.own, isWanted)) {
         const pattern = customById.get(match.id);
-        if (!pattern || match.end === match.start) continue;
+        if (!pattern || isFull(pattern.severity) || match.end === match.start) continue;
         const { name, severity } = pattern;
         findings.push({
           pattern: name,
@@ -161,7 +170,7 @@ function judge(entry: Entry, text: string, match: PatternMatch, findings: PlainF
 }
 
 /** What `find` returns for the whole text. */
-function firstMatches(set: PatternSet, text: string, budget: ScanBudget): readonly PatternMatch[] {
+function firstMatches(set: PatternSet, text: string, budget: Budget): readonly PatternMatch[] {
   budget.read(text.length);
   const matches = set.find(text);
   budget.found(matches.length);
@@ -176,8 +185,8 @@ function* everyMatch(
   set: PatternSet,
   text: string,
   matches: readonly PatternMatch[],
-  budget: ScanBudget,
-  isWanted: (id: string) => boolean = () => true,
+  budget: Budget,
+  isWanted: (id: string) => boolean,
 ): Generator<PatternMatch> {
   yield* matches;
   const resumeAt = cappedAt(matches, isWanted);

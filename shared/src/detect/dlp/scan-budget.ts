@@ -2,6 +2,7 @@
  * How much work one text may cost, with all its readings. Some texts have many readings, each full
  * of candidates; what cannot be examined in bounded time is not let through.
  */
+import { PatternBudgetError } from '../engine/pattern-contract.ts';
 
 /** The text could not be examined completely. On the enforcement path this is a denial. */
 export class ScanBudgetError extends Error {
@@ -11,25 +12,23 @@ export class ScanBudgetError extends Error {
   }
 }
 
-export interface ScanBudget {
-  /**
-   * Called before the engine reads a text or a slice of it.
-   *
-   * @throws ScanBudgetError when no budget is left
-   */
+/** Each function throws when no budget is left. */
+export interface Budget {
+  /** Called before the engine reads a text or a slice of it. */
   read(characters: number): void;
-  /**
-   * Charges what a reading found, including marks of disguises.
-   *
-   * @throws ScanBudgetError when no budget is left
-   */
+  /** Charges what a reading found, including marks of disguises. */
   found(matches: number): void;
-  /**
-   * Called before a candidate is judged.
-   *
-   * @throws ScanBudgetError when no budget is left
-   */
+  /** Called before a candidate is judged. */
   judge(): void;
+}
+
+/** Its functions throw ScanBudgetError. */
+export interface ScanBudget extends Budget {
+  /**
+   * The same again for the tenant's own patterns, so that they take nothing from the built-in ones.
+   * Its functions throw PatternBudgetError.
+   */
+  readonly own: Budget;
 }
 
 /** UTF-16 units that the engine reads: per unit of the text, and for any text. */
@@ -50,25 +49,43 @@ export function createScanBudget(length: number): ScanBudget {
 
 /** Every scan has one or two. */
 class BudgetOfLength implements ScanBudget {
+  readonly #length: number;
+  readonly #isOwn: boolean;
   #characters: number;
   #candidates: number;
+  #own: Budget | undefined;
 
-  constructor(length: number) {
+  constructor(length: number, isOwn = false) {
+    this.#length = length;
+    this.#isOwn = isOwn;
     this.#characters = READ_EACH * length + READ_AT_LEAST;
     this.#candidates = Math.ceil(length / CHARACTERS_A_CANDIDATE) + CANDIDATES_AT_LEAST;
   }
 
+  get own(): Budget {
+    this.#own ??= new BudgetOfLength(this.#length, true);
+    return this.#own;
+  }
+
   read(count: number): void {
-    this.#characters -= count + CALL;
-    if (this.#characters < 0) throw new ScanBudgetError();
+    this.#charge(count + CALL);
   }
 
   found(matches: number): void {
-    this.#characters -= matches * MATCH;
-    if (this.#characters < 0) throw new ScanBudgetError();
+    this.#charge(matches * MATCH);
   }
 
   judge(): void {
-    if (--this.#candidates < 0) throw new ScanBudgetError();
+    if (--this.#candidates < 0) throw this.#exhausted();
+  }
+
+  #charge(characters: number): void {
+    this.#characters -= characters;
+    if (this.#characters < 0) throw this.#exhausted();
+  }
+
+  #exhausted(): Error {
+    if (!this.#isOwn) return new ScanBudgetError();
+    return new PatternBudgetError('the patterns have too many matches in this text');
   }
 }

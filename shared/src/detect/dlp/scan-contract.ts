@@ -56,7 +56,7 @@ export interface Redaction {
  *   be examined in bounded time
  */
 export interface DlpScanner {
-  /** Findings in one text, by their start; at most MAX_FINDINGS. */
+  /** Findings in one text, by their start; at most MAX_FINDINGS of each severity. */
   scanText(text: string): TextFinding[];
   /** Every string, key and number of a JSON value; `place` is a JSON Pointer (RFC 6901). */
   scanValue(value: unknown): DlpFinding[];
@@ -70,5 +70,5 @@ export interface DlpScanner {
   close(): void;
 }
 
-/** Findings of one scan; further ones are left out. */
+/** Findings of each severity in one scan; further ones are left out. */
 export const MAX_FINDINGS = 200;

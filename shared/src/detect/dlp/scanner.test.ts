@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { PatternBudgetError } from '../engine/pattern-contract.ts';
 import { BUILTIN_PATTERNS } from './builtin-patterns.ts';
 import { ScanBudgetError } from './scan-budget.ts';
 import { MAX_FINDINGS } from './scan-contract.ts';
@@ -267,6 +268,27 @@ describe('a JSON value', () => {
     expect(scanner.scanValue([{ a: KEY.slice(0, 9) }, { a: KEY.slice(9) }])).toEqual([]);
     expect(scanner.scanValue({ name: 'Blue lamp', count: 3, tags: ['new', 'sale'] })).toEqual([]);
   });
+
+  it('shows the first findings of each severity, however many others there are', () => {
+    const many = Array.from({ length: 1_000 }, (_, i) => `ana${i}@corp-mail.net`);
+    const found = scanner.scanValue([...many, 'Das Passwort lautet Regen77!', KEY]);
+    expect(found.length).toBe(MAX_FINDINGS + 2);
+    expect(new Set(found.map(({ severity }) => severity))).toEqual(
+      new Set(['low', 'high', 'critical']),
+    );
+    const text = scanner.scanText(
+      `${many.join('\n')}\n&amp; ${Buffer.from(KEY).toString('base64')}`,
+    );
+    expect(text.at(-1)).toMatchObject({ pattern: 'aws_access_key_id' });
+  });
+
+  it('shows a value over two fields that hold lesser ones', () => {
+    const value = { one: `ana7@corp-mail.net ${KEY.slice(0, 9)}`, two: KEY.slice(9) };
+    expect(scanner.scanValue(value)).toMatchObject([
+      { pattern: 'email_address' },
+      { pattern: 'aws_access_key_id', disguise: ['split'] },
+    ]);
+  });
 });
 
 describe('redaction', () => {
@@ -314,6 +336,16 @@ describe('a text that would take too long', () => {
     expect(() => scanner.scanText(hostile)).toThrow(ScanBudgetError);
     expect(() => scanner.scanValue({ a: hostile })).toThrow(ScanBudgetError);
     expect(() => scanner.redactValue([hostile])).toThrow(ScanBudgetError);
+  });
+
+  it('is told of the tenant’s own patterns where they find too much', () => {
+    const text = 'The meeting notes were sent to the team. '.repeat(300);
+    const custom = [{ id: 'x', name: 'any', regex: '.', severity: 'low' as const }];
+    const own = createDlpScanner({ custom });
+    expect(() => own.scanText(text)).toThrow(PatternBudgetError);
+    expect(() => own.scanValue({ a: text })).toThrow(PatternBudgetError);
+    expect(() => own.scanText('token '.repeat(20_000))).toThrow(ScanBudgetError);
+    own.close();
   });
 
   it('is no long log, table or list of records', () => {

@@ -1,7 +1,5 @@
 /** Splits long texts into stretches: reading them at once would exceed the memory limit. */
 import { isInRun } from './decode/runs.ts';
-import type { Found } from './found.ts';
-import { MAX_FINDINGS } from './scan-contract.ts';
 
 /** UTF-16 units of a stretch. Removing some disguises makes it four times as long. */
 const STRETCH = 2_000_000;
@@ -10,20 +8,13 @@ const OVERLAP = 20_000;
 /** Base64 and base32 start a new group of bytes at each multiple of this many characters. */
 const ENCODED = 8;
 
-/**
- * Findings in a text; a long one is read stretch by stretch, and findings in an overlap appear
- * twice.
- */
-export function inStretches(text: string, find: (stretch: string) => Found[]): Found[] {
-  if (text.length <= STRETCH) return find(text);
-  const found: Found[] = [];
-  for (const at of stretchStarts(text)) {
-    for (const one of find(text.slice(at, at + STRETCH))) {
-      found.push({ ...one, start: one.start + at, end: one.end + at });
-    }
-    if (found.length >= MAX_FINDINGS) break;
+/** Reads a text; a long one stretch by stretch. What an overlap contains is read twice. */
+export function inStretches(text: string, read: (stretch: string, at: number) => void): void {
+  if (text.length <= STRETCH) {
+    read(text, 0);
+    return;
   }
-  return found;
+  for (const at of stretchStarts(text)) read(text.slice(at, at + STRETCH), at);
 }
 
 /** The starts of stretches; within an encoded run, at a group of its bytes. */

@@ -1,0 +1,122 @@
+/** A text as it stands and with its disguises removed. */
+import type { Severity } from '../../ledger-record.ts';
+import type { Stretch } from './builtin-pattern.ts';
+import { changedParts, type View } from './decode/view.ts';
+import { decodedView, MAX_DEPTH, turnedViews } from './decode/views.ts';
+import type { Found } from './found.ts';
+import type { PlainFinding, PlainScan } from './plain-scan.ts';
+import { createScanBudget, type ScanBudget, ScanBudgetError } from './scan-budget.ts';
+import { cardIssuer } from './validators/payment-card.ts';
+
+type Origin = View['origin'];
+
+const NO_VIEWS: readonly View[] = [];
+
+/** Where findings go. */
+export interface Taker {
+  /** Whether findings of a severity are no longer taken. */
+  isFull(severity: Severity): boolean;
+  take(found: Found): void;
+}
+
+interface Reading {
+  readonly text: string;
+  readonly origin: Origin | undefined;
+  readonly depth: number;
+  readonly turned: boolean;
+}
+
+/**
+ * Levels of nested disguises that are always undone: a text for which that is impossible is not let
+ * through.
+ */
+const SURE_DEPTH = 2;
+
+/**
+ * Finds in a text as it stands and in its readings, least disguised first: all of them down to
+ * `SURE_DEPTH`, deeper ones as the budget allows.
+ *
+ * @throws ScanBudgetError
+ */
+export function findInReadings(plain: PlainScan, text: string, taker: Taker): void {
+  const budget = createScanBudget(text.length);
+  let seen: Set<string> | undefined;
+  const queue: Reading[] = [{ text, origin: undefined, depth: 0, turned: false }];
+  for (const reading of queue) {
+    const { depth, turned, origin } = reading;
+    const scanned = scanReading(plain, reading, budget, taker);
+    if (scanned === undefined) break;
+    const { findings, gates } = scanned;
+    for (const finding of findings) {
+      if (taker.isFull(finding.severity) || isByChance(finding, reading)) continue;
+      const { pattern, severity, start, end } = finding;
+      const place = origin ? origin(finding) : { start, end, disguise: [] };
+      taker.take({ pattern, severity, ...place });
+    }
+    if (depth >= MAX_DEPTH) continue;
+    const decoded = decodedView(reading.text, gates);
+    const turnedOnes = turned || gates.size === 0 ? NO_VIEWS : turnedViews(reading.text, gates);
+    if (decoded === undefined && turnedOnes.length === 0) continue;
+    const enqueue = (view: View, isTurned: boolean): void => {
+      seen ??= new Set([text]);
+      if (view.text === '' || seen.has(view.text)) return;
+      seen.add(view.text);
+      const places = composed(origin, view.origin);
+      queue.push({ text: view.text, origin: places, depth: depth + 1, turned: isTurned });
+    };
+    if (decoded) enqueue(changedParts(decoded), turned);
+    for (const view of turnedOnes) enqueue(changedParts(view), true);
+  }
+}
+
+/** @returns undefined for a deeper reading that the budget does not allow */
+function scanReading(
+  plain: PlainScan,
+  { text, depth }: Reading,
+  budget: ScanBudget,
+  { isFull }: Taker,
+) {
+  try {
+    return plain.scan(text, budget, isFull);
+  } catch (error) {
+    if (depth > SURE_DEPTH && error instanceof ScanBudgetError) return undefined;
+    throw error;
+  }
+}
+
+/** Forms that reversed numbers have by chance. */
+const NOT_TURNED = new Set(['phone_number', 'national_id']);
+
+/** A number that begins like a card is a mistyped card, not a reversed one. */
+function isMistyped(reading: string, { start, end }: Stretch): boolean {
+  const digits = reading.slice(start, end).replace(/\D/g, '');
+  return cardIssuer([...digits].reverse().join('')) === 'strong';
+}
+
+/** Context in which other numbers show that a number is part of a list. */
+const LIST = 300;
+
+/** One number in forty passes as a reversed card. */
+function isInList(reading: string, { start, end }: Stretch): boolean {
+  const near = `${reading.slice(Math.max(0, start - LIST), start)} ${reading.slice(end, end + LIST)}`;
+  return (near.match(/\d{12,}/g)?.length ?? 0) > 2;
+}
+
+/** Whether a number in a reversed reading is one by coincidence. */
+function isByChance(finding: PlainFinding, { text, turned }: Reading): boolean {
+  if (!turned) return false;
+  if (NOT_TURNED.has(finding.pattern)) return true;
+  return (
+    finding.pattern === 'payment_card' && (isMistyped(text, finding) || isInList(text, finding))
+  );
+}
+
+function composed(outer: Origin | undefined, inner: Origin): Origin {
+  if (!outer) return inner;
+  return (stretch) => {
+    const within = inner(stretch);
+    const place = outer(within);
+    const disguise = [...new Set([...place.disguise, ...within.disguise])];
+    return { start: place.start, end: place.end, disguise };
+  };
+}

@@ -1,0 +1,174 @@
+/** Values in several pieces: neighbouring leaves of a document, strings in a text. */
+import type { Severity } from '../../ledger-record.ts';
+import type { Stretch } from './builtin-pattern.ts';
+import { eachLiteral, holdsLiterals } from './decode/literals.ts';
+import {
+  holdsTelling,
+  type JoinedPieces,
+  joinPieces,
+  MAX_END,
+  MAX_PIECE,
+  MAX_RUN,
+  numerousGroups,
+  type Piece,
+} from './decode/split.ts';
+import type { JsonDocument, Leaf } from './json-document.ts';
+import type { PlainFinding, PlainScan } from './plain-scan.ts';
+import { createScanBudget, type ScanBudget } from './scan-budget.ts';
+
+/** Patterns too open to be certain in a value that is split into pieces. */
+const SPLIT_OPEN = new Set([
+  'email_address',
+  'phone_number',
+  'secret_assignment',
+  'national_id',
+  'record_number',
+  'identity_document',
+  'bank_account',
+  'date_of_birth',
+  'us_ssn',
+  'uk_nino',
+]);
+/** Patterns that count when they are a whole run of pieces, and only then. */
+const WHOLE_PIECES = new Set([
+  'payment_card',
+  'us_ssn',
+  'uk_nino',
+  'iban',
+  'national_id',
+  'email_address',
+]);
+
+/** Numbers that neighbours in a long list form by chance. */
+const CARD_FIELD = /card|karte|carte|tarjeta|\bcc|\bpan\b/i;
+const BY_CHANCE = new Set(['payment_card', 'us_ssn', 'national_id']);
+
+export interface SplitFinding {
+  readonly finding: PlainFinding;
+  readonly touched: readonly Piece[];
+}
+
+/** Pieces that are joined at once: for nearly all texts, all of them. */
+const MAX_PIECES = 100_000;
+
+/** Looks for values in consecutive pieces. */
+export class Portions {
+  readonly #plain: PlainScan;
+  readonly #budget: ScanBudget;
+  readonly #isFull: (severity: Severity) => boolean;
+  readonly #found: SplitFinding[] = [];
+  #pieces: Piece[] = [];
+
+  /**
+   * @param length of the text that contains the pieces; joined pieces are longer than it
+   * @param isFull whether findings of a severity are no longer wanted
+   */
+  constructor(plain: PlainScan, length: number, isFull: (severity: Severity) => boolean) {
+    this.#plain = plain;
+    this.#isFull = isFull;
+    this.#budget = createScanBudget(2 * length);
+  }
+
+  take(piece: Piece): void {
+    this.#pieces.push(piece);
+    if (this.#pieces.length < MAX_PIECES) return;
+    this.#read();
+    // The last ones may belong together with the next.
+    this.#pieces = this.#pieces.slice(-MAX_RUN);
+  }
+
+  findings(): readonly SplitFinding[] {
+    this.#read();
+    return this.#found;
+  }
+
+  #read(): void {
+    if (this.#pieces.length < 2) return;
+    let numerous: ReadonlySet<number> | undefined;
+    joinPieces(this.#pieces, (joined) => {
+      const { findings } = this.#plain.scan(joined.text, this.#budget, this.#isFull);
+      for (const one of splitFindings(joined, findings)) {
+        const [first] = one.touched;
+        if (first && BY_CHANCE.has(one.finding.pattern)) {
+          numerous ??= numerousGroups(this.#pieces);
+          if (numerous.has(first.group) && !CARD_FIELD.test(first.label)) continue;
+        }
+        this.#found.push(one);
+      }
+    });
+  }
+}
+
+function splitFindings(
+  joined: JoinedPieces,
+  findings: readonly PlainFinding[],
+): readonly SplitFinding[] {
+  const found: SplitFinding[] = [];
+  for (const finding of findings) {
+    const touched = joined.piecesAt(finding);
+    if (!touched) continue;
+    const isSure = !SPLIT_OPEN.has(finding.pattern) && !WHOLE_PIECES.has(finding.pattern);
+    if (!isSure && touched.some(({ isEnd }) => isEnd)) continue;
+    const together = touched.reduce((sum, piece) => sum + piece.text.length, 0);
+    const isWhole = Math.abs(finding.end - finding.start - together) <= 1;
+    if (SPLIT_OPEN.has(finding.pattern) && !(WHOLE_PIECES.has(finding.pattern) && isWhole))
+      continue;
+    if (WHOLE_PIECES.has(finding.pattern) && !isWhole) continue;
+    const isDecimal = touched.some((piece) => /\d\.\d/.test(piece.text));
+    if (finding.pattern === 'payment_card' && isDecimal) continue;
+    found.push({ finding, touched });
+  }
+  return found;
+}
+
+export function spanOf(pieces: readonly Piece[]): Stretch {
+  const last = pieces.at(-1);
+  return { start: pieces[0]?.start ?? 0, end: (last?.start ?? 0) + (last?.text.length ?? 0) };
+}
+
+/** Whether leaves, or the strings in one, could form a run of pieces that is examined. */
+export function mayMakeRun(leaves: readonly Leaf[]): boolean {
+  return mayBeNeighbours(leaves, false) || mayBeNeighbours(leaves, true);
+}
+
+/** Whether one object or array has two leaves in a row, of which one could be telling. */
+function mayBeNeighbours(leaves: readonly Leaf[], areKeys: boolean): boolean {
+  let parent: number | undefined;
+  let count = 0;
+  let isTelling = false;
+  for (const leaf of leaves) {
+    if ((leaf.kind === 'key') !== areKeys) continue;
+    if (leaf.kind === 'string' && holdsLiterals(leaf.value)) return true;
+    if (leaf.parent !== parent) [parent, count, isTelling] = [leaf.parent, 0, false];
+    count++;
+    isTelling ||= mayBeTelling(leaf.value);
+    if (isTelling && count > 1) return true;
+  }
+  return false;
+}
+
+/** Only the ends of a longer text are joined with others. */
+function mayBeTelling(text: string): boolean {
+  if (text.length <= MAX_PIECE) return holdsTelling(text);
+  return holdsTelling(text.slice(0, MAX_END)) || holdsTelling(text.slice(-MAX_END));
+}
+
+/** The fields of each object, the items of each array, and the strings in each string. */
+export function eachPiece({ leaves }: JsonDocument, take: (piece: Piece) => void): void {
+  for (const { kind, value, start, parent, key } of leaves) {
+    if (kind !== 'key') take({ text: value, start, group: parent, label: key });
+  }
+  for (const { kind, value, start, parent } of leaves) {
+    if (kind === 'key') take({ text: value, start, group: parent, label: '' });
+  }
+  let groups = leaves.length;
+  for (const leaf of leaves) {
+    if (leaf.kind !== 'string' || !holdsLiterals(leaf.value)) continue;
+    let last = 0;
+    eachLiteral(leaf.value, (piece) => {
+      last = piece.group + 1;
+      take({ ...piece, start: leaf.start + piece.start, group: groups + last });
+    });
+    groups += last + 1;
+  }
+}
