@@ -6,7 +6,7 @@
  */
 
 import { hash, randomFillSync } from 'node:crypto';
-import { formatReasons } from '@governance/policies/contract';
+import { formatReasons, type PolicyReason } from '@governance/policies/contract';
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { gravestOf } from '@governance/shared/detect/gravest';
@@ -17,7 +17,8 @@ import { toStorableText } from '@governance/shared/text';
 import type { HoldChange, Ledger } from '../contracts.ts';
 import { actionOf, targetOf } from './call-kinds.ts';
 import { tellPart } from './call-parts.ts';
-import type { AgentCall, Ask, JudgedCall, Lifted, RawCall } from './calls.ts';
+import type { AgentCall, Ask, CallDlp, JudgedCall, Lifted, RawCall } from './calls.ts';
+import { coverMatched, NO_MARKS, REDACTED } from './dlp/cover-texts.ts';
 import { describeLifted } from './exceptions.ts';
 import type { KeptPayload } from './kept-payload.ts';
 import type { Judgement } from './pipeline-builder.ts';
@@ -63,6 +64,7 @@ export interface AuditDeps {
     ask: Ask,
     members: SaidMembers,
     otherRequesters: readonly string[],
+    matched: CallDlp['matched'],
   ): ProtectedMembers;
   findRegion(tenantId: string): string | null;
   /** Unix milliseconds. */
@@ -140,12 +142,18 @@ function decisionRecord(
   // A call that was denied early has no rules yet; the tenant's data protection still applies to
   // its record.
   const settings = call.rules?.settings ?? deps.findSettings(caller.tenantId);
+  const reason = reasonOf(judgement);
   const said = {
     target: call.target ?? targetOf(ask),
-    policy_reason: reasonOf(judgement),
+    policy_reason: ask.model ? reasonOf(judgement, withoutMessages) : reason,
     requester_id: requesterId,
   };
-  const members = deps.protectMembers(settings, ask, said, otherRequesters);
+  const members = deps.protectMembers(settings, ask, said, otherRequesters, dlp?.matched);
+  const changed = new Set(members.protected_fields);
+  if (said.policy_reason !== reason) changed.add('policy_reason');
+  const target = storable(members.target);
+  // A name is no text of the arguments: it stays where these are too much to look through.
+  const matched = dlp?.matched ?? NO_MARKS;
   return {
     type: 'decision',
     id: call.id,
@@ -153,9 +161,9 @@ function decisionRecord(
     bundle_revision: call.rules?.revision ?? null,
     agent_id: agent.id,
     action: ask.model ? LOCAL_MODELS.recordedAction : (call.action ?? actionOf(ask, undefined)),
-    target: storable(members.target),
+    target,
     method: ask.method,
-    tool_name: ask.name,
+    tool_name: coverMatched(ask.name, matched),
     mcp_server: ask.serverId,
     policy_result: judgement.verdict satisfies PolicyResult,
     policy_reason: members.policy_reason && storable(members.policy_reason),
@@ -164,7 +172,10 @@ function decisionRecord(
     risk_tier: agent.risk_tier,
     dlp_action: dlp?.action ?? null,
     dlp_findings_count: dlp?.findings.length ?? 0,
-    dlp_findings: recorded(dlp?.findings),
+    dlp_findings: recorded(dlp?.findings).map((finding) => {
+      const place = coverMatched(finding.place, matched);
+      return { ...finding, place: ask.model ? withoutNames(place) : place };
+    }),
     latency_ms: roundMs(deps.elapsed() - caller.arrivedAt),
     session_id: caller.sessionId,
     workflow_session_id: workflow?.sessionId ?? null,
@@ -179,8 +190,9 @@ function decisionRecord(
     grant_id: judgement.verdict === 'allow' ? (call.grant?.id ?? null) : null,
     exception_id: liftedOf(judgement)?.exceptionIds[0] ?? null,
     payload_digest: kept?.digest ?? null,
-    protected_fields: members.protected_fields,
-    model: ask.model ? { ...ask.model, name: ask.model.name && storable(ask.model.name) } : null,
+    protected_fields: [...changed],
+    // Its name is the target of a call to a model.
+    model: ask.model ? { ...ask.model, name: ask.model.name && target } : null,
   };
 }
 
@@ -201,15 +213,44 @@ export function requestersOf({ caller, requester, delegation }: AgentCall): {
   return { requesterId, otherRequesters: named.filter((name) => name !== requesterId) };
 }
 
-function reasonOf(judgement: CallJudgement): string | null {
-  if (judgement.verdict === 'deny') return judgement.deny.detail ?? judgement.deny.message;
+/**
+ * @param tell formats reasons of policies, which may quote the call, as those of `detail` may
+ */
+function reasonOf(judgement: CallJudgement, tell = formatReasons): string | null {
+  if (judgement.verdict === 'deny') {
+    const { reasons, message, detail } = judgement.deny;
+    if (judgement.step !== POLICY_STEP || tell === formatReasons) return detail ?? message;
+    return reasons.every(isOwn) ? message : tell(reasons);
+  }
   const isAllowed = judgement.verdict === 'allow';
   const reasons = isAllowed ? judgement.call.reasons : judgement.escalate.reasons;
   const lifted = liftedOf(judgement);
-  const said = formatReasons(reasons);
+  const said = tell(reasons);
   if (lifted === undefined) return said || null;
-  const under = describeLifted(lifted);
+  const under = describeLifted(lifted, tell);
   return isAllowed ? `allowed ${under}; ${said}` : `${said}; ${under}`;
+}
+
+/** The step whose reasons are written by a tenant. */
+const POLICY_STEP = 'policy';
+
+/** Whether a reason is the service's own: the one for a call that no policy allows. */
+const isOwn = ({ policy_id }: PolicyReason): boolean => policy_id === '';
+
+/** Of a call to a model: a policy may quote a prompt in any form, and no prompt is stored. */
+function withoutMessages(reasons: readonly PolicyReason[]): string {
+  return formatReasons(
+    reasons.map((reason) => (isOwn(reason) ? reason : { ...reason, message: REDACTED })),
+  );
+}
+
+/** Members of every request to a model, and places in lists. */
+const STEP_OF_MODEL = /^(?:|arguments|model|messages|prompt|system|tools|role|content|text|\d+)$/;
+
+/** The place of a finding in a request to a model, whose other names its author chose. */
+function withoutNames(place: string): string {
+  const steps = place.split('/').map((step) => (STEP_OF_MODEL.test(step) ? step : '*'));
+  return steps.join('/');
 }
 
 /** What exceptions lifted; undefined for a call that is still denied. */

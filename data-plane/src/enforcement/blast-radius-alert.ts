@@ -1,6 +1,7 @@
 import type { ReachFinding } from '@governance/shared/detect/reach/reach-finding';
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
-import type { ClassifiedCall } from './calls.ts';
+import type { ClassifiedCall, ScannedCall } from './calls.ts';
+import { coverMatched, NO_MARKS } from './dlp/cover-texts.ts';
 
 /**
  * Raises BLAST_RADIUS_ESCALATION for a call that exceeds its blast radius, whether it is denied or
@@ -10,8 +11,10 @@ export function createBlastRadiusAlert(
   raise: RaiseAlert,
   count: (rule: ReachFinding['rule'], verdict: ReachFinding['verdict']) => void,
 ) {
-  return (call: ClassifiedCall, findings: readonly ReachFinding[]): void => {
-    const { agent, ask, caller, rules } = call;
+  return (call: ClassifiedCall & Partial<ScannedCall>, findings: readonly ReachFinding[]): void => {
+    const { agent, ask, caller, rules, dlp } = call;
+    // Places have names of arguments, which may hold what DLP warned of.
+    const cover = (text: string) => coverMatched(text, dlp?.matched ?? NO_MARKS);
     for (const { rule, verdict, message, place } of findings) {
       count(rule, verdict);
       raise(caller.tenantId, {
@@ -24,10 +27,10 @@ export function createBlastRadiusAlert(
           rule,
           verdict,
           message,
-          place,
+          place: cover(place),
           event_id: call.id,
           mcp_server: ask.serverId,
-          tool_name: ask.name,
+          tool_name: cover(ask.name),
         },
         dedupe_key: `blast-radius:${agent.id}:${rule}`,
       });

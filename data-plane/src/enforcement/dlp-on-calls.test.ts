@@ -29,7 +29,8 @@ deny contains "a shelf" if {
   input.dlp.max_severity == "medium"
   "shelf" in input.dlp.patterns
   input.request.tool_name == "delete_thing"
-}`,
+}
+deny contains sprintf("not %v", [input.request.parameters]) if input.request.tool_name == "quote_thing"`,
 };
 
 let upstream: TestUpstream;
@@ -48,6 +49,7 @@ beforeAll(async () => {
     tools: [
       { name: 'read_thing', ...TOOL },
       { name: 'delete_thing', ...TOOL },
+      { name: 'quote_thing', ...TOOL },
     ],
     methods: {
       'resources/read': ({ uri }) => ({
@@ -147,6 +149,45 @@ describe('what an agent sends', () => {
     expect(JSON.stringify(await plane.records())).not.toContain('123456');
     expect((await ask('resources/read', { uri: `doc://${BADGE}` })).json.error.code).toBe(-32003);
     expect((await ask('prompts/get', { name: BADGE })).json.error.code).toBe(-32003);
+  });
+
+  it.each([
+    ['small', {}],
+    ['large', { content: 'word '.repeat(5_000) }],
+  ])('is in no record, with the tenant’s first settings, where the call is %s', async (_, more) => {
+    await plane.records();
+    await call({ path: `/srv/${BADGE}`, ...more });
+    await call({ path: `/srv/${SHELF}`, note: SHELF, ...more });
+    await call({ path: '/srv/4111111111111111', card: 4111111111111111, ...more });
+    await call({ [`of ${SHELF}`]: { path: 'x', to: { path: '/etc/hosts', say: SHELF } } });
+    await call({}, `read_${BADGE}`);
+    await ask('resources/read', { uri: `doc://${BADGE}` });
+    const records = await plane.records();
+    expect(JSON.stringify(records)).not.toMatch(/123456|41111/);
+    const decisions = records.filter((record) => record.type === 'decision');
+    expect(decisions.map((one) => one.v === 2 && [one.target, one.protected_fields])).toEqual([
+      [`/srv/${MARK}`, ['target']],
+      ['/srv/[REDACTED:shelf]', ['target']],
+      ['/srv/[REDACTED:payment_card]', ['target']],
+      ['read_thing', []],
+      [`read_${MARK}`, ['target']],
+      [`doc://${MARK}`, ['target']],
+    ]);
+  });
+
+  it('is covered in what a policy says of the call, not where it is only logged', async () => {
+    await plane.records();
+    await call({ say: `a "${SHELF}"`, path: 'x' }, 'quote_thing');
+    expect(await recordOf('decision')).toMatchObject({
+      policy_reason: expect.stringContaining('[REDACTED:shelf]'),
+      protected_fields: ['policy_reason'],
+    });
+    setDlp({ outbound: { ...DEFAULT_DLP_SETTINGS.outbound, medium: 'log' } });
+    await call({ path: `/srv/${SHELF}` });
+    expect(await recordOf('decision')).toMatchObject({
+      target: `/srv/${SHELF}`,
+      protected_fields: [],
+    });
   });
 
   it('is not hidden by any number of harmless findings before it', async () => {

@@ -138,7 +138,7 @@ function isPermit({ rule }: PolicyReason): boolean {
 }
 
 /** Names the exceptions, for the record of a decision. */
-export function describeLifted({ exceptionIds, reasons }: Lifted): string {
+export function describeLifted({ exceptionIds, reasons }: Lifted, tell = formatReasons): string {
   const named = `exception${exceptionIds.length > 1 ? 's' : ''} ${exceptionIds.join(' and ')}`;
-  return `under ${named}, lifting ${formatReasons(reasons)}`;
+  return `under ${named}, lifting ${tell(reasons)}`;
 }

@@ -1,7 +1,9 @@
 /** The scanners for a bundle's DLP settings. Tenants with equal patterns share a scanner. */
 import { BUILTIN_PATTERNS } from '@governance/shared/detect/dlp/builtin-patterns';
+import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import type { BuiltinOverride, DlpScanner } from '@governance/shared/detect/dlp/scan-contract';
 import { createDlpScanner } from '@governance/shared/detect/dlp/scanner';
+import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import {
   actionFor,
@@ -12,6 +14,7 @@ import {
 import type { Severity } from '@governance/shared/ledger-record';
 import { LRUCache } from 'lru-cache';
 import { perSettings } from '../per-settings.ts';
+import { type Marks, marksOfPatterns, NO_MARKS, withEscapedForms } from './cover-texts.ts';
 
 export type PreparedDlp = ReturnType<typeof prepareDlp>;
 
@@ -22,6 +25,16 @@ interface Patterns {
 
 /** Compiled scanners that are kept. A closed scanner compiles again when it is used. */
 const MAX_SCANNERS = 256;
+
+/** The scan of what an agent sends. */
+export interface SentScan {
+  readonly findings: readonly DlpFinding[];
+  /**
+   * The texts that were found and are blocked or warned of; null where they are too many. Never
+   * leaves memory.
+   */
+  readonly matched: Marks | null;
+}
 
 const scanners = new LRUCache<string, DlpScanner>({
   max: MAX_SCANNERS,
@@ -69,6 +82,7 @@ export const dlpOf = perSettings(({ dlp }) => (dlp === undefined ? DEFAULT_DLP :
 export function prepareDlp(settings: DlpSettings) {
   const { outbound, results } = settings;
   const isBlocked = (severity: Severity) => actionFor(outbound, severity) === 'block';
+  const isCovered = (severity: Severity) => actionFor(outbound, severity) !== 'log';
   const isRedacted = (severity: Severity) => actionFor(results, severity) === 'redact';
   const isActedOn = (severity: Severity) => actionFor(results, severity) !== 'log';
   // Of overlapping values a scan reports only the most severe. Where actions do not get stricter
@@ -77,6 +91,7 @@ export function prepareDlp(settings: DlpSettings) {
   const every = scannerOf(settings);
   const redactor = lazily(() => scannerOf(chosen(settings, isRedacted)));
   const blocker = lazily(() => scannerOf(chosen(settings, isBlocked)));
+  const coverer = lazily(() => scannerOf(chosen(settings, isCovered)));
   const graver = lazily(() => scannerOf(chosen(settings, isActedOn)));
   const scan = (value: unknown, grave: () => () => DlpScanner, isGrave: typeof isBlocked) => {
     const found = every().scanValue(value);
@@ -85,6 +100,17 @@ export function prepareDlp(settings: DlpSettings) {
     return [...grave()().scanValue(value), ...rest];
   };
   const settingsText = lazily(() => JSON.stringify(settings));
+  const scanSent = (value: unknown) => scan(value, blocker, isBlocked);
+  const matchedIn = (value: unknown): SentScan['matched'] => {
+    try {
+      const { taken, left, isCut } = coverer()().redactValue(value);
+      return isCut ? null : withEscapedForms(marksOfPatterns(new Map([...taken, ...left])));
+    } catch (error) {
+      // The call was scanned: that its texts cannot be told apart denies nothing.
+      if (error instanceof ScanBudgetError || error instanceof PatternBudgetError) return null;
+      throw error;
+    }
+  };
   return {
     settings,
     /** The settings as JSON, for another thread. */
@@ -97,7 +123,13 @@ export function prepareDlp(settings: DlpSettings) {
       return redactor()();
     },
     /** The findings in what agents send. */
-    scanSent: (value: unknown): DlpFinding[] => scan(value, blocker, isBlocked),
+    scanSent,
+    /** The same, with the texts that no record may quote. */
+    examineSent(value: unknown): SentScan {
+      const findings = scanSent(value);
+      const isQuotable = findings.every(({ severity }) => !isCovered(severity));
+      return { findings, matched: isQuotable ? NO_MARKS : matchedIn(value) };
+    },
     /** The findings in results. */
     scanSaid: (value: unknown): DlpFinding[] => scan(value, graver, isActedOn),
   };

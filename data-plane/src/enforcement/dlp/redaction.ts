@@ -3,6 +3,7 @@ import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import type { DlpScanner, Redaction } from '@governance/shared/detect/dlp/scan-contract';
 import { pointerStep } from '@governance/shared/json-pointer';
 import { isObject } from '../../upstream/message.ts';
+import { coverText, type Marks, marksOfPatterns } from './cover-texts.ts';
 import { fitsSchema } from './fits-schema.ts';
 
 /**
@@ -67,17 +68,11 @@ export function takeOut(
   const first = tryRedact(value, scanner, keep);
   if (first === null) return { value, failed: true };
   if (first.failed) return { value: first.value, failed: true };
-  const taken = marksOf(first.taken);
+  const long = [...first.taken].filter(([text]) => text.length >= MIN_TAKEN);
+  const taken = marksOfPatterns(new Map(long));
   const covered = coverEverywhere(first.value, taken, keep);
-  const long = [...taken.keys()].filter((text) => text.length >= MIN_LEFT);
-  return { value: covered, failed: standsSomewhere(covered, long) };
-}
-
-/** The texts with their marks, the longest first, since a shorter one may be part of it. */
-function marksOf(taken: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  const long = [...taken].filter(([text]) => text.length >= MIN_TAKEN);
-  long.sort(([a], [b]) => b.length - a.length);
-  return new Map(long.map(([text, pattern]) => [text, `[REDACTED:${pattern}]`]));
+  const lasting = [...taken.keys()].filter((text) => text.length >= MIN_LEFT);
+  return { value: covered, failed: standsSomewhere(covered, lasting) };
 }
 
 /** Whether one of the texts remains in a key, or in a text that must stay unchanged. */
@@ -116,11 +111,7 @@ function hasInexactNumber(value: unknown): boolean {
  *
  * @param taken the texts, each with its mark
  */
-export function coverEverywhere(
-  value: unknown,
-  taken: ReadonlyMap<string, string>,
-  keep: Keep,
-): unknown {
+export function coverEverywhere(value: unknown, taken: Marks, keep: Keep): unknown {
   if (taken.size === 0) return value;
   const visit = (part: unknown, pointer: string, key: string): unknown => {
     if (typeof part === 'string') {
@@ -136,18 +127,4 @@ export function coverEverywhere(
     );
   };
   return visit(value, '', '');
-}
-
-/** Inserted marks are not searched: texts that occur within marks would grow endlessly. */
-function coverText(text: string, taken: ReadonlyMap<string, string>): string {
-  let pieces: (string | { mark: string })[] = [text];
-  for (const [one, mark] of taken) {
-    if (!text.includes(one)) continue;
-    pieces = pieces.flatMap((piece) =>
-      typeof piece === 'string'
-        ? piece.split(one).flatMap((rest, index) => (index === 0 ? [rest] : [{ mark }, rest]))
-        : [piece],
-    );
-  }
-  return pieces.map((piece) => (typeof piece === 'string' ? piece : piece.mark)).join('');
 }

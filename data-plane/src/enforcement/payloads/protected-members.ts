@@ -7,9 +7,9 @@ import type { BundleSettings } from '@governance/shared/bundle-format';
 import { isObject } from '../../upstream/message.ts';
 import type { ProtectedMembers, SaidMembers } from '../audit.ts';
 import type { Ask } from '../calls.ts';
+import { coverMatched, type Marks, NO_MARKS, REDACTED } from '../dlp/cover-texts.ts';
 import type { IdentifierKeys } from './identifier-keys.ts';
 import { protectionOf } from './protection.ts';
-import { REDACTED } from './redact-fields.ts';
 
 const NAMES = [
   'target',
@@ -22,6 +22,7 @@ export type ProtectMembers = (
   ask: Pick<Ask, 'args' | 'retry'>,
   members: SaidMembers,
   otherRequesters?: readonly string[],
+  matched?: Marks | null,
 ) => ProtectedMembers;
 
 export function createProtectMembers(identifiers: IdentifierKeys): ProtectMembers {
@@ -29,10 +30,16 @@ export function createProtectMembers(identifiers: IdentifierKeys): ProtectMember
    * @param settings of the bundle in force; null where there is none
    * @param ask texts that are removed from its arguments are removed from the members too
    * @param otherRequesters further requesters that the members may name
+   * @param matched texts that DLP found, which no record quotes, whatever the tenant set
    */
-  return (settings, { args, retry }, members, otherRequesters = []) => {
+  return (settings, { args, retry }, given, otherRequesters = [], matched = NO_MARKS) => {
+    const members = withoutMatched(given, matched);
+    const told = (kept: SaidMembers): ProtectedMembers => ({
+      ...kept,
+      protected_fields: NAMES.filter((name) => kept[name] !== given[name]),
+    });
     const protect = settings && protectionOf(settings).protect;
-    if (!protect) return { ...members, protected_fields: [] };
+    if (!protect) return told(members);
     const responses = retry?.inputResponses;
     const said = { arguments: args, ...(responses && { responses }), ...members };
     const left = protect(said, {
@@ -49,7 +56,16 @@ export function createProtectMembers(identifiers: IdentifierKeys): ProtectMember
       const value = isObject(left?.value) ? left.value[name] : undefined;
       kept[name] = typeof value === 'string' ? value : REDACTED;
     }
-    const changed = NAMES.filter((name) => kept[name] !== members[name]);
-    return { ...kept, protected_fields: changed };
+    return told(kept);
+  };
+}
+
+/** The requester is said beside the call: it may be the person whose address the call holds. */
+function withoutMatched(members: SaidMembers, matched: Marks | null): SaidMembers {
+  const { target, policy_reason } = members;
+  return {
+    ...members,
+    target: coverMatched(target, matched),
+    policy_reason: policy_reason && coverMatched(policy_reason, matched),
   };
 }

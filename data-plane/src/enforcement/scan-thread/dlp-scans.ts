@@ -1,9 +1,8 @@
 /** Scans for sensitive data: small values at once, large values on another thread. */
 import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
-import type { DlpFinding } from '@governance/shared/detect/findings';
 import type { Caller } from '../calls.ts';
-import type { PreparedDlp } from '../dlp/dlp-scanners.ts';
+import type { PreparedDlp, SentScan } from '../dlp/dlp-scanners.ts';
 import { examineSaid, type SaidReport, type SaidText } from '../dlp/examine-said.ts';
 import type { Owner } from './fair-queue.ts';
 import type { ScanAnswer, ScanJob } from './scan-jobs.ts';
@@ -36,19 +35,15 @@ export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE)
 
   return {
     /** Scans what an agent sends. */
-    sent(
-      caller: Caller,
-      value: unknown,
-      prepared: PreparedDlp,
-    ): DlpFinding[] | Promise<DlpFinding[]> {
-      if (!isLarge(value, large)) return prepared.scanSent(value);
+    sent(caller: Caller, value: unknown, prepared: PreparedDlp): SentScan | Promise<SentScan> {
+      if (!isLarge(value, large)) return prepared.examineSent(value);
       const make = (): ScanJob => ({
         kind: 'sent',
         settings: prepared.settingsText(),
         value: JSON.stringify(value),
       });
       return run(caller, make).then((answer) =>
-        answer.kind === 'sent' ? answer.findings : unexpected(),
+        answer.kind === 'sent' ? answer.scan : unexpected(),
       );
     },
     /** Scans an answer or message for a caller. */

@@ -1,10 +1,9 @@
 /** Jobs for scan threads. Settings and values are sent as JSON, since text is copied fast. */
 import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
-import type { DlpFinding } from '@governance/shared/detect/findings';
 import { DlpSettings } from '@governance/shared/dlp-settings';
 import { LRUCache } from 'lru-cache';
-import { type PreparedDlp, prepareDlp } from '../dlp/dlp-scanners.ts';
+import { type PreparedDlp, prepareDlp, type SentScan } from '../dlp/dlp-scanners.ts';
 import { examineSaid, type SaidReport, type SaidText } from '../dlp/examine-said.ts';
 
 export type ScanJob =
@@ -17,7 +16,7 @@ export type ScanJob =
     };
 
 export type ScanAnswer =
-  | { readonly kind: 'sent'; readonly findings: DlpFinding[] }
+  | { readonly kind: 'sent'; readonly scan: SentScan }
   | { readonly kind: 'said'; readonly report: SaidReport }
   /** The tenant's own patterns took too long. */
   | { readonly kind: 'gave-up' }
@@ -43,7 +42,7 @@ export function createScanJobs(): (job: ScanJob) => ScanAnswer {
     try {
       const prepared = preparedFor(job.settings);
       const value: unknown = JSON.parse(job.value);
-      if (job.kind === 'sent') return { kind: 'sent', findings: prepared.scanSent(value) };
+      if (job.kind === 'sent') return { kind: 'sent', scan: prepared.examineSent(value) };
       const said = { ...job.said, value, raw: job.value };
       return { kind: 'said', report: examineSaid(said, prepared) };
     } catch (error) {

@@ -8,7 +8,7 @@ import { createScanThreads, type ScanThreads } from './scan-threads.ts';
 const LIMITS = { threads: 2, waiting: 3, waitMs: 60_000, runMs: 60_000 };
 const settings = JSON.stringify(DEFAULT_DLP_SETTINGS);
 const AT = { tenantId: 't', agentId: 'a' };
-const SOUND: ScanAnswer = { kind: 'sent', findings: [] };
+const SOUND: ScanAnswer = { kind: 'sent', scan: { findings: [], matched: new Map() } };
 const jobOf = (value: string): ScanJob => ({ kind: 'sent', settings, value });
 
 /** A thread that answers when it is told to. */
@@ -93,7 +93,9 @@ it('answers as the main thread does', async () => {
   const key = `AKIA${'Q3EGRNX5T7WVUZ2J'}`;
   const value = JSON.stringify({ note: key });
   const sent = await threads.run(AT, () => jobOf(value));
-  expect(sent).toMatchObject({ kind: 'sent', findings: [{ place: '/note' }] });
+  expect(sent).toMatchObject({ kind: 'sent', scan: { findings: [{ place: '/note' }] } });
+  const matched = new Map([[key, '[REDACTED:aws_access_key_id]']]);
+  expect(sent).toMatchObject({ scan: { matched } });
   const said = { isSent: false, carry: '', outputSchema: undefined };
   const answer = await threads.run(AT, () => ({ kind: 'said', settings, value, said }));
   expect(answer).toMatchObject({

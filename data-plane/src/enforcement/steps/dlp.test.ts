@@ -2,6 +2,7 @@ import { DEFAULT_DLP_SETTINGS, type DlpSettings } from '@governance/shared/dlp-s
 import { beforeEach, expect, it, vi } from 'vitest';
 import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
 import type { ClassifiedCall } from '../calls.ts';
+import type { SentScan } from '../dlp/dlp-scanners.ts';
 import type { DlpWatch } from '../dlp/dlp-watch.ts';
 import type { DlpScans } from '../scan-thread/dlp-scans.ts';
 import { ScanFailure } from '../scan-thread/scan-threads.ts';
@@ -11,11 +12,12 @@ const rulesOf = (over: Partial<DlpSettings> = {}) =>
   ({ settings: { dlp: { ...DEFAULT_DLP_SETTINGS, ...over } } }) as unknown as ActiveRules;
 const agent = { id: 'agent', status: 'active', credential_version: 1 } as unknown as ReplicaAgent;
 const finding = { pattern: 'badge', severity: 'medium', place: '', length: 6 } as const;
+const found: SentScan = { findings: [finding], matched: new Map() };
 
 let rules: ActiveRules | null;
 let agentNow: ReplicaAgent | undefined;
 /** Ends the scan that is under way. */
-let end: { resolve(found: (typeof finding)[]): void; reject(error: unknown): void };
+let end: { resolve(scanned: SentScan): void; reject(error: unknown): void };
 const sent = vi.fn();
 const unscanned = vi.fn();
 
@@ -59,16 +61,16 @@ beforeEach(() => {
 it('denies an agent that may no longer act when its large call has been scanned', async () => {
   const scanning = scan();
   agentNow = undefined;
-  end.resolve([]);
+  end.resolve({ ...found, findings: [] });
   expect(await scanning).toMatchObject({ kind: 'deny', cause: 'unauthenticated' });
 });
 
 it('scans again under settings that came in the meantime, and judges by them', async () => {
   const scanning = scan();
   rules = rulesOf({ outbound: { ...DEFAULT_DLP_SETTINGS.outbound, medium: 'block' } });
-  end.resolve([finding]);
+  end.resolve(found);
   await vi.waitFor(() => expect(sent).toHaveBeenCalledTimes(2));
-  end.resolve([finding]);
+  end.resolve(found);
   expect(await scanning).toMatchObject({ kind: 'deny', message: /badge/ });
 });
 
@@ -76,7 +78,7 @@ it('continues under a bundle with the same settings', async () => {
   const scanning = scan();
   rules = rulesOf();
   agentNow = { ...agent };
-  end.resolve([finding]);
+  end.resolve(found);
   const result = await scanning;
   expect(result).toMatchObject({ kind: 'continue', call: { dlp: { action: 'warned' } } });
   expect(result.kind === 'continue' && result.call).toMatchObject({ rules, agent: agentNow });

@@ -5,8 +5,9 @@ import { actionFor } from '@governance/shared/dlp-settings';
 import type { RulesProvider } from '../../contracts.ts';
 import { isQuestion } from '../call-kinds.ts';
 import type { Ask, CallDlp, ClassifiedCall, Deny, ScannedCall, StepResult } from '../calls.ts';
+import { coverMatched, NO_MARKS } from '../dlp/cover-texts.ts';
 import { DONE, describeFindings, strongestOf, TOO_MUCH_TO_SCAN } from '../dlp/dlp-findings.ts';
-import { dlpOf, type PreparedDlp } from '../dlp/dlp-scanners.ts';
+import { dlpOf, type PreparedDlp, type SentScan } from '../dlp/dlp-scanners.ts';
 import { type DlpWatch, placeOf } from '../dlp/dlp-watch.ts';
 import { type EligibilityDeps, findAgentNow } from '../eligibility.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
@@ -38,7 +39,7 @@ export function scanCall(
     const found = deps.scans.sent(call.caller, saidBy(ask), prepared);
     if (!(found instanceof Promise)) return judge(call, found, prepared, deps);
     return found
-      .then((findings) => judgeLater(call, findings, prepared, deps))
+      .then((scan) => judgeLater(call, scan, prepared, deps))
       .catch((error: unknown) => refused(error, call, deps));
   } catch (error) {
     return refused(error, call, deps);
@@ -48,7 +49,7 @@ export function scanCall(
 /** Judges after a wait: changes by an administrator during the scan apply to the call. */
 function judgeLater(
   call: ClassifiedCall,
-  findings: DlpFinding[],
+  scan: SentScan,
   prepared: PreparedDlp,
   deps: DlpDeps,
 ): StepResult<ScannedCall> | Promise<StepResult<ScannedCall>> {
@@ -57,7 +58,7 @@ function judgeLater(
   const rules = deps.rules.findActiveRules(call.caller.tenantId);
   extend(call, { agent, rules });
   const isSame = rules !== null && dlpOf(rules.settings).settingsText() === prepared.settingsText();
-  return isSame ? judge(call, findings, prepared, deps) : scanCall(call, deps);
+  return isSame ? judge(call, scan, prepared, deps) : scanCall(call, deps);
 }
 
 /** The denial where a scan did not finish. @throws any other error as it is */
@@ -75,12 +76,12 @@ function refused(error: unknown, call: ClassifiedCall, { dlp }: DlpDeps): Deny {
 /** @throws PatternBudgetError when the tenant's patterns take too long */
 function judge(
   call: ClassifiedCall,
-  found: DlpFinding[],
+  scan: SentScan,
   prepared: PreparedDlp,
   { dlp }: DlpDeps,
 ): StepResult<ScannedCall> {
   const { ask } = call;
-  const findings = found.filter((finding) => !isOwnToken(finding, ask));
+  const findings = scan.findings.filter((finding) => !isOwnToken(finding, ask));
   const fragments = findFragments(call, findings, prepared, dlp);
   if (findings.length === 0 && fragments.length === 0) {
     return proceed(extend(call, { dlp: NOTHING_FOUND }));
@@ -96,10 +97,13 @@ function judge(
   dlp.count(findings, 'outbound', (finding) => DONE[actionOf(finding)]);
   dlp.count(fragments, 'outbound', () => 'warned');
   if (!isQuestion(ask.method)) {
-    const { serverId, name: toolName } = ask;
+    const { serverId } = ask;
+    const toolName = coverMatched(ask.name, scan.matched ?? NO_MARKS);
     dlp.across.note({ caller: call.caller, serverId, toolName, eventId: call.id }, all);
   }
-  const scanned = extend(call, { dlp: { findings: all, action: DONE[action] } });
+  const scanned = extend(call, {
+    dlp: { findings: all, action: DONE[action], matched: scan.matched },
+  });
   if (action !== 'block') return proceed(scanned);
   const blocking = findings.filter((finding) => actionOf(finding) === 'block');
   return denied(describeFindings(blocking));

@@ -42,6 +42,10 @@ export interface Redaction {
   readonly redacted: readonly DlpFinding[];
   /** The replaced texts, each with its pattern. Never leaves memory. */
   readonly taken: ReadonlyMap<string, string>;
+  /** The same for what remains; of a split value, each part by itself. */
+  readonly left: ReadonlyMap<string, string>;
+  /** Whether it failed since there was too much to look through all of it. */
+  readonly isCut: boolean;
   /**
    * Something that was found remains in the value: a number, a key, a value split over fields, or
    * what the caller keeps. The caller blocks the value.

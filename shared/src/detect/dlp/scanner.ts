@@ -12,7 +12,12 @@ import { type JsonDocument, jsonDocuments, type Leaf, leafAt } from './json-docu
 import { createPlainScan, type PlainScan } from './plain-scan.ts';
 import { findInReadings } from './readings.ts';
 import { redactFound } from './redaction.ts';
-import type { DlpScanner, DlpScannerOptions, Redaction } from './scan-contract.ts';
+import {
+  type DlpScanner,
+  type DlpScannerOptions,
+  MAX_FINDINGS,
+  type Redaction,
+} from './scan-contract.ts';
 import { eachPiece, mayMakeRun, Portions, spanOf } from './split-scan.ts';
 import { inStretches } from './stretches.ts';
 
@@ -50,22 +55,37 @@ function redact(
 ): Redaction {
   const redacted: FoundInLeaves[] = [];
   const taken = new Map<string, string>();
+  let left: readonly FoundInLeaves[] = [];
   let current = value;
-  for (let pass = 0; pass < MAX_PASSES; pass++) {
+  let isDone = false;
+  for (let pass = 0; pass < MAX_PASSES && !isDone; pass++) {
     const pieces = redactFound(current, inValue(current), keep);
     redacted.push(...pieces.replaced);
-    for (const one of pieces.replaced) taken.set(textOf(one), one.pattern);
+    addTexts(pieces.replaced, taken);
     current = pieces.value;
-    if (pieces.replaced.length > 0) continue;
-    const failed = pieces.left.length > 0;
-    return { value: current, redacted: toDlpFindings(redacted), taken, failed };
+    left = pieces.left;
+    isDone = pieces.replaced.length === 0;
   }
-  return { value: current, redacted: toDlpFindings(redacted), taken, failed: true };
+  const remaining = new Map<string, string>();
+  addTexts(left, remaining);
+  return {
+    value: current,
+    redacted: toDlpFindings(redacted),
+    taken,
+    left: remaining,
+    failed: !isDone || left.length > 0,
+    isCut: !isDone || left.length >= MAX_FINDINGS,
+  };
 }
 
-/** For a finding within one leaf. */
-function textOf({ start, end, leaves: [leaf] }: FoundInLeaves): string {
-  return leaf ? leaf.value.slice(start - leaf.start, end - leaf.start) : '';
+/** Adds the texts that findings cover; of a split value its parts, without the keys between. */
+function addTexts(found: readonly FoundInLeaves[], texts: Map<string, string>): void {
+  for (const { start, end, leaves, pattern } of found) {
+    for (const leaf of leaves) {
+      if (leaf.kind === 'key' && leaves.length > 1) continue;
+      texts.set(leaf.value.slice(Math.max(0, start - leaf.start), end - leaf.start), pattern);
+    }
+  }
 }
 
 function inText(plain: PlainScan, text: string): readonly Found[] {
