@@ -2,6 +2,7 @@
  * A call that was approved and then raises a question that its approver did not see: the newer
  * question replaces the approval.
  */
+import type { PolicySource } from '@governance/policies/contract';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createHeldCalls } from '../holds/held-calls.ts';
 import { createHoldDriver } from '../testing/test-holds.ts';
@@ -42,10 +43,10 @@ afterEach(async () => {
   await plane.setPolicies(baseline);
 });
 
-const addPolicy = (rule: string) => {
+const addPolicy = (rule: string, also: readonly PolicySource[] = []) => {
   const id = '0190aaaa-0000-7000-8000-0000000000ff';
   const added = { id, name: 'meanwhile', rego: `package meanwhile\n\n${rule}\n` };
-  return plane.setPolicies([...baseline, added]);
+  return plane.setPolicies([...baseline, ...also, added]);
 };
 
 describe('an approval, after the same call asked a newer question', () => {
@@ -117,5 +118,43 @@ describe('an approval, after the same call asked a newer question', () => {
     await leftHeld();
     expect(sent()).toBe(1);
     expect(await opened()).toHaveLength(3);
+  });
+});
+
+describe('an approval, when the call is judged again', () => {
+  const SMALL = 'escalate contains "a small payment" if true';
+
+  /** A call that is approved for a small payment, after its policy was edited. */
+  async function editedTo(rule: string, also: readonly PolicySource[] = []) {
+    await addPolicy(SMALL);
+    agent = plane.addAgent(['*:*'], { risk_tier: 'low' });
+    const waiting = call();
+    const first = await held();
+    expect(first.reason).toContain('a small payment');
+    await addPolicy(rule, also);
+    decide(first, 'approved');
+    return { first, waiting };
+  }
+
+  it('covers no other reason of a policy that was edited', async () => {
+    await editedTo('escalate contains "all the money" if true');
+    const second = await held(2);
+    expect(second.reason).toContain('all the money');
+    expect(sent()).toBe(0);
+  });
+
+  it('covers the reason that was shown, whatever else was edited', async () => {
+    const more = { id: '0190aaaa-0000-7000-8000-0000000000fe', name: 'more' };
+    const { waiting } = await editedTo(SMALL, [{ ...more, rego: 'package more\n' }]);
+    expect((await waiting).result).toBeDefined();
+  });
+
+  it('covers a message with the time in it, of a policy that is unchanged', async () => {
+    await addPolicy('escalate contains sprintf("asked at %s", [input.context.time]) if true');
+    agent = plane.addAgent(['*:*'], { risk_tier: 'low' });
+    const waiting = call();
+    decide(await held(), 'approved');
+    expect((await waiting).result).toBeDefined();
+    expect(await opened()).toHaveLength(1);
   });
 });

@@ -5,6 +5,7 @@ import { uuidv7 } from '@governance/shared/ids';
 import { isoTime } from '@governance/shared/iso-time';
 import { findScopeFault } from '@governance/shared/resource-scopes';
 import { readTarget } from '@governance/shared/target-readings';
+import { askedBy, wasAsked } from '../holds/asked-reasons.ts';
 import type { HeldCall, HeldCalls } from '../holds/held-calls.ts';
 import type { HeldElsewhere } from '../holds/held-elsewhere.ts';
 import type { HoldEnd } from '../holds/kept-hold.ts';
@@ -33,25 +34,25 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
   function open(escalated: Escalated, exchange: Exchange): OpenedHold | Refusal {
     const call: KnownCall = escalated.call;
     const { agent, rules } = call;
-    const policyIds = new Set(escalated.escalate.reasons.map(({ policy_id }) => policy_id));
+    if (!agent || !rules) return refusalOf(escalated);
+    const question = { reasons: escalated.escalate.reasons, revision: rules.revision };
     // The call was approved and made, and its result is held: nobody is asked about the call again.
     const ofResult = results.find(call, exchange);
-    if (ofResult && [...policyIds].every((id) => ofResult.policyIds.has(id))) return ofResult;
+    if (ofResult && wasAsked(ofResult.asked, question)) return ofResult;
     const binding = bindingOf(call);
     // A call that no client waits for, or that cannot be bound to an approval, is not held.
-    if (exchange.onGone === undefined || binding === undefined || !agent || !rules) {
-      return refusalOf(escalated);
-    }
+    if (exchange.onGone === undefined || binding === undefined) return refusalOf(escalated);
     const { timeout_minutes } = rules.settings.holds ?? DEFAULT_HOLD_SETTINGS;
     const { tenantId } = call.caller;
     const shared = sharedBinding(binding, agent);
-    const asked = { tenantId, agentId: agent.id, binding, policyIds };
+    const asked = { tenantId, agentId: agent.id, binding, question };
     const place =
       held.findCall(asked) ??
       elsewhere.find({ ...asked, binding: shared, held: 'call' }) ??
       held.join({
         ...asked,
         id: uuidv7(now()),
+        asked: askedBy(question),
         timeoutMs: timeout_minutes[agent.risk_tier] * 60_000,
       });
     if (place === undefined) return tooMany(escalated);

@@ -4,6 +4,7 @@
  * records both, waits, and with a grant judges again: a denial still wins, and an escalation for a
  * new reason asks again.
  */
+import type { AskedReasons } from '../holds/asked-reasons.ts';
 import type { UpstreamAnswer } from '../upstream/upstream.ts';
 import type { Cancelled, Refusal } from './answer.ts';
 import type { AllowedCall, CallJudgement, DecisionHold } from './audit.ts';
@@ -29,8 +30,8 @@ export interface OpenedHold extends DecisionHold {
 
 /** The held result of a call. */
 export interface HeldAnswer extends OpenedHold {
-  /** The policies whose reasons were approved for the call. */
-  readonly policyIds: ReadonlySet<string>;
+  /** The reasons that were approved for the call. */
+  readonly asked: AskedReasons;
   /** Whether nobody has decided yet. */
   isPending(): boolean;
 }

@@ -9,6 +9,7 @@ import { uuidv7 } from '@governance/shared/ids';
 import { isoTime } from '@governance/shared/iso-time';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import type { Ledger } from '../contracts.ts';
+import { NOTHING_ASKED } from '../holds/asked-reasons.ts';
 import type { HeldCall, HeldCalls } from '../holds/held-calls.ts';
 import type { HeldElsewhere } from '../holds/held-elsewhere.ts';
 import type { HeldResults } from '../holds/held-results.ts';
@@ -67,8 +68,8 @@ export function createResultHolds(deps: ResultHoldsDeps): ResultHolds {
       tenantId,
       agentId: call.agent.id,
       binding: bindingOfResult(binding),
-      // Policies that a person approved for the call stay approved with its result.
-      policyIds: new Set(call.grant?.policyIds),
+      // Reasons that a person approved for the call stay approved with its result.
+      asked: call.grant?.asked ?? NOTHING_ASKED,
       timeoutMs: timeout_minutes[call.agent.risk_tier] * 60_000,
     });
     if (place === undefined) return blocked(call, 'too_many_held');
@@ -103,7 +104,7 @@ export function createResultHolds(deps: ResultHoldsDeps): ResultHolds {
   function answerAt(place: HeldCall, call: RawCall, exchange: Exchange): HeldAnswer {
     return {
       escalationId: place.hold.id,
-      policyIds: place.hold.policyIds,
+      asked: place.hold.asked,
       open: () => null,
       drop: place.drop,
       isPending: place.isPending,

@@ -36,7 +36,7 @@ export type ResultWaits = ReturnType<typeof createResultWaits>;
 
 export function createResultWaits({ results, outcome, log, runAgain }: ResultWaitsDeps) {
   function handOver(call: RawCall, exchange: Exchange, held: HoldGrant): Promise<Answer> {
-    return runAgain(call, NOWHERE, exchange, withPolicies(held, call.grant));
+    return runAgain(call, NOWHERE, exchange, withReasons(held, call.grant));
   }
 
   async function wait(call: RawCall, held: HeldAnswer, exchange: Exchange): Promise<Answer> {
@@ -90,8 +90,8 @@ export function createResultWaits({ results, outcome, log, runAgain }: ResultWai
   };
 }
 
-/** The approval of a result, with the policies that were approved for its call. */
-function withPolicies(ofResult: HoldGrant, ofCall: HoldGrant | undefined): HoldGrant {
+/** The approval of a result, with the reasons that were approved for its call. */
+function withReasons(ofResult: HoldGrant, ofCall: HoldGrant | undefined): HoldGrant {
   if (ofCall === undefined) return ofResult;
-  return { ...ofResult, policyIds: new Set([...ofResult.policyIds, ...ofCall.policyIds]) };
+  return { ...ofResult, asked: new Set([...ofResult.asked, ...ofCall.asked]) };
 }

@@ -7,12 +7,25 @@ import { uuidv7 } from '@governance/shared/ids';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import type { HoldChange } from '../contracts.ts';
+import { askedBy } from './asked-reasons.ts';
 import { createHeldCalls, type HeldCalls } from './held-calls.ts';
 import type { Approval, HoldEnd } from './kept-hold.ts';
 
 const TENANT = uuidv7();
 const AGENT = uuidv7();
 const TIMEOUT_MS = 60_000;
+
+/** A call of this binding, for reasons of these policies. */
+function aHold(binding: string, policies: readonly string[]) {
+  const reasons = policies.map((policy_id) => ({
+    ...{ policy_id, policy: policy_id },
+    rule: 'escalate' as const,
+    message: 'ask',
+  }));
+  const question = { reasons, revision: 1 };
+  const place = { tenantId: TENANT, agentId: AGENT, binding, question, asked: askedBy(question) };
+  return { ...place, id: uuidv7(), timeoutMs: TIMEOUT_MS };
+}
 
 /** The disk, and what the control plane has said. Both survive a restart. */
 function createWorld() {
@@ -100,31 +113,29 @@ it('lets each approval be used once, and nothing else', async () => {
     const world = createWorld();
     let held = world.start();
     const opened: string[] = [];
-    const seen = new Map<string, ReadonlySet<string>>();
+    const seen = new Map<string, readonly string[]>();
     const given: Approval[] = [];
     const used: string[] = [];
     const ends: {
       id: string;
       end: HoldEnd;
-      policyIds: ReadonlySet<string>;
+      policies: readonly string[];
       told: EscalationFact | undefined;
     }[] = [];
 
     async function calls(binding: string, policies: readonly string[]) {
-      const policyIds = new Set(policies);
-      const asked = { tenantId: TENANT, agentId: AGENT, binding, policyIds };
-      const place = held.join({ ...asked, id: uuidv7(), timeoutMs: TIMEOUT_MS });
+      const place = held.join(aHold(binding, policies));
       if (place === undefined) return;
       if (place.isNew) {
         opened.push(place.hold.id);
-        seen.set(place.hold.id, policyIds);
+        seen.set(place.hold.id, policies);
         world.write(place.changes);
       }
       void place
         .wait(50_000, () => undefined)
         .then((end) => {
           const { id } = place.hold;
-          ends.push({ id, end, policyIds, told: world.facts.get(id) });
+          ends.push({ id, end, policies, told: world.facts.get(id) });
           if (end.kind === 'approved') given.push(end.approval);
         });
       await Promise.resolve();
@@ -151,14 +162,14 @@ it('lets each approval be used once, and nothing else', async () => {
       }
       await vi.advanceTimersByTimeAsync(0);
     }
-    for (const { id, end, policyIds, told } of ends) {
+    for (const { id, end, policies, told } of ends) {
       const fact = world.facts.get(id);
       if (end.kind === 'denied') expect(fact?.resolution).toBe('denied');
       if (told?.resolution === 'denied') expect(end.kind).toBe('denied');
       if (end.kind !== 'approved') continue;
       expect(fact).toMatchObject({ resolution: 'approved', grant: { id: end.approval.id } });
       // No request uses an approval for reasons that the person did not see.
-      expect([...(seen.get(id) ?? [])]).toEqual(expect.arrayContaining([...policyIds]));
+      expect(seen.get(id)).toEqual(expect.arrayContaining([...policies]));
     }
     expect(new Set(used).size).toBe(used.length);
     for (const id of used) {
@@ -178,8 +189,7 @@ it('forgets what has ended, on disk too', async () => {
   vi.useFakeTimers();
   const world = createWorld();
   const held = world.start();
-  const asked = { tenantId: TENANT, agentId: AGENT, binding: 'a', policyIds: new Set(['p']) };
-  const place = held.join({ ...asked, id: uuidv7(), timeoutMs: TIMEOUT_MS });
+  const place = held.join(aHold('a', ['p']));
   world.write(place?.changes ?? []);
   expect(held.countPending(TENANT)).toBe(1);
   expect(world.rows.size).toBe(1);

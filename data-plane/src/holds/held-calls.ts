@@ -8,6 +8,7 @@
 import type { HoldChange } from '../contracts.ts';
 import type { DurableLedger } from '../ledger/ledger.ts';
 import type { LocalReplica } from '../replica/replica.ts';
+import type { Question } from './asked-reasons.ts';
 import type { HeldPlaces } from './held-places.ts';
 import type { HeldResults } from './held-results.ts';
 import { type Hold, isOfResult, readHold, removeHold, storeHold } from './hold.ts';
@@ -16,6 +17,7 @@ import { type HoldEnd, type KeptHold, keptUntil, stateOf } from './kept-hold.ts'
 import { createWaitingRequests } from './waiting-requests.ts';
 
 const SWEEP_MS = 1_000;
+const NO_QUESTION: Question = { reasons: [], revision: 0 };
 
 /** A held call, or held result, as one request sees it. */
 export interface HeldCall {
@@ -36,7 +38,8 @@ export interface HeldCall {
   wait(ms: number, onLeave: (leave: () => void) => void): Promise<HoldEnd>;
 }
 
-type NewHold = Omit<Hold, 'timeoutAt'> & { timeoutMs: number };
+/** Without a question: a result. */
+type NewHold = Omit<Hold, 'timeoutAt'> & { question?: Question; timeoutMs: number };
 
 export type HeldCalls = ReturnType<typeof createHeldCalls>;
 
@@ -130,7 +133,7 @@ export function createHeldCalls(deps: {
       return false;
     },
 
-    /** The held call of this binding, if a person was asked about all these policies. */
+    /** The held call of this binding, if a person was asked about all these reasons. */
     findCall(asked: AskedCall): HeldCall | undefined {
       const kept = table.find(asked);
       return kept && joined(kept);
@@ -138,20 +141,20 @@ export function createHeldCalls(deps: {
 
     /** The held result of this binding, if there is one. */
     findResult(tenantId: string, binding: string): HeldCall | undefined {
-      const kept = table.find({ tenantId, binding, policyIds: new Set() });
+      const kept = table.find({ tenantId, binding, question: NO_QUESTION });
       return kept && placeAt(kept, false);
     },
 
     /**
      * The held call of this binding. A new hold is made where there is none, or where a person was
-     * not asked about all these policies.
+     * not asked about all these reasons.
      *
      * @returns undefined where the agent or the tenant is at its limit (MAX_HELD)
      */
     join(asked: NewHold): HeldCall | undefined {
-      const known = table.find(asked);
+      const { question = NO_QUESTION, timeoutMs, ...rest } = asked;
+      const known = table.find({ ...rest, question });
       if (known === undefined && !table.hasRoom(asked)) return undefined;
-      const { timeoutMs, ...rest } = asked;
       if (known !== undefined) return joined(known);
       const kept = keep({ ...rest, timeoutAt: now() + timeoutMs });
       const superseded = table.supersededBy(kept);

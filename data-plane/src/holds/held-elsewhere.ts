@@ -6,6 +6,7 @@
 import type { HeldCallFact } from '@governance/shared/facts';
 import { LRUCache } from 'lru-cache';
 import type { Replica } from '../contracts.ts';
+import { NOTHING_ASKED } from './asked-reasons.ts';
 import type { HeldCall } from './held-calls.ts';
 import { GRACE_MS, type HoldEnd } from './kept-hold.ts';
 
@@ -16,7 +17,6 @@ import { GRACE_MS, type HoldEnd } from './kept-hold.ts';
 const MAX_WAITING = { ofAgent: 32, ofAll: 512 };
 /** Time-outs that clients were told of: the same call then opens a new escalation. */
 const MAX_TOLD = 10_000;
-const NONE: ReadonlySet<string> = new Set();
 
 interface AskedElsewhere {
   readonly tenantId: string;
@@ -111,7 +111,14 @@ export function createHeldElsewhere(deps: {
       const { tenantId, agentId, binding } = asked;
       const timeoutAt = Date.parse(fact.timeout_at);
       return {
-        hold: { id: fact.escalation_id, tenantId, agentId, binding, policyIds: NONE, timeoutAt },
+        hold: {
+          id: fact.escalation_id,
+          tenantId,
+          agentId,
+          binding,
+          asked: NOTHING_ASKED,
+          timeoutAt,
+        },
         isNew: false,
         changes: [],
         isPending: () => endOf(fact) === 'pending',

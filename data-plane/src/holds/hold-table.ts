@@ -3,6 +3,7 @@
  * workers' file and its held result, and ends the requests that wait for it.
  */
 import type { DurableLedger } from '../ledger/ledger.ts';
+import { type Question, wasAsked } from './asked-reasons.ts';
 import type { HeldPlaces } from './held-places.ts';
 import type { HeldResults } from './held-results.ts';
 import { type Hold, isOfResult, removeHold } from './hold.ts';
@@ -11,7 +12,7 @@ import { type KeptHold, keptUntil, stateOf } from './kept-hold.ts';
 /** Calls of an agent, and of a tenant, that may wait for a person at a time. */
 export const MAX_HELD = { ofAgent: 25, ofTenant: 1_000 };
 
-export type AskedCall = Pick<Hold, 'tenantId' | 'binding' | 'policyIds'>;
+export type AskedCall = Pick<Hold, 'tenantId' | 'binding'> & { question: Question };
 
 export type HoldTable = ReturnType<typeof createHoldTable>;
 
@@ -66,15 +67,15 @@ export function createHoldTable(deps: {
       ledger.writeHolds([removeHold(kept.hold)]).catch(() => undefined);
     },
 
-    /** The newest hold of this binding where a person was asked about all these policies. */
-    find({ tenantId, binding, policyIds }: AskedCall): KeptHold | undefined {
+    /** The newest hold of this binding where a person was asked about all these reasons. */
+    find({ tenantId, binding, question }: AskedCall): KeptHold | undefined {
       let newest: KeptHold | undefined;
       for (const kept of tenants.get(tenantId)?.values() ?? []) {
         if (kept.hold.binding !== binding) continue;
-        // A new escalation is needed for policies that nobody was asked about, and where an
+        // A new escalation is needed for reasons that nobody was asked about, and where an
         // approval expired unused.
         const state = stateOf(kept, now());
-        const isSeen = [...policyIds].every((id) => kept.hold.policyIds.has(id));
+        const isSeen = wasAsked(kept.hold.asked, question);
         if (isSeen && (state !== 'taken' || kept.isClaimed)) newest = kept;
       }
       return newest;

@@ -2,14 +2,17 @@
 import { Id } from '@governance/shared/text';
 import { z } from 'zod';
 import type { HoldChange } from '../contracts.ts';
+import type { AskedReasons } from './asked-reasons.ts';
 
 const StoredHold = z.strictObject({
   id: Id,
   agent_id: Id,
   /** Digest of everything that an approval is bound to. */
   binding: z.string(),
-  /** The policies for whose reasons a person is asked. */
-  policy_ids: z.array(z.string()),
+  /** The names of the reasons (asked-reasons.ts). */
+  asked: z.array(z.string()).optional(),
+  /** Of earlier versions, which did not store the reasons: none of them counts as asked. */
+  policy_ids: z.array(z.string()).optional(),
   /** Unix milliseconds. */
   timeout_at: z.number(),
 });
@@ -19,7 +22,8 @@ export interface Hold {
   readonly tenantId: string;
   readonly agentId: string;
   readonly binding: string;
-  readonly policyIds: ReadonlySet<string>;
+  /** What a person is asked. */
+  readonly asked: AskedReasons;
   readonly timeoutAt: number;
 }
 
@@ -36,12 +40,12 @@ export function isOfResult({ binding }: Pick<Hold, 'binding'>): boolean {
 }
 
 /** The change that writes its row. */
-export function storeHold({ id, tenantId, agentId, policyIds, ...hold }: Hold): HoldChange {
+export function storeHold({ id, tenantId, agentId, asked, ...hold }: Hold): HoldChange {
   const stored: z.infer<typeof StoredHold> = {
     id,
     agent_id: agentId,
     binding: hold.binding,
-    policy_ids: [...policyIds],
+    asked: [...asked],
     timeout_at: hold.timeoutAt,
   };
   return { id, tenantId, value: JSON.stringify(stored) };
@@ -55,9 +59,13 @@ export function removeHold({ id, tenantId }: Pick<Hold, 'id' | 'tenantId'>): Hol
 /** Reads a row back. @returns undefined when it is malformed: the call is then no longer held */
 export function readHold(tenantId: string, value: string): Hold | undefined {
   try {
-    const { id, agent_id, binding, policy_ids, timeout_at } = StoredHold.parse(JSON.parse(value));
-    const policyIds = new Set(policy_ids);
-    return { id, tenantId, agentId: agent_id, binding, policyIds, timeoutAt: timeout_at };
+    const { id, agent_id, binding, asked, timeout_at } = StoredHold.parse(JSON.parse(value));
+    return {
+      ...{ id, tenantId, binding },
+      agentId: agent_id,
+      asked: new Set(asked),
+      timeoutAt: timeout_at,
+    };
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@
 import type { EscalationFact, ResultRelease } from '@governance/shared/facts';
 import { GRANT_MS } from '@governance/shared/hold-settings';
 import type { HoldChange } from '../contracts.ts';
+import type { AskedReasons } from './asked-reasons.ts';
 import type { Hold } from './hold.ts';
 
 /** How long after its time-out the control plane's resolution is still awaited. */
@@ -13,7 +14,7 @@ const KEPT_MS = GRANT_MS;
 export interface Approval {
   readonly id: string;
   readonly escalationId: string;
-  readonly policyIds: ReadonlySet<string>;
+  readonly asked: AskedReasons;
   /** For a result: how its agent may see it. Null for a call. */
   readonly releaseAs: ResultRelease | null;
   /** To be committed with the decision that uses it. */

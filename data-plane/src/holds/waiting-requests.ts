@@ -33,7 +33,7 @@ export function createWaitingRequests({
     return {
       id,
       escalationId: hold.id,
-      policyIds: hold.policyIds,
+      asked: hold.asked,
       releaseAs: isOfResult(hold) ? (resolution?.release ?? null) : null,
       changes: [removeHold(hold)],
       used() {

@@ -4,7 +4,8 @@ import type { ExceptionFact } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it, vi } from 'vitest';
 import type { ActiveRules } from '../../contracts.ts';
-import type { JudgedCall, ScannedCall, StepResult } from '../calls.ts';
+import { askedBy } from '../../holds/asked-reasons.ts';
+import type { Escalate, JudgedCall, ScannedCall, StepResult } from '../calls.ts';
 import { limitBlastRadius } from './blast-radius.ts';
 import { evaluatePolicy } from './policy.ts';
 
@@ -91,17 +92,23 @@ describe('limitBlastRadius', () => {
   });
 
   it('goes by an approval that covers it and all else that asks', () => {
-    const granted = (decision: PolicyReason['rule'], ...policyIds: string[]) => {
-      const grant = { id: 'g', escalationId: 'e', policyIds: new Set(policyIds) };
+    const { reasons } = judge(aCall('write_file', 'write', CONFIG)) as Escalate;
+    const [own] = reasons as [PolicyReason];
+    const granted = (decision: PolicyReason['rule'], ...reasons: PolicyReason[]) => {
+      const asked = askedBy({ reasons, revision: 1 });
+      const grant = { id: 'g', escalationId: 'e', asked };
       const rules = rulesThat(decision);
       return judge(aCall('write_file', 'write', CONFIG, { rules, grant })).kind;
     };
-    expect(granted('allow', BLAST_RADIUS)).toBe('continue');
+    expect(granted('allow', own)).toBe('continue');
     expect(onBlastRadius).not.toHaveBeenCalled();
-    expect(granted('allow', 'p')).toBe('escalate');
-    expect(granted('escalate', BLAST_RADIUS)).toBe('escalate');
-    expect(granted('escalate', BLAST_RADIUS, 'p')).toBe('continue');
-    expect(granted('deny', BLAST_RADIUS)).toBe('deny');
+    expect(granted('allow', reason('escalate'))).toBe('escalate');
+    expect(granted('escalate', own)).toBe('escalate');
+    expect(granted('escalate', own, reason('escalate'))).toBe('continue');
+    expect(granted('deny', own)).toBe('deny');
+    // Another reason of the reach, of the same bundle too, was not shown.
+    expect(granted('allow', { ...own, message: 'another' })).toBe('escalate');
+    expect(onBlastRadius).toHaveBeenCalled();
   });
 
   it('reads what a client gives along, and the URI of a resource', () => {

@@ -3,6 +3,7 @@ import { DEFAULT_BLAST_RADIUS } from '@governance/shared/blast-radius-settings';
 import { createReachFinder, type FindReach } from '@governance/shared/detect/reach/reach';
 import type { ReachFinding } from '@governance/shared/detect/reach/reach-finding';
 import { BLAST_RADIUS } from '@governance/shared/exceptions';
+import { wasAsked } from '../../holds/asked-reasons.ts';
 import { TOOL_CALL } from '../call-kinds.ts';
 import type { ClassifiedCall, Continue, Deny } from '../calls.ts';
 import { type ExceptionDeps, exceptionsFor } from '../exceptions.ts';
@@ -31,12 +32,13 @@ export function limitBlastRadius<C extends ClassifiedCall>(
   const findings = findReach(call, finderOf(call.rules.settings));
   if (findings.length === 0) return proceed(call);
   const denials = findings.filter(({ verdict }) => verdict === 'deny');
+  const question = { reasons: findings.map(toReason), revision: call.rules.revision };
   const isCovered =
     denials.length === 0 &&
-    (call.grant?.policyIds.has(BLAST_RADIUS) ||
+    ((call.grant && wasAsked(call.grant.asked, question)) ||
       exceptionsFor(call, deps)('escalation', BLAST_RADIUS) !== undefined);
   if (!isCovered) deps.onBlastRadius(call, findings);
-  if (denials.length === 0) return proceed(extend(call, { carried: findings.map(toReason) }));
+  if (denials.length === 0) return proceed(extend(call, { carried: question.reasons }));
   const reasons = denials.map(toReason);
   return { kind: 'deny', cause: 'policy', message: formatReasons(reasons), reasons };
 }

@@ -9,6 +9,7 @@ import {
 } from '@governance/policies/contract';
 import { isoTime } from '@governance/shared/iso-time';
 import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
+import { wasAsked } from '../../holds/asked-reasons.ts';
 import type { OpaServers, OpaTrouble } from '../../opa-server/opa-servers.ts';
 import { isList } from '../call-kinds.ts';
 import type {
@@ -95,9 +96,7 @@ function reportDenial(
   message: string,
   deps: PolicyDeps & AskOpaDeps,
 ): void {
-  // An error of OPA's may quote what it was asked, and no prompt is stored.
-  const said = call.ask.model ? OPA_DENIALS[reason] : message;
-  const details = { reason, message: said, event_id: call.id };
+  const details = { reason, message, event_id: call.id };
   const trouble = OPA_TROUBLES[reason];
   if (reason === 'opa_policy_failed') deps.onPolicyFault(call, 'trap');
   else if (trouble) deps.opa.alert(call.caller.tenantId, trouble, details);
@@ -150,7 +149,8 @@ function decide(
   findException: FindException,
 ): StepResult<JudgedCall> {
   const { carried = [], grant } = call;
-  const isApproved = ({ policy_id }: PolicyReason) => grant?.policyIds.has(policy_id) === true;
+  const isApproved = (reason: PolicyReason) =>
+    grant !== undefined && wasAsked(grant.asked, { reasons: [reason], revision: rules.revision });
   const decided = decideCall({ verdict, carried, isApproved, findException });
   const { decision, said, lifted } = decided;
   const judged = lifted ? extend(call, { lifted }) : call;
