@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createDlpScanner } from '@governance/shared/detect/dlp/scanner';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
@@ -134,6 +135,31 @@ describe('a value that is sent piece by piece', () => {
   it('is found with words around the pieces, and in other tools and arguments', () => {
     assemble({ text: 'the first part is "BADGE12",' });
     expect(assemble({ body: { note: 'and then 3456QX' } }, { toolName: 'send' })).toHaveLength(1);
+  });
+
+  it('is found behind other arguments, with another call between, and in reverse order', () => {
+    const others = { a: 'note 1', b: 'note 2', c: 'Hello', d: 'World', e: { list: ['x1', 'x2'] } };
+    assemble({ ...others, text: 'BADGE123' });
+    expect(assemble({ ...others, text: '456QX' })).toHaveLength(1);
+    assemble({ text: 'BADGE123' });
+    for (const text of ['Weather12', 'and Page2 of Report7']) assemble({ text });
+    expect(assemble({ text: '456QX' })).toHaveLength(1);
+    assemble({ text: '456QX' });
+    expect(assemble({ text: 'BADGE123' })).toHaveLength(1);
+  });
+
+  it('is not seen in ids, whatever follows them', () => {
+    const id = (at: number) => createHash('sha256').update(`${at}`).digest('hex');
+    for (let at = 0; at < 60; at++) {
+      const [hex, number] = [id(at), Number.parseInt(id(at).slice(0, 12), 16)];
+      const uuid = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+      assemble({ id: at % 3 === 0 ? hex : uuid, key: `PROJ-${number % 10_000}`, note: 'Report' });
+      assemble({
+        code: `A${number % 1_000_000}`,
+        name: Buffer.from(hex, 'hex').toString('base64url'),
+      });
+    }
+    expect(alerts).toEqual([]);
   });
 
   it('is not joined from pieces of two agents, old pieces or a single call', () => {

@@ -27,10 +27,10 @@ const MIN_SESSIONS = 3;
 /** Agents of one tenant that are remembered: the most recently active. */
 const MAX_AGENTS = 1_000;
 const MAX_TENANTS = 1_000;
-/** Texts of one call that are joined to those of earlier calls. */
+/** Texts of one call that are joined to those of earlier calls: those most like parts of a key. */
 const MAX_TEXTS = 4;
 /** Values of one call that are searched for texts. */
-const MAX_VALUES = 64;
+const MAX_VALUES = 256;
 /** UTF-16 units that a finding must have on each side of the boundary. */
 const MIN_SHARE = 3;
 
@@ -110,18 +110,16 @@ export function createAcrossCalls(deps: {
       const trail = trailOf(caller);
       const at = now();
       const joined: (Joined | null)[] = [];
-      let longest = '';
-      for (const { name, text } of texts) {
-        const ends = piecesOf(text);
-        if (ends !== null) {
-          const argument = `${serverId} ${toolName} ${name}`;
-          joined.push(trail.join(argument, ends.head, ends.tail, at));
-        }
-        const token = tokenOf(text);
-        if (token.length > longest.length) longest = token;
+      for (const { name, ends } of texts) {
+        if (ends === null) continue;
+        const argument = `${serverId} ${toolName} ${name}`;
+        joined.push(trail.join(argument, ends.head, ends.tail, at));
       }
-      // A value's pieces may also be in different arguments, or among other words.
-      if (longest !== '') joined.push(trail.join('', longest, longest, at));
+      const longest = texts[0]?.token ?? '';
+      // A value's pieces may also be in different arguments, or among other words or calls.
+      if (longest !== '') {
+        joined.push(...trail.pairs('', longest, at), trail.join('', longest, longest, at));
+      }
       const found = splitFindings(joined, scanner);
       if (found.length === 0) return [];
 
@@ -157,17 +155,20 @@ const BETWEEN = '\n\u2028\n';
 function splitFindings(joined: readonly (Joined | null)[], scanner: DlpScanner): TextFinding[] {
   if (joined.every((part) => part === null)) return [];
   let all = '';
-  const boundaries: number[] = [];
+  const boundaries: { at: number; isPair: boolean }[] = [];
   for (const one of new Map(joined.map((part) => [part?.text, part])).values()) {
     if (one === null || one === undefined) continue;
-    boundaries.push(all.length + one.boundary);
+    boundaries.push({ at: all.length + one.boundary, isPair: one.isPair ?? false });
     all += one.text + BETWEEN;
   }
   if (boundaries.length === 0) return [];
   return scanner.scanText(all).filter(({ pattern, severity, start, length, disguise }) => {
     const isGrave = severity === 'critical' || severity === 'high';
     const isSplit = boundaries.some(
-      (at) => start <= at - MIN_SHARE && start + length >= at + MIN_SHARE,
+      ({ at, isPair }) =>
+        start <= at - MIN_SHARE &&
+        start + length >= at + MIN_SHARE &&
+        !(isPair && BY_CHECKSUM.has(pattern)),
     );
     // Many numbers among consecutive ids happen to be valid as a reversed card number.
     const isChance = pattern === 'payment_card' && disguise !== undefined;
@@ -175,21 +176,34 @@ function splitFindings(joined: readonly (Joined | null)[], scanner: DlpScanner):
   });
 }
 
+/** Found by a checksum, which pairs of ids often have by chance. */
+const BY_CHECKSUM: ReadonlySet<string> = new Set(['iban', 'crypto_wallet_secret', 'payment_card']);
+
 /** Found by the word before the value, with which any call may end. */
 const BY_LABEL: ReadonlySet<string> = new Set(['secret_assignment']);
 
-/** The first texts of the arguments, each with the name of its top-level argument. */
-function textsOf(args: Record<string, unknown>) {
-  const found: { name: string; text: string }[] = [];
+/** A text of the arguments, and what of it may be a piece of a value. */
+interface Text {
+  /** Of its top-level argument. */
+  readonly name: string;
+  readonly ends: ReturnType<typeof piecesOf>;
+  readonly token: string;
+}
+
+/** The texts of the arguments that may be pieces, the one with the longest run of a key first. */
+function textsOf(args: Record<string, unknown>): Text[] {
+  const found: Text[] = [];
   let seen = 0;
   const visit = (name: string, value: unknown): void => {
-    if (found.length >= MAX_TEXTS || ++seen > MAX_VALUES) return;
+    if (++seen > MAX_VALUES) return;
     if (typeof value === 'string') {
-      if (value.length >= MIN_SHARE) found.push({ name, text: value });
+      if (value.length < MIN_SHARE) return;
+      const [ends, token] = [piecesOf(value), tokenOf(value)];
+      if (ends !== null || token !== '') found.push({ name, ends, token });
     } else if (typeof value === 'object' && value !== null) {
       for (const key in value) visit(name, (value as Record<string, unknown>)[key]);
     }
   };
   for (const name in args) visit(name, args[name]);
-  return found;
+  return found.sort((a, b) => b.token.length - a.token.length).slice(0, MAX_TEXTS);
 }

@@ -16,6 +16,8 @@ const SESSION_GAP_MS = 30 * 60_000;
 const MAX_CHAINS = 8;
 /** Most pieces that are joined into one value. */
 const MAX_PIECES = 6;
+/** Earlier pieces with which a new one is paired. */
+const MAX_PAIRED = 3;
 /** Most UTF-16 units of one piece. */
 const MAX_PIECE = 64;
 /** Pieces older than this are dropped. */
@@ -36,6 +38,8 @@ interface Piece {
 export interface Joined {
   readonly text: string;
   readonly boundary: number;
+  /** Whether they came neither in order nor one after the other. */
+  readonly isPair?: true;
 }
 
 export class AgentTrail {
@@ -102,6 +106,23 @@ export class AgentTrail {
     return isContinued ? { text: before + head, boundary: before.length } : null;
   }
 
+  /**
+   * Joins a new piece of an argument to each of the last ones, in either order: other pieces may
+   * have come between. Words, numbers, hashes and UUIDs are not paired, which keeps nearly all calls
+   * from the scan. To be called before `join` remembers the piece.
+   */
+  pairs(argument: string, piece: string, now: number): Joined[] {
+    if (!isPairable(piece)) return [];
+    const known = this.#chains.get(argument) ?? [];
+    return known
+      .slice(-MAX_PAIRED)
+      .filter(({ text, at }) => now - at <= PIECE_MS && text !== piece && isPairable(text))
+      .flatMap(({ text }) => [
+        { text: text + piece, boundary: text.length, isPair: true as const },
+        { text: piece + text, boundary: piece.length, isPair: true as const },
+      ]);
+  }
+
   /** Forgets all pieces, after a value was found in them. */
   forgetPieces(): void {
     this.#chains.clear();
@@ -143,6 +164,16 @@ function hasFewWords(text: string): boolean {
   return false;
 }
 
+function isMixed(text: string): boolean {
+  return /[0-9]/.test(text) && /[A-Za-z]/.test(text);
+}
+
+const HASH = /^[0-9a-f-]+$/i;
+
+function isPairable(text: string): boolean {
+  return isMixed(text) && !HASH.test(text);
+}
+
 function mayBePiece(text: string): boolean {
   return /[0-9A-Z]/.test(text);
 }
@@ -158,9 +189,7 @@ export function tokenOf(text: string): string {
   if (!mayBePiece(searched)) return '';
   let best = '';
   for (const run of searched.split(/[\s"'`,;:()[\]{}<>]/)) {
-    const isPiece = /[0-9]/.test(run)
-      ? /[A-Za-z]/.test(run)
-      : /[a-z]/.test(run) && /[A-Z]/.test(run);
+    const isPiece = isMixed(run) || (/[a-z]/.test(run) && /[A-Z]/.test(run));
     if (isPiece && run.length >= MIN_TOKEN && run.length > best.length) best = run;
   }
   return best.slice(0, MAX_PIECE);
