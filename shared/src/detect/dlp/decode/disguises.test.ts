@@ -1,11 +1,13 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
+import { rot13 } from '../../rot13.ts';
 import { createDlpScanner } from '../scanner.ts';
 
 const scanner = createDlpScanner();
 afterAll(() => scanner.close());
 
 const KEY = 'AKIAQ7MZ3HTXW5RBNC2V';
+const NAMED = 'aws_secret_access_key = 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';
 const CARD = '4111111111111111';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const hex = (text: string): string => Buffer.from(text).toString('hex');
@@ -43,6 +45,8 @@ const DISGUISED: readonly [string, string, string, string][] = [
   ],
   ['reversed', turned(KEY), 'aws_access_key_id', 'reversed'],
   ['rot13', 'tuc_16P7r42S292p6912R7710p838347Nr178O4n', 'git_host_token', 'rot13'],
+  ['rot13 of a name', rot13(NAMED), 'aws_secret_access_key', 'rot13'],
+  ['a name reversed', turned(NAMED), 'aws_secret_access_key', 'reversed'],
   ['zero width', [...KEY].join('\u200b'), 'aws_access_key_id', 'invisible'],
   [
     'full width',

@@ -43,7 +43,7 @@ const turned = (text: string): string => [...text].reverse().join('');
 function marks(disguise: (text: string) => string, issuers: readonly string[]): string[] {
   return [
     issuers.map((mark) => escaped(disguise(mark))).join('|'),
-    `(?i)\\b(?:${WORDS.map((word) => escaped(disguise(word))).join('|')})`,
+    `(?i)(?:\\b|_)(?:${WORDS.map((word) => escaped(disguise(word))).join('|')})`,
   ];
 }
 
@@ -73,7 +73,16 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
     expressions: [
       String.raw`\b(?:(?:0x)?[0-9A-Fa-f]{2}[ :,;-]{1,2}){5}`,
       String.raw`\b(?:\d{2,3}[ ,;]{1,2}){5}`,
-      String.raw`\b(?:[01]{8}[ ,]{0,2}){5}`,
+      String.raw`\b(?:(?:0x)?[0-9A-Fa-f]{2,3},?\n\s*){5}`,
+      String.raw`\b(?:0o?[0-7]{2,3}\W{1,3}){5}`,
+      // Items of an array, each below the other with or without the same label.
+      String.raw`(?:\b(?:0x)?[0-9A-Fa-f]{2,3}"?\n[^\n]{1,3}\n(?:[^\n:]*: "?)?){5}`,
+      String.raw`(?i)cha?r\w*\s?\((?:0x)?[0-9a-f]{2,3}\)[\s|+.&,;]*(?:[a-z]+\.)?[a-z]*cha?r\w*\s?\(`,
+      String.raw`(?i)[\[(]char[\])](?:0x)?[0-9a-f]{2,3}[\s|+.&,;]*[\[(]char[\])]`,
+      // Dumps: an offset and groups.
+      String.raw`\b[0-9A-Fa-f]{4,8}:? {1,2}[0-9A-Fa-f]{4} [0-9A-Fa-f]{4} [0-9A-Fa-f]{4} `,
+      String.raw`\b[0-9A-Fa-f]{8}: [0-9A-Fa-f]{8} [0-9A-Fa-f]{8} `,
+      String.raw`\b(?:[01]{7,8}[ ,]{0,2}){5}`,
     ],
   },
   {

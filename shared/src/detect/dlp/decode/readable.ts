@@ -41,8 +41,25 @@ export function mayBeCompressed(base64: string): boolean {
   return base64.startsWith('H4sI') || /^eA|^eF|^eJ|^eN/.test(base64);
 }
 
+/** @returns undefined for bytes that are no compressed text, and after the last place */
+export type Inflate = (bytes: Buffer) => string | undefined;
+
+/** Compressed runs examined per text: each may expand considerably. */
+const MAX_COMPRESSED_RUNS = 4;
+
+export function createInflate(): Inflate {
+  let left = MAX_COMPRESSED_RUNS;
+  return (bytes) => (isCompressed(bytes) && --left >= 0 ? inflatedText(bytes) : undefined);
+}
+
+function isCompressed([first = 0, second = 0]: Buffer): boolean {
+  if (first === 0x1f) return second === 0x8b;
+  // The head of zlib has a check.
+  return first === 0x78 && (0x7800 + second) % 31 === 0;
+}
+
 /** The beginning of a text compressed with gzip or zlib. */
-export function inflatedText(bytes: Buffer): string | undefined {
+function inflatedText(bytes: Buffer): string | undefined {
   const inflate = bytes[0] === 0x1f ? gunzipSync : inflateSync;
   for (const length of [MAX_COMPRESSED, MAX_INFLATED / 1024]) {
     try {

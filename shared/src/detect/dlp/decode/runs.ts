@@ -2,7 +2,13 @@
 
 import { rot13 } from '../../rot13.ts';
 import { mayBeBase64, mayBeText, PROBE } from './probe.ts';
-import { inflatedText, mayBeCompressed, textOfBytes, textsAmongBytes } from './readable.ts';
+import {
+  createInflate,
+  type Inflate,
+  mayBeCompressed,
+  textOfBytes,
+  textsAmongBytes,
+} from './readable.ts';
 import type { Edit } from './view.ts';
 import { reversed } from './view.ts';
 
@@ -23,9 +29,12 @@ const SMALL_N = 0x6e;
  *
  * @param units of the text (../../units.ts)
  */
-export function encodedRuns(text: string, units: Uint16Array): Edit[] {
+export function encodedRuns(
+  text: string,
+  units: Uint16Array,
+  inflate: Inflate = createInflate(),
+): Edit[] {
   const edits: Edit[] = [];
-  const inflate = createInflate();
   const { length } = text;
   let from = 0;
   for (let at = nextRun(units, length, 0); at >= 0; at = nextRun(units, length, from)) {
@@ -229,7 +238,7 @@ export function decodeRun(run: string, inflate: Inflate): Decoded | undefined {
   if (!/[A-Z]/.test(body) || !/[a-z0-9]/.test(body)) return base32(compact);
   const direct = base64Text(body);
   if (direct !== undefined) return { replacement: direct, disguise: ['base64'] };
-  const inflated = mayBeCompressed(body) ? inflate(body) : undefined;
+  const inflated = mayBeCompressed(body) ? inflate(Buffer.from(body, 'base64')) : undefined;
   if (inflated !== undefined) return { replacement: inflated, disguise: ['base64', 'compressed'] };
   const turned = base64Text(reversed(compact).replace(/^=+/, ''));
   if (turned !== undefined) return { replacement: turned, disguise: ['reversed', 'base64'] };
@@ -252,16 +261,6 @@ function decodeAgain(decoded: Decoded | undefined, inflate: Inflate): Decoded | 
     current = { replacement: within.replacement, disguise };
   }
   return current;
-}
-
-type Inflate = (base64: string) => string | undefined;
-
-/** Compressed runs examined per text: each may expand considerably. */
-const MAX_COMPRESSED_RUNS = 4;
-
-function createInflate(): Inflate {
-  let left = MAX_COMPRESSED_RUNS;
-  return (base64) => (--left < 0 ? undefined : inflatedText(Buffer.from(base64, 'base64')));
 }
 
 /** Extra characters at the front of a run shift everything after them. */
@@ -327,43 +326,4 @@ function base32(run: string): Decoded | undefined {
   }
   const text = textOfBytes(Buffer.from(bytes));
   return text === undefined ? undefined : { replacement: text, disguise: ['base32'] };
-}
-
-/** `41 4b 49`, `41:4b`, `0x41, 0x4b`. */
-const HEX_LIST =
-  /(?<![0-9A-Za-z])(?:(?:0x)?[0-9A-Fa-f]{2}[ :,\-;]{1,2}){5,}(?:0x)?[0-9A-Fa-f]{2}(?![0-9A-Za-z])/g;
-/** `65, 75, 73`, as String.fromCharCode takes them. */
-const CODE_LIST = /(?<![\d.])(?:\d{2,3}[ ,;]{1,2}){5,}\d{2,3}(?![\d.])/g;
-const BINARY = /(?<![01])(?:[01]{8}[ ,]{0,2}){5,}(?![01])/g;
-
-const asText = (codes: readonly number[]): string => String.fromCharCode(...codes.slice(0, 10_000));
-
-/** Whether a list of hex could also be one of decimal numbers: `73,66,65`. */
-const isEither = (list: string): boolean => /^[\d ,;]+$/.test(list) && !/\d{3}/.test(list);
-
-function decimals(list: string): string {
-  const codes = (list.match(/\d+/g) ?? []).map(Number);
-  return codes.every((code) => code >= 0x20) ? asText(codes) : '';
-}
-
-/** Lists of numbers that are character codes. */
-export function codeLists(text: string): Edit[] {
-  const edits: Edit[] = [];
-  const add = (expression: RegExp, radix: number, disguise: string, digits: RegExp): void => {
-    for (const match of text.matchAll(expression)) {
-      const codes = (match[0].match(digits) ?? []).map((code) => Number.parseInt(code, radix));
-      if (!codes.every((code) => code >= 0x20 && code < 0x7f)) continue;
-      const replacement = `${asText(codes)}${isEither(match[0]) ? `\n${decimals(match[0])}` : ''}`;
-      edits.push({
-        start: match.index,
-        end: match.index + match[0].trimEnd().length,
-        replacement,
-        disguise: [disguise],
-      });
-    }
-  };
-  add(HEX_LIST, 16, 'hex', /(?<!0x[0-9A-Fa-f]?)[0-9A-Fa-f]{2}(?=[^0-9A-Fa-f]|$)/g);
-  add(CODE_LIST, 10, 'char_codes', /\d+/g);
-  add(BINARY, 2, 'binary', /[01]{8}/g);
-  return edits;
 }

@@ -4,8 +4,10 @@ import { rot13 } from '../../rot13.ts';
 import { createUnitReader } from '../../units.ts';
 import { escapes, foldedCharacters, mayBeEscaped } from './characters.ts';
 import type { Gate } from './gates.ts';
+import { codeLists } from './lists.ts';
+import { createInflate } from './readable.ts';
 import { regularlySeparated } from './regular.ts';
-import { codeLists, encodedRuns } from './runs.ts';
+import { encodedRuns } from './runs.ts';
 import { separated } from './separators.ts';
 import { applyEdits, type Edit, reversedView, sameLengthView, type View } from './view.ts';
 
@@ -26,8 +28,9 @@ export function decodedView(text: string, gates: ReadonlySet<Gate>): View | unde
     const characters = both(escapes(text), foldedCharacters(text, units));
     if (characters.length > 0) return applyEdits(text, characters);
   }
-  let edits = encodedRuns(text, units);
-  if (gates.has('codes')) edits = both(edits, codeLists(text));
+  const inflate = createInflate();
+  let edits = encodedRuns(text, units, inflate);
+  if (gates.has('codes')) edits = both(edits, codeLists(text, inflate));
   if (gates.has('separated')) edits = both(edits, separated(text));
   const all = withRegular(edits, regularlySeparated(text, units));
   return all.length > 0 ? applyEdits(text, all) : undefined;
