@@ -96,7 +96,9 @@ function reportDenial(
   message: string,
   deps: PolicyDeps & AskOpaDeps,
 ): void {
-  const details = { reason, message, event_id: call.id };
+  // An error of OPA's may quote what it was asked, and no prompt is stored.
+  const said = call.ask.model ? OPA_DENIALS[reason] : message;
+  const details = { reason, message: said, event_id: call.id };
   const trouble = OPA_TROUBLES[reason];
   if (reason === 'opa_policy_failed') deps.onPolicyFault(call, 'trap');
   else if (trouble) deps.opa.alert(call.caller.tenantId, trouble, details);
