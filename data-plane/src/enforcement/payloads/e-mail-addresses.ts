@@ -10,8 +10,12 @@ export interface FoundAddress {
   address: string;
 }
 
-/** `@`, also as encoded in a URL or in JSON. */
-const AT_SIGNS = ['@', '%40', '\\u0040'];
+/** `@`, also wide or small, and as encoded in a URL, in JSON or in HTML. */
+const AT_SIGNS = [
+  ...['@', '\uff20', '\ufe6b'],
+  ...['%40', '\\u0040', '\\uff20', '\\uFF20'],
+  ...['&#64;', '&#064;', '&#x40;', '&#X40;', '&commat;'],
+];
 
 const LOCAL = /[\p{L}\p{N}\p{M}._+-]/u;
 /** Allowed in an address too, but mostly punctuation around one. */
@@ -27,7 +31,8 @@ export function findAddresses(text: string): FoundAddress[] {
     const start = localStart(text, at, from);
     const end = domainEnd(text, after);
     if (start === at || end === after) continue;
-    const address = `${text.slice(start, at)}@${text.slice(after, end)}`;
+    const local = text.slice(start, at).replaceAll('\\"', '"');
+    const address = `${local}@${text.slice(after, end)}`;
     found.push({ start, end, address });
     from = end;
   }
@@ -48,6 +53,7 @@ function* atSigns(text: string): Generator<{ at: number; after: number }> {
 
 /** @returns `at` where there is no local part */
 function localStart(text: string, at: number, from: number): number {
+  if (text[at - 1] === '"') return quotedStart(text, at, from);
   let start = at;
   while (start > from && isOf(LOCAL, text, start - 1)) start--;
   if (start === at) while (start > from && RARE.test(text.charAt(start - 1))) start--;
@@ -57,6 +63,24 @@ function localStart(text: string, at: number, from: number): number {
   let word = start;
   while (text[word] === '.' || text[word] === '-') word++;
   return word < at ? word : start;
+}
+
+/** Most characters between the quotes of a local part, as RFC 5321 has it. */
+const MAX_QUOTED = 64;
+/** Not within a word, where it would be the end of another quotation. */
+const BEFORE_QUOTE = /^(?:|[\s<([,;:=\\])$/;
+
+/** The start of `"anna b"@`, with the backslash before it where the quotes are escaped. */
+function quotedStart(text: string, at: number, from: number): number {
+  const isEscaped = text[at - 2] === '\\';
+  const end = isEscaped ? at - 2 : at - 1;
+  let open = end - 1;
+  while (open > from && open > end - MAX_QUOTED && text[open] !== '"') open--;
+  if (open < from || text[open] !== '"') return at;
+  const start = isEscaped && open > from && text[open - 1] === '\\' ? open - 1 : open;
+  const before = start === 0 ? '' : text.charAt(start - 1);
+  const isQuoted = BEFORE_QUOTE.test(before) || (start < open && before === '"');
+  return isQuoted && /[\p{L}\p{N}]/u.test(text.slice(open, end)) ? start : at;
 }
 
 /** The characters of the escape that a text begins with, without its `%` or backslash. */

@@ -32,6 +32,12 @@ describe('e-mail addresses are found', () => {
     ['a@xn--bcher-kva.xn--p1ai', 'a@xn--bcher-kva.xn--p1ai'],
     ['a@b@c.de', 'b@c.de'],
     ['pkg@1.2.3 @scope/x @media a@localhost x@ @y.de a@b..de a@.de'],
+    ['anna\uff20corp.example, bo\ufe6bx.de', 'anna@corp.example', 'bo@x.de'],
+    ['"anna\\uFF20corp.example"', 'anna@corp.example'],
+    ['anna&#64;corp.example bo&#x40;x.de c&commat;x.de', 'anna@corp.example', 'bo@x.de', 'c@x.de'],
+    ['to "anna b"@corp.example, <"b"@x.de>', '"anna b"@corp.example', '"b"@x.de'],
+    ['{"to":"\\"anna b\\"@corp.example"}', '"anna b"@corp.example'],
+    ['{"a":"@corp.example","b":["","@x.de"]} "@x.de'],
     ['--anna@x.de -@x.de', 'anna@x.de', '-@x.de'],
   ])('%s', (text, ...addresses) => {
     expect(findAddresses(text).map(({ address }) => address)).toEqual(addresses);
@@ -51,6 +57,8 @@ describe('e-mail addresses are found', () => {
       'ü',
       '%2',
       '\\',
+      '"',
+      '&#64;',
     );
     fc.assert(
       fc.property(fc.array(part, { maxLength: 40 }), (parts) => {
