@@ -111,7 +111,7 @@ function hasInexactNumber(value: unknown): boolean {
  *
  * @param taken the texts, each with its mark
  */
-export function coverEverywhere(value: unknown, taken: Marks, keep: Keep): unknown {
+function coverEverywhere(value: unknown, taken: Marks, keep: Keep): unknown {
   if (taken.size === 0) return value;
   const visit = (part: unknown, pointer: string, key: string): unknown => {
     if (typeof part === 'string') {

@@ -5,12 +5,10 @@
  */
 import type { IdentifierHash } from '@governance/shared/identifier-hash';
 import { isObject } from '../../upstream/message.ts';
+import { MIN_COVERED, REDACTED } from '../dlp/cover-texts.ts';
 import type { Identified } from '../kept-payload.ts';
 import { findAddresses } from './e-mail-addresses.ts';
-import { MAX_DEPTH, REDACTED } from './redact-fields.ts';
-
-/** UTF-16 units. Shorter names are not searched for: they occur in many places by chance. */
-export const MIN_COVERED = 4;
+import { MAX_DEPTH } from './redact-fields.ts';
 
 /**
  * Different identifiers hashed in one value. Further ones become `[REDACTED]`, since each hash

@@ -74,6 +74,28 @@ it('fields that are removed stand nowhere', () => {
   });
 });
 
+it('fields stand nowhere, however many texts they had', () => {
+  const settings = settingsOf({ redact_fields: ['password'] });
+  const many = (count: number) => [
+    ...Array.from({ length: count }, (_, i) => `no-${i}`),
+    'hunter22x',
+  ];
+  const quoting = {
+    target: '/srv/hunter22x',
+    policy_reason: 'x: hunter22x',
+    requester_id: 'user-1',
+  };
+  const few = protectMembers(settings, { args: { password: many(200) } }, quoting);
+  expect(few).toMatchObject({ target: '/srv/[REDACTED]', requester_id: 'user-1' });
+  const args = { password: many(20_000), content: 'x'.repeat(100_000) };
+  expect(protectMembers(settings, { args }, quoting)).toEqual({
+    target: '[REDACTED]',
+    policy_reason: '[REDACTED]',
+    requester_id: '[REDACTED]',
+    protected_fields: ['target', 'policy_reason', 'requester_id'],
+  });
+});
+
 it('where something cannot be taken out, nothing is said', () => {
   const settings = settingsOf({ redact_dlp_matches: true });
   const args = { card: 4111111111111111 };

@@ -2,11 +2,12 @@
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
 import { dlpOf } from '../dlp/dlp-scanners.ts';
-import { coverEverywhere, takeOut } from '../dlp/redaction.ts';
-import type { Protection } from '../kept-payload.ts';
+import { takeOut } from '../dlp/redaction.ts';
+import type { Identified, Protection } from '../kept-payload.ts';
 import { perSettings } from '../per-settings.ts';
-import { hashIdentifiers, MIN_COVERED } from './hash-identifiers.ts';
-import { REDACTED, redactFields } from './redact-fields.ts';
+import { coverRemoved } from './cover-removed.ts';
+import { hashIdentifiers } from './hash-identifiers.ts';
+import { redactFields } from './redact-fields.ts';
 
 export interface TenantProtection {
   /** The protection of kept payloads; null where nothing is kept beside the record. */
@@ -22,7 +23,7 @@ export const protectionOf = perSettings((settings): TenantProtection => {
   const hashes = given.hash_identifiers;
   // Redacted before hashing: a pattern may need text that a hash would replace.
   const protect: Protection['protect'] = (value, identified) => {
-    const left = redact ? redact(value) : { value };
+    const left = redact ? redact(value, identified.said) : { value };
     if (!left) return undefined;
     const hashed = hashes ? hashIdentifiers(left.value, identified) : left.value;
     return { value: hashed, isChanged: redact !== null || hashed !== value };
@@ -39,16 +40,17 @@ export const protectionOf = perSettings((settings): TenantProtection => {
 function createRedact(
   bundle: BundleSettings,
   settings: DataProtectionSettings,
-): ((value: unknown) => { readonly value: unknown } | undefined) | null {
+): ((value: unknown, said: Identified['said']) => { readonly value: unknown } | undefined) | null {
   const names = new Set(settings.redact_fields.map((name) => name.toLowerCase()));
   const takesOutMatches = settings.redact_dlp_matches || settings.payload_mode === 'redacted';
   if (names.size === 0 && !takesOutMatches) return null;
-  return (value) => {
+  return (value, said) => {
     let left = value;
     if (names.size > 0) {
       const removed = new Set<string>();
-      left = redactFields(value, names, removed);
-      left = coverEverywhere(left, marksOf(removed), () => false);
+      const covered = coverRemoved(redactFields(value, names, removed), removed, said);
+      if (!covered) return undefined;
+      left = covered.value;
     }
     if (!takesOutMatches) return { value: left };
     try {
@@ -59,11 +61,4 @@ function createRedact(
       return undefined;
     }
   };
-}
-
-function marksOf(texts: ReadonlySet<string>): Map<string, string> {
-  const long = [...texts].filter((text) => text.length >= MIN_COVERED);
-  // The longest first, since a shorter one may be part of it.
-  long.sort((a, b) => b.length - a.length);
-  return new Map(long.map((text) => [text, REDACTED]));
 }

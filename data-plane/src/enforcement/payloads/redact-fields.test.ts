@@ -28,6 +28,17 @@ it('a text without such members stays as it was written', () => {
 it.each([
   ['a key that is there twice', '{"a":{"password":"hunter2"},"a":1}', '{"a":1}'],
   ['a key in escapes', '{"p\\u0061ssword":"hunter2"}', '{}'],
+  [
+    'a key in escapes, in JSON in a JSON text',
+    `{"x":"{\\"p\\\\u0061ssword\\":\\"hunter2\\"}"}`,
+    '{"x":"{}"}',
+  ],
+  ['a key in escaped escapes', `{"x":"{\\"p\\u005cu0061ssword\\":\\"hunter2\\"}"}`, '{"x":"{}"}'],
+  [
+    'escapes of escapes of escapes',
+    `a: ${'\\u005c'.repeat(9)}u0061 ${'\\u005cu005cu005cu005cu005cu0061'}`,
+    '[REDACTED]',
+  ],
   ['JSON in a JSON text', JSON.stringify('{"password":"hunter2"}'), '"{}"'],
   ['a byte order mark', '\ufeff{"password":"hunter2"}', '[REDACTED]'],
   ['lines of JSON', '{"password":"hunter2"}\n{"password":"hunter2"}', '[REDACTED]'],
@@ -41,6 +52,13 @@ it.each([
 it('a text of more levels than are written again is taken out', () => {
   const deep = `{"password":"hunter2","x":${'['.repeat(1e5)}${']'.repeat(1e5)}}`;
   expect(redactFields(deep, names)).not.toContain('hunter2');
+});
+
+it('a text of backslashes alone is read in no time', () => {
+  const text = `password: \\u0061${'\\'.repeat(1e6)}`;
+  const began = performance.now();
+  expect(redactFields(text, names)).toBe(text);
+  expect(performance.now() - began).toBeLessThan(2_000);
 });
 
 it('says which texts the removed members held', () => {

@@ -3,12 +3,12 @@
  * that seems to name such a member, but is no valid JSON, is removed as a whole.
  */
 
+import { REDACTED } from '../dlp/cover-texts.ts';
+
 /** Deeper values are removed: no message of the gateway has as many levels. */
 export const MAX_DEPTH = 200;
-/** Most texts of removed members that are collected in `removed`. */
-const MAX_REMOVED = 200;
-
-export const REDACTED = '[REDACTED]';
+/** How often escapes are undone: a text that has more may name anything. */
+const MAX_ESCAPED = 4;
 
 /**
  * @param names in lower case
@@ -34,7 +34,7 @@ export function redactFields(
 }
 
 function collectTexts(value: unknown, texts: Set<string>, depth: number): void {
-  if (texts.size >= MAX_REMOVED || depth >= MAX_DEPTH || value === null) return;
+  if (depth >= MAX_DEPTH || value === null) return;
   if (typeof value === 'string' || typeof value === 'number') texts.add(String(value));
   if (typeof value !== 'object') return;
   for (const member of Object.values(value)) collectTexts(member, texts, depth + 1);
@@ -58,15 +58,21 @@ function redactText(
   }
 }
 
+const ESCAPE = /\\u[0-9a-f]{4}/;
+/** With all backslashes before it, which escape its own. From the first one: linear in the text. */
+const ESCAPES = /(?<!\\)\\+u([0-9a-f]{4})/g;
+
 /** Whether a text may have one of the names as a JSON key, in quotes that may be escaped. */
 function mayName(text: string, names: ReadonlySet<string>): boolean {
   if (!text.includes(':')) return false;
-  // A key may be written with escapes.
-  const lower = text
-    .toLowerCase()
-    .replace(/\\u([0-9a-f]{4})/g, (_, hex: string) =>
+  // A key may be written with escapes, in JSON within JSON with escapes of escapes.
+  let lower = text.toLowerCase();
+  for (let times = 0; ESCAPE.test(lower); times++) {
+    if (times >= MAX_ESCAPED) return true;
+    lower = lower.replaceAll(ESCAPES, (_, hex: string) =>
       String.fromCharCode(Number.parseInt(hex, 16)).toLowerCase(),
     );
+  }
   for (const name of names) {
     for (let at = lower.indexOf(name); at !== -1; at = lower.indexOf(name, at + name.length)) {
       if (isKeyEnd(lower, at + name.length)) return true;

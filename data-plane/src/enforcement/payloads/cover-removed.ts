@@ -1,0 +1,66 @@
+/**
+ * Covers the texts of removed members where they stand again: in texts, as JSON writes them there,
+ * in names of members and in numbers. Proven by cover-removed.test.ts.
+ */
+import { MAX_PAYLOAD_BYTES } from '@governance/shared/event-payload';
+import {
+  coverText,
+  type Marks,
+  MIN_COVERED,
+  marksOf,
+  REDACTED,
+  withEscapedForms,
+} from '../dlp/cover-texts.ts';
+import type { Identified } from '../kept-payload.ts';
+
+/** Each text is searched for in all of the value: texts times UTF-16 units, at most. */
+const MAX_WORK = 200 * MAX_PAYLOAD_BYTES;
+/** What a text or a name counts beside its units. */
+const NODE = 16;
+
+/** Levels whose names of members are the service's own: later steps read them by these names. */
+const OWN_LEVELS: Readonly<Record<Identified['said'], number>> = {
+  input: 2,
+  members: 1,
+  result: 0,
+};
+
+/**
+ * @param said what the value is
+ * @returns undefined where the texts are too many to search for
+ */
+export function coverRemoved(
+  value: unknown,
+  removed: Iterable<string>,
+  said: Identified['said'],
+): { readonly value: unknown } | undefined {
+  const long = [...removed].filter((text) => text.length >= MIN_COVERED);
+  if (long.length === 0) return { value };
+  const marks = withEscapedForms(marksOf(long.map((text) => [text, REDACTED])));
+  if (marks.size * sizeOf(value) > MAX_WORK) return undefined;
+  return { value: cover(value, marks, OWN_LEVELS[said]) };
+}
+
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length + NODE;
+  if (typeof value !== 'object' || value === null) return NODE;
+  let size = NODE;
+  for (const [name, member] of Object.entries(value)) size += name.length + NODE + sizeOf(member);
+  return size;
+}
+
+function cover(value: unknown, marks: Marks, ownLevels: number): unknown {
+  if (typeof value === 'string') return coverText(value, marks);
+  if (typeof value === 'number') {
+    const text = String(value);
+    return coverText(text, marks) === text ? value : REDACTED;
+  }
+  if (Array.isArray(value)) return value.map((item) => cover(item, marks, ownLevels - 1));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      ownLevels > 0 ? name : coverText(name, marks),
+      cover(member, marks, ownLevels - 1),
+    ]),
+  );
+}
