@@ -36,10 +36,15 @@ export function around(
 
 /**
  * Whether a number continues beyond its candidate, as a decimal, a path or a longer number does.
+ *
+ * @param isComplete whether nothing can follow the number: a comma or colon then begins another
+ *   value, as in CSV, unless it also separates the number's own groups
  */
-export function isPartOfLonger(text: string, { start, end }: Stretch): boolean {
-  return (
-    /[\d][.,\-_/: ]?$/.test(text.slice(Math.max(0, start - 2), start)) ||
-    /^[.,\-_/: ]?\d/.test(text.slice(end, end + 2))
-  );
+export function isPartOfLonger(text: string, { start, end }: Stretch, isComplete = false): boolean {
+  const before = text.slice(Math.max(0, start - 2), start);
+  const behind = text.slice(end, end + 2);
+  if (isComplete && !/[,:]/.test(text.slice(start, end))) {
+    return /\d[.\-_/ ]?$/.test(before) || /^[.\-_/ ]?\d/.test(behind);
+  }
+  return /\d[.,\-_/: ]?$/.test(before) || /^[.,\-_/: ]?\d/.test(behind);
 }

@@ -25,6 +25,19 @@ const LISTS: readonly [string, () => unknown][] = [
   ['prices', () => many(60, () => ({ sku: digits(6), price: random() * 100 }))],
   ['columns', () => many(30, () => many(6, () => digits(4)).join(' | ')).join('\n')],
   ['bytes', () => many(300, () => Math.floor(random() * 256))],
+  ['fractions in a text', () => JSON.stringify(many(200, random))],
+  [
+    'rows of a table',
+    () =>
+      many(
+        30,
+        () => `| ${digits(3)} | ${digits(5)} | ${digits(4)} | ${digits(2)}.${digits(2)} |`,
+      ).join('\n'),
+  ],
+  [
+    'microseconds',
+    () => many(60, () => 1_700_000_000_000_000 + Math.floor(random() * 1e14)).join(','),
+  ],
   ['times', () => many(60, () => 1_700_000_000_000 + Math.floor(random() * 1e11))],
 ];
 
@@ -43,9 +56,28 @@ describe('in ordinary data', () => {
     ['in single digits', [...'4532015112830366'].map(Number)],
     ['in a field that says so', { cards: ['4532015112830366', ...many(40, () => digits(4))] }],
     ['with its date and code', 'pay 4532 0151 1283 0366 12/27 123'],
+    ['in a row of CSV', 'id,card\n1,4532015112830366,12/27'],
+    ['in a statement', "INSERT INTO c VALUES (1,4532015112830366,'x')"],
+    ['in an array', '[1,4532015112830366]'],
+    ['behind a date', '2024-01-01,4532015112830366'],
+    ['behind an amount', '10.00,4532015112830366'],
+    ['behind a version', 'v1:4532015112830366'],
+    ['before its code', '4532015112830366:123'],
     ['turned around', `note ${[...'4532015112830366'].reverse().join('')}`],
   ])('a card is found %s', (_, value) => {
     const found = scanner.scanValue(value).map(({ pattern }) => pattern);
     expect(found).toContain('payment_card');
+  });
+
+  it.each([
+    ['an amount', '4532015112830366.77'],
+    ['a decimal', '0.4532015112830366'],
+    ['a decimal in a row', '1,0.4532015112830366,2'],
+    ['a row of groups', '12,4532,0151,1283,0366,77'],
+  ])('a card is not found in %s', (_, text) => expect(scanner.scanText(text)).toEqual([]));
+
+  it('a social security number is found in a row of CSV, and not in a longer number', () => {
+    expect(scanner.scanText('1,219-09-9999,x')).toMatchObject([{ pattern: 'us_ssn', start: 2 }]);
+    expect(scanner.scanText('7-219-09-9999')).toEqual([]);
   });
 });

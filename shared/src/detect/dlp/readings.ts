@@ -51,6 +51,7 @@ export function findInReadings(plain: PlainScan, text: string, taker: Taker): vo
       if (taker.isFull(finding.severity) || isByChance(finding, reading)) continue;
       const { pattern, severity, start, end } = finding;
       const place = origin ? origin(finding) : { start, end, disguise: [] };
+      if (pattern === 'payment_card' && isTableRow(text, place)) continue;
       taker.take({ pattern, severity, ...place });
     }
     if (depth >= MAX_DEPTH) continue;
@@ -109,6 +110,14 @@ function isByChance(finding: PlainFinding, { text, turned }: Reading): boolean {
   return (
     finding.pattern === 'payment_card' && (isMistyped(text, finding) || isInList(text, finding))
   );
+}
+
+const DECIMAL_CELL = /(?:^|[|,;])[ \t]*\d+\.\d+[ \t]*(?:[|,;]|$)/;
+
+/** Whether a number in groups is a row of numbers, one of which has decimals. */
+function isTableRow(text: string, place: Stretch & { disguise: readonly string[] }): boolean {
+  const { start, end, disguise } = place;
+  return disguise.includes('separators') && DECIMAL_CELL.test(text.slice(start, end));
 }
 
 function composed(outer: Origin | undefined, inner: Origin): Origin {

@@ -49,8 +49,14 @@ const CASES: Readonly<Record<string, { found: string[]; passed: string[] }>> = {
     passed: ['AWS_SECRET_ACCESS_KEY=$AWS_SECRET'],
   },
   azure_secret: {
-    found: [`AccountName=x;AccountKey=${'aB3+dE5/gH7j'.repeat(7)}Zk==`],
-    passed: ['AccountKey=<key>'],
+    found: [
+      `AccountName=x;AccountKey=${'aB3+dE5/gH7j'.repeat(7)}Zk==`,
+      `azure storage ${'aB3+dE5/gH7j'.repeat(7)}Zk==`,
+    ],
+    passed: [
+      'AccountKey=<key>',
+      `"node_modules/@azure/storage-blob": { "integrity": "sha512-${'aB3+dE5/gH7j'.repeat(7)}Zk==" }`,
+    ],
   },
   private_key: {
     found: [PEM, PEM.replaceAll('\n', '\\n')],
@@ -289,6 +295,43 @@ describe('a JSON value', () => {
       { pattern: 'aws_access_key_id', disguise: ['split'] },
     ]);
   });
+});
+
+describe('an issuer’s mark', () => {
+  const KEYS = [
+    KEY,
+    'ghp_16C7e42F292c6912E7710c838347Ae178B4a',
+    'glpat-Zb3xQ9mK7vL2pR8tW5nY',
+    'xoxb-263594206564-2343594206574-FGqddMF8t08v8N7Oq4i57vs1',
+    'AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY',
+    'sk_live_4eC39HqLyjWDarjtT1zdp7dc',
+    'sk-proj-AbC1dEf2GhI3jKl4MnO5pQr6StU7vWx8Yz9012AbCdEfGh',
+    'npm_d8Fk2LmQ9xZ7vB4nR6tY1wS3pH5jK0aGcEuM',
+    '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',
+    'AC0123456789abcdef0123456789abcdef',
+  ];
+
+  it.each(KEYS)('may stand behind and before a line: %s', (key) => {
+    for (const text of [`_${key}_`, `the key_${key} x`, `__${key}__`, `${KEYS[1]}_${key}`]) {
+      const at = text.lastIndexOf(key);
+      expect(scanner.scanText(text), text).toContainEqual(
+        expect.objectContaining({ severity: 'critical', start: at }),
+      );
+    }
+    expect(scanner.redactValue([`_${KEY}_`]).value).toEqual(['_[REDACTED:aws_access_key_id]_']);
+  });
+
+  it.each(KEYS.slice(1, 8))('that no word contains may stand in a word: %s', (key) => {
+    expect(scanner.scanText(`x${key} y`)).toMatchObject([{ severity: 'critical', start: 1 }]);
+  });
+
+  it.each([
+    'laughs_andOtherThingsThatPeopleDoAtParties',
+    'risk_live_configurationOfEverything',
+    'SLOVAKIA0123456789ABCDEF',
+    `${'aB3+dE5/gH7jK'.repeat(6)}AIzaSyD9tSrke72PouQMnMXa7eZSW0jkFMBWY`,
+    `${'q'.repeat(20)}AIzaSyD9tSrke72PouQMnMXa7eZSW0jkFMBWY${'aB3+dE5/gH7jK'.repeat(6)}`,
+  ])('is none in a word or a blob: %s', (text) => expect(scanner.scanText(text)).toEqual([]));
 });
 
 describe('redaction', () => {

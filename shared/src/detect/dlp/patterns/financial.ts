@@ -20,8 +20,9 @@ const card: Judge = (text, start, candidateEnd) => {
   if (/^\d{1,3}\.\d+$/.test(text.slice(start, end))) return NOTHING;
   // A run of numbers may begin or end with digits that are not part of the card.
   if (isCardNumber(digits)) {
-    if (isPartOfLonger(text, { start, end })) return NOTHING;
-    const isCertain = cardIssuer(digits) === 'strong' && !isInRow(text, { start, end });
+    const isStrong = cardIssuer(digits) === 'strong';
+    if (isPartOfLonger(text, { start, end }, isStrong)) return NOTHING;
+    const isCertain = isStrong && !isInRow(text, { start, end });
     return isCertain || words() ? [{ start, end }] : NOTHING;
   }
   const [within] = cardWithin(text, start, end);

@@ -29,7 +29,7 @@ const SSN_NEAR = stretches(
 
 const ssnWritten: Judge = (text, start, end) => {
   const written = text.slice(start, end);
-  return isSsn(written) && written[0] !== '9' && !isPartOfLonger(text, { start, end })
+  return isSsn(written) && written[0] !== '9' && !isPartOfLonger(text, { start, end }, true)
     ? [{ start, end }]
     : NOTHING;
 };

@@ -24,6 +24,8 @@ const awsSecret: Judge = (text, _start, end) => {
   return NOTHING;
 };
 
+/** What a lock file or a web page puts before the hash of a file: as long as such a key. */
+const INTEGRITY = /sha(?:256|384|512)[-:=]$/i;
 const AZURE_HINT = /azure|storage|account|blob|cosmos|servicebus|eventhub/i;
 
 const azure: Judge = (text, start, end) => {
@@ -32,6 +34,7 @@ const azure: Judge = (text, start, end) => {
   const from = end - 88;
   const isKey = from >= 0 && /^[A-Za-z0-9+/]{86}==$/.test(text.slice(from, end));
   if (!isKey || /[A-Za-z0-9+/]/.test(text[from - 1] ?? '')) return NOTHING;
+  if (INTEGRITY.test(text.slice(Math.max(0, from - 7), from))) return NOTHING;
   return AZURE_HINT.test(around(text, from, end, 80)) ? realKey(text, from, end) : NOTHING;
 };
 
