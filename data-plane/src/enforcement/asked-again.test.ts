@@ -2,7 +2,9 @@
  * A call that was approved and then raises a question that its approver did not see: the newer
  * question replaces the approval.
  */
+import { hash } from 'node:crypto';
 import type { PolicySource } from '@governance/policies/contract';
+import { uuidv7 } from '@governance/shared/ids';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createHeldCalls } from '../holds/held-calls.ts';
 import { createHoldDriver } from '../testing/test-holds.ts';
@@ -156,5 +158,52 @@ describe('an approval, when the call is judged again', () => {
     decide(await held(), 'approved');
     expect((await waiting).result).toBeDefined();
     expect(await opened()).toHaveLength(1);
+  });
+});
+
+describe('an approval, when the credential that asked', () => {
+  /** The agent with its new secret. */
+  const rotated = (): TestAgent => {
+    agent.update({ secret_hash: hash('sha256', 'another', 'hex'), credential_version: 2 });
+    const basic = `Basic ${Buffer.from(`${agent.clientId}:another`).toString('base64')}`;
+    return { ...agent, basic };
+  };
+
+  /** One more credential of the agent. */
+  function otherCredential() {
+    const id = uuidv7();
+    const fact = { id, agent_id: agent.id, client_id: `acr_${id}`, version: 1 };
+    const secret_hash = hash('sha256', 'other', 'hex');
+    const become = (version: number | null) =>
+      plane.apply(
+        'optional.agent_credential',
+        id,
+        version === null ? null : { ...fact, secret_hash, version },
+      );
+    become(1);
+    const basic = `Basic ${Buffer.from(`${fact.client_id}:other`).toString('base64')}`;
+    return { by: { ...agent, basic }, become };
+  }
+
+  it('was rotated, is not for the new secret', async () => {
+    decide(await leftHeld(), 'approved');
+    await leftHeld({ by: rotated() });
+    expect(sent()).toBe(0);
+  });
+
+  it.each([
+    ['rotated', 2],
+    ['revoked', null],
+  ])('is another of the agent and was %s, is not for its first one', async (_what, version) => {
+    const other = otherCredential();
+    decide(await leftHeld({ by: other.by }), 'approved');
+    other.become(version);
+    await leftHeld();
+    expect(sent()).toBe(0);
+  });
+
+  it('is as it was, is for every credential of the agent', async () => {
+    decide(await leftHeld(), 'approved');
+    expect((await call({ by: otherCredential().by })).result).toBeDefined();
   });
 });

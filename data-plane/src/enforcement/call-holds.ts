@@ -5,15 +5,18 @@ import { uuidv7 } from '@governance/shared/ids';
 import { isoTime } from '@governance/shared/iso-time';
 import { findScopeFault } from '@governance/shared/resource-scopes';
 import { readTarget } from '@governance/shared/target-readings';
+import type { Replica, ReplicaAgent } from '../contracts.ts';
 import { askedBy, wasAsked } from '../holds/asked-reasons.ts';
 import type { HeldCall, HeldCalls } from '../holds/held-calls.ts';
 import type { HeldElsewhere } from '../holds/held-elsewhere.ts';
+import type { Hold } from '../holds/hold.ts';
 import type { HoldEnd } from '../holds/kept-hold.ts';
 import type { Cancelled, Refusal } from './answer.ts';
 import type { DecisionFields } from './audit.ts';
 import { type BindingOf, type KnownCall, sharedBinding } from './call-binding.ts';
 import { readingsOfCall } from './call-targets.ts';
 import type { Exchange, HoldGrant, RawCall } from './calls.ts';
+import { currentVersion } from './eligibility.ts';
 import { heldMembers, untilWhen } from './held-members.ts';
 import { type HoldWaitLimits, waitForPerson } from './hold-wait.ts';
 import type { Escalated, Holds, OpenedHold, ResultHolds } from './holds.ts';
@@ -23,13 +26,19 @@ export interface CallHoldsDeps extends HoldWaitLimits {
   held: Pick<HeldCalls, 'join' | 'findCall'>;
   elsewhere: Pick<HeldElsewhere, 'find'>;
   bindingOf: BindingOf;
+  replica: Pick<Replica, 'findCredential'>;
   results: ResultHolds;
   /** Unix milliseconds. */
   now(): number;
 }
 
 export function createCallHolds(deps: CallHoldsDeps): Holds {
-  const { held, elsewhere, bindingOf, results, now } = deps;
+  const { held, elsewhere, bindingOf, replica, results, now } = deps;
+
+  /** An approval ends with the credential that asked for it. */
+  function isCurrent({ tenantId, proof }: Hold, agent: ReplicaAgent): boolean {
+    return proof === null || currentVersion(tenantId, agent, proof, replica) === proof.version;
+  }
 
   function open(escalated: Escalated, exchange: Exchange): OpenedHold | Refusal {
     const call: KnownCall = escalated.call;
@@ -45,7 +54,10 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
     const { timeout_minutes } = rules.settings.holds ?? DEFAULT_HOLD_SETTINGS;
     const { tenantId } = call.caller;
     const shared = sharedBinding(binding, agent);
-    const asked = { tenantId, agentId: agent.id, binding, question };
+    const asked = {
+      ...{ tenantId, agentId: agent.id, binding, question },
+      isCurrent: (hold: Hold) => isCurrent(hold, agent),
+    };
     const place =
       held.findCall(asked) ??
       elsewhere.find({ ...asked, binding: shared, held: 'call' }) ??
@@ -53,6 +65,7 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
         ...asked,
         id: uuidv7(now()),
         asked: askedBy(question),
+        proof: call.caller.proof,
         timeoutMs: timeout_minutes[agent.risk_tier] * 60_000,
       });
     if (place === undefined) return tooMany(escalated);
@@ -79,7 +92,10 @@ export function createCallHolds(deps: CallHoldsDeps): Holds {
     const end = await waitForPerson(place, exchange, waitsUntil, deps);
     if (end === null) return { kind: 'cancelled' };
     if (end.kind !== 'approved') return answerOf(escalated, place, end);
-    return { ...end.approval, covers: (call) => bindingOf(call) === hold.binding };
+    return {
+      ...end.approval,
+      covers: (call) => bindingOf(call) === hold.binding && isCurrent(hold, call.agent),
+    };
   }
 
   function holdOpened(

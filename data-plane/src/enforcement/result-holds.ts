@@ -70,6 +70,7 @@ export function createResultHolds(deps: ResultHoldsDeps): ResultHolds {
       binding: bindingOfResult(binding),
       // Reasons that a person approved for the call stay approved with its result.
       asked: call.grant?.asked ?? NOTHING_ASKED,
+      proof: null,
       timeoutMs: timeout_minutes[call.agent.risk_tier] * 60_000,
     });
     if (place === undefined) return blocked(call, 'too_many_held');

@@ -24,7 +24,8 @@ function aHold(binding: string, policies: readonly string[]) {
   }));
   const question = { reasons, revision: 1 };
   const place = { tenantId: TENANT, agentId: AGENT, binding, question, asked: askedBy(question) };
-  return { ...place, id: uuidv7(), timeoutMs: TIMEOUT_MS };
+  const by = { proof: null, isCurrent: () => true };
+  return { ...place, ...by, id: uuidv7(), timeoutMs: TIMEOUT_MS };
 }
 
 /** The disk, and what the control plane has said. Both survive a restart. */

@@ -8,7 +8,6 @@
 import type { HoldChange } from '../contracts.ts';
 import type { DurableLedger } from '../ledger/ledger.ts';
 import type { LocalReplica } from '../replica/replica.ts';
-import type { Question } from './asked-reasons.ts';
 import type { HeldPlaces } from './held-places.ts';
 import type { HeldResults } from './held-results.ts';
 import { type Hold, isOfResult, readHold, removeHold, storeHold } from './hold.ts';
@@ -17,7 +16,8 @@ import { type HoldEnd, type KeptHold, keptUntil, stateOf } from './kept-hold.ts'
 import { createWaitingRequests } from './waiting-requests.ts';
 
 const SWEEP_MS = 1_000;
-const NO_QUESTION: Question = { reasons: [], revision: 0 };
+/** A result is its agent's, whichever credential its call was made with. */
+const OF_RESULT: OfCall = { question: { reasons: [], revision: 0 }, isCurrent: () => true };
 
 /** A held call, or held result, as one request sees it. */
 export interface HeldCall {
@@ -39,7 +39,8 @@ export interface HeldCall {
 }
 
 /** Without a question: a result. */
-type NewHold = Omit<Hold, 'timeoutAt'> & { question?: Question; timeoutMs: number };
+type NewHold = Omit<Hold, 'timeoutAt'> & Partial<OfCall> & { timeoutMs: number };
+type OfCall = Pick<AskedCall, 'question' | 'isCurrent'>;
 
 export type HeldCalls = ReturnType<typeof createHeldCalls>;
 
@@ -141,7 +142,7 @@ export function createHeldCalls(deps: {
 
     /** The held result of this binding, if there is one. */
     findResult(tenantId: string, binding: string): HeldCall | undefined {
-      const kept = table.find({ tenantId, binding, question: NO_QUESTION });
+      const kept = table.find({ tenantId, binding, ...OF_RESULT });
       return kept && placeAt(kept, false);
     },
 
@@ -152,8 +153,8 @@ export function createHeldCalls(deps: {
      * @returns undefined where the agent or the tenant is at its limit (MAX_HELD)
      */
     join(asked: NewHold): HeldCall | undefined {
-      const { question = NO_QUESTION, timeoutMs, ...rest } = asked;
-      const known = table.find({ ...rest, question });
+      const { question, isCurrent, timeoutMs, ...rest } = { ...OF_RESULT, ...asked };
+      const known = table.find({ ...rest, question, isCurrent });
       if (known === undefined && !table.hasRoom(asked)) return undefined;
       if (known !== undefined) return joined(known);
       const kept = keep({ ...rest, timeoutAt: now() + timeoutMs });

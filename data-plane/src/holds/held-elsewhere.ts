@@ -117,6 +117,7 @@ export function createHeldElsewhere(deps: {
           agentId,
           binding,
           asked: NOTHING_ASKED,
+          proof: null,
           timeoutAt,
         },
         isNew: false,

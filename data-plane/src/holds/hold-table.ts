@@ -12,7 +12,11 @@ import { type KeptHold, keptUntil, stateOf } from './kept-hold.ts';
 /** Calls of an agent, and of a tenant, that may wait for a person at a time. */
 export const MAX_HELD = { ofAgent: 25, ofTenant: 1_000 };
 
-export type AskedCall = Pick<Hold, 'tenantId' | 'binding'> & { question: Question };
+export interface AskedCall extends Pick<Hold, 'tenantId' | 'binding'> {
+  question: Question;
+  /** Whether the credential that asked is still the agent's. */
+  isCurrent(hold: Hold): boolean;
+}
 
 export type HoldTable = ReturnType<typeof createHoldTable>;
 
@@ -68,10 +72,10 @@ export function createHoldTable(deps: {
     },
 
     /** The newest hold of this binding where a person was asked about all these reasons. */
-    find({ tenantId, binding, question }: AskedCall): KeptHold | undefined {
+    find({ tenantId, binding, question, isCurrent }: AskedCall): KeptHold | undefined {
       let newest: KeptHold | undefined;
       for (const kept of tenants.get(tenantId)?.values() ?? []) {
-        if (kept.hold.binding !== binding) continue;
+        if (kept.hold.binding !== binding || !isCurrent(kept.hold)) continue;
         // A new escalation is needed for reasons that nobody was asked about, and where an
         // approval expired unused.
         const state = stateOf(kept, now());

@@ -8,6 +8,7 @@ const hold: Hold = {
   agentId: uuidv7(),
   binding: 'b',
   asked: new Set(['x', 'y']),
+  proof: { credentialId: null, version: 1 },
   timeoutAt: 1_700_000_000_000,
 };
 
@@ -15,10 +16,14 @@ it('reads back what it stores', () => {
   expect(readHold(hold.tenantId, storeHold(hold).value ?? '')).toEqual(hold);
 });
 
-it('reads a row of an earlier version, whose reasons are unknown', () => {
+it('reads a row of an earlier version, whose reasons and credential are unknown', () => {
   const { id, tenantId, agentId, binding, timeoutAt } = hold;
   const row = { id, agent_id: agentId, binding, policy_ids: ['p'], timeout_at: timeoutAt };
-  expect(readHold(tenantId, JSON.stringify(row))).toEqual({ ...hold, asked: new Set() });
+  expect(readHold(tenantId, JSON.stringify(row))).toEqual({
+    ...hold,
+    asked: new Set(),
+    proof: null,
+  });
 });
 
 it('reads no malformed row', () => {

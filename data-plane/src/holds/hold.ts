@@ -1,4 +1,5 @@
 /** A held call, or held result, as stored in the ledger: its identity, never its content. */
+import type { CredentialProof } from '@governance/shared/agent-token';
 import { Id } from '@governance/shared/text';
 import { z } from 'zod';
 import type { HoldChange } from '../contracts.ts';
@@ -13,6 +14,8 @@ const StoredHold = z.strictObject({
   asked: z.array(z.string()).optional(),
   /** Of earlier versions, which did not store the reasons: none of them counts as asked. */
   policy_ids: z.array(z.string()).optional(),
+  /** Absent in rows of results, and of earlier versions. */
+  proof: z.strictObject({ credentialId: Id.nullable(), version: z.number() }).optional(),
   /** Unix milliseconds. */
   timeout_at: z.number(),
 });
@@ -24,6 +27,8 @@ export interface Hold {
   readonly binding: string;
   /** What a person is asked. */
   readonly asked: AskedReasons;
+  /** The credential that asked; null where it does not matter. */
+  readonly proof: CredentialProof | null;
   readonly timeoutAt: number;
 }
 
@@ -40,12 +45,13 @@ export function isOfResult({ binding }: Pick<Hold, 'binding'>): boolean {
 }
 
 /** The change that writes its row. */
-export function storeHold({ id, tenantId, agentId, asked, ...hold }: Hold): HoldChange {
+export function storeHold({ id, tenantId, agentId, asked, proof, ...hold }: Hold): HoldChange {
   const stored: z.infer<typeof StoredHold> = {
     id,
     agent_id: agentId,
     binding: hold.binding,
     asked: [...asked],
+    ...(proof && { proof }),
     timeout_at: hold.timeoutAt,
   };
   return { id, tenantId, value: JSON.stringify(stored) };
@@ -59,11 +65,12 @@ export function removeHold({ id, tenantId }: Pick<Hold, 'id' | 'tenantId'>): Hol
 /** Reads a row back. @returns undefined when it is malformed: the call is then no longer held */
 export function readHold(tenantId: string, value: string): Hold | undefined {
   try {
-    const { id, agent_id, binding, asked, timeout_at } = StoredHold.parse(JSON.parse(value));
+    const { agent_id, asked, proof, timeout_at, ...hold } = StoredHold.parse(JSON.parse(value));
     return {
-      ...{ id, tenantId, binding },
+      ...{ id: hold.id, tenantId, binding: hold.binding },
       agentId: agent_id,
       asked: new Set(asked),
+      proof: proof ?? null,
       timeoutAt: timeout_at,
     };
   } catch {

@@ -143,7 +143,7 @@ export function createEnforcement(
     now,
   };
   const results = createResultHolds({ ...ofHolds, results: deps.heldResults, ledger });
-  const holds = createCallHolds({ ...ofHolds, results });
+  const holds = createCallHolds({ ...ofHolds, replica, results });
   const enforcer = createEnforcer(
     {
       steps,
