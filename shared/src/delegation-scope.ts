@@ -6,7 +6,13 @@
  */
 import type { RoleFact } from './facts.ts';
 import type { Effort } from './glob.ts';
-import { ACTIONS, splitPermission, wildcardMatches } from './permission.ts';
+import {
+  ACTIONS,
+  isToolName,
+  type Servers,
+  splitPermission,
+  wildcardMatches,
+} from './permission.ts';
 import {
   coverPattern,
   coverTool,
@@ -46,11 +52,13 @@ export function coversTool(
   { tools }: Pick<DelegationScope, 'tools'>,
   serverId: string,
   name: string,
+  servers: Servers = {},
 ): boolean {
   return tools.some((entry) => {
     if (wildcardMatches(entry, `${serverId}/${name}`)) return true;
     if (entry.includes('/')) return false;
-    return wildcardMatches(entry, serverId) || wildcardMatches(entry, name);
+    if (wildcardMatches(entry, serverId)) return true;
+    return wildcardMatches(entry, name) && isToolName(entry, servers);
   });
 }
 

@@ -1,7 +1,8 @@
 /**
  * Permissions, `resource:action`: the resource is an MCP server, `server/tool` or a tool, the action
  * read, write, delete or execute; `*` stands for any run of characters in either part. The same
- * meaning as in policies/rego/lib/permissions.rego.
+ * meaning as in policies/rego/lib/permissions.rego, which knows no servers: permissions that
+ * `isMisread` are kept from it.
  */
 
 export const ACTIONS: readonly string[] = ['read', 'write', 'delete', 'execute'];
@@ -17,31 +18,67 @@ export function splitPermission(
   return { resource: permission.slice(0, colon), action: permission.slice(colon + 1) };
 }
 
+/** The registered servers, by id. */
+export type Servers = Readonly<Record<string, unknown>>;
+
+const NONE: Servers = {};
+
+/**
+ * Whether a resource is the name of a tool, of whatever server. Who calls chooses the name: what
+ * names a registered server is that server, and with a slash it is `server/tool`. Only the names of
+ * MCP's own methods have one.
+ */
+export function isToolName(resource: string, servers: Servers): boolean {
+  if (resource.startsWith('mcp:')) return true;
+  return !resource.includes('/') && !Object.hasOwn(servers, resource);
+}
+
 /** Whether a permission covers a call. */
 export function coversCall(
   permission: string,
   serverId: string,
   toolName: string,
   action: string,
+  servers = NONE,
 ): boolean {
   const parts = splitPermission(permission);
   if (parts === undefined || !wildcardMatches(parts.action, action)) return false;
+  const { resource } = parts;
+  if (namesPlace(resource, serverId, toolName)) return true;
+  return wildcardMatches(resource, toolName) && isToolName(resource, servers);
+}
+
+/**
+ * Whether a permission seems to cover a call, whatever its action, because the tool is called like
+ * another server, or like a tool of it in full.
+ */
+export function isMisread(
+  permission: string,
+  serverId: string,
+  toolName: string,
+  servers: Servers,
+): boolean {
+  const resource = splitPermission(permission)?.resource;
+  if (resource === undefined || !wildcardMatches(resource, toolName)) return false;
+  return !isToolName(resource, servers) && !namesPlace(resource, serverId, toolName);
+}
+
+function namesPlace(resource: string, serverId: string, toolName: string): boolean {
   return (
-    wildcardMatches(parts.resource, serverId) ||
-    wildcardMatches(parts.resource, `${serverId}/${toolName}`) ||
-    wildcardMatches(parts.resource, toolName)
+    wildcardMatches(resource, serverId) || wildcardMatches(resource, `${serverId}/${toolName}`)
   );
 }
 
 /** Whether a permission could cover any call of a server. */
-export function mayCoverServer(permission: string, serverId: string): boolean {
+export function mayCoverServer(permission: string, serverId: string, servers = NONE): boolean {
   const parts = splitPermission(permission);
   if (parts === undefined) return false;
   const { resource, action } = parts;
   if (resource === '' || !ACTIONS.some((one) => wildcardMatches(action, one))) return false;
+  // Any server may have a tool of that name.
+  if (isToolName(resource, servers)) return true;
   const slash = resource.indexOf('/');
-  // A resource without a slash may be the name of a tool, which any server may have.
-  return slash < 0 || wildcardMatches(resource.slice(0, slash), serverId);
+  return wildcardMatches(slash < 0 ? resource : resource.slice(0, slash), serverId);
 }
 
 /** A glob with only `*`, without backtracking: each piece is found once, left to right. */

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Grant } from '../contracts.ts';
-import { isServerVisible, isToolVisible } from './grants.ts';
+import type { Ask } from './calls.ts';
+import { findLackingPermission, isServerVisible, isToolVisible, permissionsFor } from './grants.ts';
 
 const grants = (...permissions: string[]): Grant[] => [{ permissions, scopes: null }];
 const covers = (permission: string) =>
-  isToolVisible(grants(permission), 'files', 'write_file', 'write');
+  isToolVisible(grants(permission), 'files', 'write_file', 'write', null);
 
 describe('isToolVisible', () => {
   // The cases of the baseline policy's own test, policies/rego/lib/permissions_test.rego.
@@ -54,11 +55,62 @@ describe('isToolVisible', () => {
     fc.assert(
       fc.property(part, text, (pattern, tool) => {
         const expression = new RegExp(`^${pattern.replaceAll('*', '.*')}$`);
-        expect(isToolVisible(grants(`${pattern}:read`), '-', tool, 'read')).toBe(
+        expect(isToolVisible(grants(`${pattern}:read`), '-', tool, 'read', null)).toBe(
           expression.test(tool) || expression.test('-') || expression.test(`-/${tool}`),
         );
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+describe('a tool that is called like something of another server', () => {
+  const server = (server_id: string) =>
+    ({ server_id, transport: 'stdio', url: null, local_name: server_id }) as const;
+  const rules = { settings: { mcp_servers: { files: server('files'), evil: server('evil') } } };
+  const judged = (permission: string, serverId: string, name: string) => {
+    const ask: Ask = { serverId, method: 'tools/call', name, args: {} };
+    const held = grants(permission);
+    const call = { ask, action: 'read', rules: rules as never } as const;
+    return {
+      inPolicy: permissionsFor(held, ask, rules),
+      isLacking: findLackingPermission({ grants: held }, call) !== undefined,
+      isVisible: isToolVisible(held, serverId, name, 'read', rules),
+    };
+  };
+  const COVERED = { isLacking: false, isVisible: true };
+  const NOT_COVERED = { inPolicy: [], isLacking: true, isVisible: false };
+
+  it.each([
+    ['files:*', 'evil', 'files'],
+    ['files:read', 'evil', 'files'],
+    ['files/*:read', 'evil', 'files/read_x'],
+    ['files/*:*', 'evil', 'files/any'],
+    ['files/read_x:read', 'evil', 'files/read_x'],
+  ])('%s does not cover it at %s: %s', (permission, serverId, name) => {
+    expect(judged(permission, serverId, name)).toEqual(NOT_COVERED);
+  });
+
+  it.each([
+    ['files:read', 'files', 'files'],
+    ['files/*:read', 'files', 'files/read_x'],
+    ['read_x:read', 'evil', 'read_x'],
+    ['*/read_x:read', 'evil', 'read_x'],
+    ['evil/files:read', 'evil', 'files'],
+    ['*:*', 'evil', 'files'],
+    ['mcp:prompts/get:read', 'evil', 'mcp:prompts/get'],
+  ])('%s covers %s: %s', (permission, serverId, name) => {
+    expect(judged(permission, serverId, name)).toEqual({ inPolicy: [permission], ...COVERED });
+  });
+
+  it('leaves permissions that only a policy of the tenant reads', () => {
+    expect(judged('payments/refund:approve', 'evil', 'pay').inPolicy).toEqual([
+      'payments/refund:approve',
+    ]);
+  });
+
+  it('permissions for methods of MCP are for every server', () => {
+    expect(isServerVisible(grants('mcp:prompts/get:read'), 'files', rules)).toBe(true);
+    expect(isServerVisible(grants('evil/mcp:prompts/get:read'), 'files', rules)).toBe(false);
   });
 });

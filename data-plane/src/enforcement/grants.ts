@@ -4,7 +4,7 @@
  */
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import { coversTool, type DelegationScope } from '@governance/shared/delegation-scope';
-import { coversCall, mayCoverServer, splitPermission } from '@governance/shared/permission';
+import { coversCall, isMisread, mayCoverServer, type Servers } from '@governance/shared/permission';
 import { coverReach, coverServer, coverTool, type Reach } from '@governance/shared/resource-scopes';
 import type { Grant, ReplicaAgent } from '../contracts.ts';
 import { nameOfMethod, useOfList } from './call-kinds.ts';
@@ -18,8 +18,18 @@ function newEffort() {
   return { left: EFFORT };
 }
 
-/** The permissions of roles whose scopes cover a call. They may be for other tools or actions. */
-export function permissionsFor(grants: readonly Grant[], ask: Ask): string[] {
+/**
+ * The permissions of roles whose scopes cover a call. They may be for other tools or actions, but
+ * none is one for another server that a policy would take for the call's tool.
+ */
+export function permissionsFor(grants: readonly Grant[], ask: Ask, registry: Registry): string[] {
+  const servers = serversOf(registry);
+  const isRead = (one: string) => !isMisread(one, ask.serverId, ask.name, servers);
+  const held = heldFor(grants, ask);
+  return held.every(isRead) ? held : held.filter(isRead);
+}
+
+function heldFor(grants: readonly Grant[], ask: Ask): string[] {
   const [first] = grants;
   if (first === undefined) return [];
   if (grants.length === 1 && first.scopes === null) return first.permissions;
@@ -49,11 +59,12 @@ function reachOf(ask: Ask, grants: readonly Grant[]): Reach {
  */
 export function findLackingPermission(
   { grants }: Pick<ReplicaAgent, 'grants'>,
-  { ask, action }: Pick<ClassifiedCall, 'ask' | 'action'>,
+  { ask, action, rules }: Pick<ClassifiedCall, 'ask' | 'action' | 'rules'>,
 ) {
   const { serverId, name } = ask;
-  const covers = (permission: string) => coversCall(permission, serverId, name, action);
-  if (permissionsFor(grants, ask).some(covers)) return undefined;
+  const servers = serversOf(rules);
+  const covers = (permission: string) => coversCall(permission, serverId, name, action, servers);
+  if (heldFor(grants, ask).some(covers)) return undefined;
   const permission = `${serverId}/${name}:${action}`;
   const isOutOfScope = grants.some(({ permissions }) => permissions.some(covers));
   return { permission, isOutOfScope };
@@ -69,11 +80,13 @@ export function isToolVisible(
   serverId: string,
   toolName: string,
   action: Action,
+  registry: Registry,
 ): boolean {
   const effort = newEffort();
+  const servers = serversOf(registry);
   return grants.some(
     ({ permissions, scopes }) =>
-      permissions.some((permission) => coversCall(permission, serverId, toolName, action)) &&
+      permissions.some((one) => coversCall(one, serverId, toolName, action, servers)) &&
       (scopes === null || coverTool(scopes, `${serverId}/${toolName}`, effort)),
   );
 }
@@ -90,33 +103,34 @@ export function isToolDelegated(
   serverId: string,
   toolName: string,
   action: Action,
+  registry: Registry,
 ): boolean {
   return (
-    coversTool(delegation, serverId, toolName) && isToolVisible(grants, serverId, toolName, action)
+    coversTool(delegation, serverId, toolName, serversOf(registry)) &&
+    isToolVisible(grants, serverId, toolName, action, registry)
   );
 }
 
 /** The tenant's registry of servers; null where no bundle is active. */
 export type Registry = { readonly settings: Pick<BundleSettings, 'mcp_servers'> } | null;
 
-/**
- * Whether a permission could cover anything of a server. A permission whose resource is the name of
- * another server counts for that server only, though a tool could have the same name.
- */
+const NO_SERVERS: Servers = {};
+
+export function serversOf(registry: Registry): Servers {
+  return registry?.settings.mcp_servers ?? NO_SERVERS;
+}
+
+/** Whether a permission could cover anything of a server. */
 export function isServerVisible(
   grants: readonly Grant[],
   serverId: string,
   registry: Registry,
 ): boolean {
   const effort = newEffort();
-  const servers = registry?.settings.mcp_servers ?? {};
+  const servers = serversOf(registry);
   return grants.some(
     ({ permissions, scopes }) =>
-      permissions.some((permission) => {
-        const resource = splitPermission(permission)?.resource ?? '';
-        if (resource !== serverId && Object.hasOwn(servers, resource)) return false;
-        return mayCoverServer(permission, serverId);
-      }) &&
+      permissions.some((permission) => mayCoverServer(permission, serverId, servers)) &&
       (scopes === null || coverServer(scopes, serverId, effort)),
   );
 }
@@ -134,5 +148,5 @@ export function isListVisible(
 ): boolean {
   const use = useOfList(method);
   if (use === null) return isServerVisible(grants, serverId, registry);
-  return isToolVisible(grants, serverId, nameOfMethod(use), 'read');
+  return isToolVisible(grants, serverId, nameOfMethod(use), 'read', registry);
 }

@@ -57,6 +57,9 @@ const CASES: [string, Record<string, unknown>][] = [
   ['resources/templates/list', {}],
   ['prompts/list', {}],
   ['tools/call', { name: 'echo', arguments: {} }],
+  // Called like a server that the agent may use, and like a tool that it may call elsewhere.
+  ['tools/call', { name: 'other', arguments: {} }],
+  ['tools/call', { name: 'mail/echo', arguments: {} }],
   ['resources/read', { uri: 'doc://1' }],
   ['resources/subscribe', { uri: 'doc://1' }],
   ['resources/unsubscribe', { uri: 'doc://1' }],

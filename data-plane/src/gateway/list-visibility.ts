@@ -39,14 +39,14 @@ export function createListVisibility(deps: {
   }
 
   function isDelegated(
-    { caller: { tenantId }, links }: ListAsk,
+    { caller: { tenantId }, rules, links }: ListAsk,
     serverId: string,
     name: string,
     action: Action,
   ): boolean {
     return links.every((link) => {
       const grants = deps.door.grantsOf({ tenantId, agent: link.delegator });
-      return isToolDelegated(link.delegation, grants, serverId, name, action);
+      return isToolDelegated(link.delegation, grants, serverId, name, action, rules);
     });
   }
 
@@ -69,7 +69,7 @@ export function createListVisibility(deps: {
       const hints = deps.catalogue.hintsOf(tenantId, serverId, tool, rules);
       const action = deriveAction(tool.name, hints);
       return (
-        isToolVisible(grants, serverId, tool.name, action) &&
+        isToolVisible(grants, serverId, tool.name, action, rules) &&
         isDelegated(ask, serverId, tool.name, action)
       );
     });

@@ -4,7 +4,7 @@ import type { UpstreamNotification } from '../../upstream/upstream.ts';
 import { nameOfMethod } from '../call-kinds.ts';
 import type { Caller, Continue, Deny } from '../calls.ts';
 import { denied } from '../eligibility.ts';
-import { isListVisible, isServerVisible, permissionsFor } from '../grants.ts';
+import { isListVisible, isServerVisible, permissionsFor, serversOf } from '../grants.ts';
 import { proceed } from '../pipeline-builder.ts';
 import type { Said } from '../said.ts';
 
@@ -47,7 +47,8 @@ function mayHear(
   const subscribed = 'resources/subscribe';
   const name = nameOfMethod(subscribed);
   const ask = { serverId, method: subscribed, name, args: { uri: params?.uri } };
-  return permissionsFor(grants, ask).some((permission) =>
-    coversCall(permission, serverId, name, 'read'),
+  const servers = serversOf(registry);
+  return permissionsFor(grants, ask, registry).some((permission) =>
+    coversCall(permission, serverId, name, 'read', servers),
   );
 }

@@ -212,7 +212,7 @@ export function policyInput(
       owner: agent.owner,
       roles: agent.role_names,
       // Only permissions that apply to this call, within the scopes of their roles.
-      permissions: permissionsFor(agent.grants, ask),
+      permissions: permissionsFor(agent.grants, ask, call.rules),
       risk_tier: agent.risk_tier,
       risk_score: agent.risk_score,
     },

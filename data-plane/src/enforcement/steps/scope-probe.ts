@@ -2,7 +2,7 @@ import { coversTool, DELEGATOR_LACKS, resourcesOf } from '@governance/shared/del
 import { isList } from '../call-kinds.ts';
 import type { ClassifiedCall, Continue, DelegationLink, Deny } from '../calls.ts';
 import { denied } from '../eligibility.ts';
-import { findLackingPermission, permissionsFor } from '../grants.ts';
+import { findLackingPermission, permissionsFor, serversOf } from '../grants.ts';
 import { proceed } from '../pipeline-builder.ts';
 
 /**
@@ -25,9 +25,11 @@ export function checkDelegatedScope<C extends ClassifiedCall>(call: C): Continue
   return isPermitted ? proceed(call) : denied(DELEGATOR_LACKS);
 }
 
-function isInScope({ ask }: ClassifiedCall, { delegation }: DelegationLink): boolean {
-  if (!coversTool(delegation, ask.serverId, ask.name)) return false;
+function isInScope({ ask, rules }: ClassifiedCall, { delegation }: DelegationLink): boolean {
+  if (!coversTool(delegation, ask.serverId, ask.name, serversOf(rules))) return false;
   const scopes = resourcesOf(delegation);
   if (scopes === null) return true;
-  return scopes !== 'none' && permissionsFor([{ permissions: ['*'], scopes }], ask).length > 0;
+  return (
+    scopes !== 'none' && permissionsFor([{ permissions: ['*'], scopes }], ask, rules).length > 0
+  );
 }

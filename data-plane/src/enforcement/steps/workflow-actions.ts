@@ -1,8 +1,9 @@
 import { coversTool } from '@governance/shared/delegation-scope';
 import { ACTIONS, coversCall } from '@governance/shared/permission';
 import { isList } from '../call-kinds.ts';
-import type { Action, Ask, ClassifiedCall, Continue, Deny } from '../calls.ts';
+import type { ClassifiedCall, Continue, Deny } from '../calls.ts';
 import { denied } from '../eligibility.ts';
+import { serversOf } from '../grants.ts';
 import { proceed } from '../pipeline-builder.ts';
 
 /**
@@ -13,7 +14,7 @@ export function checkWorkflowActions<C extends ClassifiedCall>(call: C): Continu
   const { workflow } = call;
   if (workflow === undefined || isList(call.ask.method)) return proceed(call);
   const isAllowed = (allowed: readonly string[]) =>
-    allowed.some((entry) => allowsCall(entry, call.ask, call.action));
+    allowed.some((entry) => allowsCall(entry, call));
   if (workflow.allowedActions !== null && !isAllowed(workflow.allowedActions)) {
     return denied('the agent may not do this in its workflow');
   }
@@ -23,9 +24,12 @@ export function checkWorkflowActions<C extends ClassifiedCall>(call: C): Continu
 }
 
 /** @param entry an action, `*`, a permission like `files:read`, or a server or tool */
-function allowsCall(entry: string, { serverId, name }: Ask, action: Action): boolean {
+function allowsCall(entry: string, { ask, action, rules }: ClassifiedCall): boolean {
   if (ACTIONS.includes(entry)) return entry === action;
+  const { serverId, name } = ask;
+  const servers = serversOf(rules);
   return (
-    coversCall(entry, serverId, name, action) || coversTool({ tools: [entry] }, serverId, name)
+    coversCall(entry, serverId, name, action, servers) ||
+    coversTool({ tools: [entry] }, serverId, name, servers)
   );
 }
