@@ -71,6 +71,8 @@ export interface WorkflowHeaders {
   readonly parentEventId: string | null;
   /** Tells the client the call's event id, which later calls can name as their parent. */
   tellEvent?(eventId: string): void;
+  /** The call is judged again: the event told next takes the place of the one told before. */
+  retellEvent?(): void;
 }
 
 /** What a client adds when it repeats a request after it was asked for input (MRTR). */

@@ -117,6 +117,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enf
     if (grant && judgement.verdict === 'allow' && !isCovered(judgement.call, grant, log)) {
       // The server or its tool is not what the person saw: the call is judged without the approval.
       grant.release();
+      caller.workflow?.retellEvent?.();
       return run(caller, ask, destination, exchange);
     }
     const hold =
@@ -164,6 +165,8 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enf
     held: HoldGrant,
   ): Promise<Answer> {
     const again = { ...(exchange.sender?.() ?? caller), arrivedAt: audit.elapsed() };
+    // What runs is the event of the client's call; a released result is of one that ran before.
+    if (held.destination === undefined) again.workflow?.retellEvent?.();
     try {
       return await run(again, ask, destination, exchange, held);
     } finally {

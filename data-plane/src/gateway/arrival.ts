@@ -233,7 +233,10 @@ function readWorkflow(
     isTold = true;
     reply.header('x-event-id', eventId);
   };
-  return { sessionToken, delegationToken, parentEventId, tellEvent };
+  const retellEvent = () => {
+    isTold = false;
+  };
+  return { sessionToken, delegationToken, parentEventId, tellEvent, retellEvent };
 }
 
 /** An empty header counts as present and invalid. */

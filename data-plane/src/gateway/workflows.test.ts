@@ -1,8 +1,9 @@
 /** Calls in workflow sessions and with delegations, over the real gateway, replica and ledger. */
 import { uuidv7 } from '@governance/shared/ids';
 import type { LedgerRecord } from '@governance/shared/ledger-record';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { AskForNews } from '../contracts.ts';
+import { decideHold } from '../testing/test-holds.ts';
 import {
   HTTP_SERVER,
   startTestPlane,
@@ -36,7 +37,8 @@ beforeAll(async () => {
         rego: `package w
 deny contains sprintf("requester %v %v", [input.requester.id, input.requester.verified]) if {
 	input.request.parameters.path == "/srv/who"
-}`,
+}
+escalate contains "ask" if input.request.parameters.path == "/srv/ask"`,
       },
     ],
   });
@@ -234,6 +236,24 @@ describe('a workflow session', () => {
     await call(owner, below(elsewhere));
     const [claimed] = (await written()).decisions;
     expect(claimed).toMatchObject({ causal_depth: 1, parent_event_id: elsewhere });
+  });
+
+  it('names the event that ran of a call that a person approved', async () => {
+    const { token } = workflows.start({ owner_agent_id: owner.id });
+    const waiting = call(owner, inSession(token()), 'read_file', '/srv/ask');
+    const records: LedgerRecord[] = [];
+    const hold = await vi.waitFor(async () => {
+      records.push(...(await plane.records()));
+      const opened = records.find((one) => one.type === 'hold_opened');
+      if (opened?.type !== 'hold_opened') throw new Error('not held yet');
+      return opened;
+    });
+    // The plane's clock is ahead of this test's.
+    decideHold(plane, hold, 'approved', { lastsMs: 86_400_000 });
+    const { eventId } = await waiting;
+    const [ran] = (await written()).decisions;
+    expect(ran).toMatchObject({ id: eventId, policy_result: 'allow' });
+    expect(eventId).not.toBe(hold.event_id);
   });
 });
 
