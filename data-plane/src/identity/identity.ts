@@ -43,6 +43,16 @@ export function ensureTokenKey(dataDir: string): KeyObject {
   return key;
 }
 
+/** Whether the data plane of a folder has registered with a tenant. */
+export function hasRegistered(dataDir: string, tenantId: string): boolean {
+  return existsSync(registrationFile(join(dataDir, 'identity', 'registrations'), tenantId));
+}
+
+function registrationFile(registrations: string, tenantId: string): string {
+  if (!isUuid(tenantId)) throw new TypeError('a tenant id is a lower-case UUID');
+  return join(registrations, `${tenantId}.json`);
+}
+
 /**
  * Loads the identity from the data folder, or makes it at the first start.
  *
@@ -65,10 +75,7 @@ export function loadIdentity(
   const shared = join(sharedDir, 'identity');
   const openSealed = (jwe: string): string => openAny(jwe, [sealingKey, ...earlierSealingKeys]);
 
-  const fileOf = (tenantId: string) => {
-    if (!isUuid(tenantId)) throw new TypeError('a tenant id is a lower-case UUID');
-    return join(registrations, `${tenantId}.json`);
-  };
+  const fileOf = (tenantId: string) => registrationFile(registrations, tenantId);
 
   function findRegistration(tenantId: string): RegistrationAnswer | undefined {
     const file = fileOf(tenantId);

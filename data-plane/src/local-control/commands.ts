@@ -8,8 +8,9 @@ import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import { parseSettings } from '@governance/shared/settings';
+import { GivenId } from '@governance/shared/text';
 import Database from 'better-sqlite3';
-import { z } from 'zod';
+import { hasRegistered } from '../identity/identity.ts';
 import { IDENTITY_LOCK_FILE, tryOwnIdentity } from '../identity/identity-lock.ts';
 import { SEALING_KEY_FILE, TOKEN_KEY_FILE } from '../identity/own-key-rotation.ts';
 import { finishOwnRotation, type OwnRotation, rotateOwnKeys } from '../identity/rotate-own-keys.ts';
@@ -19,7 +20,7 @@ import { sqliteCode } from '../storage/durable-database.ts';
 import { syncFolder } from '../storage/durable-file.ts';
 import { findDrained, listWorkers, workerFolder } from '../workers/worker-folders.ts';
 import { exportKeptLog } from './kept-log-export.ts';
-import { changeLocalSwitch, readLocalSwitch } from './local-kill-switch.ts';
+import { changeLocalSwitch, readLocalSwitch, SWITCH_FILE } from './local-kill-switch.ts';
 
 export const USAGE = `Commands of the data plane:
   kill-switch engage --reason <text> [--tenant <id>]   nobody gets through, at once
@@ -31,6 +32,24 @@ export const USAGE = `Commands of the data plane:
   register-anew [--worker <n>]                         new keys after a fork or a revocation (stop it first)
 
 They act on SERVICE_DATA_DIR, for all its workers; "status" asks SERVICE_HOST and SERVICE_PORT.`;
+
+const OPTIONS = {
+  tenant: { type: 'string' },
+  reason: { type: 'string' },
+  worker: { type: 'string' },
+  revoke: { type: 'boolean' },
+} as const;
+
+/** The options of each command. With one it ignored, it would do more than was asked. */
+const COMMANDS = {
+  'kill-switch engage': ['reason', 'tenant'],
+  'kill-switch lift': ['reason', 'tenant'],
+  'kill-switch status': [],
+  status: [],
+  'log-watch': ['tenant'],
+  'rotate-keys': ['revoke'],
+  'register-anew': ['worker'],
+} as const satisfies Record<string, readonly (keyof typeof OPTIONS)[]>;
 
 export interface CommandOutput {
   log(text: string): void;
@@ -56,21 +75,17 @@ export async function runCommand(
     },
     env,
   );
+  const asked = parseCommand(args);
+  if ('fault' in asked) {
+    out.error(`${asked.fault}\n\n${USAGE}`);
+    return 2;
+  }
+  const { command, values } = asked;
   try {
-    const { positionals, values } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        tenant: { type: 'string' },
-        reason: { type: 'string' },
-        worker: { type: 'string' },
-        revoke: { type: 'boolean' },
-      },
-    });
-    switch (positionals.join(' ')) {
+    switch (command) {
       case 'kill-switch engage':
       case 'kill-switch lift':
-        return changeSwitch(dataDir, positionals[1] === 'engage', values, out);
+        return changeSwitch(dataDir, command === 'kill-switch engage', values, out);
       case 'kill-switch status':
         return showSwitch(dataDir, out);
       case 'status':
@@ -85,14 +100,38 @@ export async function runCommand(
         return rotateKeys(dataDir, values.revoke ?? false, out);
       case 'register-anew':
         return registerAnew(dataDir, values.worker, out);
-      default:
-        out.error(USAGE);
-        return 2;
     }
   } catch (error) {
     out.error(error instanceof Error ? error.message : String(error));
     return 1;
   }
+}
+
+/** @returns the command with its options, each given once, or why it is not understood */
+function parseCommand(args: string[]) {
+  try {
+    const { positionals, values, tokens } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: OPTIONS,
+      tokens: true,
+    });
+    const command = positionals.join(' ');
+    if (!isCommand(command)) return { fault: `there is no command "${command}"` };
+    const given = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
+    const allowed: readonly string[] = COMMANDS[command];
+    const foreign = given.find((name) => !allowed.includes(name));
+    if (foreign !== undefined) return { fault: `${command} has no option --${foreign}` };
+    const repeated = given.find((name, at) => given.indexOf(name) !== at);
+    if (repeated !== undefined) return { fault: `--${repeated} is given more than once` };
+    return { command, values };
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function isCommand(text: string): text is keyof typeof COMMANDS {
+  return Object.hasOwn(COMMANDS, text);
 }
 
 function changeSwitch(
@@ -101,22 +140,27 @@ function changeSwitch(
   given: { tenant?: string | undefined; reason?: string | undefined },
   out: CommandOutput,
 ): number {
-  const tenant = z
-    .uuid()
-    .nullable()
-    .safeParse(given.tenant ?? null);
+  const tenant = GivenId.nullable().safeParse(given.tenant ?? null);
   if (!tenant.success || (engaged && !given.reason)) {
     out.error(tenant.success ? 'say why: --reason <text>' : '--tenant takes the id of a tenant');
     return 2;
   }
-  // A mistyped folder would engage nothing.
-  if (!existsSync(dataDir)) throw new Error(`${dataDir} is not there: set SERVICE_DATA_DIR`);
+  // In a mistyped folder nobody would be stopped. One with a switch may have its keys moved aside.
+  if (engaged || !existsSync(join(dataDir, SWITCH_FILE))) requireDataPlane(dataDir);
   const reason = (given.reason ?? '').slice(0, 500).toWellFormed();
   const operator = userInfo().username;
   changeLocalSwitch(dataDir, { engaged, tenantId: tenant.data, reason, operator });
   const whom = tenant.data === null ? 'all tenants' : `tenant ${tenant.data}`;
   out.log(`the local kill switch is ${engaged ? 'engaged' : 'lifted'} for ${whom}`);
-  return 0;
+  if (!engaged || tenant.data === null || hasRegistered(dataDir, tenant.data)) return 0;
+  throw new Error(
+    `nobody is stopped by that now: the data plane of ${dataDir} does not serve ${whom}`,
+  );
+}
+
+function requireDataPlane(dataDir: string): void {
+  if (existsSync(join(dataDir, 'identity', TOKEN_KEY_FILE))) return;
+  throw new Error(`${dataDir} holds no data plane: set SERVICE_DATA_DIR`);
 }
 
 function showSwitch(dataDir: string, out: CommandOutput): number {
@@ -139,7 +183,7 @@ function showSwitch(dataDir: string, out: CommandOutput): number {
 }
 
 function showKeptLog(dataDir: string, tenant: string | undefined, out: CommandOutput): number {
-  const given = z.uuid().optional().safeParse(tenant);
+  const given = GivenId.optional().safeParse(tenant);
   if (!given.success) {
     out.error('--tenant takes the id of a tenant');
     return 2;
@@ -170,9 +214,7 @@ async function showStatus(url: string, dataDir: string, out: CommandOutput): Pro
  * identity.
  */
 function rotateKeys(dataDir: string, isRevoked: boolean, out: CommandOutput): number {
-  if (!existsSync(join(dataDir, 'identity', TOKEN_KEY_FILE))) {
-    throw new Error(`${dataDir} holds no data plane: set SERVICE_DATA_DIR`);
-  }
+  requireDataPlane(dataDir);
   const workers = listWorkers(dataDir).filter((one) =>
     existsSync(join(workerFolder(dataDir, one), 'identity', SEALING_KEY_FILE)),
   );

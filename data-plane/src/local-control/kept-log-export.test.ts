@@ -175,8 +175,10 @@ describe('what a data plane kept', () => {
       code: 1,
       error: expect.stringContaining(OTHER),
     });
-    const named = await run('log-watch', '--tenant', OTHER);
-    expect(JSON.parse(named.text)).toMatchObject({ tenant_id: OTHER });
+    for (const id of [OTHER, OTHER.toUpperCase()]) {
+      const named = await run('log-watch', '--tenant', id);
+      expect(JSON.parse(named.text)).toMatchObject({ tenant_id: OTHER });
+    }
     expect((await run('log-watch', '--tenant', PLANE)).code).toBe(1);
     expect((await run('log-watch', '--tenant', 'x')).code).toBe(2);
   });

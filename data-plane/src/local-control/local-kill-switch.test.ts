@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { uuidv7 } from '@governance/shared/ids';
 import { UnchainedRecord } from '@governance/shared/ledger-record';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { TOKEN_KEY_FILE } from '../identity/own-key-rotation.ts';
 import { LEDGER_FILE } from '../ledger/ledger.ts';
 import { lockLedger } from '../ledger/ledger-lock.ts';
 import { runCommand } from './commands.ts';
@@ -49,6 +50,13 @@ const engage = (tenantId: string | null) =>
   changeLocalSwitch(dataDir, { engaged: true, tenantId, reason: 'a test', operator: 'ops' });
 const lift = (tenantId: string | null) =>
   changeLocalSwitch(dataDir, { engaged: false, tenantId, reason: '', operator: 'ops' });
+/** What tells the folder of a data plane from others. */
+const placeIdentity = (...tenantIds: string[]) => {
+  const identity = join(dataDir, 'identity');
+  mkdirSync(join(identity, 'registrations'), { recursive: true });
+  writeFileSync(join(identity, TOKEN_KEY_FILE), 'a key');
+  for (const id of tenantIds) writeFileSync(join(identity, 'registrations', `${id}.json`), '{}');
+};
 const run = async (...args: string[]) => {
   const said: string[] = [];
   const out = { log: (text: string) => said.push(text), error: (text: string) => said.push(text) };
@@ -108,6 +116,22 @@ describe('the local kill switch', () => {
     expect(watch().findDenial(A)).toBeNull();
   });
 
+  it('holds for a tenant whose id an older version wrote in capitals; engaged wins', () => {
+    const { tenants } = engage(A);
+    const { tenants: lifted } = lift(A);
+    const [engagedA, liftedA] = [tenants[A], lifted[A]];
+    for (const written of [
+      { [A.toUpperCase()]: engagedA, [A]: liftedA },
+      { [A]: liftedA, [A.toUpperCase()]: engagedA },
+    ]) {
+      const file = { v: 1, all: null, tenants: written };
+      writeFileSync(join(dataDir, SWITCH_FILE), JSON.stringify(file));
+      expect(watch().findDenial(A)).not.toBeNull();
+    }
+    lift(A);
+    expect(watch().findDenial(A)).toBeNull();
+  });
+
   it('counts as engaged when its file disappears under a running process', async () => {
     lift(null);
     const own = watch();
@@ -129,6 +153,7 @@ describe('the local kill switch', () => {
 
 describe('the command line', () => {
   it('engages, shows and lifts', async () => {
+    placeIdentity();
     expect(await run('kill-switch', 'engage')).toMatchObject({ code: 2 });
     expect(await run('kill-switch', 'engage', '--tenant', 'x', '--reason', 'y')).toMatchObject({
       code: 2,
@@ -138,6 +163,55 @@ describe('the command line', () => {
     expect(await run('kill-switch', 'lift')).toMatchObject({ code: 0 });
     expect((await run('kill-switch', 'status')).said).toBe('not engaged');
     expect(await run('nonsense')).toMatchObject({ code: 2 });
+  });
+
+  it('reads the id of a tenant in either case', async () => {
+    placeIdentity(A);
+    const capitals = ['--tenant', A.toUpperCase()];
+    expect(await run('kill-switch', 'engage', ...capitals, '--reason', 'x')).toEqual({
+      code: 0,
+      said: `the local kill switch is engaged for tenant ${A}`,
+    });
+    expect(watch().findDenial(A)).not.toBeNull();
+    expect(await run('kill-switch', 'lift', ...capitals)).toMatchObject({ code: 0 });
+    expect(watch().findDenial(A)).toBeNull();
+  });
+
+  it('says where nobody is stopped', async () => {
+    const stop = ['kill-switch', 'engage', '--reason', 'x'];
+    const nowhere = { code: 1, said: `${dataDir} holds no data plane: set SERVICE_DATA_DIR` };
+    expect(await run(...stop)).toEqual(nowhere);
+    expect(await run('kill-switch', 'lift')).toEqual(nowhere);
+    expect(existsSync(join(dataDir, SWITCH_FILE))).toBe(false);
+    placeIdentity(A);
+    expect(await run(...stop, '--tenant', A)).toMatchObject({ code: 0 });
+    const { code, said } = await run(...stop, '--tenant', B);
+    expect(code).toBe(1);
+    expect(said).toContain(`does not serve tenant ${B}`);
+    // It may be served later.
+    expect(watch().findDenial(B)).not.toBeNull();
+    // Lifted also while there are no keys.
+    rmSync(join(dataDir, 'identity'), { recursive: true });
+    expect(await run('kill-switch', 'lift')).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    [['register-anew', '--tenant', A], 'register-anew has no option --tenant'],
+    [['rotate-keys', '--tenant', A], 'rotate-keys has no option --tenant'],
+    [['kill-switch', 'lift', '--worker', '2'], 'kill-switch lift has no option --worker'],
+    [['kill-switch', 'lift', '--tenant', A, '--tenant', B], '--tenant is given more than once'],
+    [['kill-switch', 'lift', '--tenants', A], "Unknown option '--tenants'"],
+    [['kill-switch', 'lift', A], 'there is no command'],
+    [['kill-switch engage', '--worker', '1'], 'kill-switch engage has no option'],
+  ])('does not ignore a part of %j', async (args, why) => {
+    placeIdentity(A, B);
+    engage(null);
+    const { code, said } = await run(...args);
+    expect(code).toBe(2);
+    expect(said).toContain(why);
+    expect(said).toContain('Commands of the data plane:');
+    expect(watch().findDenial(A)).not.toBeNull();
+    expect(existsSync(join(dataDir, 'identity'))).toBe(true);
   });
 
   it('moves keys and ledger aside to register anew, and leaves the switch', async () => {

@@ -36,9 +36,18 @@ const SwitchFile = z.strictObject({
   /** The newest change for all tenants; null before the first. */
   all: Change.nullable(),
   /** The newest change for one tenant, by its id. */
-  tenants: z.record(Id, Change),
+  tenants: z.record(Id, Change).transform(inLowerCase),
 });
 export type SwitchFile = z.infer<typeof SwitchFile>;
+
+/**
+ * Versions before this one wrote ids as they were given, and looked them up in lower case. Engaged
+ * wins where two spellings name one tenant.
+ */
+function inLowerCase(tenants: Record<string, Change>): Record<string, Change> {
+  const changes = Object.entries(tenants).sort(([, a], [, b]) => +a.engaged - +b.engaged);
+  return Object.fromEntries(changes.map(([id, change]) => [id.toLowerCase(), change]));
+}
 
 /** What the file says; `unreadable` counts as engaged. */
 export type SwitchState = { file: SwitchFile; unreadable: null } | { unreadable: string };
