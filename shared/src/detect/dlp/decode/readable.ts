@@ -41,6 +41,8 @@ export function mayBeCompressed(base64: string): boolean {
   return base64.startsWith('H4sI') || /^eA|^eF|^eJ|^eN/.test(base64);
 }
 
+export const mayBeCompressedHex = (hex: string): boolean => /^(?:1f8b|78)/i.test(hex);
+
 /** @returns undefined for bytes that are no compressed text, and after the last place */
 export type Inflate = (bytes: Buffer) => string | undefined;
 

@@ -1,6 +1,7 @@
 /** Runs of an encoding's alphabet that decode to readable text. */
 
 import { rot13 } from '../../rot13.ts';
+import { type Decoded, hexRun, hexText } from './hex.ts';
 import { mayBeBase64, mayBeText, PROBE } from './probe.ts';
 import {
   createInflate,
@@ -23,6 +24,8 @@ const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 const BACKSLASH = 0x5c;
 const SMALL_N = 0x6e;
+const ZERO = 0x30;
+const SMALL_X = 0x78;
 
 /**
  * Encoded runs in a text; only those that decode to readable text.
@@ -37,18 +40,23 @@ export function encodedRuns(
   const edits: Edit[] = [];
   const { length } = text;
   let from = 0;
+  // Up to here, short lines were not one run.
+  let apartUntil = 0;
   for (let at = nextRun(units, length, 0); at >= 0; at = nextRun(units, length, from)) {
     // The padding of a reversed run.
     let start = at;
     while (start > from && at - start < 2 && units[start - 1] === EQUALS) start--;
     // After a name the sign is an assignment: `key=QUtJ…`.
     if (start < at && /[A-Za-z0-9]/.test(text[start - 1] ?? '')) start = at;
-    const run = readRun(text, units, at);
+    const run = readRun(text, units, at, at < apartUntil ? SHORTEST_LINE : SHORTEST);
     from = run.end;
     const sorts = start < at ? OTHER : run.sorts;
-    if (!mayBeEncoded(sorts) || !mayDecode(units, start, from, sorts)) continue;
-    const decoded = decodeAgain(decodeRun(text.slice(start, from), inflate), inflate);
-    if (decoded) edits.push({ start, end: from, ...decoded });
+    const mayBe = run.hasShortLines || mayDecode(units, start, from, sorts);
+    if ((mayBe && mayBeEncoded(sorts)) || isMarkedHex(units, at)) {
+      const decoded = decodeAgain(decodeRun(text.slice(start, from), inflate), inflate);
+      if (decoded) edits.push({ start, end: from, ...decoded });
+      else if (run.hasShortLines) [from, apartUntil] = [at, run.end];
+    } else if (run.hasShortLines) [from, apartUntil] = [at, run.end];
   }
   return edits;
 }
@@ -94,15 +102,26 @@ export function isInRun(text: string, at: number): boolean {
   return sortOf(text.charCodeAt(at)) !== OTHER;
 }
 
+interface Run {
+  readonly end: number;
+  readonly sorts: number;
+  readonly hasShortLines: boolean;
+}
+
 /**
  * The end of the run that begins there, padding included, and the kinds of its characters. The run
- * may be wrapped over lines, as in mails. Read by loops, since an expression remembers each
- * character of a run of megabytes.
+ * may be wrapped over lines, as in mails; lines of fewer than `SHORTEST_LINE` are of one length.
+ * Read by loops, since an expression remembers each character of a run of megabytes.
+ *
+ * @param shortest minimum length of a line that may continue
  */
-function readRun(text: string, units: Uint16Array, from: number): { end: number; sorts: number } {
+function readRun(text: string, units: Uint16Array, from: number, shortest: number): Run {
   let line = from;
   let lastEnd = from;
   let sorts = 0;
+  let fullSorts = 0;
+  let columns = 0;
+  let lines = 0;
   while (true) {
     let end = line;
     let sort = sortOf(units[end] as number);
@@ -111,10 +130,13 @@ function readRun(text: string, units: Uint16Array, from: number): { end: number;
       end++;
       sort = sortOf(units[end] as number);
     }
-    const next = end - line >= SHORTEST_LINE ? nextLine(text, end) : -1;
+    if (line === from) columns = end - line;
+    const isFull = columns >= SHORTEST_LINE ? end - line >= SHORTEST_LINE : end - line === columns;
+    const next = isFull && columns >= shortest ? nextLine(text, end) : -1;
     if (next >= 0) {
-      lastEnd = end;
+      [lastEnd, fullSorts] = [end, sorts];
       line = next;
+      lines++;
       continue;
     }
     while (sort < OTHER) {
@@ -122,14 +144,34 @@ function readRun(text: string, units: Uint16Array, from: number): { end: number;
       end++;
       sort = sortOf(units[end] as number);
     }
-    // What follows the last full line is not part of the run.
-    const last = end - line >= SHORTEST ? paddingEnd(text, end) : lastEnd;
-    return { end: last, sorts: line > from || last > end ? sorts | OTHER : sorts };
+    const hasShortLines = lines > 0 && columns < SHORTEST_LINE;
+    const padded = paddingEnd(text, end);
+    // What follows the last full line may not be part of the run.
+    const isRest = lines > 0 && (padded > end || (lines > 1 && mayBeRest(text.slice(line, end))));
+    const isLast = hasShortLines
+      ? end - line === columns || (end - line < columns && isRest)
+      : end - line >= SHORTEST || isRest;
+    const last = isLast ? padded : lastEnd;
+    if (!isLast) sorts = fullSorts;
+    const isOther = (lines > 0 && !hasShortLines) || (isLast && padded > end);
+    return {
+      end: last,
+      sorts: isOther ? sorts | OTHER : sorts,
+      hasShortLines: hasShortLines && last > from + columns,
+    };
   }
 }
 
+/** Whether the end of a run may be a short last line, and not the word that follows. */
+const mayBeRest = (line: string): boolean => /^.{0,99}(?:[\d+/]|[a-z][A-Z])/.test(line);
+
+/** What stands before the lines of quoted mails and in tables. */
+const isBeforeLine = (sign: string | undefined): boolean =>
+  sign === ' ' || sign === '\t' || sign === '>' || sign === '|';
+
 /** Where the next line begins if one ends here, or -1. The line end may be an escape. */
-function nextLine(text: string, end: number): number {
+function nextLine(text: string, lineEnd: number): number {
+  const end = text.startsWith(' |', lineEnd) ? lineEnd + 2 : lineEnd;
   const first = text.charCodeAt(end);
   let at = end + 1;
   if (first === RETURN || first === BACKSLASH) {
@@ -137,7 +179,7 @@ function nextLine(text: string, end: number): number {
     at++;
   } else if (first !== LINE_FEED) return -1;
   const last = at + MAX_BLANKS;
-  while (at < last && (text[at] === ' ' || text[at] === '\t')) at++;
+  while (at < last && isBeforeLine(text[at])) at++;
   return at;
 }
 
@@ -158,6 +200,11 @@ function mayBeEncoded(sorts: number): boolean {
   const hasLarge = (sorts & (LARGE | LARGE_HEX)) !== 0;
   const hasOthers = (sorts & (SMALL | SMALL_HEX | DIGIT)) !== 0;
   return (hasLarge && hasOthers) || (sorts & (SMALL | LARGE | SIGN | URL_SIGN)) === 0;
+}
+
+/** `0x414b49`. */
+function isMarkedHex(units: Uint16Array, at: number): boolean {
+  return units[at] === ZERO && ((units[at + 1] as number) | 0x20) === SMALL_X;
 }
 
 /** Digits after a run's last sign that are read on their own, and how much may precede it. */
@@ -215,14 +262,15 @@ function nextRun(units: Uint16Array, length: number, from: number): number {
   return -1;
 }
 
-type Decoded = Pick<Edit, 'replacement' | 'disguise'>;
-
 /** What a run decodes to; undefined if that is not text. */
 export function decodeRun(run: string, inflate: Inflate): Decoded | undefined {
-  const compact = run.replace(/%3D/g, '=').replace(/\\n|[\r\n \t]/g, '');
+  const compact = run
+    .replace(/%3D/g, '=')
+    .replace(/\\n|[\r\n \t>|]/g, '')
+    .replace(/^0[xX](?=[0-9a-fA-F]{12,}$)/, '');
   if (/^[0-9a-fA-F]+$/.test(compact)) {
-    const plain = hexText(compact);
-    if (plain !== undefined) return { replacement: plain, disguise: ['hex'] };
+    const plain = hexRun(compact, inflate);
+    if (plain !== undefined) return plain;
     const turned = hexText(reversed(compact));
     if (turned !== undefined && /[a-zA-Z]{3}|\d{6}/.test(turned)) {
       return { replacement: turned, disguise: ['reversed', 'hex'] };
@@ -301,12 +349,6 @@ function base64Text(run: string): string | undefined {
   // The first bytes rule out nearly every run that is not text.
   if (textOfBytes(Buffer.from(digits.slice(0, PROBE), 'base64')) === undefined) return undefined;
   return textOfBytes(Buffer.from(digits, 'base64'));
-}
-
-function hexText(run: string): string | undefined {
-  if (run.length % 2 !== 0 || run.length < 12) return undefined;
-  if (textOfBytes(Buffer.from(run.slice(0, PROBE), 'hex')) === undefined) return undefined;
-  return textOfBytes(Buffer.from(run, 'hex'));
 }
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';

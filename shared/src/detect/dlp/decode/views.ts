@@ -4,6 +4,7 @@ import { rot13 } from '../../rot13.ts';
 import { createUnitReader } from '../../units.ts';
 import { escapes, foldedCharacters, mayBeEscaped } from './characters.ts';
 import type { Gate } from './gates.ts';
+import { byteStrings } from './hex.ts';
 import { codeLists } from './lists.ts';
 import { createInflate } from './readable.ts';
 import { regularlySeparated } from './regular.ts';
@@ -22,13 +23,14 @@ const both = (some: Edit[], others: Edit[]): Edit[] =>
 
 /** The text with everything decodable decoded in place; undefined if nothing is. */
 export function decodedView(text: string, gates: ReadonlySet<Gate>): View | undefined {
+  const inflate = createInflate();
   // Characters first: a run only decodes when it is complete.
   const units = unitsOf(text);
   if (mayBeEscaped(text, units)) {
-    const characters = both(escapes(text), foldedCharacters(text, units));
+    const bytes = byteStrings(text, inflate);
+    const characters = both(both(escapes(text), foldedCharacters(text, units)), bytes);
     if (characters.length > 0) return applyEdits(text, characters);
   }
-  const inflate = createInflate();
   let edits = encodedRuns(text, units, inflate);
   if (gates.has('codes')) edits = both(edits, codeLists(text, inflate));
   if (gates.has('separated')) edits = both(edits, separated(text));

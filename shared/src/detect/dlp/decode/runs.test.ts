@@ -1,0 +1,83 @@
+/** Runs of hex and base64 in the forms that programs, databases and mails write. */
+import { gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createDlpScanner } from '../scanner.ts';
+
+const scanner = createDlpScanner();
+afterAll(() => scanner.close());
+
+const SECRETS = [
+  'AKIAQ7MZ3HTXW5RBNC2V',
+  'ghp_16C7e42F292c6912E7710c838347Ae178B4a',
+  'postgres://admin:Tr0ub4dor3x@db.corp.internal:5432/prod',
+  'aws_secret_access_key = wJalrXUtnFEMI/K7MDENG+bPxRfiCYzQ8kLm3Np1',
+];
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const hex = (text: string): string => Buffer.from(text).toString('hex');
+const LONG = 'Lorem ipsum '.repeat(10);
+const noise = (length: number): Buffer =>
+  Buffer.from(Array.from({ length }, (_, i) => (i * 173 + 7) % 256));
+/** A line end and what stands around it, after every so many characters. */
+const wrapped = (text: string, columns: number, end: string): string =>
+  text.replace(new RegExp(`(.{${columns}})(?=.)`, 'g'), `$1${end}`);
+
+const FORMS: Readonly<Record<string, (text: string) => string>> = {
+  'hex behind 0x': (text) => `0x${hex(text)}`,
+  'hex behind 0X': (text) => `0X${hex(text).toUpperCase()}`,
+  'hex of PostgreSQL': (text) => `\\x${hex(text)}`,
+  'hex of PostgreSQL in JSON': (text) => `\\\\x${hex(text)}`,
+  'hex of gzip': (text) => gzipSync(text).toString('hex'),
+  'hex of gzip behind 0x': (text) => `0x${gzipSync(text).toString('hex')}`,
+  'hex of gzip of PostgreSQL': (text) => `\\x${gzipSync(text).toString('hex')}`,
+  'hex of other bytes too': (text) =>
+    Buffer.concat([noise(90), Buffer.from(` ${text} `)]).toString('hex'),
+  'hex in lines': (text) => wrapped(hex(`${LONG}${text}`), 32, '\n'),
+  'base64 in short lines': (text) => wrapped(base64(text), 16, '\n'),
+  'base64 in lines of 20': (text) => wrapped(base64(`the key: ${text}`), 20, '\n'),
+  'base64 in lines of 30': (text) => wrapped(base64(`${LONG}${text}`), 30, '\r\n  '),
+  'base64 in lines of 76': (text) => wrapped(base64(`${LONG}${text}`), 76, '\r\n'),
+  'base64 in a mail that is quoted': (text) => wrapped(base64(`${LONG}${text}`), 60, '\n> '),
+  'base64 in a mail that is quoted twice': (text) =>
+    wrapped(base64(`${LONG}${text}`), 72, '\n> > '),
+  'base64 in a table': (text) => wrapped(base64(`${LONG}${text}`), 60, ' |\n| '),
+};
+
+describe.each(Object.entries(FORMS))('%s', (_name, form) => {
+  it.each(SECRETS)('hides no %s', (secret) => {
+    const found = scanner.scanValue({ text: `As promised: ${form(secret)}\nRegards` });
+    expect(found.filter(({ severity }) => severity === 'critical')).toHaveLength(1);
+  });
+});
+
+it('a value behind an escape of one character is still read as such', () => {
+  expect(scanner.scanText('\\x3378282246310005')).toMatchObject([{ pattern: 'payment_card' }]);
+});
+
+describe('lines of one length that are not one run', () => {
+  it('are read one by one', () => {
+    const lines = ['a', 'b', 'c'].map(
+      (name) => `${name}xWz${base64(` AKIAQ7MZ3HTXW5RBNC2V,${name}`)}`,
+    );
+    const digests = Array.from({ length: 9 }, (_, i) =>
+      noise(20 + i)
+        .toString('hex')
+        .slice(8, 40),
+    );
+    const text = [...digests, ...lines.map((line) => line.slice(4)), ...digests].join('\n');
+    expect(scanner.scanText(text)[0]).toMatchObject({ pattern: 'aws_access_key_id' });
+    expect(scanner.scanText(digests.join('\n'))).toEqual([]);
+  });
+
+  it('take as long as they are many', () => {
+    const line = 'FjT9x2LmQz0RbYw7KpVc\n';
+    const timeOf = (count: number): number => {
+      const text = line.repeat(count);
+      const from = process.cpuUsage().user;
+      scanner.scanText(text);
+      return process.cpuUsage().user - from;
+    };
+    timeOf(2_000);
+    expect(timeOf(16_000)).toBeLessThan(40 * Math.max(timeOf(2_000), 1_000));
+  });
+});
