@@ -27,6 +27,8 @@ export interface PolicyInput {
      * 2026-07-28, multi round-trip requests). Absent otherwise.
      */
     input_responses?: Record<string, unknown>;
+    /** The state with which such a call is repeated. A client can forge it. */
+    request_state?: string;
     mcp_server: string;
     /** The MCP method, `tools/call` for a tool. */
     method: string;

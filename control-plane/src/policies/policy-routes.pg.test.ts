@@ -323,6 +323,7 @@ describe('POST /api/v1/policies/{id}/evaluate', () => {
       'deny contains "delegation" if "files/read" in input.delegation.effective_permissions.tools',
       'deny contains "requester" if { input.requester.id == "eve"; input.requester.verified }',
       'deny contains "answers" if input.request.input_responses.a.action == "accept"',
+      'deny contains "state" if input.request.request_state == "of-server"',
       'deny contains "context" if { input.context.region == "eu"; input.context.model == "m"; input.context.agent_role == "r"; startswith(input.context.time, "2026-01-02"); input.context.data_plane == "d" }',
       'allow if { input.dlp.findings_count == 0; input.dlp.max_severity == null; input.workflow == null; input.delegation == null }',
     ].join('\n\n');
@@ -342,6 +343,7 @@ describe('POST /api/v1/policies/{id}/evaluate', () => {
     expect(await ask({ delegation })).toEqual(['delegation']);
     expect(await ask({ requester: { id: 'eve', verified: true } })).toEqual(['requester']);
     expect(await ask({}, { input_responses: { a: { action: 'accept' } } })).toEqual(['answers']);
+    expect(await ask({}, { request_state: 'of-server' })).toEqual(['state']);
     const time = '2026-01-02T00:00:00.000Z';
     const context = { time, data_plane: 'd', region: 'eu', model: 'm', agent_role: 'r' };
     expect(await ask({ context })).toEqual(['context']);

@@ -115,6 +115,7 @@ export const EvaluateBody = z.strictObject({
     parameters: z.record(z.string(), z.unknown()).default({}),
     /** For a call that is repeated with the input that its server requested. */
     input_responses: z.record(z.string(), z.unknown()).optional(),
+    request_state: Text.max(100_000).optional(),
     mcp_server: Text.max(500).default(''),
     method: Text.max(200).default('tools/call'),
   }),

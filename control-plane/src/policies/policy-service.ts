@@ -299,10 +299,15 @@ function withPolicy(active: PolicySource[], policy: Policy): PolicySource[] {
 
 function toPolicyInput(body: EvaluateBody, now: Date): PolicyInput {
   const { agent, request, requester, workflow, delegation, dlp, context } = body;
-  const { input_responses, resource = request.tool_name, ...asked } = request;
+  const { input_responses, request_state, resource = request.tool_name, ...asked } = request;
   return {
     agent,
-    request: { ...asked, resource, ...(input_responses !== undefined && { input_responses }) },
+    request: {
+      ...asked,
+      resource,
+      ...(input_responses !== undefined && { input_responses }),
+      ...(request_state !== undefined && { request_state }),
+    },
     requester,
     workflow,
     delegation,

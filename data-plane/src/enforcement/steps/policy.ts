@@ -204,6 +204,7 @@ export function policyInput(
   deps: Pick<PolicyDeps, 'now' | 'findDeploymentId' | 'findRegion'>,
 ): PolicyInput {
   const { ask, caller } = call;
+  const { inputResponses: input_responses, requestState: request_state } = ask.retry ?? {};
   return {
     agent: {
       id: agent.id,
@@ -221,7 +222,8 @@ export function policyInput(
       action: call.action,
       resource: call.target,
       parameters: ask.args,
-      ...(ask.retry?.inputResponses && { input_responses: ask.retry.inputResponses }),
+      ...(input_responses && { input_responses }),
+      ...(request_state !== undefined && { request_state }),
       mcp_server: ask.serverId,
       method: ask.method,
     },

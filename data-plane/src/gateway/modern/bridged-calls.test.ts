@@ -130,6 +130,7 @@ it.each([
   ['other arguments', () => ({ arguments: { times: 7 } }), () => ({})],
   ['other capabilities', () => ({}), () => ({ capabilities: { elicitation: {}, roots: {} } })],
   ['another state', () => ({ requestState: 'gateway-none' }), () => ({})],
+  ['another requester', () => ({}), () => ({ headers: { 'x-requester-id': 'mallory' } })],
 ])('does not continue for %s', async (_what, params, options) => {
   const { key, requestState } = await asked();
   const inputResponses = { [key]: FILLED };

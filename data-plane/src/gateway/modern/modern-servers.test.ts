@@ -122,7 +122,8 @@ const NO_SECRETS = {
   name: 'no_secrets',
   rego: `package no_secrets
 import rego.v1
-deny contains "a secret" if input.request.input_responses.who.content.name == "secret"`,
+deny contains "a secret" if input.request.input_responses.who.content.name == "secret"
+deny contains "a secret state" if input.request.request_state == "secret"`,
 };
 
 beforeAll(async () => {
@@ -205,6 +206,12 @@ describe('a server that asks', () => {
     const retry = { name: 'asks', inputResponses, requestState: json.result.requestState };
     const done = await send('tools/call', retry);
     expect(done.json.result.structuredContent).toMatchObject({ requestState: state });
+  });
+
+  it('gets no state that policy denies: a client may have made it up', async () => {
+    const { json } = await send('tools/call', { name: 'asks', requestState: 'secret' });
+    expect(json.error).toMatchObject({ code: -32003, message: /a secret state/ });
+    expect(sent('tools/call')).toEqual([]);
   });
 
   it('receives nothing sensitive, whichever member of a request holds it', async () => {

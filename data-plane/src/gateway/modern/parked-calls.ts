@@ -180,6 +180,12 @@ function placeOf(peerId: string, serverId: string): string {
   return `${peerId} ${serverId}`;
 }
 
-function digestOf({ serverId: path }: Caller, { serverId, method, name, args }: Ask): string {
-  return canonicalize({ serverId, path, method, name, args });
+/** A call, and for whom it is made: both have to be the same when it is continued. */
+function digestOf(
+  { serverId: path, requesterId, workflow }: Caller,
+  { serverId, method, name, args }: Ask,
+): string {
+  const { sessionToken = null, delegationToken = null, parentEventId = null } = workflow ?? {};
+  const origin = { requesterId, sessionToken, delegationToken, parentEventId };
+  return canonicalize({ serverId, path, method, name, args, origin });
 }
