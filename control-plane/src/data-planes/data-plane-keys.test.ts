@@ -10,6 +10,8 @@ const rsa = (modulusLength: number, publicExponent = 65_537) =>
   jwkOf(generateKeyPairSync('rsa', { modulusLength, publicExponent }).publicKey);
 const ed25519 = () => jwkOf(generateKeyPairSync('ed25519').publicKey);
 const ZERO_POINT = Buffer.alloc(32).toString('base64url');
+/** The neutral element: it "signed" every text. */
+const ONE_POINT = Buffer.from(`01${'00'.repeat(31)}`, 'hex').toString('base64url');
 
 function faultOf(overrides: object): unknown[] | undefined {
   try {
@@ -34,6 +36,7 @@ describe('the keys of a registration', () => {
   it.each([
     ['signing_key', 'too short', { kty: 'OKP', crv: 'Ed25519', x: 'AAAA' }],
     ['signing_key', 'of another curve', { kty: 'OKP', crv: 'Ed448', x: ed25519().x }],
+    ['signing_key', 'of small order', { kty: 'OKP', crv: 'Ed25519', x: ONE_POINT }],
     ['sealing_key', 'too long', { kty: 'OKP', crv: 'X25519', x: 'A'.repeat(60) }],
     ['sealing_key', 'the point that nothing can be sealed to', sealing(ZERO_POINT)],
     ['token_key', 'of 1024 bits', rsa(1024)],

@@ -12,6 +12,7 @@ import {
 } from 'node:crypto';
 import type { RegistrationRequest } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
+import { type PublicJwk, readEd25519Key } from '@governance/shared/evidence/ed25519';
 
 type KeyName = 'signing_key' | 'sealing_key' | 'token_key';
 
@@ -36,6 +37,7 @@ export function readKeys(request: RegistrationRequest): RegisteredKeys {
     sealing: readKey('sealing_key', pick(request.sealing_key, ['kty', 'crv', 'x'])),
     token: readKey('token_key', pick(request.token_key, ['kty', 'n', 'e'])),
   };
+  requireStrong(keys.signing);
   if (!canAgree(keys.sealing)) throw invalid('sealing_key', 'is not an X25519 public key');
   const { modulusLength, publicExponent } = keys.token.asymmetricKeyDetails ?? {};
   if (modulusLength !== 2048 || publicExponent !== 65_537n) {
@@ -62,6 +64,15 @@ function readKey(name: KeyName, jwk: JsonWebKey): KeyObject {
     return createPublicKey({ key: jwk, format: 'jwk' });
   } catch (cause) {
     throw invalid(name, `is not a valid ${jwk.crv ?? jwk.kty} public key`, cause);
+  }
+}
+
+/** What evidence can be verified with: no point of small order, whose signature anybody makes. */
+function requireStrong(signing: KeyObject): void {
+  try {
+    readEd25519Key(signing.export({ format: 'jwk' }) as PublicJwk);
+  } catch (cause) {
+    throw invalid('signing_key', 'is not an Ed25519 key that can sign', cause);
   }
 }
 

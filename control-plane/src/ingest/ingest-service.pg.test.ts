@@ -245,6 +245,24 @@ describe('ingestBatch', () => {
     expect(rows.map((row) => row.alert_type)).toContain('CHAIN_BREAK');
   });
 
+  it('refuses what a key of small order signed, whose signature anybody makes', async () => {
+    const other = await aTenant(test);
+    const plane = await aDataPlane(test, other);
+    plane.boot();
+    const point = Buffer.from(`01${'00'.repeat(31)}`, 'hex');
+    const jwk = { kty: 'OKP', crv: 'Ed25519', x: point.toString('base64url') };
+    // Versions before this one registered such keys.
+    await superuser.query('UPDATE data_planes SET signing_key = $1 WHERE deployment_id = $2', [
+      JSON.stringify(jwk),
+      plane.deploymentId,
+    ]);
+    const signature = Buffer.concat([point, Buffer.alloc(32)]).toString('base64url');
+    const batch = { ...plane.batch(0), signature };
+    const sent = ingest.ingestBatch(other.tenantId, plane.deploymentId, batch);
+    await expect(sent).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
+    expect(await stored(plane.deploymentId)).toEqual([]);
+  });
+
   it('refuses what its writer did not sign, and stores none of it', async () => {
     const plane = await aPlaneWith(2);
     const stranger = await aDataPlane(test, scope);

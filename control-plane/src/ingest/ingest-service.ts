@@ -3,9 +3,10 @@
  * returned; whatever is stored is never overwritten. Proven by ingest-service.pg.test.ts: any
  * interleaving of repeated, reordered and cut batches leaves each (stream, epoch, seq) once.
  */
-import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import type { BatchHeader, BatchReceipt, SignedBatch } from '@governance/shared/audit-batch';
 import { AppError } from '@governance/shared/errors';
+import { type PublicJwk, readEd25519Key } from '@governance/shared/evidence/ed25519';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import type { ChainBreakRecorder } from '../chain/chain-breaks.ts';
@@ -72,7 +73,7 @@ export function createIngestService(deps: IngestDeps): IngestService {
     if (known) return known;
     const jwk = await findSigningKey(ingestPool, tenantId, deploymentId);
     if (jwk === undefined) throw new AppError('DATA_PLANE_NOT_FOUND');
-    const key = createPublicKey({ key: JSON.parse(jwk) as JsonWebKey, format: 'jwk' });
+    const key = readSigningKey(jwk);
     keys.set(name, key);
     return key;
   }
@@ -129,6 +130,19 @@ export function createIngestService(deps: IngestDeps): IngestService {
     },
     belongsInQuarantine: (tenantId, record) => belongsInQuarantine(ledger, tenantId, record),
   };
+}
+
+/**
+ * @param jwk as registered. Versions before this one registered keys that evidence refuses
+ * @throws AppError VALIDATION_FAILED
+ */
+function readSigningKey(jwk: string): KeyObject {
+  try {
+    return readEd25519Key(JSON.parse(jwk) as PublicJwk);
+  } catch (cause) {
+    const detail = 'The key registered for this stream cannot sign batches.';
+    throw new AppError('VALIDATION_FAILED', detail, { cause });
+  }
 }
 
 function toViolation(
