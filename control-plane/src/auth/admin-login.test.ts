@@ -1,6 +1,7 @@
 /** The limits of logins, with waits that the test sees and need not wait for. */
 import { hash } from '@node-rs/argon2';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Login } from '../platform/lookups.ts';
 import { type AdminLogin, createAdminLogin, LONGEST_DELAY_MS } from './admin-login.ts';
 
 const PASSWORD = 'the right one';
@@ -9,12 +10,15 @@ const passwordHash = await hash(PASSWORD, { memoryCost: 8, timeCost: 1, parallel
 
 let time: number;
 let delays: number[];
+let logins: AdminLogin;
+let stored: Login | undefined;
 let login: (from: string, password?: string, username?: string) => Promise<string>;
 beforeEach(async () => {
   time = 0;
   delays = [];
-  const logins: AdminLogin = await createAdminLogin({
-    lookups: { findLogin: async () => undefined },
+  stored = undefined;
+  logins = await createAdminLogin({
+    lookups: { findLogin: async () => stored },
     db: { inTenant: () => Promise.reject(new Error('a super-admin has no tenant')) },
     tokens: { issue: async () => 'token' },
     superAdmin: {
@@ -76,4 +80,16 @@ describe('wrong passwords', () => {
 
 it('counts no right password, however many there are', async () => {
   for (let i = 0; i < 200; i++) expect(await login('192.0.2.1')).toBe('in');
+});
+
+it('finds nobody by a spelling that is counted apart', async () => {
+  // PostgreSQL's lower() makes one name of all these.
+  const [tenantId, id] = ['a tenant', 'an id'];
+  const row = { tenantId, id, passwordHash, role: 'auditor', tokenVersion: 1 } as const;
+  stored = { ...row, username: 'irene', status: 'active' };
+  const find = (username: string) =>
+    logins.verify({ username, password: PASSWORD, address: '192.0.2.1' });
+  expect(await find('irene')).toMatchObject({ username: 'irene' });
+  expect(await find('IRENE')).toMatchObject({ username: 'irene' });
+  expect(await find('İrene')).toBeUndefined();
 });

@@ -108,9 +108,12 @@ export async function createAdminLogin(deps: {
   const findAccount = async (
     username: string,
   ): Promise<{ account: AdminAccount; passwordHash: string } | undefined> => {
-    if (comparableUsername(username) === SUPER_ADMIN_USERNAME) return superAdmin;
+    const counted = comparableUsername(username);
+    if (counted === SUPER_ADMIN_USERNAME) return superAdmin;
     const login = await lookups.findLogin(username);
     if (login?.status !== 'active') return undefined;
+    // PostgreSQL takes more spellings for one name (`İ` for `i`): each would have a count of its own.
+    if (comparableUsername(login.username) !== counted) return undefined;
     return { account: accountOf(login), passwordHash: login.passwordHash };
   };
 
