@@ -133,9 +133,13 @@ function bareLength(slice: string): number {
   return i;
 }
 
-/** Table lines read below its header. */
+/** Values read below a header, and lines; cells without a value must not use up the former. */
 const MAX_ROWS = 4;
+const MAX_LINES = 20;
 const MAX_LINE = 600;
+const MAX_CELLS = 64;
+const NO_VALUE =
+  /^(?:.{0,3}|null|none|unknown|undefined|redacted|\[redacted.{0,120}|[-*x.•?0]{0,64})$/i;
 
 /** Values in the column below a label (CSV, TSV, Markdown) or at its position in SQL's VALUES. */
 function columnValues(text: string, labelEnd: number): FieldValue[] {
@@ -160,8 +164,22 @@ function sqlValues(text: string, lineStart: number, labelEnd: number): FieldValu
   const rest = text.slice(labelEnd, labelEnd + MAX_LINE);
   const values = /^[^()]{0,400}\)\s{0,8}(?:values?|select|=)\s{0,8}\(/i.exec(rest);
   if (!values) return [];
-  const from = labelEnd + values[0].length;
-  return cells(text, from, from + MAX_LINE, ',').slice(index, index + 1);
+  const found: FieldValue[] = [];
+  let from = labelEnd + values[0].length;
+  for (let line = 0; line < MAX_LINES && found.length < MAX_ROWS; line++) {
+    const tuple = cells(text, from, from + MAX_LINE, ',');
+    const cell = tuple[index];
+    if (cell && holdsValue(text, cell)) found.push(cell);
+    const end = tuple.at(-1)?.end ?? from;
+    const next = /^["'`\s]{0,4}\)\s{0,8},\s{0,8}\(/.exec(text.slice(end, end + 24));
+    if (!next) break;
+    from = end + next[0].length;
+  }
+  return found;
+}
+
+function holdsValue(text: string, { start, end }: Stretch): boolean {
+  return !NO_VALUE.test(text.slice(start, Math.min(end, start + MAX_VALUE)));
 }
 
 function rows(text: string, lineStart: number, labelEnd: number, lineEnd: number): FieldValue[] {
@@ -172,22 +190,28 @@ function rows(text: string, lineStart: number, labelEnd: number, lineEnd: number
   const index = count(text.slice(lineStart, labelEnd), delimiter);
   const values: FieldValue[] = [];
   let from = lineEnd + 1;
-  for (let row = 0; row < MAX_ROWS && from < text.length; row++) {
+  for (let line = 0; line < MAX_LINES && values.length < MAX_ROWS && from < text.length; line++) {
     const feed = text.slice(from, from + MAX_LINE).indexOf('\n');
     const next = feed < 0 ? -1 : from + feed;
     const to = next < 0 ? Math.min(text.length, from + MAX_LINE) : next;
-    const found = cells(text, from, to, delimiter);
+    const found = cells(text, from, to, delimiter, Math.max(1, index));
     const cell = found[index];
     if (found.length <= 1) break;
-    if (cell && !/^[-:| ]*$/.test(text.slice(cell.start, cell.end))) values.push(cell);
+    if (cell && holdsValue(text, cell)) values.push(cell);
     if (next < 0) break;
     from = next + 1;
   }
   return values;
 }
 
-/** The cells of one line. Quoted cells may contain the delimiter. */
-function cells(text: string, from: number, to: number, delimiter: string): FieldValue[] {
+/** The cells of one line, up to the wanted one. Quoted cells may contain the delimiter. */
+function cells(
+  text: string,
+  from: number,
+  to: number,
+  delimiter: string,
+  last = MAX_CELLS,
+): FieldValue[] {
   const found: FieldValue[] = [];
   let start = from;
   let quote = '';
@@ -201,7 +225,7 @@ function cells(text: string, from: number, to: number, delimiter: string): Field
     if (character !== delimiter && !(delimiter === ',' && character === ')')) continue;
     found.push(trimmed(text, start, i));
     start = i + 1;
-    if (character === ')' || found.length > 64) break;
+    if (character === ')' || found.length > Math.min(last, MAX_CELLS)) break;
   }
   return found;
 }

@@ -66,11 +66,13 @@ const CASES: Readonly<Record<string, { found: string[]; passed: string[] }>> = {
     ],
   },
   connection_string: {
-    found: ['postgres://app:kX93mQvw@db.corp:5432/main'],
+    found: ['postgres://app:kX93mQvw@db.corp:5432/main', 'amqp://guest:guest@mq.corp/'],
     passed: [
       'postgres://user:password@localhost/db',
       'https://host:8080/a@b',
       'redis://h:$REDIS_PASSWORD@h',
+      'postgres://someuser:somepassword@somehost:381/somedatabase',
+      'amqp://guest:guest@localhost/',
     ],
   },
   secret_assignment: {
@@ -332,6 +334,27 @@ describe('an issuer’s mark', () => {
     `${'aB3+dE5/gH7jK'.repeat(6)}AIzaSyD9tSrke72PouQMnMXa7eZSW0jkFMBWY`,
     `${'q'.repeat(20)}AIzaSyD9tSrke72PouQMnMXa7eZSW0jkFMBWY${'aB3+dE5/gH7jK'.repeat(6)}`,
   ])('is none in a word or a blob: %s', (text) => expect(scanner.scanText(text)).toEqual([]));
+});
+
+describe('a column', () => {
+  const row = (cell: string, i: number) =>
+    `anna${i},${cell},2024-01-0${1 + (i % 9)},a long comment`;
+  const table = (cells: readonly string[]) => `user,ssn,since,note\n${cells.map(row).join('\n')}`;
+
+  it.each(['', 'x', 'null', 'unknown', '-----'])('is read on behind cells with %j', (none) => {
+    const text = table([...Array<string>(12).fill(none), '219099999']);
+    expect(scanner.scanText(text)).toMatchObject([{ pattern: 'us_ssn' }]);
+  });
+
+  it('is redacted to its end, in a statement, too', () => {
+    const tuples = Array.from({ length: 6 }, (_, i) => `('anna', 'Zk8${i}!mmv')`).join(', ');
+    const statement = `INSERT INTO users (name, password) VALUES ${tuples};`;
+    const { value, failed } = scanner.redactValue([statement]);
+    expect({ failed, isLeft: /Zk8/.test(JSON.stringify(value)) }).toEqual({
+      failed: false,
+      isLeft: false,
+    });
+  });
 });
 
 describe('redaction', () => {

@@ -63,7 +63,9 @@ const privateKey: Judge = (text, start, end) => {
 };
 
 const DUMMY_PASSWORDS =
-  /^(?:pass|passwd|password|pwd|secret|pw|p|user|username|\*+|x+|changeme|example)$/i;
+  /^(?:(?:some|my|your)?(?:pass|passwd|password|pwd|secret)|pw|p|user|username|\*+|x+|changeme|example)$/i;
+/** The user of a fresh RabbitMQ, who may only log in from the same machine. */
+const LOCAL_GUEST = /^guest@(?:localhost|127\.)/;
 
 /** scheme://user:password@host; the candidate begins at `://`. */
 const urlPassword: Judge = (text, start, end) => {
@@ -75,6 +77,10 @@ const urlPassword: Judge = (text, start, end) => {
   if (password.length < 3 || password.length > 300) return NOTHING;
   if (DUMMY_PASSWORDS.test(password) || isPlaceholder(password)) return NOTHING;
   if (/[${}<>]/.test(password) && /[$<{%]/.test(password[0] ?? '')) return NOTHING;
+  // A program writes it.
+  if (password.includes('$(')) return NOTHING;
+  if (LOCAL_GUEST.test(`${password}@${text.slice(start + 4 + at, start + 14 + at)}`))
+    return NOTHING;
   return [{ start: start - scheme[0].length, end: start + 3 + at + 1 }];
 };
 
