@@ -106,7 +106,8 @@ async function withinBounds(
   );
   const open = new Map(rows.map((row) => [`${row.stream}/${row.severity}`, row.open]));
   const keys = await client.query<{ key: string }>(
-    'SELECT dedupe_key AS key FROM alerts WHERE tenant_id = $1 AND dedupe_key = ANY($2::text[])',
+    `SELECT dedupe_key AS key FROM alerts
+     WHERE tenant_id = $1 AND dedupe_key = ANY($2::text[]) AND status <> 'resolved'`,
     [tenantId, given.flatMap(({ dedupeKey }) => dedupeKey ?? [])],
   );
   const known = new Set(keys.rows.map(({ key }) => key));

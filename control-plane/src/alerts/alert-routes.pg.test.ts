@@ -118,6 +118,39 @@ describe('PATCH /api/v1/monitor/alerts/{id}', () => {
     expect((await list(token)).total).toBe(2);
   });
 
+  it('reopens an alert with its cause, unless that has raised another one', async () => {
+    const { scope, token } = await aTenantAdmin();
+    const patch = (id: string | undefined, status: string) =>
+      call(`/api/v1/monitor/alerts/${id}`, { method: 'PATCH', token, body: { status } });
+    const first = await raise(scope, 'high', 'disk');
+    await patch(first, 'resolved');
+    expect((await patch(first, 'open')).statusCode).toBe(200);
+    expect(await raise(scope, 'high', 'disk')).toBeUndefined();
+    await patch(first, 'resolved');
+    const second = await raise(scope, 'high', 'disk');
+    const answer = await patch(first, 'acknowledged');
+    expect(answer.statusCode).toBe(409);
+    expect(answer.json().detail).toMatch(/another/);
+    await patch(second, 'resolved');
+    expect((await patch(first, 'open')).json()).toMatchObject({ id: first, status: 'open' });
+  });
+
+  it('takes resolved_by with any status, and keeps it of a resolved alert only', async () => {
+    const { scope, token } = await aTenantAdmin();
+    const id = await raise(scope);
+    const patch = async (body: object) =>
+      (await call(`/api/v1/monitor/alerts/${id}`, { method: 'PATCH', token, body })).json();
+    const open = { status: 'open', resolved_by: null };
+    expect(await patch({ resolved_by: 'bob' })).toMatchObject(open);
+    expect(await patch({ status: 'acknowledged', resolved_by: 'bob' })).toMatchObject({
+      ...open,
+      status: 'acknowledged',
+    });
+    await patch({ status: 'resolved' });
+    expect(await patch({ resolved_by: 'bob' })).toMatchObject({ resolved_by: 'bob' });
+    expect(await patch({ status: 'open', resolved_by: 'bob' })).toMatchObject(open);
+  });
+
   it('answers 404 for another tenant’s alert and for none', async () => {
     const { scope } = await aTenantAdmin();
     const id = await raise(scope);
@@ -135,7 +168,6 @@ describe('PATCH /api/v1/monitor/alerts/{id}', () => {
   it.each([
     {},
     { status: 'closed' },
-    { status: 'open', resolved_by: 'bob' },
     { status: 'resolved', resolved_by: '' },
     { status: 'resolved', resolved_by: 'nul\u0000' },
     { status: 'resolved', severity: 'low' },

@@ -2,7 +2,7 @@ import { Severity } from '@governance/shared/ledger-record';
 import { GivenId } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { Name, pageQuery } from '../platform/http/schemas.ts';
+import { ErrorBody, Name, pageQuery } from '../platform/http/schemas.ts';
 import type { AlertService } from './alert-service.ts';
 import { AlertStatus, AlertView, DeliveryView, toAlertView, toDeliveryView } from './alert-view.ts';
 import { DELIVERY_STATUSES } from './delivery-status.ts';
@@ -25,14 +25,15 @@ const DeliveryList = z.object({ deliveries: z.array(DeliveryView), total: z.int(
 
 const AlertParams = z.object({ id: GivenId });
 
-const AlertPatchBody = z.discriminatedUnion('status', [
-  z.strictObject({
-    status: AlertStatus.extract(['resolved']),
-    /** Who resolved it; the caller unless given. */
-    resolved_by: Name.optional(),
-  }),
-  z.strictObject({ status: AlertStatus.exclude(['resolved']) }),
-]);
+const AlertPatchBody = z
+  .strictObject({
+    status: AlertStatus.optional(),
+    resolved_by: Name.optional().meta({
+      description:
+        'Who resolved it; the caller unless given. Ignored unless the alert is resolved.',
+    }),
+  })
+  .refine((body) => Object.keys(body).length > 0, 'names no member to change');
 
 const AlertList = z.object({ alerts: z.array(AlertView), total: z.int() });
 
@@ -86,13 +87,12 @@ export const alertRoutes =
           tags,
           params: AlertParams,
           body: AlertPatchBody,
-          response: { 200: AlertView },
+          response: { 200: AlertView, 409: ErrorBody },
         },
       },
       async (request) => {
-        const { body } = request;
-        const resolvedBy = body.status === 'resolved' ? body.resolved_by : undefined;
-        const change = { status: body.status, resolvedBy };
+        const { status, resolved_by: resolvedBy } = request.body;
+        const change = { status, resolvedBy };
         return toAlertView(await alerts.patch(request.scope, request.params.id, change));
       },
     );

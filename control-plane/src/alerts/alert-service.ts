@@ -1,4 +1,5 @@
 import { AppError } from '@governance/shared/errors';
+import { isUniqueViolation } from '../platform/database.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
 import { type AlertFilter, alertStore } from './alert-store.ts';
 import type { AlertStatus } from './alert-view.ts';
@@ -11,8 +12,9 @@ export interface AlertServiceDeps {
 }
 
 export interface AlertPatch {
-  status: AlertStatus;
-  /** Who resolved it; the caller unless given. */
+  /** Unchanged unless given. */
+  status: AlertStatus | undefined;
+  /** Who resolved it; the caller unless given. Without effect on an alert that is not resolved. */
   resolvedBy: string | undefined;
 }
 
@@ -36,11 +38,12 @@ export function createAlertService({ db, now }: AlertServiceDeps) {
       }));
     },
 
-    patch: (scope: TenantScope, id: string, { status, resolvedBy }: AlertPatch) =>
+    patch: (scope: TenantScope, id: string, { status: given, resolvedBy }: AlertPatch) =>
       db.inTenant(scope, async (tx) => {
         const store = alertStore(tx);
         const alert = await store.lock(id);
         if (!alert) throw new AppError('ALERT_NOT_FOUND');
+        const status = given ?? (alert.status as AlertStatus);
         const by = status === 'resolved' ? (resolvedBy ?? scope.actor.username) : null;
         if (alert.status === status && (resolvedBy === undefined || alert.resolvedBy === by)) {
           return alert;
@@ -52,7 +55,12 @@ export function createAlertService({ db, now }: AlertServiceDeps) {
           target: `alert/${id}`,
           details: { alert_type: alert.alertType, from: alert.status, resolved_by: by },
         });
-        return store.setStatus(id, status, resolution, at);
+        return store.setStatus(id, status, resolution, at).catch(raisedAgain);
       }),
   };
+}
+
+/** A reopened alert whose cause has raised another one meanwhile. */
+function raisedAgain(error: unknown): never {
+  throw isUniqueViolation(error) ? new AppError('ALERT_RAISED_AGAIN') : error;
 }

@@ -52,14 +52,7 @@ export function alertStore({ db, scope: { tenantId } }: TenantTransaction) {
     ): Promise<Alert> =>
       db.alert.update({
         where: { tenantId_id: { tenantId, id } },
-        data: {
-          status,
-          resolvedBy,
-          resolvedAt,
-          updatedAt: now,
-          // If the same thing happens again, it raises a new alert.
-          ...(status === 'resolved' ? { dedupeKey: null } : {}),
-        },
+        data: { status, resolvedBy, resolvedAt, updatedAt: now },
       }),
   };
 }

@@ -11,7 +11,9 @@ export async function resolveAlert(
   at: Date,
 ): Promise<void> {
   const { tenantId, actor } = tx.scope;
-  const found = await tx.db.alert.findFirst({ where: { tenantId, dedupeKey } });
+  const found = await tx.db.alert.findFirst({
+    where: { tenantId, dedupeKey, status: { not: 'resolved' } },
+  });
   const store = alertStore(tx);
   const alert = found && (await store.lock(found.id));
   if (!alert || alert.status === 'resolved') return;
