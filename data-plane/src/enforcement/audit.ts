@@ -18,7 +18,7 @@ import type { HoldChange, Ledger } from '../contracts.ts';
 import { actionOf, targetOf } from './call-kinds.ts';
 import { tellPart } from './call-parts.ts';
 import type { AgentCall, Ask, CallDlp, JudgedCall, Lifted, RawCall } from './calls.ts';
-import { coverMatched, NO_MARKS, REDACTED } from './dlp/cover-texts.ts';
+import { coverMatched, NO_MARKS, REDACTED } from './cover-texts.ts';
 import { describeLifted } from './exceptions.ts';
 import type { KeptPayload } from './kept-payload.ts';
 import type { Judgement } from './pipeline-builder.ts';

@@ -1,7 +1,7 @@
 import type { ReachFinding } from '@governance/shared/detect/reach/reach-finding';
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { ClassifiedCall, ScannedCall } from './calls.ts';
-import { coverMatched, NO_MARKS } from './dlp/cover-texts.ts';
+import { coverMatched, NO_MARKS } from './cover-texts.ts';
 
 /**
  * Raises BLAST_RADIUS_ESCALATION for a call that exceeds its blast radius, whether it is denied or

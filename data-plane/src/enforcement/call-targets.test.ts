@@ -30,12 +30,26 @@ describe('the targets of a call', () => {
     [{ whatever: '/etc/hosts' }, ['/etc/hosts']],
     [{ whatever: '../hosts' }, []],
     [{ argument: 'a@x.org' }, ['a@x.org']],
+    [{ whatever: '%2Fetc' }, ['%2Fetc', '/etc']],
+    [{ whatever: 'file%3A///etc' }, ['file%3A/etc', '/etc']],
+    [{ whatever: '"/etc"' }, ['"/etc"']],
+    [{ whatever: 'a%40x.org' }, ['a%40x.org', 'a@x.org']],
+    [{ whatever: 'https: a secure protocol, 100% of it' }, []],
     [{ content: '/etc/hosts', text: 'a@x.org' }, []],
     [{ message: 'hello', flag: true, n: 1 }, []],
   ])('%j', (args, expected) => {
     const found = of(args);
     // One that leads upwards from nowhere cannot be read.
     expect(found).toEqual(JSON.stringify(args).includes('../') ? null : expected);
+  });
+
+  it.each([
+    { whatever: 'https:evil.example/x' },
+    { paths: '/srv/a,/etc/passwd' },
+    { command: '/srv/bin/ls; cat /etc/passwd' },
+    { whatever: `%${'25'.repeat(20)}2Fetc` },
+  ])('are not known where a text can be read in ways that no scope sees: %j', (args) => {
+    expect(of(args)).toBeNull();
   });
 
   it('are not known where they are too many', () => {

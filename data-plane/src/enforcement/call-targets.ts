@@ -5,7 +5,7 @@
  * target too many denies a call, one too few would let it through.
  */
 
-import { readTarget } from '@governance/shared/target-readings';
+import { readTarget, variantsOf } from '@governance/shared/target-readings';
 import { wordsOfName } from '@governance/shared/words-of-name';
 import { TOOL_CALL, targetOf } from './call-kinds.ts';
 import type { Ask } from './calls.ts';
@@ -160,11 +160,18 @@ function kindOf(key: string, isOfTarget = false): KeyKind {
 }
 
 const BEGINNINGS =
-  /^(?:[/~\\]|\.{1,2}[/\\]|[a-z]:[\\/]|[a-z][a-z0-9+.-]{0,40}:\/\/|file:|mailto:)/i;
+  /^(?:[/~\\]|\.{1,2}[/\\]|[a-z]:[\\/]|[a-z][a-z0-9+.-]{0,40}:\/\/|file:|mailto:|(?:https?|wss?|ftp):\S)/i;
+/** Servers may take a text without its quotes. */
+const QUOTES = /^[\s"'`]+/;
 
-/** Whether a text has the form of a path, a URI or an address. */
+/** Whether a text has the form of a path, a URI or an address, also where a server decodes it. */
 function isTargetForm(text: string): boolean {
-  if (BEGINNINGS.test(text.trimStart())) return true;
+  const variants = variantsOf(text);
+  return variants === null || [...variants].some(hasTargetForm);
+}
+
+function hasTargetForm(text: string): boolean {
+  if (BEGINNINGS.test(text.replace(QUOTES, ''))) return true;
   if (/[\\/]\.\.(?:[\\/]|$)/.test(text)) return true;
   const at = text.indexOf('@');
   return at > 0 && at < text.length - 1 && !/\s/.test(text);

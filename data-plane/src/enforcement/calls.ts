@@ -13,7 +13,7 @@ import type { ActiveRules, PlaneDenial, ReplicaAgent } from '../contracts.ts';
 import type { Approval } from '../holds/kept-hold.ts';
 import type { Era, UpstreamExchange, UpstreamPeer } from '../upstream/upstream.ts';
 import type { Answer, Refusal } from './answer.ts';
-import type { SentScan } from './dlp/dlp-scanners.ts';
+import type { Marks } from './cover-texts.ts';
 
 export type Action = PolicyInput['request']['action'];
 
@@ -211,7 +211,7 @@ export interface CallDlp {
   /** The strictest action taken on them; null where nothing was found. */
   readonly action: 'blocked' | 'warned' | 'logged' | null;
   /** Texts that no record may quote: see `SentScan`. Absent where nothing was found. */
-  readonly matched?: SentScan['matched'];
+  readonly matched?: Marks | null;
 }
 
 /** A call that was scanned for sensitive data. */

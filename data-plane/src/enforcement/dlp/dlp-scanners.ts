@@ -13,8 +13,8 @@ import {
 } from '@governance/shared/dlp-settings';
 import type { Severity } from '@governance/shared/ledger-record';
 import { LRUCache } from 'lru-cache';
+import { type Marks, marksOfPatterns, NO_MARKS, withEscapedForms } from '../cover-texts.ts';
 import { perSettings } from '../per-settings.ts';
-import { type Marks, marksOfPatterns, NO_MARKS, withEscapedForms } from './cover-texts.ts';
 
 export type PreparedDlp = ReturnType<typeof prepareDlp>;
 

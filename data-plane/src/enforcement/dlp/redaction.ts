@@ -3,7 +3,7 @@ import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import type { DlpScanner, Redaction } from '@governance/shared/detect/dlp/scan-contract';
 import { pointerStep } from '@governance/shared/json-pointer';
 import { isObject } from '../../upstream/message.ts';
-import { coverText, type Marks, marksOfPatterns } from './cover-texts.ts';
+import { coverText, type Marks, marksOfPatterns } from '../cover-texts.ts';
 import { fitsSchema } from './fits-schema.ts';
 
 /**

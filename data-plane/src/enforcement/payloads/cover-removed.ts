@@ -10,7 +10,7 @@ import {
   marksOf,
   REDACTED,
   withEscapedForms,
-} from '../dlp/cover-texts.ts';
+} from '../cover-texts.ts';
 import type { Identified } from '../kept-payload.ts';
 
 /** Each text is searched for in all of the value: texts times UTF-16 units, at most. */

@@ -5,7 +5,7 @@
  */
 import type { IdentifierHash } from '@governance/shared/identifier-hash';
 import { isObject } from '../../upstream/message.ts';
-import { MIN_COVERED, REDACTED } from '../dlp/cover-texts.ts';
+import { MIN_COVERED, REDACTED } from '../cover-texts.ts';
 import type { Identified } from '../kept-payload.ts';
 import { findAddresses } from './e-mail-addresses.ts';
 import { MAX_DEPTH } from './redact-fields.ts';

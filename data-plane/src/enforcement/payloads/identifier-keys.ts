@@ -10,7 +10,7 @@ import {
 } from '@governance/shared/identifier-hash';
 import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
-import { REDACTED } from '../dlp/cover-texts.ts';
+import { REDACTED } from '../cover-texts.ts';
 
 export type IdentifierKeys = ReturnType<typeof createIdentifierKeys>;
 

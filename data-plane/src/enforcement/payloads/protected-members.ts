@@ -7,7 +7,7 @@ import type { BundleSettings } from '@governance/shared/bundle-format';
 import { isObject } from '../../upstream/message.ts';
 import type { ProtectedMembers, SaidMembers } from '../audit.ts';
 import type { Ask } from '../calls.ts';
-import { coverMatched, type Marks, NO_MARKS, REDACTED } from '../dlp/cover-texts.ts';
+import { coverMatched, type Marks, NO_MARKS, REDACTED } from '../cover-texts.ts';
 import type { IdentifierKeys } from './identifier-keys.ts';
 import { protectionOf } from './protection.ts';
 

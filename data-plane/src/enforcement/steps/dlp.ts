@@ -5,7 +5,7 @@ import { actionFor } from '@governance/shared/dlp-settings';
 import type { RulesProvider } from '../../contracts.ts';
 import { isQuestion } from '../call-kinds.ts';
 import type { Ask, CallDlp, ClassifiedCall, Deny, ScannedCall, StepResult } from '../calls.ts';
-import { coverMatched, NO_MARKS } from '../dlp/cover-texts.ts';
+import { coverMatched, NO_MARKS } from '../cover-texts.ts';
 import { DONE, describeFindings, strongestOf, TOO_MUCH_TO_SCAN } from '../dlp/dlp-findings.ts';
 import { dlpOf, type PreparedDlp, type SentScan } from '../dlp/dlp-scanners.ts';
 import { type DlpWatch, placeOf } from '../dlp/dlp-watch.ts';
