@@ -14,7 +14,11 @@ export interface ArgumentName {
 const CONTENT = wordSet(
   'content contents text body message description title subject comment prompt code html markdown summary note notes patch diff string str input',
 );
-const COMMAND = wordSet('command commands cmd cmds cmdline argv shell bash powershell script');
+const COMMAND = wordSet(
+  'command commands commandline cmd cmds cmdline argv shell bash powershell script',
+);
+/** Last words that say in what form a command is given: `command_line`, `script_to_run`. */
+const FORMS = wordSet('line lines text string str code body content run execute');
 const SQL = wordSet('sql query queries statement statements stmt');
 const RECIPIENT = wordSet(
   'to cc bcc recipient recipients email emails attendee attendees invitee invitees guest guests channel channels phone phones mailto subscriber subscribers audience chat chats',
@@ -44,12 +48,22 @@ export function readArgumentName(key: string): ArgumentName {
 
 function kindOf(words: readonly string[]): ArgumentKind {
   const last = words.at(-1) ?? '';
+  if (FORMS.has(last) && words.slice(0, -1).some((word) => COMMAND.has(word))) return 'command';
   if (CONTENT.has(last)) return 'content';
   if (COMMAND.has(last)) return 'command';
   if (SQL.has(last)) return 'sql';
   if (words.some((word) => RECIPIENT.has(word)) && !words.includes('from')) return 'recipient';
   if (PATH.has(last) || words.includes('path') || /(?:path|file|dir)$/.test(last)) return 'path';
   return IDS.has(last) ? 'ids' : 'other';
+}
+
+const BASES = wordSet('cwd workdir root workspace');
+const OF_BASE = wordSet('working work base root repo repository project');
+const IS_BASE = wordSet('path dir directory root');
+
+/** Whether an argument says where relative paths begin. */
+export function isBase({ words, last }: ArgumentName): boolean {
+  return BASES.has(last) || (words.length > 1 && OF_BASE.has(words[0] ?? '') && IS_BASE.has(last));
 }
 
 /** Characters that may precede a path to hide its beginning. */

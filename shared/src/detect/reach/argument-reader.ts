@@ -2,11 +2,16 @@
 import { pointerStep } from '../../json-pointer.ts';
 import { parseStrictJson, StrictJsonError } from '../../strict-json.ts';
 import { wordsOfName } from '../../words-of-name.ts';
-import { type ArgumentName, isPathForm, readArgumentName } from './argument-kinds.ts';
+import { type ArgumentName, isBase, isPathForm, readArgumentName } from './argument-kinds.ts';
+import { mayBeMail, readMailRecipients } from './mail-headers.ts';
+import { findMongoReach } from './mongo-reach.ts';
 import type { PathUse, ReachCall, ReachFinding, TouchedPath } from './reach-finding.ts';
 import { addRecipients, isAddress } from './recipients.ts';
 import { MAX_SHELL_LENGTH, readShellReach, type ShellReach } from './shell-reach.ts';
+import { findSqlFiles } from './sql-files.ts';
 import { findSqlReach, SQL_EFFORT } from './sql-reach.ts';
+import { findToolReach } from './tool-program.ts';
+import { COUNTS, FILTERS, selectsNothing } from './unbounded-tool.ts';
 import { wordSet } from './word-set.ts';
 
 const SHELL_TOOLS = wordSet(
@@ -20,7 +25,6 @@ const MOVES = wordSet('move mv rename');
 const COPIES = wordSet('copy cp clone duplicate upload');
 const SOURCES = wordSet('src source sources from old');
 const TARGETS = wordSet('dst dest destination destinations to new target');
-const BASES = wordSet('cwd workdir root workspace');
 const CONTAINERS = wordSet(
   'owner repo repository project bucket namespace drive site org organization container dataset',
 );
@@ -28,8 +32,10 @@ const CONTAINERS = wordSet(
 const PARTS = wordSet(
   'edits lines hunks vector vectors embedding embeddings values coordinates pixels columns fields headers args arguments options params history',
 );
-const COUNTS = wordSet('limit count max size quantity total num');
-const FILTERS = wordSet('filter where criteria selector match conditions condition');
+
+/** Names of a program whose words have an argument of their own. */
+const PROGRAMS = ['command', 'cmd', 'program', 'executable', 'binary', 'bin'];
+const PROGRAM_WORDS = ['args', 'argv', 'arguments'];
 
 /** Paths of a call that are read, at most; each has several forms. */
 const MAX_PATHS = 2_000;
@@ -85,20 +91,28 @@ export class ArgumentReader {
     if (pathCount === 0 && !this.#tool.isShell) this.#base = undefined;
     this.#isRecursive = isRecursive(args);
     this.#object(args, false, base !== undefined && this.#base !== undefined);
+    if (this.#call.action === 'read') return;
+    const whole = findToolReach(this.#tool.words, args);
+    if (whole) this.#tell({ ...whole, place: '' });
+    if (selectsNothing(this.#call, this.#tool.words)) this.#everything();
   }
 
   #object(value: object, isInList: boolean, hasBase = false): void {
     const record = value as Record<string, unknown>;
-    const { command, cmd, args, argv, arguments: given } = record;
-    const program = typeof command === 'string' ? command : cmd;
-    const words = [args, argv, given].find(isTexts);
+    const program = PROGRAMS.map((key) => record[key]).find((one) => typeof one === 'string');
+    const words = PROGRAM_WORDS.map((key) => record[key]).find((one) => one !== undefined);
     // A program and its words, each in its own argument.
-    if (typeof program === 'string' && words) this.#shell(readShellReach([program, ...words]));
+    if (typeof program === 'string' && isTexts(words)) {
+      this.#shell(readShellReach([program, ...words]));
+    } else if (typeof program === 'string' && typeof words === 'string') {
+      this.#line(`${program} ${words}`);
+    }
     for (const key of Object.keys(record)) {
       const member = record[key];
       const name = readArgumentName(key);
       this.#trail.push(key);
       if (isPathForm(key)) this.#path(key, name);
+      else if (isAddress(key)) this.#addRecipient(key, false);
       if (!(hasBase && isBase(name) && typeof member === 'string')) {
         this.#member(member, name, isInList);
       }
@@ -164,6 +178,7 @@ export class ArgumentReader {
   #text(text: string, name: ArgumentName, isOfList = false): void {
     const { kind } = name;
     const { isShell, isSql, isMove, isSearch } = this.#tool;
+    if (mayBeMail(name.words)) this.#mail(text);
     if (kind === 'command' || (isShell && kind === 'content')) {
       this.#line(text);
       this.#sql(text, isSql);
@@ -190,6 +205,12 @@ export class ArgumentReader {
     if (this.#isFilter(name) && (text.trim() === '' || text.trim() === '{}')) this.#everything();
     this.#sql(text, isSql && !isPath);
     if (!isOfList && (kind === 'ids' || kind === 'path')) this.#manyInOne(text);
+  }
+
+  #mail(text: string): void {
+    const mail = readMailRecipients(text);
+    for (const value of mail?.values ?? []) this.#addRecipient(value, true);
+    if (mail?.isCut) this.#unreadable('the call has a message whose headers are too long');
   }
 
   /** A text that is JSON is read as if its value stood there. */
@@ -289,7 +310,17 @@ export class ArgumentReader {
   #sql(text: string, isSql: boolean): void {
     const reading = { isSql, maxRows: this.#threshold, effort: this.#sqlEffort };
     const found = findSqlReach(text, reading);
-    if (found) this.#tell({ rule: 'sql_without_where', ...found, place: this.#place() });
+    const place = this.#place();
+    if (found) this.#tell({ rule: 'sql_without_where', ...found, place });
+    const mongo = findMongoReach(text);
+    if (mongo) this.#tell({ ...mongo, place });
+    const files = isSql ? findSqlFiles(text, this.#sqlEffort) : undefined;
+    if (files === undefined) return;
+    if (files.isUnread) this.#unreadable('the call has SQL that is too long to be read');
+    // Of the database's machine, whose folder is unknown.
+    for (const path of files.written) this.#touch({ text: path, use: 'write', place });
+    for (const path of files.read) this.#touch({ text: path, use: 'read', place });
+    for (const line of files.programs) this.#line(line);
   }
 
   #count(things: number): void {
@@ -327,17 +358,8 @@ function toolOf(name: string) {
     isMove: has(MOVES),
     isCopy: has(COPIES),
     isMany: words.includes('many') || words.includes('all'),
+    words,
   };
-}
-
-function isBase({ words, last }: ArgumentName): boolean {
-  if (BASES.has(last)) return true;
-  const [first] = words;
-  return (
-    words.length > 1 &&
-    ['working', 'work', 'base', 'root', 'repo', 'repository', 'project'].includes(first ?? '') &&
-    ['path', 'dir', 'directory', 'root'].includes(last)
-  );
 }
 
 function isTexts(value: unknown): value is string[] {

@@ -22,12 +22,19 @@ const whole = (line: string, message: string, ...options: string[]): WholeComman
   return { program, words, options, message: `the call ${message}` };
 };
 
+/** Options that count only together are joined by `&`. */
+const FORCED_DELETES = ['--delete&--force', '--delete&-f', '-d&--force', '-d&-f'];
+
 const COMMANDS: readonly WholeCommand[] = [
   whole('git clean', 'deletes all files that git does not know', '-f', '--force'),
   whole('git reset', 'discards all changes that git has not committed', '--hard', '--merge'),
   whole('git checkout', 'discards all changes that git has not committed', '-f', '--force', '.'),
   whole('git restore', 'discards all changes that git has not committed', '.', ':/'),
   whole('git push', 'replaces the history of a git server', '-f', '--force', '--mirror', '--prune'),
+  whole('git push', 'replaces the history of a git server', '+'),
+  whole('git push', 'deletes a branch of a git server', '--delete', '-d', ':'),
+  whole('git branch', 'deletes a branch whose commits are nowhere else', '-D', ...FORCED_DELETES),
+  whole('git branch delete', 'deletes a branch whose commits are nowhere else', '--force', '-f'),
   whole('git stash clear', 'deletes all stashes of git'),
   whole('kubectl delete', 'deletes all objects of a kind', '--all', '-A', '--all-namespaces'),
   whole('kubectl delete namespace', 'deletes a whole namespace'),
@@ -47,7 +54,12 @@ const COMMANDS: readonly WholeCommand[] = [
   whole('rclone purge', 'deletes everything under a path'),
   whole('rclone delete', 'deletes everything under a path'),
   whole('terraform destroy', 'destroys everything that a configuration made'),
-  whole('terraform apply', 'destroys everything that a configuration made', '-destroy'),
+  whole(
+    'terraform apply',
+    'destroys everything that a configuration made',
+    '-destroy',
+    '--destroy',
+  ),
   whole('tofu destroy', 'destroys everything that a configuration made'),
   whole('pulumi destroy', 'destroys everything that a configuration made'),
   whole('docker system prune', 'deletes everything that no container uses'),
@@ -115,15 +127,19 @@ const GIT_COMMANDS = wordSet(
 
 function hasOption(words: readonly string[], options: readonly string[]): boolean {
   if (options.length === 0) return true;
-  return words.some((word) =>
-    options.some((option) => {
-      if (word === option || word === `${option}=true`) return true;
-      if (option === '--force') return word.startsWith('--force-with-lease');
-      // Letters may be combined: `-fdx`.
-      const letter = option.length === 2 && option.startsWith('-') ? option[1] : undefined;
-      return letter !== undefined && isLetters(word) && word.includes(letter);
-    }),
+  return options.some((option) =>
+    option.split('&').every((one) => words.some((word) => isOption(word, one))),
   );
+}
+
+function isOption(word: string, option: string): boolean {
+  if (word === option || word === `${option}=true`) return true;
+  if (option === '--force') return word.startsWith('--force-with-lease');
+  // How an operand begins: `+main` of a push.
+  if (option === '+' || option === ':') return word.startsWith(option);
+  // Letters may be combined: `-fdx`.
+  const letter = option.length === 2 && option.startsWith('-') ? option[1] : undefined;
+  return letter !== undefined && isLetters(word) && word.includes(letter);
 }
 
 function isLetters(word: string): boolean {

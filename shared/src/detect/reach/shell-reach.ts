@@ -28,16 +28,25 @@ const CHANGES = wordSet('chmod chown chgrp chattr setfacl');
 const COPIES = wordSet('cp copy xcopy robocopy install rsync scp ln copy-item');
 const MOVES = wordSet('mv move ren rename move-item rename-item');
 const SHELLS = wordSet('sh bash zsh dash ksh fish ash cmd powershell pwsh');
-const DATABASES = wordSet('psql mysql mariadb sqlite3 sqlcmd duckdb clickhouse-client redis-cli');
-const WRAPPERS = wordSet(
-  'sudo doas env nohup time nice ionice exec command builtin busybox xargs timeout stdbuf setsid su chroot then do else if while until ! { ssh docker kubectl eval',
+const DATABASES = wordSet(
+  'psql mysql mariadb sqlite3 sqlcmd duckdb clickhouse-client redis-cli mongo mongosh',
 );
+const WRAPPERS = wordSet(
+  'sudo doas env nohup time nice ionice exec command builtin busybox xargs timeout stdbuf setsid su runuser sg script flock watch parallel unshare nsenter chroot then do else if while until ! { ssh docker kubectl eval',
+);
+/** Wrappers that pass a text on to a shell: `su -c 'rm -rf /'`, `watch 'rm -rf /'`. */
+const LINE_TAKERS = wordSet('su runuser sg script flock watch parallel ssh eval');
+/** An option that holds the text itself. */
+const BEFORE_LINE = /^(?:--[a-z-]{1,20}=|-c)/;
+/** Options of ssh that have a value, in the next word. */
+const SSH_VALUE = /^-[BbcDEeFIiJLlmOopQRSWw]$/;
 const known = (name: string) =>
   [DELETES, WIPES, WRITES, CHANGES, COPIES, MOVES, SHELLS, DATABASES].some((of) => of.has(name)) ||
   isWholeProgram(name) ||
   name === 'find' ||
   name === 'dd' ||
   name === 'sed' ||
+  LINE_TAKERS.has(name) ||
   name.startsWith('mkfs');
 
 /** Reads a command line, or a command given as separate words; caller-controlled. */
@@ -72,22 +81,41 @@ function readCommand({ words, writes }: ShellCommand, reach: ShellReach, depth: 
   for (const text of writes) reach.paths.push({ text, use: 'write' });
   let at = 0;
   while (at < words.length && /^[A-Za-z_][A-Za-z0-9_]*\+?=/.test(words[at] as string)) at++;
+  // Once: the words of an inner wrapper are among those of the outer one.
+  let hasReadLines = false;
   for (let wrappers = 0; wrappers < MAX_WRAPPERS; wrappers++) {
     const name = nameOf(words[at]);
     const whole = findWholeReach(name, words.slice(at + 1));
     if (whole) reach.whole.push(whole);
     if (!WRAPPERS.has(name)) break;
-    // Its own options follow, some with values: the first known command counts.
-    const inner = words.findIndex((word, index) => index > at && known(nameOf(word)));
-    if (name === 'eval' || (name === 'ssh' && inner < 0)) {
-      readLine(words.slice(at + 1).join(' '), reach, depth + 1);
+    if (name === 'eval' || name === 'ssh') {
+      const from = name === 'ssh' ? afterHost(words, at + 1) : at + 1;
+      readLine(words.slice(from).join(' '), reach, depth + 1);
       return;
     }
+    if (LINE_TAKERS.has(name) && !hasReadLines) {
+      hasReadLines = true;
+      const lines = words.slice(at + 1).filter((word) => /\s/.test(word));
+      for (const line of lines) readLine(line.replace(BEFORE_LINE, ''), reach, depth + 1);
+    }
+    // Its own options follow, some with values: the first known command counts.
+    const inner = words.findIndex((word, index) => index > at && known(nameOf(word)));
     if (inner < 0) break;
     at = inner;
   }
   const isListed = at > 0 && nameOf(words[0]) === 'xargs';
   readSimple(nameOf(words[at]), words.slice(at + 1), reach, depth, isListed);
+}
+
+/** Where the command begins that ssh runs on its host. */
+function afterHost(words: readonly string[], from: number): number {
+  const afterOptions = (begin: number): number => {
+    let at = begin;
+    while (words[at]?.startsWith('-')) at += SSH_VALUE.test(words[at] as string) ? 2 : 1;
+    return at;
+  };
+  // Options may follow the host, too.
+  return afterOptions(afterOptions(from) + 1);
 }
 
 function readSimple(

@@ -8,7 +8,7 @@ import { wordSet } from './word-set.ts';
 type SqlReach = Pick<ReachFinding, 'verdict' | 'message'>;
 
 /** A longer one is not read. */
-const MAX_SQL_LENGTH = 64 * 1024;
+export const MAX_SQL_LENGTH = 64 * 1024;
 
 const VERBS = wordSet('DELETE UPDATE MERGE TRUNCATE DROP FLUSHALL FLUSHDB');
 const CHANGES = /delete|update|truncate|drop|flush(?:all|db)/i;
@@ -46,10 +46,13 @@ export function findSqlReach(sql: string, reading: Reading): SqlReach | undefine
     effort.left -= sql.length;
     if (effort.left < 0) return TOO_LONG;
     const tokens = readSqlTokens(sql, dialect);
+    let isOfTable = false;
     for (let at = 0; at < tokens.length; at++) {
       const token = tokens[at] as SqlToken;
+      isOfTable = isAlterTable(tokens, at) || (isOfTable && token.text !== ';');
       if (token.kind !== 'word' || !VERBS.has(token.text)) continue;
-      const reach = judgeAt(tokens, at, reading);
+      const reach =
+        isOfTable && isDropOfColumn(tokens, at) ? DROPS_A_COLUMN : judgeAt(tokens, at, reading);
       if (reach?.verdict === 'deny') return reach;
       found ??= reach;
       // Each is read to its end, and they may be nested.
@@ -124,6 +127,28 @@ function judgeDrop(tokens: readonly SqlToken[], at: number): SqlReach | undefine
     return { verdict: 'escalate', message: `the call removes a part of a table (DROP ${what})` };
   }
   return undefined;
+}
+
+const DROPS_A_COLUMN: SqlReach = {
+  verdict: 'escalate',
+  message: 'the call removes a part of a table (DROP)',
+};
+
+/** Whether a table's definition begins to change here. */
+const isAlterTable = (tokens: readonly SqlToken[], at: number): boolean =>
+  tokens[at]?.text === 'TABLE' && tokens[at - 1]?.text === 'ALTER';
+
+/** What a change of a table drops without losing data. */
+const NO_COLUMNS = wordSet(
+  'CONSTRAINT INDEX KEY PRIMARY FOREIGN UNIQUE CHECK DEFAULT NOT IDENTITY EXPRESSION PERIOD SYSTEM STATISTICS TRIGGER RULE',
+);
+
+/** Whether it drops a column, whose word COLUMN may be left out. */
+function isDropOfColumn(tokens: readonly SqlToken[], at: number): boolean {
+  const next = tokens[at + 1];
+  if (tokens[at]?.text !== 'DROP' || next === undefined) return false;
+  if (next.kind === 'word') return !NO_COLUMNS.has(next.text);
+  return next.kind === 'name' || next.text === '(';
 }
 
 const MODIFIERS = wordSet('LOW_PRIORITY QUICK IGNORE ONLY CONCURRENTLY');

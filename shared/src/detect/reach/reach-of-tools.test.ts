@@ -1,0 +1,161 @@
+/** Names of arguments, wrappers and tools under which the same reach is found. */
+import { expect, it } from 'vitest';
+import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
+import { createReachFinder } from './reach.ts';
+import type { ReachCall } from './reach-finding.ts';
+
+const find = createReachFinder(DEFAULT_BLAST_RADIUS);
+const reach = (name: string, action: ReachCall['action'], args: ReachCall['args']) =>
+  find({ name, action, args })
+    .map(({ rule, verdict }) => `${verdict} ${rule}`)
+    .sort();
+const people = (count: number) => Array.from({ length: count }, (_, i) => `p${i}@example.com`);
+const keyed = (keys: string[]) => Object.fromEntries(keys.map((key) => [key, {}]));
+
+const ROOT = ['deny delete_depth', 'escalate config_path'];
+const WHOLE = ['escalate delete_whole'];
+const ALL = ['escalate delete_wildcard'];
+const SQL = ['escalate sql_without_where'];
+const MAIL = ['escalate email_recipients'];
+const CONFIG = ['escalate config_path'];
+
+it.each([
+  [{ command_line: 'rm -rf /' }, ROOT],
+  [{ commandLine: 'rm -rf /' }, ROOT],
+  [{ commandline: 'rm -rf /' }, ROOT],
+  [{ command_string: 'rm -rf /' }, ROOT],
+  [{ script_to_run: 'rm -rf /' }, ROOT],
+  [{ program: 'rm', args: ['-rf', '/'] }, ROOT],
+  [{ command: 'rm', args: '-rf /' }, ROOT],
+  [{ command_id: 'rm -rf /' }, []],
+  [{ text: 'rm -rf /', description: 'of the command' }, []],
+  [{ line: 'rm -rf /' }, []],
+])('a process is started with %o', (args, expected) => {
+  expect(reach('start_process', 'execute', args)).toEqual(expected);
+});
+
+it.each([
+  ["ssh host 'rm -rf /'", ROOT],
+  ["ssh -p 22 -i key me@host -t 'cd /srv && rm -rf /'", ROOT],
+  ['ssh host rm "-rf /"', ROOT],
+  ["sudo ssh host 'rm -rf /'", ROOT],
+  ["su -c 'rm -rf /'", ROOT],
+  ["su - root --command='rm -rf /'", ROOT],
+  ["sudo su root -c'rm -rf /'", ROOT],
+  ["watch -n 5 'rm -rf /'", ROOT],
+  ["script -qc 'rm -rf /' log", ROOT],
+  ['runuser -u www -- rm -rf /', ROOT],
+  ["su -c 'ls /'", []],
+  ['ssh host', []],
+  ["ssh host 'ls /etc'", []],
+  ['git push origin +main', WHOLE],
+  ['git push origin :old', WHOLE],
+  ['git push --delete origin old', WHOLE],
+  ['git branch -D x', WHOLE],
+  ['git branch --delete --force x', WHOLE],
+  ['git branch -d x', []],
+  ['git branch x', []],
+  ['git push -u origin main', []],
+  ["mongosh app --eval 'db.users.deleteMany({})'", ALL],
+])('a shell runs %s', (command, expected) => {
+  expect(reach('run_command', 'execute', { command })).toEqual(expected);
+});
+
+it.each<[string, ReachCall['action'], ReachCall['args'], string[]]>([
+  ['git', 'execute', { args: ['push', '--force'] }, WHOLE],
+  ['git', 'execute', { command: 'push --force origin main' }, WHOLE],
+  ['git', 'execute', { args: ['push', 'origin', 'main'] }, []],
+  ['git_push', 'write', { repo_path: '/srv/a/b', force: true }, WHOLE],
+  ['git_push', 'write', { repo_path: '/srv/a/b', force: false, branch: 'main' }, []],
+  ['git_push', 'write', { repo_path: '/srv/a/b', force: true, dry_run: true }, []],
+  ['git_reset', 'write', { repo_path: '/srv/a/b', mode: 'hard' }, WHOLE],
+  ['git_clean', 'write', { repo_path: '.', force: true }, WHOLE],
+  ['git_checkout', 'write', { repo_path: '.', branch_name: 'x' }, []],
+  ['git_commit', 'write', { repo_path: '.', message: 'push --force' }, []],
+  ['update_ref', 'write', { owner: 'o', repo: 'r', ref: 'heads/main', force: true }, WHOLE],
+  ['update_ref', 'write', { owner: 'o', repo: 'r', ref: 'heads/main', force: false }, []],
+  ['kubectl', 'execute', { args: 'delete pods --all' }, WHOLE],
+  ['kubectl_generic', 'execute', { command: 'delete', resourceType: 'pods', all: true }, WHOLE],
+  ['kubectl_get', 'read', { resourceType: 'namespaces', all: true }, []],
+  ['docker', 'execute', { args: ['system', 'prune', '-af'] }, WHOLE],
+  ['terraform_apply', 'execute', { destroy: true }, WHOLE],
+])('the tool %s is a program, as %s with %o', (name, action, args, expected) => {
+  expect(reach(name, action, args)).toEqual(expected);
+});
+
+it.each([
+  ['ALTER TABLE t DROP c', SQL],
+  ['ALTER TABLE t ADD a int, DROP "c"', SQL],
+  ['ALTER TABLE t DROP (a, b)', SQL],
+  ['ALTER TABLE t DROP IF EXISTS c', SQL],
+  ['ALTER TABLE t DROP CONSTRAINT c', []],
+  ['ALTER TABLE t ALTER COLUMN c DROP NOT NULL', []],
+  ['ALTER TABLE t ADD a int; DROP INDEX i', []],
+  ["COPY t TO '/etc/passwd'", CONFIG],
+  ["COPY (SELECT 1) TO E'/etc/passwd' WITH (FORMAT csv)", CONFIG],
+  ["SELECT 1 INTO OUTFILE '/etc/x'", CONFIG],
+  ["SELECT 1 INTO DUMPFILE '/etc/x'", CONFIG],
+  ["VACUUM INTO '/etc/x'", CONFIG],
+  ["BACKUP DATABASE d TO DISK = '/etc/x'", CONFIG],
+  ["ATTACH DATABASE '/etc/x' AS y", CONFIG],
+  ["COPY t TO PROGRAM 'rm -rf /'", ROOT],
+  ["COPY t FROM '/srv/a/tls.key'", ['escalate protected_file']],
+  ['COPY t TO STDOUT', []],
+  ["COPY t TO '/srv/export/t.csv'", []],
+  ["INSERT INTO copy VALUES ('/etc/passwd')", []],
+  ['db.users.deleteMany({})', ALL],
+  ['db.users.updateMany( {}, {$set: {a: 1}})', ALL],
+  ['db.users.drop()', WHOLE],
+  ['db.dropDatabase()', ['deny delete_whole']],
+  ['db.users.deleteMany({_id: 7})', []],
+  ['db.users.find({})', []],
+])('a database is asked %s', (query, expected) => {
+  expect(reach('query', 'execute', { query })).toEqual(expected);
+});
+
+it.each<[string, ReachCall['action'], ReachCall['args'], string[]]>([
+  ['delete-many', 'delete', { database: 'd', collection: 'c' }, ALL],
+  ['delete_all_rows', 'delete', { table: 't', confirm: true }, ALL],
+  ['update-many', 'write', { collection: 'c', update: { a: 1 } }, ALL],
+  ['delete-many', 'delete', { collection: 'c', limit: 5 }, []],
+  ['delete-many', 'delete', { collection: 'c', ids: ['a'] }, []],
+  ['delete_all_messages', 'delete', { channel: 'c' }, []],
+  ['insert-many', 'write', { collection: 'c', documents: [{ a: 1 }] }, []],
+])('%s as %s with %o', (name, action, args, expected) => {
+  expect(reach(name, action, args)).toEqual(expected);
+});
+
+const mail = (to: string) => `Subject: x\r\nTo: ${to}\r\n\r\nTo: nobody@example.com`;
+
+it.each([
+  [{ raw: Buffer.from(mail(people(60).join(',\r\n '))).toString('base64url') }, MAIL],
+  [{ message: { raw: Buffer.from(mail(people(60).join(', '))).toString('base64') } }, MAIL],
+  [{ mime_message: mail(people(60).join(', ')) }, MAIL],
+  [{ raw: Buffer.from(mail(people(50).join(', '))).toString('base64url') }, []],
+  [{ raw: Buffer.from(`A: ${'x'.repeat(90_000)}`).toString('base64') }, ['escalate unreadable']],
+  [{ raw: 'bm8gbWFpbA', to: 'a@example.com' }, []],
+  [{ to: keyed(people(60)) }, MAIL],
+  [{ recipients: { to: keyed(people(30)), cc: keyed(people(60)) } }, MAIL],
+  [{ to: keyed(people(50)) }, []],
+])('mail is sent with %o', (args, expected) => {
+  expect(reach('send_email', 'execute', args)).toEqual(expected);
+});
+
+it('what is hostile takes no more time than what is as long', () => {
+  const texts = [
+    '(COPY TO ',
+    '.deleteMany( ',
+    'db. ',
+    "ssh 'ssh ",
+    'DROP ',
+    '{ ',
+    'su -c ',
+    'To: ',
+  ];
+  for (const text of texts) {
+    const long = text.repeat(60_000 / text.length);
+    const began = performance.now();
+    reach('query', 'delete', { command_line: long, sql: `ALTER TABLE ${long}`, raw: long });
+    expect(performance.now() - began, text).toBeLessThan(2_000);
+  }
+});
