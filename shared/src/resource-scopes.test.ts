@@ -149,6 +149,53 @@ describe('a target', () => {
     expect(srv(text)).toBe(false);
   });
 
+  it.each([
+    '/srv/public/Doe, John.txt',
+    '/srv/public/R & D/a - b (1).txt',
+    '/srv/public/notes: part 1, 10:30.txt',
+    '/srv/public/cost $5 -v2 x=1.txt',
+    '/srv/public/a;b,c~',
+    'file:///srv/public/Doe,%20John',
+  ])('%s is one path', (text) => {
+    expect(srv(text)).toBe(true);
+  });
+
+  it.each([
+    '/srv/public/a,/etc/passwd',
+    '/srv/public/a, "/etc/passwd"',
+    '/srv/public/a:/etc/passwd',
+    '/srv/public/a;/etc/passwd',
+    '/srv/public/a /etc/passwd',
+    '/srv/public/a%20/etc/passwd',
+    '/srv/public/a,\\etc\\passwd',
+    '/srv/public/a ~/x',
+    '/srv/public/a $HOME/x',
+    '/srv/public/a ../../../etc/passwd',
+    '/srv/public/a,https://evil.com/x',
+    '/srv/public/a,https:evil.com',
+    '/srv/public/a,c:\\x',
+    '/srv/public/ls --out=/etc/passwd',
+    '/srv/public/ls -o/etc/passwd',
+    '/srv/public/ls >/etc/passwd',
+    '/srv/public/ls; cat /etc/passwd',
+    '/srv/public/ls; reboot',
+    '/srv/public/ls && reboot',
+    '/srv/public/ls | sh',
+    '/srv/public/$(cat x)',
+    '/srv/public/`cat x`',
+    'file:///srv/public/a,/etc/passwd',
+  ])('%s names a second one', (text) => {
+    expect(srv(text)).toBe(false);
+  });
+
+  it('is read in linear time', () => {
+    const begun = performance.now();
+    for (const part of [' ', ' a=', ',"', '%25', ':a', ' -', '\\', '$', ' a='.repeat(9)]) {
+      readTarget(`/srv/${part.repeat(4_000 / part.length)}x`);
+    }
+    expect(performance.now() - begun).toBeLessThan(1_000);
+  });
+
   const api = (text: string) => covers(['target:https://api.Example.com/v1/**'], 'web/get', text);
 
   it.each([
@@ -176,6 +223,10 @@ describe('a target', () => {
     'https:api.example.com/v1/a',
     'https://api.example.com:8443/v1/a',
     'https://api.example.com/v1 /a',
+    'https://api.example.com/v1/a,https://evil.com/b',
+    'https://api.example.com/v1/a;https://evil.com/b',
+    'https://api.example.com/v1/a|https://evil.com/b',
+    'https:evil.com/x?u=://api.example.com/v1/a',
   ])('%s is not', (text) => {
     expect(api(text)).toBe(false);
   });

@@ -12,8 +12,19 @@ const CONTROL = /[\p{Cc}\u2028\u2029\ufffd]/u;
 const SPACE = /\s/;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 const DRIVE = /^[a-z]:[\\/]/i;
+const URI = /^[a-z][a-z0-9+.-]*:\/\//i;
 /** Parsers may see an authority in these even without `//`. */
 const BARE_URL = /^(?:https?|wss?|ftp):/i;
+
+/** The colon of a scheme or a drive, which separates nothing. */
+const OWN_COLON = /^(?:file:\/\/\/[a-z]|[a-z][a-z0-9+.-]*):/i;
+/** A path, a place or a URI behind a separator: for who splits there, a second target. */
+const SECOND =
+  /[\s,;:|&<>]["'([{]*(?:[\\/~]|\$[a-z_{]|\.{1,2}(?:[\\/]|$)|[a-z]:[\\/]|[a-z][a-z0-9+.-]*:\/\/|(?:https?|wss?|ftp|file|mailto):\S)/i;
+/** The same as the value of an option. */
+const OPTION = /\s(?:-[a-z]|[^\s\\/]*=)["']*[\\/~]/i;
+/** What makes a shell run another command. */
+const COMMAND = /\$\(|[`|]|&&|;\s/;
 
 /**
  * All plain forms of a target, caller-controlled.
@@ -22,6 +33,23 @@ const BARE_URL = /^(?:https?|wss?|ftp):/i;
  */
 export function readTarget(text: string): string[] | null {
   if (text === '' || text.length > MAX_LENGTH || !text.isWellFormed()) return null;
+  const variants = variantsOf(text);
+  if (variants === null) return null;
+  const found = new Set<string>();
+  for (const variant of variants) {
+    const forms = formsOf(variant);
+    if (forms === null) return null;
+    for (const form of forms) found.add(form);
+  }
+  return [...found];
+}
+
+/**
+ * A text as servers may decode it.
+ *
+ * @returns null where there are too many ways
+ */
+export function variantsOf(text: string): ReadonlySet<string> | null {
   const variants = new Set([text]);
   // The set grows during the walk, which reaches its end.
   for (const variant of variants) {
@@ -30,13 +58,7 @@ export function readTarget(text: string): string[] | null {
     if (!DRIVE.test(variant)) variants.add(variant.replaceAll('\\', '/'));
     if (variants.size > MAX_VARIANTS) return null;
   }
-  const found = new Set<string>();
-  for (const variant of variants) {
-    const forms = formsOf(variant);
-    if (forms === null) return null;
-    for (const form of forms) found.add(form);
-  }
-  return [...found];
+  return variants;
 }
 
 /** As lenient servers decode: an invalid escape stays as it is. */
@@ -48,17 +70,27 @@ function decoded(text: string): string {
 
 function formsOf(text: string): string[] | null {
   if (text === '' || text !== text.trim() || CONTROL.test(text)) return null;
-  if (DRIVE.test(text)) return one(pathOf(drivePath(text)));
-  // Two at the beginning: to some a path, to others another machine.
-  if (/^[\\/]{2}/.test(text)) return null;
-  if (/^file:/i.test(text)) return fileForms(text);
-  if (SCHEME.test(text) && text.includes('://')) return uriForms(text);
-  if (BARE_URL.test(text)) return null;
-  if (text.includes('/') || text.startsWith('.') || text.startsWith('~')) return one(pathOf(text));
+  // Nobody knows which of the two the scope was to be compared with.
+  if (SECOND.test(text.replace(OWN_COLON, ''))) return null;
+  if (isPlace(text)) return COMMAND.test(text) || OPTION.test(text) ? null : placeForms(text);
   const parts = text.split(/[,;]/).map((part) => part.trim());
   const forms = parts.map(nameOf);
   // One text may name several; the whole counts too, since the separators may belong to a name.
   return forms.includes(null) ? null : unique([...(forms as string[]), ...wholeOf(text, parts)]);
+}
+
+/** Whether it is a path or a URI, and no name or address. */
+function isPlace(text: string): boolean {
+  return /^[.~]|^file:|\//i.test(text) || DRIVE.test(text) || BARE_URL.test(text);
+}
+
+function placeForms(text: string): string[] | null {
+  if (DRIVE.test(text)) return one(pathOf(drivePath(text)));
+  // Two at the beginning: to some a path, to others another machine.
+  if (/^[\\/]{2}/.test(text)) return null;
+  if (/^file:/i.test(text)) return fileForms(text);
+  if (URI.test(text)) return uriForms(text);
+  return BARE_URL.test(text) ? null : one(pathOf(text));
 }
 
 function wholeOf(text: string, parts: string[]): string[] {
