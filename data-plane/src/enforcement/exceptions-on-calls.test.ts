@@ -276,9 +276,9 @@ describe('no exception, whatever it names, lifts', () => {
   });
 
   it('sensitive data', async () => {
-    const key = ['AKIA', 'IOSFODNN7EXAMPLE'].join('');
+    const key = ['AKIA', 'Q7XMPLR2ZT4KWNBD'].join('');
     const args = {
-      note: `aws_access_key_id=${key} aws_secret_access_key=${'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'}`,
+      note: `aws_access_key_id=${key} aws_secret_access_key=${'wJalrXUtnFEMI/K7MDENG/bPxRfiCYq8LmZp5Kt'}`,
     };
     expect(await call('careful_read', args)).toBe('-32003');
     const decision = (await plane.records()).findLast(isDecision);

@@ -19,6 +19,7 @@ export interface FieldValue extends Stretch {
 /** Limits on a value's length, and on the distance from its label. */
 const MAX_VALUE = 256;
 const MAX_GAP = 96;
+const MAX_BLOCK = 400;
 
 const WORD = /[A-Za-z0-9_$\-\u00c0-\u024f]/;
 
@@ -26,6 +27,8 @@ const WORD = /[A-Za-z0-9_$\-\u00c0-\u024f]/;
 export function identifierAround(text: string, start: number, end: number): string {
   let from = start;
   while (from > 0 && start - from < 40 && WORD.test(text[from - 1] ?? '')) from--;
+  // In JSON within a text, a line feed before the name is written `\n`.
+  if (/^\\[nrt]\w/.test(text.slice(Math.max(0, from - 1), from + 2))) from++;
   return text.slice(from, identifierEnd(text, end));
 }
 
@@ -38,17 +41,34 @@ function identifierEnd(text: string, end: number): number {
 // Closing quotes and brackets, a comment in brackets, a type (`: string =`), then the sign.
 const ASSIGNED =
   /^(?:\\{0,2}["'`\])*_}]){0,3}[ \t]{0,12}(?:\([^()\n]{0,40}\)[ \t]{0,3})?(?:: ?(?:string|String|str|char\*?|text|const)(?:\[\])?[ \t]?(?==))?(?:=>|:=|->|={1,3}|:{1,2}|：|＝|→|⇒|\|)[ \t]{0,12}(?:\*{1,2}[ \t]?)?(?:\r?\n[ \t]{1,16})?/;
-const XML = /^(?:[^<>\n"]{0,40})>[ \t]{0,4}(?:<!\[CDATA\[|<[a-z]{1,6}>)?/;
+const XML = /^(?:[^<>\n"]{0,40})>\s{0,12}(?:<!\[CDATA\[|<[a-z]{1,6}>)?(?!@)/;
+// <property name="db.password">…</property>
+const XML_NAME = /\b(?:name|key|id)=\\?["'][^"'<>\n]{1,80}$/i;
+const XML_NAMED = /^\\?["'][^<>\n]{0,60}>\s{0,12}(?:<!\[CDATA\[|<value>)?/i;
 const CELLS =
-  /^[^<>\n]{0,20}<\/(?:td|th|dt|b|strong|label|span)>\s{0,8}(?:<(?:td|dd|span|input value="?)[^<>]{0,30}>|:?[ \t]{0,3})/;
+  /^[^<>\n]{0,20}<\/(?:td|th|dt|b|strong|label|span|key|name)>\s{0,8}(?:<(?:td|dd|span|string|value|input value="?)[^<>]{0,30}>|:?[ \t]{0,3})/;
 // {"name": "password", "value": "…"}, <add key="password" value="…"/>, - name: X, value: …
 const PAIR =
   /^(?:\\?["'`])?[ \t]{0,4},?\s{0,16}(?:\\?["'`])?(?:value|Value|VALUE|val|content|default|v|wert|valor|valeur)(?:\\?["'`])?[ \t]{0,3}[:=][ \t]{0,3}/;
-const PROSE =
-  /^(?:["'`)]{0,2}[^\n.!?:=;]{0,48}?[ \t])?(?:is|was|are|ist|war|lautet|est|es|era|è|é|jest|to|als|as|auf|zu|à|a|is:|using|with|mit|être|byl|je|är|er|on|ialah|adalah)[ \t]{0,2}(?::[ \t]{0,2}|now[ \t]|still[ \t]|set to[ \t])?/;
+// variable "api_key" { … default = "…"
+const BLOCK =
+  /^["']?\s{0,3}\{\s{0,12}(?:(?:type|description|sensitive|nullable|ephemeral)\s{0,12}=[^\n]{0,160}\n\s{0,12}){0,4}(?:default|value)\s{0,12}=\s{0,4}/;
+// The word that joins a label and its value, and what may stand behind it: "is now", "changed to".
+const IS =
+  'is|was|are|ist|war|lautet|est|es|era|è|é|jest|to|als|as|auf|zu|à|a|is:|using|with|mit|être|byl|je|är|er|on|ialah|adalah';
+const NOW =
+  'now|still|currently|again|jetzt|nun|ab sofort|neu|nu|désormais|maintenant|ahora|adesso|ora|agora|teraz';
+const CHANGED =
+  '(?:(?:re)?set|changed|updated|rotated|gewijzigd|veranderd|aangepast|ge[äa]ndert|gesetzt|changé|modifié|cambiad[oa]|cambiat[oa]|alterad[oa]|zmienione|ustawione|ændret|ändrat)[ \\t](?:to|in|naar|op|auf|zu|en|par|pour|por|a|para|na|til|till)[ \\t]{1,2}';
+const PROSE = new RegExp(
+  `^(?:["'\`)]{0,2}[^\\n.!?:=;]{0,48}?[ \\t])?(?:(?:${IS})(?![A-Za-z\\u00c0-\\u024f])[ \\t]{0,2}(?::[ \\t]{0,2}|(?:${NOW})[ \\t])?(?:${CHANGED})?|${CHANGED})`,
+);
 // "Password for the server: …"
 const FOR =
   /^["']?[ \t](?:for|für|fuer|of|on|zu|zum|vom|von|de|du|del|della|para|pour|voor|per|do|dla)[ \t][^\n:=.!?;"']{1,40}[:=][ \t]{1,3}/;
+// "credential used: …"
+const SAID =
+  /^[ \t](?:used|sent|given|provided|received|supplied|tried|value|is now|verwendet|utilisée?|usad[oa])[ \t]?[:=][ \t]{0,3}/;
 const CJK = /^["'」』]?[ \t]{0,2}(?:は|是|为|為|が|を|：|は、|는|은|이|:)[ \t]{0,3}/;
 const ADJACENT =
   /^["'`]?(?:[ \t]{1,4}|[ \t]{0,3}\n[ \t]{0,8})(?:#[ \t]?|no\.?[ \t]|nr\.?[ \t]|n°[ \t]?)?/i;
@@ -66,11 +86,15 @@ export function fieldValues(text: string, labelEnd: number): FieldValue[] {
   add(PAIR.exec(gap), 'assigned');
   add(ASSIGNED.exec(gap), 'assigned');
   add(XML.exec(gap), 'assigned');
+  if (XML_NAME.test(text.slice(Math.max(0, from - 100), from)))
+    add(XML_NAMED.exec(gap), 'assigned');
+  if (/^["']?\s{0,3}\{/.test(gap)) add(BLOCK.exec(text.slice(from, from + MAX_BLOCK)), 'assigned');
   add(CELLS.exec(gap), 'assigned');
   add(CJK.exec(gap), 'assigned');
   values.push(...columnValues(text, from));
   add(PROSE.exec(gap), 'prose');
   add(FOR.exec(gap), 'prose');
+  add(SAID.exec(gap), 'prose');
   add(ADJACENT.exec(gap), 'adjacent');
   return values;
 }
@@ -87,14 +111,18 @@ const QUOTES: Readonly<Record<string, string>> = {
   '『': '』',
 };
 
-function valueAt(text: string, at: number, link: Link): FieldValue | undefined {
+/** The value that begins at a place, in quotes or up to white space. */
+export function valueAt(text: string, at: number, link: Link): FieldValue | undefined {
   let start = at;
   // Escaped quotes of JSON in JSON; string prefixes (`b'…'`, `r"…"`); a second quote.
-  const opening = /^[ \t]{0,4}(?:[brfu@$](?=["']))?(\\{0,3}["'`]{1,3}|[“„«‘「『])?/.exec(
+  const opening = /^[ \t]{0,4}(?:[brfuN@$](?=["']))?(\\{0,3}["'`]{1,3}|[“„«‘「『])?/.exec(
     text.slice(start, start + 12),
   );
   start += opening?.[0].length ?? 0;
   const quote = opening?.[1];
+  // An empty string, and not a quote that is doubled in CSV.
+  if (quote?.length === 2 && /^(?:$|[\s,;)\]}])/.test(text.slice(start, start + 1)))
+    return undefined;
   const slice = text.slice(start, start + MAX_VALUE);
   const length = quote ? quotedLength(slice, quote) : bareLength(slice);
   if (length === 0) return undefined;

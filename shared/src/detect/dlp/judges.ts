@@ -3,7 +3,8 @@ import type { Judge, Stretch } from './builtin-pattern.ts';
 import { NOTHING } from './builtin-pattern.ts';
 import { isMonotonous } from './validators/secret-value.ts';
 
-const PLACEHOLDER = /x{5,}|your[_-]?|placeholder|redacted|insert|replace|changeme|\.\.\.|dummy/i;
+const PLACEHOLDER =
+  /x{5,}|example|your[_-]?|placeholder|redacted|insert|replace|changeme|\.\.\.|dummy/i;
 
 /**
  * A key in an issuer's form, unless it only illustrates the form: `ghp_xxxxxxxx`, `sk-your-key`.

@@ -90,6 +90,9 @@ SORT_OF[' '.charCodeAt(0)] = BLANK;
 const BETWEEN =
   /^\s{0,40}(?:[+.&|,;~\\)}\]([{]|\.\.|\|\||<>|<<|and|then)?[\s)}\]([{\\]{0,40}(?:(?:["']?[A-Za-z_$][\w$.\- \]["']{0,40}["']?\s{0,3}(?:=>|\+=|[:=]))\s{0,8})?$/;
 
+/** `"…".concat("…")`, `append("…").append("…")`. */
+const CALLED = /^\)?\s{0,40}\.(?:concat|append|add|push|write|put)\(\s{0,40}$/i;
+
 /**
  * Whether what stands between two strings, or a string and a value, indicates that they belong
  * together.
@@ -99,7 +102,7 @@ function isBetween(text: string): boolean {
   // It has one comma at most.
   const comma = text.indexOf(',');
   if (comma >= 0 && text.indexOf(',', comma + 1) >= 0) return false;
-  return BETWEEN.test(text);
+  return BETWEEN.test(text) || CALLED.test(text);
 }
 
 /**

@@ -53,7 +53,7 @@ export const PASSWORD_FILES: readonly JudgedExpression[] = [
     judge: hashLine,
   },
   {
-    expression: String.raw`:(?:5432|5433|6432):[^:\s]{1,64}:[^:\s]{1,64}:[^:\s]{6,64}`,
+    expression: String.raw`:(?:5432|5433|6432|\*):[^:\s]{1,64}:[^:\s]{1,64}:[^:\s]{6,64}`,
     judge: lastField,
   },
   { expression: String.raw`\bWIFI:[^\n]{0,80}P:[^;:\n]{6,63}`, judge: lastField },

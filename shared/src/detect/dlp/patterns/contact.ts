@@ -65,11 +65,17 @@ function isPhone(written: string): boolean {
   return !FICTIONAL.test(written);
 }
 
+/** `to=`, `&From=`, `caller_id=`. */
+const NAMED = /(?:^|[\s?&,;|{(["'])[A-Za-z][A-Za-z_.-]{0,24}=$/;
+
 const international: Judge = (text, start, candidateEnd) => {
   const written = text.slice(start, candidateEnd).replace(/\D+$/, '');
   const end = start + written.length;
   const before = text.slice(Math.max(0, start - 1), start);
-  return isPhone(written) && !/[A-Za-z0-9+=/]/.test(before) ? [{ start, end }] : NOTHING;
+  if (!isPhone(written) || /[A-Za-z0-9+/]/.test(before)) return NOTHING;
+  // In base64 a sign of equality ends what is before it.
+  const isBase64 = before === '=' && !NAMED.test(text.slice(Math.max(0, start - 32), start));
+  return isBase64 ? NOTHING : [{ start, end }];
 };
 
 const national: Judge = (text, start, end) => {
@@ -85,6 +91,9 @@ const PHONE_NEAR = stretches(
   (value) => isPhone(value) && !/^(?:19|20)\d\d[-/.]\d\d[-/.]\d\d/.test(value),
 );
 
+const phoneLabelled: Judge = (text, start, end) =>
+  findNear(text, start, end, { after: 44, before: 0 }, PHONE_NEAR);
+
 /** How people can be reached. */
 export const CONTACT: readonly BuiltinPattern[] = [
   {
@@ -98,7 +107,8 @@ export const CONTACT: readonly BuiltinPattern[] = [
         judge: spokenEmail,
       },
       {
-        expression: '(?i)[a-z0-9] (?:at|arroba) [a-z0-9-]+ (?:dot|punkt|punto|point) [a-z]',
+        expression:
+          '(?i)[a-z0-9] (?:at|arroba) [a-z0-9-]+ [\\[({<]?(?:dot|punkt|punto|point)[\\])}>]? [a-z]',
         judge: spokenEmail,
       },
     ],
@@ -118,11 +128,7 @@ export const CONTACT: readonly BuiltinPattern[] = [
         expression: String.raw`\(\d{3}\) ?\d{3}[-. ]\d{4}\b|\b\d{3}[-.]\d{3}[-.]\d{4}\b|\b1-\d{3}-\d{3}-\d{4}\b`,
         judge: national,
       },
-      {
-        expression: PHONE_LABELS,
-        judge: (text, start, end) =>
-          findNear(text, start, end, { after: 44, before: 0 }, PHONE_NEAR),
-      },
+      ...PHONE_LABELS.map((expression) => ({ expression, judge: phoneLabelled })),
     ],
     validator: 'seven to fifteen digits; national forms beside a word for it; no fictional number',
   },

@@ -97,6 +97,8 @@ const CODE = stretches(
 const bank: Judge = (text, start, end) => {
   const label = text.slice(start, end).toLowerCase();
   const near = { after: 44, before: 0 };
+  // "acct ref …" is what somebody's own books call an entry.
+  if (/^acct[ _-]?$/.test(label) && /^\W{0,2}ref/i.test(text.slice(end, end + 6))) return NOTHING;
   if (/routing|aba|rtn/.test(label)) return findNear(text, start, end, near, ROUTING);
   if (/sort/.test(label)) return findNear(text, start, end, near, SORT_CODE);
   if (/ifsc|swift|bic/.test(label)) return findNear(text, start, end, near, CODE);
@@ -150,7 +152,14 @@ export const FINANCIAL: readonly BuiltinPattern[] = [
     name: 'iban',
     severity: 'high',
     description: 'International bank account number.',
-    expressions: [String.raw`\b[A-Za-z]{2}[ -]?\d[ -]?\d[ -]?[A-Za-z0-9]{1,4}[ -]?[A-Za-z0-9]`],
+    expressions: [
+      String.raw`\b[A-Za-z]{2}[ -]?\d[ -]?\d[ -]?[A-Za-z0-9]{1,4}[ -]?[A-Za-z0-9]`,
+      // Behind a field's number or name in a message of a bank: ?31DE…, IBANDE…, iban_DE….
+      {
+        expression: String.raw`(?:\?3\d|IBAN_?|iban_?)[A-Z]{2}\d{2}[A-Z0-9]{11}`,
+        judge: (text, _start, end) => iban(text, end - 15, end),
+      },
+    ],
     validator: "modulo 97, and the country's length",
     judge: iban,
   },

@@ -10,6 +10,7 @@ import {
   DOCUMENT_LABELS,
   NATIONAL_ID_LABELS,
   NINO_LABELS,
+  PERSON_LABELS,
   RECORD_LABELS,
   SSN_LABELS,
 } from './labels.ts';
@@ -66,10 +67,25 @@ const idWritten: Judge = (text, start, end) =>
     ? [{ start, end }]
     : NOTHING;
 
-const ID_NEAR = stretches(
-  /(?<![A-Za-z0-9])[A-Za-z]{0,6}\d(?:[ .\-/]?[0-9A-Za-z]){4,20}(?:\([0-9A]\))?(?![A-Za-z0-9])/g,
-  (value) => isNationalId(value, true),
-);
+const ID_RUN =
+  /(?<![A-Za-z0-9])[A-Za-z]{0,6}\d(?:[ .\-/]?[0-9A-Za-z]){4,20}(?:\([0-9A]\))?(?![A-Za-z0-9])/g;
+
+const YEARS = /^(?:19|20)\d\d[-/ ](?:19|20)\d\d$/;
+
+/** National ids in a short text. Words may follow an id: what is behind a space is left out. */
+function idsIn(window: string): readonly Stretch[] {
+  const found: Stretch[] = [];
+  for (const { index, 0: run } of window.matchAll(ID_RUN)) {
+    let value = run;
+    while (value.length > 6 && !isNationalId(value, true)) {
+      value = value.slice(0, Math.max(0, value.lastIndexOf(' ')));
+    }
+    if (value.length > 6 && !YEARS.test(value))
+      found.push({ start: index, end: index + value.length });
+  }
+  return found;
+}
+
 const ID_PLAIN = stretches(
   /(?<![A-Za-z0-9.])[A-Z]{0,3}\d[\d.\-/ ]{5,18}[\dA-Z](?![A-Za-z0-9])/g,
   (value) => {
@@ -82,10 +98,16 @@ const UNSPECIFIC =
   /national[ _-]?id|identity (?:card|number)|personal (?:id|identification) (?:number|code|no)|citizen[ _-]?id/i;
 
 const idLabelled: Judge = (text, start, end) => {
-  const checked = findNear(text, start, end, { after: 50, before: 24 }, ID_NEAR);
+  const checked = findNear(text, start, end, { after: 50, before: 24 }, idsIn);
   if (checked.length > 0 || !UNSPECIFIC.test(text.slice(start, end + 10))) return checked;
   return findNear(text, start, end, { after: 30, before: 0 }, ID_PLAIN);
 };
+
+/** Ten digits or more: shorter ones are too often valid by chance. */
+const idOfPerson: Judge = (text, start, end) =>
+  findNear(text, start, end, { after: 60, before: 0 }, (window) =>
+    idsIn(window).filter((id) => window.slice(id.start, id.end).replace(/\D/g, '').length >= 10),
+  );
 
 const DOCUMENT_NEAR = stretches(
   /(?<![A-Za-z0-9])(?=[A-Z0-9 -]{0,14}\d)[A-Z]{0,3}[ -]?\d[A-Z0-9-]{3,16}\d?[A-Z0-9]{0,2}(?![A-Za-z0-9])|(?<![A-Za-z0-9])[A-Z][A-Z0-9]{7,17}(?![A-Za-z0-9])/g,
@@ -153,6 +175,8 @@ const DATED_NUMBER =
 const COUNTED =
   /\b(?:of (?:the )?(?:[a-z]|\d)|(?:by|than) \d|(?:increas|decreas|reduc)ed |(?:grew|rose|fell|dropped) )/;
 
+const FOUR_WORDS = /(?:[A-Za-z]{3,}[^A-Za-z]+){3}[A-Za-z]{3,}/;
+
 /** A number close after the label: of five digits or more, or of four in its own form. */
 const recordLabelled: Judge = (text, start, end) => {
   const dated = DATED_NUMBER.exec(text.slice(end, end + 24));
@@ -164,8 +188,7 @@ const recordLabelled: Judge = (text, start, end) => {
   return found.filter((stretch) => {
     const value = text.slice(stretch.start, stretch.end);
     const gap = text.slice(end, stretch.start);
-    if (/[A-Za-z]{3,}[^A-Za-z]+[A-Za-z]{3,}[^A-Za-z]+[A-Za-z]{3,}[^A-Za-z]+[A-Za-z]{3,}/.test(gap))
-      return false;
+    if (FOUR_WORDS.test(gap) && !/:[ \t]{0,3}$/.test(gap)) return false;
     if (COUNTED.test(`${gap}${value}`)) return false;
     if (/^[0-9a-f]{8}-[0-9a-f]{4}/i.test(text.slice(stretch.start, stretch.start + 13)))
       return false;
@@ -218,7 +241,8 @@ export const IDENTITY: readonly BuiltinPattern[] = [
       String.raw`\b\d{2} \d{3} \d{3} \d{3}\b|\b\d{1,2}\.\d{3}\.\d{3}-[\dKk]\b`,
       String.raw`\b\d{6}[-+A-FU-Y]\d{3}[0-9A-Y]\b|\b(?:19|20)\d{6}[-+]\d{4}\b`,
       String.raw`\b(?:\d{8}|[XYZxyz]-?\d{7})-?[A-Za-z]\b|\b[STFGM]\d{7}[A-Z]\b|\b\d{2}\.\d{3}\.\d{3}[ -]?[A-Z]\b`,
-      { expression: NATIONAL_ID_LABELS, judge: idLabelled },
+      ...NATIONAL_ID_LABELS.map((expression) => ({ expression, judge: idLabelled })),
+      { expression: PERSON_LABELS, judge: idOfPerson },
     ],
     validator: "each country's check digits, and a form of its own or a word for it",
     judge: idWritten,

@@ -4,21 +4,30 @@ import { type FieldValue, fieldValues, identifierAround } from '../fields.ts';
 import { around, realKey } from '../judges.ts';
 import {
   entropy,
+  isMixed,
   isPlaceholder,
   isSecretValue,
   isUnrelatedWords,
   type SecretKind,
 } from '../validators/secret-value.ts';
+import { ANNOUNCED } from './announced.ts';
 import { BARE_PRIVATE_KEYS, PASSWORD_FILES } from './bare-keys.ts';
 import { PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
 
 /** Forty base64 characters after words for AWS's secret. */
 const awsSecret: Judge = (text, _start, end) => {
   const window = text.slice(end, end + 140);
-  for (const match of window.matchAll(/(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+])/g)) {
+  for (const match of window.matchAll(/(?<![A-Za-z0-9/+]|==)[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+])/g)) {
     const value = match[0];
     const isHash = /^[a-f0-9]+$/i.test(value) || !/\d/.test(value);
-    if (isHash || !/[a-z]/.test(value) || !/[A-Z]/.test(value) || entropy(value) < 4) continue;
+    if (
+      isHash ||
+      /EXAMPLE/.test(value) ||
+      !/[a-z]/.test(value) ||
+      !/[A-Z]/.test(value) ||
+      entropy(value) < 4
+    )
+      continue;
     return [{ start: end + match.index, end: end + match.index + 40 }];
   }
   return NOTHING;
@@ -86,7 +95,7 @@ const urlPassword: Judge = (text, start, end) => {
 
 /** Labels for things about a secret, and words that merely contain one. */
 const NOT_THE_SECRET =
-  /(?:[_-]|(?<=[a-z])(?=[A-Z]))(?:id|ids|name|type|count|length|len|size|url|uri|path|file|field|policy|expires?|expiry|expiration|at|ttl|label|hint|placeholder|min|max|regex|pattern|param|parameter|version|arn|enabled|required|reset|rotation|manager|limit|usage|strength|algorithm|alg|format|store|provider|class|form|input|page|model|hash|hashed|digest|bits|status|error|prefix|age|days|scope|scopes|endpoint|ref|alias|date|budget|cost)$|^(?:max|min|num|n|total|next|prev|page|continuation|sync|cursor|public|pub|csrf|xsrf|input|output|prompt|completion|reset|forgot|change|has|is|no|show|hide|toggle|validate|check|verify|hash|get|set|use|allow|primary|foreign|sort|partition|cache|object|row|registry|host|translation|i18n|idempotency|dedup|bucket)(?:[_-]|(?=[A-Z]))/;
+  /(?:[_-]|(?<=[a-z])(?=[A-Z]))(?:id|ids|name|type|count|length|len|size|url|uri|path|file|field|policy|expires?|expiry|expiration|at|ttl|label|hint|placeholder|min|max|regex|pattern|param|parameter|version|arn|enabled|required|reset|rotation|manager|limit|usage|strength|algorithm|alg|format|store|provider|class|form|input|page|model|hash|hashed|digest|bits|status|error|prefix|age|days|scope|scopes|endpoint|ref|alias|date|budget|cost)$|^(?:max|min|num|n|total|next|prev|page|continuation|sync|cursor|public|pub|csrf|xsrf|input|output|prompt|completion|reset|forgot|change|has|is|no|show|hide|toggle|validate|check|verify|hash|get|set|use|allow|primary|foreign|sort|partition|cache|object|row|registry|host|translation|i18n|idempotency|dedup|bucket)(?:[_-]|(?=[A-Z]))|^pin-sha\d+$/;
 const ABOUT_IT = /(?:tokens|Tokens|TOKENS|tokeni[sz]\w*|keyboard|secretary|passenger|keys)$/;
 
 const WORDS = /^\p{Ll}{4,12}(?:[ -]\p{Ll}{4,12}){3,7}(?=[.,;]?(?:["'\n]|$))/u;
@@ -99,9 +108,13 @@ function bareWords(text: string, { start, link }: FieldValue): Stretch | undefin
   return { start, end: start + phrase.length };
 }
 
+/** A resource's name: arn:aws:secretsmanager:eu-west-1:123456789012:secret:name. */
+const OF_AN_ARN = /\barn:aws[a-z-]*:[\w:/-]*$/;
+
 function secretLabel(kind: SecretKind): Judge {
   return (text, start, end) => {
     const label = identifierAround(text, start, end);
+    if (OF_AN_ARN.test(text.slice(Math.max(0, start - 120), start))) return NOTHING;
     if (NOT_THE_SECRET.test(label) || (kind === 'token' && ABOUT_IT.test(label))) return NOTHING;
     const found: Stretch[] = [];
     const isVerb = /^(?:pass|pin)$/i.test(label);
@@ -122,8 +135,30 @@ function secretLabel(kind: SecretKind): Judge {
         if (value.link !== 'column') break;
       }
     }
-    return found;
+    return found.length > 0 ? found : inReply(text, end);
   };
+}
+
+// "what's the admin pw again?\nSam [10:59] …": the value is the next speaker's.
+const REPLY =
+  /^([^\n:=]{0,90})\r?\n[^\n:=[\]()<>]{1,30}(?:[[(]\d{1,2}:\d{2}[^\])\n]{0,6}[\])]:?|:)[ \t]{1,2}(?:\p{L}{1,12}[,:]? ){0,4}([^\s"'`,;]{12,128})/u;
+const QUESTION =
+  /[?¿]|\b(?:what|which|again|send|give|share|remember|anyone|pasas?|manda|sabes|donne|envoie|schick|gib|wie|geef|stuur)\b/i;
+
+function inReply(text: string, labelEnd: number): readonly Stretch[] {
+  const window = text.slice(labelEnd, labelEnd + 300);
+  const reply = REPLY.exec(window);
+  const asked = text
+    .slice(Math.max(0, labelEnd - 80), labelEnd)
+    .split('\n')
+    .at(-1);
+  if (!reply || !QUESTION.test(`${asked} ${reply[1]}`)) return NOTHING;
+  const value = reply[2] ?? '';
+  const isMade = isMixed(value) && /[a-z]/.test(value) && entropy(value) >= 3;
+  const end = labelEnd + reply[0].length;
+  return isMade && isSecretValue(value, 'password', 'prose', false)
+    ? [{ start: end - value.length, end }]
+    : NOTHING;
 }
 
 /** The credentials of an Authorization header, or of curl's -u. */
@@ -142,17 +177,6 @@ const authorization: Judge = (text, start, end) => {
   return looksMade ? [{ start: from, end: from + value.length }] : NOTHING;
 };
 
-/** The word after a command's password option. */
-const optionPassword: Judge = (text, _start, end) => {
-  const password = /[^\s"'=]+$/
-    .exec(text.slice(Math.max(0, end - 200), end))?.[0]
-    .replace(/^-[pPa]/, '');
-  const from = end - (password?.length ?? 0);
-  return password && isSecretValue(password, 'password', 'adjacent', false)
-    ? [{ start: from, end }]
-    : NOTHING;
-};
-
 const userPassword: Judge = (text, start, end) => {
   const pair = text.slice(start, end);
   const colon = pair.indexOf(':');
@@ -161,10 +185,6 @@ const userPassword: Judge = (text, start, end) => {
     ? NOTHING
     : [{ start: start + colon + 1, end: start + colon + 1 + password.length }];
 };
-
-/** Letters of both cases or a sign, and a digit: not a path, a role or a word. */
-const isMixed = (value: string): boolean =>
-  /\d/.test(value) && /[a-z]/i.test(value) && (/[!#$%^&*+=?]/.test(value) || /[A-Z]/.test(value));
 
 /** user / password: the candidate ends with the password. */
 const pairedPassword: Judge = (text, start, end) => {
@@ -187,14 +207,32 @@ const hostPassword: Judge = (text, start, end) => {
   return isReal ? [{ start: from, end: from + password.length }] : NOTHING;
 };
 
+/** In JSON within a text, a line feed before a label is written `\n`: no bound of a word. */
+const afterEscape = (label: string): string =>
+  label.replace(/(?<=[|)(])\\b(?=[a-z(])/g, String.raw`(?:\b|\\[nrt])`);
+
+/** "opens with the PIN 4711"; in India, PIN is what a postal code is called. */
+const spokenPin: Judge = (text, start, end) =>
+  /\b(?:the|your|my|our|new|door|alarm|safe|sim|card|gate|mit|der|die|den|le|el|il|de|with) $/i.test(
+    text.slice(Math.max(0, start - 8), start),
+  )
+    ? [{ start: start + 'PIN '.length, end }]
+    : NOTHING;
+
+/** A personal access token of Azure DevOps. */
+const personalToken: Judge = (text, _start, end) => {
+  const from = end - 8;
+  const to = from + (/^[a-z0-9]+/i.exec(text.slice(from, from + 100))?.[0].length ?? 0);
+  return to - from >= 40 ? realKey(text, from, to) : NOTHING;
+};
+
 const SECRET_ASSIGNMENTS: readonly JudgedExpression[] = [
-  ...PASSWORD_LABELS.map((expression) => ({ expression, judge: secretLabel('password') })),
-  ...TOKEN_LABELS.map((expression) => ({ expression, judge: secretLabel('token') })),
+  ...PASSWORD_LABELS.map((label) => ({
+    expression: afterEscape(label),
+    judge: secretLabel('password'),
+  })),
+  ...TOKEN_LABELS.map((label) => ({ expression: afterEscape(label), judge: secretLabel('token') })),
   { expression: String.raw`(?i)\b(?:bearer|basic|digest|apikey|token)\b`, judge: authorization },
-  {
-    expression: String.raw`\b(?:sshpass|mysql|mysqldump|mysqladmin|mongosh?|redis-cli|7z|zip)\b[^\n]*? -[pPa][ =]?["']?[^\s"']{4,}`,
-    judge: optionPassword,
-  },
   {
     expression: String.raw`(?:\s|^)(?:-u|--user|--proxy-user)[ =]["']?[A-Za-z0-9_.@-]{1,64}:[^\s"']{4,128}`,
     judge: userPassword,
@@ -203,6 +241,12 @@ const SECRET_ASSIGNMENTS: readonly JudgedExpression[] = [
     expression: String.raw`(?i)\b(?:user(?:name)?|login|creds?|credentials|account|pass(?:word)?)\)?(?: are)?(?:[ \t]?[:=])?[ \t]{1,3}[a-z0-9_.@-]{2,40} ?/ ?[^\s"'/,;<>()]{6,64}`,
     judge: pairedPassword,
   },
+  {
+    expression: String.raw`(?i)\b(?:login|log-?in|creds?|credentials|account|zugangsdaten|zugang|identifiants|acc[eè]s|credenciales|credenziali|acceso|inloggegevens|dane logowania)\b[^\n/:=.]{1,48}(?: (?:is|are|ist|sind|lautet|lauten|est|sont|es|son|[eè]|sono|zijn|to)|[:=])[ \t]{1,3}[a-z0-9_.@-]{2,40} ?/ ?[^\s"'/,;<>()]{6,64}`,
+    judge: pairedPassword,
+  },
+  { expression: String.raw`\bPIN \d{4,8}\b`, judge: spokenPin },
+  { expression: String.raw`(?i)\bpat["']? ?[:=] ?["']?[a-z0-9]{8}`, judge: personalToken },
   {
     expression: String.raw`\b[A-Za-z][A-Za-z0-9_.-]{1,31}:[^\s:/@"'<>]{6,64}@(?:\d{1,3}(?:\.\d{1,3}){3}\b|(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}\b)`,
     judge: hostPassword,
@@ -261,7 +305,7 @@ export const SECRETS: readonly BuiltinPattern[] = [
     severity: 'high',
     description:
       'Password, token or key that is assigned to a word for it, in code, configuration, tables or prose; credentials of an Authorization header.',
-    expressions: [...SECRET_ASSIGNMENTS, ...PASSWORD_FILES],
+    expressions: [...SECRET_ASSIGNMENTS, ...ANNOUNCED, ...PASSWORD_FILES],
     validator: 'a value that can be a secret: no placeholder, no code, no word of the language',
   },
 ];

@@ -15,7 +15,7 @@ const WORDS_FOR_NOTHING = new Set(
   expired expires missing valid correct here below above following same this that your my the not
   stored saved sent known unknown available needed rotated generated provided set used shared leaked
   visible policy policies manager field_name example sample placeholder todo tbd fixme n/a na yes no
-  basic bearer digest oauth oauth2 jwt header cookie cookies query body env environment config
+  base64 md5sum sha256sum basic bearer digest oauth oauth2 jwt header cookie cookies query body env environment config
   passwort kennwort contraseña clave senha wachtwoord hasło hasla пароль пароля 密码 パスワード
   mot motdepasse obligatoire requis erforderlich obligatorio requerido pflichtfeld vergessen oublié
   olvidada rather only always never also currently already too more longer at least case sensitive`.split(
@@ -24,7 +24,7 @@ const WORDS_FOR_NOTHING = new Set(
 );
 
 const PLACEHOLDER =
-  /^(?:[x*•·.#_\-?0]{3,}|\$\{.*|\$\(.*|\$[A-Z_][A-Z0-9_]*|\{\{.*|\{[a-z_. ]+\}?|%[A-Z_]+%|%\(?[a-z]+\)?s?|<.*|\[[A-Za-z _-]*\]?|@[a-z.]+@|#\{.*|__.*__|!(?:vault|secret|ref|sub|env|file).*|(?:vault|op|ref\+\w+|secretref|ssm|keyring|file|env|aws-sm|gcp-sm|keyvault):.*|arn:aws.*|enc\[.*|\/run\/secrets.*|\/etc\/.*|\.\/.*|~\/.*)$/i;
+  /^(?:[x*•·.#_\-?0]{3,}|\$\{.*|\$\(.*|\$[A-Z_][A-Z0-9_]*|\$(?:env|script|global):.*|\{\{.*|\{[a-z_. ]+\}?|%[A-Z_]+%|%\(?[a-z]+\)?s?|<.*|\[[A-Za-z _-]*\]?|@[a-z.]+@|#\{.*|__.*__|!(?:vault|secret|ref|sub|env|file).*|(?:vault|op|ref\+\w+|secretref|ssm|keyring|file|env|aws-sm|gcp-sm|keyvault):.*|arn:aws.*|enc\[.*|\/run\/secrets.*|\/etc\/.*|\.\/.*|~\/.*)$/i;
 const PLACEHOLDER_WORDS =
   /your[_\- ]?|^my[_-](?:secret|pass|token|key|api)|[_\- ]here\b|example|placeholder|changeme|change[_-]me|replace[_-]?|insert[_-]|redacted|xxxx|\.\.\.|…|todo\b|dummy|<[a-z]|\*\*\*|sample|goes[_-]|to[_-]be[_-]|fill[_-]|put[_-]|enter[_-]|abcdefgh?$|^(?:foo|bar|baz|test|abc|none)$|not[_-]a[_-]real|n[o0]t[_-]?real|fake/i;
 const CODE =
@@ -40,7 +40,7 @@ const OPENS = /^&?[A-Za-z_$.]{4,}[({]/;
 const WEAK = new Set(
   `letmein welcome sunshine dragon monkey football baseball iloveyou princess superman batman trustno
   shadow master qwerty qwertz azerty asdfgh asdfghjkl zxcvbn hunter freedom whatever starwars computer
-  michael jordan charlie jennifer hello access flower ginger pepper summer winter spring autumn cheese
+  michael jordan charlie jennifer hello flower ginger pepper summer winter spring autumn cheese
   liverpool arsenal chelsea barcelona admin administrator root toor guest passw0rd schatz sommer
   hallo berlin hamburg bonjour soleil chouchou doudou azertyuiop teamo mariposa estrella corazon`.split(
     /\s+/,
@@ -93,6 +93,9 @@ export function isSecretValue(
   if (WORDS_FOR_NOTHING.has(lower.replace(/[.,;:!?]+$/, ''))) return false;
   if (NAMED.test(value) || /`/.test(value)) return false;
   if (!quoted && OPENS.test(value)) return false;
+  // Code that goes on behind a name (`({ token })).json()`), bold words, a command's next option.
+  const isLoose = link !== 'assigned';
+  if (!quoted && isLoose && /^(?:[)}\]&]|\*\*|--?[A-Za-z][A-Za-z-]*$)/.test(value)) return false;
   if (!quoted && (CODE.test(value) || after.startsWith('('))) return false;
   if (CODE.test(value) && /^(?:process\.env|os\.(?:environ|getenv)|System\.)/.test(value))
     return false;
@@ -124,7 +127,8 @@ function isPassword(value: string, link: Link, quoted: boolean): boolean {
     if (lower && upper && isScrambled(value)) return true;
     return (mixed && /[\p{L}]/u.test(value) && !isWordLike(value)) || WEAK.has(value.toLowerCase());
   }
-  if (mixed) return !isWordLike(value) || (digit && letter);
+  if (mixed)
+    return !isWordLike(value) || (digit && letter) || value.split(/[-_./]/).some(isScrambled);
   if (/^\d+$/.test(value)) return value.length >= 4 && value.length <= 20 && link !== 'column';
   // A phrase of words: correct-horse-battery.
   if (/^\p{Ll}{3,12}(?:[-_.]\p{Ll}{3,12}){2,7}$/u.test(value)) {
@@ -151,6 +155,10 @@ function isLabelLike(value: string): boolean {
 
 const SENTENCE =
   /\b(?:the|your|is|are|was|a|an|must|should|please|to|and|or|of|for|in|with|be|not|can|will|at|least|enter|ihr|das|der|die|und|ist|muss|bitte|mit|votre|le|la|les|est|doit|su|el|los|debe|por|para|of|my|it|if|has|have|been|does)\b/i;
+
+/** Letters of both cases or a sign, and a digit: not a path, a role or a word. */
+export const isMixed = (value: string): boolean =>
+  /\d/.test(value) && /[a-z]/i.test(value) && (/[!#$%^&*+=?]/.test(value) || /[A-Z]/.test(value));
 
 /** Several words that do not form a sentence: "correct horse battery staple". */
 function isPassphrase(value: string): boolean {

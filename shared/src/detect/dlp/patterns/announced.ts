@@ -1,0 +1,223 @@
+/**
+ * Secrets that a command, a statement, a call or a line of configuration announces by its own
+ * grammar: what stands there is one, though no sign assigns it to a word.
+ */
+import type { Judge, JudgedExpression, Stretch } from '../builtin-pattern.ts';
+import { NOTHING } from '../builtin-pattern.ts';
+import { valueAt } from '../fields.ts';
+import { isMixed, isSecretValue, type SecretKind } from '../validators/secret-value.ts';
+
+/** The value right behind the announcement. */
+function behind(kind: SecretKind): Judge {
+  return (text, _start, end) => secretAt(text, end, kind);
+}
+
+function secretAt(text: string, at: number, kind: SecretKind): readonly Stretch[] {
+  const value = valueAt(text, at, 'assigned');
+  const written = value ? text.slice(value.start, value.end) : '';
+  // In grave accents a manual names something.
+  if (!value || /\s/.test(written) || text[value.start - 1] === '`') return NOTHING;
+  const after = text.slice(value.end, value.end + 1);
+  const isSecret = isSecretValue(written, kind, 'assigned', value.quoted, after);
+  return isSecret ? [{ start: value.start, end: value.end }] : NOTHING;
+}
+
+/** Characters of a command line that are read. */
+const MAX_LINE = 400;
+
+/** The first secret behind an option of a command, which may have the option's name twice. */
+function option(names: RegExp): Judge {
+  return (text, start) => {
+    const line = text.slice(start, start + MAX_LINE);
+    for (const { index, 0: written, 1: value = '' } of line.matchAll(names)) {
+      const to = start + index + written.length;
+      if (isSecretValue(value, 'password', 'adjacent', false)) {
+        return [{ start: to - value.length, end: to }];
+      }
+    }
+    return NOTHING;
+  };
+}
+
+const VALUE = String.raw`[ =:]?["']?([^\s"'|;<>][^\s"'|;<>]{3,127})`;
+const options = (names: string): RegExp => new RegExp(` (?:${names})${VALUE}`, 'g');
+
+/** The candidate's end, from its last sign of a kind on: `user/password`, `user:password`. */
+function behindSign(sign: string): Judge {
+  return (text, start, end) => {
+    const from = start + text.slice(start, end).indexOf(sign, 1) + 1;
+    const value = text.slice(from, end);
+    return isSecretValue(value, 'password', 'assigned', false) ? [{ start: from, end }] : NOTHING;
+  };
+}
+
+/** The candidate's last word, at most in quotes. */
+const lastWord =
+  (kind: SecretKind): Judge =>
+  (text, start, end) => {
+    const value = /[^\s"']+$/.exec(text.slice(Math.max(start, end - 200), end))?.[0] ?? '';
+    return isSecretValue(value, kind, 'assigned', false)
+      ? [{ start: end - value.length, end }]
+      : NOTHING;
+  };
+
+/** echo … | chpasswd: behind a colon, if there is one. */
+const piped: Judge = (text, start, end) => {
+  const [, quote = '', written = ''] =
+    /^(?:echo|printf) (?:-\w{1,3} )?(["']?)([^"'|]+)\1\s*\|/.exec(text.slice(start, end)) ?? [];
+  const value = written.trim().slice(written.indexOf(':') + 1);
+  const from = start + text.slice(start, end).indexOf(value);
+  return isSecretValue(value, 'password', 'assigned', quote !== '')
+    ? [{ start: from, end: from + value.length }]
+    : NOTHING;
+};
+
+/** The second string in brackets, behind a user's name. */
+const secondString: Judge = (text, start, end) => {
+  const [, value = ''] = /["']([^"'\s]{6,128})$/.exec(text.slice(start, end)) ?? [];
+  const isReal = isMixed(value) && isSecretValue(value, 'password', 'assigned', true);
+  return isReal ? [{ start: end - value.length, end }] : NOTHING;
+};
+
+/** setApiKey("…"): letters alone are a name. */
+const ofCall =
+  (kind: SecretKind): Judge =>
+  (text, _start, end) =>
+    secretAt(text, end, kind).filter((found) => /\d/.test(text.slice(found.start, found.end)));
+
+/** A value of ODBC in braces, behind another pair; `password={value}` alone is an attribute. */
+const inBraces: Judge = (text, start, end) => {
+  const value = /^([^{}\s]{4,128})\}(?:;|["']?$)/.exec(text.slice(end, end + 140))?.[1] ?? '';
+  const isPair = /;[ ]?$/.test(text.slice(Math.max(0, start - 2), start));
+  return isPair && isSecretValue(value, 'password', 'assigned', true)
+    ? [{ start: end, end: end + value.length }]
+    : NOTHING;
+};
+
+const LINE = String.raw`(?:\\\n|[^\n])*?`;
+
+const COMMANDS: readonly JudgedExpression[] = [
+  {
+    expression: String.raw`\b(?:sshpass|mysql[a-z_]*|mariadb[a-z-]*|mongo[a-z]*|redis-cli|7z[arz]?|rar|unrar|zip|unzip|ipmi[a-z]+|[Pp]s[Ee]xec(?:64)?|cqlsh|sqlcmd|osql|bcp|tsql|mosquitto_[a-z]+|[wx]?freerdp|rdesktop|beeline|twine|racadm|esxcli|evil-winrm|crackmapexec|netexec|nxc|smbmap|ncftp[a-z]*|dsmadmc|winrs|signtool|login)\b${LINE} [-/](?:hp|[pPa])[ =:]?["']?[^\s"']{4}`,
+    judge: option(options('-hp|[-/][pPa]')),
+  },
+  {
+    expression: String.raw`\b(?:ldap(?:search|add|modify|delete|passwd|whoami|compare|modrdn)|plink|pscp|psftp|putty|kitty|mqtt|ssh-keygen|snmp[a-z]{3,12}|openssl (?:enc|aes|des|passwd)[a-z0-9-]*)\b${LINE} -(?:[wcAXNk]|pw|passwd)[ =]["']?[^\s"']{4}`,
+    judge: option(options('-(?:[wcAXNk]|pw|passwd)')),
+  },
+  {
+    expression: String.raw`\b(?:smbclient|rpcclient|winexe|smbget|wmic|net (?:rpc|ads)|pth-[a-z]+)\b${LINE} (?:-U|--user)[ =]?["']?[^\s"'%]{1,64}%[^\s"']{4,128}`,
+    judge: behindSign('%'),
+  },
+  {
+    expression: String.raw`\blftp\b${LINE} -u[ =]?["']?[^\s"',]{1,64},[^\s"']{4,128}`,
+    judge: behindSign(','),
+  },
+  {
+    expression: String.raw`\b(?:sqlplus|sqlldr|sqlcl|rman target|impdp|expdp|exp|imp)(?: -[a-zA-Z]{1,8}(?: \d{1,2}\.\d)?)* ["']?[A-Za-z][\w$#]{0,30}/["']?[^\s"'/@]{4,64}`,
+    judge: behindSign('/'),
+  },
+  {
+    expression: String.raw`\b(?:wandb login|vault login|cargo login|snyk auth|ngrok (?:config add-)?authtoken|nuget setapikey|hf auth login|huggingface-cli login|railway login|doppler configure set token|npm (?:config )?set \S+:_authToken|aws configure set \S+)(?: --?[a-z-]{1,24})* ["']?[A-Za-z0-9][^\s"']{11,199}`,
+    judge: lastWord('token'),
+  },
+  {
+    expression: String.raw`\b(?:wpa_passphrase ["']?[^\s"']{1,40}["']?|rabbitmqctl (?:add_user|change_password|authenticate_user) \S{1,40}|htpasswd (?:-[a-zA-Z]{1,4} ){1,3}(?:\S{1,80} )?\S{1,40}|net user \S{1,40}|radtest \S{1,40}|mysqladmin [^\n]{0,80}password|net use (?:[A-Za-z]:|\*)? ?\S{3,120}(?: /user:\S{1,80})?|(?:smtp|imap|pop3)? ?AUTH \S{1,40}) ["']?[^\s"'/][^\s"']{3,128}`,
+    judge: lastWord('password'),
+  },
+  {
+    expression: String.raw`\b(?:echo|printf)\b [^\n|]{4,200}\| {0,3}(?:sudo )?(?:[\w.-]+ ){0,4}(?:chpasswd|-S\b|--stdin\b|--password-stdin\b|--passphrase-fd\b|--with-token\b|kinit\b|smbpasswd\b|su\b|cryptsetup\b)`,
+    judge: piped,
+  },
+  {
+    expression: String.raw`(?:--(?:password-)?stdin|--with-token|\b(?:sudo|su) -S|\bcryptsetup|\bkinit|\bsmbpasswd)\b[^\n|<]{0,80}<<< ?["']?[^\s"']{4,128}`,
+    judge: lastWord('password'),
+  },
+  {
+    expression: String.raw`\b(?:https?|xh|ab)(?: [A-Z]{3,7}| -[a-z]+)* -[aA] ["']?[A-Za-z0-9_.@-]{1,64}:[^\s"':]{4,128}`,
+    judge: behindSign(':'),
+  },
+  {
+    expression: String.raw`\bjdbc:oracle:(?:thin|oci):[A-Za-z]\w{0,30}/[^\s"'/@]{4,64}`,
+    judge: behindSign('/'),
+  },
+  {
+    expression: String.raw`\bchpasswd\b[^\n]{0,12}(?:<<<|<<["' -]{0,3}EOF["']?\n) ?["']?[a-z_][a-z0-9_-]{0,31}:[^\s"']{4,128}`,
+    judge: behindSign(':'),
+  },
+];
+
+const STATEMENTS: readonly JudgedExpression[] = [
+  {
+    expression: String.raw`(?i)\bidentified (?:with ["']?\w{1,40}["']? )?(?:by|as)(?: password| values)? `,
+    judge: behind('password'),
+  },
+  {
+    expression: String.raw`(?i)\b(?:(?:alter|create) (?:user|role|login)\b[^\n;]{0,120}|set password\b[^\n;=]{0,120}= ?|with |encrypted )password ?=? ?\(?N?['"]`,
+    judge: (text, _start, end) => secretAt(text, end - 1, 'password'),
+  },
+  {
+    expression: String.raw`(?i)\b(?:pgp_sym_(?:en|de)crypt|aes_(?:en|de)crypt|(?:en|de)cryptbypassphrase)\([^()'"\n]{0,80}(?:'[^'\n]{0,120}')?, ?`,
+    judge: behind('password'),
+  },
+  { expression: String.raw`(?i)(?:pwd|password)=\{`, judge: inBraces },
+];
+
+const CONFIGURATION: readonly JudgedExpression[] = [
+  {
+    expression: String.raw`(?i)\b(?:requirepass|masterauth|sentinel auth-pass \S{1,40}|auth-pass|bind_?pw|olcrootpw:{0,2}|r[ow]community6?|snmp-server community|set snmp community|trap2?sink \S{1,60})[ \t]{1,16}`,
+    judge: behind('password'),
+  },
+  {
+    expression: String.raw`(?i)\b(?:enable (?:secret|password)|username \S{1,40}(?: privilege \d{1,2})? (?:secret|password)|neighbor \S{1,40} password|key-string|(?:tacacs|radius)(?:-server)?(?: \S{1,40}){0,3} key|isakmp key|pre-?shared-key(?: local| remote)?|psksecret|set passwd|set password|ppp (?:chap|pap) (?:password|sent-username \S{1,40} password)|(?:message-digest-key \d{1,3} md5|authentication-key)|wpa-psk ascii|line-password)(?: (?:level \d{1,2} )?[0-9])?[ \t]{1,4}`,
+    judge: behind('password'),
+  },
+  // An access list of Redis: user … on >password.
+  { expression: String.raw`(?i)\buser \S{1,40} on [^\n>]{0,60}>`, judge: behind('password') },
+  {
+    expression: String.raw`(?i)\bcreateUser \S{1,40} (?:MD5|SHA(?:-?\d{3})?) `,
+    judge: behind('password'),
+  },
+];
+
+/** In prose and headers. */
+const SAID: readonly JudgedExpression[] = [
+  {
+    expression: String.raw`(?i)\b(?:log|sign)(?:ged)?[ -]?(?:in|on) as \S{2,40} (?:with|using|and|/) (?:the )?(?:password )?[^\s"'/]{6,64}`,
+    judge: (text, start, end) =>
+      lastWord('password')(text, start, end).filter((word) =>
+        isMixed(text.slice(word.start, word.end)),
+      ),
+  },
+  {
+    expression: String.raw`(?i)\bcookie: ?[^\n]{0,200}?(?:sess|sid\b|auth|token|jwt|remember)[a-z_.-]{0,24}=`,
+    judge: behind('token'),
+  },
+];
+
+const CALLS: readonly JudgedExpression[] = [
+  {
+    expression: String.raw`(?i)\bConvertTo-SecureString(?: -(?:String|AsPlainText|Force))*[ (]{1,2}`,
+    judge: behind('password'),
+  },
+  {
+    expression: String.raw`(?i)(?:set|with)_?(?:pass(?:word|wd|phrase)?|pwd)\(["']`,
+    judge: (text, start, end) => ofCall('password')(text, start, end - 1),
+  },
+  {
+    expression: String.raw`(?i)(?:set|with)_?(?:(?:api|access|auth|client|private|app|service|refresh|session|consumer|webhook|signing|bearer|secret)_?)?(?:key|token|secret|credential)\(["']`,
+    judge: (text, start, end) => ofCall('token')(text, start, end - 1),
+  },
+  {
+    expression: String.raw`(?i)(?:credentials?|(?:basic|digest|ntlm|proxy)_?auth|passwordauthentication|login|auth ?= ?|sign_?in|connect|authenticate|authenticator|connection|mysqli|pdo)\((?:[A-Za-z_$][\w$.]{0,40}, {0,2})?(?:["'][^"'\n]{1,120}["'], {0,2}){1,2}["'][^"'\s]{6,128}`,
+    judge: secondString,
+  },
+];
+
+export const ANNOUNCED: readonly JudgedExpression[] = [
+  ...COMMANDS,
+  ...STATEMENTS,
+  ...CONFIGURATION,
+  ...CALLS,
+  ...SAID,
+];
