@@ -5,7 +5,8 @@ import { pageQuery } from '../platform/http/schemas.ts';
 import type { Delegation } from '../workflows/delegation-store.ts';
 
 export const DelegationParams = z.object({ id: GivenId });
-export const DelegationQuery = z.object(pageQuery({ default: 50, max: 200 }));
+/** A session may have more: then `total` says how many. */
+export const DelegationQuery = z.object(pageQuery({ default: 1_000, max: 1_000 }));
 
 const MAX_ENTRIES = 100;
 

@@ -285,6 +285,8 @@ describe('an exception', () => {
       [one.scope.tenantId, new Date(time)],
     );
     await made(one, { mcp_server: 'files' });
+    // A list shows all of them, whoever names no limit.
+    expect(await list(one)).toHaveLength(MAX_EXCEPTIONS);
   });
 
   it('too often for one agent within an hour raises an alert, once an hour', async () => {

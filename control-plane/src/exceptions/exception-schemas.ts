@@ -1,5 +1,5 @@
 /** The wire shapes of exceptions; specification 1, sections 2 and 4. */
-import { BLAST_RADIUS, ExceptionLifts } from '@governance/shared/exceptions';
+import { BLAST_RADIUS, ExceptionLifts, MAX_EXCEPTIONS } from '@governance/shared/exceptions';
 import { findScopeFault } from '@governance/shared/resource-scopes';
 import { GivenId, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
@@ -21,7 +21,8 @@ export const ExceptionParams = z.object({ id: GivenId });
 export const ExceptionQuery = z.object({
   status: ExceptionStatus.default('active'),
   agent_id: GivenId.optional(),
-  ...pageQuery({ default: 50, max: 200 }),
+  // Without a limit, all that may be in force.
+  ...pageQuery({ default: MAX_EXCEPTIONS, max: MAX_EXCEPTIONS }),
 });
 
 const Hours = z.int().min(1).max(MAX_HOURS);

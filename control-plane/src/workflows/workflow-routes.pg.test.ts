@@ -242,6 +242,14 @@ it('delegates within what the delegator may do, and no deeper than the workflow 
     delegations: [{ status: 'revoked' }, { status: 'revoked' }, { status: 'revoked' }],
   });
   await delegate(session.id, {}, 409);
+  await test.superuser.query(
+    `INSERT INTO delegations
+     SELECT (jsonb_populate_record(d, jsonb_build_object('id', gen_random_uuid()))).*
+     FROM delegations d, generate_series(1, 100) WHERE d.id = $1`,
+    [delegation.id],
+  );
+  // A list shows all of them, whoever names no limit.
+  expect((await ask<{ delegations: object[] }>('GET', path)).delegations).toHaveLength(103);
 });
 
 it('delegates nothing beyond the scopes of roles, of the suspended, or across tenants', async () => {

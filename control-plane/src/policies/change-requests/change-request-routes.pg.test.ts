@@ -213,6 +213,11 @@ describe('a change request', () => {
     expect((await call(requestsOf(policy), { token: ann.token, body })).statusCode).toBe(409);
     await decide(eve, policy, requests[0] as { id: string }, 'reject');
     await aRequest(ann, policy, body);
+    // A list shows all of them, whoever names no limit.
+    const { change_requests, total } = (
+      await call(requestsOf(policy), { token: ann.token })
+    ).json();
+    expect([change_requests.length, total]).toEqual([21, 21]);
   });
 });
 

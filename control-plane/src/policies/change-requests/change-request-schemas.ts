@@ -8,6 +8,7 @@ import {
   type ChangeRequest,
   ChangeRequestStatus,
   type LookedAt,
+  MAX_OF_POLICY,
   type ReplayOfProposal,
 } from './change-request.ts';
 
@@ -15,7 +16,7 @@ export const ChangeRequestParams = z.object({ id: GivenId, req_id: GivenId });
 
 export const ChangeRequestQuery = z.object({
   req_status: ChangeRequestStatus.optional(),
-  ...pageQuery({ default: 20, max: 100 }),
+  ...pageQuery({ default: MAX_OF_POLICY, max: MAX_OF_POLICY }),
 });
 
 /** Omitted fields stay unchanged. */

@@ -23,6 +23,7 @@ export const MAX_PENDING_OF_POLICY = 20;
 export const MAX_PENDING_OF_TENANT = 200;
 /** Decided requests kept per policy; the audit chain has all decisions. */
 export const MAX_DECIDED_OF_POLICY = 100;
+export const MAX_OF_POLICY = MAX_PENDING_OF_POLICY + MAX_DECIDED_OF_POLICY;
 
 export interface ChangeRequest {
   id: string;
