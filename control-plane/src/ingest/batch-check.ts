@@ -227,7 +227,9 @@ export function readContent(bytes: Uint8Array): Content {
     const record = parseRecord(bytes);
     // PostgreSQL knows no year 0.
     if (record.timestamp < '1970') return { fault: 'has a time before 1970' };
-    return { record, columns: ledgerColumns(record) };
+    const columns = ledgerColumns(record);
+    if (hasCapitalId(record, columns)) return { fault: 'has an id in capital letters' };
+    return { record, columns };
   } catch (error) {
     if (error instanceof UnknownRecordVersion) return { fault: error.message };
     // The text of a ZodError quotes the record, so only its name and first path are used.
@@ -237,6 +239,12 @@ export function readContent(bytes: Uint8Array): Content {
       return { fault: `is no valid record (${name}: ${error.reason})` };
     return { fault: `is no valid record (${name}${path})`.slice(0, 200) };
   }
+}
+
+/** PostgreSQL finds an id in either case, and verifiers compare its text: no data plane writes one. */
+function hasCapitalId(record: LedgerRecord, { id, subjectId, agentId }: LedgerColumns): boolean {
+  const sessionId = record.type === 'decision' ? record.workflow_session_id : null;
+  return [id, subjectId, agentId, sessionId].some((one) => one !== (one?.toLowerCase() ?? null));
 }
 
 function refuseRecord(seq: number, what: string): AppError {

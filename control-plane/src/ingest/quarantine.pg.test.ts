@@ -113,6 +113,7 @@ const POISON: [string, (place: ChainHead) => Uint8Array, RegExp][] = [
   ['a newer field', edited((r) => canonicalize({ ...r, mood: 'good' })), /ZodError/],
   ['a newer type', edited((r) => canonicalize({ ...r, type: 'approval' })), /ZodError at type/],
   ['an id that is none', edited((r) => canonicalize({ ...r, id: 'x' })), /ZodError at id/],
+  ['an id in capitals', asRecord(aDecision({ id: uuidv7().toUpperCase() })), /capital letters/],
   [
     'a text with NUL',
     edited((r) => canonicalize({ ...r, target: 'a\u0000b' })),

@@ -166,7 +166,7 @@ describe('an agent that the tenant never had', () => {
   it('is marked where its calls are listed, and an alert says so', async () => {
     const plane = await aPlane();
     const invented = aDecision({ agent_id: uuidv7() });
-    const known = aDecision({ agent_id: agentId.toUpperCase() });
+    const known = aDecision({ agent_id: agentId });
     plane.writer.append(invented);
     plane.writer.append(known);
     plane.writer.append(aPolicyAlert({ agent_id: uuidv7() }));
