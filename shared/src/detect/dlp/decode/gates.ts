@@ -92,7 +92,7 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
       String.raw`\b[A-Za-z0-9](?: ?[.\-_|,/*~:;] ?[A-Za-z0-9_]){5}`,
       String.raw`\b[A-Za-z0-9](?: [A-Za-z0-9_@.+-]){6}`,
       String.raw`\b[A-Za-z0-9](?: {2,3}[A-Za-z0-9_]){5}`,
-      String.raw`\b(?:AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|sk[-_]|xox[abp]-|AIza|npm_|hf_|gsk_|eyJ|SG\.|GOCSPX-|pypi-)[A-Za-z0-9_-]{0,16}[ .|,\n]`,
+      String.raw`\b(?:AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|sk[-_]|xox[abp]-|AIza|npm_|hf_|gsk_|eyJ|SG\.|GOCSPX-|pypi-)`,
       String.raw`\b\d{1,6}(?: ?[|,~:;+]{1,3} ?| {2,4}| ?[\-./_]{2,3} ?| [\-./_] )\d{1,6}(?: ?[|,~:;+]{1,3} ?| {2,4}| ?[\-./_]{2,3} ?| [\-./_] )\d`,
       String.raw`\b[A-Z]{2} ?[.\-_/|:] ?\d{2} ?[.\-_/|: ]`,
       '(?:\u00b7|\u2022) ?[0-9A-Za-z] ?(?:\u00b7|\u2022)',

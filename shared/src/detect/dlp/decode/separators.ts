@@ -52,8 +52,12 @@ export function separated(text: string): Edit[] {
     const [written] = match;
     add(match, written, withMark(joined(written)));
   }
-  for (const match of text.matchAll(MARKED))
-    add(match, match[0], match[0].replace(/[ .|,\n]/g, ''));
+  const keys = new Map(brokenKeys(text).map((edit) => [edit.start, edit]));
+  edits.push(...keys.values());
+  for (const match of text.matchAll(MARKED)) {
+    // What follows a whole key is not part of it.
+    if (!keys.has(match.index)) add(match, match[0], match[0].replace(/[ .|,\n]/g, ''));
+  }
   for (const match of text.matchAll(DIGITS)) add(match, match[0], match[0].replace(/\D/g, ''));
   for (const match of text.matchAll(MIXED))
     add(match, match[0], match[0].replace(/[^A-Z0-9]/g, ''));
@@ -67,8 +71,76 @@ export function separated(text: string): Edit[] {
   return edits;
 }
 
+/** Keys of one length, their mark included. */
+const KEY_LENGTHS: readonly (readonly [RegExp, number])[] = [
+  [/^A[KS]IA/, 20],
+  [/^(?:gh[pousr]|npm)_/, 40],
+  [/^glpat-/, 26],
+  [/^AIza/, 39],
+  [/^hf_/, 37],
+  [/^gsk_/, 56],
+  [/^GOCSPX-/, 35],
+  [/^sk_live_/, 32],
+  [/^github_pat_/, 93],
+];
+const MARK =
+  /(?:A[KS]IA|(?:gh[pousr]|npm|hf|gsk|sk_live|github_pat)_|AIza|(?:glpat|GOCSPX|xox[abp]|pypi)-|sk[-_]|SG\.|eyJ)/;
+const KEY_MARK = new RegExp(`(?<![A-Za-z0-9])${MARK.source}`, 'g');
+const KEY_BEGINS = new RegExp(`^${MARK.source}`);
+/** A line end, blanks, a sign, an emoji; never the end of a text in a document. */
+const BREAK = /[^A-Za-z0-9_\-\u2028]{1,4}/y;
+const PART = /[A-Za-z0-9_-]{1,250}/y;
+const MAX_PARTS = 100;
+/** Of keys of any length. */
+const [SHORTEST_KEY, MAX_KEY] = [20, 300];
+
+/** Keys with an issuer's mark that anything breaks, even once, anywhere behind the mark. */
+function brokenKeys(text: string): Edit[] {
+  const edits: Edit[] = [];
+  for (const { 0: mark, index: start } of text.matchAll(KEY_MARK)) {
+    const length = KEY_LENGTHS.find(([expression]) => expression.test(mark))?.[1];
+    const parts = [mark];
+    let at = start + mark.length;
+    let end = 0;
+    let size = mark.length;
+    for (let i = 0; i < MAX_PARTS && size < (length ?? MAX_KEY); i++) {
+      BREAK.lastIndex = at;
+      const between = i === 0 ? 0 : (BREAK.exec(text)?.[0].length ?? 0);
+      PART.lastIndex = at + between;
+      const part = PART.exec(text)?.[0];
+      // Of a key of any length, what follows must not be a word or another key.
+      const isOver =
+        part === undefined ||
+        (length === undefined && i > 0 && (isWord(part) || KEY_BEGINS.test(part)));
+      if (isOver || (i > 0 && between === 0)) {
+        // The first part may be missing: `ghp_ 16C7…`.
+        if (i === 0) continue;
+        break;
+      }
+      parts.push(part);
+      size += part.length;
+      at += between + part.length;
+      end = at;
+    }
+    const isWhole = length === undefined ? size >= SHORTEST_KEY : size === length;
+    const replacement = parts.join('');
+    const isBroken = end - start > size;
+    const digits = replacement.match(/\d/g)?.length ?? 0;
+    if (!isWhole || !isBroken || digits < 2) continue;
+    edits.push({ start, end, replacement, disguise: ['separators'] });
+  }
+  return edits;
+}
+
+const isWord = (part: string): boolean => /^[A-Z]?[a-z]+$/.test(part);
+
 /** `g h p _ a` and `g-h-p-_-a`: the sign at every second place is removed. */
 function joined(written: string): string {
+  const second = written[1] ?? '';
+  const between = [...written].filter((_, i) => i % 2 === 1);
+  if (between.every((sign) => sign === second)) {
+    return [...written].filter((_, i) => i % 2 === 0).join('');
+  }
   const sign = /[ .\-_|,/*~:;·•]{1,3}/.exec(written.slice(1))?.[0] ?? ' ';
   const parts = written.split(sign);
   if (parts.length >= 5) return parts.map((part) => (part === '' ? sign : part)).join('');
