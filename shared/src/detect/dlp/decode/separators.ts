@@ -52,11 +52,15 @@ export function separated(text: string): Edit[] {
     const [written] = match;
     add(match, written, withMark(joined(written)));
   }
-  const keys = new Map(brokenKeys(text).map((edit) => [edit.start, edit]));
-  edits.push(...keys.values());
+  const keys = brokenKeys(text);
+  edits.push(...keys);
+  let next = 0;
   for (const match of text.matchAll(MARKED)) {
-    // What follows a whole key is not part of it.
-    if (!keys.has(match.index)) add(match, match[0], match[0].replace(/[ .|,\n]/g, ''));
+    const end = match.index + match[0].length;
+    while ((keys[next]?.end ?? end) <= match.index) next++;
+    // What stands before and behind a whole key is not part of it.
+    const holdsKey = (keys[next]?.start ?? end) < end;
+    if (!holdsKey) add(match, match[0], match[0].replace(/[ .|,\n]/g, ''));
   }
   for (const match of text.matchAll(DIGITS)) add(match, match[0], match[0].replace(/\D/g, ''));
   for (const match of text.matchAll(MIXED))
