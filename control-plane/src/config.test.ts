@@ -48,8 +48,8 @@ describe('the control plane’s configuration', () => {
   it('takes what the specification names', () => {
     const config = parseControlPlaneConfig({
       SERVICE_PORT: '9000',
-      SERVICE_PUBLIC_URL: 'https://gov.example/',
-      SERVICE_CORS_ORIGINS_STR: 'https://a.example, https://b.example,',
+      SERVICE_PUBLIC_URL: 'https://Gov.example:443/',
+      SERVICE_CORS_ORIGINS_STR: 'https://A.example/, https://b.example,',
       SERVICE_SSE_KEEPALIVE_SECONDS: '3',
       SERVICE_DB_POOL_SIZE: '4',
       SERVICE_DB_MAX_OVERFLOW: '0',

@@ -4,6 +4,7 @@
  */
 import { createServer } from 'node:net';
 import { errorCode, StartError } from './start-error.ts';
+import { withoutTrailingSlashes } from './text.ts';
 
 export interface ListeningAddress {
   /** SERVICE_HOST */
@@ -19,8 +20,10 @@ const ANY_OR_LOOPBACK = new Set(['0.0.0.0', '::', '127.0.0.1', '::1', 'localhost
 
 /** The address for clients of a service without a configured one. */
 export function defaultPublicUrl(host: string, port: number): string {
-  if (ANY_OR_LOOPBACK.has(host)) return `http://localhost:${port}`;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const name = host.includes(':') ? `[${host}]` : host;
+  const address = `http://${ANY_OR_LOOPBACK.has(host) ? 'localhost' : name}:${port}`;
+  // In its one spelling, like a configured one. What is no address is refused where it listens.
+  return URL.canParse(address) ? withoutTrailingSlashes(new URL(address).href) : address;
 }
 
 /**

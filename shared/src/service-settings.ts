@@ -1,7 +1,15 @@
 /** The settings that both planes read (specification 1, section 1, and the product's own). */
 import { z } from 'zod';
 import { parseTrustedProxies } from './client-address.ts';
-import { commaList, flag, secretText, setting, webAddress, wholeNumber } from './settings.ts';
+import {
+  commaList,
+  flag,
+  originList,
+  ownAddress,
+  secretText,
+  setting,
+  wholeNumber,
+} from './settings.ts';
 
 export const SERVICE_SETTINGS = {
   env: setting({
@@ -36,7 +44,7 @@ export const SERVICE_SETTINGS = {
     description:
       'Where clients reach the service. It is the issuer of tokens and, with /mcp/v1, their audience.',
     defaultNote: 'http://localhost (or SERVICE_HOST, where it is no loopback address) and the port',
-    parse: webAddress.transform((url) => url.replace(/\/+$/, '')),
+    parse: ownAddress,
   }),
   dataDir: setting({
     name: 'SERVICE_DATA_DIR',
@@ -53,9 +61,9 @@ export const SERVICE_SETTINGS = {
   }),
   corsOrigins: setting({
     name: 'SERVICE_CORS_ORIGINS_STR',
-    description: 'Origins whose pages may call the service, separated by commas.',
+    description: 'Origins whose pages may call the service, separated by commas; `*` is every one.',
     default: '',
-    parse: commaList,
+    parse: originList,
   }),
   trustedProxies: setting({
     name: 'SERVICE_TRUSTED_PROXIES',

@@ -6,6 +6,8 @@ import {
   commaList,
   findUnknownSettings,
   flag,
+  originList,
+  ownAddress,
   parseSettings,
   Secret,
   secretText,
@@ -49,6 +51,14 @@ describe('values', () => {
     [wholeNumber(1, 10), '10', 10],
     [commaList, ' a ,b,, ', ['a', 'b']],
     [webAddress, 'https://a.example', 'https://a.example'],
+    [ownAddress, 'HTTPS://A.Example:443//', 'https://a.example'],
+    [ownAddress, 'http://a.example:80/Path/', 'http://a.example/Path'],
+    [ownAddress, 'http://localhost:0', 'http://localhost:0'],
+    [originList, '*', ['*']],
+    [originList, 'HTTPS://A.Example:443/, http://b:80', ['https://a.example', 'http://b']],
+    [originList, 'http://ü.example:8080', ['http://xn--tda.example:8080']],
+    [originList, 'chrome-extension://abc', ['chrome-extension://abc']],
+    [originList, '', []],
   ] as [z.ZodType, string, unknown][])('%# reads %s', (parse, text, value) => {
     expect(parse.parse(text)).toEqual(value);
   });
@@ -61,6 +71,18 @@ describe('values', () => {
     [wholeNumber(1, 10), '-1'],
     [webAddress, 'ftp://a.example'],
     [webAddress, 'a.example'],
+    [ownAddress, 'a.example'],
+    [ownAddress, 'https://user@a.example'],
+    [ownAddress, 'https://:word@a.example'],
+    [ownAddress, 'https://a.example/?'],
+    [ownAddress, 'https://a.example/#'],
+    [originList, 'a.example'],
+    [originList, 'https://a.example/page'],
+    [originList, 'https://a.example/?'],
+    [originList, 'https://user@a.example'],
+    [originList, 'https://*.a.example'],
+    [originList, 'file:///a'],
+    [originList, 'null'],
   ] as [z.ZodType, string][])('%# refuses %s', (parse, text) => {
     expect(parse.safeParse(text).success).toBe(false);
   });

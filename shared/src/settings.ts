@@ -5,6 +5,7 @@
  */
 import { inspect } from 'node:util';
 import { z } from 'zod';
+import { withoutTrailingSlashes } from './text.ts';
 
 /** A value that is never shown unless asked for: not in logs, JSON or error messages. */
 export class Secret<T = string> {
@@ -184,3 +185,37 @@ export const webAddress = z
     (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
     'must be an http or https address',
   );
+
+/**
+ * The service's own address in its one spelling, without a slash at its end: clients compare the
+ * names of tokens and resources with it as texts.
+ */
+export const ownAddress = webAddress.transform((text, context) => {
+  const url = new URL(text);
+  if (url.username === '' && url.password === '' && !/[?#]/.test(text)) {
+    return withoutTrailingSlashes(url.href);
+  }
+  context.addIssue('must be an address without user, query and fragment');
+  return z.NEVER;
+});
+
+/** Origins as browsers write them (RFC 6454), separated by commas; `*` stays. */
+export const originList = commaList.transform((entries, context) => {
+  const origins = entries.map((entry) => (entry === '*' ? entry : findOrigin(entry)));
+  const known = origins.filter((origin) => origin !== undefined);
+  if (known.length === origins.length) return known;
+  context.addIssue('must be origins such as https://console.example, separated by commas, or *');
+  return z.NEVER;
+});
+
+/** Undefined for what is no origin, or is more than one. */
+function findOrigin(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, host, href } = new URL(text);
+  // Not `URL.origin`, which is `null` for a browser's extension.
+  const origin = `${protocol}//${host}`;
+  if (host === '' || host.includes('*') || withoutTrailingSlashes(href) !== origin) {
+    return undefined;
+  }
+  return origin.toLowerCase();
+}

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { ownAddresses } from '@governance/shared/own-addresses';
-import { isStorableText, withoutTrailingSlashes } from '@governance/shared/text';
+import { isStorableText } from '@governance/shared/text';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Caller, Credential, Deny, WorkflowHeaders } from '../enforcement/calls.ts';
 import { agentKeyOf } from '../enforcement/eligibility.ts';
@@ -21,12 +21,12 @@ import { GatewayError } from './json-rpc.ts';
  * address sends that name in both.
  *
  * @param publicUrl the service's own address; on a loopback address its other names count as own
- * @param allowed SERVICE_CORS_ORIGINS_STR: origins, or `*`
+ * @param allowed SERVICE_CORS_ORIGINS_STR: origins as browsers write them, or `*`
  */
 export function createOriginPolicy(publicUrl: string, allowed: readonly string[]) {
   const origins = new Set([
     ...ownAddresses(publicUrl).map((address) => new URL(address).origin),
-    ...allowed.map(withoutTrailingSlashes),
+    ...allowed,
   ]);
   const everyone = origins.has('*');
   return {

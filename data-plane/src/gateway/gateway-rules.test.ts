@@ -77,7 +77,7 @@ describe('unified names', () => {
 });
 
 describe('origins', () => {
-  const policy = createOriginPolicy('http://localhost:8080', ['https://console.example/']);
+  const policy = createOriginPolicy('http://localhost:8080', ['https://console.example']);
   it.each<[string | undefined, boolean]>([
     [undefined, true],
     ['http://localhost:8080', true],
