@@ -64,6 +64,9 @@ describe('deriveAction', () => {
     ['listélete_d\u00e9lete', 'delete'],
     ['ＤＥＬＥＴＥ_file', 'delete'],
     ['get_d\u0435lete', 'execute'],
+    ['get_\u1d05elete', 'execute'],
+    ['get_d\u00adelete', 'delete'],
+    ['get_del\u200bete', 'delete'],
   ])('%s alone is %s', (name, action) => {
     expect(deriveAction(name, undefined)).toBe(action);
   });
@@ -80,6 +83,9 @@ describe('deriveAction', () => {
   it('lets a hint raise what the name says', () => {
     expect(deriveAction('get_and_return', { destructiveHint: true })).toBe('write');
     expect(deriveAction('list_things', { readOnlyHint: false })).toBe('write');
+    const both = { readOnlyHint: true, destructiveHint: true };
+    expect(deriveAction('query', both)).toBe('delete');
+    expect(deriveAction('list_things', both)).toBe('write');
     expect(deriveAction('write_file', { readOnlyHint: false, destructiveHint: true })).toBe(
       'write',
     );

@@ -45,7 +45,7 @@ export function deriveAction(toolName: string, hints: ToolHints | undefined): Ac
 
 function hintedAction(toolName: string, hints: ToolHints | undefined): Action {
   const named = actionOfName(toolName);
-  if (hints?.destructiveHint === true && hints.readOnlyHint !== true) {
+  if (hints?.destructiveHint === true) {
     return named === undefined ? 'delete' : worseAction(named, 'write');
   }
   if (hints?.readOnlyHint === false) return worseAction(named ?? 'write', 'write');
@@ -86,8 +86,8 @@ function readName(toolName: string): Action | undefined {
 }
 
 function actionOfWord(word: string, isFirst: boolean, hasObject: boolean): Action | undefined {
-  // A word that mixes scripts imitates another one.
-  if (LATIN.test(word) && OTHER.test(word)) return 'execute';
+  // A word that mixes scripts, or has a Latin look-alike in it, imitates another one.
+  if (LATIN.test(word) && NOT_ASCII.test(word)) return 'execute';
   const verb = VERB_WORDS.get(word);
   if (verb !== undefined) return verb;
   // `list` at the end of a longer name is a noun: something is done with a list.
@@ -106,4 +106,4 @@ function actionOfWord(word: string, isFirst: boolean, hasObject: boolean): Actio
 }
 
 const LATIN = /\p{Script=Latin}/u;
-const OTHER = /[^\p{Script=Latin}]/u;
+const NOT_ASCII = /[^a-z]/;
