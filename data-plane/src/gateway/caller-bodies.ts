@@ -42,6 +42,7 @@ export function readCallerBodies(
   const takeRoom = createBodyRoom(bodyBytes);
   app.addHook('preParsing', (request, reply, _payload, done) => {
     try {
+      requirePlainText(request.headers);
       const place = takeRoom(request.caller ?? NOBODY, request.headers);
       request.bodyPlace = place;
       reply.raw.once('close', place.give);
@@ -66,6 +67,25 @@ export function readCallerBodies(
       else turn.then(() => done(null, body), done);
     },
   );
+}
+
+const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/gi;
+
+/**
+ * Refuses bodies that claim to be something other than UTF-8 text: whoever reads them as they claim
+ * to be reads another request than the one that is judged here.
+ *
+ * @param headers caller-controlled
+ * @throws GatewayError 415
+ */
+function requirePlainText(headers: IncomingHttpHeaders): void {
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    throw new GatewayError(415, 'The body must not be compressed: leave out Content-Encoding.');
+  }
+  for (const [, charset = ''] of (headers['content-type'] ?? '').matchAll(CHARSET)) {
+    if (!/^utf-?8$/i.test(charset)) throw new GatewayError(415, 'The body must be in UTF-8.');
+  }
 }
 
 function createBodyRoom(maxBody: number) {

@@ -3,6 +3,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { JSON_SHAPES, TOKEN_SHAPES } from '../../../bench/hostile/shapes.ts';
+import { postModern } from '../testing/test-modern-client.ts';
 import { startTestPlane, type TestAgent, type TestPlane } from '../testing/test-plane.ts';
 
 let plane: TestPlane;
@@ -37,6 +38,44 @@ describe('a hostile body', () => {
       .toString();
     const { json } = await plane.post('/mcp/v1', body, { authorization: agent.basic });
     expect(json.error.message).toBe(message);
+  });
+});
+
+describe('a body that claims to be other than UTF-8 text', () => {
+  const TOO = 'The body must not be compressed: leave out Content-Encoding.';
+
+  it.each<[Record<string, string>, string]>([
+    [{ 'content-encoding': 'gzip' }, TOO],
+    [{ 'content-encoding': 'identity, br' }, TOO],
+    [{ 'content-type': 'application/json; charset=utf-16' }, 'The body must be in UTF-8.'],
+    [{ 'content-type': 'application/json;Charset="ISO-8859-1"' }, 'The body must be in UTF-8.'],
+    [
+      { 'content-type': 'application/json; charset=utf-8; charset=utf-7' },
+      'The body must be in UTF-8.',
+    ],
+  ])('is refused in both eras: %j', async (headers, message) => {
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    const auth = { authorization: agent.basic };
+    const legacy = await plane.post('/mcp/v1', ping, { ...auth, ...headers });
+    const modern = await postModern(plane, 'server/discover', {}, { ...auth, headers });
+    for (const { status, json } of [legacy, modern]) {
+      expect([status, json]).toEqual([
+        415,
+        { jsonrpc: '2.0', id: null, error: { code: -32600, message } },
+      ]);
+    }
+  });
+
+  it.each<Record<string, string>>([
+    { 'content-encoding': 'identity' },
+    { 'content-type': 'application/json; charset="UTF-8"' },
+  ])('and %j is that', async (headers) => {
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    const { status } = await plane.post('/mcp/v1', ping, {
+      authorization: agent.basic,
+      ...headers,
+    });
+    expect(status).toBe(200);
   });
 });
 

@@ -59,6 +59,7 @@ function toAppError(thrown: unknown): AppError {
 const OF_STATUS: Record<number, ErrorCode> = {
   401: 'UNAUTHENTICATED',
   403: 'FORBIDDEN',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
   503: 'UNAVAILABLE',
 };
 

@@ -118,6 +118,14 @@ describe('what is asked', () => {
     expect(runtime.seen).toHaveLength(before);
   });
 
+  it('compressed, or in a charset other than UTF-8', async () => {
+    const claims: Record<string, string>[] = [
+      { 'content-encoding': 'gzip' },
+      { 'content-type': 'application/json; charset=utf-16' },
+    ];
+    for (const claim of claims) expect((await post(CHAT, BODY, claim)).status).toBe(415);
+  });
+
   it('a body of any type is read as JSON', async () => {
     const { status } = await post(CHAT, BODY, {
       'content-type': 'application/x-www-form-urlencoded',
