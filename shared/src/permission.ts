@@ -23,13 +23,18 @@ export type Servers = Readonly<Record<string, unknown>>;
 
 const NONE: Servers = {};
 
+/** Whether a name is that under which a method of MCP is judged. No tool can be called by one. */
+export function isMethodName(name: string): boolean {
+  return name.startsWith('mcp:');
+}
+
 /**
  * Whether a resource is the name of a tool, of whatever server. Who calls chooses the name: what
  * names a registered server is that server, and with a slash it is `server/tool`. Only the names of
  * MCP's own methods have one.
  */
 export function isToolName(resource: string, servers: Servers): boolean {
-  if (resource.startsWith('mcp:')) return true;
+  if (isMethodName(resource)) return true;
   return !resource.includes('/') && !Object.hasOwn(servers, resource);
 }
 

@@ -34,6 +34,9 @@ beforeAll(async () => {
       { name: 'read_denied', handle: saying(-32003, 'Denied by policy: says the server') },
       { name: 'read_escalated', handle: saying(-32004, 'Escalated') },
       { name: 'read_own', handle: saying(-32050, 'my own') },
+      { name: 'read_credential', handle: saying(-32000, ' unauthorized: your token expired') },
+      { name: 'read_busy', handle: saying(-32000, 'Busy') },
+      { name: 'mcp:prompts/get', annotations: { readOnlyHint: true } },
     ],
   });
   plane = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)], log });
@@ -56,6 +59,7 @@ describe('a server', () => {
   it.each([
     ['read_denied', -32003, 'Denied by policy: says the server'],
     ['read_escalated', -32004, 'Escalated'],
+    ['read_credential', -32000, ' unauthorized: your token expired'],
   ])('does not decide in place of the gateway: %s', async (tool, code, message) => {
     const { status, json } = await plane.post('/mcp/v1/up', call(tool, 'x'), auth());
     expect(status).toBe(200);
@@ -73,6 +77,26 @@ describe('a server', () => {
   it('passes everything else on unchanged', async () => {
     const { json } = await plane.post('/mcp/v1/up', call('read_own'), auth());
     expect(json.error).toEqual({ code: -32050, message: 'my own', data: { reasons: ['mine'] } });
+    const busy = await plane.post('/mcp/v1/up', call('read_busy'), auth());
+    expect(busy.json.error).toMatchObject({ code: -32000, message: 'Busy' });
+  });
+
+  it('has no tool with the name of a method', async () => {
+    const reader = plane.addAgent(['mcp:prompts/get:read', 'up:read']);
+    const headers = { authorization: reader.basic };
+    for (const [path, prefix] of [
+      ['/mcp/v1/up', ''],
+      ['/mcp/v1', 'up__'],
+    ]) {
+      const listed = await plane.post(`${path}`, { ...call('x'), method: 'tools/list' }, headers);
+      const names = listed.json.result.tools.map(({ name }: { name: string }) => name);
+      expect(names).toContain(`${prefix}read_echo`);
+      expect(names).not.toContain(`${prefix}mcp:prompts/get`);
+      const before = upstream.seen.length;
+      const { json } = await plane.post(`${path}`, call(`${prefix}mcp:prompts/get`), headers);
+      expect(json.error.code).toBe(-32602);
+      expect(upstream.seen.slice(before)).toEqual([]);
+    }
   });
 });
 

@@ -3,6 +3,7 @@
  * reaches a server.
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
+import { isMethodName } from '@governance/shared/permission';
 import { isStorableText } from '@governance/shared/text';
 import type { ActiveRules, RulesProvider } from '../contracts.ts';
 import type { Answer } from '../enforcement/answer.ts';
@@ -54,6 +55,8 @@ export function createRouter({ rules, servers, lists }: RouterDeps) {
     const found = findTool(caller, name);
     if (found === undefined) throw badParams(`Unknown tool: ${name}`);
     const { serverId, toolName } = found;
+    // A permission for the method, such as all servers' prompts, would cover such a tool.
+    if (isMethodName(toolName)) throw badParams("the name of a tool must not begin with 'mcp:'");
     return {
       ask: { serverId, method: TOOL_CALL, name: toolName, args, retry },
       destination: servers,

@@ -13,6 +13,13 @@ const OWN_CODES: ReadonlySet<unknown> = new Set([
   RPC_ERRORS.ESCALATED,
   RPC_ERRORS.RATE_LIMITED,
 ]);
+/** JSON-RPC leaves -32000 to every server; only with these words is it the gateway's own. */
+const UNAUTHORIZED = /^\W*unauthorized/i;
+
+function isOwn(code: unknown, message: unknown): boolean {
+  if (OWN_CODES.has(code)) return true;
+  return code === RPC_ERRORS.UNAUTHORIZED && UNAUTHORIZED.test(String(message));
+}
 
 /**
  * Replaces a server's error with one of these codes by an internal error that names the server,
@@ -22,7 +29,7 @@ export function coverOwnCodes(said: Said): Continue<Said> {
   const { part, speaker } = said;
   if (part.kind !== 'error' || speaker !== 'server') return proceed(said);
   const { code, message, data } = part.value as Record<string, unknown>;
-  if (!OWN_CODES.has(code)) return proceed(said);
+  if (!isOwn(code, message)) return proceed(said);
   const told = `The MCP server answered with an error: ${String(message)}`;
   const kept = { upstream_code: code, ...(data !== undefined && { upstream_data: data }) };
   const covered = errorAnswer(RPC_ERRORS.INTERNAL, told, kept);

@@ -1,3 +1,4 @@
+import { isMethodName } from '@governance/shared/permission';
 import type { Asker, UpstreamSession } from '../upstream.ts';
 import type { ListedItem } from './list-page.ts';
 import { LIST_BUDGETS, LIST_START, type ListPart, readListPart } from './list-part.ts';
@@ -17,7 +18,9 @@ export const MAX_TOOL_NAME = 256;
 export function callableTools(items: ListedItem[]): ListedTool[] {
   return items.filter(
     (tool): tool is ListedTool =>
-      typeof tool.name === 'string' && tool.name.length <= MAX_TOOL_NAME,
+      typeof tool.name === 'string' &&
+      tool.name.length <= MAX_TOOL_NAME &&
+      !isMethodName(tool.name),
   );
 }
 
