@@ -40,7 +40,7 @@ function identifierEnd(text: string, end: number): number {
 
 // Closing quotes and brackets, a comment in brackets, a type (`: string =`), then the sign.
 const ASSIGNED =
-  /^(?:\\{0,2}["'`\])*_}]){0,3}[ \t]{0,12}(?:\([^()\n]{0,40}\)[ \t]{0,3})?(?:: ?(?:string|String|str|char\*?|text|const)(?:\[\])?[ \t]?(?==))?(?:=>|:=|->|={1,3}|:{1,2}|：|＝|→|⇒|\|)[ \t]{0,12}(?:\*{1,2}[ \t]?)?(?:\r?\n[ \t]{1,16})?/;
+  /^(?:\\{0,2}["'`\])*_}]){0,3}[ \t]{0,12}(?:\([^()\n]{0,40}\)[ \t]{0,3})?(?::? ?&?(?:string|String|str|char\*?|text|const)(?:\[\])?[ \t]?(?==))?(?:=>|:=|->|={1,3}|:{1,2}|：|＝|→|⇒|\|)[ \t]{0,12}(?:\*{1,2}[ \t]?)?(?:\r?\n[ \t]{1,16})?/;
 const XML = /^(?:[^<>\n"]{0,40})>\s{0,12}(?:<!\[CDATA\[|<[a-z]{1,6}>)?(?!@)/;
 // <property name="db.password">…</property>
 const XML_NAME = /\b(?:name|key|id)=\\?["'][^"'<>\n]{1,80}$/i;
@@ -55,7 +55,7 @@ const BLOCK =
   /^["']?\s{0,3}\{\s{0,12}(?:(?:type|description|sensitive|nullable|ephemeral)\s{0,12}=[^\n]{0,160}\n\s{0,12}){0,4}(?:default|value)\s{0,12}=\s{0,4}/;
 // The word that joins a label and its value, and what may stand behind it: "is now", "changed to".
 const IS =
-  'is|was|are|ist|war|lautet|est|es|era|è|é|jest|to|als|as|auf|zu|à|a|is:|using|with|mit|être|byl|je|är|er|on|ialah|adalah';
+  'is|was|are|has been|este|ist|war|lautet|est|es|era|è|é|jest|to|als|as|auf|zu|à|a|is:|using|with|mit|être|byl|je|är|er|on|ialah|adalah';
 const NOW =
   'now|still|currently|again|jetzt|nun|ab sofort|neu|nu|désormais|maintenant|ahora|adesso|ora|agora|teraz';
 const CHANGED =
@@ -69,9 +69,11 @@ const FOR =
 // "credential used: …"
 const SAID =
   /^[ \t](?:used|sent|given|provided|received|supplied|tried|value|is now|verwendet|utilisée?|usad[oa])[ \t]?[:=][ \t]{0,3}/;
+// "mot de passe provisoire : …", "Passwort neu = …"
+const OF_A_KIND = /^[ \t]\p{L}{2,16}(?:[ \t]\p{L}{2,16})?[ \t]?[:=][ \t]{1,3}(?=\S{0,64}\d)/u;
 const CJK = /^["'」』]?[ \t]{0,2}(?:は|是|为|為|が|を|：|は、|는|은|이|:)[ \t]{0,3}/;
 const ADJACENT =
-  /^["'`]?(?:[ \t]{1,4}|[ \t]{0,3}\n[ \t]{0,8})(?:#[ \t]?|no\.?[ \t]|nr\.?[ \t]|n°[ \t]?)?/i;
+  /^["'`]?(?:[ \t](?:wifi|wlan|vpn|root|admin)(?=[ \t]))?(?:[ \t]{1,4}|[ \t]{0,3}\n[ \t]{0,8})(?:#[ \t]?|no\.?[ \t]|nr\.?[ \t]|n°[ \t]?)?/i;
 
 /** The possible values of a label, most certain first. */
 export function fieldValues(text: string, labelEnd: number): FieldValue[] {
@@ -95,6 +97,7 @@ export function fieldValues(text: string, labelEnd: number): FieldValue[] {
   add(PROSE.exec(gap), 'prose');
   add(FOR.exec(gap), 'prose');
   add(SAID.exec(gap), 'prose');
+  add(OF_A_KIND.exec(gap), 'adjacent');
   add(ADJACENT.exec(gap), 'adjacent');
   return values;
 }

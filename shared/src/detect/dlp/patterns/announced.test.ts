@@ -52,7 +52,18 @@ describe('a password', () => {
     `new NetworkCredential("bob", "${PASS}")`,
     `DriverManager.getConnection(url, "bob", "${PASS}");`,
     `builder.setPassword("${PASS}")`,
+    `define('DB_PASSWORD', '${PASS}');`,
+    `db = process.env.DB_PASSWORD || '${PASS}'`,
+    `const DbPassword string = "${PASS}"`,
+    `EXEC sp_addlogin 'bob', '${PASS}'`,
     // Sentences.
+    `wpa psk: ${PASS}`,
+    `SSID: Office-5G, key: ${PASS}`,
+    `use admin:${PASS} for grafana`,
+    `${PASS} is the new admin password`,
+    `you can use ${PASS} as the password`,
+    `mot de passe provisoire : ${PASS}`,
+    `my password for the portal has been ${PASS} since May`,
     `credentials for the staging shop are admin / ${PASS}`,
     `log in as admin with ${PASS}`,
     `Het wachtwoord van de mailbox is gewijzigd in ${PASS}`,
@@ -78,10 +89,24 @@ describe('a token', () => {
     `chave_api="${TOKEN}"`,
     `AZURE_DEVOPS_EXT_PAT=${TOKEN}`,
     `Cookie: theme=dark; session=${TOKEN}`,
+    `curl "https://api.corp.net/v1?key=${TOKEN}"`,
+    `git clone https://${TOKEN}@git.corp.net/x.git`,
     `401 (credential used: ${TOKEN})`,
     `<string name="maps_api_key">${TOKEN}</string>`,
     `<key>apiToken</key>\n<string>${TOKEN}</string>`,
   ])('in %s', (text) => expect(found(text)).toContainEqual(['secret_assignment', TOKEN]));
+});
+
+describe('keys with a mark', () => {
+  it.each([
+    [
+      'messaging_service_key',
+      `https://api.telegram.org/bot7908039503:AA${TOKEN}${TOKEN.slice(0, 12)}/getMe`,
+    ],
+    ['platform_token', `DEPLOY_AUTH: bkua_${'0123456789abcdef7e3c'.repeat(2)}`],
+    ['aws_access_key_id', 'sb.append("AKIAQ7XM").append("PLR2ZT4KWNBD")'],
+    ['git_host_token', `"ghp_${TOKEN}".concat("${TOKEN}")`],
+  ])('%s in %s', (pattern, text) => expect(found(text).map(([name]) => name)).toContain(pattern));
 });
 
 describe('people', () => {
@@ -131,6 +156,9 @@ describe('nothing', () => {
     'matricule machine 33-7467-294, atelier nord',
     'what is the password policy?\nJan: at least 12 characters, rotated yearly',
     'login is admin / see the vault',
+    'DB_PASSWORD alone: master',
+    '["password", "firstname"]',
+    'GET /v1?key=my-setting-number-2',
     '<Login password={props.value1} user="a" />',
   ])('in %s', (text) => expect(found(text)).toEqual([]));
 });

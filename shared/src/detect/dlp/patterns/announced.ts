@@ -5,7 +5,13 @@
 import type { Judge, JudgedExpression, Stretch } from '../builtin-pattern.ts';
 import { NOTHING } from '../builtin-pattern.ts';
 import { valueAt } from '../fields.ts';
-import { isMixed, isSecretValue, type SecretKind } from '../validators/secret-value.ts';
+import {
+  entropy,
+  isMixed,
+  isPlaceholder,
+  isSecretValue,
+  type SecretKind,
+} from '../validators/secret-value.ts';
 
 /** The value right behind the announcement. */
 function behind(kind: SecretKind): Judge {
@@ -114,7 +120,7 @@ const COMMANDS: readonly JudgedExpression[] = [
     judge: behindSign(','),
   },
   {
-    expression: String.raw`\b(?:sqlplus|sqlldr|sqlcl|rman target|impdp|expdp|exp|imp)(?: -[a-zA-Z]{1,8}(?: \d{1,2}\.\d)?)* ["']?[A-Za-z][\w$#]{0,30}/["']?[^\s"'/@]{4,64}`,
+    expression: String.raw`\b(?:CONNECT|connect|CONN|conn|sqlplus|sqlldr|sqlcl|rman target|impdp|expdp|exp|imp)(?: -[a-zA-Z]{1,8}(?: \d{1,2}\.\d)?)* ["']?[A-Za-z][\w$#]{0,30}/["']?[^\s"'/@]{4,64}`,
     judge: behindSign('/'),
   },
   {
@@ -122,7 +128,7 @@ const COMMANDS: readonly JudgedExpression[] = [
     judge: lastWord('token'),
   },
   {
-    expression: String.raw`\b(?:wpa_passphrase ["']?[^\s"']{1,40}["']?|rabbitmqctl (?:add_user|change_password|authenticate_user) \S{1,40}|htpasswd (?:-[a-zA-Z]{1,4} ){1,3}(?:\S{1,80} )?\S{1,40}|net user \S{1,40}|radtest \S{1,40}|mysqladmin [^\n]{0,80}password|net use (?:[A-Za-z]:|\*)? ?\S{3,120}(?: /user:\S{1,80})?|(?:smtp|imap|pop3)? ?AUTH \S{1,40}) ["']?[^\s"'/][^\s"']{3,128}`,
+    expression: String.raw`\b(?:wpa_passphrase ["']?[^\s"']{1,40}["']?|rabbitmqctl (?:add_user|change_password|authenticate_user) \S{1,40}|htpasswd (?:-[a-zA-Z]{1,4} ){1,3}(?:\S{1,80} )?\S{1,40}|net user \S{1,40}|radtest \S{1,40}|rclone obscure|mysqladmin [^\n]{0,80}password|net use (?:[A-Za-z]:|\*)? ?\S{3,120}(?: /user:\S{1,80})?|(?:smtp|imap|pop3)? ?AUTH \S{1,40}) ["']?[^\s"'/][^\s"']{3,128}`,
     judge: lastWord('password'),
   },
   {
@@ -130,7 +136,7 @@ const COMMANDS: readonly JudgedExpression[] = [
     judge: piped,
   },
   {
-    expression: String.raw`(?:--(?:password-)?stdin|--with-token|\b(?:sudo|su) -S|\bcryptsetup|\bkinit|\bsmbpasswd)\b[^\n|<]{0,80}<<< ?["']?[^\s"']{4,128}`,
+    expression: String.raw`(?:--(?:password-)?stdin|--with-token|\b(?:sudo|su) -S|\bcryptsetup|\bpasswd|\bkinit|\bsmbpasswd)\b[^\n|<]{0,80}<<< ?["']?[^\s"']{4,128}`,
     judge: lastWord('password'),
   },
   {
@@ -160,6 +166,10 @@ const STATEMENTS: readonly JudgedExpression[] = [
     expression: String.raw`(?i)\b(?:pgp_sym_(?:en|de)crypt|aes_(?:en|de)crypt|(?:en|de)cryptbypassphrase)\([^()'"\n]{0,80}(?:'[^'\n]{0,120}')?, ?`,
     judge: behind('password'),
   },
+  {
+    expression: String.raw`(?i)\bsp_add(?:login|user|linkedsrvlogin) N?'[^'\n]{1,60}', {0,2}`,
+    judge: behind('password'),
+  },
   { expression: String.raw`(?i)(?:pwd|password)=\{`, judge: inBraces },
 ];
 
@@ -180,8 +190,51 @@ const CONFIGURATION: readonly JudgedExpression[] = [
   },
 ];
 
+/** A mixture that no name, version or path has. */
+const isMade = (value: string): boolean =>
+  isMixed(value) && /[a-z]/.test(value) && isSecretValue(value, 'password', 'adjacent', false);
+
+/** The candidate's last part, if it is made up. */
+const madePart: Judge = (text, start, end) => {
+  const value = /[^\s"':=]+$/.exec(text.slice(start, end))?.[0] ?? '';
+  return isMade(value) ? [{ start: end - value.length, end }] : NOTHING;
+};
+
+/** A key of thirty or so random characters in a URL. */
+const inUrl: Judge = (text, start, end) => {
+  const value = /^[A-Za-z0-9_-]{20,128}/.exec(text.slice(end, end + 128))?.[0] ?? '';
+  const isKey = isMixed(value) && entropy(value) >= 3.5 && !isPlaceholder(value);
+  const isUser = text.startsWith('https', start);
+  return isKey && (!isUser || text[end + value.length] === '@')
+    ? [{ start: end, end: end + value.length }]
+    : NOTHING;
+};
+
+const digitsAtEnd: Judge = (text, start, end) => {
+  const digits = /\d+$/.exec(text.slice(start, end))?.[0] ?? '';
+  return [{ start: end - digits.length, end }];
+};
+
 /** In prose and headers. */
 const SAID: readonly JudgedExpression[] = [
+  {
+    expression: String.raw`(?i)\b(?:basic_?auth|auth|creds?|credentials|login|user(?:name)?|use|with)\b["']?[ :=]{1,3}["']?[a-z][a-z0-9_.-]{1,31}[:%][^\s"'/:@=,;]{8,64}`,
+    judge: madePart,
+  },
+  // define('DB_PASSWORD', '…'), getenv("DB_PASSWORD", "…"), env.DB_PASSWORD || '…'
+  {
+    expression: String.raw`(?i)(?:pass(?:word|wd|phrase)?|pwd|secret|token|api_?key|access_?key)["'\])]{0,2} {0,2}(?:,|\|\||\?\?|or) {0,2}["'][^"'\s:=]{8,128}`,
+    judge: madePart,
+  },
+  {
+    expression: String.raw`(?i)\b(?:(?:one[ -]?time|verification|security|login|unlock|access|2fa|mfa|sms|voicemail|door|gate|alarm)[ -](?:code|pin|passcode)|otp|puk2?)[ :#]{1,3}\d{4,8}\b`,
+    judge: digitsAtEnd,
+  },
+  {
+    expression: String.raw`(?i)\bssid\b[^\n]{1,40}?(?:/|key|pass(?:word)?|pw|schlüssel|code)[ :=]{1,3}`,
+    judge: behind('password'),
+  },
+  { expression: String.raw`[?&](?:key|apikey|api-key|auth|appid)=|https://`, judge: inUrl },
   {
     expression: String.raw`(?i)\b(?:log|sign)(?:ged)?[ -]?(?:in|on) as \S{2,40} (?:with|using|and|/) (?:the )?(?:password )?[^\s"'/]{6,64}`,
     judge: (text, start, end) =>
@@ -209,7 +262,7 @@ const CALLS: readonly JudgedExpression[] = [
     judge: (text, start, end) => ofCall('token')(text, start, end - 1),
   },
   {
-    expression: String.raw`(?i)(?:credentials?|(?:basic|digest|ntlm|proxy)_?auth|passwordauthentication|login|auth ?= ?|sign_?in|connect|authenticate|authenticator|connection|mysqli|pdo)\((?:[A-Za-z_$][\w$.]{0,40}, {0,2})?(?:["'][^"'\n]{1,120}["'], {0,2}){1,2}["'][^"'\s]{6,128}`,
+    expression: String.raw`(?i)(?:credentials?|(?:basic|digest|ntlm|proxy)_?auth|passwordauthentication|login|auth ?= ?|sign_?in|connect|authenticate|authenticator|connection|wifi\.begin|mysqli|pdo)\((?:[A-Za-z_$][\w$.]{0,40}, {0,2})?(?:["'][^"'\n]{1,120}["'], {0,2}){1,2}["'][^"'\s]{6,128}`,
     judge: secondString,
   },
 ];

@@ -119,6 +119,8 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       whole(String.raw`(?:\b|_)key-[0-9a-zA-Z]{32}`),
       String.raw`(?:\b|_)[0-9a-f]{32}-us\d`,
       String.raw`(?:\b|_)\d{8,10}:AA[A-Za-z0-9_-]{32,34}\b`,
+      // In a URL of Telegram: bot<id>:<token>/.
+      String.raw`bot\d{8,10}:AA[A-Za-z0-9_-]{32,34}\b`,
       String.raw`(?:\b|_)[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,40}`,
       String.raw`discord(?:app)?\.com/api/webhooks/\d{17,20}/[A-Za-z0-9_-]{40,90}`,
       String.raw`webhook\.office\.com/webhookb2/[A-Za-z0-9@-]{36,90}/IncomingWebhook/[A-Za-z0-9]{16,40}`,
@@ -154,6 +156,7 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
     description:
       'Token of a registry or platform: npm, PyPI, Docker, DigitalOcean, Vault, Databricks, Atlassian, Grafana …',
     expressions: [
+      'bkua_[a-f0-9]{40}',
       'npm_[A-Za-z0-9]{36}',
       String.raw`(?:\b|_)pypi-AgE[A-Za-z0-9_-]{40,255}|(?:\b|_)pypi-[A-Za-z0-9_-]{60,255}`,
       String.raw`(?:\b|_)(?:rubygems_[a-f0-9]{48}|oy2[a-z0-9]{43}|cio[A-Za-z0-9]{32}|dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,60})`,

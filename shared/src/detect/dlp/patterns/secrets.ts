@@ -135,8 +135,25 @@ function secretLabel(kind: SecretKind): Judge {
         if (value.link !== 'column') break;
       }
     }
-    return found.length > 0 ? found : inReply(text, end);
+    if (found.length > 0) return found;
+    const before = kind === 'password' ? saidBefore(text, start) : NOTHING;
+    return before.length > 0 ? before : inReply(text, end);
   };
+}
+
+// "… is the new admin password", "use … as the password"
+const SAID_BEFORE =
+  /(?:^|\s)["']?([^\s"'`,;()<>]{8,64})["']? (?:is|as) (?:the|your|my|our|his|her|new)(?: [a-z0-9-]{2,16}){0,3} $/i;
+
+function saidBefore(text: string, labelStart: number): readonly Stretch[] {
+  const window = text.slice(Math.max(0, labelStart - 130), labelStart);
+  const said = SAID_BEFORE.exec(window);
+  const value = said?.[1] ?? '';
+  const isMade =
+    isMixed(value) && /[a-z]/.test(value) && /[^\w.]|[A-Z].*[a-z].*\d|\d.*[a-z]/.test(value);
+  if (!said || !isMade || !isSecretValue(value, 'password', 'adjacent', false)) return NOTHING;
+  const start = labelStart - window.length + said.index + said[0].indexOf(value);
+  return [{ start, end: start + value.length }];
 }
 
 // "what's the admin pw again?\nSam [10:59] …": the value is the next speaker's.
