@@ -23,6 +23,8 @@ ${format(['Name', 'Severity', 'What it is', 'What is checked'], rows)}
 In every string, key and number of a JSON value. A key tells what its value is (\`{"ssn": 219099999}\`),
 as a word before, above or beside a value does: assignments of code and configuration, JSON, YAML, XML,
 columns of CSV and Markdown, places in SQL, sentences in some twenty languages.
+Secrets are also found where a command, a statement, a call or a line of configuration has its place for
+them: \`mysql -p…\`, \`IDENTIFIED BY '…'\`, \`setPassword("…")\`, \`requirepass …\`.
 
 ## Disguises
 
@@ -50,6 +52,12 @@ misses and false alarms; \`npm run eval:dlp FILE\` does so on a file of JSON lin
 "positive" | "negative", "category": …}\`. A positive text counts as detected with any finding, and any
 finding in a negative text as a false alarm. \`--tuning\` in the file's place takes the half that the
 patterns were tuned on.
+
+Two authors who knew nothing of the detector wrote a corpus each: 915 texts (508 with something
+sensitive) and 942 (521). At first it found 92.3 % and 92.9 % of theirs, at a precision of 98.1 % and
+99.6 %. Then the families of notations that were missed were added: it now finds 99.4 % and 100 %, at
+a precision of 100 %. The second pair of figures is of texts that the patterns have been corrected by;
+on new ones, expect less.
 `,
   };
 }
