@@ -12,9 +12,11 @@ import {
   numerousGroups,
   type Piece,
 } from './decode/split.ts';
+import { changedParts } from './decode/view.ts';
+import { decodedView } from './decode/views.ts';
 import type { JsonDocument, Leaf } from './json-document.ts';
-import type { PlainFinding, PlainScan } from './plain-scan.ts';
-import { createScanBudget, type ScanBudget } from './scan-budget.ts';
+import type { PlainFinding, PlainScan, PlainScanned } from './plain-scan.ts';
+import { createScanBudget, type ScanBudget, ScanBudgetError } from './scan-budget.ts';
 
 /** Patterns too open to be certain in a value that is split into pieces. */
 const SPLIT_OPEN = new Set([
@@ -51,10 +53,16 @@ export interface SplitFinding {
 /** Pieces that are joined at once: for nearly all texts, all of them. */
 const MAX_PIECES = 100_000;
 
+/** A long run, an escape, or a character of another alphabet: joined names and numbers have none. */
+const MAY_BE_ENCODED = /[A-Za-z0-9+/_-]{16}|[%&\\]|[\u0080-\u2027\u2029-\uffff]/;
+/** Disguises within disguises that are undone in joined pieces. */
+const DEPTH_OF_SPLIT = 2;
+
 /** Looks for values in consecutive pieces. */
 export class Portions {
   readonly #plain: PlainScan;
   readonly #budget: ScanBudget;
+  readonly #budgetOfDecoded: ScanBudget;
   readonly #isFull: (severity: Severity) => boolean;
   readonly #found: SplitFinding[] = [];
   #pieces: Piece[] = [];
@@ -67,6 +75,7 @@ export class Portions {
     this.#plain = plain;
     this.#isFull = isFull;
     this.#budget = createScanBudget(2 * length);
+    this.#budgetOfDecoded = createScanBudget(2 * length);
   }
 
   take(piece: Piece): void {
@@ -86,8 +95,7 @@ export class Portions {
     if (this.#pieces.length < 2) return;
     let numerous: ReadonlySet<number> | undefined;
     joinPieces(this.#pieces, (joined) => {
-      const { findings } = this.#plain.scan(joined.text, this.#budget, this.#isFull);
-      for (const one of splitFindings(joined, findings)) {
+      for (const one of splitFindings(joined, this.#findIn(joined.text))) {
         const [first] = one.touched;
         if (first && BY_CHANCE.has(one.finding.pattern)) {
           numerous ??= numerousGroups(this.#pieces);
@@ -96,6 +104,32 @@ export class Portions {
         this.#found.push(one);
       }
     });
+  }
+
+  /** Findings in joined pieces, also where the whole of them was encoded before it was split. */
+  #findIn(joined: string): readonly PlainFinding[] {
+    const { findings, gates } = this.#plain.scan(joined, this.#budget, this.#isFull);
+    const all = [...findings];
+    let decoded = MAY_BE_ENCODED.test(joined) ? decodedView(joined, gates) : undefined;
+    for (let depth = 0; decoded !== undefined && depth < DEPTH_OF_SPLIT; depth++) {
+      const view = changedParts(decoded);
+      const scanned = this.#tryScan(view.text);
+      if (scanned === undefined) break;
+      for (const finding of scanned.findings) all.push({ ...finding, ...view.origin(finding) });
+      const within = decodedView(view.text, scanned.gates);
+      decoded = within && { ...within, origin: (stretch) => view.origin(within.origin(stretch)) };
+    }
+    return all;
+  }
+
+  /** @returns undefined when the budget of what is decoded is exhausted */
+  #tryScan(text: string): PlainScanned | undefined {
+    try {
+      return this.#plain.scan(text, this.#budgetOfDecoded, this.#isFull);
+    } catch (error) {
+      if (error instanceof ScanBudgetError) return undefined;
+      throw error;
+    }
   }
 }
 

@@ -118,7 +118,8 @@ export function holdsTelling(text: string): boolean {
   let hyphens = 0;
   let isInWord = false;
   for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
+    const written = text.charCodeAt(at);
+    const unit = written > FULL_WIDTH ? written - FULL_WIDTH : written;
     const isCapital = unit >= 0x41 && unit <= 0x5a;
     if ((unit >= 0x30 && unit <= 0x39) || unit === AT_SIGN || (isCapital && isInWord)) return true;
     hyphens = unit === HYPHEN ? hyphens + 1 : 0;
@@ -128,6 +129,8 @@ export function holdsTelling(text: string): boolean {
   return false;
 }
 
+/** Between a character and its form of full width. */
+const FULL_WIDTH = 0xfee0;
 const AT_SIGN = 0x40;
 const HYPHEN = 0x2d;
 const HYPHENS = 5;

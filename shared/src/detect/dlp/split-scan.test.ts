@@ -1,0 +1,48 @@
+/** Values that were disguised, and then split over fields, items or strings. */
+import { afterAll, describe, expect, it } from 'vitest';
+import { createDlpScanner } from './scanner.ts';
+
+const scanner = createDlpScanner();
+afterAll(() => scanner.close());
+
+const SECRETS: readonly [string, string][] = [
+  ['aws_access_key_id', 'AKIAQ7MZ3HTXW5RBNC2V'],
+  ['git_host_token', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a'],
+  ['payment_card', '4111111111111111'],
+  ['connection_string', 'postgres://admin:Tr0ub4dor3x@db.corp.internal:5432/prod'],
+];
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const hex = (text: string): string => Buffer.from(text).toString('hex');
+const fullWidth = (text: string): string =>
+  [...text].map((sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0)).join('');
+const FORMS = { base64, hex, fullWidth, 'base64 of hex': (text: string) => base64(hex(text)) };
+
+describe.each(Object.entries(FORMS))('%s', (_name, form) => {
+  it.each(
+    SECRETS,
+  )('over two fields, three items and two strings hides no %s', (pattern, secret) => {
+    const written = form(secret);
+    const half = Math.floor(written.length / 2) + 1;
+    const [one, other] = [written.slice(0, half), written.slice(half)];
+    const values = [
+      { a: one, b: other },
+      [written.slice(0, 5), written.slice(5, half), other],
+      `x = "${one}" + "${other}"`,
+    ];
+    for (const value of values) {
+      const found = scanner.scanValue(value).map((finding) => finding.pattern);
+      expect(found).toContain(pattern);
+    }
+  });
+});
+
+it('finds a key of which one half is in full width', () => {
+  const value = { a: fullWidth('AKIAQ7MZ'), b: '3HTXW5RBNC2V' };
+  expect(scanner.scanValue(value)).toMatchObject([{ pattern: 'aws_access_key_id' }]);
+});
+
+it('finds nothing in encoded texts that stand beside each other', () => {
+  const texts = ['Lunch at noon', 'in the usual place', 'bring the printed agenda'];
+  expect(scanner.scanValue(texts.map(base64))).toEqual([]);
+  expect(scanner.scanValue(texts.map(hex))).toEqual([]);
+});
