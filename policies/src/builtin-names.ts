@@ -1,5 +1,6 @@
 /**
- * The built-ins that policies may call although OPA's WebAssembly has none of its own for them.
+ * The built-ins that policies may call although OPA's WebAssembly has none of its own for them, and
+ * those of its own that answer otherwise than OPA's interpreter: by them a call could pass a rule.
  * The compiler renames such a call to `governance.<name>` and the evaluator gives that name to
  * the WebAssembly as a custom built-in, bounded in time and memory. The rename is needed because
  * the npm package's own forms (sprintf above all) win over a custom built-in of the same name.
@@ -21,6 +22,17 @@ export const OWN_BUILTINS = [
   'semver.compare',
   'semver.is_valid',
   'units.parse_bytes',
+  'glob.match',
+  'net.cidr_contains',
+  'net.cidr_overlap',
+  'net.cidr_intersects',
+  'json.is_valid',
+  'json.unmarshal',
+  'base64.decode',
+  'base64.is_valid',
+  'base64url.decode',
+  'to_number',
+  'format_int',
 ] as const;
 
 /** A built-in of OPA that the evaluator implements with bounds. */

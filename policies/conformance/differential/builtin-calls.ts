@@ -3,12 +3,14 @@
  * is JSON text: `["sprintf", "%5d", [1.0]]`. The probe in `PROBE` makes the calls.
  */
 import { createRandom } from './generate-inputs.ts';
+import * as odd from './odd-texts.ts';
 
 type Random = ReturnType<typeof createRandom>;
 
 /**
  * Answers `{"<index>": [result]}` for each call of `input.calls`; an undefined call has none. Sets
  * are not built by a function, since OPA caches its result for equal arguments: [1] and [1.0].
+ * Numbers are compared: OPA's to_number("+5") is a number that JSON cannot write.
  */
 export const PROBE = `package probe
 
@@ -28,6 +30,16 @@ results[i] := [crypto.sha256(c[1])] if { some i, c in input.calls; c[0] == "cryp
 results[i] := [semver.compare(c[1], c[2])] if { some i, c in input.calls; c[0] == "semver.compare" }
 results[i] := [semver.is_valid(c[1])] if { some i, c in input.calls; c[0] == "semver.is_valid" }
 results[i] := [units.parse_bytes(c[1])] if { some i, c in input.calls; c[0] == "units.parse_bytes" }
+results[i] := [glob.match(c[1], c[2], c[3])] if { some i, c in input.calls; c[0] == "glob.match" }
+results[i] := [net.cidr_contains(c[1], c[2])] if { some i, c in input.calls; c[0] == "net.cidr_contains" }
+results[i] := [net.cidr_intersects(c[1], c[2])] if { some i, c in input.calls; c[0] == "net.cidr_intersects" }
+results[i] := [format_int(c[1], c[2])] if { some i, c in input.calls; c[0] == "format_int" }
+results[i] := [json.is_valid(c[1])] if { some i, c in input.calls; c[0] == "json.is_valid" }
+results[i] := [json.unmarshal(c[1])] if { some i, c in input.calls; c[0] == "json.unmarshal" }
+results[i] := [base64.decode(c[1])] if { some i, c in input.calls; c[0] == "base64.decode" }
+results[i] := [base64.is_valid(c[1])] if { some i, c in input.calls; c[0] == "base64.is_valid" }
+results[i] := [base64url.decode(c[1])] if { some i, c in input.calls; c[0] == "base64url.decode" }
+results[i] := [n == 5, n == 7, n == 1000, n > 10, n < 0.5] if { some i, c in input.calls; c[0] == "to_number"; n := to_number(c[1]) }
 `;
 
 const CALLS: Record<string, (random: Random) => string[]> = {
@@ -62,6 +74,20 @@ const CALLS: Record<string, (random: Random) => string[]> = {
   'semver.compare': (random) => [text(version(random)), text(version(random))],
   'semver.is_valid': (random) => [random.chance(0.9) ? text(version(random)) : scalar(random)],
   'units.parse_bytes': (random) => [text(size(random))],
+  'glob.match': (random) => [
+    text(odd.glob(random)),
+    odd.delimiters(random),
+    text(odd.globText(random)),
+  ],
+  'net.cidr_contains': (random) => [text(odd.network(random)), text(odd.networkOrAddress(random))],
+  'net.cidr_intersects': (random) => [text(odd.network(random)), text(odd.network(random))],
+  format_int: (random) => [random.pick(NUMBERS), random.pick(['2', '8', '10', '16', '10', '3'])],
+  'json.is_valid': (random) => [text(odd.json(random))],
+  'json.unmarshal': (random) => [text(odd.json(random))],
+  'base64.decode': (random) => [text(odd.base64(random))],
+  'base64.is_valid': (random) => [text(odd.base64(random))],
+  'base64url.decode': (random) => [text(odd.base64(random))],
+  to_number: (random) => [random.chance(0.9) ? text(odd.numberText(random)) : scalar(random)],
 };
 
 /** Returns `count` calls of each built-in, determined by the seed. */

@@ -3,6 +3,7 @@
  * random calls, the other half target what the policies and their built-ins read. They are JSON
  * texts, since some numbers (1.0, 2e3) exist only as text.
  */
+import * as odd from './odd-texts.ts';
 
 /** A small generator of reproducible numbers (mulberry32). */
 export function createRandom(seed: number) {
@@ -194,6 +195,8 @@ function makeParameters(random: Random, calm: boolean): Record<string, unknown> 
   add(0.3, 'payload', () => random.pick(PAYLOADS));
   add(0.3, 'lines', () => random.some(LINES, 4));
   add(0.2, 'expires_at', () => anyTime(random));
+  add(0.2, 'host', () => odd.networkOrAddress(random));
+  add(0.2, 'text', () => random.pick([odd.json, odd.base64])(random));
   add(0.3, 'environment', () => random.pick(['staging', 'production']));
   add(0.3, 'flags', () => random.some(['check', 'force', 'quiet'], 3));
   add(0.2, 'currency', () => random.pick(['EUR', 'USD']));

@@ -40,18 +40,8 @@ wildcard_matches(pattern, text) if {
 	count(prefix) + count(suffix) <= count(text)
 } else if {
 	count(split(pattern, "*")) > 2
-	glob.match(literal_but_stars(pattern), null, text)
+	regex.match(concat("", [`(?s)^\Q`, concat(`\E.*\Q`, split(without_quote_end(pattern), "*")), `\E$`]), text)
 }
 
-# literal_but_stars takes the meaning from every other sign to which a glob gives one.
-literal_but_stars(pattern) := strings.replace_n(
-	{
-		"\\": "\\\\",
-		"?": "\\?",
-		"[": "\\[",
-		"]": "\\]",
-		"{": "\\{",
-		"}": "\\}",
-	},
-	pattern,
-)
+# without_quote_end writes the sign that would end a quotation as two literals outside of one.
+without_quote_end(pattern) := replace(pattern, `\E`, `\E\\E\Q`)

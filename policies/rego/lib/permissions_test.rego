@@ -72,3 +72,12 @@ test_allowed_by_none if {
 	not lib.allowed({"permissions": []}, write)
 	not lib.allowed({}, write)
 }
+
+test_stars_reach_over_line_breaks if {
+	lib.permission_covers("f*/*x*:read", {"mcp_server": "f\n1", "tool_name": "\nx\n", "action": "read"})
+}
+
+test_the_end_of_a_quotation_is_a_sign if {
+	lib.permission_covers(`a\E.*b*\\E\:read`, {"mcp_server": `a\E.b\\E\`, "tool_name": "x", "action": "read"})
+	not lib.permission_covers(`a\E.*b*\\E\:read`, {"mcp_server": `a\Exb\\E\`, "tool_name": "x", "action": "read"})
+}

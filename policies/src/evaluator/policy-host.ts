@@ -7,6 +7,8 @@ import {
   type Builtin,
   type BuiltinCall,
   BuiltinLimitError,
+  type BuiltinResult,
+  ByteString,
   encodeResult,
   OutOfFuelError,
 } from './builtins/builtin.ts';
@@ -17,6 +19,10 @@ import type { WasmGlobal, WasmImports, WasmMemory } from './wasm-api.ts';
 const CALL_FUEL = 5_000;
 /** The cost of decoding an argument or encoding a result, per byte. */
 const FUEL_PER_BYTE = 30;
+
+/** Where OPA's `opa_string_t` has its length and the address of its bytes. */
+const STRING_LENGTH_OFFSET = 4;
+const STRING_ADDRESS_OFFSET = 8;
 
 /** `opa_abort`: a rule conflict, an exhausted heap, a broken value. */
 export class PolicyAbort extends Error {
@@ -159,11 +165,30 @@ class Host implements PolicyHost {
     const args = addresses.map((address) => this.#argument(exports, address));
     const result = this.#run(entry, args);
     if (result === undefined) return 0;
-    this.charge(result.length * FUEL_PER_BYTE);
-    const { address, length } = this.write(result, Buffer.byteLength(result));
-    const value = exports.opa_json_parse(address, length);
+    if (result instanceof ByteString) return this.#byteString(exports, result.bytes);
+    return this.#parse(exports, encodeResult(result));
+  }
+
+  #parse(exports: HostedExports, json: string): number {
+    this.charge(json.length * FUEL_PER_BYTE);
+    const { address, length } = this.write(json, Buffer.byteLength(json));
+    const value = exports.opa_json_parse(address, length) >>> 0;
     exports.opa_free(address);
-    if (value === 0) throw new BuiltinFailure(`${entry.name}: the result is not JSON`);
+    if (value === 0) throw new BuiltinFailure('the result of a built-in is not JSON');
+    return value;
+  }
+
+  /** OPA parses UTF-8 only, but its strings hold any bytes: they take the place of other text. */
+  #byteString(exports: HostedExports, bytes: Buffer): number {
+    const text = ' '.repeat(bytes.length);
+    const value = this.#parse(exports, `"${text}"`);
+    const view = this.#view();
+    const length = view.readUInt32LE(value + STRING_LENGTH_OFFSET);
+    const address = view.readUInt32LE(value + STRING_ADDRESS_OFFSET);
+    const isText =
+      length === bytes.length && view.toString('latin1', address, address + length) === text;
+    if (!isText) throw new BuiltinFailure('a string is not where it was expected');
+    view.set(bytes, address);
     return value;
   }
 
@@ -178,10 +203,9 @@ class Host implements PolicyHost {
     return parseRegoValue(text);
   }
 
-  #run(entry: { name: string; builtin: Builtin }, args: RegoValue[]): string | undefined {
+  #run(entry: { name: string; builtin: Builtin }, args: RegoValue[]): BuiltinResult | undefined {
     try {
-      const result = entry.builtin(args, this);
-      return result === undefined ? undefined : encodeResult(result);
+      return entry.builtin(args, this);
     } catch (error) {
       if (error instanceof OutOfFuelError) throw error;
       const reason = error instanceof BuiltinLimitError ? error.message : 'it failed';

@@ -18,8 +18,25 @@ export interface BuiltinCall {
   firstUse(key: string): boolean;
 }
 
-/** A result: JSON's values, integers of any size as bigint. */
-export type BuiltinResult = string | number | bigint | boolean | readonly BuiltinResult[];
+/** A result that is written as JSON already. */
+export class JsonText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** A string of bytes that are not UTF-8, which JSON cannot hold. */
+export class ByteString {
+  readonly bytes: Buffer;
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+}
+
+/** A result that JSON can hold, integers of any size as bigint. */
+export type JsonResult = string | number | bigint | boolean | JsonText | readonly JsonResult[];
+export type BuiltinResult = JsonResult | ByteString;
 
 export type Builtin = (args: readonly RegoValue[], call: BuiltinCall) => BuiltinResult | undefined;
 
@@ -32,8 +49,9 @@ export class OutOfFuelError extends Error {
 }
 
 /** The JSON text of a result, for `opa_json_parse`. */
-export function encodeResult(result: BuiltinResult): string {
+export function encodeResult(result: JsonResult): string {
   if (typeof result === 'bigint') return result.toString();
+  if (result instanceof JsonText) return result.text;
   if (typeof result === 'object') return `[${result.map(encodeResult).join(',')}]`;
   // A lone surrogate cannot be encoded as UTF-8.
   return JSON.stringify(typeof result === 'string' ? result.toWellFormed() : result);

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { OWN_BUILTINS, wasmBuiltinName } from '../../builtin-names.ts';
 import { parseRegoValue } from '../rego-value.ts';
-import { type BuiltinCall, BuiltinLimitError, encodeResult, OutOfFuelError } from './builtin.ts';
+import {
+  type BuiltinCall,
+  BuiltinLimitError,
+  ByteString,
+  encodeResult,
+  OutOfFuelError,
+} from './builtin.ts';
 import { OWN_BUILTIN_FUNCTIONS } from './index.ts';
 import { estimateInstructions } from './regex-replace.ts';
 
@@ -22,6 +28,7 @@ function callWith(name: (typeof OWN_BUILTINS)[number], args: string[], fuel: num
     firstUse: (key) => !seen.has(key) && Boolean(seen.add(key)),
   };
   const result = OWN_BUILTIN_FUNCTIONS[wasmBuiltinName(name)](args.map(parseRegoValue), context);
+  if (result instanceof ByteString) return `bytes ${result.bytes.toString('hex')}`;
   return result === undefined ? undefined : encodeResult(result);
 }
 
@@ -71,6 +78,46 @@ test.each<[(typeof OWN_BUILTINS)[number], string[], string | undefined]>([
   ['semver.is_valid', ['1'], 'false'],
   ['units.parse_bytes', ['"1.5KiB"'], '1536'],
   ['units.parse_bytes', ['"10 MB"'], undefined],
+  ['net.cidr_contains', ['"10.0.0.0/8"', '"::ffff:10.0.0.1"'], 'true'],
+  ['net.cidr_contains', ['"10.0.0.0/8"', '"0:0:0:0:0:FFFF:a00:1"'], 'true'],
+  ['net.cidr_contains', ['"::ffff:10.0.0.0/104"', '"10.1.2.3"'], 'true'],
+  ['net.cidr_contains', ['"10.0.0.0/8"', '"10.1.0.0/16"'], 'true'],
+  ['net.cidr_contains', ['"10.0.0.0/8"', '"10.0.0.0/7"'], 'false'],
+  ['net.cidr_contains', ['"::/0"', '"10.0.0.1"'], 'false'],
+  ['net.cidr_contains', ['"fe80::/10"', '"fe80::1%eth0"'], undefined],
+  ['net.cidr_contains', ['"10.0.0.0/8"', '"010.0.0.1"'], undefined],
+  ['net.cidr_contains', ['"10.0.0.0"', '"10.0.0.1"'], undefined],
+  ['net.cidr_overlap', ['"10.0.0.0/8"', '"::ffff:a00:1"'], 'true'],
+  ['net.cidr_intersects', ['"10.1.0.0/16"', '"::ffff:10.0.0.0/104"'], 'true'],
+  ['net.cidr_intersects', ['"10.0.0.0/8"', '"11.0.0.0/8"'], 'false'],
+  ['json.is_valid', ['"{\\"a\\": [1e400]} "'], 'true'],
+  ['json.is_valid', ['1'], 'false'],
+  ['json.unmarshal', ['"[9007199254740993, \\"\\\\ud800\\"]"'], '[9007199254740993, "\\ufffd"]'],
+  ['json.unmarshal', ['"\\"\\\\ud83d\\\\ude00\\""'], '"\\ud83d\\ude00"'],
+  ['json.unmarshal', ['"{} {}"'], undefined],
+  ['base64.decode', ['"c2Vj\\r\\ncmV0\\n"'], '"secret"'],
+  ['base64.decode', ['"c2Vj cmV0"'], undefined],
+  ['base64.decode', ['"c2VjcmU"'], undefined],
+  ['base64.decode', ['"YP8="'], 'bytes 60ff'],
+  ['base64.is_valid', ['"c2VjcmU=\\n"'], 'true'],
+  ['base64.is_valid', ['"c2V=jcmU"'], 'false'],
+  ['base64url.decode', ['"w6nDqcO_"'], '"ééÿ"'],
+  ['base64url.decode', ['"c2VjcmU"'], '"secre"'],
+  ['base64url.decode', ['"c2VjcmV0\\n"'], undefined],
+  ['base64url.decode', ['"w6nDqcO/"'], undefined],
+  ['to_number', ['"+1_000.50"'], '1000.50'],
+  ['to_number', ['"-05.e3"'], '-5e3'],
+  ['to_number', ['"_5"'], undefined],
+  ['to_number', ['" 5"'], undefined],
+  ['to_number', ['"0x10"'], undefined],
+  ['to_number', ['"NaN"'], undefined],
+  ['to_number', ['null'], '0'],
+  ['to_number', ['5.0'], '5.0'],
+  ['format_int', ['2147483648', '10'], '"2147483648"'],
+  ['format_int', ['-9223372036854775809', '16'], '"-8000000000000001"'],
+  ['format_int', ['-15.9', '2'], '"-1111"'],
+  ['format_int', ['1e30', '10'], '"1000000000000000000024696061952"'],
+  ['format_int', ['1', '3'], undefined],
 ])('%s(%j)', (name, args, expected) => {
   expect(call(name, ...args)).toBe(expected);
 });
@@ -85,6 +132,11 @@ describe('beyond its bounds a built-in denies the decision', () => {
     ['regex.replace', [JSON.stringify('a'.repeat(2_000)), '"a"', JSON.stringify('$0'.repeat(500))]],
     ['units.parse_bytes', ['"1e9999"']],
     ['units.parse_bytes', [JSON.stringify('1'.repeat(2_000))]],
+    ['glob.match', [JSON.stringify('a'.repeat(1_001)), 'null', '"a"']],
+    ['to_number', ['"1e400"']],
+    ['to_number', ['"0x1p4"']],
+    ['format_int', ['1e9999', '10']],
+    ['format_int', ['1'.repeat(1_001), '10']],
   ])('%s(%s)', (name, args) => {
     expect(() => call(name, ...args)).toThrow(BuiltinLimitError);
   });
@@ -96,7 +148,45 @@ describe('beyond its bounds a built-in denies the decision', () => {
       OutOfFuelError,
     );
     expect(() => callWith('sprintf', [long, '[]'], 1_000)).toThrow(OutOfFuelError);
+    expect(() => callWith('glob.match', ['"{a*b,*}*c"', '["/"]', long], 100_000)).toThrow(
+      OutOfFuelError,
+    );
   });
+});
+
+test.each([
+  [false, 'x', '{"a"}'],
+  [false, 'x', '["ab"]'],
+  [true, 'a*', '[]', 'a/b', 'a', 'a\n'],
+  [false, 'a*', '[]', 'a.b', 'b'],
+  [true, '/etc/**', '["/"]', '/etc/a\n/../passwd', '/etc/', '/etc/x/y'],
+  [true, '*secret*', 'null', 'x\nsecret\n', 'secret', '\u2028secret'],
+  [true, '?secret', '["/"]', '\nsecret', '😀secret'],
+  [false, '?secret', '["/"]', '/secret', 'secret', 'xxsecret'],
+  [true, '[!a-c]*', '["/"]', 'd', '\n', '/x'],
+  [true, '[abc-]', 'null', 'a', '-'],
+  [true, '[]-a]', 'null', ']', '_', 'a'],
+  [false, '[]', 'null', ']'],
+  [true, '{a*,,b{c,d}?}.x', '["."]', 'a\n.x', '.x', 'bc1.x'],
+  [false, '{a*,,b{c,d}?}.x', '["."]', 'a.b.x', 'bc.x'],
+  [true, '\\*\\{a,b}', 'null', '*{a,b}'],
+  [false, '{a', 'null', 'a', '{a'],
+  [false, 'a\\', 'null', 'a', 'a\\'],
+  [true, 'a*ant', 'null', 'aant'],
+  [false, 'a*ant', 'null', 'ant'],
+])('glob.match is %s for %s with %s', (expected, pattern, delimiters, ...texts) => {
+  for (const text of texts) {
+    const result = call('glob.match', JSON.stringify(pattern), delimiters, JSON.stringify(text));
+    expect([text, result === 'true']).toEqual([text, expected]);
+  }
+});
+
+test('a glob of many stars is linear in the text', () => {
+  const pattern = JSON.stringify(`${'*a'.repeat(30)}b`);
+  const fuel = 2_000 * 100 * 15;
+  expect(callWith('glob.match', [pattern, '["/"]', JSON.stringify('a'.repeat(2_000))], fuel)).toBe(
+    'false',
+  );
 });
 
 test('every built-in of ours has a function, and there are no others', () => {

@@ -2,7 +2,18 @@
 import type { OwnBuiltin, WasmBuiltinName } from '../../builtin-names.ts';
 import { wasmBuiltinName } from '../../builtin-names.ts';
 import type { Builtin } from './builtin.ts';
-import { hexDecode, hexEncode, sha256 } from './encoding.ts';
+import {
+  base64Decode,
+  base64IsValid,
+  base64UrlDecode,
+  hexDecode,
+  hexEncode,
+  sha256,
+} from './encoding.ts';
+import { globMatch } from './glob.ts';
+import { cidrContains, cidrIntersects } from './ip-network.ts';
+import { jsonIsValid, jsonUnmarshal } from './json.ts';
+import { formatInt, toNumber } from './numbers.ts';
 import { objectSubset } from './object-subset.ts';
 import { regexReplace } from './regex-replace.ts';
 import { semverCompare, semverIsValid } from './semver.ts';
@@ -33,6 +44,17 @@ const BY_AUTHOR_NAME: Readonly<Record<OwnBuiltin, Builtin>> = {
   'semver.compare': semverCompare,
   'semver.is_valid': semverIsValid,
   'units.parse_bytes': parseBytes,
+  'glob.match': globMatch,
+  'net.cidr_contains': cidrContains,
+  'net.cidr_overlap': cidrContains,
+  'net.cidr_intersects': cidrIntersects,
+  'json.is_valid': jsonIsValid,
+  'json.unmarshal': jsonUnmarshal,
+  'base64.decode': base64Decode,
+  'base64.is_valid': base64IsValid,
+  'base64url.decode': base64UrlDecode,
+  to_number: toNumber,
+  format_int: formatInt,
 };
 
 export const OWN_BUILTIN_FUNCTIONS = Object.fromEntries(

@@ -1,4 +1,5 @@
 /** OPA's units.parse_bytes: "10KiB" to 10240. */
+import { bigFloat, roundToBigFloat } from './big-float.ts';
 import type { Builtin } from './builtin.ts';
 import { BuiltinLimitError } from './builtin.ts';
 
@@ -6,8 +7,6 @@ const FUEL_PER_CHARACTER = 100;
 const MAX_LENGTH = 1_000;
 /** OPA's own limit is six digits; sizes that large have no use. */
 const MAX_EXPONENT = 400;
-/** The precision of Go's big.Float, which OPA computes with. */
-const MANTISSA_BITS = 64n;
 
 const UNITS: Readonly<Record<string, bigint>> = (() => {
   const units: Record<string, bigint> = { '': 1n };
@@ -38,11 +37,8 @@ export const parseBytes: Builtin = ([value], call) => {
   if (whole === '' && fraction === '') return undefined;
   const exponent = Number(exponentText);
   if (Math.abs(exponent) > MAX_EXPONENT) throw new BuiltinLimitError('a size with a huge exponent');
-  const digits = BigInt(whole + fraction);
-  const scale = exponent - fraction.length;
-  const amount =
-    scale >= 0 ? round(digits * 10n ** BigInt(scale), 1n) : round(digits, 10n ** BigInt(-scale));
-  const product = round(amount.numerator * factor, amount.denominator);
+  const amount = bigFloat(BigInt(whole + fraction), exponent - fraction.length);
+  const product = roundToBigFloat(amount.numerator * factor, amount.denominator);
   const total = product.numerator / product.denominator;
   return sign === '-' ? -total : total;
 };
@@ -59,34 +55,4 @@ function findUnit(text: string): number | undefined {
     if (exponent.length > 6) return undefined;
   }
   return text.length;
-}
-
-interface Fraction {
-  numerator: bigint;
-  denominator: bigint;
-}
-
-/** To 64 significant bits, halves to even, as big.Float does after each step. */
-function round(numerator: bigint, denominator: bigint): Fraction {
-  if (numerator === 0n) return { numerator: 0n, denominator: 1n };
-  const bits = (n: bigint) => BigInt(n.toString(2).length);
-  let shift = MANTISSA_BITS - (bits(numerator) - bits(denominator));
-  let mantissa = divide(numerator, denominator, shift);
-  if (bits(mantissa.quotient) > MANTISSA_BITS) mantissa = divide(numerator, denominator, --shift);
-  else if (bits(mantissa.quotient) < MANTISSA_BITS) {
-    mantissa = divide(numerator, denominator, ++shift);
-  }
-  const { quotient, rest, divisor } = mantissa;
-  const twice = rest * 2n;
-  const up = twice > divisor || (twice === divisor && (quotient & 1n) === 1n);
-  const rounded = up ? quotient + 1n : quotient;
-  return shift >= 0n
-    ? { numerator: rounded, denominator: 1n << shift }
-    : { numerator: rounded << -shift, denominator: 1n };
-}
-
-function divide(numerator: bigint, denominator: bigint, shift: bigint) {
-  const dividend = shift >= 0n ? numerator << shift : numerator;
-  const divisor = shift >= 0n ? denominator : denominator << -shift;
-  return { quotient: dividend / divisor, rest: dividend % divisor, divisor };
 }
