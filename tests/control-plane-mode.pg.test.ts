@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { ensureTokenKey } from '@governance/data-plane/identity/identity';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { adminApi } from './support/admin-api.ts';
 import {
@@ -50,6 +51,8 @@ it('is a command line of the data plane, too', async () => {
     return (await run(process.execPath, [script, ...args], { env })).stdout;
   };
   try {
+    // The folder of a data plane.
+    ensureTokenKey(folder);
     expect(await command('kill-switch', 'engage', '--reason', 'test')).toContain('is engaged');
     expect(await command('kill-switch', 'status')).toContain('engaged for all tenants');
     expect(await command('kill-switch', 'lift')).toContain('is lifted');
