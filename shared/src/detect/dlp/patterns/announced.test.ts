@@ -59,7 +59,7 @@ describe('a password', () => {
     // Sentences.
     `wpa psk: ${PASS}`,
     `SSID: Office-5G, key: ${PASS}`,
-    `use admin:${PASS} for grafana`,
+    `login admin:${PASS} for grafana`,
     `${PASS} is the new admin password`,
     `you can use ${PASS} as the password`,
     `mot de passe provisoire : ${PASS}`,

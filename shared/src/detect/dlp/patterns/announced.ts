@@ -218,7 +218,7 @@ const digitsAtEnd: Judge = (text, start, end) => {
 /** In prose and headers. */
 const SAID: readonly JudgedExpression[] = [
   {
-    expression: String.raw`(?i)\b(?:basic_?auth|auth|creds?|credentials|login|user(?:name)?|use|with)\b["']?[ :=]{1,3}["']?[a-z][a-z0-9_.-]{1,31}[:%][^\s"'/:@=,;]{8,64}`,
+    expression: String.raw`(?i)\b(?:basic_?auth|auth|creds?|credentials|login|user(?:name)?)\b["']?[ :=]{1,3}["']?[a-z][a-z0-9_.-]{1,31}[:%][^\s"'/:@=,;]{8,64}`,
     judge: madePart,
   },
   // define('DB_PASSWORD', '…'), getenv("DB_PASSWORD", "…"), env.DB_PASSWORD || '…'
