@@ -234,7 +234,7 @@ const SAID: readonly JudgedExpression[] = [
     expression: String.raw`(?i)\bssid\b[^\n]{1,40}?(?:/|key|pass(?:word)?|pw|schlüssel|code)[ :=]{1,3}`,
     judge: behind('password'),
   },
-  { expression: String.raw`[?&](?:key|apikey|api-key|auth|appid)=|https://`, judge: inUrl },
+  { expression: '[?&](?:key|apikey|api-key|auth|appid)=|https://', judge: inUrl },
   {
     expression: String.raw`(?i)\b(?:log|sign)(?:ged)?[ -]?(?:in|on) as \S{2,40} (?:with|using|and|/) (?:the )?(?:password )?[^\s"'/]{6,64}`,
     judge: (text, start, end) =>
