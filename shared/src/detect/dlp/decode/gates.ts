@@ -74,7 +74,7 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
       String.raw`\b(?:(?:0x)?[0-9A-Fa-f]{2}[ :,;-]{1,2}){5}`,
       String.raw`\b(?:\d{2,3}[ ,;]{1,2}){5}`,
       String.raw`\b(?:(?:0x)?[0-9A-Fa-f]{2,3},?\n\s*){5}`,
-      String.raw`\b(?:0o?[0-7]{2,3}\W{1,3}){5}`,
+      String.raw`\b0o[0-7]{2,3}[ ,;]{1,2}0o`,
       // Items of an array, each below the other with or without the same label.
       String.raw`(?:\b(?:0x)?[0-9A-Fa-f]{2,3}"?\n[^\n]{1,3}\n(?:[^\n:]*: "?)?){5}`,
       String.raw`(?i)cha?r\w*\s?\((?:0x)?[0-9a-f]{2,3}\)[\s|+.&,;]*(?:[a-z]+\.)?[a-z]*cha?r\w*\s?\(`,

@@ -33,10 +33,10 @@ const NOTATIONS: readonly Notation[] = [
     radix: 16,
     disguise: 'hex',
   },
-  // `0o101`, `0101`.
+  // `0o101, 0o113`.
   {
-    list: listOf('0o?[0-7]{2,3}', String.raw`[\w.]`, String.raw`\w|\.\d`),
-    code: /(?<=\b0o?)[0-7]{2,3}\b/gi,
+    list: listOf('0o[0-7]{2,3}', String.raw`[\w.]`, String.raw`\w|\.\d`),
+    code: /(?<=\b0o)[0-7]{2,3}\b/gi,
     radix: 8,
     disguise: 'char_codes',
   },
