@@ -154,6 +154,7 @@ function decisionRecord(
   const target = storable(members.target);
   // A name is no text of the arguments: it stays where these are too much to look through.
   const matched = dlp?.matched ?? NO_MARKS;
+  const cover = (text: string) => (matched === NO_MARKS ? text : coverMatched(text, matched));
   return {
     type: 'decision',
     id: call.id,
@@ -163,7 +164,7 @@ function decisionRecord(
     action: ask.model ? LOCAL_MODELS.recordedAction : (call.action ?? actionOf(ask, undefined)),
     target,
     method: ask.method,
-    tool_name: coverMatched(ask.name, matched),
+    tool_name: cover(ask.name),
     mcp_server: ask.serverId,
     policy_result: judgement.verdict satisfies PolicyResult,
     policy_reason: members.policy_reason && storable(members.policy_reason),
@@ -173,7 +174,7 @@ function decisionRecord(
     dlp_action: dlp?.action ?? null,
     dlp_findings_count: dlp?.findings.length ?? 0,
     dlp_findings: recorded(dlp?.findings).map((finding) => {
-      const place = coverMatched(finding.place, matched);
+      const place = cover(finding.place);
       return { ...finding, place: ask.model ? withoutNames(place) : place };
     }),
     latency_ms: roundMs(deps.elapsed() - caller.arrivedAt),

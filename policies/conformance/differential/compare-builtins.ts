@@ -108,7 +108,7 @@ function askBatch(sandbox: PolicySandbox, calls: readonly string[]): OurAnswer[]
  * Integers as strings: a double cannot distinguish all of them. Strings in the text stay unchanged.
  */
 function quoteIntegers(json: string): string {
-  return json.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?![\d.eE])/g, (token) =>
-    token.startsWith('"') ? token : `"#${token}"`,
+  return json.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
+    /^-?\d+$/.test(token) ? `"#${token}"` : token,
   );
 }

@@ -33,12 +33,13 @@ export function createProtectMembers(identifiers: IdentifierKeys): ProtectMember
    * @param matched texts that DLP found, which no record quotes, whatever the tenant set
    */
   return (settings, { args, retry }, given, otherRequesters = [], matched = NO_MARKS) => {
+    const protect = settings && protectionOf(settings).protect;
+    if (!protect && matched === NO_MARKS) return { ...given, protected_fields: [] };
     const members = withoutMatched(given, matched);
     const told = (kept: SaidMembers): ProtectedMembers => ({
       ...kept,
       protected_fields: NAMES.filter((name) => kept[name] !== given[name]),
     });
-    const protect = settings && protectionOf(settings).protect;
     if (!protect) return told(members);
     const responses = retry?.inputResponses;
     const said = { arguments: args, ...(responses && { responses }), ...members };
