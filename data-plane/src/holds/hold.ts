@@ -67,7 +67,9 @@ export function readHold(tenantId: string, value: string): Hold | undefined {
   try {
     const { agent_id, asked, proof, timeout_at, ...hold } = StoredHold.parse(JSON.parse(value));
     return {
-      ...{ id: hold.id, tenantId, binding: hold.binding },
+      id: hold.id,
+      tenantId,
+      binding: hold.binding,
       agentId: agent_id,
       asked: new Set(asked),
       proof: proof ?? null,

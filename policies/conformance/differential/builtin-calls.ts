@@ -2,10 +2,8 @@
  * Single calls of our built-ins with generated arguments, for the comparison with OPA's own. Each
  * is JSON text: `["sprintf", "%5d", [1.0]]`. The probe in `PROBE` makes the calls.
  */
-import { createRandom } from './generate-inputs.ts';
 import * as odd from './odd-texts.ts';
-
-type Random = ReturnType<typeof createRandom>;
+import { createRandom, type Random } from './random.ts';
 
 /**
  * Answers `{"<index>": [result]}` for each call of `input.calls`; an undefined call has none. Sets

@@ -1,7 +1,5 @@
 /** Globs, addresses, JSON, base64 and numbers as text, for the comparison of single calls. */
-import type { createRandom } from './generate-inputs.ts';
-
-type Random = ReturnType<typeof createRandom>;
+import type { Random } from './random.ts';
 
 function joined(random: Random, parts: readonly string[], max: number): string {
   return Array.from({ length: random.integer(0, max) }, () => random.pick(parts)).join('');
