@@ -6,6 +6,8 @@ import { closeStalled } from './unsent-bytes.ts';
 const STALL_MS = 300;
 /** More than the system takes by itself. */
 const MUCH = Buffer.alloc(16 * 1024 * 1024);
+/** The slow reader rests between two of these; all rests together last longer than a stall. */
+const REST_AFTER = 1024 * 1024;
 
 let server: Server;
 let end: () => void;
@@ -41,12 +43,16 @@ it('a connection that is not read is closed', async () => {
 
 it('one that is read slowly gets all of it, and one with nothing to send stays', async () => {
   let read = 0;
+  let rests = 0;
   client.on('data', (chunk: Buffer) => {
     read += chunk.length;
+    if (read < (rests + 1) * REST_AFTER) return;
+    rests++;
     client.pause();
-    setTimeout(() => client.resume(), 2);
+    setTimeout(() => client.resume(), STALL_MS / 10);
   });
   await expect.poll(() => read, { timeout: 50_000 }).toBe(MUCH.length);
+  expect(rests).toBe(MUCH.length / REST_AFTER);
   await new Promise((resolve) => setTimeout(resolve, 2 * STALL_MS));
   expect(await count()).toBe(1);
 });
