@@ -40,7 +40,7 @@ function identifierEnd(text: string, end: number): number {
 
 // Closing quotes and brackets, a comment in brackets, a type (`: string =`), then the sign.
 const ASSIGNED =
-  /^(?:\\{0,2}["'`\])*_}]){0,3}[ \t]{0,12}(?:\([^()\n]{0,40}\)[ \t]{0,3})?(?::? ?&?(?:string|String|str|char\*?|text|const)(?:\[\])?[ \t]?(?==))?(?:=>|:=|->|={1,3}|:{1,2}|：|＝|→|⇒|\|)[ \t]{0,12}(?:\*{1,2}[ \t]?)?(?:\r?\n[ \t]{1,16})?/;
+  /^(?:\\{0,2}["'`\])*_}]){0,3}[ \t]{0,12}(?:\([^()\n]{0,40}\)[ \t]{0,3})?(?::? ?&?(?:string|String|str|char\*?|text|const)(?:\[\])?[ \t]?(?==))?(?:=>|:=|->|={1,3}|:(?!:)|::(?=[ \t])|：|＝|→|⇒|\|)[ \t]{0,12}(?:\*{1,2}[ \t]?)?(?:\r?\n[ \t]{1,16})?/;
 const XML = /^(?:[^<>\n"]{0,40})>\s{0,12}(?:<!\[CDATA\[|<[a-z]{1,6}>)?(?!@)/;
 // <property name="db.password">…</property>
 const XML_NAME = /\b(?:name|key|id)=\\?["'][^"'<>\n]{1,80}$/i;
@@ -71,7 +71,7 @@ const SAID =
   /^[ \t](?:used|sent|given|provided|received|supplied|tried|value|is now|verwendet|utilisée?|usad[oa])[ \t]?[:=][ \t]{0,3}/;
 // "mot de passe provisoire : …", "Passwort neu = …"
 const OF_A_KIND = /^[ \t]\p{L}{2,16}(?:[ \t]\p{L}{2,16})?[ \t]?[:=][ \t]{1,3}(?=\S{0,64}\d)/u;
-const CJK = /^["'」』]?[ \t]{0,2}(?:は|是|为|為|が|を|：|は、|는|은|이|:)[ \t]{0,3}/;
+const CJK = /^["'」』]?[ \t]{0,2}(?:は|是|为|為|が|を|：|は、|는|은|이|:(?!:))[ \t]{0,3}/;
 const ADJACENT =
   /^["'`]?(?:[ \t](?:wifi|wlan|vpn|root|admin)(?=[ \t]))?(?:[ \t]{1,4}|[ \t]{0,3}\n[ \t]{0,8})(?:#[ \t]?|no\.?[ \t]|nr\.?[ \t]|n°[ \t]?)?/i;
 
@@ -114,9 +114,15 @@ const QUOTES: Readonly<Record<string, string>> = {
   '『': '』',
 };
 
+const MAX_OPENING = 40;
+/** What wraps a literal: `String::from("…")`, `SecretStr("…")`, `Buffer.from('…')`. */
+const OF_A_STRING =
+  /^[ \t]{0,4}(?:Some\()?(?:(?:new )?Secret(?:Str|String|Bytes)?(?:::(?:new|from))?|(?:new )?String(?:::from)?|Buffer\.from|Zeroizing::new|Cow::from|str|bytes)\((?=\\{0,3}["'`])/;
+
 /** The value that begins at a place, in quotes or up to white space. */
 export function valueAt(text: string, at: number, link: Link): FieldValue | undefined {
   let start = at;
+  start += OF_A_STRING.exec(text.slice(start, start + MAX_OPENING))?.[0].length ?? 0;
   // Escaped quotes of JSON in JSON; string prefixes (`b'…'`, `r"…"`); a second quote.
   const opening = /^[ \t]{0,4}(?:[brfuN@$](?=["']))?(\\{0,3}["'`]{1,3}|[“„«‘「『])?/.exec(
     text.slice(start, start + 12),

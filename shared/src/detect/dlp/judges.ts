@@ -6,12 +6,21 @@ import { isMonotonous } from './validators/secret-value.ts';
 const PLACEHOLDER =
   /x{5,}|example|your[_-]?|placeholder|redacted|insert|replace|changeme|\.\.\.|dummy/i;
 
+/** Where an issuer's mark ends at the latest; a later sign belongs to the key. */
+const MAX_MARK = 16;
+
+/** A key without the mark in front. */
+function bodyOf(key: string, sign: RegExp): string {
+  const at = key.search(sign);
+  return at < MAX_MARK ? key.slice(at + 1) : key;
+}
+
 /**
  * A key in an issuer's form, unless it only illustrates the form: `ghp_xxxxxxxx`, `sk-your-key`.
  */
 export const realKey: Judge = (text, start, end) => {
   const key = text.slice(start, Math.min(end, start + 200));
-  const body = key.slice(key.search(/[_.\-/:=]/) + 1);
+  const body = bodyOf(key, /[_.\-/:=]/);
   if (PLACEHOLDER.test(key) || isMonotonous(body)) return NOTHING;
   return new Set(body).size < 5 ? NOTHING : [{ start, end }];
 };
@@ -19,7 +28,7 @@ export const realKey: Judge = (text, start, end) => {
 /** Like `realKey`; the form is common, so the rest must look random. */
 export const machineMade: Judge = (text, start, end) => {
   const key = text.slice(start, Math.min(end, start + 200));
-  const body = key.slice(key.search(/[_\-:]/) + 1);
+  const body = bodyOf(key, /[_\-:]/);
   if (!/\d/.test(body) || !/[A-Za-z]/.test(body)) return NOTHING;
   return new Set(body).size < 10 ? NOTHING : realKey(text, start, end);
 };
@@ -42,8 +51,9 @@ export function around(
  *   value, as in CSV, unless it also separates the number's own groups
  */
 export function isPartOfLonger(text: string, { start, end }: Stretch, isComplete = false): boolean {
-  const before = text.slice(Math.max(0, start - 2), start);
-  const behind = text.slice(end, end + 2);
+  // A letter at an end of the candidate is not continued by a digit behind a separator.
+  const before = /\d/.test(text[start] ?? '') ? text.slice(Math.max(0, start - 2), start) : '';
+  const behind = /\d/.test(text[end - 1] ?? '') ? text.slice(end, end + 2) : '';
   if (isComplete && !/[,:]/.test(text.slice(start, end))) {
     return /\d[.\-_/ ]?$/.test(before) || /^[.\-_/ ]?\d/.test(behind);
   }

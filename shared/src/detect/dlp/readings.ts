@@ -86,7 +86,6 @@ function scanReading(
 }
 
 /** Forms that reversed numbers have by chance. */
-const NOT_TURNED = new Set(['phone_number', 'national_id']);
 
 /** A number that begins like a card is a mistyped card, not a reversed one. */
 function isMistyped(reading: string, { start, end }: Stretch): boolean {
@@ -103,12 +102,30 @@ function isInList(reading: string, { start, end }: Stretch): boolean {
   return (near.match(/\d{12,}/g)?.length ?? 0) > 2;
 }
 
+const OTHER =
+  '(?:id|no|nr|number|batch|ref|reference|serial|sku|ean|gtin|isbn|points|tracking|invoice|order|time|timestamp|ts|nanos|micros)';
+const reversed = (words: string): string => [...words].reverse().join('');
+const OTHER_BEFORE = new RegExp(`${OTHER}["'\\\\]{0,3} ?[:=#] ?["'\\\\]{0,3}$`, 'i');
+const OTHER_BEHIND = new RegExp(
+  `^["'\\\\]{0,3} ?[:=#] ?["'\\\\]{0,3}(?:${OTHER.slice(3, -1).split('|').map(reversed).join('|')})`,
+  'i',
+);
+const OF_A_CARD = /card|karte|pan\b|tarjeta|drac|etrak|\bnap|atejrat/i;
+
+/** `"orderId": "…"`: what is labelled as some other number is no reversed card. */
+function isLabelledOtherwise(reading: string, { start, end }: Stretch): boolean {
+  const before = reading.slice(Math.max(0, start - 32), start);
+  const behind = reading.slice(end, end + 32);
+  if (OF_A_CARD.test(before) || OF_A_CARD.test(behind)) return false;
+  return OTHER_BEFORE.test(before) || OTHER_BEHIND.test(behind);
+}
+
 /** Whether a number in a reversed reading is one by coincidence. */
 function isByChance(finding: PlainFinding, { text, turned }: Reading): boolean {
   if (!turned) return false;
-  if (NOT_TURNED.has(finding.pattern)) return true;
   return (
-    finding.pattern === 'payment_card' && (isMistyped(text, finding) || isInList(text, finding))
+    finding.pattern === 'payment_card' &&
+    (isMistyped(text, finding) || isInList(text, finding) || isLabelledOtherwise(text, finding))
   );
 }
 

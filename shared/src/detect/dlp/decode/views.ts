@@ -80,7 +80,7 @@ function reversedWords(text: string): View {
     const replacement = [...match[0]].reverse().join('');
     edits.push({ start: match.index, end, replacement, disguise: ['reversed'] });
   }
-  for (const match of text.matchAll(/[^\s"'<>()]{5,300}/g)) {
+  for (const match of text.matchAll(/[^\s"'<>(){}[\]]{5,300}/g)) {
     const word = match[0].replace(/[.,;:!?]+$/, '');
     if (!/\d/.test(word)) continue;
     const colon = Math.max(word.lastIndexOf(':'), word.lastIndexOf('=')) + 1;

@@ -100,6 +100,13 @@ const inBraces: Judge = (text, start, end) => {
     : NOTHING;
 };
 
+/** In prose, things are identified by their names; in SQL, a user by a password. */
+const identifiedBy: Judge = (text, start, end) =>
+  /^["']/.test(text.slice(end, end + 1)) ||
+  /\b(?:user|role|grant|create|alter|login|to)\b/i.test(text.slice(Math.max(0, start - 100), start))
+    ? secretAt(text, end, 'password')
+    : NOTHING;
+
 const LINE = String.raw`(?:\\\n|[^\n])*?`;
 
 const COMMANDS: readonly JudgedExpression[] = [
@@ -156,7 +163,7 @@ const COMMANDS: readonly JudgedExpression[] = [
 const STATEMENTS: readonly JudgedExpression[] = [
   {
     expression: String.raw`(?i)\bidentified (?:with ["']?\w{1,40}["']? )?(?:by|as)(?: password| values)? `,
-    judge: behind('password'),
+    judge: identifiedBy,
   },
   {
     expression: String.raw`(?i)\b(?:(?:alter|create) (?:user|role|login)\b[^\n;]{0,120}|set password\b[^\n;=]{0,120}= ?|with |encrypted )password ?=? ?\(?N?['"]`,
@@ -249,6 +256,11 @@ const SAID: readonly JudgedExpression[] = [
 ];
 
 const CALLS: readonly JudgedExpression[] = [
+  // Constants of PHP.
+  {
+    expression: String.raw`\bdefine\( ?["'][A-Z_]{0,40}(?:KEY|SALT|SECRET|TOKEN|PASS|PASSWORD)["'], {0,2}["']`,
+    judge: (text, start, end) => ofCall('token')(text, start, end - 1),
+  },
   {
     expression: String.raw`(?i)\bConvertTo-SecureString(?: -(?:String|AsPlainText|Force))*[ (]{1,2}`,
     judge: behind('password'),

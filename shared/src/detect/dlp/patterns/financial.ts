@@ -16,8 +16,8 @@ const card: Judge = (text, start, candidateEnd) => {
   if (/[A-Za-z_]/.test(text[end] ?? '')) return NOTHING;
   const digits = text.slice(start, end).replace(/\D/g, '');
   const words = () => CARD_LABELS.test(around(text, start, end, CARD_CONTEXT, 30));
-  // A number with decimals.
-  if (/^\d{1,3}\.\d+$/.test(text.slice(start, end))) return NOTHING;
+  // A number with decimals, also from its end.
+  if (/^\d{1,3}\.\d+$|^\d+\.\d{1,3}$/.test(text.slice(start, end))) return NOTHING;
   // A run of numbers may begin or end with digits that are not part of the card.
   if (isCardNumber(digits)) {
     const isStrong = cardIssuer(digits) === 'strong';

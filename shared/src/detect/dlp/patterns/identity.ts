@@ -190,6 +190,8 @@ const recordLabelled: Judge = (text, start, end) => {
     const gap = text.slice(end, stretch.start);
     if (FOUR_WORDS.test(gap) && !/:[ \t]{0,3}$/.test(gap)) return false;
     if (COUNTED.test(`${gap}${value}`)) return false;
+    // An id that a machine made goes on behind its number.
+    if (/^[-_.][A-Za-z0-9]{16}/.test(text.slice(stretch.end, stretch.end + 17))) return false;
     if (/^[0-9a-f]{8}-[0-9a-f]{4}/i.test(text.slice(stretch.start, stretch.start + 13)))
       return false;
     if (/^(?:19|20)\d\d$/.test(value) || /rfc|iso|http|port/i.test(gap)) return false;

@@ -25,6 +25,38 @@ describe('values beside what announces them', () => {
     ],
     ['birthdate=840312', 'date_of_birth', '840312'],
     ['student id: 20231234', 'record_number', '20231234'],
+    ['n.º de utente 170052373, consulta', 'record_number', '170052373'],
+    ['member social: 465164850 / plan gold', 'us_ssn', '465164850'],
+    ['GET /personen/RSSMRA85T10A562S 404', 'national_id', 'RSSMRA85T10A562S'],
+    ['oncall_contact = "020-6372918"', 'phone_number', '020-6372918'],
+    [
+      'let secret_key_base = String::from("F6mG0jsdT3C82ksy28zbzRTBsRzQ7p");',
+      'secret_assignment',
+      'F6mG0jsdT3C82ksy28zbzRTBsRzQ7p',
+    ],
+    ["curl -u shop:'YabzgDhJccQF7k7Q' https://a.b", 'secret_assignment', 'YabzgDhJccQF7k7Q'],
+    [
+      'sql.Open("mysql", "app:ec89bc4d42f99faacc1d@tcp(db-1:3306)/x")',
+      'secret_assignment',
+      'ec89bc4d42f99faacc1d',
+    ],
+    [
+      "define('AUTH_KEY', 'a9966461916b84ba0526a15489e33d78');",
+      'secret_assignment',
+      'a9966461916b84ba0526a15489e33d78',
+    ],
+    [
+      '-Dsonar.login=squ_3783ba18694ec3d1f388382b97b7ebf1e2b7dd74',
+      'platform_token',
+      'squ_3783ba18694ec3d1f388382b97b7ebf1e2b7dd74',
+    ],
+    [
+      'mapsKey: AIzaHAhCpZ051m0Z114FdAuCOZKCvPFNsSw_Zdz',
+      'google_api_key',
+      'AIzaHAhCpZ051m0Z114FdAuCOZKCvPFNsSw_Zdz',
+    ],
+    ['user bob, pass hunter2', 'secret_assignment', 'hunter2'],
+    ['userPassword:: aHVudGVyMg4x', 'secret_assignment', 'aHVudGVyMg4x'],
   ])('%s', (text, pattern, value) => expect(found(text)).toContainEqual([pattern, value]));
 
   it.each([
@@ -47,6 +79,31 @@ describe('values beside what announces them', () => {
     '| token | where |\n| `/api/v1/agents` | `offset`, `limit` (50) |',
     'Master key | AES-256-GCM',
     'Do not pass them to `path.join`, or pin `jackspeak`',
+    'System.Web, Version=4.0.0.0, Culture=neutral, PublicKeyToken=4492ba8031d8b503',
+    '<UserSecretsId>68593202-5d8f-439a-9673-30557f358443</UserSecretsId>',
+    `spring.datasource.password=$\{DB_PASSWORD:?missing}`,
+    'let token = std::env::var("GH_TOKEN").expect("token missing");',
+    'PASS test/unit/ledger_927.spec.ts (TC-323177) 11 ms',
+    'GOOGLE_CLIENT_ID=526310176738-qm18jpr15fgtih5pi0kfstg4nc93wkpd.apps.googleusercontent.com',
+    'use std::{future::Future, pin::Pin, task::{Context, Poll}};',
+    'Pin::new(&mut self.stream)',
+    '    _pin: PhantomPinned,',
+    'fn url_auth(url: &mut Url, username: &str, password: &str)',
+    'func open(name, password *uint16)',
+    'bracket_token: bracketed!(content in input),',
+    'token := source[len(source)-6:]',
+    'let child_token1 = token1.child_token();',
+    'my ($token) = $client->client_start();',
+    "def acct(self, password):\n    '''Send new account name.'''",
+    'WWW-Authenticate: Bearer resource_metadata="https://a.b/prm"',
+    'options identified by CcBuilder',
+    'Pin ubuntu-26.04 until then; pass `val2` on, or pass bzip2 to it',
+    'unsafe_code = "forbid"',
+    'kpasswd 464/tcp',
+    '{"time":1526522699918355}',
+    '{"orderId":"8545922490708052","items":9}',
+    'loyalty_points_batch=8365405234931622 store=186',
+    `kind: SealedSecret\nspec:\n  encryptedData:\n    password: AgBy${'3i4OJSWK'.repeat(40)}`,
   ])('%s: nothing', (text) => expect(found(text)).toEqual([]));
 });
 
@@ -56,6 +113,10 @@ describe('credentials and cards as files and devices keep them', () => {
   const HASH = '$6$Zx81kd93$Jk3lsk2jd93ksl2JD93ksl3kdj39slkdj39slkdj3lskdj39slk3jd93lskd';
 
   it.each([
+    [
+      'private_key',
+      `PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: a\nPublic-Lines: 1\n${KEY_DATA}\nPrivate-Lines: 1\n${EXPONENT.slice(0, 9).replaceAll('_', '/')}${KEY_DATA}`,
+    ],
     ['private_key', `MIIEpAIBAAKCAQEA${KEY_DATA}`],
     ['private_key', `MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj${KEY_DATA}`],
     ['private_key', `MHcCAQEEI${KEY_DATA}`],

@@ -50,8 +50,18 @@ const azure: Judge = (text, start, end) => {
 /** Characters of a private key. */
 const MAX_KEY = 20_000;
 
+/** In a key of PuTTY the secret half stands behind the public one. */
+const PUTTY_SECRET =
+  /Private-Lines: \d{1,3}(?:\s|\\+[nr]){1,3}(?=[A-Za-z0-9+/]{16})(?:[A-Za-z0-9+/=\s]|\\+[nr])*/;
+
+const puttyKey: Judge = (text, start, end) => {
+  const secret = PUTTY_SECRET.exec(text.slice(end, end + MAX_KEY));
+  return secret ? [{ start, end: end + secret.index + secret[0].trimEnd().length }] : NOTHING;
+};
+
 /** From a key's header to its footer, or to the end of the text. */
 const privateKey: Judge = (text, start, end) => {
+  if (text.startsWith('PuTTY', start)) return puttyKey(text, start, end);
   const body = text.slice(end, end + 400);
   const broken = body.replace(/\\+[nr]|\s/g, ' ');
   // After the header, prose continues with words, a key with lines of base64.
@@ -95,7 +105,16 @@ const urlPassword: Judge = (text, start, end) => {
 
 /** Labels for things about a secret, and words that merely contain one. */
 const NOT_THE_SECRET =
-  /(?:[_-]|(?<=[a-z])(?=[A-Z]))(?:id|ids|name|type|count|length|len|size|url|uri|path|file|field|policy|expires?|expiry|expiration|at|ttl|label|hint|placeholder|min|max|regex|pattern|param|parameter|version|arn|enabled|required|reset|rotation|manager|limit|usage|strength|algorithm|alg|format|store|provider|class|form|input|page|model|hash|hashed|digest|bits|status|error|prefix|age|days|scope|scopes|endpoint|ref|alias|date|budget|cost)$|^(?:max|min|num|n|total|next|prev|page|continuation|sync|cursor|public|pub|csrf|xsrf|input|output|prompt|completion|reset|forgot|change|has|is|no|show|hide|toggle|validate|check|verify|hash|get|set|use|allow|primary|foreign|sort|partition|cache|object|row|registry|host|translation|i18n|idempotency|dedup|bucket)(?:[_-]|(?=[A-Z]))|^pin-sha\d+$/;
+  /^(?:max|min|num|n|total|next|prev|page|continuation|sync|cursor|pub|csrf|xsrf|input|output|prompt|completion|reset|forgot|change|has|is|no|show|hide|toggle|validate|check|verify|hash|get|set|use|allow|primary|foreign|sort|partition|cache|object|row|registry|host|translation|i18n|idempotency|dedup|bucket)(?:[_-]|(?=[A-Z]))|^pin-sha\d+$/;
+const THING_OF_A_SECRET =
+  /[_-](?:id|ids|name|type|count|length|len|size|url|uri|path|file|field|policy|expires?|expiry|expiration|at|ttl|label|hint|placeholder|min|max|regex|pattern|param|parameter|version|arn|enabled|required|reset|rotation|manager|limit|usage|strength|algorithm|alg|format|store|provider|class|form|input|page|model|hash|hashed|digest|bits|status|error|prefix|age|days|scope|scopes|endpoint|ref|alias|date|budget|cost)$|^public[_-]/;
+const inSnakeCase = (label: string): string =>
+  label.replace(/([a-z\d])(?=[A-Z])/g, '$1_').toLowerCase();
+
+function isNotTheSecret(label: string): boolean {
+  return NOT_THE_SECRET.test(label) || THING_OF_A_SECRET.test(inSnakeCase(label));
+}
+
 const ABOUT_IT = /(?:tokens|Tokens|TOKENS|tokeni[sz]\w*|keyboard|secretary|passenger|keys)$/;
 
 const WORDS = /^\p{Ll}{4,12}(?:[ -]\p{Ll}{4,12}){3,7}(?=[.,;]?(?:["'\n]|$))/u;
@@ -111,13 +130,29 @@ function bareWords(text: string, { start, link }: FieldValue): Stretch | undefin
 /** A resource's name: arn:aws:secretsmanager:eu-west-1:123456789012:secret:name. */
 const OF_AN_ARN = /\barn:aws[a-z-]*:[\w:/-]*$/;
 
+/** A variable without a default: `${DB_PASSWORD:?what to do if it is missing}`. */
+const isRequired = (text: string, start: number, end: number): boolean =>
+  /\$\{\w{0,64}$/.test(text.slice(Math.max(0, start - 66), start)) &&
+  /^\w{0,40}:?\?/.test(text.slice(end, end + 42));
+
+/** "user bob, pass hunter2", and not "pass bzip2 to it" or "Pin ubuntu-26.04". */
+const isSaid = (text: string, start: number, written: string): boolean =>
+  /\d/.test(written) &&
+  !/\w\/\w/.test(written) &&
+  (isMixed(written) || /user|login|name|^\d+$/i.test(text.slice(Math.max(0, start - 40), start)));
+
+const isDocstring = (text: string, { start }: FieldValue): boolean =>
+  /^(["'])\1\1$/.test(text.slice(Math.max(0, start - 3), start));
+
 function secretLabel(kind: SecretKind): Judge {
   return (text, start, end) => {
     const label = identifierAround(text, start, end);
     if (OF_AN_ARN.test(text.slice(Math.max(0, start - 120), start))) return NOTHING;
-    if (NOT_THE_SECRET.test(label) || (kind === 'token' && ABOUT_IT.test(label))) return NOTHING;
+    if (isNotTheSecret(label) || isRequired(text, start, end)) return NOTHING;
+    if (kind === 'token' && ABOUT_IT.test(label)) return NOTHING;
     const found: Stretch[] = [];
     const isVerb = /^(?:pass|pin)$/i.test(label);
+    const isPin = /(?:^|[_-])pin$/i.test(label);
     for (const value of fieldValues(text, end)) {
       const words = kind === 'password' ? bareWords(text, value) : undefined;
       if (words) {
@@ -128,7 +163,9 @@ function secretLabel(kind: SecretKind): Judge {
       // "pass: 12, fail: 3" are counts, and `this` may be passed to a "pass".
       if (isVerb && /^\d+$/.test(written) && /^pass$/i.test(label)) continue;
       const isLoose = value.link === 'prose' || value.link === 'adjacent';
-      if (isVerb && isLoose && !/\d/.test(written)) continue;
+      if (isVerb && isLoose && !isSaid(text, start, written)) continue;
+      // A PIN has digits, and a docstring describes what it stands behind.
+      if (!/\d/.test(written) && (isPin || isDocstring(text, value))) continue;
       const after = text.slice(value.end, value.end + 1);
       if (isSecretValue(written, kind, value.link, value.quoted, after)) {
         found.push({ start: value.start, end: value.end });
@@ -185,6 +222,8 @@ const authorization: Judge = (text, start, end) => {
   const from = end + rest[0].length - rest[1].length;
   const value = rest[1];
   const isBasic = /^basic$/i.test(text.slice(start, end));
+  // The parameters of a challenge: Bearer resource_metadata="…".
+  if (!isBasic && /^[a-z_]+=/.test(value)) return NOTHING;
   const looksMade = isBasic
     ? /^[A-Za-z0-9+/]{8,}={0,2}$/.test(value) &&
       /[A-Z]/.test(value) &&
@@ -197,10 +236,11 @@ const authorization: Judge = (text, start, end) => {
 const userPassword: Judge = (text, start, end) => {
   const pair = text.slice(start, end);
   const colon = pair.indexOf(':');
-  const password = pair.slice(colon + 1).replace(/["']$/, '');
+  const password = pair.slice(colon + 1).replace(/^["']|["']$/g, '');
+  const from = start + colon + 1 + (/["']/.test(pair[colon + 1] ?? '') ? 1 : 0);
   return DUMMY_PASSWORDS.test(password) || isPlaceholder(password) || /^[${<]/.test(password)
     ? NOTHING
-    : [{ start: start + colon + 1, end: start + colon + 1 + password.length }];
+    : [{ start: from, end: from + password.length }];
 };
 
 /** user / password: the candidate ends with the password. */
@@ -219,7 +259,9 @@ const hostPassword: Judge = (text, start, end) => {
   // After :// it is a connection string.
   if (NO_ACCOUNT.test(user) || /[/:@.-]$/.test(text.slice(Math.max(0, start - 1), start)))
     return NOTHING;
-  const isReal = isMixed(password) && isSecretValue(password, 'password', 'assigned', false);
+  // root:password@tcp(host:3306)/db is a connection of MySQL in Go, whatever the password is.
+  const isMade = text[end - 1] === '(' ? /\d/.test(password) : isMixed(password);
+  const isReal = isMade && isSecretValue(password, 'password', 'assigned', false);
   const from = start + user.length + 1;
   return isReal ? [{ start: from, end: from + password.length }] : NOTHING;
 };
@@ -251,7 +293,7 @@ const SECRET_ASSIGNMENTS: readonly JudgedExpression[] = [
   ...TOKEN_LABELS.map((label) => ({ expression: afterEscape(label), judge: secretLabel('token') })),
   { expression: String.raw`(?i)\b(?:bearer|basic|digest|apikey|token)\b`, judge: authorization },
   {
-    expression: String.raw`(?:\s|^)(?:-u|--user|--proxy-user)[ =]["']?[A-Za-z0-9_.@-]{1,64}:[^\s"']{4,128}`,
+    expression: String.raw`(?:\s|^)(?:-u|--user|--proxy-user)[ =]["']?[A-Za-z0-9_.@-]{1,64}:["']?[^\s"']{4,128}`,
     judge: userPassword,
   },
   {
@@ -265,7 +307,7 @@ const SECRET_ASSIGNMENTS: readonly JudgedExpression[] = [
   { expression: String.raw`\bPIN \d{4,8}\b`, judge: spokenPin },
   { expression: String.raw`(?i)\bpat["']? ?[:=] ?["']?[a-z0-9]{8}`, judge: personalToken },
   {
-    expression: String.raw`\b[A-Za-z][A-Za-z0-9_.-]{1,31}:[^\s:/@"'<>]{6,64}@(?:\d{1,3}(?:\.\d{1,3}){3}\b|(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}\b)`,
+    expression: String.raw`\b[A-Za-z][A-Za-z0-9_.-]{1,31}:[^\s:/@"'<>]{6,64}@(?:\d{1,3}(?:\.\d{1,3}){3}\b|(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}\b|(?:tcp|unix)\()`,
     judge: hostPassword,
   },
 ];

@@ -34,7 +34,13 @@ const CODE =
 const NAMED =
   /^(?:[~^<>=v]{0,2}\d+(?:\.\d+){1,3}(?:[-+][a-z]+[\w.]*)?(?: <[=\d.]+)?|(?:aes|chacha20|sha|hmac|rsa|ecdsa|ecdh|ed25519|argon2|scrypt|pbkdf2|hs|rs|es|ps)-?(?:\d{2,4}|i?d?)(?:-[a-z\d]{2,9}){0,2}|(?:\/[a-z{][\w{}-]*){2,}|\w+\[\]|function|application)$/i;
 /** A call or a literal that continues an expression: `decode(this.password`, `&Credentials{`. */
-const OPENS = /^&?[A-Za-z_$.]{4,}[({]/;
+const OPENS =
+  /^&?(?:[A-Za-z_$.]{4,}|\w+(?:(?:::|->)\w+)+)[({]|^(?:Ok|Err|Some|Box|Arc|Rc|Vec|[a-z_]{3,}!)\(|^[a-z_$][a-z0-9_$]*(?:\.[a-z_$][a-z0-9_$]*)*[([][\w&[\]().:-]*$/;
+/** Types, paths and references of C, Go, Rust and Perl (`*uint16`, `task::Poll`), hex, formats. */
+const TYPE =
+  /^(?:[*&](?:\[\])?[A-Za-z_][\w.:]*[<[]?.?|&\[\w+|&?[A-Za-z_]\w*(?:::[A-Za-z_{<(][\w<>&]*)+[({,]?|0x[\da-f]{1,8}|%[sdvqx].*|\+ ?[a-z]\w*[.()].*|__[ui]\d{1,2}|\$[a-z_]\w*->.*|qr\/.*|\\&\w+|\d{1,5}\/(?:tcp|udp)|urn:uuid:.*)$/i;
+/** What a vault or a sealing tool made of a secret: Sealed Secrets, KMS of AWS, Spring, OpenSSL. */
+const CIPHERTEXT = /^(?:Ag[A-Za-z0-9+/]{200}|AQICAH|\{cipher\}|k8s:enc:|U2FsdGVkX1)/;
 
 // Common passwords; letters only, since nothing else distinguishes these from words.
 const WEAK = new Set(
@@ -91,8 +97,8 @@ export function isSecretValue(
   if (value.length < 4 || isPlaceholder(value)) return false;
   const lower = value.toLowerCase();
   if (WORDS_FOR_NOTHING.has(lower.replace(/[.,;:!?]+$/, ''))) return false;
-  if (NAMED.test(value) || /`/.test(value)) return false;
-  if (!quoted && OPENS.test(value)) return false;
+  if (NAMED.test(value) || CIPHERTEXT.test(value) || /`/.test(value)) return false;
+  if (!quoted && (OPENS.test(value) || TYPE.test(value))) return false;
   // Code that goes on behind a name (`({ token })).json()`), bold words, a command's next option.
   const isLoose = link !== 'assigned';
   if (!quoted && isLoose && /^(?:[)}\]&]|\*\*|--?[A-Za-z][A-Za-z-]*$)/.test(value)) return false;
