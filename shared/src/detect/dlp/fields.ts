@@ -170,7 +170,11 @@ function bareLength(slice: string): number {
   return i;
 }
 
-/** Values read below a header, and lines; cells without a value must not use up the former. */
+/** Values of one column of a table or a statement that are read: as many as are reported. */
+const MAX_COLUMN = 200;
+/** Columns that are read to their end: each reads all rows again. */
+const MAX_WHOLE = 24;
+/** Values read below other lines, and lines; cells without a value must not use up the former. */
 const MAX_ROWS = 4;
 const MAX_LINES = 20;
 const MAX_LINE = 600;
@@ -202,8 +206,9 @@ function sqlValues(text: string, lineStart: number, labelEnd: number): FieldValu
   const values = /^[^()]{0,400}\)\s{0,8}(?:values?|select|=)\s{0,8}\(/i.exec(rest);
   if (!values) return [];
   const found: FieldValue[] = [];
+  const [most, lines] = index < MAX_WHOLE ? [MAX_COLUMN, Infinity] : [MAX_ROWS, MAX_LINES];
   let from = labelEnd + values[0].length;
-  for (let line = 0; line < MAX_LINES && found.length < MAX_ROWS; line++) {
+  for (let line = 0; line < lines && found.length < most; line++) {
     const tuple = cells(text, from, from + MAX_LINE, ',');
     const cell = tuple[index];
     if (cell && holdsValue(text, cell)) found.push(cell);
@@ -219,26 +224,43 @@ function holdsValue(text: string, { start, end }: Stretch): boolean {
   return !NO_VALUE.test(text.slice(start, Math.min(end, start + MAX_VALUE)));
 }
 
+/**
+ * Below the head of a table the whole column, below another line its next values: a text in which
+ * every line passes for a head would take quadratic time.
+ */
 function rows(text: string, lineStart: number, labelEnd: number, lineEnd: number): FieldValue[] {
   if (lineEnd < 0 || lineEnd - lineStart > MAX_LINE) return [];
   const head = text.slice(lineStart, lineEnd);
   const delimiter = ['|', '\t', ';', ','].find((sign) => head.includes(sign));
   if (delimiter === undefined) return [];
   const index = count(text.slice(lineStart, labelEnd), delimiter);
+  const columns = cells(text, lineStart, lineEnd, delimiter).length;
+  const isWhole = index < MAX_WHOLE && isHead(text, lineStart, delimiter, columns);
+  const most = isWhole ? MAX_COLUMN : MAX_ROWS;
   const values: FieldValue[] = [];
   let from = lineEnd + 1;
-  for (let line = 0; line < MAX_LINES && values.length < MAX_ROWS && from < text.length; line++) {
+  for (let line = 0; values.length < most && from < text.length; line++) {
     const feed = text.slice(from, from + MAX_LINE).indexOf('\n');
     const next = feed < 0 ? -1 : from + feed;
     const to = next < 0 ? Math.min(text.length, from + MAX_LINE) : next;
-    const found = cells(text, from, to, delimiter, Math.max(1, index));
+    const isNear = line < MAX_LINES;
+    const found = cells(text, from, to, delimiter, isNear ? Math.max(1, index) : MAX_CELLS);
+    const isRow = found.length === columns && text[to - 1] !== ':';
+    if (isNear ? found.length <= 1 : !isWhole || !isRow) break;
     const cell = found[index];
-    if (found.length <= 1) break;
     if (cell && holdsValue(text, cell)) values.push(cell);
     if (next < 0) break;
     from = next + 1;
   }
   return values;
+}
+
+/** Whether no row stands before; a sentence that announces the table may have as many commas. */
+function isHead(text: string, lineStart: number, delimiter: string, columns: number): boolean {
+  if (lineStart === 0 || text[lineStart - 2] === ':') return true;
+  const from = Math.max(0, lineStart - 1 - MAX_LINE);
+  const before = from + text.slice(from, lineStart - 1).lastIndexOf('\n') + 1;
+  return cells(text, before, lineStart - 1, delimiter).length !== columns;
 }
 
 /** The cells of one line, up to the wanted one. Quoted cells may contain the delimiter. */
