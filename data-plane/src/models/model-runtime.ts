@@ -23,6 +23,8 @@ export interface ModelRuntimeOptions {
   checkMs: number;
 }
 
+type Reader = Pick<ModelReply, 'begin' | 'write' | 'end' | 'cut'>;
+
 export type ModelRuntime = ReturnType<typeof createModelRuntime>;
 
 /** Builds it. Nothing is connected yet. */
@@ -31,7 +33,78 @@ export function createModelRuntime({ url, timeoutMs, checkMs }: ModelRuntimeOpti
   const base = withoutTrailingSlashes(pathname);
   // No limits of its own: the share was counted already, and time is limited below.
   const agent = new Agent({ pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
-  const underWay = new Set<AbortController>();
+  const underWay = new Map<AbortController, Promise<unknown>>();
+
+  async function askUntil(
+    ending: AbortController,
+    { path, body }: ReturnType<typeof sentToRuntime>,
+    exchange: UpstreamExchange,
+    client: Reader,
+  ): Promise<ModelAnswer> {
+    const give = (kind: 'timeout' | 'cancelled' | 'ineligible', why: string) =>
+      ending.abort(new UpstreamFailure(kind, why));
+    exchange.cancellation.onCancel = () => give('cancelled', 'the client has left');
+    const silence = createSilence(timeoutMs, () => give('timeout', 'the runtime was silent'));
+    // A stream may outlive its agent's permission.
+    const checks = setInterval(() => {
+      const ineligible = exchange.findIneligibility?.();
+      if (ineligible !== undefined) give('ineligible', ineligible);
+    }, checkMs);
+    try {
+      const response = await agent
+        .request({
+          origin,
+          path: `${base}${path}`,
+          method: body === null ? 'GET' : 'POST',
+          body,
+          signal: ending.signal,
+          headers: {
+            accept: '*/*',
+            'accept-encoding': 'identity',
+            ...(body !== null && { 'content-type': 'application/json' }),
+          },
+        })
+        .catch((error: unknown) => {
+          throw failureOf(error, ending.signal);
+        });
+      const { statusCode: status, headers, body: pieces } = response;
+      const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
+      const type = headers['content-type'];
+      const form = isPlain && typeof type === 'string' ? answerForm(type) : 'other';
+      const usage = new UsageReader(form);
+      let bytes = 0;
+      let failure: UpstreamFailure | undefined;
+      client.begin(status, headers);
+      // A client that does not read would keep a stream that has been ended waiting for it.
+      ending.signal.addEventListener('abort', () => client.cut(), { once: true });
+      try {
+        for await (const piece of pieces as AsyncIterable<Buffer>) {
+          bytes += piece.length;
+          usage.push(piece);
+          // What the client takes is not the runtime's silence.
+          silence.stop();
+          await client.write(piece);
+          silence.start();
+        }
+        client.end();
+      } catch (error) {
+        failure = failureOf(error, ending.signal);
+        client.cut();
+      }
+      const { isError, ...known } = usage.end();
+      return {
+        kind: 'model',
+        usage: { status, ...known },
+        bytes,
+        isError: isError || status >= 400,
+        failure,
+      };
+    } finally {
+      silence.stop();
+      clearInterval(checks);
+      exchange.cancellation.onCancel = null;
+    }
+  }
 
   return {
     /**
@@ -43,85 +116,44 @@ export function createModelRuntime({ url, timeoutMs, checkMs }: ModelRuntimeOpti
      * @throws UpstreamFailure where none was begun
      */
     async ask(
-      { path, body }: ReturnType<typeof sentToRuntime>,
+      request: ReturnType<typeof sentToRuntime>,
       exchange: UpstreamExchange,
-      client: Pick<ModelReply, 'begin' | 'write' | 'end' | 'cut'>,
+      client: Reader,
     ): Promise<ModelAnswer> {
       requireStillWanted(exchange);
       const ending = new AbortController();
-      underWay.add(ending);
-      const give = (kind: 'timeout' | 'cancelled' | 'ineligible', why: string) =>
-        ending.abort(new UpstreamFailure(kind, why));
-      exchange.cancellation.onCancel = () => give('cancelled', 'the client has left');
-      const timer = setTimeout(() => give('timeout', 'the runtime was silent'), timeoutMs);
-      // A stream may outlive its agent's permission.
-      const checks = setInterval(() => {
-        const ineligible = exchange.findIneligibility?.();
-        if (ineligible !== undefined) give('ineligible', ineligible);
-      }, checkMs);
+      const answer = askUntil(ending, request, exchange, client);
+      underWay.set(ending, answer);
       try {
-        const response = await agent
-          .request({
-            origin,
-            path: `${base}${path}`,
-            method: body === null ? 'GET' : 'POST',
-            body,
-            signal: ending.signal,
-            headers: {
-              accept: '*/*',
-              'accept-encoding': 'identity',
-              ...(body !== null && { 'content-type': 'application/json' }),
-            },
-          })
-          .catch((error: unknown) => {
-            throw failureOf(error, ending.signal);
-          });
-        const { statusCode: status, headers, body: pieces } = response;
-        const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
-        const type = headers['content-type'];
-        const form = isPlain && typeof type === 'string' ? answerForm(type) : 'other';
-        const usage = new UsageReader(form);
-        let bytes = 0;
-        let failure: UpstreamFailure | undefined;
-        client.begin(status, headers);
-        try {
-          for await (const piece of pieces as AsyncIterable<Buffer>) {
-            bytes += piece.length;
-            usage.push(piece);
-            await client.write(piece);
-            timer.refresh();
-          }
-          client.end();
-        } catch (error) {
-          failure = failureOf(error, ending.signal);
-          client.cut();
-        }
-        const { isError, ...known } = usage.end();
-        return {
-          kind: 'model',
-          usage: { status, ...known },
-          bytes,
-          isError: isError || status >= 400,
-          failure,
-        };
+        return await answer;
       } finally {
-        clearTimeout(timer);
-        clearInterval(checks);
         underWay.delete(ending);
-        exchange.cancellation.onCancel = null;
       }
     },
 
     /** Ends what is in progress. */
     async close(): Promise<void> {
       const stopped = new UpstreamFailure('cancelled', 'the service stops');
-      for (const ending of underWay) ending.abort(stopped);
+      const ended = [...underWay.values()];
+      for (const ending of underWay.keys()) ending.abort(stopped);
       await agent.destroy();
+      await Promise.allSettled(ended);
       // What was ended still has to write its records.
-      while (underWay.size > 0) await new Promise((resolve) => setImmediate(resolve));
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
+}
+
+/** A time-out that counts from each start until it is stopped. */
+function createSilence(ms: number, onEnd: () => void) {
+  let timer: NodeJS.Timeout | undefined;
+  const stop = () => clearTimeout(timer);
+  const start = () => {
+    stop();
+    timer = setTimeout(onEnd, ms);
+  };
+  start();
+  return { start, stop };
 }
 
 /** Unless somebody here ended it, the runtime did. */
