@@ -13,7 +13,7 @@ import { describeDatabaseFailure } from './platform/database-failure.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/embedded-postgres.ts';
 import type { ReadinessCheck } from './platform/http/system-routes.ts';
 import { readOrMakeSecret, writeSecret } from './platform/local-secrets.ts';
-import { migrateDatabase } from './platform/migrations.ts';
+import { findNewerMigrations, migrateDatabase } from './platform/migrations.ts';
 import { masterKeyPath, readOrMakeMasterKey } from './platform/stored-master-key.ts';
 
 export { parseControlPlaneConfig } from './config.ts';
@@ -113,10 +113,9 @@ async function openDatabase(
   const url = embedded?.url ?? config.databaseUrl?.reveal();
   if (!url) throw new Error('no database');
   const migrationUrl = config.databaseMigrationUrl?.reveal();
-  const applied = await ofSetting(migrationUrl ? 'DATABASE_MIGRATION_URL' : 'DATABASE_URL', () =>
-    migrateDatabase(migrationUrl ?? url),
+  await ofSetting(migrationUrl ? 'DATABASE_MIGRATION_URL' : 'DATABASE_URL', () =>
+    bringUpToDate(migrationUrl ?? url, log),
   );
-  if (applied.length > 0) log.info({ applied }, 'the database schema was brought up to date');
   const ingestUrl = config.databaseIngestUrl?.reveal();
   return ofSetting(ingestUrl ? 'DATABASE_URL or DATABASE_INGEST_URL' : 'DATABASE_URL', () =>
     connectDatabase({
@@ -127,6 +126,19 @@ async function openDatabase(
       onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
     }),
   );
+}
+
+async function bringUpToDate(migrationUrl: string, log: Logger): Promise<void> {
+  const applied = await migrateDatabase(migrationUrl);
+  if (applied.length > 0) log.info({ applied }, 'the database schema was brought up to date');
+  // No refusal: an older replica may restart while an upgrade is rolled out.
+  const newer = await findNewerMigrations(migrationUrl);
+  if (newer.length > 0) {
+    log.warn(
+      { migrations: newer },
+      'the database is of a newer version than this service: upgrade this service, or restore the backup of before the upgrade',
+    );
+  }
 }
 
 /** @throws StartError naming the setting, if another value would help */

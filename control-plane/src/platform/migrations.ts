@@ -54,6 +54,28 @@ export async function migrateDatabase(connectionString: string, upTo?: string): 
   }
 }
 
+/**
+ * Migrations of a newer version: the database has them, this version does not.
+ *
+ * @param connectionString of the login that owns the tables
+ * @returns their names in order; those that failed or were rolled back are none
+ */
+export async function findNewerMigrations(connectionString: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string }>(
+      `SELECT DISTINCT migration_name AS name FROM _prisma_migrations
+       WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL AND migration_name <> ALL ($1)
+       ORDER BY migration_name`,
+      [listMigrations(assetPath('prisma/migrations'))],
+    );
+    return rows.map(({ name }) => name);
+  } finally {
+    await client.end();
+  }
+}
+
 async function applyMigrations(connectionString: string, upTo?: string): Promise<string[]> {
   await loadEngine();
   const schema = await readFile(assetPath('prisma/schema.prisma'), 'utf8');
@@ -141,10 +163,14 @@ function withoutLingeringTimers(imports: Record<string, unknown>): Record<string
   return wrapped;
 }
 
-function readMigrations(baseDir: string, upTo?: string) {
+function listMigrations(baseDir: string): string[] {
   const folders = readdirSync(baseDir, { withFileTypes: true }).filter((entry) =>
     entry.isDirectory(),
   );
+  return folders.map((folder) => folder.name).sort();
+}
+
+function readMigrations(baseDir: string, upTo?: string) {
   return {
     baseDir,
     lockfile: {
@@ -152,10 +178,8 @@ function readMigrations(baseDir: string, upTo?: string) {
       content: readFileSync(join(baseDir, 'migration_lock.toml'), 'utf8'),
     },
     shadowDbInitScript: '',
-    migrationDirectories: folders
-      .map((folder) => folder.name)
+    migrationDirectories: listMigrations(baseDir)
       .filter((name) => upTo === undefined || name <= upTo)
-      .sort()
       .map((path) => ({
         path,
         migrationFile: {
