@@ -1,3 +1,7 @@
+/** The first and the last time that ISO 8601 in UTC and PostgreSQL both write with a four-digit year. */
+export const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
+export const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
 let last = Number.NaN;
 let text = '';
 

@@ -116,3 +116,50 @@ it('0012 counts the payloads that are there, of each tenant', async () => {
     await admin.end();
   }
 });
+
+it('0035 makes times readable that were stored beyond the year 9999', async () => {
+  const { superuserUrl, ownerUrl } = inject('postgres');
+  const admin = new pg.Client({ connectionString: superuserUrl });
+  await admin.connect();
+  await admin.query('CREATE DATABASE test_times OWNER governance_tests');
+  try {
+    const urlOf = (base: string) => Object.assign(new URL(base), { pathname: '/test_times' });
+    await migrateDatabase(urlOf(ownerUrl).href, '0034_alert_keys');
+    const client = new pg.Client({ connectionString: urlOf(superuserUrl).href });
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query(`
+      INSERT INTO tenants (id, name) VALUES (gen_random_uuid(), 'one'), (gen_random_uuid(), 'two');
+      INSERT INTO policies (tenant_id, id, name, rego_content, updated_at)
+        SELECT id, id, 'p', 'package p', now() FROM tenants;
+      INSERT INTO policy_replays (tenant_id, id, policy_id, from_time, to_time, name, rego_content,
+          rego_sha256, is_left_out, set_digest, opens_encrypted, until_position, decisions_total,
+          result, requested_by, lease_until)
+        SELECT id, id, id, '10000-01-01 13:59:58Z', '10000-01-01 13:59:59Z', '', '', '', false, '',
+          false, 0, 0, '{}', '', now() FROM tenants;
+      INSERT INTO evidence_packages (tenant_id, id, requested_by, requested_at, from_time, to_time,
+          include_payloads, expires_at)
+        SELECT id, id, '', now(), '2026-01-01 00:00:00Z', '10000-01-01 13:59:59Z', false, now()
+        FROM tenants`);
+    await migrateDatabase(urlOf(ownerUrl).href);
+    const timesOf = async (table: string) => {
+      const { rows } = await client.query(
+        `SELECT DISTINCT from_time, to_time, relforcerowsecurity AS forced FROM ${table}, pg_class
+         WHERE pg_class.oid = '${table}'::regclass`,
+      );
+      return rows;
+    };
+    const [replays, packages] = [
+      await timesOf('policy_replays'),
+      await timesOf('evidence_packages'),
+    ];
+    await client.end();
+    const to_time = new Date('9999-12-31T23:59:59.999Z');
+    const from = (text: string) => ({ from_time: new Date(text), to_time, forced: true });
+    expect(replays).toEqual([from('9999-12-31T23:59:59.998Z')]);
+    expect(packages).toEqual([from('2026-01-01T00:00:00Z')]);
+  } finally {
+    await dropDatabase(admin, 'test_times');
+    await admin.end();
+  }
+});

@@ -371,14 +371,21 @@ describe('an interrupted replay', () => {
     });
   });
 
-  it('fails with a reason after too many attempts', async () => {
-    const { scope, start, look } = await aSetting();
-    const { id } = await start();
-    await test.superuser.query('UPDATE policy_replays SET attempts = 10 WHERE tenant_id = $1', [
-      scope.tenantId,
-    ]);
+  it('that cannot be read keeps no other waiting, and fails after too many attempts', async () => {
+    const [broken, other] = [await aSetting(), await aSetting()];
+    const { id } = await broken.start();
+    const change = `UPDATE policy_replays SET attempts = 9, result = '7' WHERE id = $1`;
+    await test.superuser.query(change, [id]);
+    const waiting = await other.start();
+    await expect(run()).rejects.toThrow(/expected object/);
+    expect(await other.look(waiting.id)).toMatchObject({ status: 'completed' });
+    ahead += LEASE_MS + 1;
     await run();
-    expect(await look(id)).toMatchObject({
+    await test.superuser.query(
+      'UPDATE policy_replays SET result = (SELECT result FROM policy_replays WHERE id = $2) WHERE id = $1',
+      [id, waiting.id],
+    );
+    expect(await broken.look(id)).toMatchObject({
       status: 'failed',
       reason: expect.stringMatching(/interrupted too often/),
     });

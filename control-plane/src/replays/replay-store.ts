@@ -54,7 +54,11 @@ export function replayStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /** @returns undefined when another replica was first, or the replay has ended */
-    claim: async (id: string, at: Date, leaseUntil: Date): Promise<Replay | undefined> => {
+    claim: async (
+      id: string,
+      at: Date,
+      leaseUntil: Date,
+    ): Promise<Pick<Replay, 'policyId' | 'attempts'> | undefined> => {
       const { count } = await db.policyReplay.updateMany({
         where: {
           ...{ tenantId, id, leaseUntil: { lte: at } },
@@ -63,8 +67,11 @@ export function replayStore({ db, scope: { tenantId } }: TenantTransaction) {
         data: { status: 'running', leaseUntil, attempts: { increment: 1 } },
       });
       if (count === 0) return undefined;
-      const row = await db.policyReplay.findUnique({ where: { tenantId_id: { tenantId, id } } });
-      return row ? toReplay(row) : undefined;
+      const row = await db.policyReplay.findUnique({
+        where: { tenantId_id: { tenantId, id } },
+        select: { policyId: true, attempts: true },
+      });
+      return row ?? undefined;
     },
 
     /**

@@ -1,6 +1,7 @@
 /** The leader's tasks: run replays, two at a time over all tenants, and delete old ones. */
 import { readProtectionPolicy } from '../payloads/protection-policy.ts';
 import { forEachTenant } from '../platform/each-tenant.ts';
+import { inTurn } from '../platform/in-turn.ts';
 import type { LeaderTask } from '../platform/leader.ts';
 import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
 import { LEASE_MS, type ReplayRunDeps, runReplay } from './replay-run.ts';
@@ -38,9 +39,13 @@ export function createReplayTasks(deps: ReplayTasksDeps): LeaderTask[] {
   return [...lanes, purge];
 }
 
-/** Runs due replays one after the other, until none is due. */
+/**
+ * Runs due replays one after the other, until none is due.
+ *
+ * @throws the first error of a round, after the others of that round have run
+ */
 export async function runDue(deps: ReplayTasksDeps, signal: AbortSignal): Promise<void> {
-  for (;;) {
+  while (!signal.aborted) {
     const due = await deps.db.inPlatform(
       SYSTEM_ACTOR,
       (tx) =>
@@ -48,23 +53,27 @@ export async function runDue(deps: ReplayTasksDeps, signal: AbortSignal): Promis
           SELECT tenant_id::text, id::text FROM find_due_replays(${deps.now()})`,
     );
     if (due.length === 0) return;
-    for (const { tenant_id: tenantId, id } of due) {
-      if (signal.aborted) return;
-      await runOne(deps, tenantId, id, signal);
-    }
+    await inTurn(due, signal, ({ tenant_id, id }) => runOne(deps, tenant_id, id, signal));
   }
 }
 
 async function runOne(deps: ReplayTasksDeps, tenantId: string, id: string, signal: AbortSignal) {
   const { db, now } = deps;
+  const scope = systemScope(tenantId);
   const at = now();
-  const replay = await db.inTenant(systemScope(tenantId), async (tx) => {
-    const store = replayStore(tx);
-    const claimed = await store.claim(id, at, new Date(at.getTime() + LEASE_MS));
-    if (!claimed || claimed.attempts <= MAX_ATTEMPTS) return claimed;
-    const reason = 'It was interrupted too often.';
-    await store.save(claimed, { status: 'failed', reason, finishedAt: at });
-    return undefined;
-  });
+  const leaseUntil = new Date(at.getTime() + LEASE_MS);
+  // Committed before it is read: one that cannot be read waits for its lease too, and is given up.
+  const claimed = await db.inTenant(scope, (tx) => replayStore(tx).claim(id, at, leaseUntil));
+  if (!claimed) return;
+  if (claimed.attempts > MAX_ATTEMPTS) {
+    const end = {
+      status: 'failed',
+      reason: 'It was interrupted too often.',
+      finishedAt: at,
+    } as const;
+    await db.inTenant(scope, (tx) => replayStore(tx).save({ id, leaseUntil }, end));
+    return;
+  }
+  const replay = await db.inTenant(scope, (tx) => replayStore(tx).find(claimed.policyId, id));
   if (replay) await runReplay(deps, tenantId, replay, signal);
 }

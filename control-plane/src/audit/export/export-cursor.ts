@@ -3,9 +3,12 @@
  * ends.
  */
 import { AppError } from '@governance/shared/errors';
+import { LAST_MS } from '@governance/shared/iso-time';
 import { z } from 'zod';
 
 const Position = z.int().nonnegative();
+/** Unix milliseconds. */
+const Bound = Position.max(LAST_MS).nullable();
 
 const Cursor = z.strictObject({
   /** The position of the last event handed out. */
@@ -14,9 +17,9 @@ const Cursor = z.strictObject({
   until: Position,
   /** Matching events up to that position. */
   total: Position,
-  /** Unix milliseconds; null without a bound. */
-  from: Position.nullable(),
-  to: Position.nullable(),
+  /** Null without a bound. */
+  from: Bound,
+  to: Bound,
 });
 export type Cursor = z.infer<typeof Cursor>;
 

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
+import { LAST_MS } from '@governance/shared/iso-time';
 import { describe, expect, it } from 'vitest';
 import { aDataPlane, aDecision, anOutcome } from '../../../../tests/support/a-data-plane.ts';
 import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
 import type { EventMetadata } from './event-metadata.ts';
+import { writeCursor } from './export-cursor.ts';
 import { exportStore } from './export-store.ts';
 
 const cp = await testControlPlane();
@@ -229,6 +231,18 @@ describe('GET /api/v1/audit/export', () => {
     const answer = await call(`${ROUTE}?cursor=${cursor}&from=${minute(1)}`, { token });
     expect(answer.statusCode).toBe(422);
     expect(answer.json().errors[0].loc).toEqual(['query', 'cursor']);
+  });
+
+  it.each(['from', 'to'])('refuses a cursor whose %s no export can have', async (bound) => {
+    const { token } = await aTenantAdmin();
+    const cursor = { after: 0, until: 0, total: 0, from: null, to: null };
+    expect((await call(`${ROUTE}?cursor=${writeCursor(cursor)}`, { token })).statusCode).toBe(200);
+    for (const ms of [LAST_MS + 1, Number.MAX_SAFE_INTEGER]) {
+      const forged = writeCursor({ ...cursor, [bound]: ms });
+      const answer = await call(`${ROUTE}?cursor=${forged}`, { token });
+      expect(answer.statusCode, answer.body).toBe(422);
+      expect(answer.json().errors[0].loc).toEqual(['query', 'cursor']);
+    }
   });
 
   it.each([

@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 import { type DataKeys, encryptUnder } from '../../key-management/data-keys.ts';
 import { readProtectionPolicy } from '../../payloads/protection-policy.ts';
+import { inTurn } from '../../platform/in-turn.ts';
 import type { ServiceKeys } from '../../platform/keys.ts';
 import type { LeaderTask } from '../../platform/leader.ts';
 import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
@@ -84,11 +85,9 @@ export function createExportTask(deps: ExportTaskDeps): LeaderTask {
         (tx) => tx.db.$queryRaw<{ id: string; is_expiry: boolean }[]>`
           SELECT tenant_id::text AS id, is_expiry FROM find_evidence_work()`,
       );
-      for (const { id, is_expiry } of tenants) {
-        if (signal.aborted) return;
-        if (is_expiry) await expire(deps, id);
-        else await makeNext(id, signal);
-      }
+      await inTurn(tenants, signal, ({ id, is_expiry }) =>
+        is_expiry ? expire(deps, id) : makeNext(id, signal),
+      );
     },
   };
 }

@@ -1,5 +1,6 @@
 /** Parts that the schemas of all routes share. */
 import { AppError } from '@governance/shared/errors';
+import { FIRST_MS, LAST_MS } from '@governance/shared/iso-time';
 import { Text, VisibleText } from '@governance/shared/text';
 import { z } from 'zod';
 
@@ -54,11 +55,15 @@ export function pageTooLarge(fitting: number): AppError {
   });
 }
 
-/** Any ISO 8601 time with an offset; times before 1970 count as 1970. */
+/**
+ * Any ISO 8601 time with an offset; times before 1970 count as 1970. An offset can lead out of the
+ * years 1 to 9999, and such a time could be stored, but neither read nor written again.
+ */
 export const QueryTime = z.iso
   .datetime({ offset: true })
-  .transform((text) => new Date(Math.max(0, Date.parse(text))))
-  .refine((time) => !Number.isNaN(time.getTime()), 'must be a time');
+  .transform((text) => Date.parse(text))
+  .refine((ms) => ms >= FIRST_MS && ms <= LAST_MS, 'must be a time of the years 1 to 9999 in UTC')
+  .transform((ms) => new Date(Math.max(0, ms)));
 
 /** 204: nothing is sent. */
 export const NoContent = z.undefined().meta({ description: 'Done; no body.' });
