@@ -11,6 +11,7 @@ const cp = await testControlPlane({ env: { SERVICE_SSE_KEEPALIVE_SECONDS: '1' } 
 const { app, test, controlPlane, aTenantAdmin, call } = cp;
 await app.listen({ port: 0, host: '127.0.0.1' });
 const { port } = app.server.address() as AddressInfo;
+const now = () => new Date();
 const url = `http://127.0.0.1:${port}/api/v1/audit/stream`;
 
 interface Listener {
@@ -244,6 +245,31 @@ describe('GET /api/v1/audit/stream', () => {
     expect((await listen(token)).status).toBe(401);
   });
 
+  it('ends also when the reader is far behind, before another page is sent', async () => {
+    const { scope, plane, ship } = await aSetting();
+    for (let i = 0; i < 200; i++) plane.append(aDecision());
+    await ship();
+    const { db } = controlPlane;
+    const stream = createAuditStream({ db, changes: test.changes, keepaliveMs: 20, now });
+    let isValid = true;
+    const chunks = stream.open({
+      ...{ scope, lastEventId: 0, signal: new AbortController().signal, drop: () => {} },
+      authorize: async () => {
+        if (!isValid) throw new Error('disabled');
+      },
+    });
+    const next = async () => (await chunks.next()).value;
+    expect(await next()).toContain('retry');
+    expect(await next()).toContain('"event_type":"tool_call"');
+    isValid = false;
+    await sleep(25);
+    const rest: unknown[] = [];
+    for (let chunk = await next(); chunk !== undefined; chunk = await next()) rest.push(chunk);
+    expect(rest.filter((chunk) => chunk !== ':keepalive\n\n')).toEqual([
+      expect.stringContaining('The token is no longer valid.'),
+    ]);
+  });
+
   it.each([
     [{ 'last-event-id': 'x' }, 422],
     [{ 'last-event-id': '-1' }, 422],
@@ -284,7 +310,7 @@ describe('GET /api/v1/audit/stream', () => {
       changes: test.changes,
       keepaliveMs: 1_000,
       stalledAfterMs: 50,
-      now: () => new Date(),
+      now,
     });
     const chunks = stream.open({
       scope,

@@ -33,7 +33,10 @@ export interface StreamRequest {
   signal: AbortSignal;
   /** Closes the connection of a stalled reader. */
   drop(): void;
-  /** Asked at each keep-alive; the stream ends when it rejects (an expired or revoked token). */
+  /**
+   * Asked at each keep-alive, and every 15 seconds at least, whatever is being sent. The stream ends
+   * when it rejects (an expired or revoked token).
+   */
   authorize(): Promise<unknown>;
 }
 
@@ -52,6 +55,7 @@ const PAGE = 50;
 /** Small commits that come together are read together. */
 const LOOK_AT_MOST_EVERY_MS = 20;
 const STALLED_AFTER_MS = 60_000;
+const AUTHORIZE_EVERY_MS = 15_000;
 const STOP_WITHIN_MS = 3_000;
 
 interface OpenStream {
@@ -102,26 +106,25 @@ export function createAuditStream(deps: AuditStreamDeps): AuditStream {
         try {
           yield 'retry: 2000\n\n';
           let cursor = await beginAt(scope, lastEventId);
-          let nextKeepalive = performance.now() + deps.keepaliveMs;
+          const keepalive = createTimer(deps.keepaliveMs);
+          const check = createTimer(Math.min(deps.keepaliveMs, AUTHORIZE_EVERY_MS));
           while (!signal.aborted) {
             const announced = stopping;
             const page = await readPage(scope, cursor);
             cursor = page.cursor;
+            // Before the page is sent, and also while the reader is far behind.
+            if (check.isDue() && !(await isStillAuthorized(authorize))) {
+              yield format(notification('The token is no longer valid.'));
+              return;
+            }
             if (page.text !== '') yield page.text;
+            if (keepalive.isDue()) yield ':keepalive\n\n';
             if (page.isFull) continue;
             if (announced !== undefined) {
               yield format(notification(announced));
               return;
             }
-            if (performance.now() >= nextKeepalive) {
-              yield ':keepalive\n\n';
-              nextKeepalive = performance.now() + deps.keepaliveMs;
-              if (!(await isStillAuthorized(authorize))) {
-                yield format(notification('The token is no longer valid.'));
-                return;
-              }
-            }
-            await bell.heard(nextKeepalive - performance.now());
+            await bell.heard(Math.min(keepalive.msLeft(), check.msLeft()));
           }
         } finally {
           close();
@@ -213,6 +216,19 @@ async function isStillAuthorized(authorize: () => Promise<unknown>): Promise<boo
     // A failed check also ends it: the client reconnects and is checked again.
     return false;
   }
+}
+
+/** Is due every `everyMs`, and not again before it was asked. */
+function createTimer(everyMs: number) {
+  let next = performance.now() + everyMs;
+  return {
+    isDue: (): boolean => {
+      if (performance.now() < next) return false;
+      next = performance.now() + everyMs;
+      return true;
+    },
+    msLeft: () => next - performance.now(),
+  };
 }
 
 /** May ring before a wait begins; each ring wakes one wait. */
