@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from typing import Any, Iterator
 
 from bundles import read_bundle
@@ -88,28 +89,31 @@ def payload_digests(evidence: Evidence) -> Tally:
     has_payloads = evidence.manifest["scope"]["include_payloads"]
     if not has_payloads:
         tally.skip("the package has no payloads")
-    digests = _chained_digests(evidence) if has_payloads else {}
-    if len(digests) > _MAX_BOUND:
+    digests = _chained_digests(evidence) if has_payloads else Counter()
+    if digests.total() > _MAX_BOUND:
         tally.fail("there are more payloads than a volume may have", "events.ndjson")
     for line, value in evidence.package.payloads:
-        expected = digests.pop((value["event_id"], value["part"]), None)
         salt = from_base64url(value["salt"])
         data = (salt or b"") + value["payload"].encode("utf-8")
-        holds = salt is not None and expected == hashlib.sha256(data).hexdigest()
+        place = (value["event_id"], value["part"], hashlib.sha256(data).hexdigest())
+        holds = salt is not None and digests[place] > 0
+        if holds:
+            digests[place] -= 1
         location = f"payloads.ndjson line {line}"
         tally.hold(holds, "no record names this payload", location)
     return tally
 
 
-def _chained_digests(evidence: Evidence) -> dict[tuple[str, str], str]:
-    digests: dict[tuple[str, str], str] = {}
+def _chained_digests(evidence: Evidence) -> Counter[tuple[str, str, str]]:
+    """How many records name each: data planes may give an event id twice."""
+    digests: Counter[tuple[str, str, str]] = Counter()
     for one in evidence.package.events:
         value = one.valid or {}
         digest = value.get("payload_digest")
         if digest is not None and value["type"] == "decision":
-            digests[(value["id"], "input")] = digest
+            digests[(value["id"], "input", digest)] += 1
         elif digest is not None:
-            digests[(value["event_id"], "result")] = digest
+            digests[(value["event_id"], "result", digest)] += 1
     return digests
 
 
@@ -150,34 +154,39 @@ def approval_binding(evidence: Evidence) -> Tally:
         )
         if matches(_APPROVAL, details)
     }
+    # By stream: another data plane may name an escalation that is not its own.
     openings = {
-        value["escalation_id"]: value
+        (value["stream"], value["escalation_id"]): value
         for value, _ in _signed_records(evidence, with_repeats=False)
         if value["type"] == "hold_opened"
     }
-    redeemed: dict[str, bytes] = {}
+    # By stream: a use by another data plane is its own fault.
+    redeemed: dict[tuple[str, str], bytes] = {}
     for record in evidence.package.events:
         call = record.valid
         grant = call.get("grant_id") if call and call["type"] == "decision" else None
         if call is None or grant is None:
             continue
         location = f"events.ndjson line {record.line}"
-        if grant in redeemed:
+        use = (call["stream"], grant)
+        if use in redeemed:
             # A repeated place may hold another call where the record after it could not be read.
-            if not record.is_repeated or redeemed[grant] != record.hash:
+            if not record.is_repeated or redeemed[use] != record.hash:
                 tally.fail("an approval was used twice", location)
             continue
         if len(redeemed) >= _MAX_BOUND:
             tally.fail("there are more approvals than a volume may have", location)
             continue
-        redeemed[grant] = record.hash
+        redeemed[use] = record.hash
         fault = _approval_fault(call, approvals.get(grant), openings)
         tally.hold(fault is None, fault or "", location)
     return tally
 
 
 def _approval_fault(
-    call: dict[str, Any], approval: dict[str, Any] | None, openings: dict[str, dict[str, Any]]
+    call: dict[str, Any],
+    approval: dict[str, Any] | None,
+    openings: dict[tuple[str, str], dict[str, Any]],
 ) -> str | None:
     if approval is None:
         return "the approval is not shown"
@@ -188,7 +197,7 @@ def _approval_fault(
         return "the approval came after the call"
     if milliseconds(call["timestamp"]) > milliseconds(approval["grant_expires_at"]) + SKEW:
         return "the approval was over"
-    opening = openings.get(approval["escalation_id"])
+    opening = openings.get((approval["deployment_id"], approval["escalation_id"]))
     bound = ("event_id", "instruction_hash")
     if opening and any(opening[name] != approval[name] for name in bound):
         return "the approval is of another hold"

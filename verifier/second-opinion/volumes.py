@@ -37,7 +37,7 @@ class VolumeSet:
         # By stream: the last place and its hash.
         self._ends: dict[str, tuple[Place, str]] = {}
         # By approval: the file and the record that used it.
-        self._uses: dict[str, tuple[int, bytes]] = {}
+        self._uses: dict[tuple[str, str], tuple[int, bytes]] = {}
         self._links = UnreadLinks(MAX_UNREAD)
 
     def add(self, package: Package, evidence: Evidence | None) -> None:
@@ -160,11 +160,13 @@ class VolumeSet:
             grant = value.get("grant_id")
             if grant is None:
                 continue
-            known = self._uses.get(grant)
+            # A call of another data plane is no use: approval.binding.
+            use = (value["stream"], grant)
+            known = self._uses.get(use)
             if known is None and len(self._uses) >= MAX_APPROVALS:
                 tally.fail("there are more approvals than a set may have")
             elif known is None:
-                self._uses[grant] = (file, record.hash)
+                self._uses[use] = (file, record.hash)
                 tally.ok()
             elif known[0] != file and known[1] != record.hash:
                 tally.fail(f"an approval was used in file {known[0]} and in file {file}")

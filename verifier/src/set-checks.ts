@@ -245,7 +245,7 @@ const isSame = (
 
 /**
  * `set.approvals`: no approval covers calls in two volumes. The same call repeated is not a second
- * use.
+ * use, and a call of another data plane is none (`approval.binding`).
  */
 function createApprovalUses(tally: Tally<SetCheckName>) {
   const uses = new Map<string, { hash: string; file: number }>();
@@ -253,7 +253,8 @@ function createApprovalUses(tally: Tally<SetCheckName>) {
     event: ({ record, hash }: EventView, file: number) => {
       if (record?.type !== 'decision') return;
       if (record.v !== 2 || record.grant_id === null) return;
-      const known = uses.get(record.grant_id);
+      const use = `${record.stream}/${record.grant_id}`;
+      const known = uses.get(use);
       if (known) {
         // Within one volume `approval.binding` checks this.
         if (known.file === file || known.hash === hash) return;
@@ -261,7 +262,7 @@ function createApprovalUses(tally: Tally<SetCheckName>) {
       } else if (uses.size >= SET_LIMITS.approvals) {
         tally.fail('there are more approvals than a set may have');
       } else {
-        uses.set(record.grant_id, { hash, file });
+        uses.set(use, { hash, file });
         tally.ok();
       }
     },

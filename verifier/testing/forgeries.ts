@@ -11,6 +11,7 @@ import type { Forgery } from './forgery.ts';
 import { SELECTIVE } from './good-packages.ts';
 import { KEY_FORGERIES } from './key-forgeries.ts';
 import { LARGE_RECORD_FORGERIES } from './large-record-forgeries.ts';
+import { LIES } from './lying-planes.ts';
 import {
   aPackage,
   type Members,
@@ -405,6 +406,7 @@ export const FORGERIES: readonly Forgery[] = [
   ...LARGE_RECORD_FORGERIES,
   ...RESTORE_FORGERIES,
   ...KEY_FORGERIES,
+  ...LIES,
   {
     name: 'witnesses that did not cosign',
     check: 'witness.quorum',
@@ -464,16 +466,6 @@ export const FORGERIES: readonly Forgery[] = [
   staged('a key that the anchor revokes', 'keys.validity', ({ tenant }, anchor) => {
     for (const entry of anchor.keys)
       if (entry.purpose === 'evidence') entry.revoked_at = tenant.now();
-    return undefined;
-  }),
-  staged('records of a writer after its key was revoked', 'keys.validity', ({ tenant, one }) => {
-    const [signed] = tenant.writers;
-    if (signed) {
-      const revoked = { ...signed.statement, revoked_at: timeOf(0) };
-      tenant.writers[0] = tenant.signWriter(revoked);
-    }
-    tenant.decide(one);
-    one.ship();
     return undefined;
   }),
   forged('a decision by a bundle that is not shown', 'policy.binding', (parts) => {

@@ -1,6 +1,7 @@
 /** One good package of each kind, with the anchor that it is verified against. */
 import { MAX_SHOWN_BYTES } from '@governance/shared/evidence/large-record';
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
+import { PACKAGES_WITH_LIES } from './lying-planes.ts';
 import {
   aPackage,
   aPacked,
@@ -218,5 +219,6 @@ export const GOOD_PACKAGES: readonly GoodPackage[] = [
       return { bytes, anchor: tenant.anchor(8) };
     },
   },
+  ...PACKAGES_WITH_LIES,
   ...WITNESSED_PACKAGES,
 ];

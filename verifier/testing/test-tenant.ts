@@ -251,7 +251,7 @@ export class TestTenant {
   /** A decided call. */
   decide(plane: TestStream, given: Partial<Decision> & { payload?: string } = {}): string {
     const { payload, ...members } = given;
-    const id = this.nextId();
+    const id = given.id ?? this.nextId();
     const salt = Buffer.from(id.replaceAll('-', ''), 'hex');
     if (payload !== undefined) {
       const text = salt.toString('base64url');

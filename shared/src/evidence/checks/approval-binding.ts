@@ -31,13 +31,15 @@ type Redeemed = Pick<
 >;
 
 export function checkApprovals(tally: Tally, evidence: Evidence): Check {
-  const redeemed = new Map<string, Redeemed & { line: number; hash: string }>();
+  /** By `<stream>/<grant>`: a use by another data plane is its own fault. */
+  const redeemed = new Map<string, Redeemed & { grantId: string; line: number; hash: string }>();
   const approvals = new Map<string, Approval>();
+  /** By `<stream>/<escalation>`: another data plane may name one that is not its own. */
   const openings = new Map<string, { event_id: string; instruction_hash: string }>();
 
   function read(record: LedgerRecord | null, signer: KnownKey | undefined): void {
     if (record?.type === 'hold_opened') {
-      openings.set(record.escalation_id, record);
+      openings.set(`${record.stream}/${record.escalation_id}`, record);
     } else if (record?.type === 'admin_action' && record.action === 'escalation_approved') {
       // Only the control plane approves: a data plane's stream cannot say so.
       if (signer?.purpose !== 'batch') return;
@@ -57,7 +59,7 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
     if (!isSame) return 'another call was approved';
     if (isBefore(grant_expires_at, call.timestamp)) return 'the approval was over';
     if (isBefore(call.timestamp, approval.at)) return 'the approval came after the call';
-    const opening = openings.get(approval.escalation_id);
+    const opening = openings.get(`${deployment_id}/${approval.escalation_id}`);
     const isOfHold =
       !opening ||
       (opening.event_id === approval.event_id &&
@@ -70,22 +72,24 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
       if (!isRepeated) read(record, batch?.signer ?? adminSigner(evidence, record));
       if (record?.type !== 'decision' || record.v !== 2 || record.grant_id === null) return;
       const location = lineOf(EVIDENCE_MEMBERS.events, line);
-      const known = redeemed.get(record.grant_id);
+      const { grant_id: grantId, stream } = record;
+      const use = `${stream}/${grantId}`;
+      const known = redeemed.get(use);
       // A repeated place may hold another call where the record after it could not be read.
       if (known) {
         if (!isRepeated || known.hash !== hash) tally.fail('an approval was used twice', location);
       } else if (redeemed.size >= VOLUME_LIMITS.causes) {
         tally.fail('there are more approvals than a volume may have', location);
       } else {
-        const { agent_id, mcp_server, tool_name, stream, timestamp } = record;
-        const call = { agent_id, mcp_server, tool_name, stream, timestamp, line, hash };
-        redeemed.set(record.grant_id, call);
+        const { agent_id, mcp_server, tool_name, timestamp } = record;
+        const call = { agent_id, mcp_server, tool_name, stream, timestamp };
+        redeemed.set(use, { ...call, grantId, line, hash });
       }
     },
     cause: ({ record, batch }) => read(record, batch?.signer),
     end: () => {
-      for (const [grantId, call] of redeemed) {
-        const fault = findFault(call, approvals.get(grantId));
+      for (const call of redeemed.values()) {
+        const fault = findFault(call, approvals.get(call.grantId));
         tally.judge(fault, EVIDENCE_MEMBERS.events, call.line);
       }
     },

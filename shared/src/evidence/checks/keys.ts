@@ -1,7 +1,7 @@
 /** Each key that signed: whether it is trusted, and was valid at the time. */
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import { type Check, isBefore, type Tally } from './check.ts';
-import type { Evidence } from './evidence.ts';
+import type { BatchView, Evidence } from './evidence.ts';
 import type { KeyUse, KnownKey } from './keyset.ts';
 import { type Location, lineOf } from './location.ts';
 
@@ -40,17 +40,22 @@ function findInvalid({ key, notBefore, signedAt, vouchesFor }: KeyUse): string |
 /**
  * `keys.validity`: it was valid, and is not revoked. Whoever holds the key of a checkpoint or
  * manifest can sign any time, so its revocation invalidates everything; a batch's time is bound by
- * the log.
+ * the log. A data plane's key is revoked where two writers had it: what the stream says afterwards
+ * is true of one of them (ADR 92).
  */
 export function checkValidity(tally: Tally, evidence: Evidence): Check {
   /** Selective packages, whose proofs later tell which batch a record is in: milliseconds. */
   const times: number[] = [];
 
-  function checkRecord(key: KnownKey | undefined, at: string, location: Location): void {
+  function checkRecord(batch: BatchView | undefined, at: string, location: Location): void {
+    const key = batch?.signer;
     if (!key || (key.revokedAt === null && key.validTo === null)) return;
     const use = { key, notBefore: null, signedAt: at, vouchesFor: at, location };
     const invalid = findInvalid(use);
-    if (invalid !== undefined) tally.fail(invalid, location);
+    if (invalid === undefined) return;
+    if (key.purpose === 'writer') {
+      tally.warn(`two writers had the key of the stream ${batch.stream}`, location);
+    } else tally.fail(invalid, location);
   }
 
   return {
@@ -63,17 +68,17 @@ export function checkValidity(tally: Tally, evidence: Evidence): Check {
       if (evidence.manifest.scope.kind === 'selective') {
         times.push(place ? Date.parse(place.timestamp) : Number.NaN);
       } else if (place) {
-        checkRecord(batch?.signer, place.timestamp, lineOf(EVIDENCE_MEMBERS.events, line));
+        checkRecord(batch, place.timestamp, lineOf(EVIDENCE_MEMBERS.events, line));
       }
     },
     eventProof: ({ line, value }) => {
       const at = times[line - 1];
       if (at === undefined || Number.isNaN(at)) return;
-      const signer = evidence.batches.get(value.leaf_index)?.signer;
-      checkRecord(signer, new Date(at).toISOString(), lineOf(EVIDENCE_MEMBERS.events, line));
+      const batch = evidence.batches.get(value.leaf_index);
+      checkRecord(batch, new Date(at).toISOString(), lineOf(EVIDENCE_MEMBERS.events, line));
     },
     cause: ({ line, batch, place }) => {
-      if (place) checkRecord(batch?.signer, place.timestamp, lineOf(EVIDENCE_MEMBERS.causes, line));
+      if (place) checkRecord(batch, place.timestamp, lineOf(EVIDENCE_MEMBERS.causes, line));
     },
   };
 }
