@@ -14,8 +14,8 @@ import { createControlPlane, parseControlPlaneConfig } from '@governance/control
 import { systemScope } from '@governance/control-plane/platform/tenant-scope';
 import { readGatewayConfig, requireOneProcess } from '@governance/data-plane/config';
 import { createDataPlane, type DataPlane } from '@governance/data-plane/data-plane';
-import { LedgerError } from '@governance/data-plane/ledger/ledger-error';
 import { USAGE as COMMANDS, runCommand } from '@governance/data-plane/local-control/commands';
+import { isMendable } from '@governance/data-plane/mendable';
 import { findTenantProblem } from '@governance/data-plane/opa-server/opa-address';
 import { CONNECTION_SETTINGS, DATA_PLANE_SETTINGS } from '@governance/data-plane/settings';
 import { startWorkers } from '@governance/data-plane/supervisor/start-workers';
@@ -31,13 +31,7 @@ import {
 import { listenAt } from '@governance/shared/listening-address';
 import { createLog } from '@governance/shared/log';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
-import {
-  ConfigurationError,
-  findUnknownSettings,
-  parseSettings,
-  parseTogether,
-} from '@governance/shared/settings';
-import { StartError } from '@governance/shared/start-error';
+import { findUnknownSettings, parseSettings, parseTogether } from '@governance/shared/settings';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 
@@ -114,12 +108,8 @@ export async function main(given: NodeJS.ProcessEnv, args: string[] = []): Promi
     service = await start(env, { onFatal: () => end(1) });
   } catch (error) {
     // What an operator can mend is said in words; anything else with its stack.
-    const isMendable =
-      error instanceof ConfigurationError ||
-      error instanceof StartError ||
-      error instanceof LedgerError ||
-      error instanceof WorkersFailed;
-    console.error(isMendable ? error.message : error);
+    const isSaid = isMendable(error) || error instanceof WorkersFailed;
+    console.error(isSaid ? error.message : error);
     process.exit(1);
   }
 }

@@ -3,7 +3,7 @@
  * succeed says so at once in one sentence, and one that does is reached by each of its names.
  */
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,6 +65,16 @@ const DATA_PLANE = {
   SERVICE_CP_TOKEN: 'x'.repeat(43),
 };
 
+/** A data folder with files that are no databases. */
+function withDamaged(...paths: string[]): string {
+  const dataDir = mkdtempSync(join(folder, 'damaged-'));
+  for (const path of paths) {
+    mkdirSync(join(dataDir, path, '..'), { recursive: true });
+    writeFileSync(join(dataDir, path), 'no database '.repeat(1_000));
+  }
+  return dataDir;
+}
+
 describe('a start that cannot succeed', () => {
   const file = join(folder, 'a-file');
   writeFileSync(file, '');
@@ -116,6 +126,11 @@ describe('a start that cannot succeed', () => {
       }),
       /^the database of DATABASE_URL cannot be used: its host is unknown/,
     ],
+    [
+      'a damaged ledger',
+      () => ({ ...DATA_PLANE, SERVICE_DATA_DIR: withDamaged('data-plane.db') }),
+      /^the ledger .* is damaged: .*register-anew/,
+    ],
   ])('says what to change for %s, in one sentence', async (_name, env, sentence) => {
     const { code, text } = await start(env());
     const said = text.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
@@ -124,6 +139,21 @@ describe('a start that cannot succeed', () => {
     expect(code).toBe(1);
     // Nothing long was begun: no database was made.
     expect(existsSync(join(folder, 'data', 'postgres'))).toBe(false);
+  });
+
+  it('says of each worker what to change', async () => {
+    const dataDir = withDamaged('data-plane.db', 'worker-2/data-plane.db');
+    const { code, text } = await start({
+      ...DATA_PLANE,
+      SERVICE_WORKERS: '2',
+      SERVICE_DATA_DIR: dataDir,
+    });
+    const said = text.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+    expect(said.sort()).toEqual([
+      expect.stringMatching(`^the ledger ${dataDir}/data-plane.db is damaged: .*register-anew`),
+      expect.stringMatching(`^the ledger ${dataDir}/worker-2/data-plane.db is damaged: `),
+    ]);
+    expect(code).toBe(1);
   });
 
   it('shows how it is used', async () => {

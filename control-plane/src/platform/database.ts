@@ -5,6 +5,7 @@
  * start. Nothing but tenant-scope.ts and lookups.ts uses the client made here.
  */
 import { ConfigurationError } from '@governance/shared/settings';
+import { StartError } from '@governance/shared/start-error';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from './generated/client.ts';
@@ -153,7 +154,7 @@ async function checkRole(pool: pg.Pool, expected: DatabaseRole, setting: string)
     });
   const role = rows[0];
   if (role?.name !== expected || role.exempt) {
-    throw new Error(
+    throw new StartError(
       `the database connection runs as ${role?.name ?? 'nobody'}${role?.exempt ? ', which is exempt from row-level security' : ''}; ${expected} was requested (a connection pooler that drops start options?)`,
     );
   }

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { assetPath } from '@governance/shared/assets';
+import { StartError } from '@governance/shared/start-error';
 import pg from 'pg';
 import { afterEach, expect, it, vi } from 'vitest';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
@@ -209,6 +210,24 @@ it('begins anew when its data folder was removed, and throws no data away', asyn
     expect(existsSync(join(aside, 'PG_VERSION'))).toBe(true);
     rmSync(aside, { recursive: true });
   }
+});
+
+it('says in one sentence why it does not start, by the log of this start alone', async () => {
+  const folder = aFolder();
+  const server = await start(folder);
+  await server.stop();
+  const log = join(folder, 'postgres.log');
+  appendFileSync(log, '2026-01-01 UTC [1] FATAL:  of an earlier start\n');
+  writeFileSync(join(server.clusterFolder, 'PG_VERSION'), '9\n');
+  const failure = await start(folder).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(StartError);
+  const { message } = failure as Error;
+  expect(message).toMatch(
+    /did not start: FATAL: {2}database files are incompatible with server\. /,
+  );
+  expect(message).toContain(
+    `. Its log is ${log}. Restore the folder from a backup, or set SERVICE_DATA_DIR to an empty folder`,
+  );
 });
 
 it('leaves nothing of a start that fails', async () => {

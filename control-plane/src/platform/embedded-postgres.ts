@@ -9,10 +9,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StartError } from '@governance/shared/start-error';
 import pg from 'pg';
 import { type FolderLock, isProcessAlive, lockFolder } from './folder-lock.ts';
 import {
@@ -24,7 +25,13 @@ import {
   type RunAs,
   sharedClusterFolder,
 } from './postgres-binaries.ts';
-import { initializeCluster, launchServer, type PostgresCluster } from './postgres-cluster.ts';
+import {
+  describeFailedStart,
+  initializeCluster,
+  type LaunchedServer,
+  launchServer,
+  type PostgresCluster,
+} from './postgres-cluster.ts';
 import { type PostgresKeeper, startKeeper, waitForKeeper } from './postgres-keeper.ts';
 import {
   canConnect,
@@ -90,7 +97,7 @@ interface Credentials {
 /**
  * Starts the embedded server, or adopts the one a killed service left running.
  *
- * @throws Error when another service uses the folder, or the server does not come up
+ * @throws StartError when another service uses the folder, or the server does not come up
  */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
@@ -113,7 +120,7 @@ function takeLock(dataDir: string): FolderLock {
     return lockFolder(join(dataDir, LOCK_FILE), dataDir);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
-    throw new Error(
+    throw new StartError(
       `the data folder ${dataDir} belongs to another user: start the service as that user, or give it another SERVICE_DATA_DIR`,
     );
   }
@@ -153,7 +160,7 @@ async function startLocked(
   const running = await findRunningServer(clusterFolder, urlAt);
   if (!running && !existsSync(join(clusterFolder, 'PG_VERSION'))) {
     if (known && existsSync(clusterFolder)) {
-      throw new Error(
+      throw new StartError(
         `${clusterFolder} is no longer a PostgreSQL data folder: restore it, or remove ${credentialsFile} to begin with an empty one`,
       );
     }
@@ -195,11 +202,12 @@ async function startServer(
 ): Promise<Server> {
   for (let attempt = 1; ; attempt++) {
     const port = await choosePort(attempt === 1 ? credentials.port : null);
-    const pid = await launchServer(cluster, port);
+    const launched = await launchServer(cluster, port);
+    const { pid } = launched;
     const onExit = () => signal(pid, 'SIGINT');
     process.once('exit', onExit);
     try {
-      await waitUntilReady(pid, urlAt(port), cluster.logFile, AbortSignal.timeout(READY_MS));
+      await waitUntilReady(cluster, launched, urlAt(port), AbortSignal.timeout(READY_MS));
       await ensureDatabase(urlAt(port), credentials.password);
       return { pid, port };
     } catch (error) {
@@ -234,10 +242,11 @@ function keepRunning(parts: {
   async function restart(end: AbortSignal): Promise<void> {
     const found = await findRunningServer(clusterFolder, urlAt);
     if (found && found.port !== port) throw new Error(`another server uses ${clusterFolder}`);
-    pid = found?.pid ?? (await launchServer(cluster, port));
+    const launched = found ? { pid: found.pid, logStart: 0 } : await launchServer(cluster, port);
+    pid = launched.pid;
     alive = pid;
     // No time limit: replaying the log may take long.
-    await waitUntilReady(pid, urlAt(port), cluster.logFile, end);
+    await waitUntilReady(cluster, launched, urlAt(port), end);
   }
 
   const supervision = superviseServer({
@@ -305,7 +314,7 @@ async function chooseClusterFolder(
   const runAs = await findRunAs(inside);
   if (!runAs || (await canEnter(dataDir, runAs))) {
     if (existsSync(inside)) {
-      throw new Error(
+      throw new StartError(
         `${inside} holds a database but its password file postgres.json is missing: restore that file, or move the folder away to begin with an empty database`,
       );
     }
@@ -325,23 +334,18 @@ async function chooseClusterFolder(
 }
 
 async function waitUntilReady(
-  pid: number,
+  cluster: PostgresCluster,
+  { pid, logStart }: LaunchedServer,
   url: string,
-  logFile: string,
   end: AbortSignal,
 ): Promise<void> {
   while (!(await canConnect(url))) {
-    if (!isProcessAlive(pid)) {
-      throw new Error(`the embedded PostgreSQL did not start: ${await lastLines(logFile)}`);
+    if (!isProcessAlive(pid)) throw await describeFailedStart(cluster, logStart);
+    if (end.aborted) {
+      throw new StartError(`the embedded PostgreSQL was not ready in time: see ${cluster.logFile}`);
     }
-    if (end.aborted) throw new Error(`the embedded PostgreSQL was not ready in time`);
     await sleep(25);
   }
-}
-
-async function lastLines(logFile: string): Promise<string> {
-  const text = await readFile(logFile, 'utf8').catch(() => '');
-  return text.trimEnd().split('\n').slice(-8).join('\n');
 }
 
 /** The service's login and database; the login may create roles and is not a superuser. */

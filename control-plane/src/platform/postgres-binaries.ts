@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { assetPath } from '@governance/shared/assets';
+import { StartError } from '@governance/shared/start-error';
 
 const run = promisify(execFile);
 
@@ -34,7 +35,7 @@ export interface RunAs {
 /**
  * The PostgreSQL of this platform.
  *
- * @throws Error naming the package that is missing, and the alternative
+ * @throws StartError naming the package that is missing, and the alternative
  */
 export function findPostgresBinaries(): PostgresBinaries {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
@@ -43,7 +44,7 @@ export function findPostgresBinaries(): PostgresBinaries {
   try {
     entry = createRequire(assetPath('control-plane/package.json')).resolve(name);
   } catch {
-    throw new Error(
+    throw new StartError(
       `no embedded PostgreSQL for this platform (${name} is not installed): set DATABASE_URL to a server of your own`,
     );
   }
@@ -93,7 +94,7 @@ export async function findRunAs(clusterFolder: string): Promise<RunAs | undefine
       // No such user on this machine: try the next.
     }
   }
-  throw new Error(
+  throw new StartError(
     'PostgreSQL does not run as root and there is neither a user postgres nor nobody: start the service as an ordinary user, or set DATABASE_URL',
   );
 }

@@ -1,9 +1,10 @@
 /** The server's files and its process: how a cluster is made, and how a server is started on it. */
 import { execFile, spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, statSync, writeFileSync } from 'node:fs';
-import { chown, mkdir, rename, rm } from 'node:fs/promises';
+import { closeSync, existsSync, fstatSync, openSync, statSync, writeFileSync } from 'node:fs';
+import { chown, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { StartError } from '@governance/shared/start-error';
 import type { PostgresBinaries, RunAs } from './postgres-binaries.ts';
 
 const run = promisify(execFile);
@@ -71,12 +72,18 @@ function serverEnvironment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(given), LC_ALL: 'C', TZ: 'UTC' };
 }
 
-/**
- * Starts the server's process, which takes connections some time later.
- *
- * @returns its id
- */
-export async function launchServer(cluster: PostgresCluster, port: number): Promise<number> {
+/** A server's process that was started, and may not take connections yet. */
+export interface LaunchedServer {
+  pid: number;
+  /** Where in the log its lines begin. */
+  logStart: number;
+}
+
+/** Starts the server's process, which takes connections some time later. */
+export async function launchServer(
+  cluster: PostgresCluster,
+  port: number,
+): Promise<LaunchedServer> {
   const { runAs, clusterFolder, logFile, durable } = cluster;
   const binaries = await cluster.findBinaries();
   const settings: Record<string, string> = {
@@ -97,6 +104,7 @@ export async function launchServer(cluster: PostgresCluster, port: number): Prom
   const tooLong = existsSync(logFile) && statSync(logFile).size > LOG_LIMIT_BYTES;
   const output = openSync(logFile, tooLong ? 'w' : 'a', 0o600);
   try {
+    const logStart = fstatSync(output).size;
     const child = spawn(
       binaries.postgres,
       ['-D', clusterFolder, ...Object.entries(settings).flatMap(([k, v]) => ['-c', `${k}=${v}`])],
@@ -114,8 +122,24 @@ export async function launchServer(cluster: PostgresCluster, port: number): Prom
       child.once('error', failed);
     });
     child.unref();
-    return child.pid as number;
+    return { pid: child.pid as number, logStart };
   } finally {
     closeSync(output);
   }
+}
+
+/** The lines that say why a server ended: a FATAL about settings or an address follows a LOG. */
+const REASONS = /(?:(?:FATAL|PANIC): |LOG: .*(?:could not bind|in file "))[^\n]*/g;
+
+/** What to tell an operator whose server ended at its start. */
+export async function describeFailedStart(
+  { clusterFolder, logFile }: PostgresCluster,
+  logStart: number,
+): Promise<StartError> {
+  const log = await readFile(logFile).catch(() => Buffer.alloc(0));
+  const lines = log.subarray(logStart).toString('utf8').trim();
+  const reason = lines.match(REASONS)?.join('; ') ?? lines.split('\n').at(-1);
+  return new StartError(
+    `the embedded PostgreSQL in ${clusterFolder} did not start: ${reason || 'it ended without a word'}. Its log is ${logFile}. Restore the folder from a backup, or set SERVICE_DATA_DIR to an empty folder`,
+  );
 }

@@ -8,6 +8,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { StartError } from '@governance/shared/start-error';
 import pg from 'pg';
 import { isProcessAlive } from './folder-lock.ts';
 
@@ -20,7 +21,7 @@ const STOP_MS = 30_000;
  * The server that a killed service left behind, if it is alive and ours.
  *
  * @param connectionString of the superuser, given the port
- * @throws Error when a process holds the folder and neither answers nor ends
+ * @throws StartError when a process holds the folder and neither answers nor ends
  */
 export async function findRunningServer(
   clusterFolder: string,
@@ -36,7 +37,9 @@ export async function findRunningServer(
     }
     if (await serves(connectionString(owner.port), clusterFolder)) return owner;
     if (Date.now() > deadline) {
-      throw new Error(`process ${owner.pid} holds ${clusterFolder} but does not answer: stop it`);
+      throw new StartError(
+        `process ${owner.pid} holds ${clusterFolder} but does not answer: stop it`,
+      );
     }
     // It may be recovering, or shutting down.
     await sleep(50);
@@ -52,7 +55,9 @@ async function clearStalePid(clusterFolder: string): Promise<void> {
   const deadline = Date.now() + STOP_MS;
   while (isProcessInside(clusterFolder)) {
     if (Date.now() > deadline) {
-      throw new Error(`processes of a killed PostgreSQL still use ${clusterFolder}: stop them`);
+      throw new StartError(
+        `processes of a killed PostgreSQL still use ${clusterFolder}: stop them`,
+      );
     }
     await sleep(20);
   }

@@ -1,5 +1,6 @@
 /** The replica's file: its tables, and the statements that do not depend on a kind of fact. */
 import { rmSync } from 'node:fs';
+import { StartError } from '@governance/shared/start-error';
 import type { Database } from 'better-sqlite3';
 import { openPrepared, sqliteCode } from '../storage/durable-database.ts';
 import { AGENTS_SCHEMA } from './facts/agent.ts';
@@ -81,7 +82,11 @@ function openAndPrepare(path: string) {
 
 function migrate(db: Database): void {
   const version = db.pragma('user_version', { simple: true }) as number;
-  if (version > VERSION) throw new Error(`the replica was written by a newer version (${version})`);
+  if (version > VERSION) {
+    throw new StartError(
+      `the replica was written by a newer version (${version}): start that version, or restore the data folder of before`,
+    );
+  }
   // Version 1 had no digests. Its facts are read again from the feed.
   if (version < 2) db.exec(`BEGIN IMMEDIATE; ${DROP_FIRST} ${SCHEMA} ${SET_VERSION} COMMIT`);
   // Version 2 keeps its facts: agents keep working while the control plane is away.

@@ -9,6 +9,7 @@ import { readVersion } from '@governance/shared/version';
 import { readDataPlaneConfig, readGatewayConfig } from '../config.ts';
 import { createDataPlaneCore } from '../core/data-plane-core.ts';
 import { type RunningPlane, startDataPlane } from '../main.ts';
+import { isMendable } from '../mendable.ts';
 import { connectControlPlane } from '../registration/connect.ts';
 import { markDrained, workerFolder } from '../workers/worker-folders.ts';
 import {
@@ -77,8 +78,8 @@ try {
 } catch (error) {
   const isConfiguration = error instanceof ConfigurationError;
   const message = error instanceof Error ? error.message : String(error);
-  // Configuration errors are printed by the supervisor; all others with their stack.
-  if (!isConfiguration) console.error(error);
+  // The supervisor prints the message; what nobody but us can mend is printed with its stack.
+  if (!isMendable(error)) console.error(error);
   await report({ kind: 'failed', message, isConfiguration });
   process.exit(1);
 }
