@@ -35,5 +35,16 @@ as_user 'SERVICE_PORT=0 npm start > start.log 2>&1 & pid=$!
   url=$(sed -n "s/^ *address *//p" start.log)
   curl -sf "$url/ready" && echo " ready as $(id -un) at $url" || { cat start.log; exit 1; }
   pkill -TERM -x node -u "$(id -u)"; wait $pid || true; tail -1 start.log | grep stopped'
+# The build of another user is run as long as it is current.
+owned() { chown -R "$1" "$home/clone/dist"; }
+owned root
+as_user 'SERVICE_PORT=0 npm start > start.log 2>&1 & pid=$!
+  for _ in $(seq 600); do grep -q "address" start.log && break; sleep 0.1; done
+  grep -q "address" start.log && echo " runs the build of another user" || { cat start.log; exit 1; }
+  pkill -TERM -x node -u "$(id -u)"; wait $pid || true
+  touch service.ts
+  npm start > start.log 2>&1 && exit 1
+  grep -q "^dist/ cannot be written by this user" start.log || { cat start.log; exit 1; }'
+owned "$user"
 as_user 'npm run demo'
 echo "an ordinary user can install, start and see the demo"

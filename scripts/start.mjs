@@ -1,8 +1,9 @@
 // `npm start`: prepares what an install without scripts skipped, builds, and runs the service in
 // this process; `npm run data-plane`: only a data plane. Given a command of the data plane's
 // command line, or --help, it runs that instead. Without the build tools (a production image), it
-// runs dist/ as it is.
+// runs dist/ as it is; so it does for a user who may not write there, if no source is newer.
 import { existsSync } from 'node:fs';
+import { canBuild, isBuildCurrent } from './dist.mjs';
 
 process.setSourceMapsEnabled(true);
 const service = new URL('../dist/service.js', import.meta.url);
@@ -12,13 +13,20 @@ const starts = args.every((arg) => arg === '--data-plane');
 const isReady = !starts && existsSync(service);
 try {
   if (!isReady) {
-    const { prepare } = await import('./prepare.mjs');
-    await prepare();
     const { buildService } = await import('./build.mjs');
-    await buildService();
-    // esbuild runs in a separate process, which would live as long as the service.
-    const { stop } = await import('esbuild');
-    await stop();
+    if (canBuild()) {
+      const { prepare } = await import('./prepare.mjs');
+      await prepare();
+      await buildService();
+      // esbuild runs in a separate process, which would live as long as the service.
+      const { stop } = await import('esbuild');
+      await stop();
+    } else if (!isBuildCurrent()) {
+      console.error(
+        'dist/ cannot be written by this user: run npm run build as its owner, or clone the project as this user',
+      );
+      process.exit(1);
+    }
   }
 } catch (error) {
   if (error?.code !== 'ERR_MODULE_NOT_FOUND' || !existsSync(service)) throw error;
