@@ -35,6 +35,9 @@ const COMMANDS: readonly WholeCommand[] = [
   whole('git push', 'deletes a branch of a git server', '--delete', '-d', ':'),
   whole('git branch', 'deletes a branch whose commits are nowhere else', '-D', ...FORCED_DELETES),
   whole('git branch delete', 'deletes a branch whose commits are nowhere else', '--force', '-f'),
+  whole('git filter-branch', 'rewrites the history of a repository'),
+  whole('git filter-repo', 'rewrites the history of a repository'),
+  whole('git-filter-repo', 'rewrites the history of a repository'),
   whole('git stash clear', 'deletes all stashes of git'),
   whole('kubectl delete', 'deletes all objects of a kind', '--all', '-A', '--all-namespaces'),
   whole('kubectl delete namespace', 'deletes a whole namespace'),
@@ -89,9 +92,7 @@ export function isWholeProgram(name: string): boolean {
 export function findWholeReach(name: string, words: readonly string[]): WholeReach | undefined {
   const commands = PROGRAMS.get(name);
   if (commands === undefined || words.some((word) => HARMLESS.test(word))) return undefined;
-  if (name === 'git' && words.some((word) => isLetters(word) && word.includes('n'))) {
-    return undefined;
-  }
+  if (name.startsWith('git') && words.some(isHarmlessForGit)) return undefined;
   const operands = words.filter((word) => !word.startsWith('-'));
   const found = commands.find(
     (command) => beginsWith(operands, command, name) && hasOption(words, command.options),
@@ -99,6 +100,9 @@ export function findWholeReach(name: string, words: readonly string[]): WholeRea
   if (found === undefined) return undefined;
   return { rule: 'delete_whole', verdict: 'escalate', message: found.message };
 }
+
+const isHarmlessForGit = (word: string): boolean =>
+  (isLetters(word) && word.includes('n')) || word === '--analyze';
 
 /**
  * Whether the words of a command come first. A program's own options may have values before them

@@ -2,6 +2,7 @@
 import { findWholeReach, isWholeProgram, type WholeReach } from './program-reach.ts';
 import type { PathUse, TouchedPath } from './reach-finding.ts';
 import { readShellCommands, type ShellCommand } from './shell-words.ts';
+import { findWebReach } from './web-reach.ts';
 import { wordSet } from './word-set.ts';
 
 export interface ShellReach {
@@ -81,6 +82,8 @@ function readCommand({ words, writes }: ShellCommand, reach: ShellReach, depth: 
   for (const text of writes) reach.paths.push({ text, use: 'write' });
   let at = 0;
   while (at < words.length && /^[A-Za-z_][A-Za-z0-9_]*\+?=/.test(words[at] as string)) at++;
+  const web = findWebReach(words);
+  if (web) reach.whole.push(web);
   // Once: the words of an inner wrapper are among those of the outer one.
   let hasReadLines = false;
   for (let wrappers = 0; wrappers < MAX_WRAPPERS; wrappers++) {

@@ -3,6 +3,8 @@
  * own: their text runs too. One linear pass; it is not a shell, and leaves what it cannot know
  * (variables) unchanged.
  */
+import { decodeEscapes } from './backslash-escapes.ts';
+
 export interface ShellCommand {
   readonly words: readonly string[];
   /** Files that `>` and `>>` write. */
@@ -55,8 +57,15 @@ export function readShellCommands(line: string): ShellCommand[] {
     } else if (quote === '"') {
       if (sign === quote) quote = '';
       else take(sign);
-    } else if (sign === "'" || sign === '"') {
-      quote = sign;
+    } else if (sign === '$' && next === "'") {
+      const end = escapedEnd(line, at + 2);
+      // In C a text ends at a zero.
+      take(decodeEscapes(line.slice(at + 2, end)).split('\0', 1)[0] as string);
+      at = end;
+    } else if (sign === "'" || sign === '"' || (sign === '$' && next === '"')) {
+      // `$"…"` is translated, and otherwise the same.
+      if (sign === '$') at++;
+      quote = sign === '$' ? '"' : sign;
       take('');
     } else if (line.startsWith(BLANK_VARIABLE, at)) {
       endWord();
@@ -81,4 +90,11 @@ export function readShellCommands(line: string): ShellCommand[] {
   }
   endCommand();
   return commands;
+}
+
+/** Where the quote of `$'…'` closes. */
+function escapedEnd(line: string, from: number): number {
+  let at = from;
+  while (at < line.length && line[at] !== "'") at += line[at] === '\\' ? 2 : 1;
+  return at;
 }

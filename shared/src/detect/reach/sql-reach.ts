@@ -1,7 +1,7 @@
 /** Statements that change or remove all rows of a table, or the table. */
 import type { Effort } from '../../glob.ts';
 import type { ReachFinding } from './reach-finding.ts';
-import { readSqlTokens, SQL_DIALECTS, type SqlToken } from './sql-tokens.ts';
+import { readSqlReadings, type SqlToken } from './sql-tokens.ts';
 import { truthOf } from './sql-truth.ts';
 import { wordSet } from './word-set.ts';
 
@@ -10,14 +10,11 @@ type SqlReach = Pick<ReachFinding, 'verdict' | 'message'>;
 /** A longer one is not read. */
 export const MAX_SQL_LENGTH = 64 * 1024;
 
-const VERBS = wordSet('DELETE UPDATE MERGE TRUNCATE DROP FLUSHALL FLUSHDB');
-const CHANGES = /delete|update|truncate|drop|flush(?:all|db)/i;
+const VERBS = wordSet('DELETE UPDATE MERGE TRUNCATE DROP CREATE FLUSHALL FLUSHDB');
+const CHANGES = /delete|update|truncate|drop|replace|flush(?:all|db)/i;
 /** How SQL begins; other text is not SQL, unless it stands where SQL is expected. */
 const BEGINS =
   /^[\s(;]*(?:--|#|\/\*|(?:select|insert|update|delete|with|truncate|drop|alter|explain|begin|do|create|set|merge|replace)\b)/i;
-/** Syntax that databases interpret differently. */
-const AMBIGUOUS = /--|[#\\$"]|\/\*/;
-
 /** The work for one call, in tokens and characters: enough for 64 KiB without nested statements. */
 export const SQL_EFFORT = 1_000_000;
 
@@ -40,12 +37,8 @@ export function findSqlReach(sql: string, reading: Reading): SqlReach | undefine
   const { isSql, effort } = reading;
   if (!CHANGES.test(sql) || (!isSql && !BEGINS.test(sql))) return undefined;
   if (sql.length > MAX_SQL_LENGTH) return TOO_LONG;
-  const dialects = AMBIGUOUS.test(sql) ? SQL_DIALECTS : SQL_DIALECTS.slice(0, 1);
   let found: SqlReach | undefined;
-  for (const dialect of dialects) {
-    effort.left -= sql.length;
-    if (effort.left < 0) return TOO_LONG;
-    const tokens = readSqlTokens(sql, dialect);
+  for (const tokens of readSqlReadings(sql, effort)) {
     let isOfTable = false;
     for (let at = 0; at < tokens.length; at++) {
       const token = tokens[at] as SqlToken;
@@ -59,7 +52,7 @@ export function findSqlReach(sql: string, reading: Reading): SqlReach | undefine
       if (effort.left < 0) return TOO_LONG;
     }
   }
-  return found;
+  return effort.left < 0 ? TOO_LONG : found;
 }
 
 const TOO_LONG: SqlReach = {
@@ -94,6 +87,8 @@ function judgeAt(tokens: readonly SqlToken[], at: number, reading: Reading): Sql
     case 'DELETE':
     case 'UPDATE':
       return judgeRows(tokens, at, text, reading);
+    case 'CREATE':
+      return judgeCreate(tokens, at);
     case 'MERGE':
       return judgeMerge(tokens, at, effort);
     case 'TRUNCATE': {
@@ -120,13 +115,38 @@ function judgeDrop(tokens: readonly SqlToken[], at: number): SqlReach | undefine
   if (['DATABASE', 'SCHEMA', 'KEYSPACE', 'TABLESPACE'].includes(what) && isStart(tokens, at)) {
     return { verdict: 'deny', message: `the call removes a whole database (DROP ${what})` };
   }
-  if (what === 'TABLE' && isStart(tokens, at)) {
-    return { verdict: 'escalate', message: 'the call removes a table (DROP TABLE)' };
+  if (isStart(tokens, at) && isStored(what, named)) {
+    return { verdict: 'escalate', message: `the call removes a table (DROP ${what})` };
+  }
+  if (what === 'OWNED' && isWord(named, 'BY') && isStart(tokens, at)) {
+    return { verdict: 'escalate', message: 'the call removes all that a role owns (DROP OWNED)' };
   }
   if (what === 'COLUMN' || what === 'PARTITION') {
     return { verdict: 'escalate', message: `the call removes a part of a table (DROP ${what})` };
   }
   return undefined;
+}
+
+/** Words before TABLE of a table that is kept elsewhere. */
+const KINDS = wordSet('FOREIGN EXTERNAL');
+
+/** Whether a DROP removes what is stored: a table, or a view that keeps its rows. */
+const isStored = (what: string, next: SqlToken): boolean =>
+  what === 'TABLE' ||
+  (what === 'MATERIALIZED' && isWord(next, 'VIEW')) ||
+  (KINDS.has(what) && isWord(next, 'TABLE'));
+
+/** CREATE OR REPLACE drops what was there, also behind a word such as TRANSIENT. */
+function judgeCreate(tokens: readonly SqlToken[], at: number): SqlReach | undefined {
+  const [or, replace, first, second] = tokens.slice(at + 1, at + 5);
+  if (or?.text !== 'OR' || replace?.text !== 'REPLACE' || first?.kind !== 'word') return undefined;
+  if (['DATABASE', 'SCHEMA'].includes(first.text)) {
+    const message = `the call removes a whole database (CREATE OR REPLACE ${first.text})`;
+    return { verdict: 'deny', message };
+  }
+  const isTemporary = first.text.startsWith('TEMP');
+  if (first.text !== 'TABLE' && (isTemporary || second?.text !== 'TABLE')) return undefined;
+  return { verdict: 'escalate', message: 'the call replaces a table (CREATE OR REPLACE TABLE)' };
 }
 
 const DROPS_A_COLUMN: SqlReach = {
@@ -135,8 +155,10 @@ const DROPS_A_COLUMN: SqlReach = {
 };
 
 /** Whether a table's definition begins to change here. */
-const isAlterTable = (tokens: readonly SqlToken[], at: number): boolean =>
-  tokens[at]?.text === 'TABLE' && tokens[at - 1]?.text === 'ALTER';
+function isAlterTable(tokens: readonly SqlToken[], at: number): boolean {
+  if (tokens[at]?.text !== 'TABLE') return false;
+  return tokens[KINDS.has(tokens[at - 1]?.text ?? '') ? at - 2 : at - 1]?.text === 'ALTER';
+}
 
 /** What a change of a table drops without losing data. */
 const NO_COLUMNS = wordSet(

@@ -3,10 +3,14 @@
  * string ends, so a statement is read in the ways of several of them; each is one linear pass.
  */
 
+import type { Effort } from '../../glob.ts';
+
 export interface SqlToken {
   readonly kind: 'word' | 'name' | 'text' | 'number' | 'sign';
   /** A word in capitals; a name or a string without its quotes. */
   readonly text: string;
+  /** In dollars, as PostgreSQL quotes the bodies of functions: it may be SQL itself. */
+  readonly isBody?: true;
 }
 
 export interface SqlDialect {
@@ -18,14 +22,36 @@ export interface SqlDialect {
   readonly hasBackslash: boolean;
 }
 
-export const SQL_DIALECTS: readonly SqlDialect[] = [
+const SQL_DIALECTS: readonly SqlDialect[] = [
   { hasHashComments: false, nests: true, hasBackslash: false },
   { hasHashComments: true, nests: false, hasBackslash: true },
   { hasHashComments: false, nests: false, hasBackslash: false },
 ];
 
+/** Syntax that databases interpret differently. */
+const AMBIGUOUS = /--|[#\\$"]|\/\*/;
+
+/**
+ * The tokens of a text in each dialect, and those of the bodies in it.
+ *
+ * @param effort is used up by the length of each; once exhausted, the rest is not read
+ */
+export function* readSqlReadings(sql: string, effort: Effort): Generator<readonly SqlToken[]> {
+  const dialects = AMBIGUOUS.test(sql) ? SQL_DIALECTS : SQL_DIALECTS.slice(0, 1);
+  for (const dialect of dialects) {
+    const texts = [sql];
+    for (const text of texts) {
+      effort.left -= text.length;
+      if (effort.left < 0) return;
+      const tokens = readSqlTokens(text, dialect);
+      for (const token of tokens) if (token.isBody) texts.push(token.text);
+      yield tokens;
+    }
+  }
+}
+
 /** @returns the tokens, including `;` */
-export function readSqlTokens(sql: string, dialect: SqlDialect): SqlToken[] {
+function readSqlTokens(sql: string, dialect: SqlDialect): SqlToken[] {
   const tokens: SqlToken[] = [];
   let at = 0;
   while (at < sql.length) {
@@ -47,6 +73,18 @@ export function readSqlTokens(sql: string, dialect: SqlDialect): SqlToken[] {
       const isText = sign === "'" || (sign === '"' && dialect.hasBackslash);
       tokens.push({ kind: isText ? 'text' : 'name', text: sql.slice(at + 1, end - 1) });
       at = end;
+    } else if (sign === '$' && dialect.nests && !isInWord(sql, at)) {
+      const tag = dollarTag(sql, at);
+      if (tag === undefined) {
+        tokens.push({ kind: 'sign', text: sign });
+        at++;
+      } else {
+        const end = sql.indexOf(tag, at + tag.length);
+        const text = sql.slice(at + tag.length, end < 0 ? sql.length : end);
+        // Without an end it is no SQL of PostgreSQL.
+        tokens.push({ kind: 'text', text, ...(end >= 0 && { isBody: true }) });
+        at = end < 0 ? sql.length : end + tag.length;
+      }
     } else if (sign === '[') {
       const end = sql.indexOf(']', at);
       if (end < 0) at = sql.length;
@@ -83,6 +121,18 @@ function isBlank(sign: string): boolean {
 function isWordSign(sign: string): boolean {
   if (sign > '\u007f') return !isBlank(sign);
   return /[A-Za-z0-9_.]/.test(sign);
+}
+
+/** In a name a dollar quotes nothing. */
+function isInWord(sql: string, at: number): boolean {
+  return at > 0 && (sql[at - 1] === '$' || isWordSign(sql[at - 1] as string));
+}
+
+const DOLLAR_TAG = /\$(?:[A-Za-z_\u0080-\uffff][A-Za-z0-9_\u0080-\uffff]*)?\$/y;
+
+function dollarTag(sql: string, at: number): string | undefined {
+  DOLLAR_TAG.lastIndex = at;
+  return DOLLAR_TAG.exec(sql)?.[0];
 }
 
 function lineEnd(sql: string, from: number): number {

@@ -14,7 +14,10 @@ export function truthOf(tokens: readonly SqlToken[], effort: Effort, depth = 0):
   if (depth > MAX_DEPTH || tokens.length === 0 || effort.left < 0) return undefined;
   if (isWrapped(tokens)) return truthOf(tokens.slice(1, -1), effort, depth + 1);
   const either = splitAt(tokens, ['OR', '||']);
-  if (either.length > 1) return any(either.map((part) => truthOf(part, effort, depth + 1)));
+  if (either.length > 1) {
+    if (haveBothOfNull(either)) return true;
+    return any(either.map((part) => truthOf(part, effort, depth + 1)));
+  }
   const both = splitAt(tokens, ['AND', '&&']);
   if (both.length > 1) return all(both.map((part) => truthOf(part, effort, depth + 1)));
   const [first] = tokens;
@@ -34,6 +37,18 @@ function any(truths: readonly Truth[]): Truth {
 function all(truths: readonly Truth[]): Truth {
   if (truths.includes(false)) return false;
   return truths.includes(undefined) ? undefined : true;
+}
+
+/** Whether one condition is that something is NULL, and another that it is not. */
+function haveBothOfNull(parts: readonly (readonly SqlToken[])[]): boolean {
+  const [is, isNot] = [new Set<string>(), new Set<string>()];
+  for (const part of parts) {
+    const inner = unwrapped(part);
+    const ending = textOf(inner.slice(-3));
+    if (ending === 'word:IS word:NOT word:NULL') isNot.add(textOf(unwrapped(inner.slice(0, -3))));
+    else if (ending.endsWith('word:IS word:NULL')) is.add(textOf(unwrapped(inner.slice(0, -2))));
+  }
+  return is.size > 0 && [...isNot].some((text) => is.has(text));
 }
 
 function truthOfOne({ kind, text }: SqlToken): Truth {
