@@ -21,6 +21,8 @@ export interface Reading {
   /** Names of the checks that failed. */
   fails: string[];
   passes: string[];
+  /** What is said besides, by check. */
+  warns: Record<string, string>;
   /** The details of the failed checks. */
   said: string;
 }
@@ -46,6 +48,7 @@ export function createEvidenceReader() {
         verdict: report.verdict,
         fails: of('fail').map(({ name }) => name),
         passes: of('pass').flatMap(({ name, total }) => (total > 0 ? [name] : [])),
+        warns: Object.fromEntries(of('warn').map(({ name, detail }) => [name, detail])),
         said: of('fail')
           .map(({ detail }) => detail)
           .join('; '),

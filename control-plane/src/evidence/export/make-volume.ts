@@ -217,8 +217,8 @@ async function listKeys(
         kid: await calculateJwkThumbprint(jwk),
         jwk,
         registered_at: row.createdAt.toISOString(),
-        // Set for a forked key only, since it has two holders. A revoked writer may still ship what
-        // it wrote.
+        // Set for a forked key only, since it has two holders: verifiers warn (ADR 92). A revoked
+        // writer may still ship what it wrote.
         revoked_at: row.status === 'forked' ? (row.statusAt?.toISOString() ?? null) : null,
       }),
     );

@@ -33,7 +33,8 @@ export async function listSelected(
     workflowSessionId === null
       ? Prisma.empty
       : Prisma.sql`AND EXISTS (SELECT 1 FROM workflow_events w WHERE w.tenant_id = ${tenant}
-          AND w.session_id = ${workflowSessionId}::uuid AND w.event_id = r.id)`;
+          AND w.session_id = ${workflowSessionId}::uuid AND w.event_id = r.id)
+          AND ${namesSession(workflowSessionId)}`;
   const besides =
     workflowSessionId === null
       ? Prisma.sql`UNION ALL SELECT r.stream, r.epoch, r.seq, octet_length(r.bytes) AS bytes
@@ -51,7 +52,9 @@ export async function listSelected(
     ), picked AS (
       SELECT stream, epoch, seq, bytes FROM decided
       UNION ALL
-      SELECT r.stream, r.epoch, r.seq, octet_length(r.bytes) FROM decided d
+      SELECT r.stream, r.epoch, r.seq, octet_length(r.bytes)
+      -- A data plane may give an id twice: each record about it is taken once.
+      FROM (SELECT DISTINCT id, stream FROM decided) d
       -- IS TRUE keeps PostgreSQL from choosing an index of streams, see recordsOf.
       JOIN ledger_records r ON r.tenant_id = ${tenant} AND r.subject_id = d.id
         AND (r.stream = d.stream) IS TRUE
@@ -74,3 +77,11 @@ export async function listSelected(
     index: Number(index),
   }));
 }
+
+/**
+ * Whether the record itself says so: `workflow_events` knows ids only, and another data plane may
+ * give the same one. Stored records are canonical JSON, and nowhere in a decision may a member of
+ * that name stand but at its top.
+ */
+const namesSession = (id: string) =>
+  Prisma.sql`position(convert_to(${`"workflow_session_id":"${id}"`}, 'UTF8') IN r.bytes) > 0`;

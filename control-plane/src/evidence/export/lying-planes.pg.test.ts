@@ -1,0 +1,118 @@
+/**
+ * What one data plane repeats or contradicts with its own key leaves the tenant's exports as they
+ * are, for both verifiers.
+ */
+import { randomBytes } from 'node:crypto';
+import { payloadDigest } from '@governance/shared/event-payload';
+import { uuidv7 } from '@governance/shared/ids';
+import { expect, it, vi } from 'vitest';
+import { AGENT_ID, aDecision, anOutcome } from '../../../../tests/support/a-data-plane.ts';
+import { sealPayload } from '../../../../tests/support/a-payload.ts';
+import { aShippingPlane } from '../../../../tests/support/a-shipping-plane.ts';
+import { createEvidenceExports, memberOf } from '../../../../tests/support/evidence-exports.ts';
+import { createEvidenceReader } from '../../../../tests/support/evidence-reader.ts';
+import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const HOUR = 3_600_000;
+const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+const plane = await testControlPlane({ env: { SERVICE_CHECKPOINT_SECONDS: '1' } });
+const { call, aTenantAdmin } = plane;
+const exports = createEvidenceExports(plane, { from: at(-HOUR), to: at(HOUR) });
+const reader = createEvidenceReader();
+
+type Shipping = Awaited<ReturnType<typeof aShippingPlane>>;
+
+async function twoPlanes() {
+  const admin = await aTenantAdmin();
+  const [honest, lying] = [await aShippingPlane(plane, admin), await aShippingPlane(plane, admin)];
+  const created = async (url: string, body: object): Promise<string> => {
+    const answer = await call(url, { token: admin.token, body });
+    expect(answer.statusCode, answer.body).toBe(201);
+    return answer.json().id;
+  };
+  /** The one volume of an export, which must be verified. */
+  const exported = async (asked: object = {}) => {
+    const anchor = await exports.anchorOf(admin.token);
+    const volumes = await exports.exported(admin.token, asked);
+    expect(volumes).toHaveLength(1);
+    const [volume = expect.unreachable()] = volumes;
+    const reading = await reader.read(volume, anchor);
+    expect(reading).toMatchObject({ verdict: 'VERIFIED', fails: [] });
+    const lines = async (name: string) => (await memberOf(volume, name)).split('\n').slice(0, -1);
+    return { ...reading, lines };
+  };
+  return { admin, honest, lying, created, exported };
+}
+
+it('a repeated id multiplies no records', async () => {
+  const { lying, exported } = await twoPlanes();
+  const decision = lying.decide();
+  for (let n = 1; n < 20; n++) lying.writer.append({ ...decision });
+  for (let n = 0; n < 20; n++) lying.writer.append(anOutcome(decision.id));
+  await lying.ship();
+  const { lines } = await exported({ agent_ids: [AGENT_ID] });
+  expect(await lines('events.ndjson')).toHaveLength(40);
+});
+
+it('the id of another’s event puts no record into the export of its session', async () => {
+  const { honest, lying, created, exported } = await twoPlanes();
+  const about = { agent_type: 't', owner: 'o', description: '' };
+  const owner = await created('/api/v1/agents', { ...about, name: 'owner' });
+  const helper = await created('/api/v1/agents', { ...about, name: 'helper' });
+  const participants = [{ agent_id: helper, role: 'r', allowed_actions: ['*'] }];
+  const workflow = { name: 'w', owner_agent_id: owner, participants };
+  const id = await created('/api/v1/workflows', workflow);
+  const session = await created(`/api/v1/workflows/${id}/sessions`, {});
+  const event = honest.decide({ agent_id: owner, workflow_session_id: session });
+  await honest.ship();
+  lying.decide({ agent_id: owner, id: event.id });
+  await lying.ship();
+  const { lines } = await exported({ workflow_session_id: session });
+  expect(await lines('events.ndjson')).toHaveLength(1);
+});
+
+it('payloads of an id that was given twice are shown where they match a record', async () => {
+  const { admin, honest, lying, exported } = await twoPlanes();
+  const { tenantId } = admin.scope;
+  const keep = async ({ deploymentId, decide, ship }: Shipping, id: string, text: string) => {
+    const salt = randomBytes(16);
+    decide({ id, payload_digest: payloadDigest(salt, text) });
+    await ship();
+    const sealed = await sealPayload(plane.controlPlane, {
+      ...{ tenant_id: tenantId, deployment_id: deploymentId, event_id: id },
+      ...{ part: 'input', mode: 'full', salt: salt.toString('base64url'), text },
+    });
+    await plane.controlPlane.payloadIngest.ingest(tenantId, deploymentId, { payloads: [sealed] });
+  };
+  const [first, second] = [uuidv7(), uuidv7()];
+  await keep(honest, first, '{"request":{"a":1}}');
+  // Another's id, and its own with the digest of something else.
+  await keep(lying, first, '{"request":{"a":2}}');
+  await keep(lying, second, '{"request":{"a":3}}');
+  lying.decide({ id: second, payload_digest: 'ab'.repeat(32) });
+  await lying.ship();
+  const { lines } = await exported({ include_payloads: true });
+  const shown = (await lines('payloads.ndjson')).map((line) => JSON.parse(line).payload);
+  expect(shown.sort()).toEqual(['{"request":{"a":1}}', '{"request":{"a":3}}']);
+});
+
+it('what a forked stream says afterwards is warned of', async () => {
+  const { honest, lying: copied, exported } = await twoPlanes();
+  honest.decide();
+  await honest.ship();
+  const copy = copied.writer.clone();
+  copied.decide();
+  await copied.ship();
+  copy.append(aDecision({}));
+  const own = copied.writer.records.splice(0, Number.POSITIVE_INFINITY, ...copy.records);
+  expect((await copied.send(copy.records.length - 1)).statusCode).toBe(409);
+  copied.writer.records.splice(0, Number.POSITIVE_INFINITY, ...own);
+  copied.decide({ policy_result: 'deny' });
+  await copied.ship();
+  const { warns } = await exported();
+  expect(warns).toEqual({
+    'keys.validity': `two writers had the key of the stream ${copied.deploymentId}`,
+  });
+});
