@@ -225,6 +225,10 @@ const digitsAtEnd: Judge = (text, start, end) => {
 /** In prose and headers. */
 const SAID: readonly JudgedExpression[] = [
   {
+    expression: String.raw`(?:\bmaster\.key\b[^\n]{1,12}?|\b[a-z]\w{2,20}(?:[Ss]earch|[Cc]lient|[Ss]dk)\(["'][^"'\n]{4,60}["'], {0,2}["'])[0-9a-f]{32,64}\b`,
+    judge: lastWord('token'),
+  },
+  {
     expression: String.raw`(?i)\b(?:basic_?auth|auth|creds?|credentials|login|user(?:name)?)\b["']?[ :=]{1,3}["']?[a-z][a-z0-9_.-]{1,31}[:%][^\s"'/:@=,;]{8,64}`,
     judge: madePart,
   },

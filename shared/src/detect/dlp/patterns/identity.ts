@@ -62,10 +62,18 @@ const ninoWritten: Judge = (text, start, end) => {
 const ninoLabelled: Judge = (text, start, end) =>
   findNear(text, start, end, { after: 60, before: 24 }, NINO_NEAR);
 
-const idWritten: Judge = (text, start, end) =>
-  isNationalId(text.slice(start, end), false) && !isPartOfLonger(text, { start, end })
-    ? [{ start, end }]
-    : NOTHING;
+/** Three groups of four: one number in ten of a shipment passes for a person's. */
+const OF_A_SHIPMENT =
+  /tracking|shipment|parcel|order|invoice|waybill|sendung|colis|env[íi]o|伝票|注文|追跡|送り状|运单|快递|订单|송장|주문/i;
+
+const idWritten: Judge = (text, start, end) => {
+  const written = text.slice(start, end);
+  if (!isNationalId(written, false) || isPartOfLonger(text, { start, end })) return NOTHING;
+  const isGrouped = /^\d{4}[ -]\d{4}[ -]\d{4}$/.test(written);
+  return isGrouped && OF_A_SHIPMENT.test(text.slice(Math.max(0, start - 24), start))
+    ? NOTHING
+    : [{ start, end }];
+};
 
 const ID_RUN =
   /(?<![A-Za-z0-9])[A-Za-z]{0,6}\d(?:[ .\-/]?[0-9A-Za-z]){4,20}(?:\([0-9A]\))?(?![A-Za-z0-9])/g;
@@ -112,8 +120,9 @@ const idOfPerson: Judge = (text, start, end) =>
 const DOCUMENT_NEAR = stretches(
   /(?<![A-Za-z0-9])(?=[A-Z0-9 -]{0,14}\d)[A-Z]{0,3}[ -]?\d[A-Z0-9-]{3,16}\d?[A-Z0-9]{0,2}(?![A-Za-z0-9])|(?<![A-Za-z0-9])[A-Z][A-Z0-9]{7,17}(?![A-Za-z0-9])/g,
   (value) =>
-    value.replace(/\D/g, '').length >= 4 &&
+    (value.replace(/\D/g, '').length >= 4 || /^[A-Z][A-Z0-9]{7,11}$/.test(value)) &&
     value.replace(/[ -]/g, '').length >= 6 &&
+    /\d[^\d]*\d/.test(value) &&
     !isDateLike(value),
 );
 
@@ -194,6 +203,11 @@ const recordLabelled: Judge = (text, start, end) => {
     if (/^[-_.][A-Za-z0-9]{16}/.test(text.slice(stretch.end, stretch.end + 17))) return false;
     if (/^[0-9a-f]{8}-[0-9a-f]{4}/i.test(text.slice(stretch.start, stretch.start + 13)))
       return false;
+    if (
+      isUniform(value.replace(/\D/g, '')) &&
+      /muster|example|beispiel|exemple/i.test(text.slice(stretch.end, stretch.end + 16))
+    )
+      return false;
     if (/^(?:19|20)\d\d$/.test(value) || /rfc|iso|http|port/i.test(gap)) return false;
     return value.replace(/\D/g, '').length >= 5 || /[A-Z-]/.test(value);
   });
@@ -230,7 +244,7 @@ export const IDENTITY: readonly BuiltinPattern[] = [
     name: 'national_id',
     severity: 'high',
     description:
-      'National identity, tax or social insurance number: BE, BR, CA, CH, CL, CN, DE, ES, FI, FR, GR, HK, IE, IL, IN, IT, JP, KR, MX, NL, NO, PL, PT, RO, SE, SG, TR, ZA.',
+      'National identity, tax or social insurance number: BE, BR, CA, CH, CL, CN, DE, ES, FI, FR, GR, HK, IE, IL, IN, IT, JP, KR, MX, NL, NO, PL, PT, RO, SE, SG, TR, ZA; beside a word for it also AE, AR, AT, BG, CZ, DK, EE, HR, RS, RU, TH, TW, UA.',
     expressions: [
       String.raw`\b\d{17}[\dXx]\b`,
       String.raw`(?i)\b[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z0-9]\d\b`,
@@ -273,6 +287,8 @@ export const IDENTITY: readonly BuiltinPattern[] = [
     description: 'Number of a patient, customer, member, insured, pupil or employee.',
     expressions: [
       ...RECORD_LABELS.map((expression) => ({ expression, judge: recordLabelled })),
+      // The patient's segment of HL7.
+      { expression: String.raw`\bPID\|\d{0,4}\|[^|\n]{0,40}\|[A-Z0-9]{4,20}\^`, judge: whole },
       {
         expression: String.raw`(?i)\bnhs\b`,
         judge: (text, start, end) => findNear(text, start, end, { after: 60, before: 24 }, NHS),

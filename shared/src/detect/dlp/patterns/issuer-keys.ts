@@ -117,7 +117,7 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       whole(String.raw`(?:\b|_)(?:SK|AC)[0-9a-f]{32}`),
       String.raw`(?:\b|_)SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{30,80}`,
       whole(String.raw`(?:\b|_)key-[0-9a-zA-Z]{32}`),
-      String.raw`(?:\b|_)[0-9a-f]{32}-us\d`,
+      String.raw`(?:\b|_)[0-9a-f]{32}-(?:us\d|[0-9a-f]{8}-[0-9a-f]{8}\b)`,
       String.raw`(?:\b|_)\d{8,10}:AA[A-Za-z0-9_-]{32,34}\b`,
       // In a URL of Telegram: bot<id>:<token>/.
       String.raw`bot\d{8,10}:AA[A-Za-z0-9_-]{32,34}\b`,
@@ -170,7 +170,8 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       String.raw`(?:\b|_)(?:sntrys_[A-Za-z0-9+/=_-]{40,255}|sntryu_[a-f0-9]{64}|dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64})`,
       String.raw`[A-Za-z0-9]\.atlasv1\.[A-Za-z0-9_-]{60,70}`,
       whole(String.raw`(?:\b|_)(?:LTAI[A-Za-z0-9]{16,24}|AKID[A-Za-z0-9]{28,36})`),
-      String.raw`(?:\b|_)sq[apu]_[a-f0-9]{40}`,
+      String.raw`(?:\b|_)(?:sq[apu]_[a-f0-9]{40}|AKCp[A-Za-z0-9]{60,80}|fm[12]r?_[A-Za-z0-9+/=_,-]{40,1000}|sdk-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`,
+      String.raw`\b[12]/\d{10,20}(?:/\d{10,20})?:[0-9a-f]{32}\b`,
       String.raw`(?:\b|_)HRKU-[A-Za-z0-9_-]{36,62}`,
       String.raw`(?:\b|_)(?:EAACEdEose0cBA[A-Za-z0-9]{10,255}|tfp_[A-Za-z0-9_.=-]{40,60}|shippo_(?:live|test)_[a-f0-9]{40})`,
       String.raw`(?:\b|_)(?:pat[A-Za-z0-9]{14}\.[a-f0-9]{64}|nfp_[A-Za-z0-9]{36}|vcp_[A-Za-z0-9]{24,60}|CFPAT-[A-Za-z0-9_-]{43}|pnu_[A-Za-z0-9]{36})`,

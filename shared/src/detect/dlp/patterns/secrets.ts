@@ -127,6 +127,14 @@ function bareWords(text: string, { start, link }: FieldValue): Stretch | undefin
   return { start, end: start + phrase.length };
 }
 
+const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+
+/** "12文字以上で、…": what continues in such letters after a few others is no value. */
+function goesOn(written: string): boolean {
+  const at = written.search(EAST_ASIAN);
+  return at >= 0 && at < 6;
+}
+
 /** A resource's name: arn:aws:secretsmanager:eu-west-1:123456789012:secret:name. */
 const OF_AN_ARN = /\barn:aws[a-z-]*:[\w:/-]*$/;
 
@@ -141,6 +149,10 @@ const isSaid = (text: string, start: number, written: string): boolean =>
   !/\w\/\w/.test(written) &&
   (isMixed(written) || /user|login|name|^\d+$/i.test(text.slice(Math.max(0, start - 40), start)));
 
+/** {{ .password | b64enc }}: what a template fills in, or `{{` as far as it is read. */
+const isInTemplate = (text: string, start: number): boolean =>
+  /\{\{[^{}\n]{0,60}$/.test(text.slice(Math.max(0, start - 62), start));
+
 const isDocstring = (text: string, { start }: FieldValue): boolean =>
   /^(["'])\1\1$/.test(text.slice(Math.max(0, start - 3), start));
 
@@ -149,6 +161,7 @@ function secretLabel(kind: SecretKind): Judge {
     const label = identifierAround(text, start, end);
     if (OF_AN_ARN.test(text.slice(Math.max(0, start - 120), start))) return NOTHING;
     if (isNotTheSecret(label) || isRequired(text, start, end)) return NOTHING;
+    if (isInTemplate(text, start)) return NOTHING;
     if (kind === 'token' && ABOUT_IT.test(label)) return NOTHING;
     const found: Stretch[] = [];
     const isVerb = /^(?:pass|pin)$/i.test(label);
@@ -164,6 +177,8 @@ function secretLabel(kind: SecretKind): Judge {
       if (isVerb && /^\d+$/.test(written) && /^pass$/i.test(label)) continue;
       const isLoose = value.link === 'prose' || value.link === 'adjacent';
       if (isVerb && isLoose && !isSaid(text, start, written)) continue;
+      // In languages without spaces, a sentence about passwords goes on.
+      if (!value.quoted && goesOn(written)) continue;
       // A PIN has digits, and a docstring describes what it stands behind.
       if (!/\d/.test(written) && (isPin || isDocstring(text, value))) continue;
       const after = text.slice(value.end, value.end + 1);

@@ -4,12 +4,9 @@
  */
 import { isLuhn, isMod1110, isUniform, isVerhoeff, remainder, weightedSum } from './checksums.ts';
 import { isShortDate } from './dates.ts';
+import { LABELLED_IDS, type LabelledId } from './labelled-ids.ts';
 
-export interface NationalId {
-  readonly country: string;
-  /** The compact form. */
-  readonly shape: RegExp;
-  readonly isValid: (id: string) => boolean;
+export interface NationalId extends LabelledId {
   /**
    * The written form that is sufficient by itself; if it is absent or does not match, only a word
    * beside the number makes it a finding.
@@ -292,6 +289,7 @@ export const NATIONAL_IDS: readonly NationalId[] = [
   // No check digit is known; the fourth letter is the holder's type.
   { country: 'IN', shape: /^[A-Z]{3}[ABCFGHLJPT][A-Z]\d{4}[A-Z]$/, isValid: () => true },
   { country: 'CA', shape: /^[1-79]\d{8}$/, isValid: isLuhn },
+  ...LABELLED_IDS,
 ];
 
 /**

@@ -24,7 +24,7 @@ const WORDS_FOR_NOTHING = new Set(
 );
 
 const PLACEHOLDER =
-  /^(?:[x*•·.#_\-?0]{3,}|\$\{.*|\$\(.*|\$[A-Z_][A-Z0-9_]*|\$(?:env|script|global):.*|\{\{.*|\{[a-z_. ]+\}?|%[A-Z_]+%|%\(?[a-z]+\)?s?|<.*|\[[A-Za-z _-]*\]?|@[a-z.]+@|#\{.*|__.*__|!(?:vault|secret|ref|sub|env|file).*|(?:vault|op|ref\+\w+|secretref|ssm|keyring|file|env|aws-sm|gcp-sm|keyvault):.*|arn:aws.*|enc\[.*|\/run\/secrets.*|\/etc\/.*|\.\/.*|~\/.*)$/i;
+  /^(?:[x*•·.#_\-?0]{3,}|\$\{.*|\$\(.*|\$[A-Z_][A-Z0-9_]*|\$(?:env|script|global):.*|\{\{.*|\{[a-z_. ]+\}?|%[A-Z_]+%|%\(?[a-z]+\)?s?|<.*|\[[A-Za-z _-]*\]?|@[a-z.]+@|#\{.*|__.*__|!(?:vault|secret|ref|sub|env|file).*|(?:vault|op|ref\+\w+|secretref|ssm|keyring|file|env|aws-sm|gcp-sm|keyvault):.*|arn:aws.*|enc[[(].*|\/run\/secrets.*|\/etc\/.*|\.\/.*|~\/.*)$/i;
 const PLACEHOLDER_WORDS =
   /your[_\- ]?|^my[_-](?:secret|pass|token|key|api)|[_\- ]here\b|example|placeholder|changeme|change[_-]me|replace[_-]?|insert[_-]|redacted|xxxx|\.\.\.|…|todo\b|dummy|<[a-z]|\*\*\*|sample|goes[_-]|to[_-]be[_-]|fill[_-]|put[_-]|enter[_-]|abcdefgh?$|^(?:foo|bar|baz|test|abc|none)$|not[_-]a[_-]real|n[o0]t[_-]?real|fake/i;
 const CODE =

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isLuhn, isMod1110, isVerhoeff } from './checksums.ts';
 import { findDates } from './dates.ts';
 import { isIban } from './iban.ts';
+import { LABELLED_IDS } from './labelled-ids.ts';
 import { isNationalId, NATIONAL_IDS } from './national-ids.ts';
 import { isCardNumber } from './payment-card.ts';
 import { isSecretValue } from './secret-value.ts';
@@ -57,6 +58,37 @@ describe('check digits', () => {
         },
       ),
     );
+  });
+});
+
+describe('national ids that count beside a word for them', () => {
+  it.each([
+    ['AT', '7510 020986'],
+    ['DK', '111183-8300'],
+    ['CZ', '721123/3469'],
+    ['AR', '27-28018844-7'],
+    ['TW', 'A123456789'],
+    ['TW', 'F150048654'],
+    ['BG', '5502272263'],
+    ['GR', '06025256477'],
+    ['RU', '112-233-445 95'],
+    ['RU', '500100732259'],
+    ['UA', '3184710691'],
+    ['HR', '69435151530'],
+    ['RS', '0710003730015'],
+    ['EE', '37605030299'],
+    ['TH', '1234567890121'],
+    ['AE', '784-1980-1234567-8'],
+  ])('%s: %s', (country, written) => {
+    const compact = written.replace(/\D(?=\d)|(?<=\d)\D/g, (sign) =>
+      /[A-Z]/.test(sign) ? sign : '',
+    );
+    const rules = LABELLED_IDS.filter((id) => id.country === country && id.shape.test(compact));
+    expect(rules.map(({ isValid }) => isValid(compact))).toEqual([true]);
+    expect(isNationalId(written, true)).toBe(true);
+    const last = (Number(compact.at(-1)) + 1) % 10;
+    const isDateOnly = country === 'DK';
+    expect(rules[0]?.isValid(compact.slice(0, -1) + String(last))).toBe(isDateOnly);
   });
 });
 
