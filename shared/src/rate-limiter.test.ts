@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRateLimiter } from './rate-limiter.ts';
+import { createExactLimiter, createRateLimiter } from './rate-limiter.ts';
 
 function limiter(limit: number) {
   let time = 0;
@@ -9,7 +9,7 @@ function limiter(limit: number) {
   };
   return { ...rates, at };
 }
-const isLimited = (rates: ReturnType<typeof limiter>, key: string) => {
+const isLimited = (rates: Pick<ReturnType<typeof limiter>, 'check'>, key: string) => {
   try {
     rates.check(key);
     return false;
@@ -58,4 +58,33 @@ it('forgets a key on demand', () => {
   rates.count('a');
   rates.forget('a');
   expect(isLimited(rates, 'a')).toBe(false);
+});
+
+it('admits no further one as soon as the first part of a window has left', () => {
+  const rates = limiter(5);
+  rates.at(59_000);
+  for (let i = 0; i < 5; i++) rates.count('a');
+  for (const ms of [60_001, 62_000, 71_999]) {
+    rates.at(ms);
+    expect(isLimited(rates, 'a'), `${ms}`).toBe(true);
+  }
+  rates.at(72_000);
+  expect(isLimited(rates, 'a')).toBe(false);
+});
+
+it('an exact limit holds in every span of a window, and by key', () => {
+  let time = 0;
+  const rates = createExactLimiter({ limit: 5, windowMs: 60_000, now: () => new Date(time) });
+  const admitted: number[] = [];
+  for (time = 0; time < 600_000; time += 1_000) {
+    if (isLimited(rates, 'a')) continue;
+    rates.count('a');
+    admitted.push(time);
+  }
+  expect(admitted.slice(0, 6)).toEqual([0, 1_000, 2_000, 3_000, 4_000, 60_000]);
+  admitted.forEach((at, i) => {
+    expect((admitted[i + 5] ?? Infinity) - at).toBeGreaterThanOrEqual(60_000);
+  });
+  time = 0;
+  expect(isLimited(rates, 'b')).toBe(false);
 });

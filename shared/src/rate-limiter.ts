@@ -1,6 +1,9 @@
 /**
  * Counts events by key over a sliding window. The memory is bounded: under a flood of different
  * keys the oldest are forgotten, which is why there is always a limit by address beside it.
+ *
+ * The count of a window is an estimate, as if the events of the one before had come evenly: in the
+ * worst case a key makes twice its limit in a span of one window. `createExactLimiter` keeps times.
  */
 
 import { LRUCache } from 'lru-cache';
@@ -33,12 +36,16 @@ export function createRateLimiter(options: { limit: number; windowMs: number; no
     return count + before * inView;
   };
 
+  /** Whether one more would be too many; what is left of the window before is a fraction. */
+  const isUsedUp = (key: string): boolean => used(key) + 1 > limit;
+
   return {
+    isUsedUp,
     /** @throws AppError RATE_LIMITED when the key used up its window */
     check: (key: string): void => {
-      if (used(key) >= limit) throw new AppError('RATE_LIMITED');
+      if (isUsedUp(key)) throw new AppError('RATE_LIMITED');
     },
-    /** Events in the running window. */
+    /** Events in the running window, estimated. */
     used,
     /** Counts one event. */
     count: (key: string): void => {
@@ -52,5 +59,30 @@ export function createRateLimiter(options: { limit: number; windowMs: number; no
     },
     /** Forgets a key, which has succeeded since. */
     forget: (key: string): void => void windows.delete(key),
+  };
+}
+
+/**
+ * Never admits more than `limit` events of a key in any span of `windowMs`. For small limits: it
+ * keeps the time of each.
+ */
+export function createExactLimiter(options: { limit: number; windowMs: number; now: () => Date }) {
+  const { limit, windowMs, now } = options;
+  /** The last events of a key, as many as the limit, oldest first. */
+  const times = new LRUCache<string, number[]>({ max: MAX_KEYS });
+
+  return {
+    /** @throws AppError RATE_LIMITED when the key used up its window */
+    check: (key: string): void => {
+      const oldest = times.get(key)?.at(-limit);
+      if (oldest !== undefined && now().getTime() - oldest < windowMs) {
+        throw new AppError('RATE_LIMITED');
+      }
+    },
+    /** Counts one event. */
+    count: (key: string): void => {
+      const all = [...(times.get(key) ?? []), now().getTime()];
+      times.set(key, all.slice(-limit));
+    },
   };
 }

@@ -68,7 +68,7 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
       if (rootId !== null && !(await mayTell(tx, heartbeat, rootId, at))) return undefined;
       const plane = `${scope.tenantId}/${heartbeat.deployment_id.toLowerCase()}`;
       const isStopped = heartbeat.stream?.is_stopped ?? null;
-      const mayRun = isStopped !== false || stops.used(plane) < MAX_STOPS_TOLD;
+      const mayRun = isStopped !== false || !stops.isUsedUp(plane);
       const told = { heartbeat, isStopped: mayRun ? isStopped : null };
       const recorded = await dataPlaneStore(tx).recordHeartbeat(told, at);
       if (recorded === undefined) throw new AppError('DATA_PLANE_NOT_FOUND');

@@ -30,3 +30,18 @@ it('is bounded for all addresses together', async () => {
   expect(codes.slice(0, 100).every((code) => code === 'failed')).toBe(true);
   expect(codes[100]).toBe('RATE_LIMITED');
 });
+
+it('is for five requests of an address in any hour', async () => {
+  let minutes = 59;
+  const create = () => Promise.reject(new Error('no database'));
+  const { signUp } = createSignupService({
+    tenants: { create },
+    isOpen: true,
+    now: () => new Date(minutes * 60_000),
+  });
+  const ask = () => signUp(BODY, from('192.0.2.1')).catch((error) => error.code ?? 'failed');
+  for (let i = 0; i < 5; i++) expect(await ask()).toBe('failed');
+  for (minutes of [60.1, 90, 118.9]) expect(await ask()).toBe('RATE_LIMITED');
+  minutes = 119;
+  expect(await ask()).toBe('failed');
+});

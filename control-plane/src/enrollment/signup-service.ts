@@ -4,7 +4,7 @@
  */
 import { addressGroup } from '@governance/shared/client-address';
 import { AppError } from '@governance/shared/errors';
-import { createRateLimiter } from '@governance/shared/rate-limiter';
+import { createExactLimiter } from '@governance/shared/rate-limiter';
 import type { Actor } from '../platform/tenant-scope.ts';
 import type { Tenant, TenantService } from '../tenants/tenant-service.ts';
 import { issueEnrollmentToken } from './enrollment-service.ts';
@@ -37,8 +37,8 @@ export interface SignedUp {
 export type SignupService = ReturnType<typeof createSignupService>;
 
 export function createSignupService({ tenants, isOpen, now }: SignupServiceDeps) {
-  const byAddress = createRateLimiter({ limit: BY_ADDRESS, windowMs: HOUR_MS, now });
-  const byAll = createRateLimiter({ limit: BY_ALL, windowMs: HOUR_MS, now });
+  const byAddress = createExactLimiter({ limit: BY_ADDRESS, windowMs: HOUR_MS, now });
+  const byAll = createExactLimiter({ limit: BY_ALL, windowMs: HOUR_MS, now });
 
   return {
     /** @throws AppError SIGNUP_CLOSED, RATE_LIMITED, DUPLICATE_NAME */

@@ -8,7 +8,7 @@ import { addressGroup } from '@governance/shared/client-address';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import type { McpClient } from '@governance/shared/mcp-clients';
-import { createRateLimiter } from '@governance/shared/rate-limiter';
+import { createExactLimiter } from '@governance/shared/rate-limiter';
 import { createCredential } from '../agent-credentials/create-credential.ts';
 import { effectiveStatus } from '../agents/agent.ts';
 import { agentStore } from '../agents/agent-store.ts';
@@ -44,7 +44,7 @@ export interface Redemption {
 export type InstallerService = ReturnType<typeof createInstallerService>;
 
 export function createInstallerService({ db, lookups, applied, now }: InstallerServiceDeps) {
-  const wrongByAddress = createRateLimiter({ limit: WRONG_BY_ADDRESS, windowMs: WINDOW_MS, now });
+  const wrongByAddress = createExactLimiter({ limit: WRONG_BY_ADDRESS, windowMs: WINDOW_MS, now });
 
   const refuse = (place: string): never => {
     wrongByAddress.check(place);
