@@ -154,6 +154,14 @@ describe('an attack by the database’s owner', () => {
     expect(await kinds()).toEqual(['registration']);
   });
 
+  it.each([
+    ['a key of another kind', `signing_key = replace(signing_key, '"crv"', '"crw"')`],
+    ['a fork that there was not', `status = 'forked', status_at = now()`],
+  ])('row "swap a key": %s is found by the registration', async (_what, change) => {
+    await run(`UPDATE data_planes SET ${change} WHERE deployment_id = $1`, [stream]);
+    expect(await kinds()).toEqual(['registration']);
+  });
+
   it('row "put in a data plane": is found by the registration that is not there', async () => {
     await run(
       `INSERT INTO data_planes (tenant_id, deployment_id, signing_key, sealing_key)
@@ -304,6 +312,7 @@ describe('an attack by the database’s owner', () => {
     await expect(ingest.ingestBatch(tenantId, stream, clone.batch(6))).rejects.toMatchObject({
       code: 'BATCH_CONFLICT',
     });
+    await run(`UPDATE data_planes SET status = 'forked' WHERE deployment_id = $1`, [stream]);
     expect(await verify()).toMatchObject({ valid: false, breaks: [{ kind: 'fork' }] });
     await run('DELETE FROM chain_breaks WHERE stream = $1', [stream]);
     await run('DELETE FROM ledger_quarantine WHERE stream = $1', [stream]);

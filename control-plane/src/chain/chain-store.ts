@@ -33,6 +33,7 @@ export interface StoredPlane {
   deploymentId: string;
   /** The public key, as JWK text. */
   signingKey: string;
+  isForked: boolean;
   /** Its last heartbeat, as JSON; null before the first. */
   lastHeartbeat: string | null;
   /** Whether it reported an empty backlog when it last read its feed. */
@@ -137,7 +138,7 @@ export function chainStore({ db, scope }: TenantTransaction): ChainStore {
     },
     readPlanes: async (after) => {
       const rows = await db.$queryRaw<RawPlane[]>`
-        SELECT deployment_id, signing_key, last_heartbeat,
+        SELECT deployment_id, signing_key, status = 'forked' AS is_forked, last_heartbeat,
           feed_read_at IS NOT NULL AND backlog_records = 0 AS has_shipped_all,
           EXISTS (SELECT 1 FROM ledger_records r
             WHERE r.tenant_id = p.tenant_id AND r.stream = p.deployment_id) AS has_records
@@ -147,6 +148,7 @@ export function chainStore({ db, scope }: TenantTransaction): ChainStore {
       return rows.map((row) => ({
         deploymentId: row.deployment_id,
         signingKey: row.signing_key,
+        isForked: row.is_forked,
         lastHeartbeat: row.last_heartbeat,
         hasShippedAll: row.has_shipped_all ?? false,
         hasRecords: row.has_records,
@@ -241,6 +243,7 @@ export function chainStore({ db, scope }: TenantTransaction): ChainStore {
 interface RawPlane {
   deployment_id: string;
   signing_key: string;
+  is_forked: boolean;
   last_heartbeat: string | null;
   has_shipped_all: boolean | null;
   has_records: boolean;

@@ -1,7 +1,7 @@
 /**
  * Compares data planes' rows with the registrations in the admin chain, and their streams with what
- * they report as acknowledged. Finds a replaced key, a removed stream, and a stream whose end was
- * cut together with its head.
+ * they report as acknowledged. Finds a replaced key, an invented fork, a removed stream, and a
+ * stream whose end was cut together with its head.
  */
 import { Heartbeat, type ShippedEnd } from '@governance/shared/channels';
 import { z } from 'zod';
@@ -30,8 +30,10 @@ export async function checkPlanes(
   const told: { stream: string; shipped: ShippedEnd }[] = [];
   for (const plane of planes) {
     const { deploymentId: stream } = plane;
-    const broken = checkKey(plane, marks.get(stream));
-    if (broken) found.push({ stream, found: broken });
+    const mark = marks.get(stream);
+    for (const broken of [checkKey(plane, mark), checkStanding(plane, mark)]) {
+      if (broken) found.push({ stream, found: broken });
+    }
     const shipped = readShipped(plane.lastHeartbeat);
     if (shipped) told.push({ stream, shipped });
     else if (plane.hasShippedAll && !plane.hasRecords) {
@@ -62,6 +64,13 @@ function checkKey(plane: StoredPlane, mark: StreamMark | undefined): FoundInStre
   return registrationBreak(registered ?? NONE, key, detail);
 }
 
+/** A row that says `forked` makes packages warn of the stream. */
+function checkStanding(plane: StoredPlane, mark: StreamMark | undefined) {
+  if (!plane.isForked || mark?.isForked) return undefined;
+  const detail = 'the data plane’s row says that its stream forked, and the admin chain does not';
+  return registrationBreak('one writer', 'two', detail);
+}
+
 /** The break of a data plane that the admin chain registered but that has no row. */
 export function goneBreak(mark: StreamMark): FoundInStream {
   const detail = 'the data plane was registered but has no row';
@@ -77,7 +86,8 @@ function missing(
   return { kind: 'missing', epoch, seq, expected, actual, detail };
 }
 
-const Jwk = z.object({ x: z.string() });
+/** What a registration stores. */
+const Jwk = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string() });
 const Told = Heartbeat.pick({ shipped: true });
 
 /** The row may have been edited: unreadable JSON counts as no report. */

@@ -297,8 +297,8 @@ async function checkAllPlanes(run: VerificationRun, steps: Steps): Promise<boole
   for (let after: string | null = null; ; ) {
     const from: string | null = after;
     const planes: StoredPlane[] = await inStore((store) => store.readPlanes(from));
-    if (planes.some(({ deploymentId: id }) => marks.get(id)?.signingKey == null)) {
-      // It may have registered during the walk; the admin chain has its registration by now.
+    if (planes.some((plane) => isNews(plane, marks.get(plane.deploymentId)))) {
+      // It may have registered or forked during the walk; the admin chain says so by now.
       if (!(await walkAdminOn(run, steps))) return false;
     }
     const found = await checkPlanes(planes, marks, (places) =>
@@ -316,6 +316,9 @@ async function checkAllPlanes(run: VerificationRun, steps: Steps): Promise<boole
   }
   return true;
 }
+
+const isNews = ({ isForked }: StoredPlane, mark: StreamMark | undefined): boolean =>
+  mark?.signingKey == null || (isForked && !mark.isForked);
 
 async function walkAdminOn(run: VerificationRun, steps: Steps): Promise<boolean> {
   const ends = await run.inStore((store) => store.readEnds());

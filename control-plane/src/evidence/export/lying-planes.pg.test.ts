@@ -9,7 +9,11 @@ import { expect, it, vi } from 'vitest';
 import { AGENT_ID, aDecision, anOutcome } from '../../../../tests/support/a-data-plane.ts';
 import { sealPayload } from '../../../../tests/support/a-payload.ts';
 import { aShippingPlane } from '../../../../tests/support/a-shipping-plane.ts';
-import { createEvidenceExports, memberOf } from '../../../../tests/support/evidence-exports.ts';
+import {
+  createEvidenceExports,
+  memberOf,
+  PACKAGES,
+} from '../../../../tests/support/evidence-exports.ts';
 import { createEvidenceReader } from '../../../../tests/support/evidence-reader.ts';
 import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
 
@@ -19,7 +23,8 @@ const HOUR = 3_600_000;
 const at = (ms: number) => new Date(Date.now() + ms).toISOString();
 const plane = await testControlPlane({ env: { SERVICE_CHECKPOINT_SECONDS: '1' } });
 const { call, aTenantAdmin } = plane;
-const exports = createEvidenceExports(plane, { from: at(-HOUR), to: at(HOUR) });
+const TIME = { from: at(-HOUR), to: at(HOUR) };
+const exports = createEvidenceExports(plane, TIME);
 const reader = createEvidenceReader();
 
 type Shipping = Awaited<ReturnType<typeof aShippingPlane>>;
@@ -96,6 +101,28 @@ it('payloads of an id that was given twice are shown where they match a record',
   const { lines } = await exported({ include_payloads: true });
   const shown = (await lines('payloads.ndjson')).map((line) => JSON.parse(line).payload);
   expect(shown.sort()).toEqual(['{"request":{"a":1}}', '{"request":{"a":3}}']);
+});
+
+it('a stored key that was edited is the reason why an export fails', async () => {
+  const { admin, honest } = await twoPlanes();
+  const { token } = admin;
+  honest.decide();
+  await honest.ship();
+  const { rowCount } = await plane.test.superuser.query(
+    `UPDATE data_planes SET signing_key = replace(signing_key, '"crv"', '"crw"')
+     WHERE tenant_id = $1 AND deployment_id = $2`,
+    [admin.scope.tenantId, honest.deploymentId],
+  );
+  expect(rowCount).toBe(1);
+  const { id } = (await call(PACKAGES, { token, body: TIME })).json();
+  await vi.waitFor(
+    async () => {
+      const { status, failure } = (await call(`${PACKAGES}/${id}`, { token })).json();
+      expect(status).toBe('failed');
+      expect(failure).toContain(`stored key of data plane ${honest.deploymentId} cannot be read`);
+    },
+    { timeout: 20_000, interval: 100 },
+  );
 });
 
 it('what a forked stream says afterwards is warned of', async () => {

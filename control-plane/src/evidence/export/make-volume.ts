@@ -3,6 +3,7 @@ import { canonicalize } from '@governance/shared/canonical-json';
 import { logOrigin } from '@governance/shared/evidence/checkpoint';
 import { signEnvelope } from '@governance/shared/evidence/dsse';
 import {
+  EvidenceJwk,
   EvidenceKeys,
   type EvidenceSigner,
   signEvidenceStatement,
@@ -17,7 +18,7 @@ import {
   manifestDigest,
 } from '@governance/shared/evidence/evidence-package';
 import { uuidv7 } from '@governance/shared/ids';
-import { calculateJwkThumbprint, type JWK } from 'jose';
+import { calculateJwkThumbprint } from 'jose';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { anchorStore } from '../anchor-store.ts';
 import { logEpochStore } from '../log-epoch-store.ts';
@@ -206,7 +207,7 @@ async function listKeys(
   const reads = packageReads(tx);
   const writers: EvidenceKeys['writers'] = [];
   for (const row of await reads.findWriters(streams.map(({ stream }) => stream))) {
-    const jwk = JSON.parse(row.signingKey) as JWK & { kty: string };
+    const { kid, jwk } = await readWriterKey(row);
     writers.push(
       signEvidenceStatement(signers.evidence, {
         type: 'writer_key',
@@ -214,7 +215,7 @@ async function listKeys(
         tenant_id: tenantId,
         stream: row.deploymentId,
         deployment_id: row.deploymentId,
-        kid: await calculateJwkThumbprint(jwk),
+        kid,
         jwk,
         registered_at: row.createdAt.toISOString(),
         // Set for a forked key only, since it has two holders: verifiers warn (ADR 92). A revoked
@@ -231,4 +232,17 @@ async function listKeys(
     log_epochs,
   });
   return canonicalize(keys);
+}
+
+/** @throws ExportRefused where somebody edited the stored key */
+async function readWriterKey(row: { deploymentId: string; signingKey: string }) {
+  try {
+    const jwk = EvidenceJwk.parse(JSON.parse(row.signingKey));
+    return { kid: await calculateJwkThumbprint(jwk), jwk };
+  } catch (cause) {
+    const reason = 'cannot be read: verify the chain (GET /api/v1/audit/verify)';
+    throw new ExportRefused(`the stored key of data plane ${row.deploymentId} ${reason}`, {
+      cause,
+    });
+  }
 }
