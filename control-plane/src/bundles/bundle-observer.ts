@@ -42,10 +42,7 @@ export function createBundleObserver({
     built: (tenantId, { revision, bytes, ms, compiled }) => {
       builds.inc({ outcome: compiled ? 'compiled' : 'reused' });
       seconds.observe(ms / 1_000);
-      log.info(
-        { tenant_id: tenantId, revision, bytes, ms: Math.round(ms), compiled },
-        'bundle built',
-      );
+      log.info({ tenantId, revision, bytes, ms: Math.round(ms), compiled }, 'bundle built');
     },
 
     settled: (tenantId) => {
@@ -57,7 +54,7 @@ export function createBundleObserver({
       builds.inc({ outcome: 'failed' });
       failed.add(tenantId);
       failing.set(failed.size);
-      log.error({ tenant_id: tenantId, err: error }, 'bundle not built: the last one stays');
+      log.error({ tenantId, err: error }, 'bundle not built: the last one stays');
       try {
         await db.inTenant(systemScope(tenantId), (tx) =>
           raiseAlert(tx, {
@@ -73,7 +70,7 @@ export function createBundleObserver({
       } catch (alertError) {
         // The database may be the cause; the log and the metric have reported it already.
         log.error(
-          { tenant_id: tenantId, err: alertError },
+          { tenantId, err: alertError },
           'the alert about the bundle that was not built could not be raised',
         );
       }

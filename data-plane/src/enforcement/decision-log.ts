@@ -57,7 +57,7 @@ function describe(judgement: CallJudgement, passed: readonly TimedPart[]) {
     reqId: caller.requestId,
     event_id: call.id,
     // Only once the pipeline has authenticated the agent.
-    tenant_id: call.agent && caller.tenantId,
+    tenantId: call.agent && caller.tenantId,
     agent_id: call.agent?.id,
     // Null for the agent's first credential.
     credential_id: call.agent && caller.proof.credentialId,

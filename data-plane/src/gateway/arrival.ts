@@ -89,7 +89,7 @@ export function enter(deps: ArrivalDeps): onRequestHookHandler {
       const credential = parseCredential(request.headers.authorization);
       const admit = (identity: Identity | Deny) =>
         setCaller(request, reply, identity, credential, serverId, arrivedAt);
-      const found = deps.door.identify(credential, serverId);
+      const found = deps.door.identify(credential, { serverId, requestId: request.id });
       if (found instanceof Promise) {
         found.then(admit).then(() => arrive(request, reply, deps, done), done);
         return;

@@ -31,10 +31,7 @@ export function createListNotes(deps: {
       if (leftOut === null) known.delete(key);
       else {
         known.set(key, leftOut);
-        deps.log.warn(
-          { tenant: tenantId, server: serverId, leftOut },
-          'part of a list is left out',
-        );
+        deps.log.warn({ tenantId, server: serverId, leftOut }, 'part of a list is left out');
       }
       const note = leftOut === null ? null : { health: 'ok' as const, reason: leftOut };
       deps.pool.note(tenantId, serverId, TOPICS[method], note);

@@ -55,6 +55,21 @@ const call = (name: string, id: unknown = 1, args = {}) => ({
 });
 const auth = () => ({ authorization: agent.basic });
 
+// Before the others: only the first refusals of a minute are logged.
+describe('the log', () => {
+  it('names the request whose credential was refused', async () => {
+    const before = logged.length;
+    const headers = { authorization: 'Bearer of nobody' };
+    await plane.post('/mcp/v1/up', call('read_echo'), headers);
+    expect(logged.slice(before).map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({
+        msg: 'a credential was refused',
+        ...{ reqId: expect.stringMatching(/./), reason: 'malformed' },
+      }),
+    );
+  });
+});
+
 describe('a server', () => {
   it.each([
     ['read_denied', -32003, 'Denied by policy: says the server'],
@@ -168,7 +183,7 @@ describe('SERVICE_DEBUG', () => {
     await plane.post('/mcp/v1/up', call('delete_it', 2, { path: SECRET_ARGUMENT }), headers);
     const [allowed, denied] = lines();
     expect(allowed).toMatchObject({
-      tenant_id: plane.tenantId,
+      tenantId: plane.tenantId,
       server: 'up',
       tool: 'read_echo',
       action: 'read',

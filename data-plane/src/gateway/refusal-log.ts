@@ -12,15 +12,15 @@ export function createRefusalLog(
   log: Pick<Logger, 'warn'>,
   count: (reason: string) => void,
   elapsed: () => number,
-): (reason: string) => void {
+): (reason: string, requestId: string) => void {
   let since = elapsed();
   let logged = 0;
-  return (reason) => {
+  return (reason, reqId) => {
     count(reason);
     if (elapsed() - since > MINUTE_MS) {
       since = elapsed();
       logged = 0;
     }
-    if (logged++ < SAMPLES) log.warn({ reason }, 'a credential was refused');
+    if (logged++ < SAMPLES) log.warn({ reqId, reason }, 'a credential was refused');
   };
 }

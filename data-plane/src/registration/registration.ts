@@ -23,6 +23,7 @@ import type { ControlPlaneClient } from '../sync/link/control-plane-client.ts';
 import { register, renewToken } from '../sync/link/control-plane-link.ts';
 import { LinkError } from '../sync/link/link-error.ts';
 import {
+  aboutFailure,
   failureCode,
   failureMessage,
   type SyncFailure,
@@ -155,10 +156,9 @@ export function startRegistration(options: RegistrationOptions) {
 
   function note(error: unknown): void {
     const failure = toSyncFailure('register', error, now());
-    const { stage, code, message } = failure;
-    if (code !== lastFailure?.code) {
+    if (failure.code !== lastFailure?.code) {
       const tenantId = ownToken.current?.tenantId ?? null;
-      log.warn({ tenantId, stage, code, message }, 'the data plane could not register');
+      log.warn({ tenantId, ...aboutFailure(failure) }, 'the data plane could not register');
     }
     lastFailure = failure;
   }

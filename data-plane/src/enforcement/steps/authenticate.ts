@@ -42,8 +42,11 @@ export interface AuthenticateDeps {
   /**
    * Called for each refusal. They are not recorded, since anybody could fill the disk with them.
    */
-  onUnauthenticated(reason: string): void;
+  onUnauthenticated(reason: string, requestId: string): void;
 }
+
+/** Where a credential was shown, and by which request. */
+type Arrival = Pick<Caller, 'serverId' | 'requestId'>;
 
 /**
  * Step 1: authenticates the caller by a bearer token of the tenant's issuer, or by HTTP Basic with
@@ -54,7 +57,7 @@ export function authenticate(
   call: RawCall,
   deps: AuthenticateDeps,
 ): StepResult<AgentCall> | Promise<StepResult<AgentCall>> {
-  const identity = identify(call.caller.credential, call.caller.serverId, deps);
+  const identity = identify(call.caller.credential, call.caller, deps);
   if (identity instanceof Promise) return identity.then((found) => withIdentity(call, found, deps));
   return withIdentity(call, identity, deps);
 }
@@ -69,7 +72,7 @@ function withIdentity(
   const { caller } = call;
   // A credential identifies exactly one agent, so another agent means a fault of the gateway.
   if (tenantId !== caller.tenantId || agent.id !== caller.agent.id) {
-    return refuse('another_agent', 'bearer', deps);
+    return refuse('another_agent', 'bearer', caller, deps);
   }
   return proceed(extend(call, ineligibility ? { agent, ineligibility } : { agent }));
 }
@@ -77,23 +80,23 @@ function withIdentity(
 /**
  * Authenticates a credential.
  *
- * @param serverId the server in the path; null for the unified gateway
+ * @param arrival with the server in the path; null for the unified gateway
  * @returns a promise only where the replica has to catch up with the token, or lacks its key
  */
 export function identify(
   credential: Credential,
-  serverId: string | null,
+  arrival: Arrival,
   deps: AuthenticateDeps,
 ): Identity | Deny | Promise<Identity | Deny> {
   switch (credential.kind) {
     case 'none':
-      return refuse('no_credential', 'bearer', deps);
+      return refuse('no_credential', 'bearer', arrival, deps);
     case 'malformed':
-      return refuse('malformed_header', credential.challenge, deps);
+      return refuse('malformed_header', credential.challenge, arrival, deps);
     case 'basic':
-      return identifyClient(credential.clientId, credential.secretHash, deps);
+      return identifyClient(credential.clientId, credential.secretHash, arrival, deps);
     case 'bearer':
-      return identifyToken(credential.token, credential.tokenHash, serverId, deps);
+      return identifyToken(credential.token, credential.tokenHash, arrival, deps);
   }
 }
 
@@ -104,36 +107,38 @@ const NO_HASH = Buffer.alloc(32);
 function identifyClient(
   clientId: string,
   secretHash: Buffer,
+  arrival: Arrival,
   deps: AuthenticateDeps,
 ): Identity | Deny {
   const client = deps.replica.findClient(clientId);
   const stored = client ? Buffer.from(client.secretHash, 'hex') : NO_HASH;
   const isEqual = stored.length === 32 && timingSafeEqual(stored, secretHash);
-  if (client === undefined || !isEqual) return refuse('bad_client_secret', 'basic', deps);
+  if (client === undefined || !isEqual) return refuse('bad_client_secret', 'basic', arrival, deps);
   return { tenantId: client.tenantId, agent: client.agent, proof: client.proof };
 }
 
 function identifyToken(
   token: string,
   tokenHash: string,
-  serverId: string | null,
+  arrival: Arrival,
   deps: AuthenticateDeps,
 ): Identity | Deny | Promise<Identity | Deny> {
   const verified = deps.tokens.verify(token, tokenHash);
-  if (typeof verified !== 'string') return identifyVerified(verified, serverId, deps);
+  if (typeof verified !== 'string') return identifyVerified(verified, arrival, deps);
   // A new key may have been published while this data plane was away. What the token names is not
   // verified.
   const claimed = verified === 'unknown_key' ? findClaims(token) : undefined;
   const asked = claimed === undefined ? null : askFor(claimed, deps);
-  if (asked === null) return refuse(verified, 'bearer', deps);
+  if (asked === null) return refuse(verified, 'bearer', arrival, deps);
   return asked.then((news) => {
     const again = deps.tokens.verify(token, tokenHash);
-    if (typeof again !== 'string') return identifyVerified(again, serverId, deps);
-    if (again !== 'unknown_key' || news === 'current') return refuse(again, 'bearer', deps);
+    if (typeof again !== 'string') return identifyVerified(again, arrival, deps);
+    if (again !== 'unknown_key' || news === 'current')
+      return refuse(again, 'bearer', arrival, deps);
     if (news === 'crowded') {
-      return { ...refuse('unknown_key_crowded', 'bearer', deps), message: CROWDED };
+      return { ...refuse('unknown_key_crowded', 'bearer', arrival, deps), message: CROWDED };
     }
-    return { ...refuse('unknown_key_not_asked', 'bearer', deps), message: NOT_ASKED };
+    return { ...refuse('unknown_key_not_asked', 'bearer', arrival, deps), message: NOT_ASKED };
   });
 }
 
@@ -145,12 +150,13 @@ function askFor({ tenantId, agentId }: ClaimedAgent, deps: AuthenticateDeps) {
 
 function identifyVerified(
   verified: VerifiedToken,
-  serverId: string | null,
+  arrival: Arrival,
   deps: AuthenticateDeps,
 ): Identity | Deny | Promise<Identity | Deny> {
   const { tenantId, agentId, proof, feedSeq, issuersAudience, audiences } = verified;
   // A control plane's token is for all gateways of its tenant: the control plane's own address
   // stands for them (ADR 21). The token was verified with the keys of the tenant that it names.
+  const { serverId } = arrival;
   const isForUs =
     covers(audiences, deps.audience, serverId) || covers(audiences, issuersAudience, serverId);
   if (!isForUs) {
@@ -159,16 +165,16 @@ function identifyVerified(
       (audience) =>
         audience.startsWith(`${deps.audience}/`) || audience.startsWith(`${issuersAudience}/`),
     );
-    if (!isNarrower) return refuse('wrong_audience', 'bearer', deps);
-    const denial = refuse('insufficient_scope', 'bearer', deps);
+    if (!isNarrower) return refuse('wrong_audience', 'bearer', arrival, deps);
+    const denial = refuse('insufficient_scope', 'bearer', arrival, deps);
     return { ...denial, isForAnotherPath: true, message: OTHER_PATH };
   }
 
   const find = (): Identity | Deny => {
     const agent = deps.replica.findAgent(tenantId, agentId);
-    if (agent === undefined) return refuse('unknown_agent', 'bearer', deps);
+    if (agent === undefined) return refuse('unknown_agent', 'bearer', arrival, deps);
     if (currentVersion(tenantId, agent, proof, deps.replica) !== proof.version) {
-      return refuse('credential_rotated', 'bearer', deps);
+      return refuse('credential_rotated', 'bearer', arrival, deps);
     }
     return { tenantId, agent, proof };
   };
@@ -182,13 +188,13 @@ function identifyVerified(
     const version = currentVersion(tenantId, agent, proof, deps.replica);
     // The credential was revoked, or is not known yet.
     if (version === undefined) return ineligibility;
-    if (version > proof.version) return refuse('credential_rotated', 'bearer', deps);
+    if (version > proof.version) return refuse('credential_rotated', 'bearer', arrival, deps);
     return { tenantId, agent, proof, ineligibility };
   }
   void deps.askForNews(tenantId, agentId);
   return deps.replica
     .waitFor(tenantId, feedSeq, FEED_WAIT_MS)
-    .then((isThere) => (isThere ? find() : refuse('replica_behind', 'bearer', deps)));
+    .then((isThere) => (isThere ? find() : refuse('replica_behind', 'bearer', arrival, deps)));
 }
 
 function covers(audiences: readonly string[], gateway: string, serverId: string | null): boolean {
@@ -209,8 +215,13 @@ const CROWDED =
 
 const OTHER_PATH = 'Unauthorized: the token is for another MCP server of this gateway.';
 
-function refuse(reason: string, challenge: 'basic' | 'bearer', deps: AuthenticateDeps): Deny {
-  deps.onUnauthenticated(reason);
+function refuse(
+  reason: string,
+  challenge: 'basic' | 'bearer',
+  { requestId }: Arrival,
+  deps: AuthenticateDeps,
+): Deny {
+  deps.onUnauthenticated(reason, requestId);
   return {
     kind: 'deny',
     cause: 'unauthenticated',
@@ -229,16 +240,15 @@ export function createDoor(deps: AuthenticateDeps & EligibilityDeps) {
   const silent = { ...deps, askForNews: () => null };
   return {
     /** Authenticates a credential for the path of a server, or for the unified one (null). */
-    identify: (credential: Credential, serverId: string | null) =>
-      identify(credential, serverId, deps),
+    identify: (credential: Credential, arrival: Arrival) => identify(credential, arrival, deps),
     /**
      * Why a caller may not act now; undefined where it may. Decided by the present state of agent
      * and credential, since the request may have waited since it arrived.
      */
     findIneligibility: (caller: Caller): Deny | undefined => findCallerIneligibility(caller, deps),
     /** Whether the caller of an open stream may still act: not if suspended, rotated or expired. */
-    isStillEligible({ credential, serverId }: Caller): boolean {
-      const identity = identify(credential, serverId, silent);
+    isStillEligible(caller: Caller): boolean {
+      const identity = identify(caller.credential, caller, silent);
       // Synchronous, since the replica had caught up with the token when the stream began.
       if (identity instanceof Promise || 'kind' in identity) return false;
       return findIneligibility(identity, deps) === undefined;

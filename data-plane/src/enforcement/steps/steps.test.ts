@@ -192,7 +192,7 @@ describe('authenticate', () => {
       deps({ onUnauthenticated: refused }),
     );
     expect(result).toMatchObject({ kind: 'deny', cause: 'unauthenticated', challenge: 'basic' });
-    expect(refused).toHaveBeenCalledOnce();
+    expect(refused).toHaveBeenCalledExactlyOnceWith(expect.any(String), aCall().caller.requestId);
   });
 
   const token = deps().tokens.verify('', '');

@@ -12,7 +12,12 @@ import { FREEZE_AFTER_MS } from '../feed/freshness.ts';
 import { SYNC_BACKOFF } from '../link/backoff.ts';
 import { BundleRefusedError } from '../link/bundle-error.ts';
 import { startPollLoop } from '../link/poll-loop.ts';
-import { type SyncFailure, type SyncLog, toSyncFailure } from '../link/sync-failure.ts';
+import {
+  aboutFailure,
+  type SyncFailure,
+  type SyncLog,
+  toSyncFailure,
+} from '../link/sync-failure.ts';
 import type { BundleFiles } from './bundle-files.ts';
 import { activatePolicy, type LoadPolicyEngine } from './policy-activation.ts';
 import { verifyBundle } from './verify-bundle.ts';
@@ -95,7 +100,7 @@ export async function startBundleSync(options: {
     const failure = toSyncFailure(stage, error, options.now());
     const news = failure.code !== status.failure?.code || failure.stage !== status.failure.stage;
     status.failure = failure;
-    if (news) log.warn({ tenantId, ...failure }, 'no newer bundle was activated');
+    if (news) log.warn({ tenantId, ...aboutFailure(failure) }, 'no newer bundle was activated');
     if (error instanceof BundleRefusedError) options.onRefused(failure, news);
   }
 

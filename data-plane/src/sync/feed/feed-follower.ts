@@ -18,7 +18,7 @@ import { SYNC_BACKOFF } from '../link/backoff.ts';
 import { outageBackoff } from '../link/contact.ts';
 import { FeedRefusedError } from '../link/feed-error.ts';
 import { startPollLoop } from '../link/poll-loop.ts';
-import type { SyncFailure, SyncLog } from '../link/sync-failure.ts';
+import { aboutFailure, type SyncFailure, type SyncLog } from '../link/sync-failure.ts';
 import { createFeedNews } from './feed-news.ts';
 import { type FeedPosition, verifyPage } from './feed-page.ts';
 import { FeedProgress } from './feed-progress.ts';
@@ -157,7 +157,8 @@ export function startFeedFollower(options: FeedFollowerOptions) {
         progress.started();
         news.failed();
       }
-      if (isNews) log.warn({ tenantId, attempt, ...failure }, 'the feed could not be followed');
+      if (isNews)
+        log.warn({ tenantId, attempt, ...aboutFailure(failure) }, 'the feed could not be followed');
       options.onFailure?.(failure, isNews);
     },
     limitsOf: (error) => options.backoffLimits ?? outageBackoff(error) ?? SYNC_BACKOFF,

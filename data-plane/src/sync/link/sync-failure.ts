@@ -34,6 +34,11 @@ export function toSyncFailure(stage: string, error: unknown, now: number): SyncF
   return { stage, code: failureCode(error), message: failureMessage(error), at };
 }
 
+/** A failure in a line of the log, where `msg` already names its message. */
+export function aboutFailure({ stage, code, message, at }: SyncFailure) {
+  return { stage, code, reason: message, at };
+}
+
 /**
  * Whether a code means that something arrived and was refused for its content. Those codes are our
  * own, in lower case; codes of AppError, of SQLite and of the network are in capitals.

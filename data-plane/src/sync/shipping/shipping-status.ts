@@ -1,5 +1,10 @@
 import type { ShippedEnd, StreamReport } from '@governance/shared/channels';
-import { type SyncFailure, type SyncLog, toSyncFailure } from '../link/sync-failure.ts';
+import {
+  aboutFailure,
+  type SyncFailure,
+  type SyncLog,
+  toSyncFailure,
+} from '../link/sync-failure.ts';
 
 /** A record of a stream. */
 export type StreamPlace = NonNullable<StreamReport['stopped_at']>;
@@ -90,7 +95,7 @@ export class ShippingStatus {
     const failure = toSyncFailure('ship', error, now());
     this.#failingSince ??= performance.now();
     if (failure.code !== this.failure?.code) {
-      log.warn({ tenantId, ...failure }, 'records could not be shipped');
+      log.warn({ tenantId, ...aboutFailure(failure) }, 'records could not be shipped');
     }
     this.failure = failure;
     return failure;
@@ -108,7 +113,7 @@ export class ShippingStatus {
     this.stop = stop;
     this.isSettled = true;
     const { state, failure, at } = stop;
-    const told = { tenantId, state, stopped_at: at, ...failure };
+    const told = { tenantId, state, stopped_at: at, ...aboutFailure(failure) };
     log.error(told, 'the stream is not shipped: a person must look');
     onStopped(stop);
   }
