@@ -1,9 +1,17 @@
 /** Reads a call's arguments by their shape: the paths, recipients and items that they name. */
 import { pointerStep } from '../../json-pointer.ts';
 import { parseStrictJson, StrictJsonError } from '../../strict-json.ts';
-import { wordsOfName } from '../../words-of-name.ts';
 import { type ArgumentName, isBase, isPathForm, readArgumentName } from './argument-kinds.ts';
+import {
+  type CallScope,
+  createScope,
+  findToolOf,
+  innerCall,
+  isDeleteOperation,
+} from './call-scope.ts';
+import { deletesStore } from './deleted-store.ts';
 import { mayBeMail, readMailRecipients } from './mail-headers.ts';
+import { findMongoCommand, matchesAll } from './mongo-command.ts';
 import { findMongoReach } from './mongo-reach.ts';
 import type { PathUse, ReachCall, ReachFinding, TouchedPath } from './reach-finding.ts';
 import { addRecipients, isAddress } from './recipients.ts';
@@ -12,22 +20,11 @@ import { findSqlFiles } from './sql-files.ts';
 import { findSqlReach, SQL_EFFORT } from './sql-reach.ts';
 import { findToolReach } from './tool-program.ts';
 import { COUNTS, FILTERS, selectsNothing } from './unbounded-tool.ts';
+import { isAllName, isWildAddress } from './web-reach.ts';
 import { wordSet } from './word-set.ts';
 
-const SHELL_TOOLS = wordSet(
-  'shell bash terminal exec execute powershell ssh command commands cmd console',
-);
-const SQL_TOOLS = wordSet(
-  'sql query db database sqlite postgres postgresql mysql mariadb bigquery snowflake duckdb clickhouse',
-);
-const SEARCH_TOOLS = wordSet('search find lookup grep browse ask web');
-const MOVES = wordSet('move mv rename');
-const COPIES = wordSet('copy cp clone duplicate upload');
 const SOURCES = wordSet('src source sources from old');
 const TARGETS = wordSet('dst dest destination destinations to new target');
-const CONTAINERS = wordSet(
-  'owner repo repository project bucket namespace drive site org organization container dataset',
-);
 /** Lists that are parts of one thing, however long. */
 const PARTS = wordSet(
   'edits lines hunks vector vectors embedding embeddings values coordinates pixels columns fields headers args arguments options params history',
@@ -37,6 +34,9 @@ const PARTS = wordSet(
 const PROGRAMS = ['command', 'cmd', 'program', 'executable', 'binary', 'bin'];
 const PROGRAM_WORDS = ['args', 'argv', 'arguments'];
 
+/** Filters in a query language that match everything. */
+const ALL_TEXTS = new Set(['', '{}', '*', '*:*']);
+
 /** Paths of a call that are read, at most; each has several forms. */
 const MAX_PATHS = 2_000;
 
@@ -44,6 +44,14 @@ const MAX_PATHS = 2_000;
 const MAX_INNER_LENGTH = 256 * 1024;
 const MAX_INNER_DEPTH = 3;
 const INNER_LIMITS = { maxDepth: 64, maxNodes: 20_000, numbers: 'any' } as const;
+
+type Args = ReachCall['args'];
+
+const DELETES_A_STORE = {
+  rule: 'delete_whole',
+  verdict: 'escalate',
+  message: 'the call deletes a whole store of data',
+} as const;
 
 /** Numbers in a range such as `1-5000`. */
 const RANGE = /^(\d{1,12})(?:-|\.\.)(\d{1,12})$/;
@@ -54,51 +62,54 @@ export class ArgumentReader {
   recipientsAt = '';
   items = 0;
   itemsAt = '';
-  readonly #call: ReachCall;
   readonly #threshold: number;
   readonly #tell: (finding: ReachFinding) => void;
   readonly #trail: string[] = [];
-  readonly #tool: ReturnType<typeof readTool>;
   readonly #sqlEffort = { left: SQL_EFFORT };
   #shellLeft = MAX_SHELL_LENGTH;
   #innerLeft = MAX_INNER_LENGTH;
   #innerDepth = 0;
-  #base: string | undefined;
-  #containers = 0;
-  #isRecursive = false;
+  #scope: CallScope;
 
   constructor(call: ReachCall, threshold: number, tell: (finding: ReachFinding) => void) {
-    this.#call = call;
+    this.#scope = createScope(call);
     this.#threshold = threshold;
     this.#tell = tell;
-    this.#tool = readTool(call.name);
   }
 
   read(): void {
-    const { args } = this.#call;
-    let pathCount = 0;
-    for (const key of Object.keys(args)) {
-      const value = args[key];
-      const name = readArgumentName(key);
-      if (typeof value === 'string') {
-        if (isBase(name)) this.#base = value;
-        else if (CONTAINERS.has(name.last)) this.#containers++;
-      }
-      if (!isBase(name) && (name.kind === 'path' || name.kind === 'command')) pathCount++;
+    const { call, tool, hasBase, operation } = this.#scope;
+    this.#object(call.args, false, hasBase);
+    if (call.action === 'read') return;
+    const place = this.#place();
+    const whole = findToolReach(tool.words, call.args);
+    if (whole) this.#tell({ ...whole, place });
+    if (selectsNothing(call, tool.words)) this.#everything();
+    if (call.action === 'delete' && deletesStore(call, tool.words, operation)) {
+      this.#tell({ ...DELETES_A_STORE, place });
     }
-    // If the base is the only path, it is what the call is about.
-    const base = this.#base;
-    if (pathCount === 0 && !this.#tool.isShell) this.#base = undefined;
-    this.#isRecursive = isRecursive(args);
-    this.#object(args, false, base !== undefined && this.#base !== undefined);
-    if (this.#call.action === 'read') return;
-    const whole = findToolReach(this.#tool.words, args);
-    if (whole) this.#tell({ ...whole, place: '' });
-    if (selectsNothing(this.#call, this.#tool.words)) this.#everything();
   }
 
-  #object(value: object, isInList: boolean, hasBase = false): void {
+  /** A call within the call, such as one of a batch, is read like one that stands alone. */
+  #inner(call: ReachCall): void {
+    const outer = this.#scope;
+    this.#scope = createScope(call, outer);
+    this.read();
+    this.#scope = outer;
+  }
+
+  #object(value: object, isInList: boolean, hasBase = false, of?: ArgumentName): void {
     const record = value as Record<string, unknown>;
+    const { call } = this.#scope;
+    if (record !== call.args && call.action !== 'read' && isDeleteOperation(record)) {
+      this.#inner({ ...call, args: record });
+      return;
+    }
+    const { isDatabase, isSql } = this.#scope.tool;
+    const isCommand = isDatabase || isSql || of?.kind === 'command' || of?.kind === 'sql';
+    const mongo = findMongoCommand(record, isCommand);
+    if (mongo) this.#tell({ ...mongo, place: this.#place() });
+    const tool = findToolOf(record);
     const program = PROGRAMS.map((key) => record[key]).find((one) => typeof one === 'string');
     const words = PROGRAM_WORDS.map((key) => record[key]).find((one) => one !== undefined);
     // A program and its words, each in its own argument.
@@ -113,11 +124,20 @@ export class ArgumentReader {
       this.#trail.push(key);
       if (isPathForm(key)) this.#path(key, name);
       else if (isAddress(key)) this.#addRecipient(key, false);
-      if (!(hasBase && isBase(name) && typeof member === 'string')) {
+      const isRead = hasBase && isBase(name) && typeof member === 'string';
+      if (!isRead && !(tool?.key === key && this.#arguments(tool.name, member))) {
         this.#member(member, name, isInList);
       }
       this.#trail.pop();
     }
+  }
+
+  /** @returns whether these are the arguments of a tool within the call */
+  #arguments(name: string, value: unknown): boolean {
+    const args = typeof value === 'string' ? this.#parsed(value) : value;
+    const call = innerCall(name, args, this.#scope);
+    if (call) this.#inner(call);
+    return call !== undefined;
   }
 
   #member(value: unknown, name: ArgumentName, isInList: boolean): void {
@@ -126,9 +146,9 @@ export class ArgumentReader {
     else if (typeof value === 'number') this.#number(value, name);
     else if (value === true) this.#flag(name);
     else if (typeof value === 'object' && value !== null) {
-      if (this.#isFilter(name) && Object.keys(value).length === 0) this.#everything();
+      if (this.#isFilter(name) && matchesAll(value as Args)) this.#everything();
       if (name.words.join(' ') === 'match all') this.#everything();
-      this.#object(value, isInList);
+      this.#object(value, isInList, false, name);
     }
   }
 
@@ -138,7 +158,7 @@ export class ArgumentReader {
       for (const line of list) this.#text(line, name);
       return;
     }
-    const isRecipients = name.kind === 'recipient' && !this.#tool.isMove;
+    const isRecipients = name.kind === 'recipient' && !this.#scope.tool.isMove;
     if (!isRecipients && !PARTS.has(name.last) && (!isInList || name.kind === 'ids')) {
       if (!list.some((one) => typeof one === 'number' && !Number.isInteger(one))) {
         this.#count(list.length);
@@ -152,7 +172,7 @@ export class ArgumentReader {
         this.#list(one, name, isInList);
       } else if (typeof one === 'object' && one !== null) {
         if (isRecipients) this.#recipient(one);
-        this.#object(one, true);
+        this.#object(one, true, false, name);
       } else if (typeof one === 'number' && isRecipients) this.#addRecipient(String(one), true);
       else if (typeof one === 'string') this.#text(one, name, true);
       this.#trail.pop();
@@ -177,9 +197,11 @@ export class ArgumentReader {
 
   #text(text: string, name: ArgumentName, isOfList = false): void {
     const { kind } = name;
-    const { isShell, isSql, isMove, isSearch } = this.#tool;
+    const { isShell, isSql, isMove, isSearch } = this.#scope.tool;
     if (mayBeMail(name.words)) this.#mail(text);
     if (kind === 'command' || (isShell && kind === 'content')) {
+      // A shell runs what is substituted in JSON, too.
+      this.#readInner(text, name);
       this.#line(text);
       this.#sql(text, isSql);
       return;
@@ -189,11 +211,13 @@ export class ArgumentReader {
       return;
     }
     if (this.#readInner(text, name)) return;
+    if (this.#isFilter(name) && ALL_TEXTS.has(text.trim())) this.#everything();
     if (kind === 'sql') {
       // A search term is a sentence.
       if (isSql || !isSearch) this.#sql(text, true);
       return;
     }
+    const isDelete = this.#scope.call.action === 'delete';
     const isPath = isPathForm(text);
     if (kind === 'recipient' && !isMove && !(isPath && !text.includes('@'))) {
       this.#addRecipient(text, true);
@@ -201,8 +225,9 @@ export class ArgumentReader {
     }
     if (kind === 'path' || isPath || (isMove && kind === 'recipient')) this.#path(text, name);
     else if (isAddress(text)) this.#addRecipient(text, false);
-    else if (this.#call.action === 'delete' && isWildcard(text)) this.#path(text, name);
-    if (this.#isFilter(name) && (text.trim() === '' || text.trim() === '{}')) this.#everything();
+    else if (isDelete && isWildcard(text)) this.#path(text, name);
+    else if (isDelete && text.split(',').some(isAllName)) this.#path('*', name);
+    if (isDelete && /^https?:/i.test(text) && isWildAddress(text)) this.#everything();
     this.#sql(text, isSql && !isPath);
     if (!isOfList && (kind === 'ids' || kind === 'path')) this.#manyInOne(text);
   }
@@ -215,18 +240,24 @@ export class ArgumentReader {
 
   /** A text that is JSON is read as if its value stood there. */
   #readInner(text: string, name: ArgumentName): boolean {
-    if (!/^\s*[[{]/.test(text) || this.#innerDepth >= MAX_INNER_DEPTH) return false;
-    this.#innerLeft -= text.length;
-    const value = this.#innerLeft < 0 ? 'too much' : parseInner(text);
-    if (value === 'no JSON') return false;
-    if (value === 'too much') {
-      if (this.#call.action !== 'read') this.#unreadable('the call has JSON that is not read');
-      return false;
-    }
+    if (this.#innerDepth >= MAX_INNER_DEPTH) return false;
+    const value = this.#parsed(text);
+    if (value === undefined) return false;
     this.#innerDepth++;
     this.#member(value, name, false);
     this.#innerDepth--;
     return true;
+  }
+
+  /** The value of a text that is JSON, as long as all of them together are not too long. */
+  #parsed(text: string): object | undefined {
+    if (!/^\s*[[{]/.test(text)) return undefined;
+    this.#innerLeft -= text.length;
+    const value = this.#innerLeft < 0 ? 'too much' : parseInner(text);
+    if (value === 'too much' && this.#scope.call.action !== 'read') {
+      this.#unreadable('the call has JSON that is not read');
+    }
+    return typeof value === 'object' ? value : undefined;
   }
 
   /** `1,2,3`, and `1-5000`. */
@@ -243,17 +274,17 @@ export class ArgumentReader {
 
   #number(value: number, { words }: ArgumentName): void {
     // How many it may delete: otherwise such a number is a page size.
-    if (this.#call.action !== 'delete' || !words.some((word) => COUNTS.has(word))) return;
+    if (this.#scope.call.action !== 'delete' || !words.some((word) => COUNTS.has(word))) return;
     if (value > this.#threshold && value > this.items) this.#count(value - this.items);
   }
 
   #flag({ words }: ArgumentName): void {
-    if (this.#call.action === 'delete' && words.includes('all')) this.#everything();
+    if (this.#scope.call.action === 'delete' && words.includes('all')) this.#everything();
   }
 
   #isFilter({ last, kind }: ArgumentName): boolean {
-    const { action } = this.#call;
-    const isMany = action === 'delete' || (action === 'write' && this.#tool.isMany);
+    const { action } = this.#scope.call;
+    const isMany = action === 'delete' || (action === 'write' && this.#scope.tool.isMany);
     return isMany && (FILTERS.has(last) || kind === 'sql');
   }
 
@@ -267,9 +298,9 @@ export class ArgumentReader {
       text,
       ...this.#useOf(name),
       place: this.#place(),
-      base: this.#base,
-      containers: this.#containers,
-      isRecursive: this.#isRecursive,
+      base: this.#scope.base,
+      containers: this.#scope.containers,
+      isRecursive: this.#scope.isRecursive,
     });
   }
 
@@ -279,13 +310,13 @@ export class ArgumentReader {
   }
 
   #useOf({ words }: ArgumentName): { use: PathUse; isMoved?: boolean } {
-    const { action } = this.#call;
+    const { action } = this.#scope.call;
     if (action === 'read' || action === 'delete') return { use: action };
     const isSource = words.some((word) => SOURCES.has(word));
-    if (this.#tool.isMove && !words.some((word) => TARGETS.has(word))) {
+    if (this.#scope.tool.isMove && !words.some((word) => TARGETS.has(word))) {
       return { use: 'delete', isMoved: true };
     }
-    return { use: isSource && this.#tool.isCopy ? 'read' : 'write' };
+    return { use: isSource && this.#scope.tool.isCopy ? 'read' : 'write' };
   }
 
   /** Reads a command line, as long as all of them together are not too long. */
@@ -301,7 +332,7 @@ export class ArgumentReader {
 
   #shell({ paths, inner, whole }: ShellReach): void {
     const place = this.#place();
-    const base = this.#base;
+    const base = this.#scope.base;
     for (const path of paths) this.#touch({ ...path, place, base });
     for (const text of inner) this.#sql(text, true);
     for (const one of whole) this.#tell({ ...one, place });
@@ -333,35 +364,6 @@ export class ArgumentReader {
   }
 }
 
-/** Names of tools, parsed; agents may invent any number. */
-const TOOLS = new Map<string, ReturnType<typeof toolOf>>();
-const MAX_TOOLS = 5_000;
-/** Characters of a name that are read. */
-const MAX_NAME = 500;
-
-function readTool(name: string) {
-  const known = TOOLS.get(name);
-  if (known !== undefined) return known;
-  const tool = toolOf(name);
-  if (TOOLS.size >= MAX_TOOLS) TOOLS.clear();
-  if (name.length <= MAX_NAME) TOOLS.set(name, tool);
-  return tool;
-}
-
-function toolOf(name: string) {
-  const words = wordsOfName(name.slice(0, MAX_NAME));
-  const has = (set: ReadonlySet<string>) => words.some((word) => set.has(word));
-  return {
-    isShell: has(SHELL_TOOLS) && !has(SQL_TOOLS),
-    isSql: has(SQL_TOOLS),
-    isSearch: has(SEARCH_TOOLS),
-    isMove: has(MOVES),
-    isCopy: has(COPIES),
-    isMany: words.includes('many') || words.includes('all'),
-    words,
-  };
-}
-
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
 }
@@ -378,14 +380,4 @@ function parseInner(text: string): object | 'no JSON' | 'too much' {
 
 function isWildcard(text: string): boolean {
   return text.includes('*') && !/\s/.test(text);
-}
-
-/** Whether a flag of the call asks for recursion. */
-function isRecursive(args: Readonly<Record<string, unknown>>): boolean {
-  for (const key of Object.keys(args)) {
-    if (args[key] !== true && args[key] !== 'true') continue;
-    const { words } = readArgumentName(key);
-    if (words.includes('recursive') || words.includes('recurse')) return true;
-  }
-  return false;
 }

@@ -1,5 +1,6 @@
 /** Tools that are a program, such as `git` and `git_push`: their call is a command line. */
 import { isBase, readArgumentName } from './argument-kinds.ts';
+import { isTypeName } from './deleted-store.ts';
 import { findWholeReach, isWholeProgram, type WholeReach } from './program-reach.ts';
 import { wordSet } from './word-set.ts';
 
@@ -51,7 +52,8 @@ function commandOf(
   for (const [key, value] of Object.entries(args)) {
     const name = readArgumentName(key);
     if (isBase(name)) continue;
-    if (value === true || value === 'true') add(`--${name.words.join('-')}`);
+    if (isTypeName(key)) add(value);
+    else if (value === true || value === 'true') add(`--${name.words.join('-')}`);
     else if (typeof value === 'string' && OPTIONS.has(name.last)) add(`--${value}`);
     else if (typeof value === 'string' && name.kind !== 'content') {
       for (const word of value.slice(0, MAX_WORD).split(' ')) add(word);

@@ -1,0 +1,164 @@
+/** What all arguments of a call share, and the calls that stand within a call. */
+import { wordsOfName } from '../../words-of-name.ts';
+import { isBase, readArgumentName } from './argument-kinds.ts';
+import { findDeleteOperation, isDeletion } from './deleted-store.ts';
+import type { ReachCall } from './reach-finding.ts';
+import { wordSet } from './word-set.ts';
+
+const SHELL_TOOLS = wordSet(
+  'shell bash terminal exec execute powershell ssh command commands cmd console',
+);
+const SQL_TOOLS = wordSet(
+  'sql query db database sqlite postgres postgresql mysql mariadb bigquery snowflake duckdb clickhouse',
+);
+const COMMAND_TOOLS = wordSet('mongo mongodb mongosh command');
+const SEARCH_TOOLS = wordSet('search find lookup grep browse ask web');
+const MOVES = wordSet('move mv rename');
+const COPIES = wordSet('copy cp clone duplicate upload');
+const CONTAINERS = wordSet(
+  'owner repo repository project bucket namespace drive site org organization container dataset',
+);
+
+type Args = Readonly<Record<string, unknown>>;
+
+export interface CallScope {
+  /** With the action that its arguments ask for. */
+  readonly call: ReachCall;
+  readonly tool: ToolKind;
+  /** The words of the argument that asks for a delete. */
+  readonly operation: readonly string[] | undefined;
+  /** Where relative paths begin. */
+  readonly base: string | undefined;
+  /** Whether an argument names it. */
+  readonly hasBase: boolean;
+  readonly containers: number;
+  readonly isRecursive: boolean;
+}
+
+/** @param outer of the call around it */
+export function createScope(asked: ReachCall, outer?: CallScope): CallScope {
+  const { args } = asked;
+  const tool = readTool(asked.name);
+  let pathCount = 0;
+  let base: string | undefined;
+  let containers = 0;
+  for (const key of Object.keys(args)) {
+    const value = args[key];
+    const name = readArgumentName(key);
+    if (typeof value === 'string') {
+      if (isBase(name)) base = value;
+      else if (CONTAINERS.has(name.last)) containers++;
+    }
+    if (!isBase(name) && (name.kind === 'path' || name.kind === 'command')) pathCount++;
+  }
+  // If the base is the only path, it is what the call is about.
+  if (pathCount === 0 && !tool.isShell) base = undefined;
+  const operation = asked.action === 'read' ? undefined : findDeleteOperation(args);
+  return {
+    call: operation ? { ...asked, action: 'delete' } : asked,
+    tool: outer ? joined(outer.tool, tool) : tool,
+    operation,
+    base: base ?? outer?.base,
+    hasBase: base !== undefined,
+    containers: containers || (outer?.containers ?? 0),
+    isRecursive: isRecursive(args),
+  };
+}
+
+/** Names of arguments that name a tool, and of those that hold its arguments. */
+const TOOL_NAMES = ['tool', 'tool_name', 'toolName', 'function', 'function_name', 'name'];
+const TOOL_ARGUMENTS = wordSet(
+  'args arguments parameters params input tool_args tool_input toolArgs toolInput',
+);
+const IDENTIFIER = /^[\w.:/-]{1,200}$/;
+
+/** A tool that an object asks to be called, and the member that holds the arguments. */
+export function findToolOf(record: Args): { name: string; key: string } | undefined {
+  const key = Object.keys(record).find((one) => TOOL_ARGUMENTS.has(one));
+  if (key === undefined) return undefined;
+  const name = TOOL_NAMES.map((one) => record[one]).find((one) => typeof one === 'string');
+  return typeof name === 'string' && IDENTIFIER.test(name) ? { name, key } : undefined;
+}
+
+/**
+ * A call of another tool, as far as the call around it may do it.
+ *
+ * @returns undefined where the arguments are those of a definition: a schema
+ */
+export function innerCall(name: string, args: unknown, { call }: CallScope): ReachCall | undefined {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined;
+  if ('properties' in args && 'type' in args) return undefined;
+  const isDelete = call.action !== 'read' && wordsOfName(name).some(isDeletion);
+  return { name, action: isDelete ? 'delete' : call.action, args: args as Args };
+}
+
+/** Whether an object asks for a delete itself, as one of several operations. */
+export function isDeleteOperation(record: Args): boolean {
+  if (findDeleteOperation(record) === undefined) return false;
+  // Of a permission it is no order, and of a JSON Patch (RFC 6902) it removes a member of a value.
+  const { effect, Effect, op } = record;
+  return effect === undefined && Effect === undefined && op !== 'remove';
+}
+
+export interface ToolKind {
+  readonly isShell: boolean;
+  readonly isSql: boolean;
+  /** Whether it takes the commands of a database. */
+  readonly isDatabase: boolean;
+  readonly isSearch: boolean;
+  readonly isMove: boolean;
+  readonly isCopy: boolean;
+  readonly isMany: boolean;
+  readonly words: readonly string[];
+}
+
+/** Names of tools, parsed; agents may invent any number. */
+const TOOLS = new Map<string, ToolKind>();
+const MAX_TOOLS = 5_000;
+/** Characters of a name that are read. */
+const MAX_NAME = 500;
+
+function readTool(name: string): ToolKind {
+  const known = TOOLS.get(name);
+  if (known !== undefined) return known;
+  const tool = toolOf(name);
+  if (TOOLS.size >= MAX_TOOLS) TOOLS.clear();
+  if (name.length <= MAX_NAME) TOOLS.set(name, tool);
+  return tool;
+}
+
+function toolOf(name: string): ToolKind {
+  const words = wordsOfName(name.slice(0, MAX_NAME));
+  const has = (set: ReadonlySet<string>) => words.some((word) => set.has(word));
+  return {
+    isShell: has(SHELL_TOOLS) && !has(SQL_TOOLS),
+    isSql: has(SQL_TOOLS),
+    isDatabase: has(COMMAND_TOOLS),
+    isSearch: has(SEARCH_TOOLS),
+    isMove: has(MOVES),
+    isCopy: has(COPIES),
+    isMany: words.includes('many') || words.includes('all'),
+    words,
+  };
+}
+
+/** The tool within a call; what the one around it is for may hold as well. */
+function joined(outer: ToolKind, inner: ToolKind): ToolKind {
+  return {
+    ...inner,
+    isShell: outer.isShell || inner.isShell,
+    isSql: outer.isSql || inner.isSql,
+    isDatabase: outer.isDatabase || inner.isDatabase,
+    isMany: outer.isMany || inner.isMany,
+  };
+}
+
+/** Whether a flag of the call asks for recursion. */
+function isRecursive(args: Args): boolean {
+  for (const key of Object.keys(args)) {
+    if (args[key] !== true && args[key] !== 'true') continue;
+    const { words } = readArgumentName(key);
+    if (words.includes('recursive') || words.includes('recurse')) return true;
+  }
+  return false;
+}

@@ -1,0 +1,113 @@
+/** Deletes of a whole store of data, as the names of a tool and its arguments say. */
+import { wordsOfName } from '../../words-of-name.ts';
+import { MAX_NAME, readArgumentName } from './argument-kinds.ts';
+import type { ReachCall } from './reach-finding.ts';
+import { wordSet } from './word-set.ts';
+
+/** Containers of everything that somebody has. */
+const STORES = wordSet(
+  'database databases schema schemas keyspace keyspaces cluster clusters bucket buckets volume volumes repository repositories tenant tenants organization organizations',
+);
+/** Those that count only where the name says that they are deleted. */
+const PARTS = wordSet(
+  'repo repos table tables collection collections namespace namespaces ns project projects group groups stack stacks branch branches topic topics queue queues',
+);
+/** Of a search server they hold the data; those of a table can be made again. */
+const INDICES = wordSet('index indexes indices');
+const OWNERS = wordSet('table collection');
+
+const VERBS = wordSet(
+  'delete deletes del remove rm rmdir drop purge destroy erase wipe truncate clear empty unlink nuke obliterate terminate deprovision decommission',
+);
+/** Verbs after which something may only be taken away from another. */
+const DETACHES = wordSet('remove rm');
+/** First words of tools that change what they name, whatever their operation. */
+const CHANGES = wordSet('update edit modify set patch add configure');
+/** Words that end what is deleted: `remove_label_from_project` removes a label. */
+const LINKS = wordSet('from of in on at to by with for via if and or then');
+/** Words that leave open what is deleted: an argument says it. */
+const ANYTHING = wordSet(
+  'resource resources object objects entity entities item items asset assets manifest kubectl kubernetes s',
+);
+/** First words of the names of such arguments: `resource_type`. */
+const OF_TYPE = wordSet('resource object entity item asset target');
+
+const OPERATIONS = wordSet('operation op action verb method mode');
+const DELETES = wordSet('delete remove rm rmdir unlink erase purge wipe drop');
+
+/** Whether a word says that something is deleted. */
+export const isDeletion = (word: string): boolean => VERBS.has(word);
+
+/** The words of an argument that asks for a delete, where a tool does several things. */
+export function findDeleteOperation(
+  args: Readonly<Record<string, unknown>>,
+): readonly string[] | undefined {
+  for (const key of Object.keys(args)) {
+    const value = args[key];
+    if (typeof value !== 'string' || value.length > 100) continue;
+    const last = key.length > MAX_NAME ? wordsOfName(key).at(-1) : readArgumentName(key).last;
+    if (!OPERATIONS.has(last ?? '')) continue;
+    const words = wordsOfName(value);
+    if (DELETES.has(words[0] ?? '')) return words;
+  }
+  return undefined;
+}
+
+/**
+ * Whether a delete removes a whole store.
+ *
+ * @param words of the tool's name
+ * @param operation the words of the argument that asked for the delete
+ */
+export function deletesStore(
+  { args }: ReachCall,
+  words: readonly string[],
+  operation: readonly string[] = [],
+): boolean {
+  const named = operation.length > 1 ? operation : words;
+  const isNamed = named.some(isDeletion);
+  if (!isNamed && operation.length > 0 && CHANGES.has(words[0] ?? '')) return false;
+  const thing = deletedThing(named);
+  if (thing === undefined || !ANYTHING.has(thing)) {
+    const isCertain = isNamed || operation.length > 0;
+    return STORES.has(thing ?? '') || (isCertain && isPart(thing, named, args));
+  }
+  return Object.keys(args).some((key) => {
+    const value = args[key];
+    if (typeof value !== 'string' || value.length > 100 || !isTypeName(key)) return false;
+    const kind = wordsOfName(value).at(-1);
+    return STORES.has(kind ?? '') || isPart(kind, named, args);
+  });
+}
+
+function isPart(
+  thing: string | undefined,
+  words: readonly string[],
+  args: Readonly<Record<string, unknown>>,
+): boolean {
+  if (thing === undefined || PARTS.has(thing)) return thing !== undefined;
+  if (!INDICES.has(thing) || words.includes('drop')) return false;
+  return !Object.keys(args).some((key) =>
+    readArgumentName(key).words.some((word) => OWNERS.has(word)),
+  );
+}
+
+/** The noun of a name that follows the verb, or stands before it: `project.delete`. */
+function deletedThing(words: readonly string[]): string | undefined {
+  const at = words.findIndex(isDeletion);
+  const verb = words[at];
+  if (verb === undefined) return words.at(-1);
+  const after = words.slice(at + 1);
+  const end = after.findIndex((word) => LINKS.has(word));
+  if (verb === 'unlink' || (after[end] === 'from' && DETACHES.has(verb))) return undefined;
+  const things = end < 0 ? after : after.slice(0, end);
+  if (things.length > 0) return things.at(-1);
+  return end < 0 ? words[at - 1] : undefined;
+}
+
+/** Whether an argument says of what kind the thing is: `kind`, `resource_type`. */
+export function isTypeName(key: string): boolean {
+  const { words, last } = readArgumentName(key);
+  if (words.length === 1) return last === 'kind';
+  return (last === 'type' || last === 'kind') && OF_TYPE.has(words[0] ?? '');
+}
