@@ -339,7 +339,7 @@ function showBanner(shown: {
 
   What to try next
 ${shown.next}
-    ${`${publicUrl}/docs`.padEnd(31)} every route, with its schemas
+    ${`${publicUrl}/docs`.padEnd(31)} every route of the management API, with its schemas
     README.md                       a tutorial with curl
 `);
 }

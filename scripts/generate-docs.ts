@@ -10,10 +10,19 @@ import { CONTROL_PLANE_SETTINGS } from '@governance/control-plane/config';
 import { CONNECTION_SETTINGS, GATEWAY_SETTINGS } from '@governance/data-plane/settings';
 import { projectRoot } from '@governance/shared/assets';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
-import type { Setting, Settings } from '@governance/shared/settings';
+import { type Setting, type Settings, setting } from '@governance/shared/settings';
 import { VERIFIER_SETTINGS } from '@governance/verifier/verifier-settings';
+import { z } from 'zod';
+import { TOKEN_VARIABLE } from './connect/token-input.ts';
 import { generateDlpDocs } from './generate-dlp-docs.ts';
 import { format } from './markdown-table.ts';
+
+const INSTALLER_TOKEN = setting({
+  name: TOKEN_VARIABLE,
+  description: 'The installer token that is exchanged for a credential; it can be used once.',
+  defaultNote: 'the first line of standard input; at a terminal the command asks',
+  parse: z.string(),
+});
 
 interface Chapter {
   title: string;
@@ -54,6 +63,11 @@ function chapters(): Chapter[] {
       title: 'The verification service',
       text: 'Read by `npm run verifier` alone, which reads nothing of the above.',
       settings: Object.values(VERIFIER_SETTINGS),
+    },
+    {
+      title: 'The command that connects a client',
+      text: 'Read by `npm run connect` alone, which reads nothing of the above.',
+      settings: [INSTALLER_TOKEN],
     },
   ];
 }

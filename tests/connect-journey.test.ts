@@ -197,7 +197,10 @@ describe.runIf(process.platform !== 'win32')('npm run connect', () => {
     expect(replaced.code, replaced.text).toBe(0);
     expect(await use(readEntry(path, 'mcpServers'))).toContain('hello');
     const again = await connect('cursor', ['--replace'], token);
-    expect([again.code, again.text]).toEqual([1, expect.stringMatching(/answered 401/)]);
+    expect([again.code, again.text]).toEqual([
+      1,
+      expect.stringMatching(/answered 401: .* Ask an administrator for a new one\./),
+    ]);
   });
 
   it('is taken back byte for byte, or out of what has changed since', async () => {

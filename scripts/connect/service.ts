@@ -55,7 +55,8 @@ export async function redeemToken(
   }
   const refusal = Refusal.safeParse(answer);
   const said = refusal.success ? visible(refusal.data.detail) : 'no answer that is understood here';
-  throw new ServiceError(`The service answered ${status}: ${said.replaceAll(token, '…')}`);
+  const next = status === 401 ? ' Ask an administrator for a new one.' : '';
+  throw new ServiceError(`The service answered ${status}: ${said.replaceAll(token, '…')}${next}`);
 }
 
 /** Redirects are not followed: the token is only for the given address. */

@@ -58,6 +58,15 @@ describe('check', () => {
     const { code, text } = await run(['check', folder]);
     expect(code).toBe(EXIT.differs);
     expect(text).toMatch(/^sub\/bad\.rego:4:2: .*inputt/);
+    expect(text).toMatch(/\n1 error$/);
+  });
+
+  it('says of a folder without policies what to put there', async () => {
+    const { code, text } = await run(['check', aFolder({ 'README.md': '' })]);
+    expect([code, text]).toEqual([
+      EXIT.failed,
+      expect.stringMatching(/ has no policies: .*\.rego/),
+    ]);
   });
 });
 

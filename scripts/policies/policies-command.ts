@@ -38,7 +38,11 @@ export async function runPolicies(
   try {
     const { command, folder, options } = readArguments(args, env);
     const policies = readPolicyFolder(folder);
-    if (policies.length === 0) throw new UsageError(`${folder} has no policies`);
+    if (policies.length === 0) {
+      throw new UsageError(
+        `${folder} has no policies: put each into a file of its own that ends in .rego, its tests beside it in _test.rego`,
+      );
+    }
     if (command === 'check')
       return await withCompiler((compiler) => check(compiler, policies, out));
     if (command === 'test') return await withCompiler((compiler) => test(compiler, policies, out));
@@ -99,6 +103,8 @@ async function withCompiler(work: (compiler: RegoCompiler) => Promise<number>): 
   }
 }
 
+const counted = (n: number, one: string, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+
 const toSource = ({ id, name, rego }: FilePolicy) => ({ id, name, rego });
 
 async function check(compiler: RegoCompiler, policies: FilePolicy[], { write }: Output) {
@@ -116,7 +122,11 @@ async function check(compiler: RegoCompiler, policies: FilePolicy[], { write }: 
     const path = policies.find(({ id }) => id === policy_id)?.path ?? 'together';
     write(`${path}:${row}:${col}: ${message} (${code})`);
   }
-  write(found.length > 0 ? `${found.length} errors` : `${policies.length} policies compile`);
+  write(
+    found.length > 0
+      ? counted(found.length, 'error')
+      : `${counted(policies.length, 'policy', 'policies')} ${policies.length === 1 ? 'compiles' : 'compile'}`,
+  );
   return found.length > 0 ? EXIT.differs : EXIT.ok;
 }
 
@@ -134,7 +144,7 @@ async function test(compiler: RegoCompiler, policies: FilePolicy[], { write }: O
     }
   }
   const { pass, fail, error, skip } = counts;
-  write(`${pass} passed, ${fail} failed, ${error} errors, ${skip} skipped`);
+  write(`${pass} passed, ${fail} failed, ${counted(error, 'error')}, ${skip} skipped`);
   return fail + error > 0 ? EXIT.differs : EXIT.ok;
 }
 

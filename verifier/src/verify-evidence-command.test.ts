@@ -67,6 +67,20 @@ describe('exit codes', () => {
     }
   });
 
+  it('says of a file what is wrong with it', async () => {
+    const readme = write('README.md', '# not an anchor');
+    const missing = join(folder, 'missing');
+    const unread = `${missing} cannot be read: there is no such file.\n`;
+    for (const args of [[missing], [good, '--trust-anchor', missing], ['--kept', missing]]) {
+      expect((await run(...args)).errors).toBe(unread);
+    }
+    expect((await run(good, '--trust-anchor', readme)).errors).toBe(
+      `${readme} is no trust anchor: it is not JSON of the format agent-governance-trust-anchor/v1.\n`,
+    );
+    expect((await run(good, '--issuers', readme)).errors).toMatch(/ is no list of issuers: /);
+    expect((await run('--kept', readme)).errors).toMatch(/ is no kept log: /);
+  });
+
   it('3: without an anchor; 0 where the issuer is known', async () => {
     expect(await run(good)).toMatchObject({ code: 3 });
     const issuers = write('issuers.json', JSON.stringify([tenant.anchor(0)]));

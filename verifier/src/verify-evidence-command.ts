@@ -4,6 +4,8 @@
  */
 import { createReadStream, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { KEPT_LOG_FORMAT } from '@governance/shared/evidence/kept-log';
+import { TRUST_ANCHOR_FORMAT } from '@governance/shared/evidence/trust-anchor';
 import { reportText, setText } from './report-text.ts';
 import { parseIssuers, parseTrustAnchor } from './trust.ts';
 import { KEPT_EXIT_CODES, keptLogText, verifyKeptLog } from './verify-kept-log.ts';
@@ -42,9 +44,21 @@ export async function runVerifyEvidence(args: string[], output: CommandOutput): 
   try {
     return await verify(args, output);
   } catch (error) {
-    output.writeError(`${error instanceof Error ? error.message : String(error)}\n`);
+    output.writeError(`${describe(error)}\n`);
     return 2;
   }
+}
+
+const UNREAD: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'this user may not read it',
+};
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code = '', path } = error as NodeJS.ErrnoException;
+  return UNREAD[code] ? `${path ?? 'the file'} cannot be read: ${UNREAD[code]}.` : error.message;
 }
 
 async function verify(args: string[], { write }: CommandOutput): Promise<number> {
@@ -68,8 +82,8 @@ async function verify(args: string[], { write }: CommandOutput): Promise<number>
     return verifyKept(values.kept, values['trust-anchor'], values.json, write);
   }
   if (paths.length === 0) throw new Error(`no package was given\n\n${USAGE}`);
-  const anchor = readWith(values['trust-anchor'], parseTrustAnchor) ?? null;
-  const issuers = readWith(values.issuers, parseIssuers) ?? [];
+  const anchor = readAnchor(values['trust-anchor']);
+  const issuers = readWith(values.issuers, ISSUERS, parseIssuers) ?? [];
   const trust = { anchor, issuers, limits: COMMAND_LIMITS };
   const set = await verifySet(sourcesOf(paths), trust);
   const { verdict, checks, events, volumes } = set;
@@ -96,20 +110,31 @@ function verifyKept(
   isJson: boolean,
   write: CommandOutput['write'],
 ): number {
-  const anchor = readWith(anchorPath, parseTrustAnchor) ?? null;
+  const anchor = readAnchor(anchorPath);
   const bytes = readFileSync(path);
-  const result = readWith(path, () => verifyKeptLog(bytes, anchor));
+  const result = readWith(path, KEPT_LOG, () => verifyKeptLog(bytes, anchor));
   if (!result) return EXIT_CODES.UNREADABLE;
   write(isJson ? `${JSON.stringify(result, null, 2)}\n` : keptLogText(result));
   return KEPT_EXIT_CODES[result.verdict];
 }
 
-function readWith<T>(path: string | undefined, parse: (text: string) => T): T | undefined {
+const ANCHOR = `trust anchor: it is not JSON of the format ${TRUST_ANCHOR_FORMAT}`;
+const ISSUERS = 'list of issuers: it is not a JSON array of anchors and keysets';
+const KEPT_LOG = `kept log: it is not JSON of the format ${KEPT_LOG_FORMAT}`;
+
+const readAnchor = (path: string | undefined) => readWith(path, ANCHOR, parseTrustAnchor) ?? null;
+
+/** @param kind what the file should be, and what it lacks */
+function readWith<T>(
+  path: string | undefined,
+  kind: string,
+  parse: (text: string) => T,
+): T | undefined {
   if (path === undefined) return undefined;
   const text = readFileSync(path, 'utf8');
   try {
     return parse(text);
   } catch (cause) {
-    throw new Error(`${path} cannot be read: it is not of the format`, { cause });
+    throw new Error(`${path} is no ${kind}.`, { cause });
   }
 }
