@@ -60,7 +60,8 @@ export const VisibleText = z
   .string()
   .regex(
     new RegExp(`^[${BLANK}]*[^${BLANK}\\u0000][^\\u0000]*$`),
-    'must not be empty or blank, nor contain a NUL character',
+    // What a schema asks besides would say the same again.
+    { error: 'must not be empty or blank, nor contain a NUL character', abort: true },
   )
   .refine((text) => text.isWellFormed(), 'must not contain a lone surrogate');
 

@@ -7,15 +7,16 @@ import {
   ResultAction,
   ResultActions,
 } from '@governance/shared/dlp-settings';
-import { GivenId, Text, Timestamp, VisibleText } from '@governance/shared/text';
+import { GivenId, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
+import { nameUpTo } from '../platform/http/schemas.ts';
 import type { DlpPattern } from './dlp-pattern.ts';
 import type { DlpActions } from './dlp-store.ts';
 
 /** The longest text that a pattern is tested on, in UTF-16 units. */
 export const MAX_TEST_TEXT = 64 * 1024;
 
-const PatternName = VisibleText.max(DLP_LIMITS.name).trim();
+const PatternName = nameUpTo(DLP_LIMITS.name);
 const Regex = Text.min(1).max(DLP_LIMITS.regex);
 const Description = Text.max(2_000);
 

@@ -6,8 +6,28 @@ import { z } from 'zod';
 
 export { ErrorBody } from '@governance/shared/http-errors';
 
-/** A name that people choose: neither empty nor unbounded. */
-export const Name = VisibleText.max(200).trim();
+/** Something of a name must be seen. */
+const SEEN = /[^\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\s]/u;
+
+/**
+ * A name that people choose, neither empty nor unbounded. It is kept in NFC, so that two spellings
+ * of one name are the same, and says nothing of the direction in which what surrounds it is read.
+ */
+export function nameUpTo(max: number) {
+  return (
+    VisibleText.max(max, { abort: true })
+      .trim()
+      .normalize('NFC')
+      // NFC is longer for a few characters.
+      .refine((name) => name.length <= max, `must have at most ${max} characters in NFC`)
+      .refine((name) => SEEN.test(name), 'must not consist of invisible characters')
+      .refine(
+        (name) => !/\p{Bidi_Control}/u.test(name),
+        'must not contain a bidi control character',
+      )
+  );
+}
+export const Name = nameUpTo(200);
 
 /** Free text about something. */
 export const Description = Text.max(10_000);
