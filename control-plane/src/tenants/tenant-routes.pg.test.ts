@@ -1,3 +1,4 @@
+import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
@@ -41,6 +42,21 @@ describe('POST /api/v1/tenants', () => {
     expect(after.rows).toEqual(before.rows);
   });
 
+  it('takes two forms of Unicode for one name, which is kept in NFC', async () => {
+    const first = await call('/api/v1/tenants', { token, body: newTenant('Cafe\u0301', 'nfd') });
+    expect(first.json()).toMatchObject({ name: 'Caf\u00e9' });
+    const body = newTenant('Caf\u00e9', 'nfc');
+    expect((await call('/api/v1/tenants', { token, body })).statusCode).toBe(409);
+  });
+
+  it.each(['\u200b', '\u202eabc'])('refuses the name %j with a clear detail', async (name) => {
+    const answer = await call('/api/v1/tenants', { token, body: newTenant(name, 'somebody') });
+    expect(answer.statusCode).toBe(422);
+    expect(answer.json().detail).toMatch(
+      /^body\.name: must not (consist of invisible|contain a bidi)/,
+    );
+  });
+
   it.each([
     [{}, ['body.name', 'body.admin']],
     [{ name: '', admin: { username: 'x', password: 'long enough' } }, ['body.name']],
@@ -63,6 +79,21 @@ describe('GET /api/v1/tenants', () => {
     expect(answer.json().total).toBe(answer.json().tenants.length);
     const page = await call('/api/v1/tenants?offset=1&limit=1', { token });
     expect(page.json().tenants).toEqual([answer.json().tenants[1]]);
+  });
+
+  it('has each tenant once, also where several began at the same moment', async () => {
+    const ids = Array.from({ length: 12 }, () => uuidv7()).sort();
+    await test.superuser.query(
+      `INSERT INTO tenants (id, name, created_at) SELECT id, id, '2026-01-01Z' FROM unnest($1::uuid[]) id`,
+      [[...ids].reverse()],
+    );
+    const listed: string[] = [];
+    for (let offset = 0; offset < ids.length; offset++) {
+      const page = await call(`/api/v1/tenants?offset=${offset}&limit=1`, { token });
+      listed.push(page.json().tenants[0].id);
+    }
+    await test.superuser.query('DELETE FROM tenants WHERE id = ANY($1)', [ids]);
+    expect(listed).toEqual(ids);
   });
 
   it('is for super-admins only', async () => {

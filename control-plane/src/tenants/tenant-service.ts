@@ -124,7 +124,7 @@ export function createTenantService(deps: TenantServiceDeps): TenantService {
     list: (actor, { offset, limit }) =>
       db.inPlatform(actor, async (tx) => ({
         tenants: await tx.db.tenant.findMany({
-          orderBy: { createdAt: 'asc' },
+          orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
           skip: offset,
           take: limit,
         }),
