@@ -21,7 +21,7 @@ const COMMAND = wordSet(
 const FORMS = wordSet('line lines text string str code body content run execute');
 const SQL = wordSet('sql query queries statement statements stmt');
 const RECIPIENT = wordSet(
-  'to cc bcc recipient recipients email emails attendee attendees invitee invitees guest guests channel channels phone phones mailto subscriber subscribers audience chat chats',
+  'to cc bcc recipient recipients receiver receivers email emails attendee attendees invitee invitees guest guests channel channels phone phones mailto subscriber subscribers audience chat chats',
 );
 const PATH = wordSet(
   'path paths file files filename filenames filepath filepaths dir dirs directory directories uri uris src dst source sources destination destinations',

@@ -1,6 +1,5 @@
 /** Reads a call's arguments by their shape: the paths, recipients and items that they name. */
 import { pointerStep } from '../../json-pointer.ts';
-import { parseStrictJson, StrictJsonError } from '../../strict-json.ts';
 import { type ArgumentName, isBase, isPathForm, readArgumentName } from './argument-kinds.ts';
 import {
   type CallScope,
@@ -10,11 +9,12 @@ import {
   isDeleteOperation,
 } from './call-scope.ts';
 import { deletesStore } from './deleted-store.ts';
+import { parseInner } from './inner-json.ts';
 import { mayBeMail, readMailRecipients } from './mail-headers.ts';
 import { findMongoCommand, matchesAll } from './mongo-command.ts';
 import { findMongoReach } from './mongo-reach.ts';
 import type { PathUse, ReachCall, ReachFinding, TouchedPath } from './reach-finding.ts';
-import { addRecipients, isAddress } from './recipients.ts';
+import { addRecipients, isAddress, mentionsAll } from './recipients.ts';
 import { MAX_SHELL_LENGTH, readShellReach, type ShellReach } from './shell-reach.ts';
 import { findSqlFiles } from './sql-files.ts';
 import { findSqlReach, SQL_EFFORT } from './sql-reach.ts';
@@ -43,7 +43,15 @@ const MAX_PATHS = 2_000;
 /** For texts that are JSON: characters of a call that are parsed, and how deeply they may nest. */
 const MAX_INNER_LENGTH = 256 * 1024;
 const MAX_INNER_DEPTH = 3;
-const INNER_LIMITS = { maxDepth: 64, maxNodes: 20_000, numbers: 'any' } as const;
+
+/** Words of ids that are recipients of what is sent. */
+const USERS = wordSet('user users member members');
+
+const NOTIFIES_ALL = {
+  rule: 'email_recipients',
+  verdict: 'escalate',
+  message: 'the call notifies everybody in a channel',
+} as const;
 
 type Args = ReachCall['args'];
 
@@ -158,7 +166,7 @@ export class ArgumentReader {
       for (const line of list) this.#text(line, name);
       return;
     }
-    const isRecipients = name.kind === 'recipient' && !this.#scope.tool.isMove;
+    const isRecipients = this.#isRecipient(name);
     if (!isRecipients && !PARTS.has(name.last) && (!isInList || name.kind === 'ids')) {
       if (!list.some((one) => typeof one === 'number' && !Number.isInteger(one))) {
         this.#count(list.length);
@@ -177,6 +185,13 @@ export class ArgumentReader {
       else if (typeof one === 'string') this.#text(one, name, true);
       this.#trail.pop();
     }
+  }
+
+  /** Whether an argument names recipients; ids of users do where something is sent. */
+  #isRecipient({ kind, words }: ArgumentName): boolean {
+    const { isMove, isSend } = this.#scope.tool;
+    if (kind === 'recipient') return !isMove;
+    return isSend && kind === 'ids' && words.some((word) => USERS.has(word));
   }
 
   #recipient(value: object): void {
@@ -207,6 +222,9 @@ export class ArgumentReader {
       return;
     }
     if (kind === 'content') {
+      if (this.#scope.isChat && this.#scope.call.action !== 'read' && mentionsAll(text)) {
+        this.#tell({ ...NOTIFIES_ALL, place: this.#place() });
+      }
       if (isSql) this.#sql(text, true);
       return;
     }
@@ -219,7 +237,7 @@ export class ArgumentReader {
     }
     const isDelete = this.#scope.call.action === 'delete';
     const isPath = isPathForm(text);
-    if (kind === 'recipient' && !isMove && !(isPath && !text.includes('@'))) {
+    if (this.#isRecipient(name) && !(isPath && !text.includes('@'))) {
       this.#addRecipient(text, true);
       return;
     }
@@ -366,16 +384,6 @@ export class ArgumentReader {
 
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
-}
-
-/** What servers interpret differently (a duplicate key, for instance) is not read at all. */
-function parseInner(text: string): object | 'no JSON' | 'too much' {
-  try {
-    return parseStrictJson(text, INNER_LIMITS) as object;
-  } catch (error) {
-    const isJson = error instanceof StrictJsonError && error.reason !== 'syntax';
-    return isJson ? 'too much' : 'no JSON';
-  }
 }
 
 function isWildcard(text: string): boolean {

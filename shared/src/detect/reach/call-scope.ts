@@ -13,6 +13,9 @@ const SQL_TOOLS = wordSet(
 );
 const COMMAND_TOOLS = wordSet('mongo mongodb mongosh command');
 const SEARCH_TOOLS = wordSet('search find lookup grep browse ask web');
+const SENDS = wordSet('send post message dm notify email mail invite share broadcast sms');
+const CHATS = wordSet('slack discord mattermost teams zulip chat');
+const CHANNELS = wordSet('channel channels chat chats room rooms');
 const MOVES = wordSet('move mv rename');
 const COPIES = wordSet('copy cp clone duplicate upload');
 const CONTAINERS = wordSet(
@@ -33,6 +36,8 @@ export interface CallScope {
   readonly hasBase: boolean;
   readonly containers: number;
   readonly isRecursive: boolean;
+  /** Whether it goes to a channel, perhaps. */
+  readonly isChat: boolean;
 }
 
 /** @param outer of the call around it */
@@ -42,6 +47,7 @@ export function createScope(asked: ReachCall, outer?: CallScope): CallScope {
   let pathCount = 0;
   let base: string | undefined;
   let containers = 0;
+  let isChat = tool.isChat || outer?.isChat === true;
   for (const key of Object.keys(args)) {
     const value = args[key];
     const name = readArgumentName(key);
@@ -49,6 +55,7 @@ export function createScope(asked: ReachCall, outer?: CallScope): CallScope {
       if (isBase(name)) base = value;
       else if (CONTAINERS.has(name.last)) containers++;
     }
+    if (name.kind === 'recipient' && name.words.some((word) => CHANNELS.has(word))) isChat = true;
     if (!isBase(name) && (name.kind === 'path' || name.kind === 'command')) pathCount++;
   }
   // If the base is the only path, it is what the call is about.
@@ -62,6 +69,7 @@ export function createScope(asked: ReachCall, outer?: CallScope): CallScope {
     hasBase: base !== undefined,
     containers: containers || (outer?.containers ?? 0),
     isRecursive: isRecursive(args),
+    isChat,
   };
 }
 
@@ -109,6 +117,8 @@ export interface ToolKind {
   readonly isMove: boolean;
   readonly isCopy: boolean;
   readonly isMany: boolean;
+  readonly isSend: boolean;
+  readonly isChat: boolean;
   readonly words: readonly string[];
 }
 
@@ -138,6 +148,8 @@ function toolOf(name: string): ToolKind {
     isMove: has(MOVES),
     isCopy: has(COPIES),
     isMany: words.includes('many') || words.includes('all'),
+    isSend: has(SENDS),
+    isChat: has(CHATS),
     words,
   };
 }
@@ -150,6 +162,7 @@ function joined(outer: ToolKind, inner: ToolKind): ToolKind {
     isSql: outer.isSql || inner.isSql,
     isDatabase: outer.isDatabase || inner.isDatabase,
     isMany: outer.isMany || inner.isMany,
+    isSend: outer.isSend || inner.isSend,
   };
 }
 

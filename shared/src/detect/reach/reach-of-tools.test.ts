@@ -209,6 +209,27 @@ it.each<[string, ReachCall['args'], string[]]>([
   expect(reach('send_email', 'execute', args)).toEqual(expected);
 });
 
+const users = Array.from({ length: 60 }, (_, i) => `U${i}`);
+
+it.each<[string, ReachCall['args'], string[]]>([
+  ['post_message', { receivers: users }, MAIL],
+  ['post_message', { user_ids: users }, MAIL],
+  ['send_message', { user_ids: users.join(',') }, MAIL],
+  ['send_message', { channels: users }, MAIL],
+  ['send_message', { receivers: users.slice(0, 50) }, []],
+  ['update_team', { user_ids: users }, []],
+  ['post_message', { channel: '#a', text: 'Hi <!channel>' }, MAIL],
+  ['post_message', { channel: '#a', blocks: [{ text: { text: '<!here|here>!' } }] }, MAIL],
+  ['post_message', { channel: '#a', text: '@everyone, see this' }, MAIL],
+  ['zulip_send', { to: 'a', content: 'Hi @**all**.' }, MAIL],
+  ['post_message', { channel: '#a', text: 'see you here, all' }, []],
+  ['post_message', { channel: '#a', text: 'a@here.example @all-hands @hereby' }, []],
+  ['send_email', { to: 'a@example.com', body: 'Hi @all' }, []],
+  ['create_issue', { title: 'x', body: 'the text <!channel>' }, []],
+])('%s sends to many: %j', (name, args, expected) => {
+  expect(reach(name, 'write', args)).toEqual(expected);
+});
+
 it('what is hostile takes no more time than what is as long', () => {
   const texts = [
     '(COPY TO ',
