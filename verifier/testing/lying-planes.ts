@@ -18,7 +18,7 @@ const packed = (go: (story: Story) => void, request: PackageRequest = {}) => ({
   },
 });
 
-/** The last data plane's records of a kind. */
+/** Every record of a kind. */
 const recordsOf = ({ tenant }: Story, type: string) =>
   tenant.leaves
     .flatMap(({ records }) => records.map((bytes) => JSON.parse(String(bytes))))
