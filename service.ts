@@ -167,7 +167,7 @@ export async function startControlPlane(env: NodeJS.ProcessEnv): Promise<Running
   const app = createHttpServer(httpOptions(config, log));
   const stop = async (): Promise<void> => {
     log.info('stopping');
-    await app.close();
+    await app.closeGently();
     await controlPlane.stop();
     log.info('stopped');
   };
@@ -283,9 +283,9 @@ export async function startStandalone(
 
   const stop = async (): Promise<void> => {
     log.info('stopping');
-    // First streams end, no new request is accepted, and requests in progress finish; what they
+    // First no new connection is accepted, streams end and requests in progress finish; what they
     // recorded is shipped before the control plane stops.
-    await app.close();
+    await app.closeGently();
     await created.stop();
     await controlPlane.stop();
     log.info('stopped');

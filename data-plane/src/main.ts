@@ -92,7 +92,7 @@ export async function startDataPlane(
   const stop = async (): Promise<void> => {
     log.info('stopping');
     await workers?.close();
-    await app.close();
+    await app.closeGently();
     await connections?.stop();
     await plane.stop();
     log.info('stopped');

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { createHttpServer } from './http-server.ts';
 import { createLog } from './log.ts';
@@ -29,6 +29,48 @@ it('closes without waiting for a connection that never sent a request', async ()
   answer('done');
   // What was under way still got its answer.
   expect(await slow).toBe('done');
+  await closed;
+});
+
+/** Sends requests over one connection, each once the one before was answered. */
+async function aClient(port: number) {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  const ask = async (path: string) => {
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    const [chunk] = (await once(socket, 'data')) as [Buffer];
+    return chunk.toString();
+  };
+  return { socket, ask };
+}
+
+it('answers, while it stops, what comes on an open connection, and closes it with the answer', async () => {
+  const log = createLog({ debug: false }, { write: () => {} });
+  const app = createHttpServer({ log, corsOrigins: [] });
+  let answer: ((text: string) => void) | undefined;
+  app.get('/', async () => 'served');
+  app.get(
+    '/slow',
+    () =>
+      new Promise<string>((resolve) => {
+        answer = resolve;
+      }),
+  );
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  const [busy, slow, idle] = await Promise.all([1, 2, 3].map(() => aClient(port)));
+  for (const client of [busy, idle]) expect(await client?.ask('/')).toMatch(/keep-alive/i);
+  const answered = slow?.ask('/slow');
+  await expect.poll(() => answer).toBeDefined();
+  const began = performance.now();
+  const closed = app.closeGently();
+  expect(await busy?.ask('/')).toMatch(/^HTTP\/1\.1 200 [\s\S]*connection: close[\s\S]*served/i);
+  await expect(aClient(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  // The idle one is closed after the grace, and the request in progress is waited for.
+  await once(idle?.socket as Socket, 'close');
+  expect(performance.now() - began).toBeGreaterThan(200);
+  answer?.('at last');
+  expect(await answered).toMatch(/connection: close[\s\S]*at last/i);
   await closed;
 });
 

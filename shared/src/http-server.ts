@@ -15,6 +15,7 @@ import { findClientAddress, NO_PROXIES, type TrustedProxies } from './client-add
 import { createErrorHandler } from './http-errors.ts';
 import { uuidv7 } from './ids.ts';
 import { RequestLog } from './request-log.ts';
+import { createStopping } from './stopping.ts';
 import { answerUnmatched } from './unmatched-requests.ts';
 import { closeStalled } from './unsent-bytes.ts';
 
@@ -36,9 +37,6 @@ declare module 'fastify' {
   }
 }
 
-/** How long requests in progress may take to finish once the service stops. */
-const DRAIN_MS = 10_000;
-
 /**
  * An empty server: what every route shares, whichever plane it belongs to. A plane whose errors
  * need an explanation of its own sets its own handler in its scope (`createErrorHandler`).
@@ -49,6 +47,7 @@ export function createHttpServer({
   trustedProxies = NO_PROXIES,
 }: HttpServerOptions): FastifyInstance {
   const handleError = createErrorHandler();
+  const stopping = createStopping();
   const app: FastifyInstance = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // Whether to log a line for each request is each plane's own choice.
@@ -61,12 +60,13 @@ export function createHttpServer({
     // they like.
     requestTimeout: 130_000,
     forceCloseConnections: 'idle',
+    http: { ServerResponse: stopping.Answer },
     // Names of 200 characters, percent-encoded.
     routerOptions: { maxParamLength: 2_000 },
     clientErrorHandler: answerUnreadable,
     frameworkErrors: (error, request, reply) => handleError(error, request, reply),
   });
-  boundClosing(app);
+  stopping.bind(app);
   const letStall = closeStalled(app.server);
   app.addHook('onClose', async () => letStall());
   // Not Fastify's trustProxy: that would also trust the host and the scheme that a header names.
@@ -109,31 +109,6 @@ function answerUnreadable(error: ConnectionError, socket: Socket): void {
     `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   );
-}
-
-/**
- * Closing waits for requests in progress, but not forever, and not for connections that never sent
- * one (a browser opens them in advance): Node counts those as busy until they time out.
- */
-function boundClosing(app: FastifyInstance): void {
-  const silent = new Set<Socket>();
-  app.server.on('connection', (socket) => {
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
-  });
-  app.server.on('request', (request) => silent.delete(request.socket));
-  const timers: NodeJS.Timeout[] = [];
-  app.addHook('preClose', async () => {
-    for (const socket of silent) socket.destroy();
-    timers.push(
-      setTimeout(() => app.server.closeAllConnections(), DRAIN_MS),
-      // A connection whose last answer was sent in the meantime would be kept for the next request.
-      setInterval(() => app.server.closeIdleConnections(), 50),
-    );
-  });
-  app.addHook('onClose', async () => {
-    for (const timer of timers) clearTimeout(timer);
-  });
 }
 
 /** The address of a listening server as reached from its own machine. */

@@ -71,7 +71,7 @@ export function joinWorkers(place: WorkerPlace, options: { bodyBytes: number }) 
 }
 
 async function closeServed(app: FastifyInstance, fromClients: ReadonlySet<Socket>): Promise<void> {
-  await app.close();
+  await app.closeGently();
   // The server waits only for connections that it accepted itself; these were handed over.
   const limit = performance.now() + DRAIN_MS;
   while (fromClients.size > 0 && performance.now() < limit) {
