@@ -9,7 +9,6 @@ import { readVersion } from '@governance/shared/version';
 import { readDataPlaneConfig, readGatewayConfig } from '../config.ts';
 import { createDataPlaneCore } from '../core/data-plane-core.ts';
 import { type RunningPlane, startDataPlane } from '../main.ts';
-import { isMendable } from '../mendable.ts';
 import { connectControlPlane } from '../registration/connect.ts';
 import { markDrained, workerFolder } from '../workers/worker-folders.ts';
 import {
@@ -19,6 +18,7 @@ import {
   type WorkerReport,
 } from '../workers/worker-place.ts';
 import { drain } from './drain.ts';
+import { isMendable } from './mendable.ts';
 import { CANNOT_DRAIN } from './supervisor.ts';
 
 /** How long a stop may take before the process exits anyway. */

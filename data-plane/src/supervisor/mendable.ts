@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@governance/shared/settings';
 import { StartError } from '@governance/shared/start-error';
-import { LedgerDamagedError, LedgerError } from './ledger/ledger-error.ts';
+import { LedgerDamagedError, LedgerError } from '../ledger/ledger-error.ts';
 
 /**
  * Whether an operator can mend what ended a start: its message says how and is shown without a
