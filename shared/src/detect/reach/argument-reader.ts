@@ -32,7 +32,6 @@ const PARTS = wordSet(
 
 /** Names of a program whose words have an argument of their own. */
 const PROGRAMS = ['command', 'cmd', 'program', 'executable', 'binary', 'bin'];
-const PROGRAM_WORDS = ['args', 'argv', 'arguments'];
 
 /** Filters in a query language that match everything. */
 const ALL_TEXTS = new Set(['', '{}', '*', '*:*']);
@@ -118,9 +117,11 @@ export class ArgumentReader {
     const mongo = findMongoCommand(record, isCommand);
     if (mongo) this.#tell({ ...mongo, place: this.#place() });
     const tool = findToolOf(record);
-    const program = PROGRAMS.map((key) => record[key]).find((one) => typeof one === 'string');
-    const words = PROGRAM_WORDS.map((key) => record[key]).find((one) => one !== undefined);
     // A program and its words, each in its own argument.
+    const { arguments: listed, argv = listed, args: words = argv } = record;
+    const program =
+      words !== undefined &&
+      PROGRAMS.map((key) => record[key]).find((one) => typeof one === 'string');
     if (typeof program === 'string' && isTexts(words)) {
       this.#shell(readShellReach([program, ...words]));
     } else if (typeof program === 'string' && typeof words === 'string') {

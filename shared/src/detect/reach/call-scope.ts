@@ -88,6 +88,11 @@ export function findToolOf(record: Args): { name: string; key: string } | undefi
   return typeof name === 'string' && IDENTIFIER.test(name) ? { name, key } : undefined;
 }
 
+/** Keywords of a JSON Schema for an object. */
+const OF_SCHEMA = wordSet(
+  'type properties required additionalProperties description title strict $schema $defs definitions examples',
+);
+
 /**
  * A call of another tool, as far as the call around it may do it.
  *
@@ -95,17 +100,33 @@ export function findToolOf(record: Args): { name: string; key: string } | undefi
  */
 export function innerCall(name: string, args: unknown, { call }: CallScope): ReachCall | undefined {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined;
-  if ('properties' in args && 'type' in args) return undefined;
+  if ('properties' in args && Object.keys(args).every((key) => OF_SCHEMA.has(key)))
+    return undefined;
   const isDelete = call.action !== 'read' && wordsOfName(name).some(isDeletion);
   return { name, action: isDelete ? 'delete' : call.action, args: args as Args };
 }
 
 /** Whether an object asks for a delete itself, as one of several operations. */
 export function isDeleteOperation(record: Args): boolean {
-  if (findDeleteOperation(record) === undefined) return false;
-  // Of a permission it is no order, and of a JSON Patch (RFC 6902) it removes a member of a value.
-  const { effect, Effect, op } = record;
-  return effect === undefined && Effect === undefined && op !== 'remove';
+  return findDeleteOperation(record) !== undefined && !isGrant(record) && !isPatch(record);
+}
+
+const EFFECTS = new Set<unknown>(['Allow', 'Deny', 'allow', 'deny']);
+
+/** A rule of permissions, in which a delete is no order. */
+function isGrant(record: Args): boolean {
+  const { effect, Effect = effect, allow } = record;
+  const isRule = typeof allow === 'boolean' || EFFECTS.has(Effect);
+  return isRule && !Object.keys(record).some((key) => readArgumentName(key).kind === 'path');
+}
+
+const OF_PATCH = wordSet('op path from value');
+
+/** Part of a JSON Patch (RFC 6902), which removes a member of a value. */
+function isPatch(record: Args): boolean {
+  const { op, path } = record;
+  if (op !== 'remove' || typeof path !== 'string' || path.length < 2) return false;
+  return Object.keys(record).every((key) => OF_PATCH.has(key));
 }
 
 export interface ToolKind {
@@ -162,6 +183,9 @@ function joined(outer: ToolKind, inner: ToolKind): ToolKind {
     isSql: outer.isSql || inner.isSql,
     isDatabase: outer.isDatabase || inner.isDatabase,
     isMany: outer.isMany || inner.isMany,
+    isMove: outer.isMove || inner.isMove,
+    isCopy: outer.isCopy || inner.isCopy,
+    isSearch: outer.isSearch,
     isSend: outer.isSend || inner.isSend,
   };
 }

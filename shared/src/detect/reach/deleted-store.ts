@@ -32,8 +32,10 @@ const ANYTHING = wordSet(
 /** First words of the names of such arguments: `resource_type`. */
 const OF_TYPE = wordSet('resource object entity item asset target');
 
-const OPERATIONS = wordSet('operation op action verb method mode');
+const OPERATIONS = wordSet('operation op action verb method mode command');
 const DELETES = wordSet('delete remove rm rmdir unlink erase purge wipe drop');
+
+const OF_SHELL = wordSet('rm rmdir unlink erase');
 
 /** Whether a word says that something is deleted. */
 export const isDeletion = (word: string): boolean => VERBS.has(word);
@@ -47,8 +49,12 @@ export function findDeleteOperation(
     if (typeof value !== 'string' || value.length > 100) continue;
     const last = key.length > MAX_NAME ? wordsOfName(key).at(-1) : readArgumentName(key).last;
     if (!OPERATIONS.has(last ?? '')) continue;
+    // What a shell runs is read as its command line.
+    if (last === 'command' && /\s/.test(value)) continue;
     const words = wordsOfName(value);
-    if (DELETES.has(words[0] ?? '')) return words;
+    const [verb = ''] = words;
+    if (last === 'command' && OF_SHELL.has(verb)) continue;
+    if (DELETES.has(verb)) return words;
   }
   return undefined;
 }

@@ -93,7 +93,12 @@ it.each<[string, ReachCall['action'], ReachCall['args'], string[]]>([
   ['update_ref', 'write', { owner: 'o', repo: 'r', ref: 'heads/main', force: true }, WHOLE],
   ['update_ref', 'write', { owner: 'o', repo: 'r', ref: 'heads/main', force: false }, []],
   ['kubectl', 'execute', { args: 'delete pods --all' }, WHOLE],
-  ['kubectl_generic', 'execute', { command: 'delete', resourceType: 'pods', all: true }, WHOLE],
+  [
+    'kubectl_generic',
+    'execute',
+    { command: 'delete', resourceType: 'pods', all: true },
+    [...WHOLE, ...ALL],
+  ],
   ['kubectl_get', 'read', { resourceType: 'namespaces', all: true }, []],
   ['docker', 'execute', { args: ['system', 'prune', '-af'] }, WHOLE],
   ['terraform_apply', 'execute', { destroy: true }, WHOLE],
