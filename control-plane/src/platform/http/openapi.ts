@@ -8,6 +8,7 @@ import { Id } from '@governance/shared/text';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { REQUEST_EXAMPLES } from './request-examples.ts';
 import { rolesFor } from './role-table.ts';
 import { withErrors } from './route-answers.ts';
 import { findUse, type GuardName } from './route-table.ts';
@@ -68,8 +69,11 @@ export async function registerOpenApi(app: FastifyInstance, version: string): Pr
     },
     transformObject: (document) => {
       const described = jsonSchemaTransformObject(document);
-      for (const path of Object.values(described.paths ?? {})) {
-        for (const operation of Object.values(path as object)) markOptionalBody(operation);
+      for (const [path, operations] of Object.entries(described.paths ?? {})) {
+        for (const [method, operation] of Object.entries(operations as object)) {
+          markOptionalBody(operation);
+          addExample(operation, REQUEST_EXAMPLES.get(`${method.toUpperCase()} ${path}`));
+        }
       }
       return described;
     },
@@ -88,6 +92,14 @@ function withRawBody(schema: object): object {
   return consumes === undefined || body !== undefined
     ? schema
     : { ...schema, body: { type: 'string', description: 'Read as it is.' } };
+}
+
+function addExample(
+  { requestBody }: { requestBody?: { content?: Record<string, { example?: object }> } },
+  example: object | undefined,
+): void {
+  const json = requestBody?.content?.['application/json'];
+  if (json && example) json.example = example;
 }
 
 /** The plugin marks each body as required; one that may be null is optional. */
