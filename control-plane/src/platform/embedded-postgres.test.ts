@@ -167,6 +167,14 @@ it('refuses a database whose password file is gone, and says what to do', async 
   await expect(start(folder)).rejects.toThrow(/postgres\.json is missing/);
 });
 
+it('says what to do with a password file that is damaged', async () => {
+  const folder = aFolder();
+  writeFileSync(join(folder, 'postgres.json'), '{"superuserPassword": "');
+  const failure = await start(folder).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(StartError);
+  expect((failure as Error).message).toMatch(/postgres\.json cannot be read: restore it/);
+});
+
 it('moves with its data folder', async () => {
   const folder = aFolder();
   const server = await start(folder);

@@ -370,7 +370,15 @@ function connectionString(user: string, password: string, port: number, database
 }
 
 function readCredentials(file: string): Credentials | undefined {
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Credentials) : undefined;
+  if (!existsSync(file)) return undefined;
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Credentials;
+  } catch (cause) {
+    throw new StartError(
+      `${file} cannot be read: restore it, or set SERVICE_DATA_DIR to an empty folder`,
+      { cause },
+    );
+  }
 }
 
 /** A free port on the loopback interface, the wanted one if it is free. */
