@@ -1,4 +1,5 @@
 /** The ledger's tables and the statements that write them. */
+import { StartError } from '@governance/shared/start-error';
 import type { Database } from 'better-sqlite3';
 
 /** From 3: the marks are in a file of their own (ledger-marks.ts). From 4: a row holds a group. */
@@ -91,10 +92,13 @@ export function isNew(db: Database): boolean {
   return versionOf(db) === 0;
 }
 
-/** @throws when the file is of a newer version */
+/** @throws StartError when the file is of a newer version */
 export function requireKnownVersion(db: Database): void {
   const version = versionOf(db);
-  if (version > VERSION) throw new Error(`the ledger was written by a newer version (${version})`);
+  if (version <= VERSION) return;
+  throw new StartError(
+    `the ledger was written by a newer version (${version}): start that version, or restore the data folder of before`,
+  );
 }
 
 export function versionOf(db: Database): number {
