@@ -65,7 +65,7 @@ const PROSE = new RegExp(
 );
 // "Password for the server: …"
 const FOR =
-  /^["']?[ \t](?:for|für|fuer|of|on|zu|zum|vom|von|de|du|del|della|para|pour|voor|per|do|dla)[ \t][^\n:=.!?;"']{1,40}[:=][ \t]{1,3}/;
+  /^["']?[ \t](?:for|für|fuer|of|on|zu|zum|vom|von|de|du|del|della|para|pour|voor|per|do|dla|k|ke|til|till|от|для|к)[ \t][^\n:=.!?;"']{1,40}[:=][ \t]{1,3}/;
 // "credential used: …"
 const SAID =
   /^[ \t](?:used|sent|given|provided|received|supplied|tried|value|is now|verwendet|utilisée?|usad[oa])[ \t]?[:=][ \t]{0,3}/;

@@ -92,7 +92,10 @@ const PHONE_NEAR = stretches(
 );
 
 const phoneLabelled: Judge = (text, start, end) =>
-  findNear(text, start, end, { after: 44, before: 0 }, PHONE_NEAR);
+  // A cell of the network.
+  /^ ?id\b/i.test(text.slice(end, end + 4))
+    ? NOTHING
+    : findNear(text, start, end, { after: 44, before: 0 }, PHONE_NEAR);
 
 /** How people can be reached. */
 export const CONTACT: readonly BuiltinPattern[] = [

@@ -70,7 +70,7 @@ const iban: Judge = (text, start) => {
   for (; compact.length < length && at < start + 80; at++) {
     const character = text[at] ?? '';
     if (/[A-Za-z0-9]/.test(character)) compact += character;
-    else if (!/[ \-.\u00a0]/.test(character)) break;
+    else if (!/[ \-._\u00a0]/.test(character)) break;
   }
   if (/[A-Za-z0-9]/.test(text[at] ?? '')) return NOTHING;
   return isIban(compact.toUpperCase()) ? [{ start, end: at }] : NOTHING;
@@ -153,7 +153,7 @@ export const FINANCIAL: readonly BuiltinPattern[] = [
     severity: 'high',
     description: 'International bank account number.',
     expressions: [
-      String.raw`\b[A-Za-z]{2}[ -]?\d[ -]?\d[ -]?[A-Za-z0-9]{1,4}[ -]?[A-Za-z0-9]`,
+      String.raw`\b[A-Za-z]{2}[ _-]?\d[ _-]?\d[ _-]?[A-Za-z0-9]{1,4}[ _-]?[A-Za-z0-9]`,
       // Behind a field's number or name in a message of a bank: ?31DE…, IBANDE…, iban_DE….
       {
         expression: String.raw`(?:\?3\d|IBAN_?|iban_?)[A-Z]{2}\d{2}[A-Z0-9]{11}`,

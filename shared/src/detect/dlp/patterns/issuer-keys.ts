@@ -172,6 +172,7 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       whole(String.raw`(?:\b|_)(?:LTAI[A-Za-z0-9]{16,24}|AKID[A-Za-z0-9]{28,36})`),
       String.raw`(?:\b|_)(?:sq[apu]_[a-f0-9]{40}|AKCp[A-Za-z0-9]{60,80}|fm[12]r?_[A-Za-z0-9+/=_,-]{40,1000}|sdk-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`,
       String.raw`\b[12]/\d{10,20}(?:/\d{10,20})?:[0-9a-f]{32}\b`,
+      String.raw`(?:\b|_)(?:sk\.eyJ[A-Za-z0-9_-]{20,255}\.[A-Za-z0-9_-]{20,60}|EAA[A-Z][A-Za-z0-9]{60,255})\b`,
       String.raw`(?:\b|_)HRKU-[A-Za-z0-9_-]{36,62}`,
       String.raw`(?:\b|_)(?:EAACEdEose0cBA[A-Za-z0-9]{10,255}|tfp_[A-Za-z0-9_.=-]{40,60}|shippo_(?:live|test)_[a-f0-9]{40})`,
       String.raw`(?:\b|_)(?:pat[A-Za-z0-9]{14}\.[a-f0-9]{64}|nfp_[A-Za-z0-9]{36}|vcp_[A-Za-z0-9]{24,60}|CFPAT-[A-Za-z0-9_-]{43}|pnu_[A-Za-z0-9]{36})`,

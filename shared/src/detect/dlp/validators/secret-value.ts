@@ -26,7 +26,7 @@ const WORDS_FOR_NOTHING = new Set(
 const PLACEHOLDER =
   /^(?:[x*•·.#_\-?0]{3,}|\$\{.*|\$\(.*|\$[A-Z_][A-Z0-9_]*|\$(?:env|script|global):.*|\{\{.*|\{[a-z_. ]+\}?|%[A-Z_]+%|%\(?[a-z]+\)?s?|<.*|\[[A-Za-z _-]*\]?|@[a-z.]+@|#\{.*|__.*__|!(?:vault|secret|ref|sub|env|file).*|(?:vault|op|ref\+\w+|secretref|ssm|keyring|file|env|aws-sm|gcp-sm|keyvault):.*|arn:aws.*|enc[[(].*|\/run\/secrets.*|\/etc\/.*|\.\/.*|~\/.*)$/i;
 const PLACEHOLDER_WORDS =
-  /your[_\- ]?|^my[_-](?:secret|pass|token|key|api)|[_\- ]here\b|example|placeholder|changeme|change[_-]me|replace[_-]?|insert[_-]|redacted|xxxx|\.\.\.|…|todo\b|dummy|<[a-z]|\*\*\*|sample|goes[_-]|to[_-]be[_-]|fill[_-]|put[_-]|enter[_-]|abcdefgh?$|^(?:foo|bar|baz|test|abc|none)$|not[_-]a[_-]real|n[o0]t[_-]?real|fake/i;
+  /your[_\- ]?|^my[_-](?:secret|pass|token|key|api)|[_\- ]here\b|example|placeholder|changeme|change[_-]me|replace[_-]?|insert[_-]|redacted|xxxx|\.\.\.|…|todo\b|dummy|<[a-z]|\*\*\*|sample|required\||goes[_-]|to[_-]be[_-]|fill[_-]|put[_-]|enter[_-]|abcdefgh?$|^(?:foo|bar|baz|test|abc|none)$|not[_-]a[_-]real|n[o0]t[_-]?real|fake/i;
 const CODE =
   /^(?:process\.env|os\.(?:environ|getenv)|env[.[(]|secrets?[.[(]|vault[.[]|config[.[(]|settings[.[(]|self\.|this\.|req(?:uest)?\.|res(?:ponse)?\.|data[.[]|ctx\.|args?\.|params?[.[]|props\.|state\.|form\.|body\.|input\(|var\.|local\.|module\.|(?:await|new|func|def|lambda|function|return|import|props|env)\b|get[A-Z_]\w*|System\.|Deno\.|import\.|ENV\[|Rails\.|crypto\.|(?:generate|random|hash|bcrypt|encrypt|decrypt)\w*[.(]|\(|\[|\{|[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*\(.*\))/;
 
@@ -40,7 +40,7 @@ const OPENS =
 const TYPE =
   /^(?:[*&](?:\[\])?[A-Za-z_][\w.:]*[<[]?.?|&\[\w+|&?[A-Za-z_]\w*(?:::[A-Za-z_{<(][\w<>&]*)+[({,]?|0x[\da-f]{1,8}|%[sdvqx].*|\+ ?[a-z]\w*[.()].*|__[ui]\d{1,2}|\$[a-z_]\w*->.*|qr\/.*|\\&\w+|\d{1,5}\/(?:tcp|udp)|urn:uuid:.*)$/i;
 /** What a vault or a sealing tool made of a secret: Sealed Secrets, KMS of AWS, Spring, OpenSSL. */
-const CIPHERTEXT = /^(?:Ag[A-Za-z0-9+/]{200}|AQICAH|\{cipher\}|k8s:enc:|U2FsdGVkX1)/;
+const CIPHERTEXT = /^(?:Ag[A-Za-z0-9+/_-]{200}|AQICAH|\{cipher\}|k8s:enc:|U2FsdGVkX1)/;
 
 // Common passwords; letters only, since nothing else distinguishes these from words.
 const WEAK = new Set(
@@ -154,7 +154,7 @@ function isWordLike(value: string): boolean {
 
 /** Code that refers to a secret instead of containing it, in the languages of the labels. */
 function isLabelLike(value: string): boolean {
-  return /pass|pwd|secret|token|key|cred|login|user|wort|contras|clave|senha|hasł|парол|field|input|value|encrypt|hash|required|invalid|must|enter|confirm|forgot/i.test(
+  return /pass|pwd|secret|token|key|cred|login|user|wort|contras|clave|senha|hasł|heslo|wachtwoord|парол|field|input|value|encrypt|hash|required|invalid|must|enter|confirm|forgot/i.test(
     value,
   );
 }
