@@ -1,8 +1,10 @@
 /** How requests are read in both planes: validated by zod schemas, parsed as strict JSON. */
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { type BodyHolder, createBodyTurns } from './body-turns.ts';
 import { RequestInvalid } from './http-errors.ts';
+import { readRequestBody } from './request-body.ts';
 import { parseStrictJson } from './strict-json.ts';
 
 /** Nesting of objects and arrays in a body. */
@@ -34,8 +36,8 @@ export function readStrictRequests(
   app.removeContentTypeParser(['application/json', 'text/plain']);
   app.addContentTypeParser(
     'application/json',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, body: Buffer) => {
+    async (request: FastifyRequest, payload: IncomingMessage) => {
+      const body = await readRequestBody(request, payload);
       // An empty body counts as none: routes without a body still accept the header.
       if (body.length === 0) return undefined;
       await turns.take(holderOf(request), body.length);

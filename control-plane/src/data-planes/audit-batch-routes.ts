@@ -5,8 +5,10 @@
  * to retry; nothing is lost, since a data plane keeps whatever was not acknowledged.
  */
 import { randomInt } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { BATCH_LIMITS, decodeBatch, NDJSON } from '@governance/shared/channel-routes';
 import { AppError } from '@governance/shared/errors';
+import { readRequestBody } from '@governance/shared/request-body';
 import { Id } from '@governance/shared/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -68,10 +70,8 @@ export const auditBatchRoutes = (deps: AuditBatchRoutesDeps): FastifyPluginAsync
 
   return async (app) => {
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser(
-      NDJSON,
-      { parseAs: 'buffer' },
-      async (_: unknown, body: Buffer) => body,
+    app.addContentTypeParser(NDJSON, (request: FastifyRequest, payload: IncomingMessage) =>
+      readRequestBody(request, payload),
     );
     app.addHook('onResponse', async (request, reply) => {
       held.get(request)?.();

@@ -5,9 +5,10 @@
  * large bodies and never finishes them cannot fill the memory. A body counts with its declared
  * length before it arrives.
  */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { createBodyTurns } from '@governance/shared/body-turns';
-import type { FastifyInstance } from 'fastify';
+import { readRequestBody } from '@governance/shared/request-body';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { GatewayError } from './json-rpc.ts';
 
 /** Bodies of maximum size that one agent, and all agents of a tenant, may have in progress. */
@@ -53,18 +54,17 @@ export function readCallerBodies(
   });
   const turns = createBodyTurns();
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>(
+  app.addContentTypeParser(
     contentType,
-    { parseAs: 'buffer', bodyLimit: bodyBytes },
-    (request, body, done) => {
+    async (request: FastifyRequest, payload: IncomingMessage) => {
+      const body = await readRequestBody(request, payload, bodyBytes);
       const { caller, ip, bodyPlace } = request;
       bodyPlace?.arrived(body.length);
       const holder = caller
         ? { tenantId: caller.tenantId, callerId: caller.agent.id }
         : { tenantId: ip, callerId: ip };
-      const turn = turns.take(holder, body.length);
-      if (turn === undefined) done(null, body);
-      else turn.then(() => done(null, body), done);
+      await turns.take(holder, body.length);
+      return body;
     },
   );
 }
