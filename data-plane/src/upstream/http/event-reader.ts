@@ -3,6 +3,7 @@
  * examined once, however the server splits chunks or ends lines. Proven by event-reader.test.ts.
  */
 import { isUtf8 } from 'node:buffer';
+import { ByteCollector } from '@governance/shared/byte-collector';
 
 export interface EventSink {
   /** An event with data; `id` where it has one. */
@@ -28,8 +29,7 @@ export class EventReader {
   readonly #limit: number;
   readonly #sink: EventSink;
   /** The incomplete line. */
-  #parts: Buffer[] = [];
-  #length = 0;
+  readonly #line: ByteCollector;
   /** The incomplete event. Texts, since a slice would keep its whole chunk in memory. */
   #data: string[] = [];
   #dataBytes = 0;
@@ -41,6 +41,7 @@ export class EventReader {
   /** @param limit bytes of a line and of an event's data, at most */
   constructor(limit: number, sink: EventSink) {
     this.#limit = limit;
+    this.#line = new ByteCollector(limit);
     this.#sink = sink;
   }
 
@@ -49,7 +50,7 @@ export class EventReader {
     for (let i = 0; i < chunk.length && !this.#isOver; i++) {
       const byte = chunk[i];
       if (byte !== LF && byte !== CR) continue;
-      const isEmpty = i === start && this.#length === 0;
+      const isEmpty = i === start && this.#line.length === 0;
       // CR LF is one end of a line.
       if (!(byte === LF && this.#afterCr && isEmpty)) {
         if (isEmpty) this.#dispatch();
@@ -59,20 +60,15 @@ export class EventReader {
       start = i + 1;
     }
     if (this.#isOver || start === chunk.length) return;
-    this.#length += chunk.length - start;
-    if (this.#length > this.#limit) this.#tooLarge();
-    else this.#parts.push(chunk.subarray(start));
+    if (!this.#line.add(chunk.subarray(start))) this.#tooLarge();
   }
 
   #endLine(last: Buffer): void {
-    const bytes = this.#length + last.length;
-    if (bytes > this.#limit) {
+    if (!this.#line.add(last)) {
       this.#tooLarge();
       return;
     }
-    const line = this.#length === 0 ? last : Buffer.concat([...this.#parts, last], bytes);
-    this.#parts = [];
-    this.#length = 0;
+    const line = this.#line.take();
     const hasBom = this.#isFirstLine && line.subarray(0, BOM.length).equals(BOM);
     this.#isFirstLine = false;
     this.#readLine(hasBom ? line.subarray(BOM.length) : line);
@@ -127,7 +123,7 @@ export class EventReader {
 
   #tooLarge(): void {
     this.#isOver = true;
-    this.#parts = [];
+    this.#line.clear();
     this.#data = [];
     this.#sink.onTooLarge();
   }

@@ -5,6 +5,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
+import { ByteCollector } from '@governance/shared/byte-collector';
 import type { Dispatcher } from 'undici';
 import { UpstreamFailure } from '../upstream.ts';
 import { EventReader } from './event-reader.ts';
@@ -35,7 +36,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null;
   #mode: 'json' | 'events' | 'error' | 'ignore' = 'ignore';
   #status = 0;
-  #chunks: Buffer[] = [];
+  readonly #body: ByteCollector;
   #bytes = 0;
   #events: EventReader | null = null;
   #isOver = false;
@@ -46,6 +47,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   constructor(sink: ExchangeSink, limit: number) {
     this.#sink = sink;
     this.#limit = limit;
+    this.#body = new ByteCollector(Math.max(limit, MAX_ERROR_BODY));
   }
 
   abort(): void {
@@ -88,14 +90,14 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       case 'json':
         this.#bytes += chunk.length;
         if (this.#bytes > this.#limit) this.#fail(this.#tooLarge());
-        else this.#chunks.push(chunk);
+        else this.#body.add(chunk);
         return;
       case 'events':
         this.#events?.push(chunk);
         return;
       case 'error':
         this.#bytes += chunk.length;
-        if (this.#bytes <= MAX_ERROR_BODY) this.#chunks.push(chunk);
+        if (this.#bytes <= MAX_ERROR_BODY) this.#body.add(chunk);
         return;
       case 'ignore':
         this.#bytes += chunk.length;
@@ -109,8 +111,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#left();
     if (this.#isOver) return;
     if (this.#mode === 'json' || this.#mode === 'error') {
-      const [first] = this.#chunks;
-      const body = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+      const body = this.#body.take();
       if (!isUtf8(body)) {
         this.#fail(new UpstreamFailure('malformed', 'the answer is not valid UTF-8'));
         return;

@@ -1,3 +1,5 @@
+import { ByteCollector } from '@governance/shared/byte-collector';
+
 /** Splits a byte stream into lines of UTF-8 with a limit: the rest of a longer line is dropped. */
 export interface LineSink {
   onLine(line: string): void;
@@ -8,15 +10,13 @@ export interface LineSink {
 const NEWLINE = 0x0a;
 
 export class LineReader {
-  readonly #limit: number;
   readonly #sink: LineSink;
-  #parts: Buffer[] = [];
-  #length = 0;
+  readonly #line: ByteCollector;
   #isDropping = false;
 
   /** @param limit bytes of a line, at most */
   constructor(limit: number, sink: LineSink) {
-    this.#limit = limit;
+    this.#line = new ByteCollector(limit);
     this.#sink = sink;
   }
 
@@ -33,19 +33,13 @@ export class LineReader {
   }
 
   #add(part: Buffer): void {
-    if (this.#isDropping) return;
-    this.#length += part.length;
-    if (this.#length > this.#limit) {
-      this.#isDropping = true;
-      this.#parts = [];
-      this.#sink.onTooLong();
-    } else this.#parts.push(part);
+    if (this.#isDropping || this.#line.add(part)) return;
+    this.#isDropping = true;
+    this.#sink.onTooLong();
   }
 
   #flush(): void {
-    const line = this.#isDropping ? null : Buffer.concat(this.#parts).toString('utf8');
-    this.#parts = [];
-    this.#length = 0;
+    const line = this.#isDropping ? null : this.#line.take().toString('utf8');
     this.#isDropping = false;
     if (line !== null) this.#sink.onLine(line);
   }
