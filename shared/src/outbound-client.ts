@@ -8,6 +8,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { ADDRESS_REFUSED, createAddressPolicy } from './address-policy.ts';
+import { ByteCollector } from './byte-collector.ts';
 
 export type OutboundClient = ReturnType<typeof createOutboundClient>;
 
@@ -115,12 +116,9 @@ export function describeOutboundFailure(error: unknown): string {
 }
 
 async function readBody(response: IncomingMessage, maxBytes: number): Promise<string> {
-  const parts: Buffer[] = [];
-  let size = 0;
+  const body = new ByteCollector(maxBytes);
   for await (const part of response as AsyncIterable<Buffer>) {
-    size += part.length;
-    if (size > maxBytes) throw new OutboundError('the answer is too large');
-    parts.push(part);
+    if (!body.add(part)) throw new OutboundError('the answer is too large');
   }
-  return Buffer.concat(parts).toString('utf8');
+  return body.take().toString('utf8');
 }

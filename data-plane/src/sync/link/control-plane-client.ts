@@ -5,6 +5,7 @@
  * Redirects are not followed: the token goes to the configured address and nowhere else. Proven
  * by control-plane-link.test.ts.
  */
+import { ByteCollector } from '@governance/shared/byte-collector';
 import { ERRORS, type ErrorCode } from '@governance/shared/errors';
 import { ErrorBody } from '@governance/shared/http-errors';
 import { parseStrictJson } from '@governance/shared/strict-json';
@@ -132,16 +133,13 @@ function answerOf({ statusCode, headers, body }: Dispatcher.ResponseData) {
 }
 
 async function readBytes(body: AsyncIterable<Uint8Array>, limit: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const bytes = new ByteCollector(limit);
   for await (const chunk of readChunks(body)) {
-    size += chunk.length;
-    if (size > limit) {
+    if (!bytes.add(chunk)) {
       throw new AnswerRefusedError('answer_too_large', `the answer has more than ${limit} bytes`);
     }
-    chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return bytes.take();
 }
 
 /** An answer that breaks off counts as none. */
