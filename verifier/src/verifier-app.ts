@@ -3,9 +3,11 @@
  * package gets a verdict, whatever it contains; a malformed request gets a 422. Proven by
  * verifier-app.test.ts.
  */
+import type { IncomingMessage } from 'node:http';
 import type { EvidenceTrust, TrustedIssuer } from '@governance/shared/evidence/checks/evidence';
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
 import { createHttpServer } from '@governance/shared/http-server';
+import { readRequestBody } from '@governance/shared/request-body';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { FormInvalid, problem, readForm } from './form.ts';
@@ -66,10 +68,8 @@ export function createVerifierApp(deps: VerifierAppDeps): FastifyInstance {
 
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(
-      '*',
-      { parseAs: 'buffer', bodyLimit: BODY_LIMIT },
-      (_r, body, done) => done(null, body),
+    scope.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) =>
+      readRequestBody(request, payload, BODY_LIMIT),
     );
     scope.setErrorHandler(answerError);
     // Before the body is read, which takes most of a verification's memory.
