@@ -43,3 +43,34 @@ it('reports what could not be passed on, and rejects nothing', async () => {
   await stream.settled;
   expect(failed).toMatchObject([{ step: 'stream', error: { message: 'the client is gone' } }]);
 });
+
+it('bounds what one stream sends at once, and leaves time for others between inspections', async () => {
+  let inspected = 0;
+  const heard: number[] = [];
+  const stream = new InspectedStream({
+    caller: {} as Caller,
+    speaker: 'server',
+    call: null,
+    inspect: ({ part }: Said) => {
+      inspected++;
+      const until = performance.now() + 1;
+      while (performance.now() < until);
+      return { part };
+    },
+    passOn: (_serverId, { params }) => heard.push(Number(params?.n)),
+    onFailed: () => undefined,
+  });
+  const begun = performance.now();
+  for (let n = 0; n < 5000; n++) {
+    const before = inspected;
+    stream.push('up', { method: 'notifications/message', params: { n } });
+    if (n === 50) expect(inspected).toBeLessThanOrEqual(6);
+    expect(inspected - before).toBeLessThanOrEqual(1);
+    if (n % 100 === 99) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await stream.settled;
+  const seconds = (performance.now() - begun) / 1000;
+  expect(inspected).toBeLessThanOrEqual(1001 + seconds * 100);
+  expect(heard).toHaveLength(inspected);
+  expect(heard).toEqual([...heard].sort((a, b) => a - b));
+});

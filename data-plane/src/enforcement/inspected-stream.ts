@@ -6,6 +6,7 @@ import type { UpstreamNotification } from '../upstream/upstream.ts';
 import type { Caller, Destination, JudgedCall } from './calls.ts';
 import type { Inspect, Inspected } from './said.ts';
 import { textsOf } from './said.ts';
+import { TurnShare } from './turn-share.ts';
 
 /** Characters of earlier messages that an inspection also sees. */
 const MAX_CARRY = 4096;
@@ -15,6 +16,15 @@ const MAX_CARRY = 4096;
  */
 const MAX_WAITING = 64;
 const MAX_WAITING_LENGTH = 4 * 1024 * 1024;
+
+/**
+ * Notifications of a stream that are inspected: so many at once, and then so many a second. Further
+ * ones are dropped.
+ */
+const MAX_AT_ONCE = 1000;
+const PER_SECOND = 100;
+/** Of all streams together, since any of them keeps every agent waiting. */
+const share = new TurnShare(5);
 
 export interface StreamOptions {
   caller: Caller;
@@ -33,6 +43,8 @@ export class InspectedStream {
   #waiting: Promise<void> | null = null;
   #waitingCount = 0;
   #waitingLength = 0;
+  #allowance = MAX_AT_ONCE;
+  #countedAt = performance.now();
 
   constructor(options: StreamOptions) {
     this.#options = options;
@@ -48,14 +60,15 @@ export class InspectedStream {
   }
 
   push(serverId: string, { method, params }: UpstreamNotification): void {
-    if (this.#waitingCount >= MAX_WAITING) return;
+    if (this.#waitingCount >= MAX_WAITING || !this.#isAllowed()) return;
     // Lengths count only while others wait: a single notification may be as long as any message.
     const length = this.#waiting === null ? 0 : JSON.stringify(params ?? null).length;
     if (length > 0 && this.#waitingLength + length > MAX_WAITING_LENGTH) return;
     const { caller, speaker, call, inspect } = this.#options;
     const part = { kind: 'notification', method, params } as const;
-    const inspecting = inspect({ caller, speaker, call, serverId, part, carry: this.#carry });
+    const said = { caller, speaker, call, serverId, part, carry: this.#carry };
     this.#carry = lastOf(this.#carry + textsOf(params));
+    const inspecting = share.take(() => inspect(said));
     if (!(inspecting instanceof Promise) && this.#waiting === null) {
       this.#passOn(serverId, inspecting);
       return;
@@ -72,6 +85,16 @@ export class InspectedStream {
         this.#options.onFailed(serverId, { part, step: 'stream', blocked, error });
       }
     });
+  }
+
+  #isAllowed(): boolean {
+    const now = performance.now();
+    const earned = ((now - this.#countedAt) / 1000) * PER_SECOND;
+    this.#allowance = Math.min(MAX_AT_ONCE, this.#allowance + earned);
+    this.#countedAt = now;
+    if (this.#allowance < 1) return false;
+    this.#allowance--;
+    return true;
   }
 
   #passOn(serverId: string, inspected: Inspected): void {

@@ -13,6 +13,7 @@ import {
   UpstreamFailure,
 } from '../upstream.ts';
 import { type ExchangeSink, HttpExchange } from './http-exchange.ts';
+import { endLater } from './unended.ts';
 
 export interface HttpRequestHooks {
   /** The headers of an answer with a 2xx status. */
@@ -61,6 +62,10 @@ export class HttpRequest implements ExchangeSink {
   #lastEventId: string | null = null;
   #resumeMs = RESUME_MS;
   #resumeTimer: NodeJS.Timeout | undefined;
+  /** The exchange that answered has ended. */
+  #isEnded = false;
+  /** To be called when it has, if it was waited for. */
+  #forget: () => void = () => undefined;
   /** The rest of an answer, requested by GET. */
   #isResumed = false;
   #resolve: (answer: UpstreamAnswer | 'session-gone') => void = () => undefined;
@@ -95,7 +100,9 @@ export class HttpRequest implements ExchangeSink {
   }
 
   onMessage(text: string, status: number): void {
-    if (status < 300) {
+    // What comes behind the answer belongs to no call.
+    if (this.isOver) this.#cutOff();
+    else if (status < 300) {
       this.#read(text);
     } else if (this.#limits.isStateless) {
       this.#readRefusal(text, status);
@@ -119,6 +126,8 @@ export class HttpRequest implements ExchangeSink {
 
   onEnd(status: number, error: UpstreamFailure | null): void {
     if (!this.isOver && this.#resumeLater(status, error)) return;
+    this.#isEnded = true;
+    this.#forget();
     this.#hooks.done(this);
     if (this.isOver) return;
     this.#finish();
@@ -150,6 +159,18 @@ export class HttpRequest implements ExchangeSink {
   #answered(answer: UpstreamAnswer): void {
     this.#finish();
     this.#resolve(answer);
+    // A server that never ends its answer would keep a connection for each.
+    // Most answers end in the same turn.
+    queueMicrotask(() => {
+      if (!this.#isEnded) this.#forget = endLater(() => this.#cutOff());
+    });
+  }
+
+  #cutOff(): void {
+    this.#isEnded = true;
+    this.#forget();
+    this.#hooks.done(this);
+    this.exchange.abort();
   }
 
   /**
