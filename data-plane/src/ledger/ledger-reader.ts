@@ -10,7 +10,7 @@ import { signBatch } from '@governance/shared/audit-batch';
 import { type ChainPosition, recordHash } from '@governance/shared/hash-chain';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import type { Database } from 'better-sqlite3';
-import { LedgerDamagedError } from './ledger-error.ts';
+import { LedgerDamagedError, WHAT_TO_DO } from './ledger-error.ts';
 import {
   type Checked,
   MAX_BATCH_BYTES,
@@ -81,6 +81,15 @@ export function createLedgerReader(db: Database, signingKey: KeyObject) {
    * @throws LedgerDamagedError when its end, or a record that was not shipped, does not verify
    */
   function checkStream(tenantId: string, stream: string): FoundStream | null {
+    try {
+      return verifyStream(tenantId, stream);
+    } catch (error) {
+      if (!(error instanceof LedgerDamagedError)) throw error;
+      throw new LedgerDamagedError(`${error.message}. ${WHAT_TO_DO}`);
+    }
+  }
+
+  function verifyStream(tenantId: string, stream: string): FoundStream | null {
     const row = findStream.get(tenantId, stream);
     if (!row) return null;
     const { stream_no: streamNo, shipped_epoch: epoch, shipped_seq: seq } = row;

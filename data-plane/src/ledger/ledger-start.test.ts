@@ -315,6 +315,19 @@ describe('an end that was cut off', () => {
 });
 
 describe('records that were not shipped', () => {
+  it('say in one line what is wrong and what to do, where one has another form', () => {
+    const { store, streamNo } = boot();
+    appendEach(store, streamNo, 5);
+    closeAll();
+    const db = new Database(path);
+    db.exec(
+      `UPDATE records SET bytes = CAST(replace(bytes, '"policy_result":"deny"', '"policy_result":"gone"') AS BLOB) WHERE seq = (SELECT max(seq) FROM records)`,
+    );
+    db.close();
+    expect(() => boot()).toThrow(/cannot be read: policy_result: .+\. Keep the folder .+$/);
+    expect(() => boot()).not.toThrow(/\n/);
+  });
+
   it('are all checked: an edit, a gap or a swap far from the end is refused', () => {
     const { store, streamNo } = boot();
     appendEach(store, streamNo, 30);

@@ -9,14 +9,11 @@ import { existsSync, statSync } from 'node:fs';
 import type { ChainPosition } from '@governance/shared/hash-chain';
 import Database from 'better-sqlite3';
 import { openDurableDatabase, sqliteCode } from '../storage/durable-database.ts';
-import { LedgerDamagedError } from './ledger-error.ts';
+import { LedgerDamagedError, WHAT_TO_DO } from './ledger-error.ts';
 import { marksPath, readMarks, type StreamMark } from './ledger-marks.ts';
 import { createRecordRows, isAfter } from './ledger-rows.ts';
 import { FIRST_VERSION_WITH_MARKS, VERSION } from './ledger-schema.ts';
 import { readWal, type WalReport } from './ledger-wal.ts';
-
-const WHAT_TO_DO =
-  'Nothing was changed. Keep the folder as evidence and run "npm run data-plane -- register-anew" to go on with a new stream (docs/operations.md, "When a ledger is damaged")';
 
 /**
  * Checks a ledger's files while no process uses them.
@@ -29,7 +26,7 @@ export function checkLedgerFiles(path: string): void {
   if (!fault) return;
   const hint = wal && describeLog(wal);
   throw new LedgerDamagedError(
-    `the ledger ${path} is damaged: ${fault}${hint ? ` (${hint})` : ''}. ${WHAT_TO_DO}`,
+    `the ledger ${path} is damaged: ${fault}${hint ? ` (${hint})` : ''}. Nothing was changed. ${WHAT_TO_DO}`,
   );
 }
 

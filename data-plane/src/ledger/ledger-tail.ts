@@ -1,5 +1,7 @@
 import { type ChainPosition, recordHash, verifyLink } from '@governance/shared/hash-chain';
 import { parseRecord } from '@governance/shared/ledger-record';
+import { zodFault } from '@governance/shared/zod-fault';
+import { ZodError } from 'zod';
 import { LedgerDamagedError } from './ledger-error.ts';
 import type { StoredRecord } from './ledger-rows.ts';
 
@@ -87,7 +89,8 @@ function readStored(row: StoredRecord, at: string) {
   try {
     return parseRecord(row.bytes);
   } catch (error) {
-    throw new LedgerDamagedError(`${at} cannot be read: ${String(error)}`);
+    const fault = error instanceof ZodError ? zodFault(error) : String(error);
+    throw new LedgerDamagedError(`${at} cannot be read: ${fault}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { FACTS, type FactKind } from '@governance/shared/facts';
+import { zodFault } from '@governance/shared/zod-fault';
 
 /** Stored in place of a refused fact, whose absence might permit something. */
 export const REFUSED = '{"refused":true}';
@@ -28,7 +29,7 @@ export function checkFact(
 ): CheckedFact {
   // A kind that only a newer version knows is stored for it.
   const parsed = isKnownKind(kind) ? FACTS[kind].safeParse(value) : null;
-  if (parsed?.error) return refusedFor(parsed.error.message);
+  if (parsed?.error) return refusedFor(zodFault(parsed.error));
   if (index && !index.checkKey(value as never, key)) return refusedFor('the key is not the id');
   return { text: JSON.stringify(value), reason: null };
 }

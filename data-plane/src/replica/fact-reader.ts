@@ -1,4 +1,5 @@
 import { FACTS, type FactKind, type FactOf } from '@governance/shared/facts';
+import { zodFault } from '@governance/shared/zod-fault';
 import { REFUSED, type RefusedFact } from './fact-check.ts';
 import { factDigest } from './fact-seal.ts';
 
@@ -34,7 +35,7 @@ export class FactReader {
     const isWhole = row.digest.equals(factDigest(tenantId, kind, key, row.value));
     const parsed = isWhole ? FACTS[kind].safeParse(JSON.parse(row.value)) : null;
     if (parsed?.success) return { state: 'known', value: parsed.data as FactOf<K> };
-    const reason = parsed?.error.message ?? 'the stored fact is damaged';
+    const reason = parsed ? zodFault(parsed.error) : 'the stored fact is damaged';
     this.refuse({ tenantId, kind, key, reason });
     return { state: 'refused' };
   }

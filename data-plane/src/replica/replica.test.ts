@@ -259,6 +259,8 @@ describe('invalid facts', () => {
       expect(replica.countActiveAgents(tenantId)).toBe(0);
     }
     expect(refused).toHaveLength(bad.length);
+    // For the log: one line each.
+    for (const { reason } of refused) expect(reason).not.toContain('\n');
     expect(reopen().findAgent(tenantId, agent.id)).toBeUndefined();
     apply(put(agent));
     expect(replica.findAgent(tenantId, agent.id)).toBeDefined();

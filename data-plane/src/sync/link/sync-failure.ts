@@ -1,4 +1,6 @@
 import { AppError } from '@governance/shared/errors';
+import { zodFault } from '@governance/shared/zod-fault';
+import { ZodError } from 'zod';
 
 /** Why a part of the synchronisation failed; null once it succeeded. */
 export interface SyncFailure {
@@ -25,6 +27,7 @@ export function failureCode(error: unknown): string {
 }
 
 export function failureMessage(error: unknown): string {
+  if (error instanceof ZodError) return zodFault(error);
   return error instanceof Error ? error.message : String(error);
 }
 
