@@ -4,6 +4,7 @@
  * verifier-app.test.ts.
  */
 import type { IncomingMessage } from 'node:http';
+import { addressGroup, type TrustedProxies } from '@governance/shared/client-address';
 import type { EvidenceTrust, TrustedIssuer } from '@governance/shared/evidence/checks/evidence';
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
 import { createHttpServer } from '@governance/shared/http-server';
@@ -14,6 +15,7 @@ import { FormInvalid, problem, readForm } from './form.ts';
 import { createPackageFetch, type FetchPackage, PackageFetchError } from './package-fetch.ts';
 import { reportText } from './report-text.ts';
 import { issuerOf, KEYSET_FORMAT, type PublishedKeyset } from './trust.ts';
+import { createUploads, type UploadLimits, UploadRefused, uploadLimits } from './uploads.ts';
 import { runVerification } from './verification-runs.ts';
 import { VERIFIER_PAGE, VERIFIER_PAGE_HEADERS } from './verifier-page.ts';
 import type { VerificationResult } from './verify-package.ts';
@@ -26,6 +28,10 @@ export interface VerifierAppDeps {
   issuers: readonly TrustedIssuer[];
   /** Concurrent verifications. */
   concurrency: number;
+  /** Whose X-Forwarded-For counts; none unless given. */
+  trustedProxies?: TrustedProxies;
+  /** Other limits than by default. */
+  uploads?: Partial<UploadLimits>;
   fetchPackage?: FetchPackage;
   verify?: (bytes: Uint8Array, trust: EvidenceTrust) => Promise<VerificationResult>;
 }
@@ -43,10 +49,10 @@ export function createVerifierApp(deps: VerifierAppDeps): FastifyInstance {
     deps.fetchPackage ??
     createPackageFetch({ maxBytes: VOLUME_LIMITS.packedBytes, timeoutMs: FETCH_TIMEOUT_MS });
   const issuers = [...deps.issuers, ...(published ? [issuerOf(published)] : [])];
-  const app = createHttpServer({ log: deps.log, corsOrigins: [] });
+  const { log, trustedProxies } = deps;
+  const app = createHttpServer({ log, corsOrigins: [], trustedProxies });
+  const uploads = createUploads({ ...uploadLimits(concurrency, BODY_LIMIT), ...deps.uploads });
   let running = 0;
-  /** Settled, never rejected, once all its resources are released. */
-  const verifications = new WeakMap<FastifyRequest, Promise<unknown>>();
 
   app.addHook('onSend', async (_request, reply) => {
     for (const [name, value] of Object.entries(ANSWER_HEADERS)) {
@@ -69,21 +75,13 @@ export function createVerifierApp(deps: VerifierAppDeps): FastifyInstance {
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) =>
-      readRequestBody(request, payload, BODY_LIMIT),
+      uploads.receive(addressGroup(request.clientAddress), payload, () =>
+        readRequestBody(request, payload, BODY_LIMIT),
+      ),
     );
     scope.setErrorHandler(answerError);
-    // Before the body is read, which takes most of a verification's memory.
-    scope.addHook('onRequest', async (request, reply) => {
-      if (running >= concurrency) return refuseBusy(reply);
-      running++;
-      // Answered, or the client has disconnected: its verification may still be running.
-      reply.raw.once('close', () => {
-        const work = verifications.get(request) ?? Promise.resolve();
-        void work.finally(() => {
-          running--;
-        });
-      });
-    });
+    // Spares an upload that would be refused at its end.
+    scope.addHook('onRequest', async () => requireSlot());
     scope.post('/api/v1/verify', { bodyLimit: BODY_LIMIT }, (request) => verdictOf(request, true));
     scope.post('/api/v1/verify.txt', { bodyLimit: BODY_LIMIT }, async (request, reply) => {
       const text = reportText(await verdictOf(request, false));
@@ -91,13 +89,22 @@ export function createVerifierApp(deps: VerifierAppDeps): FastifyInstance {
     });
   });
 
-  function verdictOf(request: FastifyRequest, takesUrl: boolean): Promise<VerificationResult> {
-    const work = verifyForm(request, takesUrl);
-    verifications.set(
-      request,
-      work.catch(() => undefined),
-    );
-    return work;
+  function requireSlot(): void {
+    if (running >= concurrency) throw new UploadRefused('busy');
+  }
+
+  /** Takes a slot once the body is there, until the work ends: the client may have gone before. */
+  async function verdictOf(
+    request: FastifyRequest,
+    takesUrl: boolean,
+  ): Promise<VerificationResult> {
+    requireSlot();
+    running++;
+    try {
+      return await verifyForm(request, takesUrl);
+    } finally {
+      running--;
+    }
   }
 
   async function verifyForm(
@@ -126,14 +133,18 @@ export function createVerifierApp(deps: VerifierAppDeps): FastifyInstance {
   return app;
 }
 
-function refuseBusy(reply: FastifyReply): FastifyReply {
+/** The rest of the body is not read. */
+function refuse({ reason }: UploadRefused, reply: FastifyReply): FastifyReply {
+  reply.header('connection', 'close');
+  if (reason === 'slow') return reply.code(408).send({ detail: 'The body arrives too slowly.' });
   return reply
     .code(503)
-    .headers({ 'retry-after': String(RETRY_AFTER_SECONDS), connection: 'close' })
+    .header('retry-after', String(RETRY_AFTER_SECONDS))
     .send({ detail: 'The limit of concurrent verifications is reached. Try again later.' });
 }
 
 function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): unknown {
+  if (error instanceof UploadRefused) return refuse(error, reply);
   if (error instanceof FormInvalid) return reply.code(422).send({ detail: error.detail });
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     const detail = [{ loc: ['body', 'package'], msg: 'is larger than 64 MiB', type: 'too_large' }];

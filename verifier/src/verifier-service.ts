@@ -21,11 +21,11 @@ function readFrom<T>(name: string, path: string | undefined, parse: (text: strin
 
 async function main(): Promise<void> {
   const settings = parseSettings(VERIFIER_SETTINGS, process.env);
-  const { host, port, concurrency, trustAnchor, issuers } = settings;
+  const { host, port, concurrency, trustedProxies, trustAnchor, issuers } = settings;
   const published = readFrom(VERIFIER_SETTINGS.trustAnchor.name, trustAnchor, parseKeyset);
   const known = readFrom(VERIFIER_SETTINGS.issuers.name, issuers, parseIssuers) ?? [];
   const log = createLog({ debug: false });
-  const app = createVerifierApp({ log, published, issuers: known, concurrency });
+  const app = createVerifierApp({ log, published, issuers: known, concurrency, trustedProxies });
   await app.listen({ host, port });
   console.log(`Evidence verification service: ${listeningUrl(app, { host, port })}`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void app.close());

@@ -1,4 +1,5 @@
 /** The settings of the verification service. */
+import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import { setting, wholeNumber } from '@governance/shared/settings';
 import { z } from 'zod';
 
@@ -30,8 +31,13 @@ export const VERIFIER_SETTINGS = {
   concurrency: setting({
     name: 'VERIFIER_CONCURRENCY',
     description:
-      'Concurrent verifications, uploads included; further ones get 503. Each may take up to 400 MiB.',
+      'Concurrent verifications; further ones get 503. Each may take up to 400 MiB, and uploads in progress another 132 MiB for each, and for one more.',
     default: '4',
     parse: wholeNumber(1, 64),
+  }),
+  trustedProxies: setting({
+    ...SERVICE_SETTINGS.trustedProxies,
+    name: 'VERIFIER_TRUSTED_PROXIES',
+    default: '',
   }),
 };
