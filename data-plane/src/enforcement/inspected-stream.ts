@@ -6,7 +6,6 @@ import type { UpstreamNotification } from '../upstream/upstream.ts';
 import type { Caller, Destination, JudgedCall } from './calls.ts';
 import type { Inspect, Inspected } from './said.ts';
 import { textsOf } from './said.ts';
-import { TurnShare } from './turn-share.ts';
 
 /** Characters of earlier messages that an inspection also sees. */
 const MAX_CARRY = 4096;
@@ -19,12 +18,10 @@ const MAX_WAITING_LENGTH = 4 * 1024 * 1024;
 
 /**
  * Notifications of a stream that are inspected: so many at once, and then so many a second. Further
- * ones are dropped.
+ * ones are dropped: inspecting them keeps every other agent waiting.
  */
-const MAX_AT_ONCE = 1000;
-const PER_SECOND = 100;
-/** Of all streams together, since any of them keeps every agent waiting. */
-const share = new TurnShare(5);
+const MAX_AT_ONCE = 2000;
+const PER_SECOND = 200;
 
 export interface StreamOptions {
   caller: Caller;
@@ -66,9 +63,8 @@ export class InspectedStream {
     if (length > 0 && this.#waitingLength + length > MAX_WAITING_LENGTH) return;
     const { caller, speaker, call, inspect } = this.#options;
     const part = { kind: 'notification', method, params } as const;
-    const said = { caller, speaker, call, serverId, part, carry: this.#carry };
+    const inspecting = inspect({ caller, speaker, call, serverId, part, carry: this.#carry });
     this.#carry = lastOf(this.#carry + textsOf(params));
-    const inspecting = share.take(() => inspect(said));
     if (!(inspecting instanceof Promise) && this.#waiting === null) {
       this.#passOn(serverId, inspecting);
       return;
