@@ -163,7 +163,7 @@ export const Heartbeat = z.object({
   active_agent_count: z.int().nonnegative(),
   proxy_rpm_1m: z.number().nonnegative(),
   escalations_pending: z.int().nonnegative(),
-  opa_bundle_version: Text,
+  opa_bundle_version: Text.max(200),
   uptime_seconds: z.number().nonnegative(),
   mcp_servers: ServerReport.optional(),
   admin_heads: ifReadable(AdminHeadReport),

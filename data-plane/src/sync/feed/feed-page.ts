@@ -36,6 +36,11 @@ export function verifyPage(
   if (page.cursor !== at.cursor || page.head < at.cursor) {
     throw new FeedRefusedError('page_incomplete', `the page ends at ${at.cursor}`);
   }
+  // Nobody signed what follows the place that the statement names.
+  if (at.cursor > statement.feed_seq) {
+    const where = `entry ${at.cursor} is behind the signed ${statement.feed_seq}`;
+    throw new FeedRefusedError('digest_mismatch', where);
+  }
   return at;
 }
 

@@ -1,0 +1,33 @@
+import type { FeedEntry } from '@governance/shared/facts';
+import { feedDigest } from '@governance/shared/feed-chain';
+import type { FreshnessStatement } from '@governance/shared/signed-statement';
+import { expect, it } from 'vitest';
+import { type FeedPosition, verifyPage } from './feed-page.ts';
+
+const START: FeedPosition = { cursor: 4, digest: '0'.repeat(64) };
+const entry = (seq: number): FeedEntry =>
+  ({ seq, kind: 'kill_switch', key: 'tenant', value: { engaged: seq % 2 === 0 } }) as FeedEntry;
+
+function pageOf(...seqs: number[]) {
+  const entries = seqs.map(entry);
+  let digest = START.digest;
+  for (const one of entries) digest = feedDigest(digest, one);
+  const cursor = seqs.at(-1) ?? START.cursor;
+  return { page: { entries, cursor, head: cursor }, digest };
+}
+const statement = (feed_seq: number, feed_digest: string) =>
+  ({ feed_seq, feed_digest }) as FreshnessStatement;
+
+it('a page that ends where the statement signs is taken', () => {
+  const { page, digest } = pageOf(5, 6);
+  expect(verifyPage(START, page, statement(6, digest))).toEqual({ cursor: 6, digest });
+});
+
+it('nothing behind the signed place is taken: anybody could have added it', () => {
+  const { page } = pageOf(5, 6);
+  const signed = statement(5, pageOf(5).digest);
+  expect(() => verifyPage(START, page, signed)).toThrow(/entry 6 is behind the signed 5/);
+  const old = statement(4, START.digest);
+  expect(() => verifyPage(START, pageOf(5).page, old)).toThrow(/entry 5 is behind the signed 4/);
+  expect(() => verifyPage(START, pageOf().page, statement(3, 'f'.repeat(64)))).toThrow(/behind/);
+});
