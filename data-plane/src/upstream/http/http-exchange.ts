@@ -74,7 +74,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200 || this.#isOver) return;
     this.#status = status;
-    const type = headers['content-type'] ?? '';
+    const type = (headers['content-type'] ?? '').toLowerCase();
     if (status >= 300) this.#mode = 'error';
     else if (type.startsWith('application/json')) this.#mode = 'json';
     else if (type.startsWith('text/event-stream')) {

@@ -144,13 +144,15 @@ export class HttpRequest implements ExchangeSink {
 
   #read(text: string): void {
     for (const message of parseUpstreamMessages(text, this.#limits.messageNodes)) {
+      // In a batch too.
+      if (this.isOver) return;
       if (message.kind === 'notification') {
         if (message.method === 'notifications/cancelled') {
           this.#hooks.withdrawn?.(message.params?.requestId);
-        } else if (!this.isOver) this.#caller.onNotification(message);
+        } else this.#caller.onNotification(message);
       } else if (message.kind === 'request') {
         this.#hooks.asked?.(message, this.#caller.send);
-      } else if (message.id === this.#id && !this.isOver) {
+      } else if (message.id === this.#id) {
         this.#answered(message.answer);
       }
     }

@@ -33,11 +33,14 @@ describe('a server that does not end its answers', () => {
   const open = new Set<Socket>();
   const streams = new Set<ServerResponse>();
   let replies = 0;
+  let isBatch = false;
   let server: Server;
   let plane: TestPlane;
   let agent: TestAgent;
 
   const event = (message: object) => `data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`;
+  const batch = (...messages: object[]) =>
+    `data: ${JSON.stringify(messages.map((message) => ({ jsonrpc: '2.0', ...message })))}\n\n`;
 
   beforeAll(async () => {
     server = createServer(async (request, response) => {
@@ -53,7 +56,8 @@ describe('a server that does not end its answers', () => {
         return void response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
       }
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(event({ id, result: { content: [{ type: 'text', text: 'answered' }] } }));
+      const answer = { id, result: { content: [{ type: 'text', text: 'answered' }] } };
+      response.write(isBatch ? batch(answer, { id: 'p', method: 'ping' }) : event(answer));
       streams.add(response);
       response.on('close', () => streams.delete(response));
     });
@@ -89,6 +93,16 @@ describe('a server that does not end its answers', () => {
     await expect.poll(() => streams.size).toBe(0);
     clearInterval(beat);
     await expect.poll(() => open.size).toBeLessThanOrEqual(2);
+  });
+
+  it('is not heard behind its answer in one batch with it', async () => {
+    const before = replies;
+    isBatch = true;
+    expect((await call()).text).toContain('answered');
+    isBatch = false;
+    // A second call comes back later than a reply would have.
+    expect((await call()).text).toContain('answered');
+    expect(replies).toBe(before);
   });
 
   it('is heard no more behind its answer', async () => {
