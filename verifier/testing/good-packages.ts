@@ -1,11 +1,11 @@
 /** One good package of each kind, with the anchor that it is verified against. */
 import { MAX_SHOWN_BYTES } from '@governance/shared/evidence/large-record';
-import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { PACKAGES_WITH_LIES } from './lying-planes.ts';
 import {
   aPackage,
   aPacked,
   digestOf,
+  type GoodPackage,
   jsonOf,
   type PackageRequest,
   packMembers,
@@ -15,11 +15,6 @@ import { aBundleKey, anEd25519Key } from './test-keys.ts';
 import { aDelegation, anApproval, aStory } from './test-stories.ts';
 import { type TestTenant, timeOf } from './test-tenant.ts';
 import { WITNESSED_PACKAGES } from './witnessed-packages.ts';
-
-export interface GoodPackage {
-  name: string;
-  make(): { bytes: Buffer; anchor: TrustAnchor };
-}
 
 /** The anchor dates from when the log had this many leaves. */
 const PINNED = 3;

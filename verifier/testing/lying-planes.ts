@@ -1,7 +1,6 @@
 /** Packages in which one data plane lies, or was copied: what the others wrote stays verified. */
 import type { Forgery } from './forgery.ts';
-import type { GoodPackage } from './good-packages.ts';
-import { aPacked, type PackageRequest } from './package-builder.ts';
+import { aPacked, type GoodPackage, type PackageRequest } from './package-builder.ts';
 import { idOf } from './test-keys.ts';
 import { anApproval, aStory, type Story } from './test-stories.ts';
 import { timeOf } from './test-tenant.ts';

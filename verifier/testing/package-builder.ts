@@ -2,6 +2,7 @@
  * Makes evidence packages of a test tenant: first their parts, which a test may forge, then the
  * signed archive. Independent of the checks: it uses only the format's primitives.
  */
+
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { canonicalize } from '@governance/shared/canonical-json';
@@ -30,6 +31,7 @@ import {
   planConsistency,
   planInclusion,
 } from '@governance/shared/evidence/merkle-proofs';
+import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { anchorDigest } from '@governance/shared/evidence/trust-anchor';
 import { USTAR_END, ustarHeader, ustarPadding } from '@governance/shared/evidence/ustar';
 import { recordHash } from '@governance/shared/hash-chain';
@@ -51,6 +53,12 @@ export interface PackageParts {
   bundles: BundleLine[];
   payloads: PayloadLine[];
   witness: WitnessLine[];
+}
+
+/** A package that is verified against its anchor. */
+export interface GoodPackage {
+  name: string;
+  make(): { bytes: Buffer; anchor: TrustAnchor };
 }
 
 export interface PackageRequest {

@@ -5,7 +5,7 @@
  */
 
 /** Milliseconds that a server has to end a stream behind its answer. */
-export const GRACE_MS = 1000;
+const GRACE_MS = 1000;
 /** Such exchanges at a time, of all servers: the oldest ends for one more. */
 export const MAX_UNENDED = 512;
 
