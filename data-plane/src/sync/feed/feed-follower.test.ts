@@ -61,7 +61,10 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-function follow(link: FeedFollowerOptions['link'] = plane.link): FeedFollower {
+function follow(
+  link: FeedFollowerOptions['link'] = plane.link,
+  tailLimits?: FeedFollowerOptions['tailLimits'],
+): FeedFollower {
   follower = startFeedFollower({
     tenantId,
     link,
@@ -74,6 +77,7 @@ function follow(link: FeedFollowerOptions['link'] = plane.link): FeedFollower {
     log,
     now: Date.now,
     backoffLimits: { first: 5, longest: 20 },
+    tailLimits,
   });
   return follower;
 }
@@ -162,8 +166,9 @@ describe('the feed follower', () => {
       },
     });
     expect(following.isCatchingUp()).toBe(true);
-    await until(() => replica.cursor(tenantId) === 500);
+    await until(() => pages === 2);
     expect(following.isCatchingUp()).toBe(true);
+    expect(replica.cursor(tenantId)).toBe(0);
     release();
     await until(() => replica.cursor(tenantId) === 600);
     expect(following.isCatchingUp()).toBe(false);
@@ -290,6 +295,62 @@ describe('what is refused', () => {
     following.kick();
     await until(() => replica.cursor(tenantId) === 5);
     expect(following.status().failure).toBeNull();
+    expect(stored()).toEqual(expected());
+  });
+
+  it('what pages bring before their signed place counts once that is reached', async () => {
+    const forge = (entry: FeedEntry) => ({ ...entry, value: role('evil').value });
+    let spoiling = false;
+    const answers: number[] = [];
+    const following = follow({
+      ...plane.link,
+      readFeed: async (request) => {
+        const page = await plane.link.readFeed({ ...request, limit: spoiling ? 1 : 500 });
+        answers.push(page.cursor);
+        return spoiling ? { ...page, entries: page.entries.map(forge) } : page;
+      },
+    });
+    plane.publish(...facts(3));
+    await until(() => replica.cursor(tenantId) === 3);
+    const before = stored();
+    spoiling = true;
+    following.kick();
+    plane.publish(role('a'), role('b'));
+    await until(() => following.status().failure !== null);
+    expect(answers).toContain(4);
+    expect(following.status().failure).toMatchObject({ code: 'digest_mismatch' });
+    expect(replica.cursor(tenantId)).toBe(3);
+    expect(stored()).toEqual(before);
+    spoiling = false;
+    following.kick();
+    await until(() => replica.cursor(tenantId) === 5);
+    expect(stored()).toEqual(expected());
+    expect(plane.snapshots()).toBe(0);
+  });
+
+  it('a reader that never reaches what is signed is as far as the statements it passed', async () => {
+    plane.publish(...facts(4));
+    let meanwhile = 0;
+    follow({
+      ...plane.link,
+      readFeed: async (request) => {
+        const page = await plane.link.readFeed({ ...request, limit: 2 });
+        if (plane.feed.head() === 60) return page;
+        meanwhile = replica.cursor(tenantId);
+        plane.publish(role('more'), role('and more'));
+        return page;
+      },
+    });
+    await until(() => replica.cursor(tenantId) === 60);
+    expect(meanwhile).toBeGreaterThan(40);
+    expect(stored()).toEqual(expected());
+  });
+
+  it('more than may wait for its signature is read as a snapshot, which is signed', async () => {
+    plane.publish(...facts(1_200));
+    follow(plane.link, { entries: 800, bytes: 1e6 });
+    await until(() => replica.cursor(tenantId) === 1_200);
+    expect(plane.snapshots()).toBe(1);
     expect(stored()).toEqual(expected());
   });
 

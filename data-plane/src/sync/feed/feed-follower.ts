@@ -1,9 +1,10 @@
 /**
  * Follows a tenant's feed into the replica by long polls. What cannot be verified or applied is
  * retried and never skipped: the replica then stands still, and its facts stay in force. Where the
- * feed cannot be continued (410), a snapshot replaces everything known, in one transaction after
+ * feed cannot be continued (410), or too much waits for its signature, a snapshot replaces everything known, in one transaction after
  * its signed end was verified. Proven by feed-follower.test.ts and feed-follower-model.test.ts.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { ControlPlaneLink, FeedPage } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import type { FeedEntry } from '@governance/shared/facts';
@@ -24,6 +25,7 @@ import { type FeedPosition, verifyPage } from './feed-page.ts';
 import { FeedProgress } from './feed-progress.ts';
 import type { Freshness } from './freshness.ts';
 import { takeSnapshot } from './take-snapshot.ts';
+import { createUnsignedTail, type TailLimits } from './unsigned-tail.ts';
 
 const PAGE = 500;
 const WAIT_MS = 25_000;
@@ -52,10 +54,12 @@ export interface FeedFollowerOptions {
   log: SyncLog;
   now: () => number;
   backoffLimits?: { first: number; longest: number };
+  tailLimits?: TailLimits;
 }
 
 export function startFeedFollower(options: FeedFollowerOptions) {
   const { tenantId, link, replica, freshness, log } = options;
+  const tail = createUnsignedTail(options.tailLimits);
   const ending = new AbortController();
   const progress = new FeedProgress(replica.place(tenantId).cursor, options.now);
   const trust = () => ({ tenantId, keys: options.keys() });
@@ -81,8 +85,11 @@ export function startFeedFollower(options: FeedFollowerOptions) {
       const backlog = options.backlog();
       return await link.readFeed({ ...position, limit: PAGE, waitMs, signal, backlog });
     } catch (error) {
-      if (error instanceof AppError && error.code === 'FEED_RESET') return null;
-      throw error;
+      if (!(error instanceof AppError) || error.code !== 'FEED_RESET') throw error;
+      if (tail.end() === null) return null;
+      tail.drop();
+      const why = 'the control plane does not know what pages brought that it did not sign';
+      throw new FeedRefusedError('digest_mismatch', why, { cause: error });
     } finally {
       isWaiting = false;
     }
@@ -92,30 +99,53 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     progress.attempted();
     const isAsked = news.began();
     const { cursor, digest } = replica.place(tenantId);
-    const page = await read({ cursor, digest }, isCurrent && !isAsked ? WAIT_MS : 0, signal);
+    const from = tail.end() ?? { cursor, digest };
+    const waitMs = isCurrent && !isAsked ? WAIT_MS : 0;
+    const page = tail.isFull() ? null : await read(from, waitMs, signal);
     if (!page) {
       await replaceAll(cursor);
       return true;
     }
-    const { statement, stated, position } = verify(page, { cursor, digest });
+    const { statement, stated, verified } = verify(page, from);
     progress.stage = 'apply';
     progress.announced(page.head);
-    const isReached = statement.feed_seq <= position.cursor;
-    replica.apply(tenantId, page.entries, position.cursor, isReached ? stated : 0);
-    const newest = freshness.verified(stated, statement.feed_seq, position.cursor);
-    if (newest !== null) replica.keepStatement(tenantId, newest);
-    freshness.answered();
-    resets = 0;
-    isCurrent = true;
-    const isNews = position.cursor !== cursor;
-    progress.applied(position.cursor, isNews);
-    if (isNews) options.onApplied(page.entries);
-    if (isReached) {
-      progress.started();
-      news.reached();
+    const isNews = verified.end.cursor !== from.cursor;
+    if (isNews) progress.heard();
+    const entries = tail.take(page.entries, verified, statement);
+    if (verified.proven !== null) {
+      await applyAll(entries, verified.proven, { time: stated, feedSeq: statement.feed_seq });
+    } else {
+      freshness.verified(stated, statement.feed_seq, cursor);
+      progress.applied(cursor, false);
     }
+    freshness.answered();
+    isCurrent = true;
     // Where a page brought nothing, asking again at once would spin.
     return isNews;
+  }
+
+  /** Applies what is proven, page by page: what waited for its proof may be long. */
+  async function applyAll(
+    entries: FeedEntry[],
+    proven: number,
+    stated: { time: number; feedSeq: number },
+  ): Promise<void> {
+    const isReached = stated.feedSeq <= proven;
+    for (let at = 0; at === 0 || at < entries.length; at += PAGE) {
+      if (at > 0) await setImmediate();
+      const part = entries.slice(at, at + PAGE);
+      const isLast = at + PAGE >= entries.length;
+      const end = isLast ? proven : (part.at(-1)?.seq ?? proven);
+      replica.apply(tenantId, part, end, isLast && isReached ? stated.time : 0);
+      progress.applied(end, part.length > 0);
+      if (part.length > 0) options.onApplied(part);
+    }
+    const newest = freshness.verified(stated.time, stated.feedSeq, proven);
+    if (newest !== null) replica.keepStatement(tenantId, newest);
+    resets = 0;
+    if (!isReached) return;
+    progress.started();
+    news.reached();
   }
 
   /** Verifies the statements that a page carries, then its entries from `from` on. */
@@ -129,11 +159,12 @@ export function startFeedFollower(options: FeedFollowerOptions) {
       verifyStatement(page.admin_head, trust());
       options.onAdminHead?.(page.admin_head);
     }
-    return { statement, stated, position: verifyPage(from, page, statement) };
+    return { statement, stated, verified: verifyPage(from, page, statement, tail.awaited()) };
   }
 
   /** A kick does not abort it: a snapshot takes as long as it takes. */
   async function replaceAll(before: number): Promise<void> {
+    tail.drop();
     log.info({ tenantId, cursor: before }, 'the feed is read anew from a snapshot');
     const cursor = await takeSnapshot({ ...options, progress, trust, signal: ending.signal });
     progress.replaced(cursor);
@@ -151,6 +182,8 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     step,
     onFailure: (error, attempt) => {
       isCurrent = false;
+      // What could not be verified may be in it. A broken line says nothing against it.
+      if (progress.stage !== 'read') tail.drop();
       const { failure, isNews } = progress.failed(error);
       // Registration asks for the key, and then the feed is read again.
       if (failure.code !== 'statement_unknown_key') {

@@ -7,31 +7,46 @@ import { FeedRefusedError } from '../link/feed-error.ts';
 
 export type FeedPosition = Pick<FeedRequest, 'cursor' | 'digest'>;
 
+export interface VerifiedPage {
+  /** The position behind the page. */
+  end: FeedPosition;
+  /** The last place within it that a statement signs; null where it ends before any. */
+  proven: number | null;
+}
+
 /**
- * Follows the page's entries from the reader's position, and checks the result against the signed
- * statement if that names a position within them.
+ * Follows the page's entries from the reader's position, and checks them against the signed
+ * statements that name a position within them.
  *
- * @returns the position behind the page
+ * @param statement the page's own
+ * @param awaited one of an earlier page, whose place was ahead of it
  * @throws FeedRefusedError digest_mismatch, page_incomplete or feed_behind
  */
 export function verifyPage(
   position: FeedPosition,
   page: Pick<FeedPage, 'entries' | 'cursor' | 'head'>,
   statement: FreshnessStatement,
-): FeedPosition {
+  awaited: FreshnessStatement | null,
+): VerifiedPage {
   if (page.head < position.cursor) {
     const where = `the feed ends at ${page.head}, and ${position.cursor} was applied here`;
     throw new FeedRefusedError('feed_behind', where);
   }
   let at = position;
-  agrees(at, statement);
+  let proven: number | null = null;
+  const check = () => {
+    for (const one of [awaited, statement]) {
+      if (one && isSigned(at, one)) proven = at.cursor;
+    }
+  };
+  check();
   for (const entry of page.entries) {
     if (entry.seq !== at.cursor + 1) {
       const gap = `entry ${entry.seq} follows ${at.cursor}`;
       throw new FeedRefusedError('page_incomplete', gap);
     }
     at = { cursor: entry.seq, digest: feedDigest(at.digest, entry) };
-    agrees(at, statement);
+    check();
   }
   if (page.cursor !== at.cursor || page.head < at.cursor) {
     throw new FeedRefusedError('page_incomplete', `the page ends at ${at.cursor}`);
@@ -41,11 +56,13 @@ export function verifyPage(
     const where = `entry ${at.cursor} is behind the signed ${statement.feed_seq}`;
     throw new FeedRefusedError('digest_mismatch', where);
   }
-  return at;
+  return { end: at, proven };
 }
 
-function agrees(at: FeedPosition, statement: FreshnessStatement): void {
-  if (statement.feed_seq !== at.cursor || statement.feed_digest === at.digest) return;
+/** Whether the statement signs this place. @throws FeedRefusedError where it signs another digest */
+function isSigned(at: FeedPosition, statement: FreshnessStatement): boolean {
+  if (statement.feed_seq !== at.cursor) return false;
+  if (statement.feed_digest === at.digest) return true;
   throw new FeedRefusedError('digest_mismatch', `entry ${at.cursor} is not what was signed`);
 }
 
