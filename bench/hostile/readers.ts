@@ -113,7 +113,6 @@ async function startAnswering() {
     deploymentId: writer.deploymentId,
     token: () => 'token',
     onRefused: () => undefined,
-    onAccepted: () => undefined,
   });
   const { signal } = new AbortController();
   return {

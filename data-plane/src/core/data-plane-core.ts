@@ -55,9 +55,11 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
   const held = createHeldCalls({ ledger, replica, results: heldResults, places, now });
   const tokens = new Map<string, TokenStatus>();
   const unknownKeys = createListeners<[tenantId: string]>();
+  const statements = createListeners<[tenantId: string, stated: number]>();
   const startSync = createTenantStart(options, folder, held, now, {
     forked: (tenantId, message) => denials.fork(tenantId, message),
     unknownKey: unknownKeys.tell,
+    stated: statements.tell,
   });
   const tenants = createServedTenants({ identity, ledger, replica, held, log, startSync });
   const findSync = (tenantId: string) => tenants.find(tenantId)?.sync;
@@ -126,6 +128,8 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     kick: (tenantId: string) => findSync(tenantId)?.kick(),
     /** Calls back when a tenant's data was signed by an unknown key; returns the unsubscribe. */
     onUnknownKey: unknownKeys.add,
+    /** Calls back with the time of each statement that was verified; returns the unsubscribe. */
+    onStatement: statements.add,
 
     status: () => ({
       ledger: ledger.status(),

@@ -44,13 +44,18 @@ export interface TenantStartOptions {
 /**
  * @param on.forked two data planes write with one key: neither can be trusted, so both stop
  * @param on.unknownKey a tenant's data was signed by a key that is not known here
+ * @param on.stated a statement of the control plane of this time was verified
  */
 export function createTenantStart(
   options: TenantStartOptions,
   folder: DataFolder,
   held: Pick<HeldCalls, 'countPending'>,
   now: () => number,
-  on: { forked(tenantId: string, message: string): void; unknownKey(tenantId: string): void },
+  on: {
+    forked(tenantId: string, message: string): void;
+    unknownKey(tenantId: string): void;
+    stated(tenantId: string, time: number): void;
+  },
 ) {
   const { identity, ledger, payloadSpool, replica, standing } = folder;
   const started = now();
@@ -87,6 +92,7 @@ export function createTenantStart(
         if (state === 'forked') on.forked(tenantId, message);
       },
       onUnknownKey: () => on.unknownKey(tenantId),
+      onStatement: (time) => on.stated(tenantId, time),
     });
   };
 }

@@ -19,7 +19,7 @@ beforeEach(() => {
     tokens: loadDeploymentTokens(dataDir),
     root: 'root-token',
     log: { info: say, warn: say, error: say },
-    now: () => 0,
+    now: () => 1_000,
   });
   ownToken.keep(TENANT, DEPLOYMENT, { token: 'first', expires_at: null });
 });
@@ -31,9 +31,15 @@ it('what is said about another token changes nothing', () => {
   expect(ownToken.isRefused).toBe(false);
   expect(ownToken.refuse('first')).toBe(true);
   expect(ownToken.refuse('first')).toBe(false);
-  expect(ownToken.accept('other')).toBe(false);
   expect(ownToken.isRefused).toBe(true);
-  expect(ownToken.accept('first')).toBe(true);
+});
+
+it('only a statement of after the refusal lifts it', () => {
+  expect(ownToken.vouched(2_000)).toBe(false);
+  ownToken.refuse('first');
+  expect(ownToken.vouched(1_000)).toBe(false);
+  expect(ownToken.isRefused).toBe(true);
+  expect(ownToken.vouched(1_001)).toBe(true);
   expect(ownToken.isRefused).toBe(false);
 });
 

@@ -37,6 +37,7 @@ interface OwnTokenOptions {
 export function createOwnToken({ core, tokens, root, log, now, random }: OwnTokenOptions) {
   let current: TokenInUse | null = null;
   let isRefused = false;
+  let refusedAt = 0;
   let renewals = 0;
 
   function use(tenantId: string, deploymentId: string, kept: Omit<KeptToken, 'root_hash'>): void {
@@ -86,11 +87,16 @@ export function createOwnToken({ core, tokens, root, log, now, random }: OwnToke
     refuse: (token: string): boolean => {
       if (isRefused || token !== current?.token) return false;
       isRefused = true;
+      refusedAt = now();
       return true;
     },
-    /** @returns whether that is news */
-    accept: (token: string): boolean => {
-      if (!isRefused || token !== current?.token) return false;
+    /**
+     * The control plane vouched for this data plane, in a statement signed at this time.
+     *
+     * @returns whether that is news: one from before the refusal may be replayed
+     */
+    vouched: (stated: number): boolean => {
+      if (!isRefused || stated <= refusedAt) return false;
       isRefused = false;
       return true;
     },

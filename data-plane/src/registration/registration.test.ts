@@ -299,8 +299,33 @@ describe('a revocation', () => {
     const [[token, end] = ['', 0]] = server.live;
     server.revokeAll();
     await until(() => denial() === 'tenant_revoked');
+    // A statement of before may be replayed.
     server.live.set(token, end);
+    core.kick(server.tenantId);
+    await until(() => core.status().tenants[0]?.feed.failure === null);
+    expect(denial()).toBe('tenant_revoked');
+    time += 1_000;
+    core.kick(server.tenantId);
     await served();
+  });
+
+  it('is not lifted by answers that the control plane did not sign', async () => {
+    await connect();
+    await served();
+    server.revokeAll();
+    await until(() => denial() === 'tenant_revoked');
+    let answers = 0;
+    for (const type of ['text/html', 'application/json']) {
+      answers = 0;
+      server.intercept((_, response) => {
+        answers++;
+        response.writeHead(200, { 'content-type': type }).end('{}');
+        return true;
+      });
+      core.kick(server.tenantId);
+      await until(() => answers > 5);
+      expect(denial()).toBe('tenant_revoked');
+    }
   });
 
   it('is never concluded from an outage or a proxy’s answer', async () => {

@@ -102,6 +102,7 @@ export function startRegistration(options: RegistrationOptions) {
   const endListening = core.onUnknownKey((tenantId) => {
     if (tenantId === ownToken.current?.tenantId) keyAsks.request();
   });
+  const endStatements = core.onStatement(tenant.vouched);
 
   async function registerNow(): Promise<void> {
     const registration = core.identity.registrationRequest(options.about);
@@ -196,6 +197,7 @@ export function startRegistration(options: RegistrationOptions) {
     }),
     stop: async (): Promise<void> => {
       endListening();
+      endStatements();
       keyAsks.stop();
       ending.abort();
       pause.wake();

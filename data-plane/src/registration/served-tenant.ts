@@ -43,11 +43,6 @@ export function createServedTenant(deps: ServedTenantDeps) {
       onRefused: (token) => {
         if (ownToken.refuse(token)) deps.onRefused();
       },
-      onAccepted: (token) => {
-        if (!ownToken.accept(token)) return;
-        deps.onRegistered();
-        core.reinstate(tenantId);
-      },
     });
     await core.addTenant(answer, link);
     deps.onRegistered();
@@ -62,6 +57,18 @@ export function createServedTenant(deps: ServedTenantDeps) {
   }
 
   return {
+    /**
+     * A statement of the tenant's feed was verified. Only who has a live token is given one: a
+     * proxy's page, which may have any status, is none.
+     *
+     * @param stated when it was signed, Unix milliseconds
+     */
+    vouched: (tenantId: string, stated: number): void => {
+      if (tenantId !== ownToken.current?.tenantId || !ownToken.vouched(stated)) return;
+      deps.onRegistered();
+      core.reinstate(tenantId);
+    },
+
     /** Serves what was registered before, whether the control plane answers or not. */
     serveKept: async (): Promise<void> => {
       const found = deps.tokens.findByRoot(root);

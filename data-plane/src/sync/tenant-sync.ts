@@ -88,6 +88,8 @@ export interface TenantSyncOptions extends SyncSettings {
   onStreamStopped: (stop: ShipperStop) => void;
   /** Called when a signature names an unknown key: the keys may have changed. */
   onUnknownKey: () => void;
+  /** Called for each statement that was verified, with its time in Unix milliseconds. */
+  onStatement: (time: number) => void;
 }
 
 /** What every loop of a tenant is started with. */
@@ -257,7 +259,10 @@ async function startRules(
       log.warn({ tenantId, from, to }, 'the control plane went back in time');
       alerts.feedRewound(tenantId, from, to);
     },
-    onStatement: named.saw,
+    onStatement: (statement) => {
+      named.saw(statement);
+      options.onStatement(Date.parse(statement.time));
+    },
     onAdminHead,
     onFailure: (failure, isNews) => {
       if (isRefusedCode(failure.code)) refusals.add('feed', failure, isNews);

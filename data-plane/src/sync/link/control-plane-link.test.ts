@@ -48,7 +48,6 @@ beforeEach(async () => {
     deploymentId: reply.deployment_id,
     token: () => token,
     onRefused: (which) => refused.push(which),
-    onAccepted: () => undefined,
   });
 });
 

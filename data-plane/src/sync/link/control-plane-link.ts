@@ -93,7 +93,6 @@ export async function renewToken(
 /**
  * @param options.token the deployment's token now
  * @param options.onRefused told when the control plane itself refused that token
- * @param options.onAccepted called when it accepted that token for what only a live one may do
  */
 export function createControlPlaneLink(options: {
   client: ControlPlaneClient;
@@ -101,16 +100,13 @@ export function createControlPlaneLink(options: {
   deploymentId: string;
   token: () => string;
   onRefused: (token: string) => void;
-  onAccepted: (token: string) => void;
 }): ControlPlaneLink {
   const { tenantId, deploymentId } = options;
 
-  async function send(request: Omit<ControlPlaneRequest, 'token'>, isBacklog = false) {
+  async function send(request: Omit<ControlPlaneRequest, 'token'>) {
     const token = options.token();
     try {
-      const answer = await options.client.send({ ...request, token });
-      if (!isBacklog) options.onAccepted(token);
-      return answer;
+      return await options.client.send({ ...request, token });
     } catch (error) {
       if (error instanceof LinkError && error.code === 'DATA_PLANE_TOKEN_INVALID') {
         options.onRefused(token);
@@ -175,7 +171,6 @@ export function createControlPlaneLink(options: {
       return answer.json(HeartbeatAnswer, SMALL_ANSWER);
     },
     shipBatch: async (batch) => {
-      // Accepted for some days even from a revoked one.
       const request = {
         method: 'POST',
         path: CHANNEL_PATHS.auditBatches(deploymentId),
@@ -184,7 +179,7 @@ export function createControlPlaneLink(options: {
         codes: { 409: 'BATCH_CONFLICT' },
         waitMs: BATCH_MS,
       } as const;
-      return (await send(request, true)).json(Receipt, SMALL_ANSWER);
+      return (await send(request)).json(Receipt, SMALL_ANSWER);
     },
     readLog: async ({ epoch, size, signal }) => {
       const path = CHANNEL_PATHS.log(deploymentId);
@@ -199,7 +194,7 @@ export function createControlPlaneLink(options: {
         contentType: 'application/json',
         waitMs: BATCH_MS,
       } as const;
-      return (await send(request, true)).json(PayloadReceipt, SMALL_ANSWER);
+      return (await send(request)).json(PayloadReceipt, SMALL_ANSWER);
     },
   };
 }
