@@ -184,6 +184,19 @@ it('what is not what the record says is refused, with an alert', async () => {
   expect(types.filter((type: string) => type === 'PAYLOAD_REFUSED')).toHaveLength(1);
 });
 
+it('of an id that was given twice the first record counts, also within one upload', async () => {
+  const event = aCall();
+  const second = { ...event, salt: randomBytes(16).toString('base64url') };
+  const digest = payloadDigest(Buffer.from(second.salt, 'base64url'), INPUT);
+  plane.append(aDecision({ id: event.id, payload_digest: digest }));
+  await ship();
+  const parts = [await seal(second, 'input'), await seal(event, 'input')];
+  expect((await upload(...parts, ...parts)).json()).toEqual({
+    results: ['refused', 'stored', 'refused', 'stored'],
+  });
+  expect((await decrypt(event.id)).json().decrypted).toEqual({ input: JSON.parse(INPUT) });
+});
+
 it('what came before the mode was changed is shown as the new mode says', async () => {
   const event = aCall();
   await ship();
