@@ -228,6 +228,8 @@ class Sending implements UpstreamExchange {
       onFailed: (_serverId, inspected) => {
         this.failed = inspected;
       },
+      onDropped: () =>
+        this.#deps.log.warn(aboutCall(this.#call), 'too many notifications: some were dropped'),
     });
     this.stream.push(this.#call.ask.serverId, notification);
   }

@@ -5,17 +5,20 @@ import type { Caller } from './calls.ts';
 import { InspectedStream } from './inspected-stream.ts';
 import type { Inspected, Said } from './said.ts';
 
+const CALLER = { tenantId: 't', agent: { id: 'a' } } as Caller;
+
 /** A stream whose inspections end when the test says so. */
 function slowStream(passOn: (data: unknown) => void = () => undefined) {
   const inspecting: (() => void)[] = [];
   const failed: Inspected[] = [];
   const stream = new InspectedStream({
-    caller: {} as Caller,
+    caller: CALLER,
     speaker: 'server',
     call: null,
     inspect: ({ part }: Said) => new Promise((resolve) => inspecting.push(() => resolve({ part }))),
     passOn: (_serverId, { params }) => passOn(params?.data),
     onFailed: (_serverId, inspected) => failed.push(inspected),
+    onDropped: () => undefined,
   });
   const push = (data: unknown) =>
     stream.push('up', { method: 'notifications/message', params: { data } });
@@ -44,26 +47,60 @@ it('reports what could not be passed on, and rejects nothing', async () => {
   expect(failed).toMatchObject([{ step: 'stream', error: { message: 'the client is gone' } }]);
 });
 
-it('inspects and passes on no more of a flood than its bound', () => {
+it('bounds what one stream sends at once, and leaves time for others between inspections', async () => {
   let inspected = 0;
   const heard: number[] = [];
+  let dropped = 0;
   const stream = new InspectedStream({
-    caller: {} as Caller,
+    caller: CALLER,
     speaker: 'server',
     call: null,
     inspect: ({ part }: Said) => {
       inspected++;
+      const until = performance.now() + 1;
+      while (performance.now() < until);
       return { part };
     },
     passOn: (_serverId, { params }) => heard.push(Number(params?.n)),
     onFailed: () => undefined,
+    onDropped: () => dropped++,
   });
   const begun = performance.now();
-  for (let n = 0; n < 20_000; n++) {
+  for (let n = 0; n < 5000; n++) {
+    const before = inspected;
     stream.push('up', { method: 'notifications/message', params: { n } });
+    if (n === 50) expect(inspected).toBeLessThanOrEqual(6);
+    expect(inspected - before).toBeLessThanOrEqual(1);
+    if (n % 100 === 99) await new Promise((resolve) => setImmediate(resolve));
   }
+  await stream.settled;
   const seconds = (performance.now() - begun) / 1000;
-  expect(inspected).toBeGreaterThanOrEqual(2000);
   expect(inspected).toBeLessThanOrEqual(2001 + seconds * 200);
   expect(heard).toHaveLength(inspected);
+  expect(dropped).toBe(1);
+  expect(heard).toEqual([...heard].sort((a, b) => a - b));
+});
+
+it('passes a burst on whole and in order, each with what came before it', async () => {
+  const carried: string[] = [];
+  const heard: unknown[] = [];
+  const stream = new InspectedStream({
+    caller: CALLER,
+    speaker: 'server',
+    call: null,
+    inspect: ({ part, carry }: Said) => {
+      carried.push(carry);
+      const until = performance.now() + 0.1;
+      while (performance.now() < until);
+      return { part };
+    },
+    passOn: (_serverId, { params }) => heard.push(params?.data),
+    onFailed: () => undefined,
+    onDropped: () => expect.unreachable(),
+  });
+  const sent = Array.from({ length: 1900 }, (_, n) => `<${n}>`);
+  for (const data of sent) stream.push('up', { method: 'notifications/message', params: { data } });
+  await stream.settled;
+  expect(heard).toEqual(sent);
+  expect(carried.every((carry, n) => n === 0 || carry.includes(`<${n - 1}>`))).toBe(true);
 });

@@ -4,24 +4,25 @@
  */
 import type { UpstreamNotification } from '../upstream/upstream.ts';
 import type { Caller, Destination, JudgedCall } from './calls.ts';
-import type { Inspect, Inspected } from './said.ts';
+import type { Inspect, Inspected, SaidPart } from './said.ts';
 import { textsOf } from './said.ts';
+import { turnOf } from './scan-turns.ts';
+import { TurnShare } from './turn-share.ts';
 
 /** Characters of earlier messages that an inspection also sees. */
 const MAX_CARRY = 4096;
-/**
- * Notifications that may wait for a slow inspection, and their characters; further ones are
- * dropped.
- */
-const MAX_WAITING = 64;
+/** Notifications that may wait, and their characters; further ones are dropped. */
+const MAX_WAITING = 2000;
 const MAX_WAITING_LENGTH = 4 * 1024 * 1024;
 
 /**
  * Notifications of a stream that are inspected: so many at once, and then so many a second. Further
- * ones are dropped: inspecting them keeps every other agent waiting.
+ * ones are dropped.
  */
 const MAX_AT_ONCE = 2000;
 const PER_SECOND = 200;
+/** Of all streams together, since any of them keeps every agent waiting. */
+const share = new TurnShare(5);
 
 export interface StreamOptions {
   caller: Caller;
@@ -32,6 +33,8 @@ export interface StreamOptions {
   passOn(serverId: string, notification: UpstreamNotification): void;
   /** Called when a step or `passOn` threw for a message. */
   onFailed(serverId: string, inspected: Inspected): void;
+  /** Called once, when the first message is dropped because there are too many. */
+  onDropped(serverId: string): void;
 }
 
 export class InspectedStream {
@@ -40,6 +43,9 @@ export class InspectedStream {
   #waiting: Promise<void> | null = null;
   #waitingCount = 0;
   #waitingLength = 0;
+  /** Those that wait for a turn of their agent's. */
+  #unbegun = 0;
+  #hasDropped = false;
   #allowance = MAX_AT_ONCE;
   #countedAt = performance.now();
 
@@ -57,14 +63,18 @@ export class InspectedStream {
   }
 
   push(serverId: string, { method, params }: UpstreamNotification): void {
-    if (this.#waitingCount >= MAX_WAITING || !this.#isAllowed()) return;
+    if (this.#waitingCount >= MAX_WAITING || !this.#isAllowed()) {
+      this.#drop(serverId);
+      return;
+    }
     // Lengths count only while others wait: a single notification may be as long as any message.
     const length = this.#waiting === null ? 0 : JSON.stringify(params ?? null).length;
-    if (length > 0 && this.#waitingLength + length > MAX_WAITING_LENGTH) return;
-    const { caller, speaker, call, inspect } = this.#options;
+    if (length > 0 && this.#waitingLength + length > MAX_WAITING_LENGTH) {
+      this.#drop(serverId);
+      return;
+    }
     const part = { kind: 'notification', method, params } as const;
-    const inspecting = inspect({ caller, speaker, call, serverId, part, carry: this.#carry });
-    this.#carry = lastOf(this.#carry + textsOf(params));
+    const inspecting = this.#begin(() => this.#inspect(serverId, part));
     if (!(inspecting instanceof Promise) && this.#waiting === null) {
       this.#passOn(serverId, inspecting);
       return;
@@ -81,6 +91,32 @@ export class InspectedStream {
         this.#options.onFailed(serverId, { part, step: 'stream', blocked, error });
       }
     });
+  }
+
+  /** Inspects now, or in a turn of the agent's where this turn has no time; in order. */
+  #begin(inspect: () => ReturnType<Inspect>): ReturnType<Inspect> {
+    if (this.#unbegun === 0 && share.hasTime) return share.spend(inspect);
+    this.#unbegun++;
+    return turnOf(this.#options.caller).then(() => {
+      this.#unbegun--;
+      return share.spend(inspect);
+    });
+  }
+
+  #inspect(
+    serverId: string,
+    part: Extract<SaidPart, { kind: 'notification' }>,
+  ): ReturnType<Inspect> {
+    const { caller, speaker, call, inspect } = this.#options;
+    const said = { caller, speaker, call, serverId, part, carry: this.#carry };
+    this.#carry = lastOf(this.#carry + textsOf(part.params));
+    return inspect(said);
+  }
+
+  #drop(serverId: string): void {
+    if (this.#hasDropped) return;
+    this.#hasDropped = true;
+    this.#options.onDropped(serverId);
   }
 
   #isAllowed(): boolean {

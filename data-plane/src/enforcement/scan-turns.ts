@@ -24,14 +24,13 @@ export function inTurns<In extends { caller: Caller }, Out, Deps>(
     const work = run(call, deps);
     const first = readPortion(work);
     if (first.done) return first.value;
-    const { tenantId, agent } = call.caller;
-    return finish(work, `${tenantId} ${agent.id}`);
+    return finish(work, call.caller);
   };
 }
 
-async function finish<T>(work: Portioned<T>, who: string): Promise<T> {
+async function finish<T>(work: Portioned<T>, caller: Caller): Promise<T> {
   for (;;) {
-    await turnOf(who);
+    await turnOf(caller);
     const next = readPortion(work);
     if (next.done) return next.value;
   }
@@ -47,7 +46,9 @@ function readPortion<T>(work: Portioned<T>): IteratorResult<number, T> {
   }
 }
 
-function turnOf(who: string): Promise<void> {
+/** Waits for a turn of the caller's agent; those of one agent come in their order. */
+export function turnOf({ tenantId, agent }: Caller): Promise<void> {
+  const who = `${tenantId} ${agent.id}`;
   return new Promise((resolve) => {
     const own = waiting.get(who);
     if (own) own.push(resolve);

@@ -29,7 +29,7 @@ export interface Unprompted {
 }
 
 export interface UnpromptedDeps {
-  log: Pick<Logger, 'error'>;
+  log: Pick<Logger, 'error' | 'warn'>;
   /** Called when a message that a server sent unprompted could not be inspected. */
   onInspectionFailed(tenantId: string, serverId: string, why: string): void;
 }
@@ -49,6 +49,8 @@ export function createUnprompted(inspect: Inspect, deps: UnpromptedDeps): Unprom
         inspect,
         passOn,
         onFailed: (serverId, { blocked: why = '', error }) => failed(caller, serverId, why, error),
+        onDropped: (server) =>
+          deps.log.warn({ server }, 'too many unprompted notifications: some were dropped'),
       });
       return (serverId, notification) => stream.push(serverId, notification);
     },
