@@ -342,6 +342,7 @@ it.each([
     async () => {
       const { failure } = (await call(`${PACKAGES}/${answer.json().id}`, { token })).json();
       expect(failure).toMatch(/too many records that cannot be read.*ask for an earlier beginning/);
+      expect(failure).toContain(`at data plane ${one.writer.deploymentId}`);
     },
     { timeout: 60_000, interval: 100 },
   );

@@ -47,19 +47,22 @@ export async function findStart(
 ): Promise<number> {
   const reads = packageReads(tx);
   let steps = 0;
-  const step = () => {
-    if (++steps > MAX_STEPS) throw tooMuch();
+  const step = (stream: string) => {
+    if (++steps > MAX_STEPS) throw tooMuch(stream);
   };
   for (let { start, end } = range; ; ) {
     let earliest = start;
+    let movedBy = '';
     for (const { stream, ...first } of await reads.listBehindQuarantined(start, end)) {
       let record = await reads.findBefore(stream, first);
-      for (; record?.type === QUARANTINED; record = await reads.findBefore(stream, record)) step();
+      for (; record?.type === QUARANTINED; record = await reads.findBefore(stream, record))
+        step(stream);
       if (!record || JSON.parse(record.text).timestamp < from.toISOString()) continue;
-      earliest = Math.min(earliest, (await reads.findBatchOf(record))?.leaf ?? start);
+      const leaf = (await reads.findBatchOf(record))?.leaf ?? start;
+      if (leaf < earliest) [earliest, movedBy] = [leaf, stream];
     }
     if (earliest === start) return start;
-    step();
+    step(movedBy);
     [start, end] = [earliest, start];
   }
 }
@@ -123,21 +126,22 @@ export async function findBoundary(
     // A record within the export is also in an earlier volume. It needs no readable record before
     // it, since verifiers of the set see that it is the same.
     if (record.type !== QUARANTINED || batch.leaf >= search.exportStart) break;
-    if (shown.length >= MAX_RUN) throw tooMuch();
+    if (shown.length >= MAX_RUN) throw tooMuch(stream);
     record = await reads.findBefore(stream, record);
   }
   return { shown, batches: [...batches.values()] };
 }
 
 /** @throws ExportRefused when the package has no room for it */
-function note(search: BoundarySearch, { text }: PackagedRecord, hashes: number): void {
+function note(search: BoundarySearch, { stream, text }: PackagedRecord, hashes: number): void {
   search.shown++;
   // It is written as a JSON string, so its quotes are escaped.
   search.bytes += JSON.stringify(text).length + hashes * HASH_BYTES + ENTRY_BYTES;
-  if (search.shown > MAX_BOUNDARIES || search.bytes > MAX_BYTES) throw tooMuch();
+  if (search.shown > MAX_BOUNDARIES || search.bytes > MAX_BYTES) throw tooMuch(stream);
 }
 
-const tooMuch = () =>
+/** @param stream the one that was read when the limit was passed: one alone may pass it */
+const tooMuch = (stream: string) =>
   new ExportRefused(
-    'too many records that cannot be read, or too many streams, lie just before that time: ask for an earlier beginning',
+    `too many records that cannot be read, or too many streams, lie just before that time (at data plane ${stream}): ask for an earlier beginning`,
   );

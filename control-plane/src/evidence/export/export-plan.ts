@@ -88,7 +88,11 @@ async function addBehind(
 
 const nothing = () => new ExportRefused('nothing was recorded in that time');
 
-/** From the first leaf with a record of that time to the last. */
+/**
+ * From the first leaf with a record of that time or later, since verifiers refuse one that comes
+ * before, to the last that may have one of that time. A leaf all of whose records are earlier, as
+ * by a clock that is wrong, does not extend it.
+ */
 async function findRange(
   { db, scope: { tenantId } }: TenantTransaction,
   { from, to }: EvidenceRequest,
@@ -96,7 +100,7 @@ async function findRange(
 ): Promise<{ start: number; end: number }> {
   const [row] = await db.$queryRaw<{ first: bigint | null; last: bigint | null }[]>`
     SELECT min(leaf_index) FILTER (WHERE last_time >= ${from}) AS first,
-      max(leaf_index) FILTER (WHERE first_time < ${to}) AS last
+      max(leaf_index) FILTER (WHERE first_time < ${to} AND last_time >= ${from}) AS last
     FROM ledger_batches WHERE tenant_id = ${tenantId}::uuid AND leaf_index < ${size}`;
   if (row?.first == null || row.last == null || row.first > row.last) throw nothing();
   return { start: Number(row.first), end: Number(row.last) + 1 };

@@ -103,6 +103,25 @@ it('payloads of an id that was given twice are shown where they match a record',
   expect(shown.sort()).toEqual(['{"request":{"a":1}}', '{"request":{"a":3}}']);
 });
 
+it('later batches with only times of long ago do not widen an export', async () => {
+  const { honest, lying, exported } = await twoPlanes();
+  lying.decide();
+  await lying.ship();
+  honest.decide();
+  await honest.ship();
+  const to = at(1);
+  const countOf = async (asked: object) =>
+    (await (await exported(asked)).lines('events.ndjson')).length;
+  // Asking is an administrator's action: the next export ends with its leaf, as this one does.
+  const before = await countOf({ to });
+  for (let n = 0; n < 3; n++) {
+    lying.decide({ timestamp: '1971-01-01T00:00:00.000Z' });
+    await lying.ship();
+  }
+  expect(await countOf({ to })).toBe(before);
+  expect(await countOf({ from: '1970-01-01T00:00:00.000Z', to })).toBeGreaterThan(before);
+});
+
 it('a stored key that was edited is the reason why an export fails', async () => {
   const { admin, honest } = await twoPlanes();
   const { token } = admin;
