@@ -16,12 +16,13 @@ export type LogBreakKind =
   | 'log_epoch';
 
 /**
- * Breaks of one stream and of the log; an admin head that data planes remember and the chain lacks;
+ * Breaks of one stream, of the log, and of the signed members of bundles; an admin head that data planes remember and the chain lacks;
  * a checkpoint that data planes keep and the log lacks.
  */
 export type RecordedBreakKind =
   | StreamBreakKind
   | LogBreakKind
+  | 'bundle'
   | 'admin_head_went_back'
   | 'log_went_back';
 
@@ -39,6 +40,7 @@ const CHECKS: Partial<Record<RecordedBreakKind, CheckName>> = {
   log_checkpoint: 'checkpoint.signature',
   log_anchor: 'log.consistency',
   log_epoch: 'log.consistency',
+  bundle: 'policy.binding',
   log_went_back: 'log.consistency',
 };
 

@@ -17,6 +17,9 @@ export type { LogBreakKind, RecordedBreakKind } from './break-check.ts';
  */
 export const LOG_STREAM = '00000000-0000-0000-0000-000000000001';
 
+/** The stream id for breaks of the tenant's bundles. Their `seq` is the revision. */
+export const BUNDLE_STREAM = '00000000-0000-0000-0000-000000000002';
+
 export interface FoundBreak {
   /** For `log_went_back`: stream is the tenant's id, epoch the log's epoch, seq the size. */
   stream: string;
@@ -93,12 +96,7 @@ export function createChainBreakRecorder(deps: {
             alertType: 'CHAIN_BREAK',
             severity: 'critical',
             agentId: null,
-            title:
-              stream === LOG_STREAM
-                ? 'The log of signed batches is broken'
-                : first.kind === 'log_went_back'
-                  ? 'The log of evidence does not continue what was signed of it before'
-                  : `The audit chain of stream ${stream} is broken`,
+            title: titleOf(stream, first.kind),
             details: {
               stream,
               breaks: rows.length,
@@ -141,4 +139,12 @@ export function createChainBreakRecorder(deps: {
       });
     },
   };
+}
+
+function titleOf(stream: string, kind: string): string {
+  if (stream === LOG_STREAM) return 'The log of signed batches is broken';
+  if (stream === BUNDLE_STREAM) return 'The signed members of a bundle were changed';
+  return kind === 'log_went_back'
+    ? 'The log of evidence does not continue what was signed of it before'
+    : `The audit chain of stream ${stream} is broken`;
 }

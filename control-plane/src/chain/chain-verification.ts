@@ -10,6 +10,7 @@ import {
   type TenantDatabase,
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
+import { createBundleReads } from './bundle-check.ts';
 import { type ChainBreakRecorder, type FoundBreak, MAX_BREAKS_RECORDED } from './chain-breaks.ts';
 import { type ChainStore, chainStore, type StreamKind } from './chain-store.ts';
 import type { QuarantineTrial } from './ledger-row.ts';
@@ -165,6 +166,7 @@ async function verifyTenant(deps: ChainVerifierDeps, tenantId: string): Promise<
     isWhole: true,
     inStore,
     inLog: (read) => inTenant(systemScope(tenantId), (tx) => read(logRows(tx))),
+    bundles: createBundleReads((read) => inTenant(systemScope(tenantId), read), deps.evidenceKeys),
     belongsInQuarantine: (row) => ingest.belongsInQuarantine(tenantId, row),
     onStep: async (step) => {
       breakCount += step.breaks;

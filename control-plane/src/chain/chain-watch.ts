@@ -17,6 +17,7 @@ import {
   type TenantDatabase,
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
+import { createBundleReads } from './bundle-check.ts';
 import { type ChainBreakRecorder, LOG_STREAM } from './chain-breaks.ts';
 import { type ChainStore, chainStore } from './chain-store.ts';
 import type { QuarantineTrial } from './ledger-row.ts';
@@ -182,6 +183,7 @@ async function walk(
     inStore: <T>(read: (store: ChainStore) => Promise<T>) =>
       inTenant(deps, tenantId, (tx) => read(chainStore(tx))),
     inLog: (read) => inTenant(deps, tenantId, (tx) => read(logRows(tx))),
+    bundles: createBundleReads((read) => inTenant(deps, tenantId, read), deps.evidenceKeys),
     belongsInQuarantine: (row) => ingest.belongsInQuarantine(tenantId, row),
     onStep,
     shouldStop: () => signal.aborted || performance.now() >= endAt,

@@ -4,17 +4,23 @@ import type { ServiceKeys } from '../platform/keys.ts';
 import type { EvidenceKeys } from './log-places.ts';
 
 /**
- * Every public key that signed the service's admin-chain batches or checkpoints. A key's signatures
+ * Every public key that signed the service's admin-chain batches, checkpoints or bundles. A key's signatures
  * stay valid after its successor took over.
  */
 export async function readEvidenceKeys(
   serviceKeys: Pick<ServiceKeys, 'listKeys'>,
 ): Promise<EvidenceKeys> {
-  const keys = await serviceKeys.listKeys(['batch-signing', 'checkpoint-signing']);
+  const keys = await serviceKeys.listKeys([
+    'batch-signing',
+    'checkpoint-signing',
+    'bundle-signing',
+  ]);
   const of = (wanted: string) => keys.filter(({ purpose }) => purpose === wanted);
+  const named = (wanted: string) => of(wanted).map(({ kid, publicJwk: jwk }) => ({ kid, jwk }));
   return {
     batch: of('batch-signing').flatMap(({ publicJwk }) => readKey(publicJwk)),
-    checkpoint: of('checkpoint-signing').map(({ kid, publicJwk: jwk }) => ({ kid, jwk })),
+    checkpoint: named('checkpoint-signing'),
+    bundle: named('bundle-signing'),
   };
 }
 

@@ -210,7 +210,7 @@ describe('a statement of a log epoch', () => {
     await checkLogEpochs({
       ...{ tenantId: scope.tenantId, end, mark: { ...newLogMark(), size: end.size } },
       // Read before the key that signed the statement was made.
-      keys: { batch: [], checkpoint: [] },
+      keys: { batch: [], checkpoint: [], bundle: [] },
       ...{ walkedBefore: 0, isWhole: true, now: now(), inLog },
       onBreak: (broken) => void found.push(broken),
       onStep: async () => {},

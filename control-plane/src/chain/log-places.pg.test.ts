@@ -70,7 +70,7 @@ async function check(isWhole: boolean): Promise<{ found: string[]; steps: number
     mark: { ...newLogMark(), size: SIZE, checkedAt: new Date(AT).toISOString() },
     walkedBefore: SIZE,
     end: { epoch: 1, ...sizes, admin: '0/0', adminBatches: '0/0' },
-    keys: { batch: [], checkpoint: [{ kid: 'a', jwk }] },
+    keys: { batch: [], checkpoint: [{ kid: 'a', jwk }], bundle: [] },
     isWhole,
     now: new Date(AT),
     inLog: (read) => db.inTenant(systemScope(tenantId), (tx) => read(logRows(tx))),

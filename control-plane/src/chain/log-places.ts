@@ -25,11 +25,13 @@ import {
 } from './log-rows.ts';
 
 /**
- * The service's public keys for admin-chain batches and for checkpoints, including retired ones.
+ * The service's public keys for admin-chain batches, checkpoints and bundles, including retired
+ * ones.
  */
 export interface EvidenceKeys {
   batch: readonly KeyObject[];
   checkpoint: readonly { kid: string; jwk: PublicJwk }[];
+  bundle: readonly { kid: string; jwk: PublicJwk }[];
 }
 
 /** A fault at a place of the log. */

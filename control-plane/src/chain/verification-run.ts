@@ -13,7 +13,8 @@ import {
   signatureBreak,
   walkBatches,
 } from './batch-walk.ts';
-import { type FoundBreak, LOG_STREAM } from './chain-breaks.ts';
+import { type BundleReads, checkBundles } from './bundle-check.ts';
+import { BUNDLE_STREAM, type FoundBreak, LOG_STREAM } from './chain-breaks.ts';
 import { showPosition } from './chain-position.ts';
 import type { ChainStore, StoredPlane, StreamEnd } from './chain-store.ts';
 import { type RowWalk, type StoredRow, walkRows } from './chain-walk.ts';
@@ -53,6 +54,8 @@ export interface VerificationRun {
   isWhole: boolean;
   inStore<T>(read: (store: ChainStore) => Promise<T>): Promise<T>;
   inLog<T>(read: (store: LogStore) => Promise<T>): Promise<T>;
+  /** Undefined where the service's keys are not known. */
+  bundles: Omit<BundleReads, 'tenantId'> | undefined;
   belongsInQuarantine(row: StoredRow): Promise<boolean>;
   /** Called after each page. */
   onStep(step: VerificationStep): Promise<void>;
@@ -73,6 +76,7 @@ export async function runVerification(run: VerificationRun): Promise<boolean> {
   if (!(await walkTheLog(run, steps, logEnd))) return false;
   for (const end of others) if (!(await walkStream(run, steps, end))) return false;
   if (!(await checkAllPlanes(run, steps))) return false;
+  if (run.isWhole) await checkAllBundles(run, steps);
   await checkHeadsNow(run, steps);
   if (run.isWhole) checkReceipts(run, steps);
   await steps.done();
@@ -326,6 +330,14 @@ async function walkAdminOn(run: VerificationRun, steps: Steps): Promise<boolean>
     if (!(await walkStream(run, steps, end))) return false;
   }
   return true;
+}
+
+async function checkAllBundles({ tenantId, bundles }: VerificationRun, steps: Steps) {
+  if (!bundles) return;
+  await checkBundles({ tenantId, ...bundles }, async (found) => {
+    for (const broken of found) steps.broke(BUNDLE_STREAM, broken);
+    await steps.done();
+  });
 }
 
 /**
