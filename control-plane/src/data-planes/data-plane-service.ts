@@ -28,8 +28,8 @@ import { createHeartbeatReceiver, type ReceiveHeartbeat } from './heartbeat-rece
 import { type UnregisteredPlane, unregisteredPlaneStore } from './unregistered-plane-store.ts';
 
 /**
- * Limit per tenant, not counting revoked and forked ones, since every credential is sealed for
- * each.
+ * Limit per tenant, since every credential is sealed for each. Revoked and forked ones do not
+ * count, nor those that lost their tokens: for these nothing is sealed.
  */
 const MAX_DATA_PLANES = 2_000;
 
@@ -116,17 +116,15 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
     const isUnchanged = known !== undefined && isSame(known, description);
     // Its sealed credentials were removed when its last token was revoked, and are added again.
     const hasLostItsTokens =
-      known !== undefined &&
-      (await dataPlaneTokenStore(tx).deploymentsWithoutToken()).has(deploymentId);
+      known !== undefined && (await dataPlaneTokenStore(tx).hasLostItsTokens(deploymentId));
     if (isUnchanged && !hasLostItsTokens) return deploymentId;
 
-    if (known) await store.update(deploymentId, description, at);
-    else {
-      if ((await store.countActive()) >= maxDataPlanes) {
-        throw new AppError('DATA_PLANE_LIMIT_REACHED');
-      }
-      await store.create(deploymentId, description, at);
+    const counts = known !== undefined && !hasLostItsTokens;
+    if (!counts && (await store.countActive()) >= maxDataPlanes) {
+      throw new AppError('DATA_PLANE_LIMIT_REACHED');
     }
+    if (known) await store.update(deploymentId, description, at);
+    else await store.create(deploymentId, description, at);
     const { label, region, version, sealingKey } = description;
     if (known?.sealingKey !== sealingKey || hasLostItsTokens) {
       const target = { deploymentId, sealingKey: JSON.parse(sealingKey) };

@@ -2,6 +2,7 @@ import { Heartbeat } from '@governance/shared/channels';
 import { Id } from '@governance/shared/text';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { DataPlane, DataPlaneStanding } from './data-plane.ts';
+import { withoutToken } from './data-plane-token-store.ts';
 
 type Row = Awaited<ReturnType<TenantTransaction['db']['dataPlane']['findFirstOrThrow']>>;
 
@@ -47,9 +48,17 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
       return row ? toDataPlane(row) : undefined;
     },
 
-    /** Data planes that are neither revoked nor forked. */
-    countActive: (): Promise<number> =>
-      db.dataPlane.count({ where: { tenantId, status: 'active' } }),
+    /**
+     * Data planes that are neither revoked nor forked, and did not lose all their tokens. That of
+     * a standalone process never had one.
+     */
+    countActive: async (): Promise<number> => {
+      const [row] = await db.$queryRaw<{ count: bigint }[]>`
+        SELECT count(*) FROM data_planes p
+        WHERE p.tenant_id = ${tenantId}::uuid AND p.status = 'active'
+          AND p.deployment_id NOT IN (${withoutToken(tenantId)})`;
+      return Number(row?.count);
+    },
 
     create: async (deploymentId: string, description: DataPlaneDescription, now: Date) => {
       const times = { createdAt: now, updatedAt: now };

@@ -3,6 +3,7 @@ import { uuidv7 } from '@governance/shared/ids';
 import type { ChangeBus } from '../platform/change-bus.ts';
 import type { FeatureList } from '../platform/feature-list.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import type { DataPlaneStanding } from './data-plane.ts';
 import { dataPlaneStore } from './data-plane-store.ts';
 import { createDataPlaneSecret, type DataPlaneToken } from './data-plane-token.ts';
 import { dataPlaneTokenStore } from './data-plane-token-store.ts';
@@ -51,7 +52,8 @@ export function createDataPlaneTokenService(deps: DataPlaneTokenServiceDeps) {
 
     /**
      * Revokes a token and everything derived from it: a root's children, or a child's deployment
-     * with all its tokens. The next request with one is refused, and open polls are answered.
+     * with all its tokens. A child that ended with its root still ends its deployment. The next
+     * request with one is refused, and open polls are answered.
      * Sealed credentials leave the feed after the revocation is committed; a repeated call finishes
      * the rest.
      */
@@ -71,24 +73,34 @@ export function createDataPlaneTokenService(deps: DataPlaneTokenServiceDeps) {
 /** @returns false when it was already revoked */
 async function revokeToken(
   tx: TenantTransaction,
-  { id, label, deploymentId }: DataPlaneToken,
+  token: DataPlaneToken,
   at: Date,
 ): Promise<boolean> {
+  const { id, label, deploymentId } = token;
   const tokens = dataPlaneTokenStore(tx);
-  if (!(await tokens.revoke(id, at))) return false;
-  const of = deploymentId === null ? { rootId: id } : { deploymentId };
-  const others = await tokens.revokeAll(of, at);
-  tx.audit.append({
-    action: 'data_plane_token_revoked',
-    target: `data_plane_token/${id}`,
-    details: { label, deployment_id: deploymentId, tokens_with_it: others },
-  });
+  const isNew = await tokens.revoke(id, at);
+  if (isNew) {
+    const of = deploymentId === null ? { rootId: id } : { deploymentId };
+    const others = await tokens.revokeAll(of, at);
+    tx.audit.append({
+      action: 'data_plane_token_revoked',
+      target: `data_plane_token/${id}`,
+      details: { label, deployment_id: deploymentId, tokens_with_it: others },
+    });
+  }
   // A revoked root can be replaced; its data planes keep their identity.
-  if (deploymentId === null) return true;
-  const from = ['active', 'forked'] as const;
-  const standing = { from: [...from], now: at };
+  if (deploymentId !== null) await endDeployment(tx, deploymentId, at);
+  return isNew;
+}
+
+/**
+ * Also when its token ended before, with its root. It goes on if it registered with another root
+ * since: the tokens of that one are not named by the old token.
+ */
+async function endDeployment(tx: TenantTransaction, deploymentId: string, at: Date): Promise<void> {
+  if (!(await dataPlaneTokenStore(tx).hasLostItsTokens(deploymentId))) return;
+  const standing = { from: ['active', 'forked'] satisfies DataPlaneStanding[], now: at };
   if (await dataPlaneStore(tx).setStanding(deploymentId, 'revoked', standing)) {
     tx.audit.append({ action: 'data_plane_revoked', target: `data_plane/${deploymentId}` });
   }
-  return true;
 }

@@ -1,3 +1,4 @@
+import { Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { DataPlaneToken } from './data-plane-token.ts';
 
@@ -12,6 +13,12 @@ const SHOWN = {
   expiresAt: true,
   revokedAt: true,
 } as const;
+
+/** The `deployment_id` of each deployment that was given tokens, all of which are revoked. */
+export const withoutToken = (tenantId: string): Prisma.Sql => Prisma.sql`
+  SELECT deployment_id FROM data_plane_tokens
+  WHERE tenant_id = ${tenantId}::uuid AND deployment_id IS NOT NULL
+  GROUP BY deployment_id HAVING bool_and(revoked_at IS NOT NULL)`;
 
 export function dataPlaneTokenStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
@@ -80,12 +87,17 @@ export function dataPlaneTokenStore({ db, scope: { tenantId } }: TenantTransacti
       });
     },
 
+    /** Whether the deployment was given tokens, all of which are revoked. */
+    hasLostItsTokens: async (deploymentId: string): Promise<boolean> => {
+      const of = { tenantId, deploymentId };
+      const kept = await db.dataPlaneToken.count({ where: { ...of, revokedAt: null } });
+      return kept === 0 && (await db.dataPlaneToken.count({ where: of })) > 0;
+    },
+
     /** Deployments that were given tokens, all of which are revoked. */
     deploymentsWithoutToken: async (): Promise<Set<string>> => {
       const rows = await db.$queryRaw<{ id: string }[]>`
-        SELECT deployment_id AS id FROM data_plane_tokens
-        WHERE tenant_id = ${tenantId}::uuid AND deployment_id IS NOT NULL
-        GROUP BY deployment_id HAVING bool_and(revoked_at IS NOT NULL)`;
+        SELECT deployment_id AS id FROM (${withoutToken(tenantId)}) lost`;
       return new Set(rows.map(({ id }) => id));
     },
 

@@ -71,6 +71,10 @@ const statusOf = async (deploymentId: string) =>
     (plane: { deployment_id: string }) => plane.deployment_id === deploymentId,
   ).status;
 const listTokens = async () => (await call(TOKENS, { token: admin.token })).json().tokens;
+const tokenIdOf = async (deploymentId: string): Promise<string> =>
+  (await listTokens()).find(
+    (one: { deployment_id: string | null }) => one.deployment_id === deploymentId,
+  ).id;
 
 async function actions(): Promise<string[]> {
   const { rows } = await test.superuser.query(
@@ -253,6 +257,22 @@ describe('a registration', () => {
     const [status, detail] = await refusal(aRegistration());
     expect([status, detail]).toEqual([409, 'The tenant has as many data planes as it may have.']);
   });
+
+  it('counts no data plane whose root was revoked, until it comes back', async () => {
+    const plane = aRegistration();
+    await register(plane);
+    await test.superuser.query(
+      `INSERT INTO data_planes (tenant_id, deployment_id, signing_key, sealing_key)
+       SELECT $1, gen_random_uuid(), '{}', '{}' FROM generate_series(1, 1999)`,
+      [admin.scope.tenantId],
+    );
+    const { token } = await issue();
+    expect((await refusal(aRegistration(), token))[0]).toBe(409);
+    expect((await refusal(plane))[0]).toBe(200);
+    await revoke(root.id);
+    expect((await refusal(aRegistration(), token))[0]).toBe(200);
+    expect((await refusal(plane, token))[0]).toBe(409);
+  });
 });
 
 describe('a renewal', () => {
@@ -350,10 +370,7 @@ describe('a revocation', () => {
     const { deployment_id: id, token } = await register(plane);
     const renewed = (await renew(id, token)).json().token;
     const other = await register(aRegistration());
-    const any = (await listTokens()).find(
-      (one: { deployment_id: string | null }) => one.deployment_id === id,
-    );
-    expect((await revoke(any.id)).statusCode).toBe(204);
+    expect((await revoke(await tokenIdOf(id))).statusCode).toBe(204);
     expect([await statusOfBeat(id, token), await statusOfBeat(id, renewed)]).toEqual([401, 401]);
     expect(await refusal(plane)).toEqual([409, expect.stringContaining('revoked')]);
     // Who holds the root is answered for any deployment_id, but not for this one any more.
@@ -364,6 +381,30 @@ describe('a revocation', () => {
 
     const anew = await register(aRegistration());
     expect(anew.deployment_id).not.toBe(id);
+  });
+
+  it('of a deployment’s token ends it also after its root was revoked', async () => {
+    const plane = aRegistration();
+    const { deployment_id: id } = await register(plane);
+    await revoke(root.id);
+    const childId = await tokenIdOf(id);
+    expect((await revoke(childId)).statusCode).toBe(204);
+    expect((await revoke(childId)).statusCode).toBe(204);
+    expect(await refusal(plane, (await issue()).token)).toEqual([
+      409,
+      expect.stringContaining('revoked'),
+    ]);
+    expect((await actions()).filter((action) => action === 'data_plane_revoked')).toHaveLength(1);
+  });
+
+  it('repeated for a token that ended with its root leaves a deployment that came back', async () => {
+    const plane = aRegistration();
+    const { deployment_id: id } = await register(plane);
+    const old = await tokenIdOf(id);
+    await revoke(root.id);
+    const { token } = await register(plane, (await issue()).token);
+    expect((await revoke(old)).statusCode).toBe(204);
+    expect(await statusOfBeat(id, token)).toBe(200);
   });
 
   it('that comes while a registration or a renewal is under way leaves no token behind', async () => {

@@ -118,9 +118,11 @@ async function createModel() {
       const url = `/api/v1/admin/data-plane-tokens/${token.id}`;
       const answer = await call(url, { token: await asAdmin(), method: 'DELETE' });
       expect(answer.statusCode).toBe(204);
-      if (token.revokedAt !== Infinity) return;
       const { plane } = token;
-      if (plane) plane.isRevoked = true;
+      const isRepeated = token.revokedAt !== Infinity;
+      const hasOthers = tokens.some((one) => one.plane === plane && one.revokedAt === Infinity);
+      if (plane && !(isRepeated && hasOthers)) plane.isRevoked = true;
+      if (isRepeated) return;
       for (const one of tokens) {
         const isHit = one === token || (plane ? one.plane === plane : one.root === token);
         if (isHit) one.revokedAt = Math.min(one.revokedAt, time);
