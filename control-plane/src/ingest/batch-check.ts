@@ -20,6 +20,7 @@ import {
 } from '@governance/shared/ledger-record';
 import { merkleRoot } from '@governance/shared/merkle';
 import { StrictJsonError } from '@governance/shared/strict-json';
+import { zodFault } from '@governance/shared/zod-fault';
 import { z } from 'zod';
 import { type LedgerColumns, ledgerColumns, quarantinedColumns } from '../chain/ledger-columns.ts';
 import { type RecordEnvelope, readEnvelope } from '../chain/record-envelope.ts';
@@ -97,7 +98,7 @@ async function check(
   projected: ReadonlySet<string>,
 ): Promise<CheckedBatch> {
   const parsed = BatchHeader.safeParse(batch.header);
-  if (!parsed.success) throw refuse(`The batch's header: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw refuse(`The batch's header: ${zodFault(parsed.error)}`);
   const header = parsed.data;
   if (header.tenant_id !== writer.tenantId) throw refuse('The batch names another tenant.');
   if (header.stream !== writer.stream) throw refuse('The batch names another stream.');

@@ -1,4 +1,5 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
+import { zodFault } from '@governance/shared/zod-fault';
 import { z } from 'zod';
 import { LEGACY_REVISIONS, refusalFrom } from './era.ts';
 import type {
@@ -54,7 +55,7 @@ export function parseInitializeAnswer(answer: UpstreamAnswer): UpstreamInfo {
   if (answer.kind === 'error') throw refusalFrom('initialize', answer);
   const parsed = InitializeResult.safeParse(answer.value);
   if (!parsed.success) {
-    throw new UpstreamFailure('malformed', `initialize: ${z.prettifyError(parsed.error)}`);
+    throw new UpstreamFailure('malformed', `initialize: ${zodFault(parsed.error)}`);
   }
   const { protocolVersion, capabilities, serverInfo, instructions } = parsed.data;
   return {

@@ -1,4 +1,5 @@
 /** The members of every request to a modern server, and what such a server says about itself. */
+import { zodFault } from '@governance/shared/zod-fault';
 import { z } from 'zod';
 import { EraRefusal, MODERN_REVISION, otherVersions, refusalFrom } from '../era.ts';
 import type { SessionOptions } from '../initialize.ts';
@@ -67,7 +68,7 @@ export function parseDiscoverAnswer(answer: UpstreamAnswer): UpstreamInfo {
   if (answer.kind === 'error') throw refusalFrom('server/discover', answer);
   const parsed = DiscoverResult.safeParse(answer.value);
   // A legacy server may answer an unknown method with anything.
-  if (!parsed.success) throw new EraRefusal(`discover: ${z.prettifyError(parsed.error)}`, 1);
+  if (!parsed.success) throw new EraRefusal(`discover: ${zodFault(parsed.error)}`, 1);
   const { supportedVersions, capabilities, instructions, _meta } = parsed.data;
   if (!supportedVersions.includes(MODERN_REVISION)) {
     throw otherVersions(supportedVersions);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { zodFault } from '@governance/shared/zod-fault';
 import { z } from 'zod';
 
 /** In `tenants`: every tenant that this data plane serves. */
@@ -45,7 +46,7 @@ export function readStdioServers(path: string | null): StdioServers {
   try {
     parsed = ServersFile.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (error) {
-    const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+    const why = error instanceof z.ZodError ? zodFault(error) : String(error);
     throw new Error(`SERVICE_MCP_SERVERS_FILE ${path}: ${why}`, { cause: error });
   }
   const folder = dirname(resolve(path));
