@@ -37,7 +37,8 @@ const every = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   pool: 'forks' as const,
-  maxWorkers: 2,
+  // On two cores: two of them wait for a third of their time.
+  maxWorkers: 3,
 };
 
 export default defineConfig({
