@@ -38,7 +38,7 @@ export function createUnsignedTail(limits: TailLimits = LIMITS) {
       { proven, ...page }: VerifiedPage,
       statement: FreshnessStatement,
     ): FeedEntry[] => {
-      entries.push(...given);
+      for (const entry of given) entries.push(entry);
       const place = proven ?? 0;
       const told = entries.splice(0, entries.findLastIndex(({ seq }) => seq <= place) + 1);
       if (entries.length === 0) {
