@@ -7,7 +7,9 @@ import { AppError } from '@governance/shared/errors';
 import { GivenId } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { orBusy } from '../platform/http/or-busy.ts';
 import type { Guards } from '../platform/http/route-table.ts';
+import { ErrorBody } from '../platform/http/schemas.ts';
 import type { BundleSource } from './bundle-source.ts';
 import { namesEntityTag, preferredWaitSeconds } from './prefer-wait.ts';
 
@@ -38,11 +40,15 @@ export const bundleRoutes =
           tags: ['data planes'],
           produces: ['application/gzip', LONG_POLL_TYPE],
           params: z.object({ tenant_id: GivenId }),
-          response: { 200: BundleFile, 304: z.undefined().meta({ description: 'Not modified.' }) },
+          response: {
+            200: BundleFile,
+            304: z.undefined().meta({ description: 'Not modified.' }),
+            503: ErrorBody,
+          },
         },
       },
       async (request, reply) => {
-        const { tenantId } = request.dataPlane;
+        const { tenantId, deploymentId: bound } = request.dataPlane;
         if (request.params.tenant_id !== tenantId) throw new AppError('TENANT_NOT_FOUND');
         // caller-controlled
         const { prefer, 'if-none-match': ifNoneMatch } = request.headers;
@@ -58,7 +64,9 @@ export const bundleRoutes =
           reply.raw.once('close', () => gone.abort());
           // The client may have disconnected while the guard ran.
           if (reply.raw.destroyed) gone.abort();
-          download = await bundles.pullBundle({ tenantId, digest, waitMs, signal: gone.signal });
+          const deploymentId = bound ?? undefined;
+          const wanted = { tenantId, deploymentId, digest, waitMs, signal: gone.signal };
+          download = await orBusy(reply, bundles.pullBundle(wanted));
           await recheck.call(app, request, reply);
         }
         if (download === null && known === undefined) throw new AppError('BUNDLE_NOT_FOUND');

@@ -6,13 +6,13 @@
 import type { BundleDownload, ControlPlaneLink } from '@governance/shared/channels';
 import { LRUCache } from 'lru-cache';
 import { createSharedReads } from '../feed/shared-reads.ts';
-import { createTenantListeners } from '../feed/tenant-listeners.ts';
+import { createTenantListeners, type Waiter } from '../feed/tenant-listeners.ts';
 import type { ChangeBus } from '../platform/change-bus.ts';
 import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
 import { bundleStore } from './bundle-store.ts';
 
-/** The most bytes of bundles kept in memory, and the most long polls at once. */
-export const BUNDLE_SOURCE_LIMITS = { cachedBytes: 256 * 1024 * 1024, listeners: 10_000 } as const;
+/** The most bytes of bundles kept in memory. */
+const MAX_CACHED_BYTES = 256 * 1024 * 1024;
 
 export interface BundleSource {
   /** The newest bundle, undefined before the first was built. */
@@ -23,7 +23,7 @@ export interface BundleSource {
    * @throws AppError UNAVAILABLE when too many wait already
    */
   pullBundle(
-    request: { tenantId: string } & Parameters<ControlPlaneLink['pullBundle']>[0],
+    request: Waiter & Parameters<ControlPlaneLink['pullBundle']>[0],
   ): Promise<BundleDownload | null>;
   /** Ends every wait; each answers null. */
   close(): void;
@@ -32,7 +32,6 @@ export interface BundleSource {
 export interface BundleSourceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   changes: Pick<ChangeBus, 'subscribe'>;
-  maxListeners?: number;
   /** How long a cached bundle is used before it is checked again. */
   recheckAfterMs?: number;
 }
@@ -49,15 +48,14 @@ interface Cached {
 }
 
 export function createBundleSource(deps: BundleSourceDeps): BundleSource {
-  const { db, changes, maxListeners = BUNDLE_SOURCE_LIMITS.listeners } = deps;
-  const { recheckAfterMs = RECHECK_AFTER_MS } = deps;
+  const { db, changes, recheckAfterMs = RECHECK_AFTER_MS } = deps;
   const cache = new LRUCache<string, Cached>({
-    maxSize: BUNDLE_SOURCE_LIMITS.cachedBytes,
+    maxSize: MAX_CACHED_BYTES,
     sizeCalculation: ({ download }) => download.bytes.length + 1_024,
   });
   // Subscribed first, so that a change ends the sharing before it wakes the readers.
   const reads = createSharedReads<BundleDownload | undefined>(changes);
-  const listeners = createTenantListeners(changes, maxListeners);
+  const listeners = createTenantListeners(changes);
 
   const findCurrent = async (tenantId: string): Promise<BundleDownload | undefined> => {
     const cached = cache.get(tenantId);
@@ -83,8 +81,8 @@ export function createBundleSource(deps: BundleSourceDeps): BundleSource {
 
   return {
     findCurrent,
-    pullBundle: async ({ tenantId, digest, waitMs, signal }) => {
-      const listener = listeners.listen(tenantId, { waitMs, signal });
+    pullBundle: async ({ tenantId, deploymentId, digest, waitMs, signal }) => {
+      const listener = listeners.listen({ tenantId, deploymentId }, { waitMs, signal });
       try {
         // Reads once more when the time is up: a notification may have been lost.
         for (let isLast = waitMs <= 0; ; ) {

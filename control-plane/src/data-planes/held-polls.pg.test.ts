@@ -1,6 +1,7 @@
 /**
  * Over real connections: the long polls that a data plane holds end at once with the definite 401
- * when its token is revoked, and a bystander's do not end so.
+ * when its token is revoked, and a bystander's do not end so; and one data plane cannot take the
+ * places of others.
  */
 import { CHANNEL_PATHS } from '@governance/shared/channel-routes';
 import { RegistrationReply } from '@governance/shared/channels';
@@ -8,6 +9,7 @@ import { FEED_START } from '@governance/shared/feed-chain';
 import { expect, it } from 'vitest';
 import { aRegistration } from '../../../tests/support/a-registration.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { LISTENER_LIMITS } from '../feed/tenant-listeners.ts';
 
 const { app, call, aTenantAdmin } = await testControlPlane();
 const origin = await app.listen({ port: 0, host: '127.0.0.1' });
@@ -29,6 +31,14 @@ type Plane = Awaited<ReturnType<typeof aPlane>>;
 const get = (path: string, token: string, headers: Record<string, string> = {}) =>
   fetch(`${origin}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } });
 
+async function aPolicy(admin: string) {
+  const body = { name: 'p', rego_content: 'package p\n\nallow := true\n', status: 'active' };
+  expect((await call('/api/v1/policies', { token: admin, body })).statusCode).toBe(201);
+}
+
+const revoke = (id: string, admin: string) =>
+  call(`${TOKENS}/${id}`, { token: admin, method: 'DELETE' });
+
 /** Both long polls of a data plane that has everything, each for longer than the test. */
 async function hold({ id, tenantId, token }: Plane) {
   const feedPath = CHANNEL_PATHS.feed(id);
@@ -49,8 +59,7 @@ const statusesOf = async (polls: Promise<Response>[]) =>
 
 it.each(['the root', 'the deployment'])('held polls end with 401 at once: %s', async (what) => {
   const { token: admin } = await aTenantAdmin();
-  const body = { name: 'p', rego_content: 'package p\n\nallow := true\n', status: 'active' };
-  expect((await call('/api/v1/policies', { token: admin, body })).statusCode).toBe(201);
+  await aPolicy(admin);
   const [plane, bystander] = [await aPlane(admin), await aPlane(admin)];
   const { tokens } = (await call(TOKENS, { token: admin })).json();
   const child = tokens.find((one: { deployment_id: string }) => one.deployment_id === plane.id);
@@ -60,7 +69,7 @@ it.each(['the root', 'the deployment'])('held polls end with 401 at once: %s', a
 
   const asked = performance.now();
   const id = what === 'the root' ? plane.root.id : child.id;
-  expect((await call(`${TOKENS}/${id}`, { token: admin, method: 'DELETE' })).statusCode).toBe(204);
+  expect((await revoke(id, admin)).statusCode).toBe(204);
   expect(await statusesOf(polls)).toEqual([401, 401]);
   // Far from the 30 s for which the shorter of them waits.
   expect(performance.now() - asked).toBeLessThan(15_000);
@@ -71,4 +80,20 @@ it.each(['the root', 'the deployment'])('held polls end with 401 at once: %s', a
   // Who waits beside it is told that nothing changed, and asks again.
   expect(await statusesOf(others)).toEqual([200, 304]);
   expect((await get(CHANNEL_PATHS.bundle(plane.tenantId), plane.token)).status).toBe(401);
+}, 30_000);
+
+it('a deployment that holds its share of polls is told to wait, and another is not', async () => {
+  const { token: admin } = await aTenantAdmin();
+  await aPolicy(admin);
+  const [plane, bystander] = [await aPlane(admin), await aPlane(admin)];
+  const { perDeployment } = LISTENER_LIMITS;
+  const held = await Promise.all(Array.from({ length: perDeployment }, () => hold(plane)));
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  for (const answer of await Promise.all(await hold(plane))) {
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+  }
+  const others = await hold(bystander);
+  await revoke(plane.root.id, admin);
+  expect(await statusesOf(held.flat())).toEqual(Array(2 * perDeployment).fill(401));
+  expect(await statusesOf(others)).toEqual([200, 304]);
 }, 30_000);

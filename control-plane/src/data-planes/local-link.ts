@@ -24,8 +24,8 @@ export interface LocalLinkParts {
 export function createLocalLink(parts: LocalLinkParts): ControlPlaneLink {
   const { tenantId, deploymentId } = parts;
   return {
-    pullBundle: (request) => parts.bundleSource.pullBundle({ tenantId, ...request }),
-    readFeed: (request) => parts.feedReader.readFeed({ tenantId, ...request }),
+    pullBundle: (request) => parts.bundleSource.pullBundle({ tenantId, deploymentId, ...request }),
+    readFeed: (request) => parts.feedReader.readFeed({ tenantId, deploymentId, ...request }),
     readSnapshot: (request) => parts.feedReader.readSnapshot({ tenantId, ...request }),
     heartbeat: async (body) => {
       if (body.deployment_id !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');

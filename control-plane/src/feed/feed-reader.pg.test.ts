@@ -203,7 +203,10 @@ describe('readFeed', () => {
 
   it('lets only so many wait', async () => {
     const scope = await aTenant(test);
-    const small = createFeedReader({ ...deps, maxListeners: 1 });
+    const small = createFeedReader({
+      ...deps,
+      listeners: { total: 1, perTenant: 1, perDeployment: 1 },
+    });
     const waiting = read(scope, 0, { waitMs: 30_000 }, small);
     await expect(read(scope, 0, { waitMs: 30_000 }, small)).rejects.toMatchObject({
       code: 'UNAVAILABLE',

@@ -15,12 +15,10 @@ import { createFeedSnapshots, type FeedSnapshotsDeps } from './feed-snapshots.ts
 import { type FeedHeads, feedStore, type StoredPage } from './feed-store.ts';
 import { createFreshnessStatements, type StatementSigner } from './freshness-statements.ts';
 import { createSharedReads } from './shared-reads.ts';
-import { createTenantListeners } from './tenant-listeners.ts';
+import { createTenantListeners, type ListenerLimits, type Waiter } from './tenant-listeners.ts';
 
-/**
- * The most entries of a page, the longest poll in milliseconds, and the most long polls at once.
- */
-export const FEED_LIMITS = { page: 1_000, waitMs: 30_000, listeners: 10_000 } as const;
+/** The most entries of a page, and the longest poll in milliseconds. */
+export const FEED_LIMITS = { page: 1_000, waitMs: 30_000 } as const;
 
 /** A replica may die between its commit and its notification. */
 const RECHECK_AFTER_MS = 10_000;
@@ -34,9 +32,7 @@ export interface FeedReader {
    *   what is kept, newer than the head, or has another digest
    * @throws AppError UNAVAILABLE when too many wait already
    */
-  readFeed(
-    request: { tenantId: string } & Parameters<ControlPlaneLink['readFeed']>[0],
-  ): Promise<FeedPage>;
+  readFeed(request: Waiter & Parameters<ControlPlaneLink['readFeed']>[0]): Promise<FeedPage>;
   /**
    * All current facts: pages by (kind, key), then the signed end.
    *
@@ -55,7 +51,7 @@ export interface FeedReaderDeps {
   /** Signs the statements about the feed. */
   signer: StatementSigner;
   now: () => Date;
-  maxListeners?: number;
+  listeners?: ListenerLimits;
   /** How long cached heads are used before they are read again. */
   recheckAfterMs?: number;
   snapshots?: FeedSnapshotsDeps['limits'];
@@ -74,7 +70,7 @@ export function createFeedReader(deps: FeedReaderDeps): FeedReader {
   const { db, changes, signer, now, recheckAfterMs = RECHECK_AFTER_MS } = deps;
   // Subscribed first, so that a change ends the sharing before it wakes the readers.
   const reads = createSharedReads<FeedPage>(changes);
-  const listeners = createTenantListeners(changes, deps.maxListeners ?? FEED_LIMITS.listeners);
+  const listeners = createTenantListeners(changes, deps.listeners);
   const statements = createFreshnessStatements(signer);
   const adminHeads = createAdminHeadStatements(signer);
   const snapshots = createFeedSnapshots({ db, signer, now, limits: deps.snapshots });
@@ -115,10 +111,10 @@ export function createFeedReader(deps: FeedReaderDeps): FeedReader {
   };
 
   return {
-    readFeed: async ({ tenantId, cursor, digest, limit, waitMs: asked, signal }) => {
+    readFeed: async ({ tenantId, deploymentId, cursor, digest, limit, waitMs: asked, signal }) => {
       const waitMs = Math.min(asked, FEED_LIMITS.waitMs);
       const place = { cursor, digest, limit: Math.max(1, Math.min(limit, FEED_LIMITS.page)) };
-      const listener = listeners.listen(tenantId, { waitMs, signal });
+      const listener = listeners.listen({ tenantId, deploymentId }, { waitMs, signal });
       try {
         // Reads once more when the time is up: a notification may have been lost, and the statement
         // may be old.

@@ -9,6 +9,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { aRegistration } from '../../../tests/support/a-registration.ts';
 import { type CallOptions, testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { apply, roleFact } from '../testing/test-feed.ts';
+import { LISTENER_LIMITS } from './tenant-listeners.ts';
 
 const skew = 0;
 const { app, call, aTenantAdmin, controlPlane, test, logged } = await testControlPlane({
@@ -233,14 +234,27 @@ describe('GET /api/v1/data-planes/{deployment_id}/feed', () => {
   });
 
   it('costs 1,000 long polls one read of the feed a change, and no bundle', async () => {
-    const { feed, change, scope, end } = await aPlane();
+    const { change, scope, end, root } = await aPlane();
     await change(roleFact(1));
     const place = await end();
+    // As many as it takes with the share of each.
+    const { rows: planes } = await test.superuser.query<{ id: string }>(
+      `INSERT INTO data_planes (tenant_id, deployment_id, signing_key, sealing_key)
+       SELECT $1, gen_random_uuid(), '{}', '{}' FROM generate_series(1, $2)
+       RETURNING deployment_id AS id`,
+      [scope.tenantId, Math.ceil(1_000 / LISTENER_LIMITS.perDeployment)],
+    );
+    const poll = (n: number, wait: number) => {
+      const search = new URLSearchParams({ ...place, wait } as never);
+      const url = `/api/v1/data-planes/${planes[n % planes.length]?.id}/feed?${search}`;
+      return call(url, { token: root });
+    };
+    await Promise.all(planes.map((_, n) => poll(n, 0)));
     const queries = vi.spyOn(pg.Client.prototype, 'query');
     const count = (part: string) =>
       queries.mock.calls.filter(([query]) => textOf(query).includes(part)).length;
     const readFeed = vi.spyOn(controlPlane.feedReader, 'readFeed');
-    const polls = Array.from({ length: 1_000 }, () => feed({ ...place, wait: 30 }));
+    const polls = Array.from({ length: 1_000 }, (_, n) => poll(n, 30));
     await vi.waitFor(() => expect(readFeed).toHaveBeenCalledTimes(1_000), 10_000);
     await sleep(400);
     // And what each had to do beside waiting is a few statements for all.

@@ -11,15 +11,13 @@ import { GivenId, Sha256Hex } from '@governance/shared/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { orBusy } from '../platform/http/or-busy.ts';
 import type { Guards } from '../platform/http/route-table.ts';
 import { ErrorBody, queryInt } from '../platform/http/schemas.ts';
 import { FEED_LIMITS, type FeedReader } from './feed-reader.ts';
 import type { ReadingPlaces } from './feed-reading-places.ts';
 
 const tags = ['data planes'];
-
-/** The Retry-After of a busy service, in seconds. */
-const RETRY_AFTER = '5';
 
 const FeedParams = z.object({ deployment_id: GivenId });
 
@@ -75,7 +73,7 @@ export const feedRoutes =
         const { cursor, digest, limit, wait, backlog } = request.query;
         places.note(request.scope, deploymentId, { cursor, backlog });
         const { tenantId } = request.dataPlane;
-        const place = { tenantId, cursor, digest, limit };
+        const place = { tenantId, deploymentId, cursor, digest, limit };
         const signal = untilGone(reply);
         const page = await orBusy(reply, feed.readFeed({ ...place, waitMs: wait * 1_000, signal }));
         if (wait > 0) await recheck.call(app, request, reply);
@@ -138,16 +136,6 @@ function untilGone(reply: FastifyReply): AbortSignal {
   // The client may have disconnected while the guard ran.
   if (reply.raw.destroyed) gone.abort();
   return gone.signal;
-}
-
-/** Answers Retry-After when too many are served already. */
-async function orBusy<T>(reply: FastifyReply, answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof AppError && error.status === 503) reply.header('retry-after', RETRY_AFTER);
-    throw error;
-  }
 }
 
 const written = new WeakMap<FeedPage, string>();

@@ -17,8 +17,8 @@ afterEach(() => {
 describe('a tenant listener', () => {
   it('hears changes of its own tenant, also one that came before it waited', async () => {
     const bus = aBus();
-    const listeners = createTenantListeners(bus, 10);
-    const listener = listeners.listen('a', { waitMs: 1_000 });
+    const listeners = createTenantListeners(bus);
+    const listener = listeners.listen({ tenantId: 'a' }, { waitMs: 1_000 });
     bus.publish({ tenantId: 'a', feedSeq: 1 });
     bus.publish({ tenantId: 'a', feedSeq: 2 });
     expect(await listener.next()).toBe(true);
@@ -38,9 +38,9 @@ describe('a tenant listener', () => {
   it('ends where changes may have been missed, so that who waits looks once more', async () => {
     const bus = aBus();
     const reads = createSharedReads<string>(bus);
-    const listeners = createTenantListeners(bus, 10);
+    const listeners = createTenantListeners(bus);
     const before = reads.version('a');
-    const next = listeners.listen('a', { waitMs: 1_000 }).next();
+    const next = listeners.listen({ tenantId: 'a' }, { waitMs: 1_000 }).next();
     bus.announceMissed();
     expect(await next).toBe(false);
     expect(reads.version('a')).not.toBe(before);
@@ -48,32 +48,60 @@ describe('a tenant listener', () => {
   });
 
   it('ends when its signal aborts and when the service stops', async () => {
-    const listeners = createTenantListeners(aBus(), 10);
+    const listeners = createTenantListeners(aBus());
     const abort = new AbortController();
-    const gone = listeners.listen('a', { waitMs: 1_000, signal: abort.signal });
-    const stopped = listeners.listen('a', { waitMs: 1_000 });
+    const gone = listeners.listen({ tenantId: 'a' }, { waitMs: 1_000, signal: abort.signal });
+    const stopped = listeners.listen({ tenantId: 'a' }, { waitMs: 1_000 });
     const waits = [gone.next(), stopped.next()];
     abort.abort();
     expect(await waits[0]).toBe(false);
     listeners.close();
     expect(await waits[1]).toBe(false);
-    const late = listeners.listen('a', { waitMs: 1_000 });
+    const late = listeners.listen({ tenantId: 'a' }, { waitMs: 1_000 });
     expect(await late.next()).toBe(false);
-    const aborted = listeners.listen('a', { waitMs: 1_000, signal: abort.signal });
+    const aborted = listeners.listen({ tenantId: 'a' }, { waitMs: 1_000, signal: abort.signal });
     expect(await aborted.next()).toBe(false);
     expect(listeners.count()).toBe(0);
   });
 
   it('is refused when too many listen, unless it does not wait', async () => {
-    const listeners = createTenantListeners(aBus(), 1);
-    const one = listeners.listen('a', { waitMs: 1_000 });
-    expect(() => listeners.listen('b', { waitMs: 1 })).toThrow(
+    const listeners = createTenantListeners(aBus(), { total: 1, perTenant: 1, perDeployment: 1 });
+    const one = listeners.listen({ tenantId: 'a' }, { waitMs: 1_000 });
+    expect(() => listeners.listen({ tenantId: 'b' }, { waitMs: 1 })).toThrow(
       expect.objectContaining({ code: 'UNAVAILABLE' }),
     );
-    expect(await listeners.listen('b', { waitMs: 0 }).next()).toBe(false);
+    expect(await listeners.listen({ tenantId: 'b' }, { waitMs: 0 }).next()).toBe(false);
     one.end();
-    listeners.listen('b', { waitMs: 1 }).end();
+    listeners.listen({ tenantId: 'b' }, { waitMs: 1 }).end();
     expect(listeners.count()).toBe(0);
+  });
+});
+
+describe('places to wait', () => {
+  const waitMs = 1_000;
+  const limits = { total: 6, perTenant: 3, perDeployment: 2 };
+  const busy = expect.objectContaining({ code: 'UNAVAILABLE' });
+
+  it('are left for other tenants, and for other deployments of one', () => {
+    const listeners = createTenantListeners(aBus(), limits);
+    const wait = (tenantId: string, deploymentId?: string) =>
+      listeners.listen({ tenantId, deploymentId }, { waitMs });
+    const held = [wait('a', 'a1'), wait('a', 'a1')];
+    expect(() => wait('a', 'a1')).toThrow(busy);
+    held.push(wait('a', 'a2'));
+    // Of the tenant; what it was refused takes no place of its deployment.
+    for (const deploymentId of ['a3', 'a3', 'a3', undefined]) {
+      expect(() => wait('a', deploymentId)).toThrow(busy);
+    }
+    held.push(wait('b', 'a1'), wait('b'), wait('b'));
+    expect(listeners.count()).toBe(6);
+    expect(() => wait('c')).toThrow(busy);
+    held[0]?.end();
+    held[0]?.end();
+    held.push(wait('a', 'a3'));
+    for (const listener of held) listener.end();
+    expect(listeners.count()).toBe(0);
+    listeners.close();
   });
 });
 

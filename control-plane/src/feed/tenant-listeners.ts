@@ -1,9 +1,34 @@
 /**
  * Long polls that wait for the next change of a tenant. One subscription to the bus serves all, so
- * a change costs work only for the listeners of its tenant. Their number is bounded.
+ * a change costs work only for the listeners of its tenant. Their number is bounded, in total, per
+ * tenant and per deployment, so that nobody takes every place.
  */
 import { AppError } from '@governance/shared/errors';
 import type { ChangeBus } from '../platform/change-bus.ts';
+import { createShares } from '../platform/shares.ts';
+
+/** How many may wait at once. */
+export interface ListenerLimits {
+  total: number;
+  perTenant: number;
+  perDeployment: number;
+}
+
+/**
+ * A tenant has at most 2,000 data planes; each waits once, and twice while an earlier connection
+ * that broke is not yet noticed.
+ */
+export const LISTENER_LIMITS: ListenerLimits = {
+  total: 10_000,
+  perTenant: 4_000,
+  perDeployment: 16,
+};
+
+/** Who waits. Without a deployment (a root's token, which many may use) only the tenant counts. */
+export interface Waiter {
+  tenantId: string;
+  deploymentId?: string | undefined;
+}
 
 export interface TenantListener {
   /**
@@ -19,10 +44,10 @@ export interface TenantListeners {
   /**
    * Begins to listen. Listen before you read, or a change between the read and the wait is missed.
    *
-   * @throws AppError UNAVAILABLE when too many listen already
+   * @throws AppError UNAVAILABLE when too many listen already, in total or of this waiter's
    */
   listen(
-    tenantId: string,
+    waiter: Waiter,
     options: { waitMs: number; signal?: AbortSignal | undefined },
   ): TenantListener;
   count(): number;
@@ -37,10 +62,11 @@ interface Listener {
 
 export function createTenantListeners(
   changes: Pick<ChangeBus, 'subscribe'>,
-  maxListeners: number,
+  limits: ListenerLimits = LISTENER_LIMITS,
 ): TenantListeners {
   const tenants = new Map<string, Set<Listener>>();
-  let count = 0;
+  const places = createShares(limits);
+  const ownPlaces = createShares({ total: limits.total, perTenant: limits.perDeployment });
   let closed = false;
   const unsubscribe = changes.subscribe(
     ({ tenantId, feedSeq, tokensRevoked }) => {
@@ -62,25 +88,40 @@ export function createTenantListeners(
   function add(tenantId: string, listener: Listener): () => void {
     const listeners = tenants.get(tenantId) ?? new Set();
     tenants.set(tenantId, listeners.add(listener));
-    count++;
     return () => {
-      if (!listeners.delete(listener)) return;
-      count--;
+      listeners.delete(listener);
       if (listeners.size === 0 && tenants.get(tenantId) === listeners) tenants.delete(tenantId);
     };
   }
 
+  /** @returns a function that gives the place back */
+  function takePlace({ tenantId, deploymentId }: Waiter): () => void {
+    const ofDeployment =
+      deploymentId === undefined ? () => {} : ownPlaces.take(`${tenantId}/${deploymentId}`, 1);
+    const ofTenant = ofDeployment && places.take(tenantId, 1);
+    if (!ofTenant) {
+      ofDeployment?.();
+      throw new AppError('UNAVAILABLE', 'Too many requests are waiting: try again.');
+    }
+    return () => {
+      ofDeployment();
+      ofTenant();
+    };
+  }
+
   return {
-    listen: (tenantId, { waitMs, signal }) => {
-      if (waitMs > 0 && count >= maxListeners) {
-        throw new AppError('UNAVAILABLE', 'Too many requests are waiting: try again.');
-      }
-      return startListening((listener) => add(tenantId, listener), {
-        waitMs: closed ? 0 : waitMs,
-        signal,
-      });
+    listen: (waiter, { waitMs, signal }) => {
+      const giveBack = waitMs > 0 ? takePlace(waiter) : () => {};
+      const join = (listener: Listener) => {
+        const leave = add(waiter.tenantId, listener);
+        return () => {
+          leave();
+          giveBack();
+        };
+      };
+      return startListening(join, { waitMs: closed ? 0 : waitMs, signal });
     },
-    count: () => count,
+    count: places.taken,
     close: () => {
       closed = true;
       unsubscribe();
