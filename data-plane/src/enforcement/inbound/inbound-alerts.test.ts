@@ -103,13 +103,20 @@ it('tells texts with many findings apart by all of them', () => {
   expect(types()).toContain('INJECTION_CONDITIONING_SUSPECTED');
 });
 
-it('raises no more than thirty a minute for a tenant', () => {
+it('raises no more than sixty a minute for a tenant, and ten alike about a server', () => {
   const { raised, clock, tell, said } = start();
-  const block = (name: string) =>
-    tell({ said: said(name), serverId: 'up', action: 'substituted', findings: [finding()] });
-  for (let i = 0; i < 100; i++) block(`tool-${i}`);
-  expect(raised).toHaveLength(30);
+  const block = (name: string, serverId: string, severity: 'low' | 'high') => {
+    const findings = [finding({ severity })];
+    tell({ said: said(name), serverId, action: 'substituted', findings });
+  };
+  for (let i = 0; i < 100; i++) block(`tool-${i}`, 'up', 'low');
+  expect(raised).toHaveLength(10);
+  block('tool', 'up', 'high');
+  block('tool', 'other', 'low');
+  expect(raised).toHaveLength(12);
+  for (let i = 0; i < 100; i++) block('tool', `server-${i}`, 'low');
+  expect(raised).toHaveLength(60);
   clock.now += 60_000;
-  block('another');
-  expect(raised).toHaveLength(31);
+  block('another', 'up', 'low');
+  expect(raised).toHaveLength(61);
 });

@@ -11,7 +11,9 @@ import type { Said } from '../said.ts';
 import { worstOf } from '../severities.ts';
 
 /** Alerts of one tenant per minute. */
-const MAX_ALERTS = 30;
+const MAX_ALERTS = 60;
+/** Those of one severity about one server: it must silence neither others nor what is graver. */
+const MAX_ALIKE = 10;
 const MINUTE_MS = 60_000;
 /**
  * Different texts with findings that were passed on from one source to one agent within the window,
@@ -47,6 +49,7 @@ export type TellInbound = (event: InboundEvent) => void;
 interface Tenant {
   minute: number;
   alerts: number;
+  readonly alike: Map<string, number>;
   /** By agent and source: when texts with findings were passed on, keyed by their findings. */
   readonly passed: LRUCache<string, Map<string, number>>;
 }
@@ -65,19 +68,30 @@ export function createInboundAlerts(deps: { raise: RaiseAlert; now(): number }):
     const made = {
       minute: 0,
       alerts: 0,
+      alike: new Map<string, number>(),
       passed: new LRUCache<string, Map<string, number>>({ max: MAX_WATCHED }),
     };
     tenants.set(tenantId, made);
     return made;
   }
 
-  function raise(tenant: Tenant, tenantId: string, alert: Parameters<RaiseAlert>[1]): void {
+  function raise(
+    tenant: Tenant,
+    { said: { caller }, serverId }: InboundEvent,
+    alert: Parameters<RaiseAlert>[1],
+  ): void {
     const minute = Math.floor(deps.now() / MINUTE_MS);
     if (tenant.minute !== minute) {
       tenant.minute = minute;
       tenant.alerts = 0;
+      tenant.alike.clear();
     }
-    if (++tenant.alerts <= MAX_ALERTS) deps.raise(tenantId, alert);
+    const kind = `${serverId} ${alert.severity}`;
+    const alike = tenant.alike.get(kind) ?? 0;
+    if (alike >= MAX_ALIKE || tenant.alerts >= MAX_ALERTS) return;
+    tenant.alerts++;
+    tenant.alike.set(kind, alike + 1);
+    deps.raise(caller.tenantId, alert);
   }
 
   return (event) => {
@@ -87,7 +101,7 @@ export function createInboundAlerts(deps: { raise: RaiseAlert; now(): number }):
     const isPassed = action === 'passed';
     const severity = action === 'blocked' ? 'medium' : worstOf(findings);
     const name = placeOf(said);
-    raise(tenant, tenantId, {
+    raise(tenant, event, {
       alert_type:
         isPassed || action === 'held' ? 'INBOUND_INJECTION_DETECTED' : 'INBOUND_INJECTION_BLOCKED',
       severity,
@@ -100,7 +114,7 @@ export function createInboundAlerts(deps: { raise: RaiseAlert; now(): number }):
     if (!isPassed) return;
     const attempts = countPassed(tenant, `${agent.id} ${serverId}`, findings, deps.now());
     if (attempts < CONDITIONING_TIMES) return;
-    raise(tenant, tenantId, {
+    raise(tenant, event, {
       alert_type: 'INJECTION_CONDITIONING_SUSPECTED',
       severity: 'high',
       title: 'A source keeps sending an agent possible injections that are too weak to be replaced',
