@@ -370,10 +370,64 @@ describe('a heartbeat under the token that was issued', () => {
       expect(names).toEqual(expect.arrayContaining(['plane-3', 'one-more', 'plane-102']));
       expect(names).not.toContain('plane-4');
       now = new Date(began.getTime() + 7 * 86_400_000 + 1_000);
-      expect(await controlPlane.dataPlanes.listUnregistered(scope)).toEqual([]);
+      const page = { limit: 1, offset: 0 };
+      expect(await controlPlane.dataPlanes.list(scope, page)).toMatchObject({ unregistered: [] });
     } finally {
       now = began;
     }
+  });
+});
+
+describe('the list', () => {
+  it('has pages: data planes in the order of registration, then those that never did', async () => {
+    const root = await issue();
+    const planes: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      now = new Date(now.getTime() + 1);
+      planes.push(await register());
+    }
+    for (const name of ['a', 'b']) expect((await beat(name, root.token)).statusCode).toBe(200);
+    const all = [...planes, 'a', 'b'];
+    for (const [offset, limit] of [
+      [0, 2],
+      [2, 2],
+      [3, 1],
+      [4, 10],
+      [9, 1],
+    ] as const) {
+      const url = `/api/v1/data-planes?offset=${offset}&limit=${limit}`;
+      const page = (await call(url, { token })).json();
+      expect(page.total).toBe(5);
+      expect(
+        page.data_planes.map((plane: { deployment_id: string }) => plane.deployment_id),
+      ).toEqual(all.slice(offset, offset + limit));
+    }
+    expect((await list()).map((plane) => plane.deployment_id)).toEqual(all);
+    expect((await call('/api/v1/data-planes?limit=10001', { token })).statusCode).toBe(422);
+  });
+
+  it('reads of heartbeats what it shows, of one stored by an earlier version too', async () => {
+    const id = await register();
+    const stream = {
+      state: 'ok',
+      is_stopped: false,
+      backlog: 0,
+      last_error: null,
+      stopped_at: null,
+    };
+    const mcp_servers = { resting: [], failing: [], ok: Array(100).fill('a-server') };
+    const given = aHeartbeat(id, { mcp_servers, stream, opa_bundle_version: '7'.repeat(300) });
+    await test.superuser.query(
+      'UPDATE data_planes SET last_heartbeat = $2, last_heartbeat_at = $3 WHERE deployment_id = $1',
+      [id, JSON.stringify(given), now],
+    );
+    const { deployment_id: _, ...shown } = aHeartbeat(id, {
+      stream,
+      opa_bundle_version: '7'.repeat(200),
+    });
+    const { planes } = await controlPlane.dataPlanes.list(scope, { limit: 1, offset: 0 });
+    expect(planes[0]?.lastHeartbeat).toEqual(shown);
+    expect(await list()).toMatchObject([{ deployment_id: id, ...shown }]);
   });
 });
 

@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
 import {
   DataPlaneList,
+  DataPlaneQuery,
   HeartbeatAnswer,
   HeartbeatParams,
   IssuedToken,
@@ -27,7 +28,7 @@ const tags = ['data planes'];
 const HEARTBEAT_BODY_LIMIT = 65_536;
 
 export interface DataPlaneRoutesDeps {
-  dataPlanes: Pick<DataPlaneService, 'list' | 'listUnregistered' | 'receiveHeartbeat'>;
+  dataPlanes: Pick<DataPlaneService, 'list' | 'receiveHeartbeat'>;
   tokens: DataPlaneTokenService;
 }
 
@@ -124,14 +125,14 @@ export const dataPlaneRoutes =
         schema: {
           summary: 'List the data planes, and senders of heartbeats that never registered',
           tags,
+          querystring: DataPlaneQuery,
           response: { 200: DataPlaneList },
         },
       },
       async (request) => {
-        const planes = await dataPlanes.list(request.scope);
-        const others = await dataPlanes.listUnregistered(request.scope);
-        const views = [...planes.map(toDataPlaneView), ...others.map(toUnregisteredView)];
-        return { data_planes: views, total: views.length };
+        const page = await dataPlanes.list(request.scope, request.query);
+        const others = page.unregistered.map(toUnregisteredView);
+        return { data_planes: [...page.planes.map(toDataPlaneView), ...others], total: page.total };
       },
     );
   };

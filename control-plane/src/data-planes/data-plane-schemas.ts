@@ -13,6 +13,10 @@ export const HeartbeatParams = z.object({ deployment_id: DeploymentName });
 
 export const TokenQuery = z.object(pageQuery({ default: 200, max: 1000 }));
 
+/** Without a limit, all that may be active and many that were. */
+const MAX_LISTED = 10_000;
+export const DataPlaneQuery = z.object(pageQuery({ default: MAX_LISTED, max: MAX_LISTED }));
+
 const MAX_DAYS = 3650;
 
 export const NewTokenBody = z.strictObject({

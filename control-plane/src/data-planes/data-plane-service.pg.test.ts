@@ -4,7 +4,7 @@ import { aDataPlane } from '../../../tests/support/a-data-plane.ts';
 import { aRegistration } from '../../../tests/support/a-registration.ts';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { createDataPlaneService } from './data-plane-service.ts';
 import { createLocalLink, type LocalLinkParts } from './local-link.ts';
 
@@ -35,7 +35,9 @@ function aService() {
     changes: { publish: () => undefined },
     now: () => new Date(),
   });
-  return { ...service, sealedFor };
+  const list = async (scope: TenantScope) =>
+    (await service.list(scope, { limit: 100, offset: 0 })).planes;
+  return { ...service, list, sealedFor };
 }
 
 const aRequest = (overrides: Partial<RegistrationRequest> = {}) => aRegistration(overrides).request;
@@ -162,7 +164,7 @@ describe('registration', () => {
     await expect(service.registerLocalDataPlane(scope, aRequest())).rejects.toThrow(
       'no master key',
     );
-    expect(await service.list(scope)).toEqual([]);
+    expect((await service.list(scope, { limit: 100, offset: 0 })).total).toBe(0);
     expect(await auditOf(scope.tenantId)).toEqual([]);
   });
 });
@@ -179,9 +181,10 @@ describe('the local link', () => {
         asked.push(request);
         return answer as never;
       };
+    const { deploymentId } = plane;
     const link = createLocalLink({
       tenantId,
-      deploymentId: plane.deploymentId,
+      deploymentId,
       feedReader: {
         readFeed: record('page'),
         readSnapshot: async function* () {
@@ -204,9 +207,9 @@ describe('the local link', () => {
     expect(await link.shipBatch(batch)).toBe('receipt');
     expect(await link.readLog({ epoch: 1, size: 7, signal })).toBe('log');
     expect(asked).toEqual([
-      [{ tenantId, ...from }],
-      [{ tenantId, digest: null, waitMs: 3, signal }],
-      [tenantId, plane.deploymentId, batch],
+      [{ tenantId, deploymentId, ...from }],
+      [{ tenantId, deploymentId, digest: null, waitMs: 3, signal }],
+      [tenantId, deploymentId, batch],
       [tenantId, { epoch: 1, size: 7 }],
     ]);
 
@@ -217,7 +220,7 @@ describe('the local link', () => {
       opa_bundle_version: 'none',
       uptime_seconds: 1,
     };
-    const answer = await link.heartbeat({ deployment_id: plane.deploymentId, ...beat });
+    const answer = await link.heartbeat({ deployment_id: deploymentId, ...beat });
     expect(answer).toMatchObject({ received: true });
     await expect(
       link.heartbeat({ deployment_id: crypto.randomUUID(), ...beat }),

@@ -20,7 +20,13 @@ import {
   type TenantScope,
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
-import { bundleRevisionOf, type DataPlane, type DataPlaneStatus, statusOf } from './data-plane.ts';
+import {
+  bundleRevisionOf,
+  type DataPlane,
+  type DataPlaneStatus,
+  type ListedDataPlane,
+  statusOf,
+} from './data-plane.ts';
 import { type RegisteredKeys, readKeys, toPublicMembers } from './data-plane-keys.ts';
 import { type DataPlaneDescription, dataPlaneStore } from './data-plane-store.ts';
 import { dataPlaneTokenStore } from './data-plane-token-store.ts';
@@ -55,7 +61,7 @@ export interface DataPlaneServiceDeps {
   maxDataPlanes?: number;
 }
 
-export interface DataPlaneReport extends DataPlane {
+export interface DataPlaneReport extends ListedDataPlane {
   status: DataPlaneStatus;
   bundleRevision: number | null;
   /** The number of bundles newer than the one it uses; null when it has not reported its own. */
@@ -64,10 +70,18 @@ export interface DataPlaneReport extends DataPlane {
   feedLag: number | null;
 }
 
+export interface DataPlanePage {
+  planes: DataPlaneReport[];
+  unregistered: UnregisteredPlane[];
+  total: number;
+}
+
 export interface DataPlaneService {
-  list(scope: TenantScope): Promise<DataPlaneReport[]>;
-  /** Senders of heartbeats with a root's token that never registered. */
-  listUnregistered(scope: TenantScope): Promise<UnregisteredPlane[]>;
+  /**
+   * One list: the data planes, then senders of heartbeats with a root's token that never
+   * registered.
+   */
+  list(scope: TenantScope, page: { limit: number; offset: number }): Promise<DataPlanePage>;
   receiveHeartbeat: ReceiveHeartbeat;
   /**
    * Registers the data plane of this process. With the same signing key it returns the same
@@ -116,7 +130,8 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
     const isUnchanged = known !== undefined && isSame(known, description);
     // Its sealed credentials were removed when its last token was revoked, and are added again.
     const hasLostItsTokens =
-      known !== undefined && (await dataPlaneTokenStore(tx).hasLostItsTokens(deploymentId));
+      known !== undefined &&
+      (await dataPlaneTokenStore(tx).findWithoutToken([deploymentId])).has(deploymentId);
     if (isUnchanged && !hasLostItsTokens) return deploymentId;
 
     const counts = known !== undefined && !hasLostItsTokens;
@@ -152,29 +167,19 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
     trustKeys,
     register: (tx, request) => register(tx, request, { isLocal: false }),
 
-    list: (scope) =>
+    list: (scope, page) =>
       db.inTenant(scope, async (tx) => {
-        const store = dataPlaneStore(tx);
-        const planes = await store.list();
-        const revisions = await store.bundleRevisions();
-        const head = await store.feedHead();
-        const revoked = await dataPlaneTokenStore(tx).deploymentsWithoutToken();
-        const at = now();
-        return planes.map((plane): DataPlaneReport => {
-          const revision = bundleRevisionOf(plane);
-          const hasLostItsTokens = revoked.has(plane.deploymentId);
-          return {
-            ...plane,
-            status: statusOf(plane, { hasLostItsTokens, now: at }),
-            bundleRevision: revision ?? null,
-            bundlesBehind:
-              revision === undefined ? null : revisions.filter((newer) => newer > revision).length,
-            feedLag: plane.feedCursor === null ? null : Math.max(0, head - plane.feedCursor),
-          };
-        });
+        const planes = await listReports(tx, page, now());
+        const registered = await dataPlaneStore(tx).count();
+        const others = await unregisteredPlaneStore(tx).list(now());
+        const from = Math.max(0, page.offset - registered);
+        const room = page.limit - planes.length;
+        return {
+          planes,
+          unregistered: others.slice(from, from + room),
+          total: registered + others.length,
+        };
       }),
-
-    listUnregistered: (scope) => db.inTenant(scope, (tx) => unregisteredPlaneStore(tx).list(now())),
 
     receiveHeartbeat: createHeartbeatReceiver(deps),
 
@@ -216,6 +221,31 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
       await deps.facts.takeBackFacts(tenantId);
     },
   };
+}
+
+async function listReports(
+  tx: TenantTransaction,
+  page: { limit: number; offset: number },
+  at: Date,
+): Promise<DataPlaneReport[]> {
+  const store = dataPlaneStore(tx);
+  const planes = await store.list(page);
+  const revisions = await store.bundleRevisions();
+  const head = await store.feedHead();
+  const ids = planes.map(({ deploymentId }) => deploymentId);
+  const revoked = await dataPlaneTokenStore(tx).findWithoutToken(ids);
+  return planes.map((plane) => {
+    const revision = bundleRevisionOf(plane.lastHeartbeat);
+    const hasLostItsTokens = revoked.has(plane.deploymentId);
+    return {
+      ...plane,
+      status: statusOf(plane, { hasLostItsTokens, now: at }),
+      bundleRevision: revision ?? null,
+      bundlesBehind:
+        revision === undefined ? null : revisions.filter((newer) => newer > revision).length,
+      feedLag: plane.feedCursor === null ? null : Math.max(0, head - plane.feedCursor),
+    };
+  });
 }
 
 function requireActive(known: DataPlane | undefined): void {

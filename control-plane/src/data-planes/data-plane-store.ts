@@ -1,10 +1,21 @@
-import { Heartbeat } from '@governance/shared/channels';
+import type { Heartbeat } from '@governance/shared/channels';
 import { Id } from '@governance/shared/text';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
-import type { DataPlane, DataPlaneStanding } from './data-plane.ts';
+import type {
+  DataPlane,
+  DataPlaneStanding,
+  ListedDataPlane,
+  ShownHeartbeat,
+} from './data-plane.ts';
 import { withoutToken } from './data-plane-token-store.ts';
 
-type Row = Awaited<ReturnType<TenantTransaction['db']['dataPlane']['findFirstOrThrow']>>;
+type Row = Omit<
+  Awaited<ReturnType<TenantTransaction['db']['dataPlane']['findFirstOrThrow']>>,
+  'lastHeartbeat'
+>;
+
+/** A heartbeat is read by those who need it, and only in part. */
+const omit = { lastHeartbeat: true } as const;
 
 /** What a data plane reports about itself. */
 export type DataPlaneDescription = Pick<
@@ -24,6 +35,23 @@ export interface RecordedHeartbeat {
 
 export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
   const at = (deploymentId: string) => ({ tenantId_deploymentId: { tenantId, deploymentId } });
+
+  /** Those of the given data planes that sent one. */
+  async function lastHeartbeats(deploymentIds: string[]): Promise<Map<string, ShownHeartbeat>> {
+    const rows = await db.$queryRaw<{ id: string; beat: ShownHeartbeat }[]>`
+      SELECT p.deployment_id AS id, json_build_object(
+        'active_agent_count', b.active_agent_count, 'proxy_rpm_1m', b.proxy_rpm_1m,
+        'escalations_pending', b.escalations_pending, 'uptime_seconds', b.uptime_seconds,
+        -- Earlier versions stored longer ones.
+        'opa_bundle_version', left(b.opa_bundle_version, 200), 'stream', b.stream) AS beat
+      FROM data_planes p CROSS JOIN LATERAL json_to_record(p.last_heartbeat::json) AS b(
+        active_agent_count json, proxy_rpm_1m json, escalations_pending json, uptime_seconds json,
+        opa_bundle_version text, stream json)
+      WHERE p.tenant_id = ${tenantId}::uuid AND p.deployment_id = ANY(${deploymentIds}::uuid[])
+        AND p.last_heartbeat IS NOT NULL`;
+    return new Map(rows.map(({ id, beat }) => [id, beat]));
+  }
+
   return {
     /**
      * Serialises registrations, new tokens and revocations of a tenant, so that nothing derives
@@ -40,11 +68,11 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
         SELECT deployment_id AS id FROM data_planes
         WHERE tenant_id = ${tenantId}::uuid AND signing_key::json ->> 'x' = ${x}`;
       if (!found) return undefined;
-      return toDataPlane(await db.dataPlane.findUniqueOrThrow({ where: at(found.id) }));
+      return toDataPlane(await db.dataPlane.findUniqueOrThrow({ where: at(found.id), omit }));
     },
 
     find: async (deploymentId: string): Promise<DataPlane | undefined> => {
-      const row = await db.dataPlane.findUnique({ where: at(deploymentId) });
+      const row = await db.dataPlane.findUnique({ where: at(deploymentId), omit });
       return row ? toDataPlane(row) : undefined;
     },
 
@@ -116,13 +144,23 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
       return { standing, label, wasStopped, newestRevision: Number(newest) };
     },
 
-    list: async (): Promise<DataPlane[]> =>
-      (
-        await db.dataPlane.findMany({
-          where: { tenantId },
-          orderBy: [{ createdAt: 'asc' }, { deploymentId: 'asc' }],
-        })
-      ).map(toDataPlane),
+    count: (): Promise<number> => db.dataPlane.count({ where: { tenantId } }),
+
+    /** In the order of their registration. */
+    list: async (page: { limit: number; offset: number }): Promise<ListedDataPlane[]> => {
+      const rows = await db.dataPlane.findMany({
+        where: { tenantId },
+        omit,
+        orderBy: [{ createdAt: 'asc' }, { deploymentId: 'asc' }],
+        take: page.limit,
+        skip: page.offset,
+      });
+      const beats = await lastHeartbeats(rows.map(({ deploymentId }) => deploymentId));
+      return rows.map((row) => ({
+        ...toDataPlane(row),
+        lastHeartbeat: beats.get(row.deploymentId) ?? null,
+      }));
+    },
 
     /** The newest entry of the tenant's feed. */
     feedHead: async (): Promise<number> => {
@@ -153,8 +191,6 @@ function toDataPlane(row: Row): DataPlane {
     sealingKey: row.sealingKey,
     tokenKey: row.tokenKey,
     lastHeartbeatAt: row.lastHeartbeatAt,
-    lastHeartbeat:
-      row.lastHeartbeat === null ? null : Heartbeat.parse(JSON.parse(row.lastHeartbeat)),
     standing: row.status as DataPlaneStanding,
     standingAt: row.statusAt,
     feedCursor: row.feedCursor === null ? null : Number(row.feedCursor),

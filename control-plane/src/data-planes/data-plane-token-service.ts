@@ -98,7 +98,8 @@ async function revokeToken(
  * since: the tokens of that one are not named by the old token.
  */
 async function endDeployment(tx: TenantTransaction, deploymentId: string, at: Date): Promise<void> {
-  if (!(await dataPlaneTokenStore(tx).hasLostItsTokens(deploymentId))) return;
+  const lost = await dataPlaneTokenStore(tx).findWithoutToken([deploymentId]);
+  if (!lost.has(deploymentId)) return;
   const standing = { from: ['active', 'forked'] satisfies DataPlaneStanding[], now: at };
   if (await dataPlaneStore(tx).setStanding(deploymentId, 'revoked', standing)) {
     tx.audit.append({ action: 'data_plane_revoked', target: `data_plane/${deploymentId}` });

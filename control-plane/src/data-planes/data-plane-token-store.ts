@@ -87,17 +87,11 @@ export function dataPlaneTokenStore({ db, scope: { tenantId } }: TenantTransacti
       });
     },
 
-    /** Whether the deployment was given tokens, all of which are revoked. */
-    hasLostItsTokens: async (deploymentId: string): Promise<boolean> => {
-      const of = { tenantId, deploymentId };
-      const kept = await db.dataPlaneToken.count({ where: { ...of, revokedAt: null } });
-      return kept === 0 && (await db.dataPlaneToken.count({ where: of })) > 0;
-    },
-
-    /** Deployments that were given tokens, all of which are revoked. */
-    deploymentsWithoutToken: async (): Promise<Set<string>> => {
+    /** Which of these deployments were given tokens, all of which are revoked. */
+    findWithoutToken: async (deploymentIds: string[]): Promise<Set<string>> => {
       const rows = await db.$queryRaw<{ id: string }[]>`
-        SELECT deployment_id AS id FROM (${withoutToken(tenantId)}) lost`;
+        SELECT deployment_id AS id FROM (${withoutToken(tenantId)}) lost
+        WHERE deployment_id = ANY(${deploymentIds}::uuid[])`;
       return new Set(rows.map(({ id }) => id));
     },
 

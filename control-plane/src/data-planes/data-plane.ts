@@ -17,8 +17,6 @@ export interface DataPlane {
   /** Signs its agent tokens; null for a data plane of the first version until it restarts. */
   tokenKey: string | null;
   lastHeartbeatAt: Date | null;
-  /** As received last. */
-  lastHeartbeat: Heartbeat | null;
   standing: DataPlaneStanding;
   standingAt: Date | null;
   /** Its cursor in the feed, when it last read the feed, and its backlog then. */
@@ -26,6 +24,22 @@ export interface DataPlane {
   feedReadAt: Date | null;
   backlogRecords: number | null;
   createdAt: Date;
+}
+
+/** What the list shows of a heartbeat; the whole of one is up to 64 KiB. */
+export type ShownHeartbeat = Pick<
+  Heartbeat,
+  | 'active_agent_count'
+  | 'proxy_rpm_1m'
+  | 'escalations_pending'
+  | 'opa_bundle_version'
+  | 'uptime_seconds'
+  | 'stream'
+>;
+
+export interface ListedDataPlane extends DataPlane {
+  /** As received last. */
+  lastHeartbeat: ShownHeartbeat | null;
 }
 
 /** Three heartbeats (specification 1, section 8: one every 60 s). */
@@ -50,9 +64,9 @@ export function statusOf(
 }
 
 /** The bundle revision that it uses; undefined when it has or reports none. */
-export function bundleRevisionOf({
-  lastHeartbeat,
-}: Pick<DataPlane, 'lastHeartbeat'>): number | undefined {
-  const revision = Number(lastHeartbeat?.opa_bundle_version || Number.NaN);
+export function bundleRevisionOf(
+  heartbeat: Pick<Heartbeat, 'opa_bundle_version'> | null,
+): number | undefined {
+  const revision = Number(heartbeat?.opa_bundle_version || Number.NaN);
   return Number.isSafeInteger(revision) && revision > 0 ? revision : undefined;
 }

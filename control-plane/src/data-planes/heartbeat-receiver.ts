@@ -76,7 +76,7 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
       if (mayRun && (await tellOfStream(tx, heartbeat, recorded, at))) stops.count(plane);
       return recorded;
     });
-    const revision = bundleRevisionOf({ lastHeartbeat: heartbeat }) ?? 0;
+    const revision = bundleRevisionOf(heartbeat) ?? 0;
     if (heard && revision > heard.newestRevision) deps.onNewerRules?.(scope.tenantId, revision);
     const { deployment_id: deploymentId, admin_heads: heads, log_watch: watch } = heartbeat;
     if (heard && heads) await deps.onAdminHeads?.(scope.tenantId, deploymentId, heads);
