@@ -27,7 +27,8 @@ export function createSnapshotStaging(
   let isOpen = true;
   sql.clearStaged.run(tenantId);
 
-  function stage({ kind, key, value }: FeedEntry): void {
+  /** @returns the bytes that it stored */
+  function stage({ kind, key, value }: FeedEntry): number {
     if (value === null || value === undefined) throw new Error('a tombstone in a snapshot');
     const index = indexes.find((one) => one.kind === kind);
     const { text, reason } = checkFact(kind, key, value, index);
@@ -35,6 +36,7 @@ export function createSnapshotStaging(
     sql.stage.run(tenantId, kind, key, text, digest);
     sum.toggle(digest);
     if (reason !== null) refused.push({ tenantId, kind, key, reason });
+    return Buffer.byteLength(kind) + Buffer.byteLength(key) + Buffer.byteLength(text);
   }
 
   function fill({ kind, clear, fill: fillIn }: FactIndex<never>): void {
@@ -49,10 +51,14 @@ export function createSnapshotStaging(
   }
 
   return {
-    /** @throws when an entry is a tombstone, or its (kind, key) occurred before */
-    add: (entries: readonly FeedEntry[]): void => {
+    /**
+     * @returns the bytes that it stored
+     * @throws when an entry is a tombstone, or its (kind, key) occurred before
+     */
+    add: (entries: readonly FeedEntry[]): number => {
       if (!isOpen) throw new Error('the snapshot is over');
-      db.transaction(() => entries.forEach(stage)).immediate();
+      const stageAll = () => entries.reduce((bytes, entry) => bytes + stage(entry), 0);
+      return db.transaction(stageAll).immediate();
     },
     /** Replaces the tenant's facts and its feed position by the staged ones, atomically. */
     swap: (place: FeedPlace): void => {

@@ -63,7 +63,7 @@ afterEach(async () => {
 
 function follow(
   link: FeedFollowerOptions['link'] = plane.link,
-  tailLimits?: FeedFollowerOptions['tailLimits'],
+  limits: Pick<FeedFollowerOptions, 'tailLimits' | 'snapshotLimits'> = {},
 ): FeedFollower {
   follower = startFeedFollower({
     tenantId,
@@ -77,7 +77,7 @@ function follow(
     log,
     now: Date.now,
     backoffLimits: { first: 5, longest: 20 },
-    tailLimits,
+    ...limits,
   });
   return follower;
 }
@@ -348,7 +348,7 @@ describe('what is refused', () => {
 
   it('more than may wait for its signature is read as a snapshot, which is signed', async () => {
     plane.publish(...facts(1_200));
-    follow(plane.link, { entries: 800, bytes: 1e6 });
+    follow(plane.link, { tailLimits: { entries: 800, bytes: 1e6 } });
     await until(() => replica.cursor(tenantId) === 1_200);
     expect(plane.snapshots()).toBe(1);
     expect(stored()).toEqual(expected());
@@ -416,6 +416,24 @@ describe('a snapshot', () => {
     plane.publish(...facts(30));
     await until(() => replica.cursor(tenantId) === 36);
     expect(stored()).toEqual(expected());
+  });
+
+  it.each([
+    ['entries', { entries: 349, bytes: 1e9 }],
+    ['bytes', { entries: 1e9, bytes: 10_000 }],
+  ])('with too many %s is refused, and what was known stays', async (_, snapshotLimits) => {
+    plane.publish(role('before'));
+    follow(plane.link, { snapshotLimits });
+    await until(() => replica.cursor(tenantId) === 1);
+    const before = stored();
+    plane.setAway(true);
+    await until(() => follower?.status().failure !== null);
+    compact();
+    plane.setAway(false);
+    follower?.kick();
+    await until(() => follower?.status().failure?.code === 'snapshot_too_large');
+    expect(stored()).toEqual(before);
+    expect(replica.cursor(tenantId)).toBe(1);
   });
 
   type Pages = AsyncGenerator<FeedEntry[], SignedSnapshotEnd, undefined>;

@@ -24,7 +24,7 @@ import { createFeedNews } from './feed-news.ts';
 import { type FeedPosition, verifyPage } from './feed-page.ts';
 import { FeedProgress } from './feed-progress.ts';
 import type { Freshness } from './freshness.ts';
-import { takeSnapshot } from './take-snapshot.ts';
+import { type SnapshotLimits, takeSnapshot } from './take-snapshot.ts';
 import { createUnsignedTail, type TailLimits } from './unsigned-tail.ts';
 
 const PAGE = 500;
@@ -55,6 +55,7 @@ export interface FeedFollowerOptions {
   now: () => number;
   backoffLimits?: { first: number; longest: number };
   tailLimits?: TailLimits;
+  snapshotLimits?: SnapshotLimits;
 }
 
 export function startFeedFollower(options: FeedFollowerOptions) {

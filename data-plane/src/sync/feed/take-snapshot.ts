@@ -1,6 +1,7 @@
 /**
  * Replaces everything known of a tenant by a snapshot of its feed: staged as it arrives, and swapped
- * in after its signed end was verified. Until then the earlier facts stay in force.
+ * in after its signed end was verified. Until then the earlier facts stay in force. What is signed
+ * is known only at the end, so what is staged before is bounded: it would fill the disk.
  */
 import type { ControlPlaneLink } from '@governance/shared/channels';
 import type { FeedEntry } from '@governance/shared/facts';
@@ -12,6 +13,16 @@ import { failureCode } from '../link/sync-failure.ts';
 import { createSnapshotCheck } from './feed-page.ts';
 import type { FeedProgress } from './feed-progress.ts';
 import type { Freshness } from './freshness.ts';
+
+const MIB = 1024 * 1024;
+
+/**
+ * What one may hold. The most that a tenant needs are credentials: of 500 servers for 2,000 data
+ * planes each.
+ */
+const LIMITS = { entries: 2_000_000, bytes: 2_048 * MIB };
+
+export type SnapshotLimits = typeof LIMITS;
 
 /**
  * @param from.signal aborts the request
@@ -25,19 +36,23 @@ export async function takeSnapshot(from: {
   progress: FeedProgress;
   trust: () => { tenantId: string; keys: readonly StatementKey[] };
   signal: AbortSignal;
+  snapshotLimits?: SnapshotLimits | undefined;
 }): Promise<number> {
-  const { tenantId, replica, freshness, progress } = from;
+  const { tenantId, replica, freshness, progress, snapshotLimits = LIMITS } = from;
   progress.stage = 'snapshot';
   const before = replica.place(tenantId);
   const staging = replica.beginSnapshot(tenantId);
   const pages = from.link.readSnapshot({ signal: from.signal });
   try {
     const check = createSnapshotCheck();
+    const left = { ...snapshotLimits };
     let next = await pages.next();
     for (; !next.done; next = await pages.next()) {
       progress.heard();
       check.add(next.value);
-      stage(staging, next.value);
+      left.entries -= next.value.length;
+      left.bytes -= stage(staging, next.value);
+      if (left.entries < 0 || left.bytes < 0) throw tooLarge(snapshotLimits);
     }
     progress.stage = 'verify';
     const end = verifyStatement(next.value, from.trust());
@@ -60,11 +75,16 @@ export async function takeSnapshot(from: {
 }
 
 /** A duplicate entry is the sender's fault, not the disk's. */
-function stage(staging: SnapshotStaging, entries: FeedEntry[]): void {
+function stage(staging: SnapshotStaging, entries: FeedEntry[]): number {
   try {
-    staging.add(entries);
+    return staging.add(entries);
   } catch (cause) {
     if (!failureCode(cause).startsWith('SQLITE_CONSTRAINT')) throw cause;
     throw new FeedRefusedError('snapshot_malformed', 'an entry came twice', { cause });
   }
+}
+
+function tooLarge({ entries, bytes }: SnapshotLimits): FeedRefusedError {
+  const limits = `more than ${entries} entries or ${bytes / MIB} MiB of them`;
+  return new FeedRefusedError('snapshot_too_large', limits);
 }
