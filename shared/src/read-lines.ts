@@ -1,3 +1,5 @@
+import { ByteCollector } from './byte-collector.ts';
+
 /** A line longer than the reader's limit. */
 export class LineTooLongError extends Error {
   constructor(limit: number) {
@@ -17,22 +19,16 @@ export async function* readLines(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   limit: number,
 ): AsyncGenerator<Buffer> {
-  let parts: Buffer[] = [];
-  let buffered = 0;
+  const begun = new ByteCollector(limit);
   for await (const chunk of chunks) {
     let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     for (let end = rest.indexOf(0x0a); end >= 0; end = rest.indexOf(0x0a)) {
-      if (buffered + end > limit) throw new LineTooLongError(limit);
-      // Most lines lie within a chunk.
-      const line = rest.subarray(0, end);
-      yield parts.length === 0 ? line : Buffer.concat([...parts, line]);
-      parts = [];
-      buffered = 0;
+      // Most lines lie within a chunk, of which they are parts.
+      if (!begun.add(rest.subarray(0, end))) throw new LineTooLongError(limit);
+      yield begun.take();
       rest = rest.subarray(end + 1);
     }
-    buffered += rest.length;
-    if (buffered > limit) throw new LineTooLongError(limit);
-    if (rest.length > 0) parts.push(rest);
+    if (rest.length > 0 && !begun.add(rest)) throw new LineTooLongError(limit);
   }
-  if (buffered > 0) yield Buffer.concat(parts);
+  if (begun.length > 0) yield begun.take();
 }

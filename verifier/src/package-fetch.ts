@@ -9,6 +9,7 @@ import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
 import { isGlobalAddress } from '@governance/shared/address-set';
+import { ByteCollector } from '@governance/shared/byte-collector';
 import { CodedError } from '@governance/shared/coded-error';
 
 export type FetchFault =
@@ -136,14 +137,13 @@ async function readBody(response: IncomingMessage, maxBytes: number): Promise<Bu
   if (response.statusCode !== 200) {
     throw new PackageFetchError('fetch_failed', 'the host did not answer with the package');
   }
-  const parts: Buffer[] = [];
-  let size = 0;
+  const body = new ByteCollector(maxBytes);
   for await (const part of response as AsyncIterable<Buffer>) {
-    size += part.length;
-    if (size > maxBytes) throw new PackageFetchError('fetch_too_large', 'the package is too large');
-    parts.push(part);
+    if (!body.add(part)) {
+      throw new PackageFetchError('fetch_too_large', 'the package is too large');
+    }
   }
-  return Buffer.concat(parts);
+  return body.take();
 }
 
 function withDeadline<T>(work: Promise<T>, deadline: AbortSignal): Promise<T> {

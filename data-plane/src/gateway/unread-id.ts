@@ -2,6 +2,7 @@
  * The id of a request that is refused before its body is read. A client needs it to know which of
  * its requests was refused; the service reads no more than this for an unknown client.
  */
+import { ByteCollector } from '@governance/shared/byte-collector';
 import { parseStrictJson } from '@governance/shared/strict-json';
 import type { FastifyRequest } from 'fastify';
 import { type RpcId, readMessage } from './json-rpc.ts';
@@ -33,8 +34,7 @@ export async function readUnreadId(request: FastifyRequest): Promise<RpcId | nul
 /** Reads to the end, or discards the rest, as Node does with an unwanted body. */
 function readSmall(stream: FastifyRequest['raw']): Promise<Buffer | null> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const body = new ByteCollector(MAX_BYTES);
     const finish = (body: Buffer | null) => {
       clearTimeout(timer);
       stream.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
@@ -42,11 +42,9 @@ function readSmall(stream: FastifyRequest['raw']): Promise<Buffer | null> {
       resolve(body);
     };
     const onData = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > MAX_BYTES) finish(null);
-      else chunks.push(chunk);
+      if (!body.add(chunk)) finish(null);
     };
-    const onEnd = () => finish(Buffer.concat(chunks));
+    const onEnd = () => finish(body.take());
     const onGone = () => finish(null);
     const timer = setTimeout(onGone, WAIT_MS);
     stream.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);

@@ -3,15 +3,16 @@
  * buffers one line at a time, or one short document, keeps nothing of the content, and never fails:
  * what it cannot read stays unknown.
  */
-import { StringDecoder } from 'node:string_decoder';
+import { ByteCollector } from '@governance/shared/byte-collector';
 import { isObject } from '../upstream/message.ts';
 
 /** How an answer is laid out, by its content type. */
 export type AnswerForm = 'lines' | 'events' | 'document' | 'other';
 
 /** Limit of a line, or of a document that is no stream; longer ones are passed on unread. */
-const MAX_CHARACTERS = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 const MAX_REASON = 100;
+const LINE_FEED = 0x0a;
 
 export interface ReadUsage {
   input_tokens: number | null;
@@ -37,8 +38,7 @@ export function answerForm(contentType: string | undefined): AnswerForm {
 
 export class UsageReader {
   readonly #form: AnswerForm;
-  readonly #decoder = new StringDecoder('utf8');
-  #pending = '';
+  readonly #pending = new ByteCollector(MAX_BYTES);
   /** The rest of a line, or of the document, is too long to be read. */
   #isSkipping = false;
   readonly #usage: ReadUsage = {
@@ -55,16 +55,13 @@ export class UsageReader {
   /** Takes the next bytes, however they were cut. */
   push(chunk: Buffer): void {
     if (this.#form === 'other') return;
-    const text = this.#decoder.write(chunk);
-    if (this.#form === 'document') {
-      this.#keep(text);
-      return;
-    }
-    const lines = text.split('\n');
-    const rest = lines.pop() ?? '';
-    for (const line of lines) {
-      this.#keep(line);
+    let rest = chunk;
+    while (this.#form !== 'document') {
+      const end = rest.indexOf(LINE_FEED);
+      if (end < 0) break;
+      this.#keep(rest.subarray(0, end));
       this.#line();
+      rest = rest.subarray(end + 1);
     }
     this.#keep(rest);
   }
@@ -75,15 +72,12 @@ export class UsageReader {
     return this.#usage;
   }
 
-  #keep(text: string): void {
-    if (this.#isSkipping) return;
-    this.#isSkipping = this.#pending.length + text.length > MAX_CHARACTERS;
-    this.#pending = this.#isSkipping ? '' : this.#pending + text;
+  #keep(bytes: Buffer): void {
+    if (bytes.length > 0 && !this.#isSkipping) this.#isSkipping = !this.#pending.add(bytes);
   }
 
   #line(): void {
-    const line = this.#pending;
-    this.#pending = '';
+    const line = this.#pending.take().toString('utf8');
     this.#isSkipping = false;
     if (this.#form !== 'events') this.#read(line);
     else if (line.startsWith('data:')) this.#read(line.slice('data:'.length));

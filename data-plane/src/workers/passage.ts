@@ -5,6 +5,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
+import { ByteCollector } from '@governance/shared/byte-collector';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Dispatcher } from 'undici';
 import { GatewayError } from '../gateway/json-rpc.ts';
@@ -135,11 +136,9 @@ export class PassedAnswer implements Dispatcher.DispatchHandler {
 /** @returns null where the client left before it had sent everything */
 function readWhole(raw: IncomingMessage): Promise<Buffer | null> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    raw.on('data', (chunk: Buffer) => chunks.push(chunk));
-    raw.once('end', () =>
-      resolve(chunks.length === 1 ? (chunks[0] ?? null) : Buffer.concat(chunks)),
-    );
+    const body = new ByteCollector(ONE_PIECE_BYTES);
+    raw.on('data', (chunk: Buffer) => body.add(chunk));
+    raw.once('end', () => resolve(body.take()));
     raw.once('error', () => resolve(null));
     raw.once('close', () => resolve(null));
   });
