@@ -2,6 +2,7 @@
  * Reads the form of a verification request (specification 3, section 2): a package or its address,
  * and optionally an anchor. Errors have the form of specification 3.
  */
+import { randomUUID } from 'node:crypto';
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { ZodError } from 'zod';
 import { MAX_ANCHOR_LENGTH, parseTrustAnchor } from './trust.ts';
@@ -80,9 +81,11 @@ async function parseForm(body: Uint8Array, contentType = ''): Promise<FormData> 
     type: 'multipart_invalid',
   });
   if (!/^multipart\/form-data\s*;/i.test(contentType)) throw unreadable;
-  if (hasManyParts(body, contentType)) throw unreadable;
+  const parts = redelimited(body, contentType);
+  if (parts === null) throw unreadable;
+  const headers = { 'content-type': `multipart/form-data; boundary=${parts.boundary}` };
   try {
-    return await new Response(body, { headers: { 'content-type': contentType } }).formData();
+    return await new Response(parts.body, { headers }).formData();
   } catch {
     throw unreadable;
   }
@@ -94,19 +97,36 @@ async function parseForm(body: Uint8Array, contentType = ''): Promise<FormData> 
  */
 const MAX_PARTS = 16;
 
-/** Whether the form has more parts than any valid request; false without a boundary. */
-function hasManyParts(body: Uint8Array, contentType: string): boolean {
+/**
+ * The form with a boundary of our own, and without what stands before its first part: the platform's
+ * parser looks for the boundary alone, and a short one may also occur in a package (RFC 2046, 5.1.1).
+ *
+ * @returns null without a boundary, and with more parts than any valid request
+ */
+function redelimited(
+  body: Uint8Array,
+  contentType: string,
+): { body: Uint8Array<ArrayBuffer>; boundary: string } | null {
   const [, quoted, plain] =
     /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType) ?? [];
-  const boundary = quoted ?? plain;
-  if (boundary === undefined) return true;
+  const given = quoted ?? plain;
+  if (given === undefined) return null;
+  const boundary = randomUUID();
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const delimiter = Buffer.from(`\r\n--${boundary}`);
-  let parts = 0;
-  for (let at = bytes.indexOf(delimiter); at >= 0; at = bytes.indexOf(delimiter, at + 1)) {
-    if (++parts > MAX_PARTS) return true;
+  const delimiter = Buffer.from(`\r\n--${given}`);
+  // At the very beginning there is no line end before it.
+  const isFirst = bytes.subarray(0, delimiter.length - 2).equals(delimiter.subarray(2));
+  const begin = isFirst ? -2 : bytes.indexOf(delimiter);
+  if (begin === -1) return null;
+  const pieces: Uint8Array[] = [Buffer.from(`--${boundary}`)];
+  let from = begin + delimiter.length;
+  for (let at = bytes.indexOf(delimiter, from); at >= 0; at = bytes.indexOf(delimiter, from)) {
+    if (pieces.length > 2 * MAX_PARTS) return null;
+    pieces.push(bytes.subarray(from, at), Buffer.from(`\r\n--${boundary}`));
+    from = at + delimiter.length;
   }
-  return false;
+  pieces.push(bytes.subarray(from));
+  return { body: Buffer.concat(pieces), boundary };
 }
 
 /** A browser sends an empty text for a field left empty. */

@@ -110,5 +110,19 @@ export function createUploads(limits: UploadLimits) {
     }
   }
 
-  return { receive };
+  /**
+   * Counts work for a client as one of its uploads, in number: what a host sends that it named.
+   *
+   * @throws UploadRefused; whatever `work` throws
+   */
+  async function hold<T>(place: string, work: () => Promise<T>): Promise<T> {
+    const upload = begin(place);
+    try {
+      return await work();
+    } finally {
+      upload.end();
+    }
+  }
+
+  return { receive, hold };
 }

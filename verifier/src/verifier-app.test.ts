@@ -62,6 +62,24 @@ describe('a package gets a verdict', () => {
     expect(lines.at(-2)).toMatch(/^SUMMARY: \d+ passed, 0 failed, 3 skipped$/);
   });
 
+  it.each(['b', "it's:a=b/c?", 'x'.repeat(70)])('behind the boundary %s', async (boundary) => {
+    const part = (name: string) => `content-disposition: form-data; name="${name}"`;
+    const payload = Buffer.concat([
+      Buffer.from(`To be ignored.\r\n--${boundary}\r\n${part('package')}; filename="a.gz"\r\n\r\n`),
+      good,
+      Buffer.from(`\r\n--${boundary}\r\n${part('trust_anchor')}\r\n\r\n${anchor}`),
+      Buffer.from(`\r\n--${boundary}--\r\n`),
+    ]);
+    const headers = { 'content-type': `multipart/form-data; boundary="${boundary}"` };
+    const answer = await start().inject({
+      method: 'POST',
+      url: '/api/v1/verify',
+      payload,
+      headers,
+    });
+    expect(answer.json()).toMatchObject({ verdict: 'VERIFIED', independence: 'independent' });
+  });
+
   it('UNREADABLE, for what is not a package', async () => {
     const answer = await send(start(), { package: Buffer.from('no package') });
     expect(answer.statusCode).toBe(200);
@@ -232,6 +250,29 @@ describe('the other routes', () => {
     }
     expect(page.body).toContain('role="status"');
   });
+});
+
+it('verifies while the hosts of other packages are slow, and waits for few of them', async () => {
+  let arrive = () => {};
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  let fetches = 0;
+  const target = start({
+    concurrency: 1,
+    fetchPackage: async () => {
+      fetches++;
+      await arrived;
+      return good;
+    },
+  });
+  const byAddress = () => send(target, { package_url: 'https://a.example/e' });
+  const slow = byAddress();
+  await expect.poll(() => fetches).toBe(1);
+  expect((await byAddress()).statusCode).toBe(503);
+  expect((await send(target, { package: good })).statusCode).toBe(200);
+  arrive();
+  expect((await slow).json()).toMatchObject({ verdict: 'INCONCLUSIVE' });
 });
 
 it('verifies only so many at a time, and the others may come again', async () => {

@@ -11,7 +11,7 @@ import { createHttpServer } from '@governance/shared/http-server';
 import { readRequestBody } from '@governance/shared/request-body';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { FormInvalid, problem, readForm } from './form.ts';
+import { FormInvalid, problem, readForm, type VerificationForm } from './form.ts';
 import { createPackageFetch, type FetchPackage, PackageFetchError } from './package-fetch.ts';
 import { reportText } from './report-text.ts';
 import { issuerOf, KEYSET_FORMAT, type PublishedKeyset } from './trust.ts';
@@ -52,6 +52,11 @@ export function createVerifierApp(deps: VerifierAppDeps): FastifyInstance {
   const { log, trustedProxies } = deps;
   const app = createHttpServer({ log, corsOrigins: [], trustedProxies });
   const uploads = createUploads({ ...uploadLimits(concurrency, BODY_LIMIT), ...deps.uploads });
+  // In number only: each may bring a whole package, and takes as long as its host wants.
+  const fetches = createUploads({
+    ...uploadLimits(concurrency, BODY_LIMIT),
+    ...{ number: concurrency + 1, numberOfAddress: Math.ceil(concurrency / 2) },
+  });
   let running = 0;
 
   app.addHook('onSend', async (_request, reply) => {
@@ -93,36 +98,45 @@ export function createVerifierApp(deps: VerifierAppDeps): FastifyInstance {
     if (running >= concurrency) throw new UploadRefused('busy');
   }
 
-  /** Takes a slot once the body is there, until the work ends: the client may have gone before. */
-  async function verdictOf(
-    request: FastifyRequest,
-    takesUrl: boolean,
-  ): Promise<VerificationResult> {
+  /** Takes a slot, until the work ends: the client may have gone before. */
+  async function inSlot<T>(work: () => Promise<T>): Promise<T> {
     requireSlot();
     running++;
     try {
-      return await verifyForm(request, takesUrl);
+      return await work();
     } finally {
       running--;
     }
   }
 
-  async function verifyForm(
+  async function verdictOf(
     request: FastifyRequest,
     takesUrl: boolean,
   ): Promise<VerificationResult> {
-    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const form = await readForm(body, request.headers['content-type'], takesUrl);
-    const bytes = form.package ?? (await fetched(form.packageUrl ?? ''));
+    const read = await inSlot(async () => {
+      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+      const form = await readForm(body, request.headers['content-type'], takesUrl);
+      return { form, result: form.package && (await verified(form.package, form)) };
+    });
+    if (read.result) return read.result;
+    // Without a slot: a host that is slow keeps no verification waiting.
+    const bytes = await fetched(request.clientAddress, read.form.packageUrl ?? '');
+    return inSlot(() => verified(bytes, read.form));
+  }
+
+  async function verified(
+    bytes: Uint8Array,
+    { anchor }: VerificationForm,
+  ): Promise<VerificationResult> {
     if (bytes.byteLength > VOLUME_LIMITS.packedBytes) {
       throw problem('package', 'is larger than 64 MiB', 'too_large');
     }
-    return verify(bytes, { anchor: form.anchor, issuers });
+    return verify(bytes, { anchor, issuers });
   }
 
-  async function fetched(url: string): Promise<Uint8Array> {
+  async function fetched(client: string, url: string): Promise<Uint8Array> {
     try {
-      return await fetchPackage(url);
+      return await fetches.hold(addressGroup(client), () => fetchPackage(url));
     } catch (error) {
       if (error instanceof PackageFetchError) {
         throw problem('package_url', error.message, error.code);

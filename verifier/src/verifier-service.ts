@@ -28,7 +28,8 @@ async function main(): Promise<void> {
   const app = createVerifierApp({ log, published, issuers: known, concurrency, trustedProxies });
   await app.listen({ host, port });
   console.log(`Evidence verification service: ${listeningUrl(app, { host, port })}`);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void app.close());
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void app.closeGently());
 }
 
 try {
