@@ -18,7 +18,6 @@ export interface ConnectOptions extends AboutPlane, RegistrationTiming {
   /** One a tenant, as the operator configured them. */
   tokens: readonly string[];
   log: SyncLog;
-  now?: () => number;
 }
 
 export type Connections = Awaited<ReturnType<typeof connectControlPlane>>;
@@ -28,7 +27,7 @@ export type Connections = Awaited<ReturnType<typeof connectControlPlane>>;
  * answers. Never rejects because it is away.
  */
 export async function connectControlPlane(options: ConnectOptions) {
-  const { dataDir, cpUrl, region, version, label } = options;
+  const { core, dataDir, cpUrl, region, version, label } = options;
   const client = createControlPlaneClient(cpUrl);
   const tokens = loadDeploymentTokens(dataDir);
   const claims = new Map<string, string>();
@@ -45,7 +44,8 @@ export async function connectControlPlane(options: ConnectOptions) {
         claims.set(tenantId, holder);
         return holder === root;
       },
-      now: options.now ?? Date.now,
+      // A machine's clock that is set back would put the renewal off until the token has ended.
+      now: core.planeNow,
     }),
   );
   await Promise.all(registrations.map(({ ready }) => ready));

@@ -72,7 +72,6 @@ async function connect(tokens = ['root-token'], cpUrl = server.url): Promise<voi
     version: '1.0.0',
     label: 'here',
     log,
-    now: () => time,
     backoffLimits: { first: 10, longest: 40 },
     askAgainMs: 30,
     lookMs: 20,
@@ -172,6 +171,20 @@ describe('a registration', () => {
     await until(() => connections?.status()[0]?.failure?.code === 'DATA_PLANE_TOKEN_INVALID');
     await served();
     expect(denial()).toBeNull();
+  });
+
+  it('renews its token when that is due also after the machine’s clock was set back', async () => {
+    server.setLife(1_000_000);
+    await connect();
+    await served();
+    await connections?.stop();
+    // The kept token is used: the old root no longer registers.
+    server.roots.clear();
+    time += 700_000;
+    core.planeNow();
+    time -= 700_000;
+    await connect();
+    await until(() => connections?.status()[0]?.renewals === 1);
   });
 
   it('does not renew again and again where its clock is days ahead', async () => {

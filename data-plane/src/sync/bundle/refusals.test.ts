@@ -139,7 +139,6 @@ beforeAll(async () => {
     version: '1.0.0',
     label: 'here',
     log,
-    now,
     backoffLimits: { first: 5, longest: 20 },
   });
   endings.push(
