@@ -97,7 +97,7 @@ describe('the mode data-plane', () => {
   it.each([
     ['http://10.1.2.3', 'false', false],
     ['http://10.1.2.3', 'true', true],
-    ['http://[::1]:80', 'true', true],
+    ['http://[::1]:8080', 'true', true],
     ['http://control-plane:8080', 'true', true],
     ['http://8.8.8.8', 'true', false],
     ['http://[2001:db8::1]', 'true', false],
@@ -112,6 +112,19 @@ describe('the mode data-plane', () => {
     if (isFine) expect(read().cpUrl).toBe(url);
     else expect(read).toThrow('must be https');
     expect(readDataPlaneConfig({ ...given, SERVICE_CP_URL: url }).cpUrl).toBe(url);
+  });
+
+  it.each([
+    ['SERVICE_CP_URL', 'https://cp.example/?tenant=a', 'must be an address without user'],
+    ['SERVICE_CP_URL', 'https://cp.example/#top', 'must be an address without user'],
+    ['SERVICE_CP_URL', 'https://user:word@cp.example', 'must be an address without user'],
+    ['SERVICE_CP_TOKEN', 'one, t w o', 'must be tokens as they were issued'],
+    ['SERVICE_CP_TOKEN', '"one"', 'must be tokens as they were issued'],
+    ['SERVICE_CP_TOKEN', 'one\ntwo', 'must be tokens as they were issued'],
+    ['SERVICE_CP_TOKEN', 'tök', 'must be tokens as they were issued'],
+  ])('refuses %s=%s, and names it', (name, value, message) => {
+    const read = () => readDataPlaneConfig({ ...given, [name]: value });
+    expect(read).toThrow(`${name}: ${message}`);
   });
 
   it('may have several workers, which no other mode has', () => {

@@ -2,6 +2,7 @@
 import { addressList } from '@governance/shared/address-policy';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
+  bareAddress,
   commaList,
   flag,
   Secret,
@@ -186,11 +187,14 @@ export const GATEWAY_SETTINGS = {
   }),
 };
 
+/** What can be sent as one (RFC 6750). */
+const BEARER_TOKEN = /^[\w.~+/-]+=*$/;
+
 export const CONNECTION_SETTINGS = {
   cpUrl: setting({
     name: 'SERVICE_CP_URL',
     description: 'Where the control plane is: https in production.',
-    parse: webAddress.transform((url) => url.replace(/\/+$/, '')),
+    parse: bareAddress,
   }),
   cpToken: setting({
     name: 'SERVICE_CP_TOKEN',
@@ -198,6 +202,10 @@ export const CONNECTION_SETTINGS = {
       'The token of POST /api/v1/admin/data-plane-tokens; several, one a tenant, separated by commas.',
     parse: commaList
       .refine((tokens) => tokens.length > 0, 'must hold a token')
+      .refine(
+        (tokens) => tokens.every((token) => BEARER_TOKEN.test(token)),
+        'must be tokens as they were issued: letters, digits and -._~+/= alone',
+      )
       .transform((tokens) => tokens.map((token) => new Secret(token))),
   }),
   cpAllowHttp: setting({

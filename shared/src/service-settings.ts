@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { parseTrustedProxies } from './client-address.ts';
 import {
+  bareAddress,
   commaList,
   flag,
   originList,
-  ownAddress,
   secretText,
   setting,
   wholeNumber,
@@ -44,7 +44,7 @@ export const SERVICE_SETTINGS = {
     description:
       'Where clients reach the service. It is the issuer of tokens and, with /mcp/v1, their audience.',
     defaultNote: 'http://localhost (or SERVICE_HOST, where it is no loopback address) and the port',
-    parse: ownAddress,
+    parse: bareAddress,
   }),
   dataDir: setting({
     name: 'SERVICE_DATA_DIR',

@@ -187,10 +187,10 @@ export const webAddress = z
   );
 
 /**
- * The service's own address in its one spelling, without a slash at its end: clients compare the
- * names of tokens and resources with it as texts.
+ * An address of a service in its one spelling, without a slash at its end: paths are put behind it,
+ * and clients compare the names of tokens and resources with it as texts.
  */
-export const ownAddress = webAddress.transform((text, context) => {
+export const bareAddress = webAddress.transform((text, context) => {
   const url = new URL(text);
   if (url.username === '' && url.password === '' && !/[?#]/.test(text)) {
     return withoutTrailingSlashes(url.href);
