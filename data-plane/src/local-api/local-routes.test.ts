@@ -220,9 +220,19 @@ describe('POST /api/v1/auth/token at a data plane', () => {
   });
 
   it.each([
-    'offline_max_age',
     'tenant_revoked',
     'stream_forked',
+  ] as const)('vouches for nobody where this data plane was ended: %s', async (reason) => {
+    denial = { reason, message: 'because of the test' };
+    const answer = await ask(CREDENTIALS);
+    expect(answer.statusCode).toBe(403);
+    expect(answer.json()).toMatchObject({ detail: 'because of the test' });
+    expect((await ask({ ...CREDENTIALS, client_secret: 'wrong' })).statusCode).toBe(401);
+  });
+
+  it.each([
+    'offline_max_age',
+    'fact_unknown',
   ] as const)('says who an agent is where this data plane may let nobody act: %s', async (reason) => {
     // The credentials are valid, and the client must keep them: its calls explain what is wrong.
     denial = { reason, message: 'because of the test' };

@@ -9,9 +9,10 @@ import {
   type AgentTokens,
   createAgentTokens,
 } from '@governance/shared/agent-token-issue';
+import { AppError } from '@governance/shared/errors';
 import { effectiveAgentStatus, type TokenKeysFact } from '@governance/shared/facts';
 import { calculateJwkThumbprint } from 'jose';
-import type { FindDenial, Replica } from '../contracts.ts';
+import type { FindDenial, PlaneDenial, Replica } from '../contracts.ts';
 import type { EarlierTokenKey } from '../identity/own-key-rotation.ts';
 
 export type OwnTokenKey = Awaited<ReturnType<typeof ownTokenKey>>;
@@ -81,6 +82,10 @@ export function createLocalTokens(deps: LocalTokensDeps): AgentTokens {
   });
 }
 
+/** This plane may act for the tenant no more, so its key vouches for nobody. */
+const ENDED: ReadonlySet<PlaneDenial['reason']> = new Set(['tenant_revoked', 'stream_forked']);
+
+/** @throws AppError AGENT_SUSPENDED, with the reason, where this plane was revoked or forked */
 function findCredentials(
   clientId: string,
   { replica, findDenial }: LocalTokensDeps,
@@ -88,12 +93,17 @@ function findCredentials(
   const client = replica.findClient(clientId);
   if (client === undefined) return undefined;
   const { tenantId, agent, secretHash, proof } = client;
-  const isIneligible = findDenial(tenantId)?.reason === 'local_kill_switch';
+  const denial = findDenial(tenantId);
+  if (denial !== null && ENDED.has(denial.reason)) {
+    throw new AppError('AGENT_SUSPENDED', denial.message);
+  }
+  const isIneligible = denial?.reason === 'local_kill_switch';
   const status = effectiveAgentStatus(agent, replica.findKillSwitch(tenantId) ?? null);
   return {
     id: agent.id,
     tenantId,
-    // As under the tenant's kill switch. Other denials concern this plane, not the agent.
+    // As under the tenant's kill switch. A plane that is offline or too old for a fact denies the
+    // calls, and the agent is told why by them.
     status: isIneligible && status === 'active' ? 'suspended' : status,
     secretHash,
     proof,
