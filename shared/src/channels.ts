@@ -142,8 +142,10 @@ export const StreamReport = z.object({
 });
 export type StreamReport = z.infer<typeof StreamReport>;
 
-/** A data plane's own id: a UUID once it has registered. */
-export const DeploymentName = Text.min(1).max(200);
+/** A data plane's own id: a UUID, read in lower case like any, once it has registered. */
+export const DeploymentName = Text.min(1)
+  .max(200)
+  .overwrite((name) => (Id.safeParse(name).success ? name.toLowerCase() : name));
 
 const Unreadable = z.unknown().meta({ description: 'Anything else is left out.' });
 

@@ -156,6 +156,24 @@ describe('a token', () => {
 });
 
 describe('a heartbeat', () => {
+  it('names its data plane in either case', async () => {
+    const id = await register();
+    const own = await tokenOf(id);
+    const upper = id.toUpperCase();
+    for (const [path, inBody] of [
+      [upper, id],
+      [id, upper],
+      [upper, upper],
+    ] as const) {
+      expect((await beat(path, own, aHeartbeat(inBody))).statusCode).toBe(200);
+    }
+    expect(await list()).toMatchObject([{ deployment_id: id, status: 'online' }]);
+    // What somebody else calls itself is as given.
+    const root = await issue();
+    expect((await beat('Plane-A', root.token)).statusCode).toBe(200);
+    expect((await list()).map((plane) => plane.deployment_id)).toEqual([id, 'Plane-A']);
+  });
+
   it('is received, and shows in the list of data planes', async () => {
     const deploymentId = await register();
     const before = await call('/api/v1/data-planes', { token });

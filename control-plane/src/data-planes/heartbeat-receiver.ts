@@ -66,7 +66,7 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
     const at = deps.now();
     const heard = await deps.db.inTenant(scope, async (tx) => {
       if (rootId !== null && !(await mayTell(tx, heartbeat, rootId, at))) return undefined;
-      const plane = `${scope.tenantId}/${heartbeat.deployment_id.toLowerCase()}`;
+      const plane = `${scope.tenantId}/${heartbeat.deployment_id}`;
       const isStopped = heartbeat.stream?.is_stopped ?? null;
       const mayRun = isStopped !== false || !stops.isUsedUp(plane);
       const told = { heartbeat, isStopped: mayRun ? isStopped : null };
@@ -121,7 +121,7 @@ async function tellOfStream(
   { label, wasStopped }: RecordedHeartbeat,
   now: Date,
 ): Promise<boolean> {
-  const dedupeKey = `stream-stopped/${deploymentId.toLowerCase()}`;
+  const dedupeKey = `stream-stopped/${deploymentId}`;
   if (stream === undefined || stream.is_stopped === wasStopped) return false;
   if (!stream.is_stopped) {
     await resolveAlert(tx, dedupeKey, now);
