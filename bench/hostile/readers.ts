@@ -58,7 +58,11 @@ function readStdio(bytes: Buffer): void {
       if (++unreadable > UNREADABLE_LINES) throw error;
     }
   };
-  const reader = new LineReader(LIMIT, { onLine, onTooLong: () => undefined });
+  const reader = new LineReader(LIMIT, {
+    onLine,
+    onTooLong: () => undefined,
+    onDropped: () => undefined,
+  });
   for (const chunk of chunksOf(bytes)) reader.push(chunk);
 }
 

@@ -1,31 +1,92 @@
-/** A process that writes what nobody can read is ended, and fills no log. */
+/** A process that floods its pipes is ended and fills no log. */
+import { readdirSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
 import { Cancellation } from '../upstream.ts';
 import { StdioChannel } from './stdio-channel.ts';
 
-const FLOOD =
-  'process.stdin.once("data", () => process.stdout.write("{\\n".repeat(5000)));setInterval(() => {}, 1000);';
+const warn = vi.fn();
 
-it('ends a process that writes a thousand lines in a row that are no JSON-RPC', async () => {
-  const warn = vi.fn();
-  const channel = new StdioChannel({
+function channelTo(code: string, command = process.execPath): StdioChannel {
+  return new StdioChannel({
     name: 'flood',
-    server: { command: process.execPath, args: ['-e', FLOOD], env: {}, cwd: undefined },
+    server: { command, args: ['-e', code], env: {}, cwd: undefined },
     limits: { timeoutMs: 20_000, messageBytes: 1024 * 1024 },
     log: { info: () => undefined, warn },
   });
-  await channel.start();
+}
+
+function ping(channel: StdioChannel) {
   const request = {
     method: 'ping',
     wantsProgress: false,
     text: (id: number) => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' }),
     timeoutMs: 20_000,
   };
-  const exchange = { onNotification: () => undefined, cancellation: new Cancellation() };
-  await expect(channel.send(request, exchange)).rejects.toMatchObject({
-    kind: 'unreachable',
-    message: 'the process wrote 1000 lines that are no JSON-RPC',
+  return channel.send(request, {
+    onNotification: () => undefined,
+    cancellation: new Cancellation(),
   });
+}
+
+/** Writes a text again and again, as fast as it is read, once it was sent something. */
+const floodOf = (text: string, fd = 1) => `
+  const bytes = Buffer.from(${text});
+  process.stdin.once('data', () => {
+    for (;;) {
+      try {
+        require('node:fs').writeSync(${fd}, bytes);
+      } catch (error) {
+        if (error.code !== 'EAGAIN') throw error;
+      }
+    }
+  });`;
+const ANSWER = `'{"jsonrpc":"2.0","id":99999,"result":{}}\\n'`;
+
+it.each([
+  ['lines that are no JSON-RPC', `'{\\n'.repeat(5000)`],
+  ['blank lines', `'\\n'.repeat(65536)`],
+  ['answers to no request', `${ANSWER}.repeat(1000)`],
+  ['a line without an end', `'a'.repeat(65536)`],
+])('ends a process that writes nothing but %s', async (_, text) => {
+  warn.mockClear();
+  const channel = channelTo(floodOf(text));
+  await channel.start();
+  const failures = await Promise.allSettled([ping(channel)]);
+  if (text.startsWith("'a'")) {
+    // The first long line fails what waits; the process is ended when it goes on.
+    expect(failures[0]).toMatchObject({ reason: { kind: 'too_large' } });
+    await expect.poll(() => ping(channel).catch(({ message }) => message)).toMatch(/does not run/);
+  } else {
+    expect(failures[0]).toMatchObject({
+      reason: {
+        kind: 'unreachable',
+        message: 'the process wrote 1000 lines that are no JSON-RPC or nobody asked for',
+      },
+    });
+  }
   expect(warn.mock.calls.length).toBeLessThanOrEqual(20);
   await channel.close();
+});
+
+const fds = () => readdirSync('/proc/self/fd').length;
+
+it.skipIf(process.platform !== 'linux')(
+  'keeps no pipe that a process of another group holds open',
+  async () => {
+    const sleeper = `require('node:child_process').spawn(process.execPath,
+      ['-e', 'setTimeout(() => {}, 5000)'],
+      { detached: true, stdio: ['ignore', 'inherit', 'inherit'] }).unref();`;
+    const channel = channelTo(`${sleeper} process.stdin.once('data', () => process.exit(1));`);
+    const before = fds();
+    await channel.start();
+    expect(fds()).toBeGreaterThan(before);
+    await expect(ping(channel)).rejects.toMatchObject({ kind: 'unreachable' });
+    await expect.poll(fds).toBeLessThanOrEqual(before);
+    await channel.close();
+  },
+);
+
+it('closes where its command was never there', async () => {
+  const channel = channelTo('', '/nonexistent');
+  await channel.start().then(() => channel.close());
 });

@@ -5,6 +5,8 @@ export interface LineSink {
   onLine(line: string): void;
   /** Called once for each line over the limit. */
   onTooLong(): void;
+  /** Called each time that as much more of such a line was dropped. */
+  onDropped(): void;
 }
 
 const NEWLINE = 0x0a;
@@ -12,11 +14,14 @@ const NEWLINE = 0x0a;
 export class LineReader {
   readonly #sink: LineSink;
   readonly #line: ByteCollector;
+  readonly #limit: number;
   #isDropping = false;
+  #dropped = 0;
 
   /** @param limit bytes of a line, at most */
   constructor(limit: number, sink: LineSink) {
     this.#line = new ByteCollector(limit);
+    this.#limit = limit;
     this.#sink = sink;
   }
 
@@ -33,13 +38,23 @@ export class LineReader {
   }
 
   #add(part: Buffer): void {
-    if (this.#isDropping || this.#line.add(part)) return;
-    this.#isDropping = true;
-    this.#sink.onTooLong();
+    if (!this.#isDropping) {
+      if (this.#line.add(part)) return;
+      this.#isDropping = true;
+      this.#dropped = 0;
+      this.#sink.onTooLong();
+      return;
+    }
+    this.#dropped += part.length;
+    if (this.#dropped <= this.#limit) return;
+    this.#dropped = 0;
+    this.#sink.onDropped();
   }
 
   #flush(): void {
-    const line = this.#isDropping ? null : this.#line.take().toString('utf8');
+    // Blank lines come by the thousand in one chunk.
+    const read = () => (this.#line.length === 0 ? '' : this.#line.take().toString('utf8'));
+    const line = this.#isDropping ? null : read();
     this.#isDropping = false;
     if (line !== null) this.#sink.onLine(line);
   }

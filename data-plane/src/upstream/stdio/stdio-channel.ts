@@ -20,6 +20,7 @@ import {
   type UpstreamNotification,
 } from '../upstream.ts';
 import { LineReader } from './line-reader.ts';
+import { readPaced } from './paced-pipe.ts';
 import type { StdioServer } from './servers-file.ts';
 
 export interface StdioChannelOptions {
@@ -75,8 +76,14 @@ const MAX_UNREAD = 2;
 /** Lines of stderr that are logged a minute, and characters of each. */
 const STDERR_LINES = 20;
 const STDERR_CHARACTERS = 2000;
-/** Consecutive lines that are not JSON-RPC, after which the process is ended. */
-const MAX_UNREADABLE = 1000;
+/**
+ * Lines within a minute that nobody waits for (no JSON-RPC, blank, too long, or answers to no
+ * request), without any other between them, after which the process is ended.
+ */
+const MAX_USELESS = 1000;
+/** As much as the rest of one that is too long counts, for each message of maximum size in it. */
+const TOO_LONG = 10;
+const MINUTE_MS = 60_000;
 /** Requests that open a session are not cancelled (MCP, cancellation). */
 const OPENING = new Set(['initialize', 'server/discover']);
 
@@ -91,7 +98,8 @@ export class StdioChannel {
   #nextId = 1;
   #startedAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
-  #unreadable = 0;
+  #useless = 0;
+  #uselessSince = 0;
 
   constructor(options: StdioChannelOptions) {
     this.#options = options;
@@ -168,6 +176,8 @@ export class StdioChannel {
     const child = this.#child;
     this.#fail(new UpstreamFailure('unreachable', why));
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    // It was never there, so that no exit follows.
+    if (child.pid === undefined) return;
     const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     child.stdin.end();
     signal(child, 'SIGTERM');
@@ -176,6 +186,7 @@ export class StdioChannel {
     clearTimeout(timer);
     // Its child processes, left behind.
     signal(child, 'SIGKILL');
+    closePipes(child);
   }
 
   async #start(): Promise<void> {
@@ -185,7 +196,7 @@ export class StdioChannel {
     }
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
     this.#startedAt = performance.now();
-    this.#unreadable = 0;
+    this.#useless = 0;
     this.#child = this.#spawn();
   }
 
@@ -207,8 +218,13 @@ export class StdioChannel {
           new UpstreamFailure('too_large', `a message of more than ${limits.messageBytes} bytes`),
         );
       },
+      onDropped: () => {
+        if (this.#child === child) this.#wasUseless(TOO_LONG);
+      },
     });
-    child.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
+    void readPaced(child.stdout, (chunk) => {
+      if (this.#child === child) lines.push(chunk);
+    });
     this.#logStderr(child, name);
     // Errors of the pipe come with the exit, which reports the same.
     child.stdin.on('error', () => undefined);
@@ -216,6 +232,7 @@ export class StdioChannel {
       if (this.#child !== child) return;
       log.info({ server: name, why: failure.message }, 'a stdio MCP server ended');
       signal(child, 'SIGKILL');
+      closePipes(child);
       this.#fail(failure);
     };
     child.on('error', ({ message }) => ended(new UpstreamFailure('unreachable', message)));
@@ -227,16 +244,21 @@ export class StdioChannel {
     let left = STDERR_LINES;
     const refill = setInterval(() => {
       left = STDERR_LINES;
-    }, 60_000);
+    }, MINUTE_MS);
     refill.unref();
     child.once('close', () => clearInterval(refill));
     const lines = new LineReader(STDERR_CHARACTERS, {
       onLine: (line) => {
-        if (left-- > 0) this.#options.log.info({ server: name, stderr: line }, 'MCP server says');
+        if (line === '' || left === 0) return;
+        left--;
+        this.#options.log.info({ server: name, stderr: line }, 'MCP server says');
       },
       onTooLong: () => undefined,
+      onDropped: () => undefined,
     });
-    child.stderr.on('data', (chunk: Buffer) => lines.push(chunk));
+    void readPaced(child.stderr, (chunk) => {
+      if (left > 0) lines.push(chunk);
+    });
   }
 
   #take(id: number): Waiting | undefined {
@@ -249,7 +271,11 @@ export class StdioChannel {
   }
 
   #read(child: Child, line: string): void {
-    if (this.#child !== child || line.trim() === '') return;
+    if (this.#child !== child) return;
+    if (line === '' || line.trim() === '') {
+      this.#wasUseless();
+      return;
+    }
     let messages: UpstreamMessage[];
     try {
       messages = parseUpstreamMessages(line, this.limits.messageNodes);
@@ -257,7 +283,10 @@ export class StdioChannel {
       this.#notRead();
       return;
     }
-    this.#unreadable = 0;
+    const isAwaited = (message: UpstreamMessage) =>
+      message.kind !== 'response' || this.find(message.id) !== undefined;
+    if (messages.some(isAwaited)) this.#useless = 0;
+    else this.#wasUseless();
     for (const message of messages) {
       if (message.kind === 'request') {
         this.receiver?.asked?.(message, this.#onlySend(), (text) => {
@@ -274,12 +303,23 @@ export class StdioChannel {
   /** Some write a greeting or a log there; one that writes nothing else would fill our log. */
   #notRead(): void {
     const { name, log } = this.#options;
-    this.#unreadable++;
-    if (this.#unreadable <= STDERR_LINES) {
+    this.#wasUseless();
+    if (this.#useless <= STDERR_LINES) {
       log.warn({ server: name }, 'a stdio MCP server wrote no JSON-RPC');
-    } else if (this.#unreadable > MAX_UNREADABLE) {
-      void this.stop(`the process wrote ${MAX_UNREADABLE} lines that are no JSON-RPC`);
     }
+  }
+
+  #wasUseless(lines = 1): void {
+    const now = performance.now();
+    if (now - this.#uselessSince > MINUTE_MS) {
+      this.#useless = 0;
+      this.#uselessSince = now;
+    }
+    this.#useless += lines;
+    if (this.#useless <= MAX_USELESS) return;
+    void this.stop(
+      `the process wrote ${MAX_USELESS} lines that are no JSON-RPC or nobody asked for`,
+    );
   }
 
   /** Progress belongs to the request with its token. */
@@ -307,6 +347,11 @@ export class StdioChannel {
     this.receiver?.ended();
     this.#failWaiting(failure);
   }
+}
+
+/** A process that left the group of this one may hold them open. */
+function closePipes({ stdin, stdout, stderr }: Child): void {
+  for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
 }
 
 function signal(child: Child, name: 'SIGTERM' | 'SIGKILL'): void {
