@@ -150,6 +150,14 @@ describe('the system’s routes', () => {
 });
 
 describe('/docs', () => {
+  it('asks for nothing over https, which a browser elsewhere could not get', async () => {
+    const { headers, statusCode } = await call('/docs/');
+    expect(statusCode).toBe(200);
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toMatch(/script-src 'self'/);
+    expect(policy).not.toContain('upgrade-insecure-requests');
+  });
+
   it('describes every route from its schemas, with who may call it', async () => {
     const { paths, components } = (await call('/docs/json')).json();
     const operations = controlPlane.routes.filter(({ url }) => !url.startsWith('/docs'));
