@@ -5,9 +5,12 @@
  * the file cannot be read or written, a setting is not in force.
  */
 import { hash } from 'node:crypto';
+import { basename } from 'node:path';
 import { canonicalize } from '@governance/shared/canonical-json';
+import type { Database } from 'better-sqlite3';
 import type { Logger } from 'pino';
-import { openDurableDatabase } from '../storage/durable-database.ts';
+import { openPrepared } from '../storage/durable-database.ts';
+import { prepareTables } from '../storage/file-version.ts';
 import type { ServerFinding } from '../upstream/health/server-report.ts';
 import type { ListedTool } from '../upstream/lists/list-tools.ts';
 import type { Registry } from './grants.ts';
@@ -58,18 +61,27 @@ export const NO_DEFINITIONS: ToolDefinitions = {
  * Opens the file.
  *
  * @param onLapsed called once for each setting that lapses
- * @throws when the file is damaged
+ * @throws when the file is damaged, or of a newer version
  */
 export function openToolDefinitions(
   path: string,
   onLapsed: (place: ToolPlace) => void,
   log: Pick<Logger, 'error'>,
 ): ToolDefinitions {
-  const db = openDurableDatabase(path, { exclusive: false });
-  db.exec(`CREATE TABLE IF NOT EXISTS tool_definitions (
-    tenant_id TEXT NOT NULL, server_id TEXT NOT NULL, tool_name TEXT NOT NULL,
-    set_id TEXT NOT NULL, digest TEXT NOT NULL, lapsed INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (tenant_id, server_id, tool_name)) STRICT, WITHOUT ROWID`);
+  return openPrepared(path, { exclusive: false }, (db) => prepareDefinitions(db, onLapsed, log));
+}
+
+function prepareDefinitions(
+  db: Database,
+  onLapsed: (place: ToolPlace) => void,
+  log: Pick<Logger, 'error'>,
+): ToolDefinitions {
+  prepareTables(db, { version: 1, what: basename(db.name) }, () =>
+    db.exec(`CREATE TABLE IF NOT EXISTS tool_definitions (
+      tenant_id TEXT NOT NULL, server_id TEXT NOT NULL, tool_name TEXT NOT NULL,
+      set_id TEXT NOT NULL, digest TEXT NOT NULL, lapsed INTEGER NOT NULL DEFAULT 0,
+      PRIMARY KEY (tenant_id, server_id, tool_name)) STRICT, WITHOUT ROWID`),
+  );
   const find = db.prepare<[string, string, string], Row>(
     `SELECT set_id, digest, lapsed FROM tool_definitions
      WHERE tenant_id = ? AND server_id = ? AND tool_name = ?`,

@@ -8,6 +8,7 @@ import { Id } from '@governance/shared/text';
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import { openPrepared } from '../storage/durable-database.ts';
+import { prepareTables } from '../storage/file-version.ts';
 import type { Hold } from './hold.ts';
 
 export const HELD_RESULTS_FILE = 'held-results.db';
@@ -37,7 +38,7 @@ export type HeldResults = ReturnType<typeof openHeldResults>;
 /**
  * @param deps.seal seals a text so that only this data plane can open it
  * @param deps.open opens a sealed text
- * @throws when the file is no database, or another process has it open
+ * @throws when the file is no database or of a newer version, or another process has it open
  */
 export function openHeldResults(path: string, deps: HeldResultsDeps) {
   return openPrepared(path, { exclusive: true }, (db) => prepareHeldResults(db, deps));
@@ -49,9 +50,11 @@ interface HeldResultsDeps {
 }
 
 function prepareHeldResults(db: Database, deps: HeldResultsDeps) {
-  db.exec(`CREATE TABLE IF NOT EXISTS held_results (
-    tenant_id TEXT NOT NULL, id TEXT NOT NULL, agent_id TEXT NOT NULL, bytes INTEGER NOT NULL,
-    sealed TEXT NOT NULL, PRIMARY KEY (tenant_id, id)) STRICT`);
+  prepareTables(db, { version: 1, what: HELD_RESULTS_FILE }, () =>
+    db.exec(`CREATE TABLE IF NOT EXISTS held_results (
+      tenant_id TEXT NOT NULL, id TEXT NOT NULL, agent_id TEXT NOT NULL, bytes INTEGER NOT NULL,
+      sealed TEXT NOT NULL, PRIMARY KEY (tenant_id, id)) STRICT`),
+  );
   // Released or blocked results must not survive in free pages.
   db.pragma('secure_delete = ON');
   const sum = db.prepare<

@@ -1,8 +1,9 @@
 /** Reads the rows of `records`, each of which holds consecutive records of one stream and epoch. */
 import { recordHash } from '@governance/shared/hash-chain';
 import type { Database } from 'better-sqlite3';
+import { versionOf } from '../storage/file-version.ts';
 import { LedgerDamagedError } from './ledger-error.ts';
-import { FIRST_VERSION_WITH_GROUPS, versionOf } from './ledger-schema.ts';
+import { FIRST_VERSION_WITH_GROUPS } from './ledger-schema.ts';
 
 const LINE_FEED = 0x0a;
 

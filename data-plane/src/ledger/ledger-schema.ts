@@ -1,6 +1,6 @@
 /** The ledger's tables and the statements that write them. */
-import { StartError } from '@governance/shared/start-error';
 import type { Database } from 'better-sqlite3';
+import { requireKnownVersion as requireVersion, versionOf } from '../storage/file-version.ts';
 
 /** From 3: the marks are in a file of their own (ledger-marks.ts). From 4: a row holds a group. */
 export const VERSION = 4;
@@ -94,15 +94,7 @@ export function isNew(db: Database): boolean {
 
 /** @throws StartError when the file is of a newer version */
 export function requireKnownVersion(db: Database): void {
-  const version = versionOf(db);
-  if (version <= VERSION) return;
-  throw new StartError(
-    `the ledger was written by a newer version (${version}): start that version, or restore the data folder of before`,
-  );
-}
-
-export function versionOf(db: Database): number {
-  return db.pragma('user_version', { simple: true }) as number;
+  requireVersion(db, { version: VERSION, what: 'the ledger' });
 }
 
 /** Creates the tables in a new file, and migrates a file of an older version. */

@@ -6,13 +6,14 @@ import {
   NO_INDEPENDENT_WITNESS,
 } from '@governance/shared/evidence/kept-log';
 import Database from 'better-sqlite3';
-import { LOG_WATCH_FILE, logWatchReads } from '../sync/watch/log-watch-store.ts';
+import { requireKnownVersion } from '../storage/file-version.ts';
+import { LOG_WATCH_FILE, LOG_WATCH_SCHEMA, logWatchReads } from '../sync/watch/log-watch-store.ts';
 
 /**
  * What a data folder keeps of a tenant's log, for verification elsewhere.
  *
  * @param tenant may be left out where one tenant is served
- * @throws Error when nothing is kept, or of several tenants none is named
+ * @throws Error when nothing is kept, when a newer version wrote it, or when of several tenants none is named
  */
 export function exportKeptLog(dataDir: string, tenant: string | undefined, now: Date): KeptLog {
   const file = join(dataDir, LOG_WATCH_FILE);
@@ -20,6 +21,7 @@ export function exportKeptLog(dataDir: string, tenant: string | undefined, now: 
   // The running service writes to it.
   const db = new Database(file, { readonly: true, timeout: 5_000 });
   try {
+    requireKnownVersion(db, LOG_WATCH_SCHEMA);
     return db.transaction(() => readKept(logWatchReads(db), tenant, now))();
   } finally {
     db.close();

@@ -1,8 +1,8 @@
 /** The replica's file: its tables, and the statements that do not depend on a kind of fact. */
 import { rmSync } from 'node:fs';
-import { StartError } from '@governance/shared/start-error';
 import type { Database } from 'better-sqlite3';
 import { openPrepared, sqliteCode } from '../storage/durable-database.ts';
+import { requireKnownVersion, versionOf } from '../storage/file-version.ts';
 import { AGENTS_SCHEMA } from './facts/agent.ts';
 import { CREDENTIALS_SCHEMA } from './facts/agent-credential.ts';
 
@@ -81,12 +81,8 @@ function openAndPrepare(path: string) {
 }
 
 function migrate(db: Database): void {
-  const version = db.pragma('user_version', { simple: true }) as number;
-  if (version > VERSION) {
-    throw new StartError(
-      `the replica was written by a newer version (${version}): start that version, or restore the data folder of before`,
-    );
-  }
+  requireKnownVersion(db, { version: VERSION, what: 'the replica' });
+  const version = versionOf(db);
   // Version 1 had no digests. Its facts are read again from the feed.
   if (version < 2) db.exec(`BEGIN IMMEDIATE; ${DROP_FIRST} ${SCHEMA} ${SET_VERSION} COMMIT`);
   // Version 2 keeps its facts: agents keep working while the control plane is away.

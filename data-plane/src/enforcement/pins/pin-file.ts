@@ -1,6 +1,8 @@
 /** The file of pinned tools, which all workers of a machine share. */
+import { basename } from 'node:path';
 import type Database from 'better-sqlite3';
-import { openDurableDatabase } from '../../storage/durable-database.ts';
+import { openPrepared } from '../../storage/durable-database.ts';
+import { prepareTables } from '../../storage/file-version.ts';
 import type { ToolPlace } from '../tool-definitions.ts';
 
 /** The stored row of a tool. Times are ISO 8601, flags 0 or 1. */
@@ -46,10 +48,13 @@ const COLUMNS =
   'pinned, members, seen, seen_members, first_seen_at, seen_at, pinned_texts, seen_texts, changes, counted_from, varies';
 const VALUES = COLUMNS.split(', ').map((name) => `@${name}`);
 
-/** @throws when the file is damaged */
+/** @throws when the file is damaged, or of a newer version */
 export function openPinFile(path: string) {
-  const db = openDurableDatabase(path, { exclusive: false });
-  prepareTable(db);
+  return openPrepared(path, { exclusive: false }, preparePinFile);
+}
+
+function preparePinFile(db: Database.Database) {
+  prepareTables(db, { version: 1, what: basename(db.name) }, () => makeTable(db));
   const find = db.prepare<[string, string, string], PinRow>(
     `SELECT ${COLUMNS} FROM tool_pins WHERE tenant_id = ? AND server_id = ? AND tool_name = ?`,
   );
@@ -87,19 +92,16 @@ export function openPinFile(path: string) {
   };
 }
 
-function prepareTable(db: Database.Database): void {
-  const prepare = db.transaction(() => {
-    db.exec(`CREATE TABLE IF NOT EXISTS tool_pins (
+function makeTable(db: Database.Database): void {
+  db.exec(`CREATE TABLE IF NOT EXISTS tool_pins (
       tenant_id TEXT NOT NULL, server_id TEXT NOT NULL, tool_name TEXT NOT NULL,
       pinned TEXT NOT NULL, members TEXT NOT NULL, seen TEXT NOT NULL, seen_members TEXT NOT NULL,
       first_seen_at TEXT NOT NULL,
       PRIMARY KEY (tenant_id, server_id, tool_name)) STRICT, WITHOUT ROWID`);
-    const known = db.pragma('table_info(tool_pins)') as { name: string }[];
-    const missing = Object.entries(ADDED).filter(
-      ([name]) => !known.some((one) => one.name === name),
-    );
-    for (const [name, type] of missing) db.exec(`ALTER TABLE tool_pins ADD COLUMN ${name} ${type}`);
-    db.exec(`UPDATE tool_pins SET seen_at = first_seen_at, counted_from = first_seen_at
+  const known = db.pragma('table_info(tool_pins)') as { name: string }[];
+  const missing = Object.entries(ADDED).filter(([name]) => !known.some((one) => one.name === name));
+  for (const [name, type] of missing) db.exec(`ALTER TABLE tool_pins ADD COLUMN ${name} ${type}`);
+  db.exec(`UPDATE tool_pins SET seen_at = first_seen_at, counted_from = first_seen_at
         WHERE seen_at = '';
       UPDATE tool_pins SET serial = place + (
           SELECT max(serial) FROM tool_pins AS other WHERE other.tenant_id = tool_pins.tenant_id)
@@ -108,6 +110,4 @@ function prepareTable(db: Database.Database): void {
           FROM tool_pins WHERE serial = 0) AS unnumbered
         WHERE tenant_id = t AND server_id = s AND tool_name = n;
       CREATE INDEX IF NOT EXISTS tool_pins_serial ON tool_pins (tenant_id, serial)`);
-  });
-  prepare.immediate();
 }

@@ -19,9 +19,11 @@ import {
 import type Database from 'better-sqlite3';
 import { z } from 'zod';
 import { openPrepared } from '../../storage/durable-database.ts';
+import { prepareTables } from '../../storage/file-version.ts';
 import { findThinned } from './thinning.ts';
 
 export const LOG_WATCH_FILE = 'log-watch.db';
+export const LOG_WATCH_SCHEMA = { version: 1, what: LOG_WATCH_FILE };
 
 /** Contradictions kept of a tenant: the first ones, which show how it began. */
 export const MAX_CONTRADICTIONS = 100;
@@ -77,13 +79,14 @@ interface ContradictionRow {
   log_epochs: string;
 }
 
-/** @throws when the file is none, or cannot be written durably */
+/** @throws when the file is none or of a newer version, or cannot be written durably */
 export function openLogWatchStore(path: string) {
   return openPrepared(path, { exclusive: false }, prepareLogWatch);
 }
 
 function prepareLogWatch(db: Database.Database) {
-  db.exec(`
+  prepareTables(db, LOG_WATCH_SCHEMA, () =>
+    db.exec(`
     CREATE TABLE IF NOT EXISTS watched (
       tenant_id TEXT PRIMARY KEY, deployment_id TEXT NOT NULL, trust TEXT NOT NULL,
       line INTEGER NOT NULL, contradictions INTEGER NOT NULL) STRICT;
@@ -95,7 +98,8 @@ function prepareLogWatch(db: Database.Database) {
     CREATE TABLE IF NOT EXISTS contradictions (
       id INTEGER PRIMARY KEY AUTOINCREMENT, tenant_id TEXT NOT NULL, reason TEXT NOT NULL,
       seen_at TEXT NOT NULL, known TEXT, told TEXT, path TEXT, log_epochs TEXT NOT NULL) STRICT;
-    CREATE INDEX IF NOT EXISTS contradictions_idx ON contradictions (tenant_id, id)`);
+    CREATE INDEX IF NOT EXISTS contradictions_idx ON contradictions (tenant_id, id)`),
+  );
   return { ...logWatchReads(db), ...logWatchWrites(db), close: (): void => void db.close() };
 }
 

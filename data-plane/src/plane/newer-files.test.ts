@@ -1,0 +1,58 @@
+/** Files of the data folder that a newer version wrote are refused, and older ones are taken over. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StartError } from '@governance/shared/start-error';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openPinFile } from '../enforcement/pins/pin-file.ts';
+import { openToolDefinitions } from '../enforcement/tool-definitions.ts';
+import { HELD_RESULTS_FILE, openHeldResults } from '../holds/held-results.ts';
+import { exportKeptLog } from '../local-control/kept-log-export.ts';
+import { LOG_WATCH_FILE, openLogWatchStore } from '../sync/watch/log-watch-store.ts';
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'newer-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true }));
+
+const sealing = { seal: async (text: string) => text, open: (text: string) => text };
+const log = { error: () => undefined };
+
+function version(file: string, set?: number): unknown {
+  const db = new Database(join(dataDir, file));
+  if (set !== undefined) db.pragma(`user_version = ${set}`);
+  const found = db.pragma('user_version', { simple: true });
+  db.close();
+  return found;
+}
+
+describe.each<[string, (path: string) => { close(): void }]>([
+  [HELD_RESULTS_FILE, (path) => openHeldResults(path, sealing)],
+  [LOG_WATCH_FILE, openLogWatchStore],
+  ['tool-pins.db', openPinFile],
+  ['tool-definitions.db', (path) => openToolDefinitions(path, () => undefined, log)],
+])('%s', (file, open) => {
+  it('carries a version, which one of before gets when it is opened', () => {
+    open(join(dataDir, file)).close();
+    expect(version(file, 0)).toBe(0);
+    open(join(dataDir, file)).close();
+    expect(version(file)).toBe(1);
+  });
+
+  it('is refused by name when a newer version wrote it, and not touched', () => {
+    open(join(dataDir, file)).close();
+    version(file, 2);
+    const reopen = () => open(join(dataDir, file));
+    expect(reopen).toThrow(StartError);
+    expect(reopen).toThrow(`${file} was written by a newer version (2)`);
+    expect(version(file)).toBe(2);
+  });
+});
+
+it('what a newer version kept of the log is not exported', () => {
+  openLogWatchStore(join(dataDir, LOG_WATCH_FILE)).close();
+  version(LOG_WATCH_FILE, 2);
+  expect(() => exportKeptLog(dataDir, undefined, new Date())).toThrow('newer version (2)');
+});
