@@ -90,3 +90,16 @@ it('closes where its command was never there', async () => {
   const channel = channelTo('', '/nonexistent');
   await channel.start().then(() => channel.close());
 });
+
+it('ends a process whose message could not be taken', async () => {
+  const channel = channelTo(
+    `process.stdin.once('data', () => process.stdout.write('{"jsonrpc":"2.0","method":"x"}\\n'));`,
+  );
+  const notified = () => {
+    throw new Error('a fault of ours');
+  };
+  await channel.start();
+  channel.receiver = { notified, ended: () => undefined };
+  await expect(ping(channel)).rejects.toMatchObject({ message: 'Error: a fault of ours' });
+  await channel.close();
+});

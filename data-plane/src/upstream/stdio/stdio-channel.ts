@@ -222,9 +222,6 @@ export class StdioChannel {
         if (this.#child === child) this.#wasUseless(TOO_LONG);
       },
     });
-    void readPaced(child.stdout, (chunk) => {
-      if (this.#child === child) lines.push(chunk);
-    });
     this.#logStderr(child, name);
     // Errors of the pipe come with the exit, which reports the same.
     child.stdin.on('error', () => undefined);
@@ -235,6 +232,9 @@ export class StdioChannel {
       closePipes(child);
       this.#fail(failure);
     };
+    readPaced(child.stdout, (chunk) => {
+      if (this.#child === child) lines.push(chunk);
+    }).catch((error: unknown) => ended(new UpstreamFailure('malformed', String(error))));
     child.on('error', ({ message }) => ended(new UpstreamFailure('unreachable', message)));
     child.on('exit', (code, sign) => ended(new ProcessExit(sign ?? `exit code ${code}`)));
     return child;
