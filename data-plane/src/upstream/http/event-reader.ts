@@ -64,13 +64,17 @@ export class EventReader {
   }
 
   #endLine(last: Buffer): void {
-    if (!this.#line.add(last)) {
+    // Most lines lie within a chunk; of comments there may be thousands in one.
+    const isWhole = this.#line.length === 0;
+    if (isWhole ? last.length > this.#limit : !this.#line.add(last)) {
       this.#tooLarge();
       return;
     }
-    const line = this.#line.take();
-    const hasBom = this.#isFirstLine && line.subarray(0, BOM.length).equals(BOM);
+    const line = isWhole ? last : this.#line.take();
+    const mayHaveBom = this.#isFirstLine;
     this.#isFirstLine = false;
+    if (line[0] === COLON) return;
+    const hasBom = mayHaveBom && line.subarray(0, BOM.length).equals(BOM);
     this.#readLine(hasBom ? line.subarray(BOM.length) : line);
   }
 

@@ -7,6 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ByteCollector } from '@governance/shared/byte-collector';
 import type { Dispatcher } from 'undici';
+import { restAfter } from '../pacing.ts';
 import { UpstreamFailure } from '../upstream.ts';
 import { EventReader } from './event-reader.ts';
 
@@ -84,7 +85,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#sink.onHead?.(status, headers);
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return;
     switch (this.#mode) {
       case 'json':
@@ -93,7 +94,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
         else this.#body.add(chunk);
         return;
       case 'events':
-        this.#events?.push(chunk);
+        this.#readPaced(controller, chunk);
         return;
       case 'error':
         this.#bytes += chunk.length;
@@ -105,6 +106,18 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
           this.#fail(new UpstreamFailure('malformed', 'a body of an unknown content type'));
         }
     }
+  }
+
+  /** A stream may bring any number of lines and events. */
+  #readPaced(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const begun = performance.now();
+    this.#events?.push(chunk);
+    const rest = restAfter(begun);
+    if (rest === 0 || this.#isOver) return;
+    controller.pause();
+    setTimeout(() => {
+      if (!this.#isOver) controller.resume();
+    }, rest);
   }
 
   onResponseEnd(): void {

@@ -1,16 +1,10 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-
-/** A chunk that takes longer is costly. */
-const CHEAP_MS = 2;
-
-/** Performance clock: costly chunks of all processes together take half of the time before it. */
-let freeAt = 0;
+import { restAfter } from '../pacing.ts';
 
 /**
- * Reads what a process writes, chunk by chunk. After a costly one the pipe rests for as long, in
- * turn with others, so that a process that floods its pipe waits and nobody else does. Resolves
- * when the pipe has ended, in whatever way.
+ * Reads what a process writes, chunk by chunk, at a pace (pacing.ts). Resolves when the pipe has
+ * ended, in whatever way.
  *
  * @throws what `take` throws; the pipe is closed then
  */
@@ -25,17 +19,11 @@ export async function readPaced(pipe: Readable, take: (chunk: Buffer) => void): 
         fault = { error };
         break;
       }
-      await rest(begun);
+      const rest = restAfter(begun);
+      if (rest > 0) await sleep(rest);
     }
   } catch {
     // It was closed: the exit says why.
   }
   if (fault) throw fault.error;
-}
-
-async function rest(begun: number): Promise<void> {
-  const now = performance.now();
-  if (now - begun < CHEAP_MS) return;
-  freeAt = Math.max(freeAt, now) + (now - begun);
-  await sleep(freeAt - now);
 }
