@@ -103,3 +103,14 @@ it('ends a process whose message could not be taken', async () => {
   await expect(ping(channel)).rejects.toMatchObject({ message: 'Error: a fault of ours' });
   await channel.close();
 });
+
+it('takes the answer that a process wrote before it exited', async () => {
+  const answer = `JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(500000) } })`;
+  const channel = channelTo(`process.stdin.once('data', () => {
+    require('node:fs').writeSync(1, ${answer} + '\\n');
+    process.kill(process.pid, 'SIGKILL');
+  });`);
+  await channel.start();
+  expect(await ping(channel)).toMatchObject({ kind: 'result' });
+  await channel.close();
+});

@@ -71,6 +71,8 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 /** The shortest time before a process that exited is started again. */
 const RESTART_PAUSE_MS = 1000;
 const KILL_AFTER_MS = 2000;
+/** How long an answer is waited for that a process wrote before it exited. */
+const LAST_ANSWER_MS = 200;
 /** Messages of maximum size that may wait for a process to read them. */
 const MAX_UNREAD = 2;
 /** Lines of stderr that are logged a minute, and characters of each. */
@@ -236,7 +238,15 @@ export class StdioChannel {
       if (this.#child === child) lines.push(chunk);
     }).catch((error: unknown) => ended(new UpstreamFailure('malformed', String(error))));
     child.on('error', ({ message }) => ended(new UpstreamFailure('unreachable', message)));
-    child.on('exit', (code, sign) => ended(new ProcessExit(sign ?? `exit code ${code}`)));
+    child.on('exit', (code, sign) => {
+      const end = () => ended(new ProcessExit(sign ?? `exit code ${code}`));
+      // Its last answer may still lie in the pipe, which another process may hold open.
+      const timer = setTimeout(end, LAST_ANSWER_MS);
+      child.once('close', () => {
+        clearTimeout(timer);
+        end();
+      });
+    });
     return child;
   }
 
