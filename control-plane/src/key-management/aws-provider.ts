@@ -7,13 +7,20 @@ export interface AwsOptions {
   region?: string | undefined;
   /** Further settings of the SDK; those set here override them. */
   client?: Record<string, unknown>;
+  /** How long an answer may take, with all attempts; 10 s unless given. */
+  timeoutMs?: number;
 }
 
 /** The part of `@aws-sdk/client-kms` that is used. */
 interface AwsSdk {
   KMSClient: new (
     options: object,
-  ) => { send(command: object): Promise<{ CiphertextBlob?: Uint8Array; Plaintext?: Uint8Array }> };
+  ) => {
+    send(
+      command: object,
+      options: { abortSignal: AbortSignal },
+    ): Promise<{ CiphertextBlob?: Uint8Array; Plaintext?: Uint8Array }>;
+  };
   EncryptCommand: new (input: object) => object;
   DecryptCommand: new (input: object) => object;
 }
@@ -22,7 +29,8 @@ type AwsClient = InstanceType<AwsSdk['KMSClient']>;
 const PACKAGE = '@aws-sdk/client-kms';
 const KEY_ID =
   /^(?:arn:aws[a-z-]{0,20}:kms:(?<region>[a-z0-9-]{1,30}):[0-9]{12}:)?(?:(?:key\/)?[A-Za-z0-9-]{1,64}|alias\/[A-Za-z0-9/_-]{1,256})$/;
-const TIMEOUTS = { connectionTimeout: 5_000, requestTimeout: 10_000 };
+const TIMEOUT_MS = 10_000;
+const CONNECTING = { connectionTimeout: 5_000 };
 
 export function createAwsProvider(options: AwsOptions): KeyProvider {
   let sdk: Promise<AwsSdk> | undefined;
@@ -40,13 +48,18 @@ export function createAwsProvider(options: AwsOptions): KeyProvider {
         ...options.client,
         ...(region !== '' && { region }),
         maxAttempts: 3,
-        requestHandler: TIMEOUTS,
+        requestHandler: CONNECTING,
       });
       if (clients.size < MAX_REGIONS) clients.set(region, client);
     }
+    // The SDK's own request time-out only warns.
+    const abortSignal = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
     try {
-      return await client.send(new commands[kind](input));
+      return await client.send(new commands[kind](input), { abortSignal });
     } catch (cause) {
+      if (abortSignal.aborted) {
+        throw new KeyProviderError('AWS KMS did not answer in time', { cause });
+      }
       // Only the error's name is shown (such as AccessDeniedException), since messages may contain
       // ARNs.
       const name = cause instanceof Error ? cause.name : 'an unknown error';

@@ -5,6 +5,7 @@ import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
 import { createMasterKey } from '../platform/master-key.ts';
 import { createDataKeys, decryptUnder, encryptUnder } from './data-keys.ts';
+import { type KeyProvider, KeyProviderError } from './key-provider.ts';
 import { createKeyProviders } from './key-providers.ts';
 
 const test = await testDatabase();
@@ -30,4 +31,44 @@ it('a data key is a tenant’s own, of one purpose, and renewed after 30 days', 
   const second = await dataKeys().current(scope, choice);
   expect(second.id).not.toBe(first.id);
   expect(await dataKeys().find(scope, first.id, 'payload')).toEqual(first);
+});
+
+it('goes on with a new one where the old version of the key is disabled, and makes none in an outage', async () => {
+  let version = 1;
+  let oldest = 1;
+  let isAway = false;
+  const vault: KeyProvider = {
+    wrap: async (_keyId, key) => {
+      if (isAway) throw new KeyProviderError('Vault cannot be reached');
+      return Buffer.from([version, ...key]);
+    },
+    unwrap: async (_keyId, wrapped) => {
+      if (isAway) throw new KeyProviderError('Vault cannot be reached');
+      if ((wrapped[0] ?? 0) < oldest) throw new KeyProviderError('Vault answered with 400');
+      return Buffer.from(wrapped.subarray(1));
+    },
+    findKeyIdFault: () => null,
+  };
+  const versioned = createKeyProviders(createMasterKey(new Secret(randomBytes(32))), { vault });
+  const inVault = { purpose: 'payload', provider: 'vault', keyId: 'payloads' } as const;
+  const scope = await aTenant(test);
+  // Without a memory of keys in clear.
+  const current = () =>
+    createDataKeys({ db: test.db, providers: versioned, now: () => new Date(at) }).current(
+      scope,
+      inVault,
+    );
+  const first = await current();
+  isAway = true;
+  await expect(current()).rejects.toThrow('cannot be reached');
+  isAway = false;
+  expect(await current()).toEqual(first);
+  [version, oldest] = [2, 2];
+  at += 1_000;
+  const second = await current();
+  expect(second.id).not.toBe(first.id);
+  expect(await current()).toEqual(second);
+  // A key that can only encrypt is no help.
+  oldest = 3;
+  await expect(current()).rejects.toThrow('answered with 400');
 });

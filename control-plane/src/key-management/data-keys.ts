@@ -33,7 +33,7 @@ export interface KeyChoice {
 
 export interface DataKeys {
   /**
-   * The active data key; created if the tenant has none.
+   * The active data key; created if the tenant has none that its provider still decrypts.
    *
    * @throws KeyProviderError
    */
@@ -66,9 +66,30 @@ export function createDataKeys(deps: {
     return { id: row.id, key };
   }
 
+  async function make(scope: TenantScope, choice: KeyChoice, isTried: boolean): Promise<DataKey> {
+    const { tenantId } = scope;
+    const { purpose, provider, keyId } = choice;
+    const key = randomBytes(DATA_KEY_BYTES);
+    const context = { tenant_id: tenantId, purpose };
+    const wrapped = new Uint8Array(await providers.get(provider).wrap(keyId, key, context));
+    if (isTried && !key.equals(await providers.get(provider).unwrap(keyId, wrapped, context))) {
+      throw new KeyProviderError('the provider gave another key back');
+    }
+    const id = uuidv7(now().getTime());
+    // Two replicas may each create one; both are valid.
+    await db.inTenant(scope, (tx) =>
+      tx.db.dataKey.create({
+        data: { tenantId, id, purpose, provider, kmsKeyId: keyId, wrapped, createdAt: now() },
+      }),
+    );
+    known.set(placeOf(tenantId, id), key);
+    return { id, key };
+  }
+
   return {
-    current: async (scope, { purpose, provider, keyId }) => {
+    current: async (scope, choice) => {
       const { tenantId } = scope;
+      const { purpose, provider, keyId } = choice;
       const since = new Date(now().getTime() - USED_FOR_MS);
       const row = await db.inTenant(scope, (tx) =>
         tx.db.dataKey.findFirst({
@@ -76,19 +97,14 @@ export function createDataKeys(deps: {
           orderBy: { createdAt: 'desc' },
         }),
       );
-      if (row) return open(scope, row);
-      const key = randomBytes(DATA_KEY_BYTES);
-      const context = { tenant_id: tenantId, purpose };
-      const wrapped = new Uint8Array(await providers.get(provider).wrap(keyId, key, context));
-      const id = uuidv7(now().getTime());
-      // Two replicas may each create one; both are valid.
-      await db.inTenant(scope, (tx) =>
-        tx.db.dataKey.create({
-          data: { tenantId, id, purpose, provider, kmsKeyId: keyId, wrapped, createdAt: now() },
-        }),
-      );
-      known.set(placeOf(tenantId, id), key);
-      return { id, key };
+      if (!row) return make(scope, choice, false);
+      return open(scope, row).catch((error: unknown) => {
+        if (!(error instanceof KeyProviderError)) throw error;
+        // The version that encrypted it may be disabled while the key itself works.
+        return make(scope, choice, true).catch(() => {
+          throw error;
+        });
+      });
     },
 
     find: async (scope, id, purpose) => {

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { Secret } from '@governance/shared/settings';
 import { describe, expect, it, vi } from 'vitest';
 import { createMasterKey } from '../platform/master-key.ts';
@@ -199,4 +200,33 @@ it('a Vault that is away or ill is said so, without its token', async () => {
     mount: 'transit',
   });
   await expect(gone.wrap('payloads', randomBytes(32), context)).rejects.toThrow('reached');
+});
+
+it.each([
+  ['nothing', () => undefined],
+  ['a beginning', (response: ServerResponse) => void response.writeHead(200).write('{')],
+])('AWS that answers with %s is not waited for', async (_what, answer) => {
+  const silent = await listen((_request, response) => answer(response));
+  const client = { endpoint: silent, credentials: account };
+  const provider = createAwsProvider({ region: 'eu-west-1', client, timeoutMs: 200 });
+  await expect(provider.wrap(ARN, randomBytes(32), context)).rejects.toThrow('not answer in time');
+});
+
+it('an answer of Vault is read no further than any of its answers goes', async () => {
+  let sent = 0;
+  const endless = await listen((_request, response) => {
+    const more = () => {
+      if (response.destroyed) return;
+      sent += 65_536;
+      response.write('x'.repeat(65_536), () => setImmediate(more));
+    };
+    more();
+  });
+  const provider = createVaultProvider({
+    address: endless,
+    token: new Secret('t'),
+    mount: 'transit',
+  });
+  await expect(provider.wrap('payloads', randomBytes(32), context)).rejects.toThrow('unexpected');
+  expect(sent).toBeLessThan(64 * 1024 * 1024);
 });

@@ -2,6 +2,7 @@
  * Vault's transit engine through its HTTP API. The context is sent as `associated_data`, so the key
  * must be of an AEAD type (aes256-gcm96, the default, or chacha20-poly1305).
  */
+import { ByteCollector } from '@governance/shared/byte-collector';
 import { canonicalize } from '@governance/shared/canonical-json';
 import type { Secret } from '@governance/shared/settings';
 import { z } from 'zod';
@@ -16,7 +17,7 @@ export interface VaultOptions {
 }
 
 const TIMEOUT_MS = 10_000;
-const MAX_ANSWER_CHARACTERS = 64 * 1024;
+const MAX_ANSWER_BYTES = 64 * 1024;
 const KEY_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 const Encrypted = z.object({ data: z.object({ ciphertext: z.string().min(1).max(8_192) }) });
@@ -34,7 +35,7 @@ export function createVaultProvider(options: VaultOptions): KeyProvider {
     const fault = findKeyIdFault(keyName);
     if (fault !== null) throw new KeyProviderError(`kms_key_id ${fault}`);
     let response: Response;
-    let text: string;
+    let text: string | null;
     try {
       response = await fetch(`${base}/${operation}/${keyName}`, {
         method: 'POST',
@@ -49,13 +50,13 @@ export function createVaultProvider(options: VaultOptions): KeyProvider {
         redirect: 'error',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
-      text = await response.text();
+      text = await readShort(response);
     } catch (cause) {
       throw new KeyProviderError('Vault cannot be reached', { cause });
     }
     if (!response.ok) throw new KeyProviderError(`Vault answered with ${response.status}`);
     try {
-      if (text.length > MAX_ANSWER_CHARACTERS) throw new TypeError('the answer is too large');
+      if (text === null) throw new TypeError('the answer is too large');
       return answer.parse(JSON.parse(text));
     } catch (cause) {
       throw new KeyProviderError('Vault gave an unexpected answer', { cause });
@@ -77,6 +78,15 @@ export function createVaultProvider(options: VaultOptions): KeyProvider {
     },
     findKeyIdFault,
   };
+}
+
+/** @returns null where it is longer than any answer of Vault; the rest is not read */
+async function readShort({ body }: Response): Promise<string | null> {
+  const bytes = new ByteCollector(MAX_ANSWER_BYTES);
+  for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
+    if (!bytes.add(part)) return null;
+  }
+  return bytes.take().toString('utf8');
 }
 
 function findKeyIdFault(keyId: string | null): string | null {

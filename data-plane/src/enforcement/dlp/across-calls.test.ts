@@ -73,6 +73,17 @@ describe('one pattern in several sessions', () => {
     expect(alerts).toHaveLength(2);
   });
 
+  it('is an alert though the clock was put back behind the one before', () => {
+    const note = () => {
+      for (const sessionId of ['1', '2', '3']) across.note(sent({ sessionId }), [found()]);
+    };
+    note();
+    expect(alerts).toHaveLength(1);
+    now -= 180 * MINUTE;
+    note();
+    expect(alerts).toHaveLength(2);
+  });
+
   it('counts an hour, one agent of one tenant, and each pattern for itself', () => {
     for (const sessionId of ['1', '2']) across.note(sent({ sessionId }), [found()]);
     now += 61 * MINUTE;

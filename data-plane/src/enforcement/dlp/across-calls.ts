@@ -3,6 +3,7 @@
  * sent piece by piece (specification 1, section 6). Kept only in memory, bounded for each tenant
  * and agent.
  */
+import { hash } from 'node:crypto';
 import type { DlpScanner, TextFinding } from '@governance/shared/detect/dlp/scan-contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import { LRUCache } from 'lru-cache';
@@ -20,6 +21,8 @@ export interface Sent {
   readonly eventId: string;
 }
 
+/** A longer name is remembered by its hash. */
+const MAX_NAME = 200;
 const HOUR_MS = 3_600_000;
 const COOL_DOWN_MS = 5 * 60_000;
 /** Distinct sessions within an hour from which DLP_CROSS_SESSION is raised. */
@@ -112,7 +115,7 @@ export function createAcrossCalls(deps: {
       const joined: (Joined | null)[] = [];
       for (const { name, ends } of texts) {
         if (ends === null) continue;
-        const argument = `${serverId} ${toolName} ${name}`;
+        const argument = `${serverId} ${toolName} ${shortened(name)}`;
         joined.push(trail.join(argument, ends.head, ends.tail, at));
       }
       const longest = texts[0]?.token ?? '';
@@ -206,4 +209,8 @@ function textsOf(args: Record<string, unknown>): Text[] {
   };
   for (const name in args) visit(name, args[name]);
   return found.sort((a, b) => b.token.length - a.token.length).slice(0, MAX_TEXTS);
+}
+
+function shortened(name: string): string {
+  return name.length > MAX_NAME ? hash('sha256', name, 'base64') : name;
 }

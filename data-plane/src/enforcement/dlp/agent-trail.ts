@@ -82,7 +82,8 @@ export class AgentTrail {
   /** Whether no alert was raised about a subject within the cool-down; notes one as raised now. */
   mayAlert(about: string, now: number, coolDownMs: number): boolean {
     const last = this.#alerted.get(about);
-    if (last !== undefined && now - last < coolDownMs) return false;
+    // One that lies ahead was noted before the clock was put back.
+    if (last !== undefined && last <= now && now - last < coolDownMs) return false;
     touch(this.#alerted, about, now, MAX_SIGHTINGS);
     return true;
   }
