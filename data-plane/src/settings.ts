@@ -141,13 +141,15 @@ export const GATEWAY_SETTINGS = {
   }),
   maxSessions: setting({
     name: 'SERVICE_MCP_MAX_SESSIONS',
-    description: 'MCP sessions of clients, at most.',
+    description:
+      'MCP sessions of clients, at most, and as many streams of `subscriptions/listen`. Of several tenants none takes more than are left free.',
     default: '20000',
     parse: wholeNumber(1, 1_000_000),
   }),
   maxSessionsPerAgent: setting({
     name: 'SERVICE_MCP_MAX_SESSIONS_PER_AGENT',
-    description: 'MCP sessions of one agent, at most; its oldest makes room for a new one.',
+    description:
+      'MCP sessions of one agent, at most, and as many streams; its oldest makes room for a new one.',
     default: '256',
     parse: wholeNumber(1, 1_000_000),
   }),

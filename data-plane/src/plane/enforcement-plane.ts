@@ -84,6 +84,7 @@ export function createEnforcementPlane(
     taskSecret: deps.taskSecret,
     workers: deps.workers,
     heldPlaces: deps.heldPlaces,
+    servesSeveral: deps.servesSeveral,
     keepAliveMs,
     onProtocolError: metrics.protocolError,
     // Calls in progress may finish; what takes longer is answered and recorded as an error.

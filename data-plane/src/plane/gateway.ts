@@ -17,6 +17,7 @@ import { createLegacySessions, type SessionOwner } from '../gateway/legacy/sessi
 import { createListCursors } from '../gateway/list-cursors.ts';
 import { createLists } from '../gateway/lists.ts';
 import { createModernGateway } from '../gateway/modern/modern-gateway.ts';
+import { createOpenPlaces } from '../gateway/open-places.ts';
 import { challengeHeader } from '../gateway/protected-resource.ts';
 import { createRouter } from '../gateway/router.ts';
 import { gatewayRoutes } from '../gateway/routes.ts';
@@ -40,7 +41,7 @@ function passHeld(workers: WorkerSessions, places: Pick<HeldPlaces, 'findWorker'
 
 interface GatewayDeps
   extends Pick<EnforcementPlaneDeps, 'config' | 'publicUrl' | 'rules' | 'log'>,
-    Pick<EnforcementPlaneDeps, 'taskSecret' | 'workers' | 'heldPlaces'>,
+    Pick<EnforcementPlaneDeps, 'taskSecret' | 'workers' | 'heldPlaces' | 'servesSeveral'>,
     Pick<Enforcement, 'enforcer' | 'door'>,
     Pick<EnforcementParts, 'limits' | 'elapsed'>,
     Pick<Upstreams, 'pool' | 'catalogue' | 'notes' | 'findSession'> {
@@ -64,7 +65,7 @@ export function createGateway(deps: GatewayDeps) {
   const { timeoutMs, messageBytes } = deps.limits;
   const sessions = createLegacySessions(
     {
-      max: config.maxSessions,
+      places: createOpenPlaces(config.maxSessions, deps.servesSeveral),
       maxPerAgent: config.maxSessionsPerAgent,
       idleMs: config.sessionIdleMs,
     },
@@ -110,7 +111,7 @@ export function createGateway(deps: GatewayDeps) {
   });
   const modern = createModernGateway({
     ...shared,
-    max: config.maxSessions,
+    places: createOpenPlaces(config.maxSessions, deps.servesSeveral),
     maxPerAgent: config.maxSessionsPerAgent,
   });
 

@@ -2,6 +2,7 @@ import { uuidv7 } from '@governance/shared/ids';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Cancellation } from '../../upstream/upstream.ts';
 import { GatewayError } from '../json-rpc.ts';
+import { createOpenPlaces } from '../open-places.ts';
 import { createLegacySessions, type LegacySessions } from './sessions.ts';
 
 const owner = { tenantId: uuidv7(), agentId: uuidv7(), serverId: 'up' };
@@ -11,7 +12,8 @@ let sessions: LegacySessions;
 beforeEach(() => {
   vi.useFakeTimers();
   time = 0;
-  sessions = createLegacySessions({ max: 4, maxPerAgent: 2, idleMs: 1000 }, () => time);
+  const places = createOpenPlaces(4, () => false);
+  sessions = createLegacySessions({ places, maxPerAgent: 2, idleMs: 1000 }, () => time);
 });
 
 afterEach(() => {

@@ -9,6 +9,7 @@ import type { Caller } from '../../enforcement/calls.ts';
 import { LEGACY_REVISIONS } from '../../upstream/era.ts';
 import type { Cancellation } from '../../upstream/upstream.ts';
 import { GatewayError, type RpcId } from '../json-rpc.ts';
+import type { OpenPlaces } from '../open-places.ts';
 import { type LoggedStream, type ReplayBudget, StreamLog } from '../stream-log.ts';
 import type { ClientPeer } from './client-peer.ts';
 
@@ -95,7 +96,7 @@ const MAX_REPLAY_BYTES_OF_AGENT = 8 * 1024 * 1024;
  * @param name builds a session id from its random part
  */
 export function createLegacySessions(
-  limits: { max: number; maxPerAgent: number; idleMs: number },
+  limits: { places: OpenPlaces; maxPerAgent: number; idleMs: number },
   elapsed: () => number,
   name: (random: string) => string = (random) => random,
 ) {
@@ -118,6 +119,7 @@ export function createLegacySessions(
 
   function end(session: LegacySession): void {
     if (!sessions.delete(session.token)) return;
+    limits.places.leave(session.owner.tenantId);
     const own = sessionsOf(session.owner);
     own.delete(session);
     if (own.size === 0) agents.delete(agentKey(session.owner));
@@ -136,7 +138,7 @@ export function createLegacySessions(
       const before = sessionsOf(owner);
       const [oldest] = before;
       if (oldest !== undefined && before.size >= limits.maxPerAgent) end(oldest);
-      if (sessions.size >= limits.max) {
+      if (!limits.places.hasRoom(owner.tenantId)) {
         throw new GatewayError(503, 'Too many MCP sessions are open: try again later.');
       }
       const own = agents.get(agentKey(owner)) ?? {
@@ -159,6 +161,7 @@ export function createLegacySessions(
         usedAt: elapsed(),
       };
       if (peer !== null) peer.isAway = () => hasLeft(session);
+      limits.places.take(owner.tenantId);
       sessions.set(session.token, session);
       agents.set(agentKey(owner), own);
       own.sessions.add(session);

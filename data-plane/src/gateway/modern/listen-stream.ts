@@ -68,7 +68,7 @@ export class ListenStream {
       if (this.#raw.writableLength >= maxBuffered || !outlet.hasRoom(text.length)) return;
       this.#raw.write(text);
       outlet.follow(this.#raw);
-    } else if (this.#earlyLength < maxBuffered) {
+    } else if (this.#earlyLength + text.length <= maxBuffered) {
       this.#earlyLength += text.length;
       this.#early.push(text);
     }
@@ -81,8 +81,13 @@ export class ListenStream {
     this.#head();
     const method = 'notifications/subscriptions/acknowledged';
     this.#raw.write(this.#tagged(method, { notifications }));
-    for (const text of early) this.#raw.write(text);
-    this.#options.outlet.follow(this.#raw);
+    const { outlet } = this.#options;
+    outlet.follow(this.#raw);
+    for (const text of early) {
+      if (!outlet.hasRoom(text.length)) break;
+      this.#raw.write(text);
+      outlet.follow(this.#raw);
+    }
     this.#timer = setInterval(() => {
       if (!this.#options.isEligible()) this.#finish();
       else if (this.#raw.writableLength === 0) this.#raw.write(KEEP_ALIVE);

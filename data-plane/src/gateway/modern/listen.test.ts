@@ -227,3 +227,22 @@ it('subscribes to many resources a few at a time, and to all of them', async () 
   await own.stop();
   await legacy.stop();
 });
+
+it('opens no more streams than there are places, though all ask at once', async () => {
+  const small = await startTestPlane({
+    servers: [HTTP_SERVER('up', url)],
+    config: { maxSessions: 3, maxSessionsPerAgent: 2 },
+  });
+  isHeld = (method) => method === 'server/discover';
+  const asking = [1, 2, 3].flatMap((n) => {
+    const { basic: authorization } = small.addAgent();
+    return ['a', 'b'].map((id) => listenModern(small, TOOLS, { authorization, id: `${id}${n}` }));
+  });
+  const answers = asking.map(({ answer }) => answer);
+  await vi.waitFor(() => expect(held).toHaveLength(3));
+  await release();
+  const status = (await Promise.all(answers)).map(({ status }) => status).sort();
+  expect(status).toEqual([200, 200, 200, 503, 503, 503]);
+  for (const one of asking) await one.close();
+  await small.stop();
+});

@@ -16,6 +16,7 @@ import type { Announce } from '../capabilities.ts';
 import { ineligibleError } from '../failures.ts';
 import { createHearing, type HearingDeps } from '../hearing.ts';
 import { GatewayError } from '../json-rpc.ts';
+import type { OpenPlaces } from '../open-places.ts';
 import { callRouted, type RoutedRead, type Router } from '../router.ts';
 import type { UnreadAnswers } from '../unread-answers.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
@@ -34,8 +35,8 @@ export interface ListenDeps extends HearingDeps {
   elapsed(): number;
   messageBytes: number;
   keepAliveMs: number;
-  /** Streams of all agents; a further one is refused. */
-  max: number;
+  /** Of the streams of all agents; where there is none, one is refused. */
+  places: OpenPlaces;
   /** Streams of one agent; a further one ends the oldest. */
   maxPerAgent: number;
 }
@@ -79,6 +80,7 @@ interface Stream {
 export function createListen(deps: ListenDeps) {
   /** The oldest first. */
   const streams = new Set<Stream>();
+  const byAgent = new Map<AgentKey, Set<Stream>>();
   const subscriptions = createSharedSubscriptions(deps.router, call);
 
   /** A call that no client request makes: its time starts now. */
@@ -89,12 +91,12 @@ export function createListen(deps: ListenDeps) {
 
   async function open(caller: Caller, request: ModernRequest, reply: FastifyReply): Promise<void> {
     const wanted = readFilter(request.params);
-    if (streams.size >= deps.max) {
-      throw new GatewayError(503, 'Too many streams are open: try again later.');
-    }
+    requireRoom(caller);
     const { capabilities } = await deps.announce(caller);
     // The client left in the meantime, and no further event would report that.
     if (reply.raw.destroyed) return;
+    // Others may have opened one while the servers were asked.
+    requireRoom(caller);
     const { changes, uris } = offeredOf(wanted, capabilities);
     const methods = new Set<string>(changes.map((name) => CHANGES[name].method));
     const stream = begin(caller, request, reply, methods);
@@ -148,12 +150,23 @@ export function createListen(deps: ListenDeps) {
       ending: createConcurrencyLimit(SUBSCRIBING),
     };
     makeRoom(caller.key);
-    streams.add(stream);
+    add(stream);
     return stream;
   }
 
+  function add(stream: Stream): void {
+    const { key, tenantId } = stream.caller;
+    streams.add(stream);
+    byAgent.set(key, (byAgent.get(key) ?? new Set()).add(stream));
+    deps.places.take(tenantId);
+  }
+
   function remove(stream: Stream): void {
-    streams.delete(stream);
+    const { key, tenantId } = stream.caller;
+    if (streams.delete(stream)) deps.places.leave(tenantId);
+    const own = byAgent.get(key);
+    own?.delete(stream);
+    if (own?.size === 0) byAgent.delete(key);
     for (const [uri, { isAnswered }] of [...stream.subscribed])
       if (isAnswered) release(stream, uri);
   }
@@ -184,10 +197,17 @@ export function createListen(deps: ListenDeps) {
     subscriptions.leave(caller, own.read, ending);
   }
 
+  /** An agent that has all its streams ends one for another. */
+  function requireRoom({ key, tenantId }: Caller): void {
+    if ((byAgent.get(key)?.size ?? 0) >= deps.maxPerAgent || deps.places.hasRoom(tenantId)) return;
+    throw new GatewayError(503, 'Too many streams are open: try again later.');
+  }
+
   function makeRoom(key: AgentKey): void {
-    const own = [...streams].filter(({ caller }) => caller.key === key);
-    if (own.length < deps.maxPerAgent) return;
-    own[0]?.events.end();
+    const own = byAgent.get(key);
+    if (own === undefined || own.size < deps.maxPerAgent) return;
+    const [oldest] = own;
+    oldest?.events.end();
   }
 
   return {
