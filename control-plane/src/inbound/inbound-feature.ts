@@ -15,7 +15,7 @@ export function inboundFeature(core: InboundDeps): Feature {
       pinnedToolRoutes(createPinnedToolService(core), core.now),
       tenantSettingsRoutes(createTenantSettingsService(core)),
     ],
-    projections: [pinnedToolProjection],
+    projections: [pinnedToolProjection(core.now)],
     settings: { inbound: (tx) => readInboundSettings(tx, core.now()) },
   };
 }

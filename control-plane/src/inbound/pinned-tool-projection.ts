@@ -24,15 +24,18 @@ const ChangeDetails = z.object({
   varies: z.boolean().default(false),
 });
 
-export const pinnedToolProjection: Projection = {
+export const pinnedToolProjection = (now: () => Date): Projection => ({
   types: ['alert'],
   store: async (client, tenantId, records) => {
+    const time = now().toISOString();
     // One at a time, in order: a later one may concern the same tool.
-    for (const { details, at } of records.flatMap(toChange)) {
+    for (const { details, at } of records.flatMap((record) => toChange(record, time))) {
       await client.query(
         `INSERT INTO pinned_tools AS pin (tenant_id, server_id, tool_name, pinned_hash, seen_hash,
            changed, first_seen_at, seen_at, changed_at, difference, varies)
-         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $8, $10::jsonb, $11
+         SELECT $1, $2, $3, $4, $5, $6, LEAST($7::timestamptz, $12),
+           -- The report of the same moment counts as newer: it has the change built into a bundle.
+           $8::timestamptz - interval '1 millisecond', $8, $10::jsonb, $11
          WHERE EXISTS (SELECT 1 FROM mcp_servers WHERE tenant_id = $1 AND server_id = $2)
            AND (EXISTS (SELECT 1 FROM pinned_tools
                   WHERE tenant_id = $1 AND server_id = $2 AND tool_name = $3)
@@ -41,7 +44,7 @@ export const pinnedToolProjection: Projection = {
          SET seen_hash = excluded.seen_hash, seen_at = excluded.seen_at,
            changed = excluded.changed, changed_at = excluded.changed_at,
            difference = excluded.difference, varies = excluded.varies
-         WHERE excluded.seen_at >= pin.seen_at`,
+         WHERE excluded.seen_at >= pin.seen_at OR pin.seen_at > $12::timestamptz`,
         [
           tenantId,
           details.mcp_server,
@@ -54,19 +57,20 @@ export const pinnedToolProjection: Projection = {
           MAX_KEPT_PINS,
           JSON.stringify(details.difference),
           details.varies,
+          time,
         ],
       );
     }
     return [];
   },
-};
+});
 
-function toChange({ record }: ProjectedRecord) {
+function toChange({ record }: ProjectedRecord, now: string) {
   if (record.type !== 'alert' || record.alert_type !== 'TOOL_DEFINITION_CHANGED') return [];
   const details = ChangeDetails.safeParse(record.details);
   if (!details.success) return [];
   const { seen_at: seenAt = record.timestamp } = details.data;
-  // Never later than the record, so that it does not hide newer reports.
-  const at = seenAt < record.timestamp ? seenAt : record.timestamp;
+  // Never later than the record and the present, so that it does not hide newer reports.
+  const at = [seenAt, record.timestamp, now].sort()[0] ?? now;
   return [{ details: details.data, at }];
 }

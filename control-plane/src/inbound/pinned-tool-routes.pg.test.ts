@@ -9,7 +9,7 @@ import { createWriter } from '../../../tests/support/a-data-plane.ts';
 import { aRegistration } from '../../../tests/support/a-registration.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
-const { call, controlPlane, aTenantAdmin } = await testControlPlane();
+const { call, controlPlane, aTenantAdmin, test } = await testControlPlane();
 
 const [FIRST, SECOND, THIRD] = ['11', '22', '33'].map((two) => two.repeat(32)) as [
   string,
@@ -275,6 +275,41 @@ it('builds a bundle of a change, so that other data planes hold the tool to the 
   });
   expect((await approve('read')).statusCode).toBe(200);
   expect((await pins())?.pins).toEqual([{ server_id: 'up', tool_name: 'read', hash: THIRD }]);
+});
+
+it('an alert from the future keeps no later report out', async () => {
+  const { beat, list, plane, ship, approve } = await start();
+  await beat(aPin());
+  const future = '2099-01-01T00:00:00.000Z';
+  plane.append({ ...aChange({ tool_name: 'read', seen_at: future }), timestamp: future });
+  await ship();
+  expect(await list()).toMatchObject({ tools: [{ seen_hash: SECOND }] });
+  await beat(aChangedPin(new Date(Date.now() + 1_000).toISOString(), { seen_hash: THIRD }));
+  expect(await list()).toMatchObject({ tools: [{ status: 'changed', seen_hash: THIRD }] });
+  expect((await approve('read', { hash: THIRD })).statusCode).toBe(200);
+});
+
+it('a report frees a tool whose last one lies ahead, as an earlier version stored it', async () => {
+  const { beat, list, tenantId } = await start();
+  await beat(aPin());
+  await test.superuser.query(
+    `UPDATE pinned_tools SET seen_at = '2099-01-01' WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  await beat(aChangedPin(new Date().toISOString()));
+  expect(await list()).toMatchObject({ tools: [{ status: 'changed' }] });
+});
+
+it('builds a bundle of a change whose alert came before its report', async () => {
+  const { beat, tell, ship, pins } = await start();
+  await beat(aPin());
+  const seen_at = '2026-03-02T10:00:00.000Z';
+  tell({ tool_name: 'read', seen_at });
+  await ship();
+  await beat(aChangedPin(seen_at));
+  await expect
+    .poll(async () => (await pins())?.pins, { timeout: 10_000 })
+    .toEqual([{ server_id: 'up', tool_name: 'read', hash: FIRST }]);
 });
 
 it('says of a tool that it varies, and lets an administrator approve whatever it is', async () => {

@@ -113,7 +113,8 @@ export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) 
           first_seen_at = LEAST(pin.first_seen_at, excluded.first_seen_at),
           changed_at = CASE WHEN pin.seen_hash <> excluded.seen_hash
             THEN excluded.seen_at ELSE pin.changed_at END
-        WHERE excluded.seen_at > pin.seen_at OR (excluded.seen_at = pin.seen_at
+        WHERE excluded.seen_at > pin.seen_at OR pin.seen_at > ${now}
+          OR (excluded.seen_at = pin.seen_at
           AND (excluded.seen_hash, excluded.varies) IS DISTINCT FROM (pin.seen_hash, pin.varies))
         RETURNING changed_at IS NOT NULL AS has_changed`;
       return rows.some((row) => row.has_changed);
