@@ -64,11 +64,12 @@ afterEach(async () => {
 function follow(
   link: FeedFollowerOptions['link'] = plane.link,
   limits: Pick<FeedFollowerOptions, 'tailLimits' | 'snapshotLimits'> = {},
+  into: FeedFollowerOptions['replica'] = replica,
 ): FeedFollower {
   follower = startFeedFollower({
     tenantId,
     link,
-    replica,
+    replica: into,
     freshness,
     keys: () => [feedSigner.public],
     backlog: () => 7,
@@ -344,6 +345,34 @@ describe('what is refused', () => {
     await until(() => replica.cursor(tenantId) === 60);
     expect(meanwhile).toBeGreaterThan(40);
     expect(stored()).toEqual(expected());
+  });
+
+  it('what could not be stored is read again, also where a kick came in between', async () => {
+    plane.publish(...facts(1_200));
+    const apply = replica.apply.bind(replica);
+    let parts = 0;
+    const faulty = {
+      ...replica,
+      apply: (...given: Parameters<LocalReplica['apply']>) => {
+        if (++parts === 2) throw new Error('the disk is full');
+        apply(...given);
+        if (parts === 1) queueMicrotask(() => following.kick());
+      },
+    };
+    let reads = 0;
+    const link = {
+      ...plane.link,
+      readFeed: (request: FeedRequest) => {
+        // Something waits for its signature when the first parts are stored.
+        if (++reads === 2) plane.publish(...facts(600));
+        return plane.link.readFeed(request);
+      },
+    };
+    const following = follow(link, undefined, faulty);
+    await until(() => replica.cursor(tenantId) === 1_800);
+    expect(replica.place(tenantId).digest).toBe(plane.feed.digestAt(1_800));
+    expect(stored()).toEqual(expected());
+    expect(plane.snapshots()).toBe(0);
   });
 
   it('more than may wait for its signature is read as a snapshot, which is signed', async () => {

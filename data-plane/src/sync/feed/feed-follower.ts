@@ -107,6 +107,17 @@ export function startFeedFollower(options: FeedFollowerOptions) {
       await replaceAll(cursor);
       return true;
     }
+    try {
+      return await take(page, from, cursor);
+    } catch (error) {
+      // What could not be verified may be in it, and what could not be applied is missing in it.
+      tail.drop();
+      throw error;
+    }
+  }
+
+  /** @returns whether the page brought something */
+  async function take(page: FeedPage, from: FeedPosition, cursor: number): Promise<boolean> {
     const { statement, stated, verified } = verify(page, from);
     progress.stage = 'apply';
     progress.announced(page.head);
@@ -135,6 +146,8 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     for (let at = 0; at === 0 || at < entries.length; at += PAGE) {
       if (at > 0) await setImmediate();
       const part = entries.slice(at, at + PAGE);
+      const behind = replica.place(tenantId).cursor + 1;
+      if ((part[0]?.seq ?? 0) > behind) throw new Error(`entry ${behind} is missing`);
       const isLast = at + PAGE >= entries.length;
       const end = isLast ? proven : (part.at(-1)?.seq ?? proven);
       replica.apply(tenantId, part, end, isLast && isReached ? stated.time : 0);
@@ -183,8 +196,6 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     step,
     onFailure: (error, attempt) => {
       isCurrent = false;
-      // What could not be verified may be in it. A broken line says nothing against it.
-      if (progress.stage !== 'read') tail.drop();
       const { failure, isNews } = progress.failed(error);
       // Registration asks for the key, and then the feed is read again.
       if (failure.code !== 'statement_unknown_key') {

@@ -7,7 +7,6 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ByteCollector } from '@governance/shared/byte-collector';
 import type { Dispatcher } from 'undici';
-import { restAfter } from '../pacing.ts';
 import { UpstreamFailure } from '../upstream.ts';
 import { EventReader } from './event-reader.ts';
 
@@ -28,6 +27,8 @@ export interface ExchangeSink {
 
 /** Bytes of an answer that is an error; only its kind matters. */
 const MAX_ERROR_BODY = 64 * 1024;
+/** A stream that takes longer than this to read, and half of the time, is ended. */
+const MOST_READING_MS = 1_000;
 const EVENT_ID = /^[\x21-\x7e]{1,1024}$/;
 
 /** A running exchange. `abort` ends it without a further call of the sink. */
@@ -40,6 +41,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly #body: ByteCollector;
   #bytes = 0;
   #events: EventReader | null = null;
+  /** Milliseconds that events took to read, and when their stream began. */
+  #readingMs = 0;
+  #begunAt = 0;
   #isOver = false;
   /** Counts an exchange that is over but still waits for a connection; called once. */
   lingers: (() => () => void) | null = null;
@@ -81,11 +85,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     else if (type.startsWith('text/event-stream')) {
       this.#mode = 'events';
       this.#events = this.#readEvents();
+      this.#begunAt = performance.now();
     }
     this.#sink.onHead?.(status, headers);
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return;
     switch (this.#mode) {
       case 'json':
@@ -94,7 +99,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
         else this.#body.add(chunk);
         return;
       case 'events':
-        this.#readPaced(controller, chunk);
+        this.#readEventsOf(chunk);
         return;
       case 'error':
         this.#bytes += chunk.length;
@@ -108,16 +113,19 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** A stream may bring any number of lines and events. */
-  #readPaced(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  /**
+   * A stream may bring any number of lines and events. It is not paused where it brings too many:
+   * undici throws where a server ends a paused answer of unknown length.
+   */
+  #readEventsOf(chunk: Buffer): void {
     const begun = performance.now();
     this.#events?.push(chunk);
-    const rest = restAfter(begun);
-    if (rest === 0 || this.#isOver) return;
-    controller.pause();
-    setTimeout(() => {
-      if (!this.#isOver) controller.resume();
-    }, rest);
+    const now = performance.now();
+    this.#readingMs += now - begun;
+    if (this.#isOver || this.#readingMs < MOST_READING_MS) return;
+    if (this.#readingMs > (now - this.#begunAt) / 2) {
+      this.#fail(new UpstreamFailure('too_large', 'a stream of more than can be read'));
+    }
   }
 
   onResponseEnd(): void {

@@ -6,9 +6,14 @@ import { restAfter } from '../pacing.ts';
  * Reads what a process writes, chunk by chunk, at a pace (pacing.ts). Resolves when the pipe has
  * ended, in whatever way.
  *
+ * @param exited aborted when the process has exited: what is left in the pipe is read at once
  * @throws what `take` throws; the pipe is closed then
  */
-export async function readPaced(pipe: Readable, take: (chunk: Buffer) => void): Promise<void> {
+export async function readPaced(
+  pipe: Readable,
+  take: (chunk: Buffer) => void,
+  exited: AbortSignal,
+): Promise<void> {
   let fault: { error: unknown } | null = null;
   try {
     for await (const chunk of pipe as AsyncIterable<Buffer>) {
@@ -20,7 +25,9 @@ export async function readPaced(pipe: Readable, take: (chunk: Buffer) => void): 
         break;
       }
       const rest = restAfter(begun);
-      if (rest > 0) await sleep(rest);
+      if (rest > 0 && !exited.aborted) {
+        await sleep(rest, undefined, { signal: exited }).catch(() => undefined);
+      }
     }
   } catch {
     // It was closed: the exit says why.

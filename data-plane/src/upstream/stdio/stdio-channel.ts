@@ -224,7 +224,8 @@ export class StdioChannel {
         if (this.#child === child) this.#wasUseless(TOO_LONG);
       },
     });
-    this.#logStderr(child, name);
+    const exiting = new AbortController();
+    this.#logStderr(child, name, exiting.signal);
     // Errors of the pipe come with the exit, which reports the same.
     child.stdin.on('error', () => undefined);
     const ended = (failure: UpstreamFailure) => {
@@ -234,11 +235,16 @@ export class StdioChannel {
       closePipes(child);
       this.#fail(failure);
     };
-    readPaced(child.stdout, (chunk) => {
-      if (this.#child === child) lines.push(chunk);
-    }).catch((error: unknown) => ended(new UpstreamFailure('malformed', String(error))));
+    readPaced(
+      child.stdout,
+      (chunk) => {
+        if (this.#child === child) lines.push(chunk);
+      },
+      exiting.signal,
+    ).catch((error: unknown) => ended(new UpstreamFailure('malformed', String(error))));
     child.on('error', ({ message }) => ended(new UpstreamFailure('unreachable', message)));
     child.on('exit', (code, sign) => {
+      exiting.abort();
       const end = () => ended(new ProcessExit(sign ?? `exit code ${code}`));
       // Its last answer may still lie in the pipe, which another process may hold open.
       const timer = setTimeout(end, LAST_ANSWER_MS);
@@ -250,7 +256,7 @@ export class StdioChannel {
     return child;
   }
 
-  #logStderr(child: Child, name: string): void {
+  #logStderr(child: Child, name: string, exited: AbortSignal): void {
     let left = STDERR_LINES;
     const refill = setInterval(() => {
       left = STDERR_LINES;
@@ -266,9 +272,10 @@ export class StdioChannel {
       onTooLong: () => undefined,
       onDropped: () => undefined,
     });
-    void readPaced(child.stderr, (chunk) => {
+    const take = (chunk: Buffer) => {
       if (left > 0) lines.push(chunk);
-    });
+    };
+    void readPaced(child.stderr, take, exited);
   }
 
   #take(id: number): Waiting | undefined {
