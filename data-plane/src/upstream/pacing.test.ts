@@ -1,18 +1,14 @@
 import { expect, it } from 'vitest';
-import { restAfter } from './pacing.ts';
-
-const spend = (ms: number) => {
-  const begun = performance.now();
-  while (performance.now() - begun < ms);
-  return begun;
-};
+import { createPace } from './pacing.ts';
 
 it('rests after costly reading for as long as it took, those of several servers in turn', () => {
-  expect(restAfter(performance.now())).toBe(0);
-  const first = restAfter(spend(20));
-  expect(first).toBeGreaterThanOrEqual(20);
+  const restAfter = createPace();
+  expect(restAfter(100, 101)).toBe(0);
+  expect(restAfter(100, 120)).toBe(20);
   // Another one reads while the first rests: its own turn comes after that.
-  const second = restAfter(spend(20));
-  expect(second).toBeGreaterThanOrEqual(40);
-  expect(restAfter(performance.now())).toBe(0);
+  expect(restAfter(120, 140)).toBe(40);
+  expect(restAfter(140, 160)).toBe(60);
+  // Half of the time was theirs.
+  expect(restAfter(220, 240)).toBe(20);
+  expect(restAfter(240, 241)).toBe(0);
 });

@@ -1,19 +1,21 @@
 /** Reading that takes longer is costly. */
 const CHEAP_MS = 2;
 
-/** Performance clock: costly reading of all servers together takes half of the time until then. */
-let freeAt = 0;
-
 /**
- * How long to stop reading a server after a chunk of what it sends: as long as the reading took, in
- * turn with others. A process that floods its pipe waits then, and nobody else does.
+ * A pace for several readers: their costly reading together takes half of the time.
  *
- * @param begun when the reading of the chunk began, by the performance clock
- * @returns milliseconds; 0 after a cheap chunk
+ * @returns says how long to stop reading a server after a chunk of what it sends: as long as the
+ *   reading took, in turn with others; 0 after a cheap chunk. It takes when the reading of the chunk
+ *   began and ended. All are milliseconds of the performance clock.
  */
-export function restAfter(begun: number): number {
-  const now = performance.now();
-  if (now - begun < CHEAP_MS) return 0;
-  freeAt = Math.max(freeAt, begun) + 2 * (now - begun);
-  return freeAt - now;
+export function createPace() {
+  let freeAt = 0;
+  return (begun: number, ended = performance.now()): number => {
+    if (ended - begun < CHEAP_MS) return 0;
+    freeAt = Math.max(freeAt, begun) + 2 * (ended - begun);
+    return freeAt - ended;
+  };
 }
+
+/** Of all servers: a process that floods its pipe waits, and nobody else does. */
+export const restAfter = createPace();
