@@ -16,8 +16,8 @@ export type LogBreakKind =
   | 'log_epoch';
 
 /**
- * Breaks of one stream, of the log, and of the signed members of bundles; an admin head that data planes remember and the chain lacks;
- * a checkpoint that data planes keep and the log lacks.
+ * Breaks of one stream, of the log, and of the signed members of bundles; an admin head that data
+ * planes remember and the chain lacks; a checkpoint that data planes keep and the log lacks.
  */
 export type RecordedBreakKind =
   | StreamBreakKind

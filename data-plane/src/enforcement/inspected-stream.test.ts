@@ -1,7 +1,6 @@
 /** A stream whose inspection waits is bounded, and passes everything on in its order or not at all. */
 import { expect, it } from 'vitest';
 import type { Caller } from './calls.ts';
-
 import { InspectedStream } from './inspected-stream.ts';
 import type { Inspected, Said } from './said.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Follows a tenant's feed into the replica by long polls. What cannot be verified or applied is
  * retried and never skipped: the replica then stands still, and its facts stay in force. Where the
- * feed cannot be continued (410), or too much waits for its signature, a snapshot replaces everything known, in one transaction after
- * its signed end was verified. Proven by feed-follower.test.ts and feed-follower-model.test.ts.
+ * feed cannot be continued (410), or too much waits for its signature, a snapshot replaces everything
+ * known, in one transaction after its signed end was verified. Proven by feed-follower.test.ts and feed-follower-model.test.ts.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { ControlPlaneLink, FeedPage } from '@governance/shared/channels';
