@@ -97,6 +97,10 @@ export const ERRORS = {
   ],
   DLP_PATTERN_BUILTIN: [409, 'A built-in DLP pattern cannot be deleted: disable it.'],
   TOOL_NOT_WAITING: [409, 'The tool is what it is pinned to: nothing waits for approval.'],
+  TOOL_APPROVAL_LIMIT_REACHED: [
+    409,
+    'The tenant has as many approved tools as its bundle holds: remove an MCP server that is not in use, and its approvals go with it.',
+  ],
   ALERT_RAISED_AGAIN: [409, 'The alert’s cause has raised another one: resolve that one first.'],
   ESCALATION_RESOLVED: [409, 'The escalation is not pending any more.'],
   EXCEPTION_NOT_ACTIVE: [409, 'The exception is not active.'],

@@ -33,9 +33,7 @@ export const pinnedToolProjection = (now: () => Date): Projection => ({
       await client.query(
         `INSERT INTO pinned_tools AS pin (tenant_id, server_id, tool_name, pinned_hash, seen_hash,
            changed, first_seen_at, seen_at, changed_at, difference, varies)
-         SELECT $1, $2, $3, $4, $5, $6, LEAST($7::timestamptz, $12),
-           -- The report of the same moment counts as newer: it has the change built into a bundle.
-           $8::timestamptz - interval '1 millisecond', $8, $10::jsonb, $11
+         SELECT $1, $2, $3, $4, $5, $6, LEAST($7::timestamptz, $12), $8, $8, $10::jsonb, $11
          WHERE EXISTS (SELECT 1 FROM mcp_servers WHERE tenant_id = $1 AND server_id = $2)
            AND (EXISTS (SELECT 1 FROM pinned_tools
                   WHERE tenant_id = $1 AND server_id = $2 AND tool_name = $3)

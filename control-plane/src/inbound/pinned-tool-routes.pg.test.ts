@@ -3,6 +3,7 @@ import { unpackArchive } from '@governance/shared/bundle-archive';
 import { BUNDLE_MEMBERS, BundleData } from '@governance/shared/bundle-format';
 import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
 import { uuidv7 } from '@governance/shared/ids';
+import { MAX_PINS } from '@governance/shared/inbound-settings';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import { expect, it } from 'vitest';
 import { createWriter } from '../../../tests/support/a-data-plane.ts';
@@ -310,6 +311,57 @@ it('builds a bundle of a change whose alert came before its report', async () =>
   await expect
     .poll(async () => (await pins())?.pins, { timeout: 10_000 })
     .toEqual([{ server_id: 'up', tool_name: 'read', hash: FIRST }]);
+});
+
+it('builds a bundle of a change that an alert stored, though its report brings nothing new', async () => {
+  const { beat, pins, tenantId } = await start();
+  await beat(aPin({ seen_hash: FIRST }));
+  await test.superuser.query(
+    `UPDATE pinned_tools SET seen_hash = $2, changed_at = seen_at WHERE tenant_id = $1`,
+    [tenantId, SECOND],
+  );
+  await beat(aChangedPin('2026-03-01T10:00:00.000Z'));
+  await expect
+    .poll(async () => (await pins())?.pins, { timeout: 10_000 })
+    .toEqual([{ server_id: 'up', tool_name: 'read', hash: FIRST }]);
+});
+
+/** Tools that were seen long before those of the tests, `approved` or only changed. */
+const seed = (tenantId: string, count: number, isApproved: boolean) =>
+  test.superuser.query(
+    `INSERT INTO pinned_tools (tenant_id, server_id, tool_name, pinned_hash, seen_hash,
+       first_seen_at, changed_at, approved_at)
+     SELECT $1, 'up', 'tool ' || n, $3, $3, '2020-01-01', '2020-01-01', $4::timestamptz
+     FROM generate_series(1, $2::int) AS n`,
+    [tenantId, count, FIRST, isApproved ? '2020-01-01' : null],
+  );
+
+it('has every approved tool in the bundle, and those of a small server beside a large one', async () => {
+  const { token, tenantId, beat, pins, approve } = await start();
+  const url = 'https://second.example.com/mcp';
+  const server = { server_id: 'second', transport: 'streamable-http', url };
+  expect((await call('/api/v1/mcp-servers', { token, body: server })).statusCode).toBe(201);
+  await seed(tenantId, MAX_PINS, false);
+  await beat(aChangedPin(new Date().toISOString(), { server_id: 'second' }), aPin());
+  expect((await approve('read', { may_vary: true })).statusCode).toBe(200);
+  const built = (await pins())?.pins;
+  expect(built).toHaveLength(MAX_PINS);
+  expect(built?.slice(0, 2)).toEqual([
+    { server_id: 'up', tool_name: 'read', hash: FIRST, varies: true },
+    { server_id: 'second', tool_name: 'read', hash: FIRST },
+  ]);
+});
+
+it('refuses an approval that the bundle has no room for', async () => {
+  const { tenantId, beat, list, approve } = await start();
+  await seed(tenantId, MAX_PINS, true);
+  await beat(aPin(), aChangedPin(new Date().toISOString()));
+  const answer = await approve('read');
+  expect(answer.statusCode).toBe(409);
+  expect(answer.json().detail).toContain('remove an MCP server');
+  expect((await list('?limit=1')).tools).toMatchObject([{ name: 'read', approved_by: null }]);
+  // What is approved already may be approved anew.
+  expect((await approve('tool 1', { may_vary: true })).statusCode).toBe(200);
 });
 
 it('says of a tool that it varies, and lets an administrator approve whatever it is', async () => {

@@ -21,7 +21,7 @@ export function createPinnedToolService({ db, bundles, applied, now }: InboundDe
         return pinnedToolStore(tx).listOf(serverId, page);
       }),
 
-    /** @throws AppError TOOL_NOT_FOUND, TOOL_NOT_WAITING */
+    /** @throws AppError TOOL_NOT_FOUND, TOOL_NOT_WAITING, TOOL_APPROVAL_LIMIT_REACHED */
     approve: async (scope: TenantScope, asked: AskedApproval): Promise<PinnedTool> => {
       const { serverId, toolName, hash, mayVary } = asked;
       const approved = await db.inTenant(scope, async (tx) => {
@@ -33,6 +33,7 @@ export function createPinnedToolService({ db, bundles, applied, now }: InboundDe
         if (hash !== undefined && hash !== tool.seenHash) {
           throw new AppError('TOOL_NOT_WAITING', 'The tool has changed again: review it again.');
         }
+        if (!(await store.hasRoomFor(tool))) throw new AppError('TOOL_APPROVAL_LIMIT_REACHED');
         tx.audit.append({
           action: 'tool_definition_approved',
           target: `mcp_server/${serverId}/tool/${toolName}`,
@@ -62,7 +63,7 @@ export interface AskedApproval {
 
 type Pins = NonNullable<InboundSettings['pinned_tools']>['pins'];
 
-/** The pins for the bundle: of tools that ever changed. */
+/** The pins for the bundle: of tools that ever changed or were approved. */
 export async function readPins(tx: TenantTransaction): Promise<Pins> {
   const tools = await pinnedToolStore(tx).listPins();
   return tools.map(({ serverId, toolName, pinnedHash, mayVary }) => ({

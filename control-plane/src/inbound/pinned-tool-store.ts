@@ -21,6 +21,9 @@ export interface PinnedTool {
   approvedAt: Date | null;
 }
 
+/** What a bundle has of a tool. */
+type BundledTool = Pick<PinnedTool, 'serverId' | 'toolName' | 'pinnedHash' | 'mayVary'>;
+
 /** What an administrator approves: the definition seen last, or all definitions. */
 export interface Approval {
   approvedBy: string;
@@ -48,14 +51,33 @@ export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) 
       return { tools: rows.map(toTool), total: await db.pinnedTool.count({ where }) };
     },
 
-    /** Tools that ever changed or were approved; the longest known first. */
-    listPins: () =>
-      db.pinnedTool.findMany({
-        where: { tenantId, OR: [{ changedAt: { not: null } }, { approvedAt: { not: null } }] },
-        select: { serverId: true, toolName: true, pinnedHash: true, mayVary: true },
-        orderBy: [{ firstSeenAt: 'asc' }, { serverId: 'asc' }, { toolName: 'asc' }],
-        take: MAX_PINS,
-      }),
+    /**
+     * Tools that were approved, then those that ever changed: of each server in turn the longest
+     * known, so that no server fills the bundle alone.
+     */
+    listPins: (): Promise<BundledTool[]> =>
+      db.$queryRaw<BundledTool[]>`
+        SELECT server_id AS "serverId", tool_name AS "toolName", pinned_hash AS "pinnedHash",
+          may_vary AS "mayVary"
+        FROM pinned_tools
+        WHERE tenant_id = ${tenantId}::uuid AND (approved_at IS NOT NULL OR changed_at IS NOT NULL)
+        ORDER BY approved_at, row_number() OVER (
+          PARTITION BY server_id, approved_at IS NULL ORDER BY first_seen_at, tool_name),
+          server_id, tool_name
+        LIMIT ${MAX_PINS}`,
+
+    /**
+     * Whether the bundle has room for one more approved tool. Serialises approvals until the
+     * transaction ends.
+     */
+    hasRoomFor: async ({ serverId, toolName }: PinnedTool): Promise<boolean> => {
+      await db.$queryRaw`
+        SELECT pg_advisory_xact_lock(hashtextextended(${`pinned-tools/${tenantId}`}, 0))::text`;
+      const others = await db.pinnedTool.count({
+        where: { tenantId, approvedAt: { not: null }, NOT: { serverId, toolName } },
+      });
+      return others < MAX_PINS;
+    },
 
     /** Locked until the transaction ends. */
     findForUpdate: async (serverId: string, toolName: string): Promise<PinnedTool | undefined> => {
@@ -80,11 +102,12 @@ export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) 
      * Stores a data plane's report, where it is newer than what is known, for registered servers
      * and within the limits.
      *
-     * @returns whether one of the stored tools differs, or ever differed, from its pin
+     * @returns whether one of the tools ever differed from its pin, whatever told of it: an alert
+     *   may have come before the report
      */
     keepReports: async (reports: readonly ToolPinReport[], now: Date): Promise<boolean> => {
       const hasRoom = (await db.pinnedTool.count({ where: { tenantId } })) < MAX_KEPT_PINS;
-      const rows = await db.$queryRaw<{ has_changed: boolean }[]>`
+      await db.$executeRaw`
         WITH told AS (
           SELECT DISTINCT ON (server_id, tool_name) server_id, tool_name, pinned_hash,
             COALESCE(seen_hash, pinned_hash) AS seen_hash,
@@ -115,9 +138,10 @@ export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) 
             THEN excluded.seen_at ELSE pin.changed_at END
         WHERE excluded.seen_at > pin.seen_at OR pin.seen_at > ${now}
           OR (excluded.seen_at = pin.seen_at
-          AND (excluded.seen_hash, excluded.varies) IS DISTINCT FROM (pin.seen_hash, pin.varies))
-        RETURNING changed_at IS NOT NULL AS has_changed`;
-      return rows.some((row) => row.has_changed);
+          AND (excluded.seen_hash, excluded.varies) IS DISTINCT FROM (pin.seen_hash, pin.varies))`;
+      const told = reports.map((one) => ({ serverId: one.server_id, toolName: one.tool_name }));
+      const where = { tenantId, changedAt: { not: null }, OR: told };
+      return (await db.pinnedTool.findFirst({ where, select: { tenantId: true } })) !== null;
     },
   };
 }
