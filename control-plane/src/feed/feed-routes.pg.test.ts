@@ -49,6 +49,13 @@ async function aPlane() {
     const { feed_seq: cursor, feed_digest: digest } = page.statement.statement;
     return { cursor, digest };
   };
+  /** Revokes the issued token, and the data plane's own with it. */
+  const revoke = async () => {
+    const { tokens } = (await call('/api/v1/admin/data-plane-tokens', { token: admin })).json();
+    const issued = tokens.find((shown: { root_id: string | null }) => shown.root_id === null);
+    const url = `/api/v1/admin/data-plane-tokens/${issued.id}`;
+    expect((await call(url, { method: 'DELETE', token: admin })).statusCode).toBe(204);
+  };
   return {
     scope,
     admin,
@@ -62,6 +69,7 @@ async function aPlane() {
     feed,
     change,
     end,
+    revoke,
   };
 }
 
@@ -128,18 +136,26 @@ describe('GET /api/v1/data-planes/{deployment_id}/feed', () => {
   });
 
   it('answers 401 at once to a poll whose token is revoked while it is held', async () => {
-    const { feed, token, admin } = await aPlane();
-    const { tokens } = (await call('/api/v1/admin/data-plane-tokens', { token: admin })).json();
-    const root = tokens.find((shown: { root_id: string | null }) => shown.root_id === null);
+    const { feed, token, revoke } = await aPlane();
     const polling = feed({ wait: 30 });
     await sleep(50);
-    const revoked = await call(`/api/v1/admin/data-plane-tokens/${root.id}`, {
-      method: 'DELETE',
-      token: admin,
-    });
-    expect(revoked.statusCode).toBe(204);
+    await revoke();
     expect((await polling).statusCode).toBe(401);
     expect((await feed({}, { token })).statusCode).toBe(401);
+  });
+
+  it('answers 401 to a read whose token is revoked meanwhile, though it does not wait', async () => {
+    const { feed, change, revoke } = await aPlane();
+    await change(roleFact(1));
+    const { readFeed } = controlPlane.feedReader;
+    const reading = vi.spyOn(controlPlane.feedReader, 'readFeed');
+    reading.mockImplementationOnce(async (request) => {
+      const page = await readFeed(request);
+      await revoke();
+      return page;
+    });
+    expect((await feed()).statusCode).toBe(401);
+    reading.mockRestore();
   });
 
   it.each([
@@ -328,6 +344,25 @@ describe('GET /api/v1/data-planes/{deployment_id}/feed/snapshot', () => {
     expect(await status(root, `/api/v1/data-planes/${uuidv7()}/feed`)).toBe(404);
     expect(await status(undefined)).toBe(401);
     expect(await status('wrong')).toBe(401);
+  });
+
+  it('is not given to one that was revoked while it waited for its turn', async () => {
+    const { url, token, change, revoke } = await aPlane();
+    await change(roleFact(1));
+    const { readSnapshot } = controlPlane.feedReader;
+    let isEnded = false;
+    const reading = vi.spyOn(controlPlane.feedReader, 'readSnapshot');
+    reading.mockImplementationOnce(async function* (request) {
+      await revoke();
+      try {
+        return yield* readSnapshot(request);
+      } finally {
+        isEnded = true;
+      }
+    });
+    expect((await call(`${url}/snapshot`, { token })).statusCode).toBe(401);
+    expect(isEnded).toBe(true);
+    reading.mockRestore();
   });
 
   it('asks to come back when too many are served', async () => {

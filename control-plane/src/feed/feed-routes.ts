@@ -38,7 +38,7 @@ const FeedQuery = z.object({
 export interface FeedRoutesDeps {
   feed: Pick<FeedReader, 'readFeed' | 'readSnapshot'>;
   places: ReadingPlaces;
-  /** Runs the routes' guard again: the token may have been revoked during the poll. */
+  /** Runs the routes' guard again: the token may have been revoked while the feed was read. */
   recheck: Guards['data-plane'];
 }
 
@@ -76,7 +76,7 @@ export const feedRoutes =
         const place = { tenantId, deploymentId, cursor, digest, limit };
         const signal = untilGone(reply);
         const page = await orBusy(reply, feed.readFeed({ ...place, waitMs: wait * 1_000, signal }));
-        if (wait > 0) await recheck.call(app, request, reply);
+        await recheck.call(app, request, reply);
         // A page goes to all who waited for it, and is serialised once.
         return reply
           .header('content-type', 'application/json; charset=utf-8')
@@ -112,6 +112,13 @@ export const feedRoutes =
         // The first page is read before the headers are sent, so that an error until then still
         // gets its status code.
         const first = await orBusy(reply, pages.next());
+        try {
+          await recheck.call(app, request, reply);
+        } catch (error) {
+          // Its transaction must not stay open.
+          await pages.return(undefined as never);
+          throw error;
+        }
         return reply
           .header('content-type', NDJSON)
           .header('cache-control', 'no-store')
