@@ -63,9 +63,13 @@ export async function runControlPlaneCommand(
     await announce(env, reason, out);
     return 0;
   } catch (error) {
-    out.error(error instanceof Error ? error.message : String(error));
+    out.error(messageOf(error));
     return 1;
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 async function announce(env: NodeJS.ProcessEnv, reason: string, out: CommandOutput): Promise<void> {
@@ -81,8 +85,20 @@ async function announce(env: NodeJS.ProcessEnv, reason: string, out: CommandOutp
       const changes = createChangeBus((error) => out.error(String(error)));
       const db = createTenantDatabase({ connections, changes, now: () => new Date() });
       const signer = await findSigner(db, env);
-      const announced = { reason, operator: userInfo().username, signer, now: () => new Date() };
-      for (const one of await announceRestore(db, announced)) out.log(describe(one));
+      let failed = 0;
+      const restore = { reason, operator: userInfo().username, signer, now: () => new Date() };
+      const announcing = announceRestore(db, {
+        ...restore,
+        onAnnounced: (one) => out.log(describe(one)),
+        onFailed: (tenantId, error) => {
+          failed++;
+          out.error(`tenant ${tenantId}: nothing was recorded: ${messageOf(error)}`);
+        },
+      });
+      await announcing.catch((error: unknown) => {
+        if (failed === 0) throw error;
+        throw new Error(`not announced to ${failed} of the tenants`, { cause: error });
+      });
     } finally {
       await connections.close();
     }

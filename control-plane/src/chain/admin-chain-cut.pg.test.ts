@@ -296,6 +296,32 @@ describe('a restore from a backup', () => {
     expect(said[0]).toMatch(/--reason/);
   });
 
+  it('is announced to the tenants behind one that fails, and both are said', async () => {
+    const before = tenantId;
+    const { scope } = await aTenantAdmin();
+    await superuser.query(
+      `CREATE FUNCTION refuse_epoch() RETURNS trigger LANGUAGE plpgsql AS
+         $$BEGIN RAISE EXCEPTION 'no epoch'; END$$;
+       CREATE TRIGGER refuse_epoch BEFORE INSERT ON log_epochs FOR EACH ROW
+         WHEN (NEW.tenant_id = '${before}') EXECUTE FUNCTION refuse_epoch()`,
+    );
+    const [done, failed]: [string[], string[]] = [[], []];
+    const out = {
+      log: (line: string) => done.push(line),
+      error: (line: string) => failed.push(line),
+    };
+    const env = { DATABASE_URL: test.url, SERVICE_MASTER_KEY };
+    const args = ['announce-restore', '--reason', 'a disk'];
+    expect(await runControlPlaneCommand(args, env, out)).toBe(1);
+    expect(done.join('\n')).toContain(`tenant ${scope.tenantId}: restored at `);
+    expect(done.join('\n')).not.toContain(before);
+    expect(failed).toEqual([
+      expect.stringMatching(`^tenant ${before}: nothing was recorded: (.|\n)*no epoch`),
+      'not announced to 1 of the tenants',
+    ]);
+    await superuser.query('DROP TRIGGER refuse_epoch ON log_epochs');
+  });
+
   it('needs the service’s master key, and records nothing without it', async () => {
     const readEnd = async () =>
       (await superuser.query('SELECT admin_seq FROM tenant_heads WHERE tenant_id = $1', [tenantId]))

@@ -24,43 +24,64 @@ export interface AnnouncedRestore {
   logEpoch: LogEpoch;
 }
 
+export interface RestoreToAnnounce {
+  reason: string;
+  /** The login at the machine. */
+  operator: string;
+  /** The key for checkpoints. */
+  signer: LogEpochSigner;
+  now: () => Date;
+  /** Called for each tenant, as soon as its transaction is committed. */
+  onAnnounced?: (restore: AnnouncedRestore) => void;
+  /** Called for each tenant whose transaction failed: the others are announced all the same. */
+  onFailed?: (tenantId: string, error: unknown) => void;
+}
+
 /**
  * One transaction per tenant: record and epoch commit together.
  *
- * @param announced.operator the login at the machine
- * @param announced.signer the key for checkpoints
- * @returns what was recorded, one entry per tenant
+ * @throws the first failure, after all tenants were tried
  */
 export async function announceRestore(
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>,
-  announced: { reason: string; operator: string; signer: LogEpochSigner; now: () => Date },
-): Promise<AnnouncedRestore[]> {
-  const done: AnnouncedRestore[] = [];
-  const { reason, operator, signer, now } = announced;
-  const actor = { id: 'local-operator', username: operator, role: 'system' as const };
+  announced: RestoreToAnnounce,
+): Promise<void> {
   await forEachTenant(db, new AbortController().signal, async (tenantId) => {
-    const restore = await db.inTenant({ tenantId, actor }, async (tx) => {
-      const logEpoch = await beginLogEpoch(tx, signer, now());
-      const found = { tenantId, restored: await readHead(tx), lost: await findLost(tx), logEpoch };
-      tx.audit.append({
-        action: CONTROL_PLANE_RESTORED,
-        target: `tenant/${tenantId}`,
-        details: {
-          reason,
-          restored: found.restored,
-          lost: found.lost && { position: found.lost.position, signed_at: found.lost.signedAt },
-          log_epoch: {
-            epoch: logEpoch.epoch,
-            restored: logEpoch.restored,
-            highest_lost: logEpoch.highest_lost,
-          },
-        },
-      });
-      return found;
-    });
-    done.push(restore);
+    try {
+      const restore = await announceTo(db, tenantId, announced);
+      announced.onAnnounced?.(restore);
+    } catch (error) {
+      announced.onFailed?.(tenantId, error);
+      throw error;
+    }
   });
-  return done;
+}
+
+function announceTo(
+  db: Pick<TenantDatabase, 'inTenant'>,
+  tenantId: string,
+  { reason, operator, signer, now }: RestoreToAnnounce,
+): Promise<AnnouncedRestore> {
+  const actor = { id: 'local-operator', username: operator, role: 'system' as const };
+  return db.inTenant({ tenantId, actor }, async (tx) => {
+    const logEpoch = await beginLogEpoch(tx, signer, now());
+    const found = { tenantId, restored: await readHead(tx), lost: await findLost(tx), logEpoch };
+    tx.audit.append({
+      action: CONTROL_PLANE_RESTORED,
+      target: `tenant/${tenantId}`,
+      details: {
+        reason,
+        restored: found.restored,
+        lost: found.lost && { position: found.lost.position, signed_at: found.lost.signedAt },
+        log_epoch: {
+          epoch: logEpoch.epoch,
+          restored: logEpoch.restored,
+          highest_lost: logEpoch.highest_lost,
+        },
+      },
+    });
+    return found;
+  });
 }
 
 async function readHead({ db, scope: { tenantId } }: TenantTransaction) {
