@@ -48,7 +48,10 @@ export interface RecordPlace {
 }
 
 const PAGE_BATCHES = 500;
-/** Bounds a page in memory, since a heartbeat may have 64 KiB (data-plane-routes.ts). */
+/**
+ * Bounds a page in memory, since a heartbeat may have 64 KiB (data-plane-routes.ts). It is read
+ * whole: SQL fails on one that was edited, which must not end the verification.
+ */
 const PAGE_PLANES = 100;
 /** Both bound a page in memory, since a record may have up to 1 MiB. */
 const PAGE_ROWS = 500;

@@ -1,5 +1,4 @@
 /** The routes by which data planes watch the log, and administrators list the watchers. */
-import { Heartbeat } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { ContradictionReason, LogView } from '@governance/shared/evidence/log-watch';
 import { GivenId, Id, Sha256Hex, Timestamp } from '@governance/shared/text';
@@ -106,9 +105,7 @@ async function createLogLookup(tx: TenantTransaction) {
 }
 
 function toView(watch: LogWatch, isInLog: boolean): z.infer<typeof WatcherView> {
-  const said = readReport(watch.lastHeartbeat);
-  const { deploymentId, label, epoch, size, root, note, seenAt } = watch;
-  const last = said?.contradicted;
+  const { deploymentId, label, epoch, size, root, note, seenAt, said } = watch;
   return {
     deployment_id: deploymentId,
     label,
@@ -119,11 +116,6 @@ function toView(watch: LogWatch, isInLog: boolean): z.infer<typeof WatcherView> 
     seen_at: seenAt.toISOString(),
     is_in_log: isInLog,
     contradictions: said?.contradictions ?? 0,
-    last_contradiction: last ? { reason: last.reason, at: last.at } : null,
+    last_contradiction: said?.reason && said.at ? { reason: said.reason, at: said.at } : null,
   };
-}
-
-function readReport(heartbeat: string | null) {
-  if (heartbeat === null) return undefined;
-  return Heartbeat.safeParse(JSON.parse(heartbeat)).data?.log_watch;
 }

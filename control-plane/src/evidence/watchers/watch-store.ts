@@ -1,14 +1,23 @@
 /** The positions in the log that data planes keep, of the transaction's tenant. */
-import type { SeenCheckpoint } from '@governance/shared/evidence/log-watch';
+import { ContradictionReason, type SeenCheckpoint } from '@governance/shared/evidence/log-watch';
+import { Timestamp } from '@governance/shared/text';
+import { z } from 'zod';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 
 export interface LogWatch extends SeenCheckpoint {
   deploymentId: string;
   label: string;
   seenAt: Date;
-  /** Its last heartbeat, as JSON, with its report of contradictions; null before the first. */
-  lastHeartbeat: string | null;
+  /** What its last heartbeat says of contradictions; null where that says nothing readable. */
+  said: z.infer<typeof Said> | null;
 }
+
+const Said = z.object({
+  contradictions: z.int().nonnegative(),
+  /** Of the last one. */
+  reason: ContradictionReason.nullable(),
+  at: Timestamp.nullable(),
+});
 
 export function watchStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
@@ -24,6 +33,7 @@ export function watchStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     list: async ({ offset, limit }: { offset: number; limit: number }) => {
+      // A page of whole heartbeats may have 64 MiB.
       const rows = await db.$queryRaw<
         {
           deployment_id: string;
@@ -33,24 +43,27 @@ export function watchStore({ db, scope: { tenantId } }: TenantTransaction) {
           root: string;
           note: string;
           seen_at: Date;
-          last_heartbeat: string | null;
+          said: unknown;
         }[]
       >`
         SELECT w.deployment_id, p.label, w.epoch, w.size, w.root, w.note, w.seen_at,
-          p.last_heartbeat
+          json_build_object('contradictions', b.report -> 'contradictions',
+            'reason', b.report -> 'contradicted' -> 'reason',
+            'at', b.report -> 'contradicted' -> 'at') AS said
         FROM log_watches w LEFT JOIN data_planes p
           ON p.tenant_id = w.tenant_id AND p.deployment_id = w.deployment_id
+        LEFT JOIN LATERAL (SELECT p.last_heartbeat::json -> 'log_watch' AS report) b ON true
         WHERE w.tenant_id = ${tenantId}::uuid
         ORDER BY w.epoch DESC, w.size DESC, w.deployment_id OFFSET ${offset} LIMIT ${limit}`;
       const total = await db.logWatch.count({ where: { tenantId } });
       const watches = rows.map(
-        ({ deployment_id, label, size, seen_at, last_heartbeat, ...row }): LogWatch => ({
+        ({ deployment_id, label, size, seen_at, said, ...row }): LogWatch => ({
           ...row,
           deploymentId: deployment_id,
           label: label ?? '',
           size: Number(size),
           seenAt: seen_at,
-          lastHeartbeat: last_heartbeat,
+          said: Said.safeParse(said).data ?? null,
         }),
       );
       return { watches, total };
