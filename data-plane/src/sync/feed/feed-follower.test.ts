@@ -63,7 +63,7 @@ afterEach(async () => {
 
 function follow(
   link: FeedFollowerOptions['link'] = plane.link,
-  limits: Pick<FeedFollowerOptions, 'tailLimits' | 'snapshotLimits'> = {},
+  more: Pick<FeedFollowerOptions, 'tailLimits' | 'snapshotLimits' | 'onFailure'> = {},
   into: FeedFollowerOptions['replica'] = replica,
 ): FeedFollower {
   follower = startFeedFollower({
@@ -78,7 +78,7 @@ function follow(
     log,
     now: Date.now,
     backoffLimits: { first: 5, longest: 20 },
-    ...limits,
+    ...more,
   });
   return follower;
 }
@@ -373,6 +373,46 @@ describe('what is refused', () => {
     expect(replica.place(tenantId).digest).toBe(plane.feed.digestAt(1_800));
     expect(stored()).toEqual(expected());
     expect(plane.snapshots()).toBe(0);
+  });
+
+  it('what the control plane does not know of is refused, and read again', async () => {
+    let spoiling = true;
+    const link = {
+      ...plane.link,
+      readFeed: async (request: FeedRequest) => {
+        const page = await plane.link.readFeed({ ...request, limit: 2 });
+        const forged = page.entries.map((entry) => ({ ...entry, value: role('evil').value }));
+        const isFirst = spoiling && request.cursor === 0;
+        spoiling = false;
+        return isFirst ? { ...page, entries: forged } : page;
+      },
+    };
+    plane.publish(...facts(5));
+    const failures: string[] = [];
+    follow(link, { onFailure: ({ code }) => failures.push(code) });
+    await until(() => replica.cursor(tenantId) === 5);
+    expect(failures).toEqual(['digest_mismatch']);
+    expect(stored()).toEqual(expected());
+    expect(plane.snapshots()).toBe(0);
+  });
+
+  it('a compaction while it catches up leads to a snapshot, without an alarm', async () => {
+    plane.publish(...facts(1_200));
+    let reads = 0;
+    const link = {
+      ...plane.link,
+      readFeed: (request: FeedRequest) => {
+        // What the first page brought waits for its signature.
+        if (++reads === 2) plane.feed.compact(800);
+        return plane.link.readFeed(request);
+      },
+    };
+    const failures: string[] = [];
+    follow(link, { onFailure: ({ code }) => failures.push(code) });
+    await until(() => replica.cursor(tenantId) === 1_200);
+    expect(failures).toEqual([]);
+    expect(plane.snapshots()).toBe(1);
+    expect(stored()).toEqual(expected());
   });
 
   it('more than may wait for its signature is read as a snapshot, which is signed', async () => {

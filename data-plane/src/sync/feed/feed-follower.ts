@@ -86,23 +86,43 @@ export function startFeedFollower(options: FeedFollowerOptions) {
       const backlog = options.backlog();
       return await link.readFeed({ ...position, limit: PAGE, waitMs, signal, backlog });
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'FEED_RESET') throw error;
-      if (tail.end() === null) return null;
-      tail.drop();
-      const why = 'the control plane does not know what pages brought that it did not sign';
-      throw new FeedRefusedError('digest_mismatch', why, { cause: error });
+      if (error instanceof AppError && error.code === 'FEED_RESET') return null;
+      throw error;
     } finally {
       isWaiting = false;
     }
+  }
+
+  /**
+   * Reads on behind what waits for its signature, or behind what was applied.
+   *
+   * @returns null where the feed cannot be continued
+   * @throws FeedRefusedError digest_mismatch where it continues from what was applied alone
+   */
+  async function readOn(
+    applied: FeedPosition,
+    waitMs: number,
+    signal: AbortSignal,
+  ): Promise<FeedPage | null> {
+    const unsigned = tail.end();
+    const page = await read(unsigned ?? applied, waitMs, signal);
+    if (page || !unsigned) return page;
+    // A compaction that passed the one place has passed the other.
+    const isContinued = (await read(applied, 0, signal)) !== null;
+    tail.drop();
+    if (!isContinued) return null;
+    const why = 'the control plane does not know what pages brought that it did not sign';
+    throw new FeedRefusedError('digest_mismatch', why);
   }
 
   async function step(signal: AbortSignal): Promise<boolean> {
     progress.attempted();
     const isAsked = news.began();
     const { cursor, digest } = replica.place(tenantId);
-    const from = tail.end() ?? { cursor, digest };
+    const applied = { cursor, digest };
+    const from = tail.end() ?? applied;
     const waitMs = isCurrent && !isAsked ? WAIT_MS : 0;
-    const page = tail.isFull() ? null : await read(from, waitMs, signal);
+    const page = tail.isFull() ? null : await readOn(applied, waitMs, signal);
     if (!page) {
       await replaceAll(cursor);
       return true;
