@@ -37,6 +37,8 @@ const every = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   pool: 'forks' as const,
+  // Most WebAssembly of a test runs a few times only: V8 took more CPU to optimise it than it saved.
+  execArgv: ['--liftoff-only'],
   // On two cores a third one gains nothing in the whole suite.
   maxWorkers: 2,
 };

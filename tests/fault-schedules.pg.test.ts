@@ -18,7 +18,7 @@ import { aTenant } from './support/a-tenant.ts';
 import { createFaultyLink } from './support/faulty-link.ts';
 import { testControlPlane } from './support/test-control-plane.ts';
 
-const SCHEDULES = Number(process.env.FAULT_SCHEDULES ?? 1_000);
+const SCHEDULES = Number(process.env.FAULT_SCHEDULES ?? 300);
 const SEED = Number(process.env.FAULT_SEED ?? 20_261_121);
 const AT_ONCE = 16;
 /** Of records, until a schedule had the faults that it wanted. */

@@ -1,6 +1,7 @@
 /**
  * Runs the built service as a separate process, on a free port and in its own folder: for the demo,
- * the journeys, the durability run and the bench, which all need what a user would start.
+ * the journeys, the durability run and the bench, which all need what a user would start. Started by
+ * the suite it leaves its WebAssembly unoptimised, as the suite does: that halves the CPU of a start.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -60,6 +61,7 @@ export async function startService(options: StartOptions = {}): Promise<ServiceP
   const command = [
     ...(options.wrapper ?? []),
     process.execPath,
+    ...process.execArgv.filter((flag) => flag === '--liftoff-only'),
     '--enable-source-maps',
     '--input-type=module',
     '-e',
