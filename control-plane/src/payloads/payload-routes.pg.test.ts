@@ -146,6 +146,9 @@ it('404, 400 and 500 are recorded too', async () => {
   const event = aCall();
   await ship();
   expect((await decrypt(uuidv7())).statusCode).toBe(404);
+  for (const given of ['no-id', 'a%00b', '%F0%9F%98%80'.repeat(80)]) {
+    expect((await decrypt(given)).statusCode, given).toBe(404);
+  }
   expect((await decrypt(event.id)).statusCode).toBe(400);
   await upload(await seal(event, 'input'));
   await test.superuser.query(
@@ -157,7 +160,7 @@ it('404, 400 and 500 are recorded too', async () => {
   expect(answer.statusCode).toBe(500);
   expect(answer.json().detail).toBe('The payload cannot be decrypted.');
   expect(await looks()).toEqual([
-    'PAYLOAD_DECRYPTED event_not_found',
+    ...Array(4).fill('PAYLOAD_DECRYPTED event_not_found'),
     'PAYLOAD_DECRYPTED payload_not_encrypted',
     'PAYLOAD_DECRYPTED failed',
   ]);

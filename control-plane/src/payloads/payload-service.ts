@@ -4,6 +4,7 @@
  */
 import { AppError, type ErrorCode } from '@governance/shared/errors';
 import { type PayloadPart, payloadDigest } from '@governance/shared/event-payload';
+import { Id, toStorableText } from '@governance/shared/text';
 import { z } from 'zod';
 import { readRecord } from '../chain/ledger-row.ts';
 import { type DataKeys, decryptUnder } from '../key-management/data-keys.ts';
@@ -23,6 +24,9 @@ export type PayloadService = ReturnType<typeof createPayloadService>;
 export type Payload = Partial<Record<PayloadPart, unknown>>;
 
 const Stored = z.object({ salt: z.string(), text: z.string() });
+
+/** Of what is no id, the audit record has as much. */
+const MAX_TARGET = 100;
 
 interface Found {
   isEvent: boolean;
@@ -49,12 +53,16 @@ export function createPayloadService({ db, dataKeys, now }: PayloadServiceDeps) 
   }
 
   async function tell(scope: TenantScope, eventId: string, action: string, result: string) {
+    const target = `event/${toStorableText(eventId.slice(0, MAX_TARGET))}`;
     await db.inTenant(scope, async (tx) => {
-      tx.audit.append({ action, target: `event/${eventId}`, details: { result } });
+      tx.audit.append({ action, target, details: { result } });
     });
   }
 
-  /** @param refusal why the caller may not see the payload, if so */
+  /**
+   * @param eventId caller-controlled: any text
+   * @param refusal why the caller may not see the payload, if so
+   */
   async function read(
     scope: TenantScope,
     eventId: string,
@@ -111,6 +119,7 @@ function placeOf(deploymentId: string, part: PayloadPart): string {
 }
 
 async function findPayload(tx: TenantTransaction, eventId: string): Promise<Found> {
+  if (!Id.safeParse(eventId).success) return { isEvent: false, parts: [], digests: new Map() };
   const { db, scope } = tx;
   const rows = await db.$queryRaw<{ stream: string; bytes: Uint8Array }[]>`
     SELECT stream::text AS stream, bytes FROM ledger_records
