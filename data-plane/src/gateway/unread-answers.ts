@@ -12,6 +12,8 @@ export interface Outlet {
   hasRoom(bytes: number): boolean;
   /** Counts what waits on a connection, after something was written to it. */
   follow(raw: ServerResponse): void;
+  /** Counts what waits to be written: so many bytes more, or fewer if negative. */
+  hold(bytes: number): void;
 }
 
 export interface UnreadOptions {
@@ -101,8 +103,24 @@ export function createUnreadAnswers({ maxBytes, stallMs, elapsed }: UnreadOption
       this.bytes -= one.bytes;
       one.bytes = 0;
       this.#followed.delete(one);
-      if (this.#followed.size === 0 && agents.get(this.#key) === this) agents.delete(this.#key);
+      this.#forgetIfDone();
     }
+
+    hold(bytes: number): void {
+      this.bytes += bytes;
+      this.#forgetIfDone();
+    }
+
+    #forgetIfDone(): void {
+      const isDone = this.bytes === 0 && this.#followed.size === 0;
+      if (isDone && agents.get(this.#key) === this) agents.delete(this.#key);
+    }
+  }
+
+  function open(key: string): AgentUnread {
+    const agent = agents.get(key) ?? new AgentUnread(key);
+    agents.set(key, agent);
+    return agent;
   }
 
   return {
@@ -117,11 +135,9 @@ export function createUnreadAnswers({ maxBytes, stallMs, elapsed }: UnreadOption
           return fits();
         },
         follow(raw) {
-          if (raw.destroyed || raw.writableLength === 0) return;
-          const agent = agents.get(agentKey) ?? new AgentUnread(agentKey);
-          agents.set(agentKey, agent);
-          agent.follow(raw);
+          if (!raw.destroyed && raw.writableLength > 0) open(agentKey).follow(raw);
         },
+        hold: (bytes) => open(agentKey).hold(bytes),
       };
     },
 

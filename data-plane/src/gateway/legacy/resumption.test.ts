@@ -252,7 +252,7 @@ it('keeps no more than its budget, and releases it', () => {
     log.open({
       maxBuffered: 1e6,
       isLasting: true,
-      outlet: { hasRoom: () => true, follow: () => undefined },
+      outlet: { hasRoom: () => true, follow: () => undefined, hold: () => undefined },
     }),
   );
   for (const stream of streams) {

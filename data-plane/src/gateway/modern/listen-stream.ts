@@ -68,8 +68,9 @@ export class ListenStream {
       if (this.#raw.writableLength >= maxBuffered || !outlet.hasRoom(text.length)) return;
       this.#raw.write(text);
       outlet.follow(this.#raw);
-    } else if (this.#earlyLength + text.length <= maxBuffered) {
+    } else if (this.#earlyLength + text.length <= maxBuffered && outlet.hasRoom(text.length)) {
       this.#earlyLength += text.length;
+      outlet.hold(text.length);
       this.#early.push(text);
     }
   }
@@ -83,6 +84,7 @@ export class ListenStream {
     this.#raw.write(this.#tagged(method, { notifications }));
     const { outlet } = this.#options;
     outlet.follow(this.#raw);
+    this.#letGo();
     for (const text of early) {
       if (!outlet.hasRoom(text.length)) break;
       this.#raw.write(text);
@@ -129,8 +131,15 @@ export class ListenStream {
   #over(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
+    this.#letGo();
     clearInterval(this.#timer);
     this.#options.onEnd();
+  }
+
+  /** What came too early is written now, or given up. */
+  #letGo(): void {
+    if (this.#earlyLength > 0) this.#options.outlet.hold(-this.#earlyLength);
+    this.#earlyLength = 0;
   }
 
   #tagged(method: string, params: Record<string, unknown> | undefined): string {

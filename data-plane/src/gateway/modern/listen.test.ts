@@ -141,6 +141,42 @@ it('ends one in order that is evicted before it has begun', async () => {
   for (const stream of others) await stream.close();
 });
 
+it('what comes before it has begun counts with the unread of its agent', async () => {
+  const limit = 64 * 1024;
+  const config = { unreadBytesPerAgent: limit, maxSessionsPerAgent: 10 };
+  const own = await startTestPlane({ servers: [HTTP_SERVER('up', url)], config });
+  const authorization = own.addAgent().basic;
+  const unread = async () => {
+    const metric = own.registry.getSingleMetric('governance_gateway_unread_bytes');
+    return (await metric?.get())?.values[0]?.value ?? Number.NaN;
+  };
+  const first = listenModern(own, TOOLS, { authorization });
+  await first.acknowledged;
+  isHeld = isFor('doc://slow');
+  const wanted = { ...TOOLS, resourceSubscriptions: ['doc://slow'] };
+  const slow = Array.from({ length: 5 }, () => listenModern(own, wanted, { authorization }));
+  await vi.waitFor(() => expect(held).not.toEqual([]));
+  const [stream] = openStreams();
+  if (!stream) throw new Error('the server is not listened to');
+  for (let n = 0; n < 5; n++) {
+    tell(stream, 'notifications/tools/list_changed', { n, text: 'a'.repeat(limit / 8) });
+  }
+  // Small, so that there is room for it.
+  tell(stream, 'notifications/tools/list_changed', { isLast: true });
+  await vi.waitFor(() => expect(first.heard.some(({ params }) => params?.isLast)).toBe(true));
+  // There is room for seven of 25.
+  expect(await unread()).toBeGreaterThan(limit / 2);
+  expect(await unread()).toBeLessThanOrEqual(limit);
+  await release();
+  for (const one of slow) await one.acknowledged;
+  await vi.waitFor(async () => expect(await unread()).toBe(0));
+  const texts = slow.flatMap(({ heard }) => heard.filter(({ params }) => params?.text));
+  expect(texts.length).toBeGreaterThan(4);
+  expect(texts.length).toBeLessThan(8);
+  for (const one of [first, ...slow]) await one.close();
+  await own.stop();
+});
+
 describe('of an agent that was suspended before it has begun, is refused', () => {
   const openSlow = async (on: TestPlane, by: TestAgent) => {
     isHeld = isFor('doc://slow');
