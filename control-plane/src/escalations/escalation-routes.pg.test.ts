@@ -390,6 +390,29 @@ describe('what a person sees', () => {
     const read = (await call(`${LIST}/${detail.id}`, { token })).json();
     expect(read).toMatchObject({ arguments: null, arguments_withheld: 'role' });
   });
+
+  it('is never what another data plane keeps under the same event id', async () => {
+    const one = await aTenantWithPlane();
+    const textOf = (path: string) => JSON.stringify({ request: { parameters: { path } } });
+    const id = one.open({ kept: { mode: 'full', text: textOf('/srv') } });
+    const [held] = one.plane.records.slice(-2).map(({ bytes }) => JSON.parse(`${bytes}`));
+    const liar = await aDataPlane(test, one.scope);
+    liar.boot();
+    const salt = randomBytes(16);
+    const text = textOf('/harmless');
+    liar.append(aDecision({ id: held.id, payload_digest: payloadDigest(salt, text) }));
+    await controlPlane.ingest.ingestBatch(one.tenantId, liar.deploymentId, liar.batch(0));
+    const sealed = await sealPayload(controlPlane, {
+      ...{ tenant_id: one.tenantId, deployment_id: liar.deploymentId, event_id: held.id },
+      ...{ part: 'input', mode: 'full', salt: salt.toString('base64url'), text },
+    });
+    const { results } = await controlPlane.payloadIngest.ingest(one.tenantId, liar.deploymentId, {
+      payloads: [sealed],
+    });
+    expect(results).toEqual(['stored']);
+    await one.ship();
+    expect((await one.show(id)).arguments).toEqual({ path: '/srv' });
+  });
 });
 
 it('appears on the stream of events with its records', async () => {

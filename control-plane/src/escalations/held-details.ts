@@ -69,9 +69,9 @@ export function createHeldDetails<Kept>(
   const part: PayloadPart = held === 'call' ? 'input' : 'result';
 
   /** Each reading of a stored payload is audited. */
-  async function readKept(scope: TenantScope, eventId: string): Promise<Kept | undefined> {
+  async function readKept(scope: TenantScope, event: HeldEvent): Promise<Kept | undefined> {
     try {
-      return parse((await payloads.show(scope, eventId))[part]);
+      return parse((await payloads.show(scope, event))[part]);
     } catch {
       return undefined;
     }
@@ -96,11 +96,11 @@ export function createHeldDetails<Kept>(
             used_by_event: await findUse(tx, row),
             recent_events: await listRecentEvents(tx, row),
           },
-          withheld: isReader ? ('role' as const) : await findWithheld(tx, row.eventId, part),
+          withheld: isReader ? ('role' as const) : await findWithheld(tx, row, part),
         };
       });
       const isShown = withheld === null || withheld === 'redacted';
-      const kept = isShown ? await readKept(scope, found.row.eventId) : undefined;
+      const kept = isShown ? await readKept(scope, found.row) : undefined;
       const isUnreadable = isShown && kept === undefined;
       return { ...found, kept, withheld: isUnreadable ? ('unreadable' as const) : withheld };
     },
@@ -145,13 +145,18 @@ async function findAgent({ db, scope: { tenantId } }: TenantTransaction, id: str
   return agent && { id: agent.id, name: agent.name, risk_tier: agent.riskTier };
 }
 
+/** The held event, as the data plane that asks has it. */
+type HeldEvent = Pick<Escalation, 'eventId' | 'deploymentId'>;
+
 /** Why part of a call is not shown as it was; null when it is. */
 async function findWithheld(
   tx: TenantTransaction,
-  eventId: string,
+  { eventId, deploymentId }: HeldEvent,
   of: PayloadPart,
 ): Promise<Withheld | null> {
-  const parts = (await payloadStore(tx).find(eventId)).filter(({ part }) => part === of);
+  const parts = (await payloadStore(tx).find(eventId)).filter(
+    (one) => one.part === of && one.deploymentId === deploymentId,
+  );
   if (parts.length === 0) return 'not_kept';
   if (parts.some(({ isEncrypted }) => isEncrypted)) return 'encrypted';
   const { payloadMode, redactDlpMatches, redactFields } = await readProtectionPolicy(tx);

@@ -29,6 +29,11 @@ beforeEach(async () => {
     token: admin,
     scope: { tenantId },
   } = await aTenantAdmin());
+  await register();
+});
+
+/** Another data plane of the tenant, which the helpers below stand for from now on. */
+async function register() {
   const issued = await call('/api/v1/admin/data-plane-tokens', {
     token: admin,
     body: { label: 'x' },
@@ -41,7 +46,7 @@ beforeEach(async () => {
   token = reply.token.token;
   plane = createWriter(tenantId, reply.deployment_id, keys.signingKey);
   plane.boot();
-});
+}
 
 const protect = (body: object) =>
   call('/api/v1/admin/data-protection', { token: admin, method: 'PATCH', body });
@@ -198,6 +203,26 @@ it('of an id that was given twice the first record counts, also within one uploa
     results: ['refused', 'stored', 'refused', 'stored'],
   });
   expect((await decrypt(event.id)).json().decrypted).toEqual({ input: JSON.parse(INPUT) });
+});
+
+it('a data plane that repeats another one’s event id neither keeps its payload out nor replaces it', async () => {
+  const event = aCall();
+  await ship();
+  const own = { token, plane };
+  await register();
+  const salt = randomBytes(16);
+  const text = JSON.stringify({ request: { parameters: { path: '/harmless' } } });
+  plane.append(aDecision({ id: event.id, payload_digest: payloadDigest(salt, text) }));
+  await ship();
+  const other = await seal({ id: event.id, salt: salt.toString('base64url') }, 'input', { text });
+  expect((await upload(other)).json()).toEqual({ results: ['stored'] });
+  ({ token, plane } = own);
+  const parts = [await seal(event, 'input'), await seal(event, 'result')];
+  expect((await upload(...parts)).json()).toEqual({ results: ['stored', 'stored'] });
+  const decrypted = { input: JSON.parse(INPUT), result: JSON.parse(RESULT) };
+  expect((await decrypt(event.id)).json()).toEqual({ event_id: event.id, decrypted });
+  const status = await call('/api/v1/audit/retention-status', { token: admin });
+  expect(status.json()).toMatchObject({ events_with_payload: 1 });
 });
 
 it('what came before the mode was changed is shown as the new mode says', async () => {

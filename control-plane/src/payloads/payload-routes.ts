@@ -84,7 +84,7 @@ export const payloadRoutes =
       },
       async ({ scope, params: { event_id } }) => ({
         event_id,
-        payload: await payloads.show(scope, event_id),
+        payload: await payloads.show(scope, { eventId: event_id }),
       }),
     );
   };

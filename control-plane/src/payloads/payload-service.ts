@@ -28,23 +28,32 @@ const Stored = z.object({ salt: z.string(), text: z.string() });
 /** Of what is no id, the audit record has as much. */
 const MAX_TARGET = 100;
 
+/** Of which event. */
+export interface AskedPayload {
+  eventId: string;
+  /**
+   * The data plane whose event it is; that of the first recorded decision unless given, since others
+   * may repeat the id.
+   */
+  deploymentId?: string;
+}
+
 interface Found {
   isEvent: boolean;
   parts: StoredPayload[];
-  /** The digest in each part's record, by `placeOf`; absent when the record is missing. */
-  digests: Map<string, string | null>;
+  /** The digest in each part's record; absent when the record is missing. */
+  digests: Map<PayloadPart, string | null>;
 }
 
 export function createPayloadService({ db, dataKeys, now }: PayloadServiceDeps) {
   async function show(scope: TenantScope, { parts, digests }: Found): Promise<Payload> {
     const shown: Payload = {};
-    for (const { part, eventId, deploymentId, dataKeyId, ciphertext } of parts) {
+    for (const { part, eventId, dataKeyId, ciphertext } of parts) {
       const key = await dataKeys.find(scope, dataKeyId, PAYLOAD_PURPOSE);
       const context = payloadContext(scope.tenantId, eventId, part);
       const plaintext = decryptUnder(key, ciphertext, context).toString('utf8');
       const { salt, text } = Stored.parse(JSON.parse(plaintext));
-      const digest = digests.get(placeOf(deploymentId, part));
-      if (digest !== payloadDigest(Buffer.from(salt, 'base64url'), text)) {
+      if (digests.get(part) !== payloadDigest(Buffer.from(salt, 'base64url'), text)) {
         throw new Error(`the stored ${part} does not match the digest in its record`);
       }
       shown[part] = asJson(text);
@@ -65,11 +74,11 @@ export function createPayloadService({ db, dataKeys, now }: PayloadServiceDeps) 
    */
   async function read(
     scope: TenantScope,
-    eventId: string,
+    { eventId, deploymentId }: AskedPayload,
     action: string,
     refusal: (found: Found) => ErrorCode | undefined,
   ): Promise<Payload> {
-    const found = await db.inTenant(scope, (tx) => findPayload(tx, eventId));
+    const found = await db.inTenant(scope, (tx) => findPayload(tx, eventId, deploymentId));
     const code = found.isEvent ? refusal(found) : 'EVENT_NOT_FOUND';
     if (code !== undefined) {
       await tell(scope, eventId, action, code.toLowerCase());
@@ -92,7 +101,7 @@ export function createPayloadService({ db, dataKeys, now }: PayloadServiceDeps) 
 
     /** @throws AppError EVENT_NOT_FOUND, PAYLOAD_NOT_ENCRYPTED, PAYLOAD_DECRYPTION_FAILED */
     decrypt: (scope: TenantScope, eventId: string): Promise<Payload> =>
-      read(scope, eventId, 'PAYLOAD_DECRYPTED', ({ parts }) =>
+      read(scope, { eventId }, 'PAYLOAD_DECRYPTED', ({ parts }) =>
         parts.some(({ isEncrypted }) => isEncrypted) ? undefined : 'PAYLOAD_NOT_ENCRYPTED',
       ),
 
@@ -102,40 +111,39 @@ export function createPayloadService({ db, dataKeys, now }: PayloadServiceDeps) 
      * @throws AppError EVENT_NOT_FOUND, PAYLOAD_NOT_FOUND, PAYLOAD_ENCRYPTED,
      * PAYLOAD_DECRYPTION_FAILED
      */
-    show: (scope: TenantScope, eventId: string): Promise<Payload> =>
-      read(scope, eventId, 'payload_read', ({ parts }) => {
+    show: (scope: TenantScope, asked: AskedPayload): Promise<Payload> =>
+      read(scope, asked, 'payload_read', ({ parts }) => {
         if (parts.length === 0) return 'PAYLOAD_NOT_FOUND';
         return parts.some(({ isEncrypted }) => isEncrypted) ? 'PAYLOAD_ENCRYPTED' : undefined;
       }),
   };
 }
 
-/**
- * The key of a part's digest. It names the deployment, since another data plane may write a record
- * of the same event.
- */
-function placeOf(deploymentId: string, part: PayloadPart): string {
-  return `${deploymentId}/${part}`;
-}
-
-async function findPayload(tx: TenantTransaction, eventId: string): Promise<Found> {
+async function findPayload(
+  tx: TenantTransaction,
+  eventId: string,
+  deploymentId: string | undefined,
+): Promise<Found> {
   if (!Id.safeParse(eventId).success) return { isEvent: false, parts: [], digests: new Map() };
   const { db, scope } = tx;
-  const rows = await db.$queryRaw<{ stream: string; bytes: Uint8Array }[]>`
-    SELECT stream::text AS stream, bytes FROM ledger_records
+  const rows = await db.$queryRaw<{ type: string; stream: string; bytes: Uint8Array }[]>`
+    SELECT type, stream::text AS stream, bytes FROM ledger_records
     WHERE tenant_id = ${scope.tenantId}::uuid AND (
       (id = ${eventId}::uuid AND type IN ('decision', 'admin_action'))
       OR (subject_id = ${eventId}::uuid AND type = 'outcome'))
     ORDER BY position`;
+  const owner = deploymentId ?? (rows.find(({ type }) => type === 'decision') ?? rows[0])?.stream;
   const digests: Found['digests'] = new Map();
-  for (const { stream, bytes } of rows) {
+  for (const { bytes } of rows.filter(({ stream }) => stream === owner)) {
     const record = readRecord(bytes);
     if (record?.v !== 2) continue;
     if (record.type !== 'decision' && record.type !== 'outcome') continue;
-    const place = placeOf(stream, record.type === 'decision' ? 'input' : 'result');
-    if (!digests.has(place)) digests.set(place, record.payload_digest);
+    const part = record.type === 'decision' ? 'input' : 'result';
+    if (!digests.has(part)) digests.set(part, record.payload_digest);
   }
-  return { isEvent: rows.length > 0, parts: await payloadStore(tx).find(eventId), digests };
+  const stored = await payloadStore(tx).find(eventId);
+  const parts = stored.filter((one) => one.deploymentId === owner);
+  return { isEvent: rows.length > 0, parts, digests };
 }
 
 /** A server's result may be something other than JSON. */

@@ -79,7 +79,7 @@ export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
         ) WHERE tenant_id = ${tenantId}::uuid`;
     },
 
-    /** The parts of one event, the input first. */
+    /** The parts of one event, the input first: of each data plane that gave its id. */
     find: async (eventId: string): Promise<StoredPayload[]> => {
       const rows = await db.eventPayload.findMany({
         where: { tenantId, eventId },
