@@ -17,5 +17,38 @@ export function createPace() {
   };
 }
 
+const MIB = 1024 * 1024;
+/** What reading costs beside what is made of it: ms for each MiB. */
+const MS_PER_MIB = 3;
+/** Reading of one pipe at full pace. */
+const BURST_MS = 1_000;
+/** What reading it takes of the time beyond that. */
+const LASTING_SHARE = 0.1;
+
+export type Allowance = ReturnType<typeof createAllowance>;
+
+/** The reading of one pipe: what nobody waits for takes little of the time if it never ends. */
+export function createAllowance(started = performance.now()) {
+  let left = BURST_MS;
+  let at = started;
+  return {
+    /**
+     * @param begun when the reading of a chunk began, and `ended`, when it ended, in milliseconds of
+     *   the performance clock
+     * @returns how long to stop reading
+     */
+    spend: (bytes: number, begun: number, ended = performance.now()): number => {
+      const cost = Math.max(ended - begun, (bytes / MIB) * MS_PER_MIB);
+      left = Math.min(BURST_MS, left + (ended - at) * LASTING_SHARE) - cost;
+      at = ended;
+      return left < 0 ? -left / LASTING_SHARE : 0;
+    },
+    /** Something came that was waited for: what is behind it is read at full pace. */
+    refill: (): void => {
+      left = BURST_MS;
+    },
+  };
+}
+
 /** Of all servers: a process that floods its pipe waits, and nobody else does. */
 export const restAfter = createPace();

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { restAfter } from '../pacing.ts';
+import { type Allowance, restAfter } from '../pacing.ts';
 
 /**
  * Reads what a process writes, chunk by chunk, at a pace (pacing.ts). Resolves when the pipe has
@@ -13,6 +13,7 @@ export async function readPaced(
   pipe: Readable,
   take: (chunk: Buffer) => void,
   exited: AbortSignal,
+  allowance: Allowance,
 ): Promise<void> {
   let fault: { error: unknown } | null = null;
   try {
@@ -24,7 +25,7 @@ export async function readPaced(
         fault = { error };
         break;
       }
-      const rest = restAfter(begun);
+      const rest = Math.max(restAfter(begun), allowance.spend(chunk.length, begun));
       if (rest > 0 && !exited.aborted) {
         await sleep(rest, undefined, { signal: exited }).catch(() => undefined);
       }

@@ -10,6 +10,7 @@ import { shareRun } from '../../storage/share-run.ts';
 import { ProcessExit } from '../era.ts';
 import { cancelledText } from '../initialize.ts';
 import { parseUpstreamMessages, type UpstreamMessage } from '../message.ts';
+import { createAllowance } from '../pacing.ts';
 import {
   type SendToClient,
   type ServerRequest,
@@ -102,6 +103,7 @@ export class StdioChannel {
   #isClosed = false;
   #useless = 0;
   #uselessSince = 0;
+  #allowance = createAllowance();
 
   constructor(options: StdioChannelOptions) {
     this.#options = options;
@@ -199,6 +201,7 @@ export class StdioChannel {
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
     this.#startedAt = performance.now();
     this.#useless = 0;
+    this.#allowance = createAllowance();
     this.#child = this.#spawn();
   }
 
@@ -241,6 +244,7 @@ export class StdioChannel {
         if (this.#child === child) lines.push(chunk);
       },
       exiting.signal,
+      this.#allowance,
     ).catch((error: unknown) => ended(new UpstreamFailure('malformed', String(error))));
     child.on('error', ({ message }) => ended(new UpstreamFailure('unreachable', message)));
     child.on('exit', (code, sign) => {
@@ -275,7 +279,7 @@ export class StdioChannel {
     const take = (chunk: Buffer) => {
       if (left > 0) lines.push(chunk);
     };
-    void readPaced(child.stderr, take, exited);
+    void readPaced(child.stderr, take, exited, createAllowance());
   }
 
   #take(id: number): Waiting | undefined {
@@ -312,7 +316,9 @@ export class StdioChannel {
       } else if (message.kind === 'notification') {
         this.#notified(message);
       } else if (typeof message.id === 'number') {
-        this.#take(message.id)?.resolve(message.answer);
+        const awaited = this.#take(message.id);
+        if (awaited) this.#allowance.refill();
+        awaited?.resolve(message.answer);
       }
     }
   }
