@@ -19,6 +19,7 @@ export interface TokenInUse {
   deploymentId: string;
   token: string;
   expiresAt: string | null;
+  receivedAt: number;
   renewAt: number;
 }
 
@@ -42,8 +43,9 @@ export function createOwnToken({ core, tokens, root, log, now, random }: OwnToke
 
   function use(tenantId: string, deploymentId: string, kept: Omit<KeptToken, 'root_hash'>): void {
     const { token, expires_at } = kept;
-    const renewAt = renewalTime(kept, random ?? Math.random);
-    current = { tenantId, deploymentId, token, expiresAt: expires_at, renewAt };
+    const receivedAt = Date.parse(kept.received_at);
+    const renewAt = renewalTime(receivedAt, expires_at, random ?? Math.random);
+    current = { tenantId, deploymentId, token, expiresAt: expires_at, receivedAt, renewAt };
     isRefused = false;
     core.noteToken(tenantId, { expires_at, renewals });
   }
@@ -71,6 +73,14 @@ export function createOwnToken({ core, tokens, root, log, now, random }: OwnToke
     /** Whether the control plane itself refused the current token. */
     get isRefused() {
       return isRefused;
+    },
+    /**
+     * The current token where it is to be renewed: also one from before a clock that was ahead was
+     * put right, since its time of renewal is as far ahead.
+     */
+    get due() {
+      if (current === null || isRefused) return null;
+      return now() >= current.renewAt || now() < current.receivedAt ? current : null;
     },
     get renewals() {
       return renewals;
@@ -104,9 +114,8 @@ export function createOwnToken({ core, tokens, root, log, now, random }: OwnToke
 }
 
 /** About half of its life, spread so that planes do not renew together. */
-function renewalTime(kept: Omit<KeptToken, 'root_hash'>, random: () => number): number {
-  const received = Date.parse(kept.received_at);
-  const life = kept.expires_at === null ? Infinity : Date.parse(kept.expires_at) - received;
+function renewalTime(received: number, expiresAt: string | null, random: () => number): number {
+  const life = expiresAt === null ? Infinity : Date.parse(expiresAt) - received;
   const half = life / 2 < LEAST_RENEWAL_MS ? UNSURE_RENEWAL_MS : life / 2;
   return received + half * (0.9 + 0.2 * random());
 }

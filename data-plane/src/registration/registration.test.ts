@@ -201,6 +201,22 @@ describe('a registration', () => {
     await other.stop();
   });
 
+  it('renews its token at once when a clock that was days ahead is put right', async () => {
+    let ahead = 10 * 86_400_000;
+    const other = await startHttpControlPlane({ now: () => time - ahead });
+    other.setLife(1_000_000);
+    await connect(['root-token'], other.url);
+    await until(() => core.status().tenants[0]?.control_plane.state === 'connected');
+    time -= ahead - 1_000;
+    ahead = 0;
+    // A newer statement agrees with the machine.
+    other.plane().publish({ kind: 'kill_switch', key: 'tenant', value: null });
+    await until(() => connections?.status()[0]?.renewals === 1);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(connections?.status()[0]?.renewals).toBe(1);
+    await other.stop();
+  });
+
   it('happens once, however long the tenant cannot be served here', async () => {
     const { addTenant } = core;
     let refusals = 0;

@@ -119,18 +119,17 @@ export function startRegistration(options: RegistrationOptions) {
   /** @returns how long to wait before the next look, in milliseconds */
   async function step(): Promise<number> {
     await tenant.serveAdopted();
-    const { current } = ownToken;
-    const isDue = current !== null && !ownToken.isRefused && now() >= current.renewAt;
+    const { current, due } = ownToken;
     try {
-      if (isDue) await renew(current);
+      if (due) await renew(due);
       else if (current === null || ownToken.isRefused || wantsNews) await registerNow();
     } catch (error) {
       if (!isDefinite(error)) throw error;
-      if (isDue && failureCode(error) === 'DATA_PLANE_TOKEN_INVALID') {
-        ownToken.refuse(current.token);
+      if (due && failureCode(error) === 'DATA_PLANE_TOKEN_INVALID') {
+        ownToken.refuse(due.token);
         return 0;
       }
-      if (!isDue) wantsNews = false;
+      if (!due) wantsNews = false;
       note(error);
       return refused(error);
     }
