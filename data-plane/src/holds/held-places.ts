@@ -6,6 +6,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Logger } from 'pino';
 import { openPrepared } from '../storage/durable-database.ts';
+import { prepareTables } from '../storage/file-version.ts';
 import type { Hold } from './hold.ts';
 
 export const HELD_PLACES_FILE = 'held-calls.db';
@@ -26,9 +27,11 @@ export function openHeldPlaces(path: string, deps: HeldPlacesDeps) {
 function prepareHeldPlaces(db: Database, { worker, now, log }: HeldPlacesDeps) {
   // Rebuilt at each start, so losing unsynced writes is harmless.
   db.pragma('synchronous = NORMAL');
-  db.exec(`CREATE TABLE IF NOT EXISTS held (
-    tenant_id TEXT NOT NULL, agent_id TEXT NOT NULL, id TEXT NOT NULL, worker INTEGER NOT NULL,
-    until INTEGER NOT NULL, PRIMARY KEY (tenant_id, agent_id, id)) STRICT, WITHOUT ROWID`);
+  prepareTables(db, { version: 1, what: HELD_PLACES_FILE }, () =>
+    db.exec(`CREATE TABLE IF NOT EXISTS held (
+      tenant_id TEXT NOT NULL, agent_id TEXT NOT NULL, id TEXT NOT NULL, worker INTEGER NOT NULL,
+      until INTEGER NOT NULL, PRIMARY KEY (tenant_id, agent_id, id)) STRICT, WITHOUT ROWID`),
+  );
   // Only expired rows: this worker writes its own again when it loads its holds.
   db.prepare('DELETE FROM held WHERE until < ?').run(now());
   const put = db.prepare<[string, string, string, number, number]>(

@@ -7,6 +7,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openPinFile } from '../enforcement/pins/pin-file.ts';
 import { openToolDefinitions } from '../enforcement/tool-definitions.ts';
+import { HELD_PLACES_FILE, openHeldPlaces } from '../holds/held-places.ts';
 import { HELD_RESULTS_FILE, openHeldResults } from '../holds/held-results.ts';
 import { exportKeptLog } from '../local-control/kept-log-export.ts';
 import { LOG_WATCH_FILE, openLogWatchStore } from '../sync/watch/log-watch-store.ts';
@@ -18,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
 const sealing = { seal: async (text: string) => text, open: (text: string) => text };
-const log = { error: () => undefined };
+const log = { error: () => undefined, warn: () => undefined };
 
 function version(file: string, set?: number): unknown {
   const db = new Database(join(dataDir, file));
@@ -29,6 +30,7 @@ function version(file: string, set?: number): unknown {
 }
 
 describe.each<[string, (path: string) => { close(): void }]>([
+  [HELD_PLACES_FILE, (path) => openHeldPlaces(path, { worker: 1, now: Date.now, log })],
   [HELD_RESULTS_FILE, (path) => openHeldResults(path, sealing)],
   [LOG_WATCH_FILE, openLogWatchStore],
   ['tool-pins.db', openPinFile],
