@@ -9,6 +9,7 @@ from typing import Any, Iterator
 from bundles import read_bundle
 from evidence import Evidence
 from keys import SKEW, Key, Use
+from records import Record
 from shapes import matches, milliseconds, nullable, record, string, timestamp
 from signatures import from_base64url
 from tally import Tally
@@ -43,20 +44,30 @@ _ISSUED = record(
 )
 
 
-def _decisions(evidence: Evidence, *, with_repeats: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+def _decisions(evidence: Evidence) -> Iterator[tuple[Record, dict[str, Any]]]:
     for one in evidence.package.events:
-        if one.valid and one.valid["type"] == "decision" and (with_repeats or not one.is_repeated):
-            yield f"events.ndjson line {one.line}", one.valid
+        if one.valid and one.valid["type"] == "decision":
+            yield one, one.valid
 
 
 def policy_binding(evidence: Evidence) -> Tally:
     """Every revision that a decision names is a bundle signed for the tenant."""
     tally = Tally()
     named: dict[int, tuple[str, str]] = {}
-    for location, decision in _decisions(evidence, with_repeats=True):
-        if decision["bundle_revision"] is not None:
-            place = (location, decision["timestamp"])
-            named.setdefault(decision["bundle_revision"], place)
+    # Decisions by bundles that the manifest does not list: each may have been disputed.
+    unlisted: list[tuple[int, Record]] = []
+    listed = {one["revision"]: one["digest"] for one in evidence.manifest["bundles"]}
+    for one, decision in _decisions(evidence):
+        revision = decision["bundle_revision"]
+        if revision is None:
+            continue
+        location = f"events.ndjson line {one.line}"
+        named.setdefault(revision, (location, decision["timestamp"]))
+        if revision not in listed and len(unlisted) < _MAX_BOUND:
+            unlisted.append((revision, one))
+        elif revision not in listed:
+            fault = "there are more decisions without a bundle than a volume may have"
+            tally.fail(fault, location)
     shown: dict[int, str] = {}
     tenant = evidence.manifest["tenant_id"]
     for line, value in evidence.package.bundles:
@@ -75,12 +86,27 @@ def policy_binding(evidence: Evidence) -> Tally:
         except ValueError as error:
             tally.fail(str(error), location)
         shown[revision] = value["digest"]
-    listed = {one["revision"]: one["digest"] for one in evidence.manifest["bundles"]}
+    worst = _worst(evidence, unlisted)
     for revision, (location, _) in named.items():
         digest = shown.get(revision)
+        if digest is None and revision in worst:
+            record = worst[revision]
+            evidence.disputes.judge(tally, "policy.binding", record, "the bundle is not shown")
+            continue
         holds = digest is not None and listed.get(revision) == digest
         tally.hold(holds, "the bundle is not shown, or is another than the manifest's", location)
     return tally
+
+
+def _worst(evidence: Evidence, unlisted: list[tuple[int, Record]]) -> dict[int, Record]:
+    """By revision, a decision that was not disputed; if there is none, the first."""
+    worst: dict[int, Record] = {}
+    for revision, one in unlisted:
+        known = worst.setdefault(revision, one)
+        if evidence.disputes.is_disputed("policy.binding", known):
+            if not evidence.disputes.is_disputed("policy.binding", one):
+                worst[revision] = one
+    return worst
 
 
 def payload_digests(evidence: Evidence) -> Tally:
@@ -160,26 +186,31 @@ def approval_binding(evidence: Evidence) -> Tally:
         for value, _ in _signed_records(evidence, with_repeats=False)
         if value["type"] == "hold_opened"
     }
-    # By stream: a use by another data plane is its own fault.
-    redeemed: dict[tuple[str, str], bytes] = {}
-    for record in evidence.package.events:
-        call = record.valid
-        grant = call.get("grant_id") if call and call["type"] == "decision" else None
-        if call is None or grant is None:
+    # By stream, and by record: the same one repeated is one use.
+    known: set[tuple[str, str, bytes]] = set()
+    # A use that is at fault uses nothing up.
+    used_up: set[tuple[str, str]] = set()
+    uses = 0
+    for record, call in _decisions(evidence):
+        grant = call.get("grant_id")
+        if grant is None:
             continue
-        location = f"events.ndjson line {record.line}"
         use = (call["stream"], grant)
-        if use in redeemed:
-            # A repeated place may hold another call where the record after it could not be read.
-            if not record.is_repeated or redeemed[use] != record.hash:
-                tally.fail("an approval was used twice", location)
+        # A repeated place may hold another call where the record after it could not be read.
+        if record.is_repeated and (*use, record.hash) in known:
             continue
-        if len(redeemed) >= _MAX_BOUND:
+        if uses >= _MAX_BOUND:
+            location = f"events.ndjson line {record.line}"
             tally.fail("there are more approvals than a volume may have", location)
             continue
-        redeemed[use] = record.hash
+        uses += 1
+        known.add((*use, record.hash))
         fault = _approval_fault(call, approvals.get(grant), openings)
-        tally.hold(fault is None, fault or "", location)
+        if fault is None and use in used_up:
+            fault = "an approval was used twice"
+        if fault is None:
+            used_up.add(use)
+        evidence.disputes.judge(tally, "approval.binding", record, fault)
     return tally
 
 
@@ -215,14 +246,15 @@ def delegation_binding(evidence: Evidence) -> Tally:
         if matches(_ISSUED, details)
     }
     acted = 0
-    for location, decision in _decisions(evidence, with_repeats=True):
+    for record, decision in _decisions(evidence):
         if decision["delegation_chain"]:
             acted += 1
             if acted > _MAX_BOUND:
+                location = f"events.ndjson line {record.line}"
                 tally.fail("there are more delegated calls than a volume may have", location)
                 break
             fault = _delegation_fault(decision, issued)
-            tally.hold(fault is None, fault or "", location)
+            evidence.disputes.judge(tally, "delegation.binding", record, fault)
     return tally
 
 

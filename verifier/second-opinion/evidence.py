@@ -7,6 +7,7 @@ from typing import Any
 
 from boundaries import Before, read_boundaries
 from canonical import canonicalize
+from disputes import Disputes
 from keys import Key, Keyset, Use, Writer, build_keyset
 from package import Batch, Package
 from records import Record
@@ -42,6 +43,7 @@ class Evidence:
     # At the end of the events: a repetition has not reached a known record.
     is_repetition_cut: bool = False
     uses: list[Use] = field(default_factory=list)
+    _disputes: Disputes | None = None
     _used: set[Key] = field(default_factory=set)
 
     @property
@@ -51,6 +53,13 @@ class Evidence:
     @property
     def end(self) -> int:
         return int(self.manifest["log"]["end"])
+
+    @property
+    def disputes(self) -> Disputes:
+        """What the control plane disputed; known once the signers are."""
+        if self._disputes is None:
+            self._disputes = Disputes(self.package, self.batches)
+        return self._disputes
 
     def use(self, key: Key, location: str, at: str | None = None) -> None:
         """Notes that a key signed at a time."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import Any
 
 from canonical import canonicalize
+from disputes import warning_of
 from evidence import Evidence
 from merkle import Tree
 from package import Package
@@ -19,9 +21,20 @@ NAMES = ("set.volumes", "set.log", "set.streams", "set.approvals")
 MAX_STREAMS = 100_000
 MAX_APPROVALS = 1_000_000
 MAX_UNREAD = 1_000_000
+# Approvals of earlier volumes that one may use again, if that was disputed.
+MAX_AGAIN = 100_000
 _SELECTIVE = "the volumes are selective: their records stand alone"
 
 Place = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class _Use:
+    """The record that used an approval."""
+
+    file: int
+    hash: bytes
+    is_disputed: bool
 
 
 class VolumeSet:
@@ -36,8 +49,8 @@ class VolumeSet:
         self._root: bytes | None = None
         # By stream: the last place and its hash.
         self._ends: dict[str, tuple[Place, str]] = {}
-        # By approval: the file and the record that used it.
-        self._uses: dict[tuple[str, str], tuple[int, bytes]] = {}
+        # By stream and approval.
+        self._uses: dict[tuple[str, str], _Use] = {}
         self._links = UnreadLinks(MAX_UNREAD)
 
     def add(self, package: Package, evidence: Evidence | None) -> None:
@@ -58,7 +71,7 @@ class VolumeSet:
             self.tallies["set.streams"].skip(_SELECTIVE)
         else:
             self._hold_streams(evidence)
-        self._hold_approvals(package)
+        self._hold_approvals(package, evidence)
         self._manifest, self._root = evidence.manifest, root
         self._digest = hashlib.sha256(package.payload).hexdigest()
 
@@ -151,8 +164,8 @@ class VolumeSet:
         if self._links.is_full:
             tally.fail("there are more unread records than a set may have")
 
-    def _hold_approvals(self, package: Package) -> None:
-        tally, file = self.tallies["set.approvals"], self._files
+    def _hold_approvals(self, package: Package, evidence: Evidence) -> None:
+        tally, file, again = self.tallies["set.approvals"], self._files, 0
         for record in package.events:
             value = record.valid
             if value is None or value["type"] != "decision":
@@ -163,13 +176,24 @@ class VolumeSet:
             # A call of another data plane is no use: approval.binding.
             use = (value["stream"], grant)
             known = self._uses.get(use)
-            if known is None and len(self._uses) >= MAX_APPROVALS:
+            if known and (known.file == file or known.hash == record.hash):
+                continue
+            is_disputed = evidence.disputes.is_disputed("approval.binding", record)
+            one = _Use(file, record.hash, is_disputed)
+            if known:
+                fault = f"an approval was used in file {known.file} and in file {file}"
+                again += 1
+                if again <= MAX_AGAIN and (known.is_disputed or is_disputed):
+                    tally.warn(warning_of(record, fault))
+                else:
+                    tally.fail(fault)
+                if known.is_disputed:
+                    self._uses[use] = one
+            elif len(self._uses) >= MAX_APPROVALS:
                 tally.fail("there are more approvals than a set may have")
-            elif known is None:
-                self._uses[use] = (file, record.hash)
+            else:
+                self._uses[use] = one
                 tally.ok()
-            elif known[0] != file and known[1] != record.hash:
-                tally.fail(f"an approval was used in file {known[0]} and in file {file}")
 
 
 def _common(manifest: dict[str, Any]) -> bytes:

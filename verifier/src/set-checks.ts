@@ -10,6 +10,11 @@ import {
   type Observer,
   type Tally,
 } from '@governance/shared/evidence/checks/check';
+import {
+  type DisputableRecord,
+  toDisputable,
+  warningOf,
+} from '@governance/shared/evidence/checks/disputes';
 import type {
   BoundarySeen,
   EventView,
@@ -20,7 +25,11 @@ import {
   createUnreadLinks,
   type FollowingRecord,
 } from '@governance/shared/evidence/checks/unread-links';
-import { type EvidenceManifest, SET_LIMITS } from '@governance/shared/evidence/evidence-package';
+import {
+  type EvidenceManifest,
+  SET_LIMITS,
+  VOLUME_LIMITS,
+} from '@governance/shared/evidence/evidence-package';
 import { createMerkleTree } from '@governance/shared/evidence/merkle-proofs';
 import type { VerificationResult } from './verify-package.ts';
 
@@ -52,10 +61,12 @@ export function createSetChecks(): SetChecks {
   const walk = createStreamEnds(streams);
   const uses = createApprovalUses(approvals);
   let file = 0;
+  let last: Evidence | undefined;
 
   return {
     observe: (evidence) => {
       file++;
+      last = evidence;
       const number = file;
       return {
         documents: () => {
@@ -78,6 +89,7 @@ export function createSetChecks(): SetChecks {
     },
     add: (result) => {
       volumes.add(result, file);
+      if (last) uses.end(last);
       if (result.package) return;
       for (const tally of [log, streams, approvals]) tally.fail(`file ${file} is no package`);
     },
@@ -243,28 +255,66 @@ const isSame = (
   other: Pick<StreamPlace, 'epoch' | 'seq'>,
 ): boolean => one.epoch === other.epoch && one.seq === other.seq;
 
+interface ApprovalUse {
+  hash: string;
+  file: number;
+  isDisputed: boolean;
+}
+
+/** A use in the volume that is read, with what its disputes are looked up by. */
+interface FreshUse {
+  use: string;
+  one: ApprovalUse;
+  record: DisputableRecord;
+}
+
 /**
  * `set.approvals`: no approval covers calls in two volumes. The same call repeated is not a second
- * use, and a call of another data plane is none (`approval.binding`).
+ * use, and a call of another data plane is none (`approval.binding`). Of two uses of which the
+ * control plane disputed one, the data plane is warned of, as in one volume.
  */
 function createApprovalUses(tally: Tally<SetCheckName>) {
-  const uses = new Map<string, { hash: string; file: number }>();
+  const uses = new Map<string, ApprovalUse>();
+  let fresh: FreshUse[] = [];
+  let again: FreshUse[] = [];
+  const twice = (known: ApprovalUse, file: number) =>
+    `an approval was used in file ${known.file} and in file ${file}`;
   return {
-    event: ({ record, hash }: EventView, file: number) => {
+    event: (event: EventView, file: number) => {
+      const { record, hash } = event;
       if (record?.type !== 'decision') return;
       if (record.v !== 2 || record.grant_id === null) return;
       const use = `${record.stream}/${record.grant_id}`;
       const known = uses.get(use);
-      if (known) {
-        // Within one volume `approval.binding` checks this.
-        if (known.file === file || known.hash === hash) return;
-        tally.fail(`an approval was used in file ${known.file} and in file ${file}`);
-      } else if (uses.size >= SET_LIMITS.approvals) {
+      // Within one volume `approval.binding` checks this.
+      if (known && (known.file === file || known.hash === hash)) return;
+      const one = { hash, file, isDisputed: false };
+      const seen = { use, one, record: toDisputable(event, record) };
+      if (known && again.length < VOLUME_LIMITS.causes) again.push(seen);
+      else if (known) tally.fail(twice(known, file));
+      else if (uses.size >= SET_LIMITS.approvals) {
         tally.fail('there are more approvals than a set may have');
       } else {
-        uses.set(use, { hash, file });
+        uses.set(use, one);
+        fresh.push(seen);
         tally.ok();
       }
+    },
+    /** A volume was read to its end, and with it what the control plane disputed. */
+    end: ({ disputes }: Evidence) => {
+      for (const { one, record } of [...fresh, ...again]) {
+        one.isDisputed = disputes.isDisputed('approval.binding', record);
+      }
+      for (const { use, one, record } of again) {
+        const known = uses.get(use);
+        if (!known || known.file === one.file) continue;
+        const fault = twice(known, one.file);
+        if (known.isDisputed || one.isDisputed) tally.warn(warningOf(record.stream, fault));
+        else tally.fail(fault);
+        if (known.isDisputed) uses.set(use, one);
+      }
+      fresh = [];
+      again = [];
     },
   };
 }

@@ -7,6 +7,7 @@ import type { CheckName } from '@governance/shared/evidence/checks/check';
 import { signRotation } from '@governance/shared/evidence/evidence-keys';
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { recordHash } from '@governance/shared/hash-chain';
+import { DISPUTE_FORGERIES } from './disputes.ts';
 import type { Forgery } from './forgery.ts';
 import { SELECTIVE } from './good-packages.ts';
 import { KEY_FORGERIES } from './key-forgeries.ts';
@@ -407,6 +408,7 @@ export const FORGERIES: readonly Forgery[] = [
   ...RESTORE_FORGERIES,
   ...KEY_FORGERIES,
   ...LIES,
+  ...DISPUTE_FORGERIES,
   {
     name: 'witnesses that did not cosign',
     check: 'witness.quorum',

@@ -1,5 +1,6 @@
 /** One good package of each kind, with the anchor that it is verified against. */
 import { MAX_SHOWN_BYTES } from '@governance/shared/evidence/large-record';
+import { DISPUTED_PACKAGES } from './disputes.ts';
 import { PACKAGES_WITH_LIES } from './lying-planes.ts';
 import {
   aPackage,
@@ -215,5 +216,6 @@ export const GOOD_PACKAGES: readonly GoodPackage[] = [
     },
   },
   ...PACKAGES_WITH_LIES,
+  ...DISPUTED_PACKAGES,
   ...WITNESSED_PACKAGES,
 ];

@@ -1,6 +1,7 @@
 /** The good packages that are mutated: each kind, of several tenants. */
 import { logOrigin, signCheckpoint } from '@governance/shared/evidence/checkpoint';
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
+import { aDisputedLie } from '../disputes.ts';
 import { aFullStory, callSomewhereElse, SELECTIVE } from '../good-packages.ts';
 import { aPackage, type PackageRequest, sealPackage } from '../package-builder.ts';
 import { anEd25519Key } from '../test-keys.ts';
@@ -80,6 +81,15 @@ function anUnread(): Base {
   return baseOf('behind records that nobody can read', tenant, request);
 }
 
+/** Inventions of a data plane, each disputed. */
+function aDisputed(): Base {
+  const story = aStory('disputed');
+  for (const check of ['policy.binding', 'approval.binding', 'delegation.binding'] as const) {
+    aDisputedLie(story, check);
+  }
+  return baseOf('inventions that were disputed', story.tenant);
+}
+
 /** @returns those with which a run begins; making them costs some signatures */
 export function makeBases(): Base[] {
   const { tenant } = aFullStory();
@@ -94,5 +104,6 @@ export function makeBases(): Base[] {
     aRestored(),
     aWitnessed(),
     anUnread(),
+    aDisputed(),
   ];
 }

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { AdminActionRecord, DecisionRecord, LedgerRecord } from '../../ledger-record.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import { type Check, isBefore, type Tally } from './check.ts';
+import { type DisputableRecord, toDisputable } from './disputes.ts';
 import type { Evidence } from './evidence.ts';
 import type { KnownKey } from './keyset.ts';
 import { lineOf } from './location.ts';
@@ -22,7 +23,7 @@ const Approval = z.looseObject({
   grant_id: z.string(),
   grant_expires_at: z.iso.datetime({ precision: 3 }),
 });
-type Approval = z.infer<typeof Approval> & { escalation_id: string; at: string };
+export type Approval = z.infer<typeof Approval> & { escalation_id: string; at: string };
 
 /** A call that was made under an approval. */
 type Redeemed = Pick<
@@ -30,12 +31,48 @@ type Redeemed = Pick<
   'agent_id' | 'mcp_server' | 'tool_name' | 'stream' | 'timestamp'
 >;
 
+interface Use extends Redeemed {
+  grantId: string;
+  record: DisputableRecord;
+}
+
+/** What an approval and a hold agree on. */
+type Hold = Pick<Approval, 'event_id' | 'instruction_hash'>;
+
+/**
+ * @param opening of the hold that the approval names, where it is shown
+ * @param skewMs by how much clocks may differ
+ */
+export function findApprovalFault(
+  call: Redeemed,
+  approval: Approval | undefined,
+  opening: Hold | undefined,
+  skewMs?: number,
+): string | undefined {
+  if (!approval) return 'the approval is not shown';
+  const { agent_id, mcp_server, tool_name, deployment_id, grant_expires_at } = approval;
+  const isSame =
+    call.agent_id === agent_id &&
+    call.mcp_server === mcp_server &&
+    call.tool_name === tool_name &&
+    call.stream === deployment_id;
+  if (!isSame) return 'another call was approved';
+  if (isBefore(grant_expires_at, call.timestamp, skewMs)) return 'the approval was over';
+  if (isBefore(call.timestamp, approval.at, skewMs)) return 'the approval came after the call';
+  const isOfHold =
+    !opening ||
+    (opening.event_id === approval.event_id &&
+      opening.instruction_hash === approval.instruction_hash);
+  return isOfHold ? undefined : 'the approval is of another hold';
+}
+
 export function checkApprovals(tally: Tally, evidence: Evidence): Check {
-  /** By `<stream>/<grant>`: a use by another data plane is its own fault. */
-  const redeemed = new Map<string, Redeemed & { grantId: string; line: number; hash: string }>();
+  const uses: Use[] = [];
+  /** `<stream>/<grant>/<hash>`: a repeated record is the same use. */
+  const known = new Set<string>();
   const approvals = new Map<string, Approval>();
   /** By `<stream>/<escalation>`: another data plane may name one that is not its own. */
-  const openings = new Map<string, { event_id: string; instruction_hash: string }>();
+  const openings = new Map<string, Hold>();
 
   function read(record: LedgerRecord | null, signer: KnownKey | undefined): void {
     if (record?.type === 'hold_opened') {
@@ -48,51 +85,42 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
     }
   }
 
-  function findFault(call: Redeemed, approval: Approval | undefined): string | undefined {
-    if (!approval) return 'the approval is not shown';
-    const { agent_id, mcp_server, tool_name, deployment_id, grant_expires_at } = approval;
-    const isSame =
-      call.agent_id === agent_id &&
-      call.mcp_server === mcp_server &&
-      call.tool_name === tool_name &&
-      call.stream === deployment_id;
-    if (!isSame) return 'another call was approved';
-    if (isBefore(grant_expires_at, call.timestamp)) return 'the approval was over';
-    if (isBefore(call.timestamp, approval.at)) return 'the approval came after the call';
-    const opening = openings.get(`${deployment_id}/${approval.escalation_id}`);
-    const isOfHold =
-      !opening ||
-      (opening.event_id === approval.event_id &&
-        opening.instruction_hash === approval.instruction_hash);
-    return isOfHold ? undefined : 'the approval is of another hold';
+  /** A use by another data plane, or of another call, is its own fault, and uses nothing up. */
+  function judgeUses(): void {
+    const usedUp = new Set<string>();
+    for (const call of uses) {
+      const approval = approvals.get(call.grantId);
+      const opening =
+        approval && openings.get(`${approval.deployment_id}/${approval.escalation_id}`);
+      const use = `${call.stream}/${call.grantId}`;
+      const fault =
+        findApprovalFault(call, approval, opening) ??
+        (usedUp.has(use) ? 'an approval was used twice' : undefined);
+      if (fault === undefined) usedUp.add(use);
+      evidence.disputes.judge(tally, 'approval.binding', call.record, fault);
+    }
   }
 
   return {
-    event: ({ line, record, batch, hash, isRepeated }) => {
+    event: (event) => {
+      const { line, record, batch, hash, isRepeated } = event;
       if (!isRepeated) read(record, batch?.signer ?? adminSigner(evidence, record));
       if (record?.type !== 'decision' || record.v !== 2 || record.grant_id === null) return;
-      const location = lineOf(EVIDENCE_MEMBERS.events, line);
-      const { grant_id: grantId, stream } = record;
-      const use = `${stream}/${grantId}`;
-      const known = redeemed.get(use);
+      const { agent_id, mcp_server, tool_name, stream, timestamp, grant_id: grantId } = record;
       // A repeated place may hold another call where the record after it could not be read.
-      if (known) {
-        if (!isRepeated || known.hash !== hash) tally.fail('an approval was used twice', location);
-      } else if (redeemed.size >= VOLUME_LIMITS.causes) {
+      const use = `${stream}/${grantId}/${hash}`;
+      if (isRepeated && known.has(use)) return;
+      if (uses.length >= VOLUME_LIMITS.causes) {
+        const location = lineOf(EVIDENCE_MEMBERS.events, line);
         tally.fail('there are more approvals than a volume may have', location);
-      } else {
-        const { agent_id, mcp_server, tool_name, timestamp } = record;
-        const call = { agent_id, mcp_server, tool_name, stream, timestamp };
-        redeemed.set(use, { ...call, grantId, line, hash });
+        return;
       }
+      known.add(use);
+      const call = { agent_id, mcp_server, tool_name, stream, timestamp };
+      uses.push({ ...call, grantId, record: toDisputable(event, record) });
     },
     cause: ({ record, batch }) => read(record, batch?.signer),
-    end: () => {
-      for (const call of redeemed.values()) {
-        const fault = findFault(call, approvals.get(call.grantId));
-        tally.judge(fault, EVIDENCE_MEMBERS.events, call.line);
-      }
-    },
+    end: judgeUses,
   };
 }
 

@@ -103,10 +103,11 @@ export interface Check extends Partial<CheckHooks> {
 }
 
 /** The clocks of the planes, and of a service's replicas, differ a little. */
-const SKEW_MS = 5 * 60_000;
+export const SKEW_MS = 5 * 60_000;
 
 /** Whether a time is before another, by more than clocks differ. */
-export const isBefore = (a: string, b: string): boolean => Date.parse(a) < Date.parse(b) - SKEW_MS;
+export const isBefore = (a: string, b: string, skewMs = SKEW_MS): boolean =>
+  Date.parse(a) < Date.parse(b) - skewMs;
 
 export type Tally<Name extends string = CheckName> = ReturnType<typeof createTally<Name>>;
 

@@ -3,10 +3,11 @@
  * and ends with the agent that acted.
  */
 import { z } from 'zod';
-import type { LedgerRecord } from '../../ledger-record.ts';
+import type { DecisionRecord, LedgerRecord } from '../../ledger-record.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import { adminSigner } from './approval-binding.ts';
 import { type Check, isBefore, type Tally } from './check.ts';
+import { type DisputableRecord, toDisputable } from './disputes.ts';
 import type { Evidence } from './evidence.ts';
 import type { KnownKey } from './keyset.ts';
 import { lineOf } from './location.ts';
@@ -19,10 +20,10 @@ const Issued = z.looseObject({
   delegatee_agent_id: z.string(),
   expires_at: z.iso.datetime({ precision: 3 }),
 });
-type Issued = z.infer<typeof Issued> & { at: string };
+export type IssuedDelegation = z.infer<typeof Issued> & { at: string };
 
-interface Acted {
-  line: number;
+/** A call under a chain of delegations. */
+export interface DelegatedCall {
   chain: readonly string[];
   agentId: string;
   sessionId: string | null;
@@ -30,9 +31,42 @@ interface Acted {
   isAllowed: boolean;
 }
 
+export const toDelegatedCall = (record: DecisionRecord): DelegatedCall => ({
+  chain: record.delegation_chain,
+  agentId: record.agent_id,
+  sessionId: record.workflow_session_id,
+  at: record.timestamp,
+  isAllowed: record.policy_result === 'allow',
+});
+
+/** @param skewMs by how much clocks may differ */
+export function findDelegationFault(
+  { chain, agentId, sessionId, at, isAllowed }: DelegatedCall,
+  find: (id: string) => IssuedDelegation | undefined,
+  skewMs?: number,
+): string | undefined {
+  let before: { id: string; link: IssuedDelegation } | undefined;
+  for (const id of chain) {
+    const link = find(id);
+    if (!link) return 'a delegation is not shown';
+    if (link.parent_delegation_id !== (before?.id ?? null)) return 'a link is of another chain';
+    if (before && link.delegator_agent_id !== before.link.delegatee_agent_id) {
+      return 'a delegator was not delegated to';
+    }
+    if (link.workflow_session_id !== sessionId) return 'a delegation is of another session';
+    // A denial may be due to its expiry.
+    if (isAllowed && isBefore(link.expires_at, at, skewMs)) return 'a delegation was over';
+    if (isAllowed && isBefore(at, link.at, skewMs)) {
+      return 'a delegation was issued after the call';
+    }
+    before = { id, link };
+  }
+  return before?.link.delegatee_agent_id === agentId ? undefined : 'another agent was delegated to';
+}
+
 export function checkDelegations(tally: Tally, evidence: Evidence): Check {
-  const issued = new Map<string, Issued>();
-  const acted: Acted[] = [];
+  const issued = new Map<string, IssuedDelegation>();
+  const acted: { record: DisputableRecord; call: DelegatedCall }[] = [];
 
   function read(record: LedgerRecord | null, signer: KnownKey | undefined): void {
     if (record?.type !== 'admin_action' || record.action !== 'delegation_issued') return;
@@ -43,28 +77,9 @@ export function checkDelegations(tally: Tally, evidence: Evidence): Check {
     issued.set(id, { ...details.data, at: record.timestamp });
   }
 
-  function findFault({ chain, agentId, sessionId, at, isAllowed }: Acted): string | undefined {
-    let before: { id: string; link: Issued } | undefined;
-    for (const id of chain) {
-      const link = issued.get(id);
-      if (!link) return 'a delegation is not shown';
-      if (link.parent_delegation_id !== (before?.id ?? null)) return 'a link is of another chain';
-      if (before && link.delegator_agent_id !== before.link.delegatee_agent_id) {
-        return 'a delegator was not delegated to';
-      }
-      if (link.workflow_session_id !== sessionId) return 'a delegation is of another session';
-      // A denial may be due to its expiry.
-      if (isAllowed && isBefore(link.expires_at, at)) return 'a delegation was over';
-      if (isAllowed && isBefore(at, link.at)) return 'a delegation was issued after the call';
-      before = { id, link };
-    }
-    return before?.link.delegatee_agent_id === agentId
-      ? undefined
-      : 'another agent was delegated to';
-  }
-
   return {
-    event: ({ line, record, batch }) => {
+    event: (event) => {
+      const { line, record, batch } = event;
       read(record, batch?.signer ?? adminSigner(evidence, record));
       if (record?.type !== 'decision' || record.delegation_chain.length === 0) return;
       if (acted.length >= VOLUME_LIMITS.causes) {
@@ -72,18 +87,14 @@ export function checkDelegations(tally: Tally, evidence: Evidence): Check {
         tally.fail('there are more delegated calls than a volume may have', location);
         return;
       }
-      acted.push({
-        line,
-        chain: record.delegation_chain,
-        agentId: record.agent_id,
-        sessionId: record.workflow_session_id,
-        at: record.timestamp,
-        isAllowed: record.policy_result === 'allow',
-      });
+      acted.push({ record: toDisputable(event, record), call: toDelegatedCall(record) });
     },
     cause: ({ record, batch }) => read(record, batch?.signer),
     end: () => {
-      for (const one of acted) tally.judge(findFault(one), EVIDENCE_MEMBERS.events, one.line);
+      for (const { record, call } of acted) {
+        const fault = findDelegationFault(call, (id) => issued.get(id));
+        evidence.disputes.judge(tally, 'delegation.binding', record, fault);
+      }
     },
   };
 }

@@ -4,6 +4,7 @@ import type { DsseEnvelope } from '../dsse.ts';
 import type { EvidenceKeys, KeyEntry } from '../evidence-keys.ts';
 import type { EvidenceManifest, EvidenceProofs } from '../evidence-package.ts';
 import type { TrustAnchor } from '../trust-anchor.ts';
+import type { Disputes } from './disputes.ts';
 import type { Keyset, KeyUse, KnownKey } from './keyset.ts';
 import type { RecordRead } from './read-record.ts';
 import type { FollowingRecord } from './unread-links.ts';
@@ -42,6 +43,8 @@ export interface Evidence {
   boundaries: BoundarySeen[];
   /** At the end of the events: a repetition has not reached a known record. */
   isRepetitionCut: boolean;
+  /** Complete at the end of the package. */
+  disputes: Disputes;
   /** Tells the checks of keys that a key was used. */
   use(use: KeyUse): void;
 }

@@ -4,17 +4,22 @@
  */
 import { BundleManifest } from '../../bundle-format.ts';
 import { readBundleSignature } from '../../bundle-signature.ts';
-import { type BundleLine, EVIDENCE_MEMBERS } from '../evidence-package.ts';
+import { type BundleLine, EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import type { Check, Tally } from './check.ts';
+import { type DisputableRecord, toDisputable } from './disputes.ts';
 import type { Evidence } from './evidence.ts';
 import { lineOf } from './location.ts';
 
 const { bundles: member, events } = EVIDENCE_MEMBERS;
+const NOT_SHOWN = 'the bundle is not shown';
 
 export function checkPolicyBinding(tally: Tally, evidence: Evidence): Check {
   /** Revisions that decisions name: the first line that does, and its time. */
   const named = new Map<number, { line: number; at: string }>();
   const shown = new Map<number, string>();
+  /** Decisions by revisions that the manifest does not list: the control plane may dispute each. */
+  const unlisted: { revision: number; record: DisputableRecord }[] = [];
+  let listed = new Map<number, string>();
 
   function findFault({ revision, manifest, signatures }: BundleLine, line: number) {
     const { keyset, manifest: said } = evidence;
@@ -38,11 +43,34 @@ export function checkPolicyBinding(tally: Tally, evidence: Evidence): Check {
     return undefined;
   }
 
+  /** By revision: a decision that was not disputed, or else the first. */
+  function findWorst(): Map<number, DisputableRecord> {
+    const worst = new Map<number, DisputableRecord>();
+    const isDisputed = (record: DisputableRecord) =>
+      evidence.disputes.isDisputed('policy.binding', record);
+    for (const { revision, record } of unlisted) {
+      const known = worst.get(revision);
+      if (!known || (isDisputed(known) && !isDisputed(record))) worst.set(revision, record);
+    }
+    return worst;
+  }
+
   return {
-    event: ({ line, record }) => {
+    documents: () => {
+      const { bundles } = evidence.manifest;
+      listed = new Map(bundles.map(({ revision, digest }) => [revision, digest]));
+    },
+    event: (event) => {
+      const { line, record } = event;
       if (record?.type !== 'decision' || record.bundle_revision === null) return;
-      if (!named.has(record.bundle_revision)) {
-        named.set(record.bundle_revision, { line, at: record.timestamp });
+      const { bundle_revision: revision, timestamp: at } = record;
+      if (!named.has(revision)) named.set(revision, { line, at });
+      if (listed.has(revision)) return;
+      if (unlisted.length < VOLUME_LIMITS.causes) {
+        unlisted.push({ revision, record: toDisputable(event, record) });
+      } else {
+        const fault = 'there are more decisions without a bundle than a volume may have';
+        tally.fail(fault, lineOf(events, line));
       }
     },
     bundle: ({ line, value }) => {
@@ -57,12 +85,13 @@ export function checkPolicyBinding(tally: Tally, evidence: Evidence): Check {
       if (fault !== undefined) tally.fail(fault, lineOf(member, line));
     },
     end: () => {
-      const listed = new Map(
-        evidence.manifest.bundles.map(({ revision, digest }) => [revision, digest]),
-      );
+      const worst = findWorst();
       for (const [revision, { line }] of named) {
         const digest = shown.get(revision);
-        if (digest === undefined) tally.fail('the bundle is not shown', lineOf(events, line));
+        const record = worst.get(revision);
+        if (digest === undefined && record) {
+          evidence.disputes.judge(tally, 'policy.binding', record, NOT_SHOWN);
+        } else if (digest === undefined) tally.fail(NOT_SHOWN, lineOf(events, line));
         else if (listed.get(revision) !== digest) {
           tally.fail('the manifest names another bundle', lineOf(events, line));
         } else tally.ok();

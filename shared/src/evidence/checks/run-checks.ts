@@ -21,6 +21,7 @@ import {
 } from './check.ts';
 import { checkFiles, checkJson, checkLimits, checkMembers } from './container.ts';
 import { checkDelegations } from './delegation-binding.ts';
+import { createDisputes } from './disputes.ts';
 import { checkCanonical, checkSchema, checkTenant, checkTimeOrder } from './events.ts';
 import type { Evidence, EvidenceTrust } from './evidence.ts';
 import { checkAnchored, checkValidity } from './keys.ts';
@@ -84,7 +85,7 @@ export async function runChecks(
   limits: SourceLimits,
   observe?: (evidence: Evidence) => Observer,
 ): Promise<EvidenceReport> {
-  const evidence = { trust } as Evidence;
+  const evidence = { trust, disputes: createDisputes() } as Evidence;
   const runner = createRunner(evidence, observe?.(evidence));
   const reader = new PackageReader(evidence, runner);
   const given = watched(source);
@@ -145,6 +146,8 @@ function createRunner(evidence: Evidence, observer: Observer | undefined) {
       check.isBroken = true;
     },
   }));
+  const { hooks, failed } = evidence.disputes;
+  hearers.push({ hooks, failed });
   if (observer) hearers.push({ hooks: observer, failed: () => observer.failed() });
   const listeners = new Map<Hook, Listener[]>();
 

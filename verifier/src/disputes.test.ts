@@ -1,0 +1,93 @@
+/** What a dispute of the control plane excuses, and what it does not; both verifiers agree. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, expect, it } from 'vitest';
+import { DISPUTE_FORGERIES, DISPUTED_PACKAGES, disputeOf } from '../testing/disputes.ts';
+import { findMissingPython, secondOpinionOfSet, secondReports } from '../testing/second-opinion.ts';
+import { anApproval, aStory } from '../testing/test-stories.ts';
+import { whole } from '../testing/volume-sets.ts';
+import { SERVICE_LIMITS, verifyPackage } from './verify-package.ts';
+import { verifySet } from './verify-set.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'disputes-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const hasPython = findMissingPython() === undefined;
+
+function filed(volumes: readonly Buffer[], anchor: object) {
+  const anchorPath = join(folder, 'anchor.json');
+  writeFileSync(anchorPath, JSON.stringify(anchor));
+  const paths = volumes.map((bytes, i) => {
+    writeFileSync(join(folder, `${i}.tar.gz`), bytes);
+    return join(folder, `${i}.tar.gz`);
+  });
+  return [paths, anchorPath] as const;
+}
+
+/** The verdict, and what is not as it should be; the second verifier says the same. */
+async function read({ make }: (typeof DISPUTED_PACKAGES)[number]) {
+  const { bytes, anchor } = make();
+  const trust = { anchor, issuers: [], limits: SERVICE_LIMITS };
+  const { verdict, checks } = await verifyPackage(Readable.from([bytes]), trust);
+  const counts = checks.map(({ name, status, checked, total }) => [name, status, checked, total]);
+  if (hasPython) {
+    const [second] = secondReports(...filed([bytes], anchor));
+    const others = second?.checks.map((one) => [one.name, one.status, one.checked, one.total]);
+    expect(others).toEqual(counts);
+  }
+  const of = (status: string) => checks.filter((one) => one.status === status);
+  return {
+    verdict,
+    fails: of('fail').map(({ name }) => name),
+    warns: Object.fromEntries(of('warn').map(({ name, detail }) => [name, detail])),
+  };
+}
+
+const ALL = ['policy.binding', 'approval.binding', 'delegation.binding'];
+
+it.each(
+  DISPUTED_PACKAGES.map((one) => [one.name, one] as const),
+)('%s: VERIFIED, with a warning', async (name, one) => {
+  const { verdict, fails, warns } = await read(one);
+  expect({ verdict, fails }).toEqual({ verdict: 'VERIFIED', fails: [] });
+  expect(Object.keys(warns)).toEqual(name.includes('used twice') ? ['approval.binding'] : ALL);
+  for (const detail of Object.values(warns)) {
+    expect(detail).toMatch(/(not shown|used twice): .* the stream [0-9a-f-]{36}$/);
+  }
+});
+
+it.each(
+  DISPUTE_FORGERIES.map((one) => [one.name, one] as const),
+)('%s excuses nothing', async (_name, one) => {
+  const { verdict, fails } = await read(one);
+  expect({ verdict, fails }).toEqual({ verdict: 'NOT_VERIFIED', fails: [one.check] });
+});
+
+it.each([
+  [true, 'warn'],
+  [false, 'fail'],
+])('a second use of an approval in another volume, disputed: %s', async (isDisputed, status) => {
+  const story = aStory();
+  const { tenant, one } = story;
+  anApproval(story);
+  const cut = tenant.leaves.length;
+  const used = JSON.parse(String(tenant.leaves.at(-1)?.records.at(-1)));
+  const { agent_id, mcp_server, tool_name, grant_id } = used;
+  tenant.decide(one, { agent_id, mcp_server, tool_name, grant_id });
+  if (isDisputed) tenant.act(...disputeOf(one, 'approval.binding'));
+  one.ship();
+  const { volumes, anchor } = whole(tenant, cut);
+  const given = { anchor, issuers: [], limits: SERVICE_LIMITS };
+  const streams = volumes.map((bytes) => Readable.from([bytes]));
+  const { checks, verdict } = await verifySet(streams, given);
+  const uses = checks.find(({ name }) => name === 'set.approvals') ?? expect.unreachable();
+  const { checked, total } = uses;
+  expect({ verdict, status: uses.status }).toEqual({
+    verdict: isDisputed ? 'VERIFIED' : 'NOT_VERIFIED',
+    status,
+  });
+  if (!hasPython) return;
+  const second = secondOpinionOfSet(...filed(volumes, anchor));
+  expect(second.checks['set.approvals']).toEqual({ status, checked, total });
+});

@@ -1,0 +1,158 @@
+/**
+ * Packages with records of a data plane that invents what they refer to: the control plane disputed
+ * them in time, or something is wrong with the dispute.
+ */
+import { recordHash } from '@governance/shared/hash-chain';
+import type { DisputableCheck } from '@governance/shared/record-dispute';
+import type { Forgery } from './forgery.ts';
+import { aPacked, type GoodPackage, type PackageRequest } from './package-builder.ts';
+import { idOf } from './test-keys.ts';
+import { anApproval, aStory, type Story } from './test-stories.ts';
+import type { TestStream } from './test-tenant.ts';
+
+const PINNED = 3;
+
+/** What a data plane says that did not happen. */
+const INVENTED = {
+  'delegation.binding': { delegation_chain: [idOf('invented')], workflow_session_id: idOf('none') },
+  'approval.binding': { grant_id: idOf('invented') },
+  'policy.binding': { bundle_revision: 8 },
+} as const satisfies Record<DisputableCheck, object>;
+const CHECKS = Object.keys(INVENTED) as DisputableCheck[];
+
+/** A dispute of each record that a stream has not shipped yet. */
+export function disputeOf(plane: TestStream, ...checks: DisputableCheck[]) {
+  const { id, epoch, seq, waiting } = plane;
+  const records = waiting.flatMap((bytes, index) =>
+    checks.map((check) => ({
+      ...{ seq: seq - waiting.length + 1 + index, hash: recordHash(bytes), check },
+      ...{ reason: 'it is not known', reference: 'invented' },
+    })),
+  );
+  return ['record_disputed', `data_plane/${id}`, { epoch, records }] as const;
+}
+
+/** A lie, disputed before it is shipped. */
+export function aDisputedLie({ tenant, two }: Story, ...checks: DisputableCheck[]): void {
+  tenant.decide(two, Object.assign({}, ...checks.map((check) => INVENTED[check])));
+  tenant.act(...disputeOf(two, ...checks));
+  two.ship();
+}
+
+const isDecision = (bytes: Buffer) => bytes.includes('"type":"decision"');
+
+const packed = (go: (story: Story) => void, request: (story: Story) => PackageRequest) => ({
+  make: () => {
+    const story = aStory();
+    go(story);
+    const { tenant } = story;
+    const bytes = aPacked(tenant, { anchorSizes: [PINNED], ...request(story) });
+    return { bytes, anchor: tenant.anchor(PINNED) };
+  },
+});
+
+const lieOfEach = (story: Story) => {
+  for (const check of CHECKS) aDisputedLie(story, check);
+};
+
+export const DISPUTED_PACKAGES: readonly GoodPackage[] = [
+  {
+    name: 'inventions of a data plane that were disputed',
+    ...packed(lieOfEach, () => ({})),
+  },
+  {
+    name: 'inventions of a data plane that were disputed, selected',
+    ...packed(lieOfEach, () => ({
+      kind: 'selective',
+      pick: isDecision,
+      causes: (bytes) => !isDecision(bytes),
+    })),
+  },
+  {
+    name: 'an invention that was disputed before the package begins',
+    ...packed(
+      (story) => {
+        story.tenant.wait(600);
+        aDisputedLie(story, ...CHECKS);
+      },
+      ({ tenant }) => ({
+        start: tenant.leaves.length - 1,
+        from: JSON.parse(String(tenant.leaves.at(-1)?.records[0])).timestamp,
+        causes: (bytes) => bytes.includes('record_disputed'),
+      }),
+    ),
+  },
+  {
+    name: 'an approval that its data plane used twice, which was disputed',
+    ...packed(
+      (story) => {
+        useTwice(story);
+        story.tenant.act(...disputeOf(story.one, 'approval.binding'));
+        story.one.ship();
+      },
+      () => ({}),
+    ),
+  },
+];
+
+function useTwice(story: Story): void {
+  anApproval(story);
+  const used = JSON.parse(String(story.tenant.leaves.at(-1)?.records.at(-1)));
+  const { agent_id, mcp_server, tool_name, grant_id } = used;
+  story.tenant.decide(story.one, { agent_id, mcp_server, tool_name, grant_id });
+}
+
+const lie = ({ tenant, two }: Story) =>
+  tenant.decide(two, INVENTED['delegation.binding'] as object);
+
+const forged = (name: string, go: (story: Story) => void): Forgery => ({
+  name,
+  check: 'delegation.binding',
+  ...packed(go, () => ({})),
+});
+
+export const DISPUTE_FORGERIES: readonly Forgery[] = [
+  forged('a delegation that a data plane invented', (story) => {
+    lie(story);
+    story.two.ship();
+  }),
+  forged('a dispute after the record is in the log', (story) => {
+    const { tenant, two } = story;
+    lie(story);
+    const dispute = disputeOf(two, 'delegation.binding');
+    two.ship();
+    tenant.act(...dispute);
+  }),
+  forged('a dispute of another check', (story) => {
+    const { tenant, two } = story;
+    lie(story);
+    tenant.act(...disputeOf(two, 'approval.binding', 'policy.binding'));
+    two.ship();
+  }),
+  forged('a dispute of what another record at this place says', (story) => {
+    const { tenant, two } = story;
+    const { seq, head } = two;
+    lie(story);
+    tenant.act(...disputeOf(two, 'delegation.binding'));
+    Object.assign(two, { seq, head, waiting: [] });
+    lie(story);
+    two.ship();
+  }),
+  forged('a dispute by a data plane', (story) => {
+    const { tenant, one, two } = story;
+    lie(story);
+    const [action, target, details] = disputeOf(two, 'delegation.binding');
+    one.add({
+      ...{ type: 'admin_action', bundle_revision: null, action, target, details },
+      actor: { id: one.id, username: 'one', role: 'data_plane', break_glass: false },
+    });
+    one.ship();
+    two.ship();
+    tenant.act('policy_created', 'policy', {});
+  }),
+  forged('an invention beside one that was disputed', (story) => {
+    aDisputedLie(story, 'delegation.binding');
+    lie(story);
+    story.two.ship();
+  }),
+];
