@@ -126,7 +126,7 @@ describe('no verdict is a fault', () => {
     const input = aPolicyInput({}, { id: 'x'.repeat(64) });
     const first = engine.evaluate(input);
     expect(first).toMatchObject({ ok: false, fault });
-    expect(first).toHaveProperty('message', expect.stringMatching(/./));
+    expect(first).toHaveProperty('message', expect.stringMatching(/^.+$/));
     // The instance is made anew; the answer stays the same.
     expect(engine.evaluate(input)).toEqual(first);
   });

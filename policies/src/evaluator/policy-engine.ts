@@ -5,7 +5,7 @@
  * "hostile").
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { z } from 'zod';
+import { zodFault } from '@governance/shared/zod-fault';
 import {
   type PolicyEngine,
   type PolicyInput,
@@ -135,7 +135,7 @@ function readVerdict(json: string): PolicyOutcome {
 export function outcomeOfVerdict(value: unknown): PolicyOutcome {
   if (isVerdict(value)) return { ok: true, verdict: value };
   const checked = PolicyVerdict.safeParse(value);
-  const message = checked.success ? 'not a plain verdict' : z.prettifyError(checked.error);
+  const message = checked.success ? 'not a plain verdict' : zodFault(checked.error);
   return { ok: false, fault: 'malformed_verdict', message };
 }
 
