@@ -115,7 +115,7 @@ export function createVerifierApp(deps: VerifierAppDeps): FastifyInstance {
   ): Promise<VerificationResult> {
     const read = await inSlot(async () => {
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      const form = await readForm(body, request.headers['content-type'], takesUrl);
+      const form = readForm(body, request.headers['content-type'], takesUrl);
       return { form, result: form.package && (await verified(form.package, form)) };
     });
     if (read.result) return read.result;
