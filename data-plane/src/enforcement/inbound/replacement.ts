@@ -25,7 +25,8 @@ export function replacementOf({ part, call }: Said, why: Why): SaidPart | null {
     }
     case 'result': {
       if (call === null || !isObject(part.value)) return null;
-      const value = inPlaceOfResult(call, part.value, noticeOf('The result', why, call.id));
+      const notice = noticeOf('The result', why, call.id);
+      const value = inPlaceOfResult(call, part.value, notice, why === 'blocked-source');
       return value && resultOf(value);
     }
   }
@@ -46,13 +47,14 @@ function inPlaceOfResult(
   { ask }: JudgedCall,
   given: Record<string, unknown>,
   notice: string,
+  isBlocked: boolean,
 ): Record<string, unknown> | null {
   const { resultType } = given;
   if (resultType === 'input_required') return null;
-  const of = typeof resultType === 'string' && {
-    resultType: resultType === 'task' ? 'task' : 'complete',
-  };
-  if (resultType === 'task' || isTaskMethod(ask.method)) return inPlaceOfTask(given, notice, of);
+  // A task's id does not say which URI the task reads, so nobody gets that of a blocked source.
+  const isTask = resultType === 'task' && !isBlocked;
+  const of = typeof resultType === 'string' && { resultType: isTask ? 'task' : 'complete' };
+  if (isTask || isTaskMethod(ask.method)) return inPlaceOfTask(given, notice, of);
   const text = { type: 'text', text: notice };
   switch (ask.method) {
     case TOOL_CALL:

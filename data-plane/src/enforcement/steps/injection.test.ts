@@ -286,6 +286,17 @@ it('asks for the requested URI, never for text of the answer', () => {
   expect(run(answer, { rules, args: { url: 'https://good.example/a' } }).inbound).toEqual([]);
 });
 
+it('gives nobody a task of a blocked source, which could be asked for the result', () => {
+  const rules: Case['rules'] = [['https://evil.example/*', 'block']];
+  const begun = result({ resultType: 'task', taskId: 't', status: 'working', ttlMs: null });
+  expect(run(begun, { rules, args: { url: 'https://evil.example/a' } }).value).toEqual({
+    resultType: 'complete',
+    content: [{ type: 'text', text: NOTICE }],
+    isError: true,
+  });
+  expect(run(begun, { rules, args: { url: 'https://good.example/' } }).replacedBy).toBeUndefined();
+});
+
 it('a blocked source may say what has no text', () => {
   const rules: Case['rules'] = [['up', 'block']];
   expect(run(result({}), { rules, method: 'resources/subscribe' }).replacedBy).toBeUndefined();
