@@ -1,5 +1,11 @@
 /** AWS KMS through its SDK, which finds its credentials as in every AWS program. */
-import { type KeyContext, type KeyProvider, KeyProviderError } from './key-provider.ts';
+import { Readable } from 'node:stream';
+import {
+  type KeyContext,
+  type KeyProvider,
+  KeyProviderError,
+  MAX_ANSWER_BYTES,
+} from './key-provider.ts';
 import { loadSdk } from './load-sdk.ts';
 
 export interface AwsOptions {
@@ -16,6 +22,7 @@ interface AwsSdk {
   KMSClient: new (
     options: object,
   ) => {
+    middlewareStack: { add(middleware: Middleware, options: object): void };
     send(
       command: object,
       options: { abortSignal: AbortSignal },
@@ -24,6 +31,9 @@ interface AwsSdk {
   EncryptCommand: new (input: object) => object;
   DecryptCommand: new (input: object) => object;
 }
+/** Wraps what sends a request. */
+type Middleware = (next: Send) => Send;
+type Send = (args: unknown) => Promise<{ response: { body?: unknown } }>;
 type AwsClient = InstanceType<AwsSdk['KMSClient']>;
 
 const PACKAGE = '@aws-sdk/client-kms';
@@ -50,6 +60,8 @@ export function createAwsProvider(options: AwsOptions): KeyProvider {
         maxAttempts: 3,
         requestHandler: CONNECTING,
       });
+      // Innermost, where the answer is not read yet.
+      client.middlewareStack.add(shortAnswers, { step: 'deserialize', priority: 'low' });
       if (clients.size < MAX_REGIONS) clients.set(region, client);
     }
     // The SDK's own request time-out only warns.
@@ -83,6 +95,22 @@ export function createAwsProvider(options: AwsOptions): KeyProvider {
     },
     findKeyIdFault,
   };
+}
+
+const shortAnswers: Middleware = (next) => async (args) => {
+  const answer = await next(args);
+  const { response } = answer;
+  if (response.body instanceof Readable) response.body = Readable.from(shortened(response.body));
+  return answer;
+};
+
+async function* shortened(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let read = 0;
+  for await (const part of parts) {
+    read += part.length;
+    if (read > MAX_ANSWER_BYTES) throw new KeyProviderError('AWS KMS gave an unexpected answer');
+    yield part;
+  }
 }
 
 /** The limit of cached clients: the region comes from a tenant's key ARN. */

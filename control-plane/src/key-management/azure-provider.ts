@@ -5,9 +5,10 @@
  * operator's vault, never an address, since the operator's token would be sent there.
  */
 import { randomBytes } from 'node:crypto';
+import { inTime } from '@governance/shared/in-time';
 import { z } from 'zod';
 import { decryptUnder, encryptUnder } from './data-keys.ts';
-import { type KeyProvider, KeyProviderError } from './key-provider.ts';
+import { type KeyProvider, KeyProviderError, MAX_ANSWER_BYTES } from './key-provider.ts';
 import { loadSdk } from './load-sdk.ts';
 
 export interface AzureOptions {
@@ -18,6 +19,8 @@ export interface AzureOptions {
   credential?: object;
   /** Further settings of the SDK, which override those set here. */
   client?: Record<string, unknown>;
+  /** How long an answer may take, with all attempts; 10 s unless given. */
+  timeoutMs?: number;
 }
 
 /** The part of `@azure/keyvault-keys` that is used. */
@@ -43,6 +46,29 @@ interface IdentitySdk {
   DefaultAzureCredential: new () => object;
 }
 
+/** The part of the SDK's request that is used. */
+interface SdkRequest {
+  abortSignal?: AbortSignal;
+  onDownloadProgress?: (progress: { loadedBytes: number }) => void;
+}
+
+/** Ends a request whose answer is too long. */
+const SHORT_ANSWERS = {
+  name: 'shortAnswers',
+  sendRequest: <T>(request: SdkRequest, next: (request: SdkRequest) => Promise<T>): Promise<T> => {
+    const ending = new AbortController();
+    const { abortSignal } = request;
+    request.abortSignal = AbortSignal.any([ending.signal, ...(abortSignal ? [abortSignal] : [])]);
+    request.onDownloadProgress = ({ loadedBytes }) => {
+      if (loadedBytes <= MAX_ANSWER_BYTES) return;
+      ending.abort();
+      // The SDK does not notice the end of an answer that it counts.
+      throw new KeyProviderError('Azure Key Vault gave an unexpected answer');
+    };
+    return next(request);
+  },
+};
+
 const ALGORITHM = 'RSA-OAEP-256';
 const WRAPPING_KEY_BYTES = 32;
 const TIMEOUT_MS = 10_000;
@@ -64,6 +90,7 @@ interface Sdk {
 
 export function createAzureProvider(options: AzureOptions): KeyProvider {
   let sdk: Promise<Sdk> | undefined;
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
 
   async function open(): Promise<Sdk> {
     const load = <T>(name: string) => loadSdk<T>(name, options.libraries);
@@ -71,7 +98,11 @@ export function createAzureProvider(options: AzureOptions): KeyProvider {
     const credential =
       options.credential ??
       new (await load<IdentitySdk>('@azure/identity')).DefaultAzureCredential();
-    const client = { retryOptions: { maxRetries: 2 }, ...options.client };
+    const client = {
+      retryOptions: { maxRetries: 2 },
+      additionalPolicies: [{ policy: SHORT_ANSWERS, position: 'perRetry' }],
+      ...options.client,
+    };
     return {
       keys: new KeyClient(options.vaultUrl, credential, client),
       cryptographyFor: (key) => new CryptographyClient(key, credential, client),
@@ -82,7 +113,11 @@ export function createAzureProvider(options: AzureOptions): KeyProvider {
     sdk ??= open();
     sdk.catch(() => (sdk = undefined));
     try {
-      return await work(await sdk, { abortSignal: AbortSignal.timeout(TIMEOUT_MS) });
+      const answering = work(await sdk, { abortSignal: AbortSignal.timeout(timeoutMs) });
+      // The SDK's own end reaches no answer that has begun and is compressed.
+      return await inTime(answering, timeoutMs, () => {
+        throw new KeyProviderError('Azure Key Vault did not answer');
+      });
     } catch (cause) {
       if (cause instanceof KeyProviderError) throw cause;
       throw new KeyProviderError(`Azure Key Vault answered with ${nameOf(cause)}`, { cause });

@@ -7,7 +7,12 @@
 import { canonicalize } from '@governance/shared/canonical-json';
 import { inTime } from '@governance/shared/in-time';
 import { crc32c } from './crc32c.ts';
-import { type KeyContext, type KeyProvider, KeyProviderError } from './key-provider.ts';
+import {
+  type KeyContext,
+  type KeyProvider,
+  KeyProviderError,
+  MAX_ANSWER_BYTES,
+} from './key-provider.ts';
 import { loadSdk } from './load-sdk.ts';
 
 export interface GcpOptions {
@@ -46,7 +51,6 @@ const PACKAGE = '@google-cloud/kms';
 const KEY_ID =
   /^projects\/[a-z0-9][a-z0-9.:-]{0,62}\/locations\/[a-z0-9-]{1,40}\/keyRings\/[\w-]{1,63}\/cryptoKeys\/[\w-]{1,63}$/;
 const TIMEOUT_MS = 10_000;
-const MAX_ANSWER_BYTES = 64 * 1024;
 
 export function createGcpProvider({ endpoint, libraries, client: given }: GcpOptions): KeyProvider {
   let client: Promise<GcpClient> | undefined;
@@ -58,6 +62,8 @@ export function createGcpProvider({ endpoint, libraries, client: given }: GcpOpt
       ...given,
       // HTTP instead of gRPC: no permanent channel, and proxies support it.
       fallback: true,
+      // `size` and not `maxContentLength`, which counts as an option of a single request only.
+      clientOptions: { transporterOptions: { size: MAX_ANSWER_BYTES } },
     });
   }
 

@@ -48,6 +48,9 @@ export interface KeyContext {
   purpose: string;
 }
 
+/** More than any provider answers; the rest of a longer answer is not read. */
+export const MAX_ANSWER_BYTES = 64 * 1024;
+
 export interface KeyProvider {
   /** @throws KeyProviderError */
   wrap(keyId: string, dataKey: Uint8Array, context: KeyContext): Promise<Uint8Array>;

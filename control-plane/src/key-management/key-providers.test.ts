@@ -1,5 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { Secret } from '@governance/shared/settings';
 import { describe, expect, it, vi } from 'vitest';
 import { createMasterKey } from '../platform/master-key.ts';
@@ -50,13 +51,13 @@ const vaultUrl = await listen(azureDouble.listener);
 // A managed identity, as in an App Service: the SDK's DefaultAzureCredential finds it.
 vi.stubEnv('IDENTITY_ENDPOINT', `${vaultUrl}/identity`);
 vi.stubEnv('IDENTITY_HEADER', azureDouble.identitySecret);
+// The double speaks HTTP, and its name is none of Azure's.
+const AZURE_CLIENT = {
+  allowInsecureConnection: true,
+  disableChallengeResourceVerification: true,
+};
 const azure = (credential?: object) =>
-  createAzureProvider({
-    vaultUrl,
-    // The double speaks HTTP, and its name is none of Azure's.
-    client: { allowInsecureConnection: true, disableChallengeResourceVerification: true },
-    ...(credential && { credential }),
-  });
+  createAzureProvider({ vaultUrl, client: AZURE_CLIENT, ...(credential && { credential }) });
 const stranger = {
   getToken: async () => ({ token: 'x', expiresOnTimestamp: Date.now() + 60_000 }),
 };
@@ -212,7 +213,33 @@ it.each([
   await expect(provider.wrap(ARN, randomBytes(32), context)).rejects.toThrow('not answer in time');
 });
 
-it('an answer of Vault is read no further than any of its answers goes', async () => {
+it.each<[string, (address: string) => KeyProvider, string]>([
+  [
+    'Vault',
+    (address) => createVaultProvider({ address, token: new Secret('t'), mount: 'transit' }),
+    'payloads',
+  ],
+  [
+    'AWS KMS',
+    (endpoint) =>
+      createAwsProvider({ region: 'eu-west-1', client: { endpoint, credentials: account } }),
+    ARN,
+  ],
+  [
+    'Cloud KMS',
+    (address) =>
+      createGcpProvider({
+        endpoint: new URL(address).host,
+        client: { protocol: 'http', credentials: serviceAccount },
+      }),
+    GCP_KEY,
+  ],
+  [
+    'Key Vault',
+    (vaultUrl) => createAzureProvider({ vaultUrl, client: AZURE_CLIENT, credential: stranger }),
+    'payloads',
+  ],
+])('an answer of %s is read no further than any of its answers goes', async (_what, make, keyId) => {
   let sent = 0;
   const endless = await listen((_request, response) => {
     const more = () => {
@@ -222,11 +249,19 @@ it('an answer of Vault is read no further than any of its answers goes', async (
     };
     more();
   });
-  const provider = createVaultProvider({
-    address: endless,
-    token: new Secret('t'),
-    mount: 'transit',
-  });
-  await expect(provider.wrap('payloads', randomBytes(32), context)).rejects.toThrow('unexpected');
+  const provider = make(endless);
+  await expect(provider.wrap(keyId, randomBytes(32), context)).rejects.toThrow(KeyProviderError);
   expect(sent).toBeLessThan(64 * 1024 * 1024);
+});
+
+it('Key Vault that begins a compressed answer is not waited for', async () => {
+  const silent = await listen((_request, response) => {
+    response
+      .writeHead(200, { 'content-encoding': 'gzip' })
+      .write(gzipSync('{"key":').subarray(0, 9));
+  });
+  const provider = createAzureProvider({
+    ...{ vaultUrl: silent, client: AZURE_CLIENT, credential: stranger, timeoutMs: 200 },
+  });
+  await expect(provider.wrap('payloads', randomBytes(32), context)).rejects.toThrow('not answer');
 });

@@ -6,7 +6,12 @@ import { ByteCollector } from '@governance/shared/byte-collector';
 import { canonicalize } from '@governance/shared/canonical-json';
 import type { Secret } from '@governance/shared/settings';
 import { z } from 'zod';
-import { type KeyContext, type KeyProvider, KeyProviderError } from './key-provider.ts';
+import {
+  type KeyContext,
+  type KeyProvider,
+  KeyProviderError,
+  MAX_ANSWER_BYTES,
+} from './key-provider.ts';
 
 export interface VaultOptions {
   address: string;
@@ -17,7 +22,6 @@ export interface VaultOptions {
 }
 
 const TIMEOUT_MS = 10_000;
-const MAX_ANSWER_BYTES = 64 * 1024;
 const KEY_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 const Encrypted = z.object({ data: z.object({ ciphertext: z.string().min(1).max(8_192) }) });
