@@ -1,7 +1,7 @@
 /** An agent that calls too often, at a real gateway. */
 import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { postModern } from '../../testing/test-modern-client.ts';
+import { listenModern, postModern } from '../../testing/test-modern-client.ts';
 import {
   HTTP_SERVER,
   startTestPlane,
@@ -128,6 +128,19 @@ it('counts every kind of request together, and refuses every kind alike', async 
   }
   // Requests that reach no server are answered all the same.
   expect((await ask(agent, 'ping')).json.result).toEqual({});
+});
+
+it('counts listening streams too', async () => {
+  const agent = plane.addAgent(['*:*']);
+  const options = { authorization: agent.basic };
+  const notifications = { toolsListChanged: true };
+  allow('low', 1);
+  const stream = listenModern(plane, notifications, options);
+  await stream.acknowledged;
+  expect((await call(agent)).json.error?.code).toBe(-32005);
+  const again = await postModern(plane, 'subscriptions/listen', { notifications }, options);
+  expect([again.status, again.json.error.code]).toEqual([200, -32005]);
+  await stream.close();
 });
 
 it('records no more decisions of an agent that may not act than its rate limit', async () => {

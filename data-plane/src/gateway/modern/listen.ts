@@ -7,7 +7,7 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { AgentKey, Caller } from '../../enforcement/calls.ts';
 import { agentKeyOf } from '../../enforcement/eligibility.ts';
-import { quiet } from '../../enforcement/enforcer.ts';
+import { type Enforcer, quiet } from '../../enforcement/enforcer.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import { isObject } from '../../upstream/message.ts';
 import type { SessionPlace } from '../../upstream/sessions/session-opener.ts';
@@ -27,6 +27,7 @@ import { createSharedSubscriptions } from './shared-subscriptions.ts';
 
 export interface ListenDeps extends HearingDeps {
   calls: ModernCalls;
+  enforcer: HearingDeps['enforcer'] & Pick<Enforcer, 'admit'>;
   router: Pick<Router, 'routeRead' | 'toRead'>;
   door: Pick<Door, 'findIneligibility' | 'isStillEligible' | 'grantsOf'>;
   announce: Announce;
@@ -90,6 +91,8 @@ export function createListen(deps: ListenDeps) {
   }
 
   async function open(caller: Caller, request: ModernRequest, reply: FastifyReply): Promise<void> {
+    const refusal = deps.enforcer.admit(caller);
+    if (refusal !== undefined) throw refusal;
     const wanted = readFilter(request.params);
     requireRoom(caller);
     const { capabilities } = await deps.announce(caller);
