@@ -1,17 +1,16 @@
 /** Composes the modern era. */
 import type { KeyObject } from 'node:crypto';
-import type { QuestionDeps } from '../client-questions.ts';
 import { createModernHandler, type ModernDeps } from './handler.ts';
 import { createListen, type ListenDeps } from './listen.ts';
 import { createModernCalls } from './modern-calls.ts';
-import { createParkedCalls } from './parked-calls.ts';
+import { createParkedCalls, type ParkedDeps } from './parked-calls.ts';
 import { createModernRequests, type ModernRequestDeps } from './requests.ts';
 import { createTaskHandles } from './task-handles.ts';
 
 export type ModernGatewayDeps = Omit<ModernRequestDeps, 'calls'> &
   Omit<ListenDeps, 'calls'> &
   Omit<ModernDeps, 'requests' | 'listen' | 'parked'> &
-  QuestionDeps & { taskSecret: KeyObject };
+  ParkedDeps & { taskSecret: KeyObject };
 
 /** Builds the handlers of modern clients. */
 export function createModernGateway(deps: ModernGatewayDeps) {

@@ -15,6 +15,8 @@ import {
   type QuestionTarget,
   TOO_MANY,
 } from '../client-questions.ts';
+import { createOpenPlaces } from '../open-places.ts';
+import { createKeptAnswers } from './kept-answers.ts';
 import { OpenCall } from './open-call.ts';
 import { isOwnState, stateOfCall } from './request-states.ts';
 
@@ -32,7 +34,7 @@ export interface Entry {
   timer: NodeJS.Timeout | null;
 }
 
-/** Open calls whose clients were asked something: of one agent, and in total. */
+/** Open calls whose clients were asked something: of one agent, and of all tenants. */
 const MAX_OF_AGENT = 64;
 const MAX_ALL = 10_000;
 /** How long an unfetched answer is kept, and the characters of all such answers. */
@@ -41,17 +43,21 @@ const KEPT_LENGTH = 16 * 1024 * 1024;
 
 export type ParkedCalls = ReturnType<typeof createParkedCalls>;
 
-export function createParkedCalls(deps: QuestionDeps) {
+export interface ParkedDeps extends QuestionDeps {
+  /** Whether this process has more than one tenant. */
+  servesSeveral(): boolean;
+}
+
+export function createParkedCalls(deps: ParkedDeps) {
   const bySend = new Map<SendToClient, Entry>();
   const byState = new Map<string, Entry>();
   /** The calls of a peer in progress at a server, by the two. */
   const underWay = new Map<string, Set<Entry>>();
   /** The calls whose clients were asked something, and how many each agent has of these. */
   const placed = new Set<Entry>();
-  const places = new Map<AgentKey, number>();
-  /** Answers waiting for their clients, the oldest first, with their lengths. */
-  const kept = new Map<Entry, number>();
-  let keptLength = 0;
+  const byAgent = new Map<AgentKey, number>();
+  const places = createOpenPlaces(MAX_ALL, deps.servesSeveral);
+  const kept = createKeptAnswers<Entry>(KEPT_LENGTH, forget);
 
   function begin(caller: PeerCaller, ask: Ask): Entry {
     const open = new OpenCall();
@@ -72,26 +78,20 @@ export function createParkedCalls(deps: QuestionDeps) {
     open.settle(answer);
     if (state === null || byState.get(state) !== entry) return;
     entry.timer = setTimeout(() => forget(entry), KEPT_MS).unref();
-    const length = 'raw' in answer ? answer.raw.length : 0;
-    kept.set(entry, length);
-    keptLength += length;
-    for (const [oldest] of kept) {
-      if (keptLength <= KEPT_LENGTH) break;
-      forget(oldest);
-    }
+    kept.add(entry, 'raw' in answer ? answer.raw.length : 0);
   }
 
   /** Forgets a call whose answer was delivered, or is not fetched. */
   function forget(entry: Entry): void {
     if (entry.timer !== null) clearTimeout(entry.timer);
     unpark(entry);
-    keptLength -= kept.get(entry) ?? 0;
-    kept.delete(entry);
+    kept.remove(entry);
     if (!placed.delete(entry)) return;
-    const agent = entry.caller.key;
-    const count = (places.get(agent) ?? 1) - 1;
-    if (count > 0) places.set(agent, count);
-    else places.delete(agent);
+    const { key: agent, tenantId } = entry.caller;
+    places.leave(tenantId);
+    const count = (byAgent.get(agent) ?? 1) - 1;
+    if (count > 0) byAgent.set(agent, count);
+    else byAgent.delete(agent);
   }
 
   function unpark(entry: Entry): void {
@@ -102,11 +102,12 @@ export function createParkedCalls(deps: QuestionDeps) {
   /** Takes a slot for a call whose client is to be asked; false where none is free. */
   function place(entry: Entry): boolean {
     if (placed.has(entry)) return true;
-    const agent = entry.caller.key;
-    const count = places.get(agent) ?? 0;
-    if (count >= MAX_OF_AGENT || placed.size >= MAX_ALL) return false;
+    const { key: agent, tenantId } = entry.caller;
+    const count = byAgent.get(agent) ?? 0;
+    if (count >= MAX_OF_AGENT || !places.hasRoom(tenantId)) return false;
     placed.add(entry);
-    places.set(agent, count + 1);
+    places.take(tenantId);
+    byAgent.set(agent, count + 1);
     return true;
   }
 

@@ -153,6 +153,19 @@ it('keeps unfetched answers as far as there is room', async () => {
   expect((await call('asks', oldest)).last.error?.code).toBe(-32602);
 });
 
+it('keeps an answer whatever another tenant’s agents leave unfetched', async () => {
+  const own = await asked();
+  const other = (await plane.addNeighbour()).addAgent();
+  for (let n = 0; n < 6; n++) {
+    await asked({ size: 3 * MIB, n }, { authorization: other.basic });
+  }
+  for (let n = 1; n <= 7; n++) {
+    waiting.shift()?.();
+    await vi.waitFor(() => expect(answered.size).toBe(n));
+  }
+  expect((await call('asks', own)).last.result?.resultType).toBe('complete');
+});
+
 it.each([
   [{ a: { method: 'roots/list' } }, 'did not declare'],
   [{ a: { method: 'elicitation/create', params: 'Who?' } }, 'not valid MCP'],
