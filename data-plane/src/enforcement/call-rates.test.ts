@@ -58,6 +58,19 @@ it('never allows more than the limit in a window, nor refuses for longer than it
   );
 });
 
+it('allows twice the limit less one around the end of a window, and no more', () => {
+  let now = 9_997;
+  const rates = createCallRates(() => now);
+  const limit = { requests: 3, window_seconds: 10 };
+  const allowed: number[] = [];
+  for (; now < 40_000; now++) if (rates.take(A, limit) === null) allowed.push(now);
+  expect(allowed.slice(0, 6)).toEqual([9_997, 9_998, 9_999, 13_334, 16_667, 20_000]);
+  for (const from of allowed) {
+    const within = allowed.filter((at) => at >= from && at < from + 10_000);
+    expect(within.length).toBeLessThanOrEqual(5);
+  }
+});
+
 it('forgets agents that stop calling, and is bounded', () => {
   let now = 0;
   const rates = createCallRates(() => now, 10);

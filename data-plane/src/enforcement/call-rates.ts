@@ -20,7 +20,8 @@ interface Counted {
 
 /**
  * Counts calls of agents in a sliding window, by two counters: calls of the previous window count
- * by the share of it that the sliding window still covers.
+ * by the share of it that the sliding window still covers. After a burst at the end of a window,
+ * twice the limit less one may pass within a window's length.
  *
  * @param elapsed monotonic milliseconds
  */
