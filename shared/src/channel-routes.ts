@@ -9,7 +9,12 @@ import { canonicalize } from './canonical-json.ts';
 import type { RegistrationRequest } from './channels.ts';
 import { AppError } from './errors.ts';
 import { FeedEntry } from './facts.ts';
-import { SignedAdminHead, SignedFreshness, SignedSnapshotEnd } from './signed-statement.ts';
+import {
+  SignedAdminHead,
+  SignedFreshness,
+  SignedRecognition,
+  SignedSnapshotEnd,
+} from './signed-statement.ts';
 
 /** Paths, with ids filled in. Every request carries the data plane's token as its bearer. */
 export const CHANNEL_PATHS = {
@@ -44,6 +49,7 @@ export const FeedPageBody = z.object({
   head: z.int().nonnegative(),
   statement: SignedFreshness,
   admin_head: SignedAdminHead.optional(),
+  recognition: SignedRecognition.optional(),
 });
 
 /** A line of a snapshot: an entry, or the end. */

@@ -14,6 +14,7 @@ import { KeyHistory } from './key-history.ts';
 import {
   SignedAdminHead,
   type SignedFreshness,
+  type SignedRecognition,
   type SignedSnapshotEnd,
 } from './signed-statement.ts';
 import { Epoch, Id, Sha256Hex, Text, Timestamp } from './text.ts';
@@ -48,6 +49,8 @@ export interface FeedPage {
   statement: SignedFreshness;
   /** The signed head of the admin chain; an older control plane does not send it. */
   admin_head?: SignedAdminHead | undefined;
+  /** That the answer is for this deployment; an older control plane does not send it. */
+  recognition?: SignedRecognition | undefined;
 }
 
 /**

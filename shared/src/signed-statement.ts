@@ -2,8 +2,8 @@
  * A control plane's signed statements about the present, so that a data plane can distinguish
  * "nothing changed" from "somebody withholds changes" (TUF's freeze attack): the freshness
  * statement with every answer of the feed, and the end of a snapshot. Also the head of the tenant's
- * admin chain, so that cutting the chain contradicts what data planes remember. Proven by
- * signed-statement.test.ts.
+ * admin chain, so that cutting the chain contradicts what data planes remember, and for which
+ * deployment an answer is. Proven by signed-statement.test.ts.
  */
 import { createPublicKey, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
@@ -57,8 +57,22 @@ export const AdminHead = z.strictObject({
 });
 export type AdminHead = z.infer<typeof AdminHead>;
 
+/**
+ * At `time` the control plane recognised this deployment: its token was good. The other statements
+ * are the same for all data planes of a tenant. One of its own, since older readers accept no
+ * additional member there.
+ */
+export const Recognition = z.strictObject({
+  type: z.literal('recognition'),
+  v: z.literal(1),
+  tenant_id: Id,
+  deployment_id: Id,
+  time: Timestamp,
+});
+export type Recognition = z.infer<typeof Recognition>;
+
 /** A control plane's statement about the present. */
-export type SignedPresent = FreshnessStatement | SnapshotEnd | AdminHead;
+export type SignedPresent = FreshnessStatement | SnapshotEnd | AdminHead | Recognition;
 
 /** A statement on the wire. */
 export const Signed = <T extends z.ZodType>(statement: T) =>
@@ -74,6 +88,8 @@ export const SignedSnapshotEnd = Signed(SnapshotEnd);
 export type SignedSnapshotEnd = z.infer<typeof SignedSnapshotEnd>;
 export const SignedAdminHead = Signed(AdminHead);
 export type SignedAdminHead = z.infer<typeof SignedAdminHead>;
+export const SignedRecognition = Signed(Recognition);
+export type SignedRecognition = z.infer<typeof SignedRecognition>;
 
 /** A public Ed25519 JWK with its id. */
 export type StatementKey = PublicJwk & { kid: string };

@@ -186,7 +186,8 @@ describe('the local link', () => {
       tenantId,
       deploymentId,
       feedReader: {
-        readFeed: record('page'),
+        readFeed: record({ cursor: 1 }),
+        recognise: record('recognition'),
         readSnapshot: async function* () {
           yield [];
           return 'end' as never;
@@ -200,7 +201,7 @@ describe('the local link', () => {
     } satisfies LocalLinkParts);
     const { signal } = new AbortController();
     const from = { cursor: 1, digest: 'd', limit: 2, waitMs: 3, signal };
-    expect(await link.readFeed(from)).toBe('page');
+    expect(await link.readFeed(from)).toEqual({ cursor: 1, recognition: 'recognition' });
     expect(await link.pullBundle({ digest: null, waitMs: 3, signal })).toBe('bundle');
     plane.boot();
     const batch = plane.batch(0);
@@ -208,6 +209,7 @@ describe('the local link', () => {
     expect(await link.readLog({ epoch: 1, size: 7, signal })).toBe('log');
     expect(asked).toEqual([
       [{ tenantId, deploymentId, ...from }],
+      [tenantId, deploymentId],
       [{ tenantId, deploymentId, digest: null, waitMs: 3, signal }],
       [tenantId, deploymentId, batch],
       [tenantId, { epoch: 1, size: 7 }],

@@ -12,7 +12,7 @@ import type { DataPlaneService } from './data-plane-service.ts';
 export interface LocalLinkParts {
   tenantId: string;
   deploymentId: string;
-  feedReader: Pick<FeedReader, 'readFeed' | 'readSnapshot'>;
+  feedReader: Pick<FeedReader, 'readFeed' | 'readSnapshot' | 'recognise'>;
   bundleSource: Pick<BundleSource, 'pullBundle'>;
   heartbeats: Pick<DataPlaneService, 'receiveHeartbeat'>;
   ingest: Pick<IngestService, 'ingestBatch'>;
@@ -25,7 +25,11 @@ export function createLocalLink(parts: LocalLinkParts): ControlPlaneLink {
   const { tenantId, deploymentId } = parts;
   return {
     pullBundle: (request) => parts.bundleSource.pullBundle({ tenantId, deploymentId, ...request }),
-    readFeed: (request) => parts.feedReader.readFeed({ tenantId, deploymentId, ...request }),
+    readFeed: async (request) => {
+      const page = await parts.feedReader.readFeed({ tenantId, deploymentId, ...request });
+      const recognition = await parts.feedReader.recognise(tenantId, deploymentId);
+      return { ...page, recognition };
+    },
     readSnapshot: (request) => parts.feedReader.readSnapshot({ tenantId, ...request }),
     heartbeat: async (body) => {
       if (body.deployment_id !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');

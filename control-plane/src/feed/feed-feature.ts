@@ -17,6 +17,7 @@ export const feedFeature = (core: FeedCore): Feature => ({
       feed: core.feedReader,
       places: createReadingPlaces(core),
       recheck: core.guards['data-plane'],
+      now: core.now,
     }),
   ],
   tasks: [createFeedCompaction(core)],

@@ -7,6 +7,7 @@
  */
 import type { ControlPlaneLink, FeedPage } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
+import type { SignedRecognition } from '@governance/shared/signed-statement';
 import { LRUCache } from 'lru-cache';
 import type { ChangeBus } from '../platform/change-bus.ts';
 import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
@@ -14,6 +15,7 @@ import { createAdminHeadStatements } from './admin-head-statements.ts';
 import { createFeedSnapshots, type FeedSnapshotsDeps } from './feed-snapshots.ts';
 import { type FeedHeads, feedStore, type StoredPage } from './feed-store.ts';
 import { createFreshnessStatements, type StatementSigner } from './freshness-statements.ts';
+import { createRecognitionStatements } from './recognition-statements.ts';
 import { createSharedReads } from './shared-reads.ts';
 import { createTenantListeners, type ListenerLimits, type Waiter } from './tenant-listeners.ts';
 
@@ -41,6 +43,12 @@ export interface FeedReader {
   readSnapshot(
     request: { tenantId: string } & Parameters<ControlPlaneLink['readSnapshot']>[0],
   ): ReturnType<ControlPlaneLink['readSnapshot']>;
+  /**
+   * The statement that this data plane is recognised.
+   *
+   * @param at before its token was found good; now for the one in this process, which has none
+   */
+  recognise(tenantId: string, deploymentId: string, at?: Date): Promise<SignedRecognition>;
   /** Ends every wait: the readers get an empty page. */
   close(): void;
 }
@@ -73,6 +81,7 @@ export function createFeedReader(deps: FeedReaderDeps): FeedReader {
   const listeners = createTenantListeners(changes, deps.listeners);
   const statements = createFreshnessStatements(signer);
   const adminHeads = createAdminHeadStatements(signer);
+  const recognitions = createRecognitionStatements(signer);
   const snapshots = createFeedSnapshots({ db, signer, now, limits: deps.snapshots });
   const known = new LRUCache<string, KnownHeads>({ max: CACHED_TENANTS });
 
@@ -128,6 +137,8 @@ export function createFeedReader(deps: FeedReaderDeps): FeedReader {
       }
     },
     readSnapshot: (request) => snapshots.read(request),
+    recognise: (tenantId, deploymentId, at = now()) =>
+      recognitions.about(tenantId, deploymentId, at),
     close: () => {
       listeners.close();
       reads.close();

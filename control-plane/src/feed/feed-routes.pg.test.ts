@@ -103,6 +103,32 @@ describe('GET /api/v1/data-planes/{deployment_id}/feed', () => {
     });
   });
 
+  it('says to each data plane that it is recognised, and to an issued token nothing', async () => {
+    const { feed, root, register, url, keys, tenantId, deploymentId, change } = await aPlane();
+    await change(roleFact(1));
+    const second = await register();
+    const before = new Date().toISOString();
+    const other = `/api/v1/data-planes/${second.deployment_id}/feed`;
+    const search = `cursor=0&digest=${FEED_START}`;
+    const pages = [
+      await feed(),
+      await call(`${other}?${search}`, { token: second.token.token }),
+      await call(`${url}?${search}`, { token: root }),
+    ].map((answer) => FeedPageBody.parse(answer.json()));
+    const said = pages.map(
+      ({ recognition }) => recognition && verifyStatement(recognition, { tenantId, keys }),
+    );
+    expect(said.map((one) => one?.deployment_id)).toEqual([
+      deploymentId,
+      second.deployment_id,
+      undefined,
+    ]);
+    expect((said[0]?.time ?? '') >= before).toBe(true);
+    expect(pages[0]?.entries).toEqual(pages[2]?.entries);
+    // Within a minute it costs no further signature.
+    expect((await feed()).json().recognition).toEqual(pages[0]?.recognition);
+  });
+
   it('names the newest bundle in the statement', async () => {
     const { feed, scope } = await aPlane();
     const revision = Date.now();

@@ -6,7 +6,7 @@ import { FeedPageBody, NDJSON, type SnapshotLine } from '@governance/shared/chan
 import type { FeedPage } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import type { FeedEntry } from '@governance/shared/facts';
-import type { SignedSnapshotEnd } from '@governance/shared/signed-statement';
+import type { SignedRecognition, SignedSnapshotEnd } from '@governance/shared/signed-statement';
 import { GivenId, Sha256Hex } from '@governance/shared/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
@@ -36,14 +36,15 @@ const FeedQuery = z.object({
 });
 
 export interface FeedRoutesDeps {
-  feed: Pick<FeedReader, 'readFeed' | 'readSnapshot'>;
+  feed: Pick<FeedReader, 'readFeed' | 'readSnapshot' | 'recognise'>;
   places: ReadingPlaces;
   /** Runs the routes' guard again: the token may have been revoked while the feed was read. */
   recheck: Guards['data-plane'];
+  now: () => Date;
 }
 
 export const feedRoutes =
-  ({ feed, places, recheck }: FeedRoutesDeps): FastifyPluginAsyncZod =>
+  ({ feed, places, recheck, now }: FeedRoutesDeps): FastifyPluginAsyncZod =>
   async (app) => {
     app.addHook('onClose', () => places.settled());
 
@@ -55,7 +56,7 @@ export const feedRoutes =
         schema: {
           summary: 'What changed for a data plane since its cursor',
           description:
-            'Facts in order, with a signed statement of the tenant’s state. Waits up to `wait` seconds for the first one. 410: the feed cannot be continued from this cursor (older than what is kept, beyond the head, or another digest); read a snapshot.',
+            'Facts in order, with a signed statement of the tenant’s state, and with a data plane’s own token one that it is recognised. Waits up to `wait` seconds for the first one. 410: the feed cannot be continued from this cursor (older than what is kept, beyond the head, or another digest); read a snapshot.',
           tags,
           params: FeedParams,
           querystring: FeedQuery,
@@ -76,12 +77,13 @@ export const feedRoutes =
         const place = { tenantId, deploymentId, cursor, digest, limit };
         const signal = untilGone(reply);
         const page = await orBusy(reply, feed.readFeed({ ...place, waitMs: wait * 1_000, signal }));
+        const readAt = now();
         await recheck.call(app, request, reply);
-        // A page goes to all who waited for it, and is serialised once.
+        const recognition = await recognise(request, readAt);
         return reply
           .header('content-type', 'application/json; charset=utf-8')
           .header('cache-control', 'no-store')
-          .serializer(writePage)
+          .serializer(() => writePage(page, recognition))
           .send(page);
       },
     );
@@ -126,6 +128,14 @@ export const feedRoutes =
       },
     );
 
+    /** An issued token is good for any deployment, and says nothing of this one. */
+    async function recognise(
+      { dataPlane: { tenantId, deploymentId } }: FastifyRequest,
+      at: Date,
+    ): Promise<SignedRecognition | null> {
+      return deploymentId === null ? null : feed.recognise(tenantId, deploymentId, at);
+    }
+
     /** @returns the deployment's id, after checking that the caller may read for it */
     async function requireReader(request: FastifyRequest, deploymentId: string): Promise<string> {
       const bound = request.dataPlane.deploymentId;
@@ -147,12 +157,12 @@ function untilGone(reply: FastifyReply): AbortSignal {
 
 const written = new WeakMap<FeedPage, string>();
 
-function writePage(page: FeedPage): string {
-  const known = written.get(page);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(page);
+/** A page goes to all who waited for it, and is serialised once. */
+function writePage(page: FeedPage, recognition: SignedRecognition | null): string {
+  const text = written.get(page) ?? JSON.stringify(page);
   written.set(page, text);
-  return text;
+  if (!recognition) return text;
+  return `${text.slice(0, -1)},"recognition":${JSON.stringify(recognition)}}`;
 }
 
 type SnapshotStep = IteratorResult<FeedEntry[], SignedSnapshotEnd>;

@@ -22,6 +22,7 @@ import { startFeedFollower } from './feed/feed-follower.ts';
 import type { FeedStatus } from './feed/feed-progress.ts';
 import { createFreshness, type FreshnessStatus } from './feed/freshness.ts';
 import type { PlaneClock } from './feed/plane-clock.ts';
+import { loadRecognitions } from './feed/recognitions.ts';
 import type { BackoffLimits } from './link/backoff.ts';
 import { type ContactStatus, createContact } from './link/contact.ts';
 import { type HeartbeatStatus, startHeartbeat } from './link/heartbeat.ts';
@@ -88,7 +89,7 @@ export interface TenantSyncOptions extends SyncSettings {
   onStreamStopped: (stop: ShipperStop) => void;
   /** Called when a signature names an unknown key: the keys may have changed. */
   onUnknownKey: () => void;
-  /** Called for each statement that was verified, with its time in Unix milliseconds. */
+  /** Called for each statement that was verified, with the time up to which it counts here. */
   onStatement: (time: number) => void;
 }
 
@@ -103,6 +104,7 @@ interface LoopOptions {
 }
 
 const ADMIN_HEADS_FOLDER = 'admin-heads';
+const RECOGNITIONS_FOLDER = 'recognitions';
 
 /** Starts from what is stored on disk, so that an outage at the start changes nothing. */
 export async function startTenantSync(options: TenantSyncOptions) {
@@ -235,6 +237,12 @@ async function startRules(
     keptMs: replica.place(tenantId).statementMs,
     onFrozen: (age) => alerts.feedFrozen(tenantId, age),
   });
+  const recognitions = loadRecognitions({
+    path: join(options.dataDir, RECOGNITIONS_FOLDER, tenantId),
+    deploymentId: options.answer.deployment_id,
+    keptMs: replica.place(tenantId).statementMs,
+    log,
+  });
   const bundle = await startBundleSync({
     ...loop,
     keys: keys.ofBundles,
@@ -249,6 +257,7 @@ async function startRules(
     ...loop,
     replica,
     freshness,
+    recognitions,
     keys: keys.ofFeed,
     backlog: () => ledger.backlog(tenantId),
     onApplied: (entries) => {
@@ -259,9 +268,9 @@ async function startRules(
       log.warn({ tenantId, from, to }, 'the control plane went back in time');
       alerts.feedRewound(tenantId, from, to);
     },
-    onStatement: (statement) => {
+    onStatement: (statement, counted) => {
       named.saw(statement);
-      options.onStatement(Date.parse(statement.time));
+      options.onStatement(counted);
     },
     onAdminHead,
     onFailure: (failure, isNews) => {

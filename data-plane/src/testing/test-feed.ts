@@ -10,6 +10,7 @@ import { createSnapshotDigest, FEED_START, feedDigest } from '@governance/shared
 import {
   type FreshnessStatement,
   type SignedFreshness,
+  type SignedRecognition,
   type SignedSnapshotEnd,
   signStatement,
 } from '@governance/shared/signed-statement';
@@ -54,6 +55,15 @@ export function createTestFeed(options: {
     });
   }
 
+  const recognition = (deploymentId: string, time = now()): SignedRecognition =>
+    signStatement(signer, {
+      type: 'recognition',
+      v: 1,
+      tenant_id: options.tenantId,
+      deployment_id: deploymentId,
+      time: new Date(time).toISOString(),
+    });
+
   /** What is valid now, by (kind, key). */
   function valid(): FeedEntry[] {
     const newest = new Map(entries.map((entry) => [`${entry.kind}\n${entry.key}`, entry]));
@@ -67,6 +77,7 @@ export function createTestFeed(options: {
     head,
     digestAt,
     statement,
+    recognition,
     valid,
     setBundle(next: { revision: number; digest: string }): void {
       bundle = next;

@@ -20,6 +20,7 @@ import { startHeartbeat } from '../link/heartbeat.ts';
 import { type FeedFollower, type FeedFollowerOptions, startFeedFollower } from './feed-follower.ts';
 import { createFreshness, type Freshness } from './freshness.ts';
 import { createPlaneClock, type PlaneClock } from './plane-clock.ts';
+import { loadRecognitions } from './recognitions.ts';
 
 const tenantId = uuidv7();
 const deploymentId = uuidv7();
@@ -71,6 +72,10 @@ function follow(
     link,
     replica: into,
     freshness,
+    recognitions: loadRecognitions({
+      path: join(dataDir, 'recognitions', tenantId),
+      ...{ deploymentId, keptMs: replica.place(tenantId).statementMs, log },
+    }),
     keys: () => [feedSigner.public],
     backlog: () => 7,
     onApplied: (entries) => applied.push(entries),
@@ -236,6 +241,22 @@ describe('what is refused', () => {
       (page) => ({
         ...page,
         statement: foreign.statement(),
+      }),
+    ],
+    [
+      'for another data plane of the tenant',
+      'statement_wrong_deployment',
+      (page) => ({
+        ...page,
+        recognition: plane.feed.recognition(uuidv7()),
+      }),
+    ],
+    [
+      'that recognises this one in the name of another tenant',
+      'statement_wrong_tenant',
+      (page) => ({
+        ...page,
+        recognition: foreign.recognition(deploymentId),
       }),
     ],
     [
@@ -421,6 +442,33 @@ describe('what is refused', () => {
     await until(() => replica.cursor(tenantId) === 1_200);
     expect(plane.snapshots()).toBe(1);
     expect(stored()).toEqual(expected());
+  });
+
+  it('pages and snapshots for another data plane keep this one fresh no longer', async () => {
+    let later = 0;
+    let recognised = true;
+    const time = Date.now() - 60_000;
+    const link = {
+      ...plane.link,
+      readFeed: async (request: FeedRequest) => ({
+        ...(await plane.link.readFeed({ ...request, waitMs: 1 })),
+        statement: plane.feed.statement(time + later),
+        ...(recognised && { recognition: plane.feed.recognition(deploymentId, time) }),
+      }),
+    };
+    follow(link);
+    await until(() => replica.place(tenantId).statementMs === time);
+    recognised = false;
+    later = 30_000;
+    // As those that another one is given: the facts are the same.
+    plane.publish(...facts(3));
+    await until(() => replica.cursor(tenantId) === 3);
+    expect(replica.place(tenantId).statementMs).toBe(time);
+    plane.publish(role('one more'));
+    plane.feed.compact();
+    await until(() => plane.snapshots() === 1 && replica.cursor(tenantId) === 4);
+    expect(replica.place(tenantId).statementMs).toBe(time);
+    expect(freshness.status().statement_time).toBe(new Date(time).toISOString());
   });
 
   it('a freeze: answers without a newer statement raise the alarm once', async () => {

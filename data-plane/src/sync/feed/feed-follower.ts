@@ -24,6 +24,7 @@ import { createFeedNews } from './feed-news.ts';
 import { type FeedPosition, verifyPage } from './feed-page.ts';
 import { FeedProgress } from './feed-progress.ts';
 import type { Freshness } from './freshness.ts';
+import type { Recognitions } from './recognitions.ts';
 import { type SnapshotLimits, takeSnapshot } from './take-snapshot.ts';
 import { createUnsignedTail, type TailLimits } from './unsigned-tail.ts';
 
@@ -37,6 +38,7 @@ export interface FeedFollowerOptions {
   link: Pick<ControlPlaneLink, 'readFeed' | 'readSnapshot'>;
   replica: Pick<LocalReplica, 'apply' | 'keepStatement' | 'place' | 'beginSnapshot'>;
   freshness: Pick<Freshness, 'check' | 'verified' | 'answered'>;
+  recognitions: Recognitions;
   /** The public keys that may sign statements now. */
   keys: () => readonly StatementKey[];
   /** Records that wait to be shipped. */
@@ -45,8 +47,8 @@ export interface FeedFollowerOptions {
   onApplied: (entries: FeedEntry[] | 'snapshot') => void;
   /** Called when the control plane went back in time, as after a restore. */
   onRewound: (from: number, to: number) => void;
-  /** Called for each verified statement. */
-  onStatement?: (statement: FreshnessStatement) => void;
+  /** Called for each verified statement, with the time up to which it counts here. */
+  onStatement?: (statement: FreshnessStatement, counted: number) => void;
   /** Called for each head of the admin chain whose signature was verified. */
   onAdminHead?: (head: SignedAdminHead) => void;
   /** Called for each failure; `isNews` where it differs from the one before. */
@@ -59,7 +61,7 @@ export interface FeedFollowerOptions {
 }
 
 export function startFeedFollower(options: FeedFollowerOptions) {
-  const { tenantId, link, replica, freshness, log } = options;
+  const { tenantId, link, replica, freshness, recognitions, log } = options;
   const tail = createUnsignedTail(options.tailLimits);
   const ending = new AbortController();
   const progress = new FeedProgress(replica.place(tenantId).cursor, options.now);
@@ -138,16 +140,17 @@ export function startFeedFollower(options: FeedFollowerOptions) {
 
   /** @returns whether the page brought something */
   async function take(page: FeedPage, from: FeedPosition, cursor: number): Promise<boolean> {
-    const { statement, stated, verified } = verify(page, from);
+    const { statement, stated, counted, verified } = verify(page, from);
     progress.stage = 'apply';
     progress.announced(page.head);
     const isNews = verified.end.cursor !== from.cursor;
     if (isNews) progress.heard();
     const entries = tail.take(page.entries, verified, statement);
     if (verified.proven !== null) {
-      await applyAll(entries, verified.proven, { time: stated, feedSeq: statement.feed_seq });
+      const said = { time: stated, counted, feedSeq: statement.feed_seq };
+      await applyAll(entries, verified.proven, said);
     } else {
-      freshness.verified(stated, statement.feed_seq, cursor);
+      freshness.verified(stated, statement.feed_seq, cursor, counted);
       progress.applied(cursor, false);
     }
     freshness.answered();
@@ -160,7 +163,7 @@ export function startFeedFollower(options: FeedFollowerOptions) {
   async function applyAll(
     entries: FeedEntry[],
     proven: number,
-    stated: { time: number; feedSeq: number },
+    stated: { time: number; counted: number; feedSeq: number },
   ): Promise<void> {
     const isReached = stated.feedSeq <= proven;
     for (let at = 0; at === 0 || at < entries.length; at += PAGE) {
@@ -170,11 +173,11 @@ export function startFeedFollower(options: FeedFollowerOptions) {
       if ((part[0]?.seq ?? 0) > behind) throw new Error(`entry ${behind} is missing`);
       const isLast = at + PAGE >= entries.length;
       const end = isLast ? proven : (part.at(-1)?.seq ?? proven);
-      replica.apply(tenantId, part, end, isLast && isReached ? stated.time : 0);
+      replica.apply(tenantId, part, end, isLast && isReached ? stated.counted : 0);
       progress.applied(end, part.length > 0);
       if (part.length > 0) options.onApplied(part);
     }
-    const newest = freshness.verified(stated.time, stated.feedSeq, proven);
+    const newest = freshness.verified(stated.time, stated.feedSeq, proven, stated.counted);
     if (newest !== null) replica.keepStatement(tenantId, newest);
     resets = 0;
     if (!isReached) return;
@@ -188,12 +191,19 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     const statement = verifyStatement(page.statement, trust());
     const stated = Date.parse(statement.time);
     freshness.check(stated);
-    options.onStatement?.(statement);
+    if (page.recognition) recognitions.saw(verifyStatement(page.recognition, trust()));
+    const counted = recognitions.asOf(stated);
+    options.onStatement?.(statement, counted);
     if (page.admin_head) {
       verifyStatement(page.admin_head, trust());
       options.onAdminHead?.(page.admin_head);
     }
-    return { statement, stated, verified: verifyPage(from, page, statement, tail.awaited()) };
+    return {
+      statement,
+      stated,
+      counted,
+      verified: verifyPage(from, page, statement, tail.awaited()),
+    };
   }
 
   /** A kick does not abort it: a snapshot takes as long as it takes. */

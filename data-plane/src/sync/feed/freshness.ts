@@ -65,9 +65,10 @@ export function createFreshness(options: {
      *
      * @param feedSeq the place that it speaks of
      * @param cursor where the feed was read up to
+     * @param counted the time up to which it counts for this data plane
      * @returns the time to keep durably, null where it is no news
      */
-    verified: (time: number, feedSeq: number, cursor: number): number | null => {
+    verified: (time: number, feedSeq: number, cursor: number, counted = time): number | null => {
       if (time > verified) {
         clock.confirm(time);
         clock.saw(time);
@@ -75,11 +76,11 @@ export function createFreshness(options: {
       }
       if (feedSeq <= cursor) {
         awaiting = null;
-        return adopt(time);
+        return adopt(counted);
       }
       // The first of the waiting ones is kept: newer ones may always stay ahead of the reader.
       const reached = awaiting && awaiting.feedSeq <= cursor ? awaiting.time : null;
-      if (!awaiting || reached !== null) awaiting = { time, feedSeq };
+      if (!awaiting || reached !== null) awaiting = { time: counted, feedSeq };
       return reached === null ? null : adopt(reached);
     },
     /** Called after each answer of the control plane: detects whether changes are withheld. */

@@ -13,6 +13,7 @@ import { failureCode } from '../link/sync-failure.ts';
 import { createSnapshotCheck } from './feed-page.ts';
 import type { FeedProgress } from './feed-progress.ts';
 import type { Freshness } from './freshness.ts';
+import type { Recognitions } from './recognitions.ts';
 
 const MIB = 1024 * 1024;
 
@@ -33,6 +34,7 @@ export async function takeSnapshot(from: {
   link: Pick<ControlPlaneLink, 'readSnapshot'>;
   replica: Pick<LocalReplica, 'place' | 'beginSnapshot'>;
   freshness: Pick<Freshness, 'check' | 'verified' | 'answered'>;
+  recognitions: Pick<Recognitions, 'asOf'>;
   progress: FeedProgress;
   trust: () => { tenantId: string; keys: readonly StatementKey[] };
   signal: AbortSignal;
@@ -61,9 +63,10 @@ export async function takeSnapshot(from: {
     check.end(end);
     progress.stage = 'apply';
     const cursor = end.feed_seq;
-    const statementMs = Math.max(stated, before.statementMs);
+    const counted = from.recognitions.asOf(stated);
+    const statementMs = Math.max(counted, before.statementMs);
     staging.swap({ cursor, digest: end.feed_digest, statementMs });
-    freshness.verified(stated, cursor, cursor);
+    freshness.verified(stated, cursor, cursor, counted);
     freshness.answered();
     return cursor;
   } catch (error) {

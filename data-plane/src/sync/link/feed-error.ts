@@ -4,6 +4,8 @@ import { CodedError } from '@governance/shared/coded-error';
 const FEED_FAULTS = [
   // A statement came without its signature, or none came.
   'statement_stripped',
+  // The answer is for another data plane of the tenant.
+  'statement_wrong_deployment',
   // Older, beyond the tolerance, than one that was verified before: replayed.
   'statement_stale',
   // The entries do not lead to the signed digest.
