@@ -22,6 +22,7 @@ import { createChainVerifier } from './chain/chain-verification.ts';
 import { readEvidenceKeys } from './chain/evidence-keys.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { createDataPlaneService } from './data-planes/data-plane-service.ts';
+import { createAdminSigner } from './evidence/admin-batches.ts';
 import { listKeyEntries } from './evidence/key-entries.ts';
 import { createLogViews } from './evidence/watchers/log-views.ts';
 import { createLogWatchCheck } from './evidence/watchers/log-watch-check.ts';
@@ -30,6 +31,7 @@ import { createPinnedToolReports } from './inbound/pinned-tool-reports.ts';
 import { createIngestService } from './ingest/ingest-service.ts';
 import { createLedgerPartitions } from './ingest/ledger-partitions.ts';
 import { createLedgerStatistics } from './ingest/ledger-statistics.ts';
+import { createRecordDisputes } from './ingest/record-disputes.ts';
 import { createViolationAlerts } from './ingest/violations.ts';
 import { createConfiguredProviders } from './key-management/configured-providers.ts';
 import { createDataKeys } from './key-management/data-keys.ts';
@@ -223,6 +225,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     changes,
     breaks,
     violations: createViolationAlerts({ db, now }),
+    disputes: createRecordDisputes({ db, signer: createAdminSigner({ db, serviceKeys }) }),
     markForked: dataPlanes.markForked,
   });
   const evidenceKeys = () => readEvidenceKeys(serviceKeys);

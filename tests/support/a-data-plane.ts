@@ -149,7 +149,13 @@ export { anAlert as aPolicyAlert, anOutcome } from '@governance/shared/testing/t
 export const AGENT_ID = '0190aaaa-0000-7000-8000-00000000000a';
 
 export const aDecision = (over: Partial<Unchained<'decision'>> = {}) =>
-  decision({ agent_id: AGENT_ID, instruction_hash: randomBytes(32).toString('hex'), ...over });
+  decision({
+    agent_id: AGENT_ID,
+    // Of a revision that the control plane does not have, it would dispute each record.
+    bundle_revision: null,
+    instruction_hash: randomBytes(32).toString('hex'),
+    ...over,
+  });
 
 /** The record behind an escalated decision: its call is held for a person. */
 export function aHoldOpened(

@@ -5,7 +5,12 @@
 import type { KeyObject } from 'node:crypto';
 import { signBatch } from '@governance/shared/audit-batch';
 import { canonicalize } from '@governance/shared/canonical-json';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { ServiceKeys } from '../platform/keys.ts';
+import {
+  systemScope,
+  type TenantDatabase,
+  type TenantTransaction,
+} from '../platform/tenant-scope.ts';
 import { type LogHead, logStore } from './log-store.ts';
 
 /** The limits of a batch, as for data planes. */
@@ -20,13 +25,40 @@ interface Row {
   event_time: Date;
 }
 
+export interface AdminSigner {
+  /** Puts what was recorded into leaves of the tenant's log. */
+  signAll(tenantId: string, signal?: AbortSignal): Promise<void>;
+}
+
+export function createAdminSigner({
+  db,
+  serviceKeys,
+}: {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  serviceKeys: Pick<ServiceKeys, 'evidenceKey'>;
+}): AdminSigner {
+  /** @returns whether more may follow */
+  const signNext = async (tenantId: string): Promise<boolean> => {
+    const { key } = await serviceKeys.evidenceKey('batch');
+    return db.inTenant(systemScope(tenantId), async (tx) => {
+      const head = await logStore(tx).lockHead();
+      return (await signNextAdminBatch(tx, key, head)) !== undefined;
+    });
+  };
+  return {
+    signAll: async (tenantId, signal) => {
+      while (!signal?.aborted && (await signNext(tenantId)));
+    },
+  };
+}
+
 /**
  * Signs the next batch of the admin chain, if some records are not in a batch yet. The caller holds
  * the log head's lock.
  *
  * @returns the new end of the batches; undefined when there was nothing to sign
  */
-export async function signNextAdminBatch(
+async function signNextAdminBatch(
   tx: TenantTransaction,
   key: KeyObject,
   head: LogHead,

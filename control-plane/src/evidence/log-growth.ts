@@ -18,7 +18,7 @@ import {
   type TenantDatabase,
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
-import { signNextAdminBatch } from './admin-batches.ts';
+import { createAdminSigner } from './admin-batches.ts';
 import { type LogNode, logStore } from './log-store.ts';
 
 /** Leaves whose nodes one transaction adds. */
@@ -38,14 +38,7 @@ export interface LogGrowthDeps {
 export type LogGrowth = ReturnType<typeof createLogGrowth>;
 
 export function createLogGrowth({ db, serviceKeys, checkpointMs, now }: LogGrowthDeps) {
-  /** @returns whether more may follow */
-  const signAdminBatch = async (tenantId: string): Promise<boolean> => {
-    const { key } = await serviceKeys.evidenceKey('batch');
-    return db.inTenant(systemScope(tenantId), async (tx) => {
-      const head = await logStore(tx).lockHead();
-      return (await signNextAdminBatch(tx, key, head)) !== undefined;
-    });
-  };
+  const admin = createAdminSigner({ db, serviceKeys });
 
   /** @returns whether more may follow */
   const addNodes = (tenantId: string): Promise<boolean> =>
@@ -66,7 +59,7 @@ export function createLogGrowth({ db, serviceKeys, checkpointMs, now }: LogGrowt
 
   /** Adds a tenant's stored leaves to its log, and signs the new size. */
   async function grow(tenantId: string, signal?: AbortSignal): Promise<void> {
-    while (!signal?.aborted && (await signAdminBatch(tenantId)));
+    await admin.signAll(tenantId, signal);
     while (!signal?.aborted && (await addNodes(tenantId)));
     if (!signal?.aborted) await checkpoint(tenantId);
   }

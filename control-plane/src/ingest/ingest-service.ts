@@ -18,6 +18,7 @@ import { createGroupQueue } from './group-queue.ts';
 import { findSigningKey } from './ingest-store.ts';
 import { createKnownAgents } from './known-agents.ts';
 import { belongsInQuarantine } from './quarantine-trial.ts';
+import type { RecordDisputes } from './record-disputes.ts';
 import { type Fork, type Outcome, storeGroup } from './store-group.ts';
 import {
   agentsOf,
@@ -34,6 +35,8 @@ export interface IngestDeps {
   changes: ChangeBus;
   breaks: Pick<ChainBreakRecorder, 'record' | 'recordQuarantined'>;
   violations: ViolationAlerts;
+  /** Tests of storing alone have none. */
+  disputes?: RecordDisputes;
   /** Bars a data plane whose stream forked from everything except delivering its records. */
   markForked(tenantId: string, deploymentId: string): Promise<void>;
 }
@@ -123,6 +126,7 @@ export function createIngestService(deps: IngestDeps): IngestService {
       const unknown = await agents.findUnknown(tenantId, agentsOf(given));
       const checked = markUnknownAgents(given, unknown);
       const violations = findViolations(checked, unknown, Date.now());
+      violations.push(...((await deps.disputes?.raise(tenantId, checked)) ?? []));
       const records = checked.records.length;
       const bytes = checked.records.reduce((sum, record) => sum + record.bytes.byteLength, 0);
       const outcome = await store(tenantId, { checked, stream: deploymentId, records, bytes });

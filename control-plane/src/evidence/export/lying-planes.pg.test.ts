@@ -1,9 +1,10 @@
 /**
- * What one data plane repeats or contradicts with its own key leaves the tenant's exports as they
- * are, for both verifiers.
+ * What one data plane repeats, contradicts or invents with its own key leaves the tenant's exports
+ * as they are, for both verifiers; of inventions they warn.
  */
 import { randomBytes } from 'node:crypto';
 import { payloadDigest } from '@governance/shared/event-payload';
+import { recordHash } from '@governance/shared/hash-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import { expect, it, vi } from 'vitest';
 import { AGENT_ID, aDecision, anOutcome } from '../../../../tests/support/a-data-plane.ts';
@@ -50,6 +51,13 @@ async function twoPlanes() {
   };
   return { admin, honest, lying, created, exported };
 }
+
+const invent = ({ decide }: Shipping, over: object = {}) =>
+  decide({
+    ...over,
+    ...{ bundle_revision: 999, grant_id: uuidv7(), delegation_chain: [uuidv7()] },
+    workflow_session_id: uuidv7(),
+  });
 
 it('a repeated id multiplies no records', async () => {
   const { lying, exported } = await twoPlanes();
@@ -100,7 +108,8 @@ it('payloads of an id that was given twice are shown where they match a record',
   await lying.ship();
   const { lines } = await exported({ include_payloads: true });
   const shown = (await lines('payloads.ndjson')).map((line) => JSON.parse(line).payload);
-  expect(shown.sort()).toEqual(['{"request":{"a":1}}', '{"request":{"a":3}}']);
+  // Each data plane's own.
+  expect(shown.sort()).toEqual([1, 2, 3].map((a) => `{"request":{"a":${a}}}`));
 });
 
 it('later batches with only times of long ago do not widen an export', async () => {
@@ -161,4 +170,49 @@ it('what a forked stream says afterwards is warned of', async () => {
   expect(warns).toEqual({
     'keys.validity': `two writers had the key of the stream ${copied.deploymentId}`,
   });
+});
+
+it.each([
+  ['contiguous', {}],
+  ['selective', { agent_ids: [AGENT_ID] }],
+])('what a data plane invents is warned of in a %s package', async (_kind, asked) => {
+  const { honest, lying, exported } = await twoPlanes();
+  honest.decide();
+  await honest.ship();
+  invent(lying);
+  await lying.ship();
+  honest.decide();
+  await honest.ship();
+  const { warns } = await exported(asked);
+  expect(Object.keys(warns)).toEqual(['policy.binding', 'approval.binding', 'delegation.binding']);
+  for (const said of Object.values(warns)) expect(said).toContain(lying.deploymentId);
+});
+
+it('and in one that begins after its dispute', async () => {
+  const { lying, exported } = await twoPlanes();
+  await lying.ship();
+  invent(lying, { timestamp: at(120_000) });
+  await lying.ship();
+  const { warns, lines } = await exported({ from: at(60_000) });
+  expect(Object.keys(warns)).toEqual(['policy.binding', 'approval.binding', 'delegation.binding']);
+  const causes = await lines('causes.ndjson');
+  expect(causes.map((line) => JSON.parse(JSON.parse(line).record).action)).toEqual([
+    'record_disputed',
+  ]);
+});
+
+it('a record that was changed after it was disputed fails', async () => {
+  const { admin, lying } = await twoPlanes();
+  invent(lying);
+  await lying.ship();
+  const invented = lying.writer.records.at(-1) ?? expect.unreachable();
+  const changed = invented.bytes.toString().replace('"read_file"', '"read_fi1e"');
+  await plane.test.superuser.query(
+    'UPDATE ledger_records SET bytes = $1, hash = $2 WHERE tenant_id = $3 AND hash = $4',
+    [Buffer.from(changed), recordHash(Buffer.from(changed)), admin.scope.tenantId, invented.hash],
+  );
+  const anchor = await exports.anchorOf(admin.token);
+  const [volume = expect.unreachable()] = await exports.exported(admin.token);
+  const { fails } = await reader.read(volume, anchor);
+  expect(fails).toEqual(expect.arrayContaining(['batch.root', 'delegation.binding']));
 });

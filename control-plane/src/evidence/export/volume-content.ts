@@ -12,7 +12,8 @@ import { QUARANTINED } from '../../chain/ledger-columns.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { createBatchProofs } from './batch-proofs.ts';
 import { findBoundary } from './boundaries.ts';
-import { findCauses, mayNameCauses, type NamedCauses, noteCauses } from './causes.ts';
+import { type Cause, findCauses, mayNameCauses, type NamedCauses, noteCauses } from './causes.ts';
+import { createDisputable, findDisputes } from './disputes.ts';
 import { type EvidenceRequest, isSelective, MAX_SELECTED } from './evidence-request.ts';
 import { createLineMember, type Member } from './package-members.ts';
 import { type PackagedLeaf, type PackagedRecord, packageReads } from './package-reads.ts';
@@ -72,10 +73,12 @@ export async function readVolumeContent(
 ): Promise<VolumeContent> {
   const writer = createWriter(tx, readPayloads);
   const selective = isSelective(request);
-  if (selective) await writeSelected(tx, request, leaves, writer);
-  else await writeLeaves(tx, leaves, writer);
+  const disputes = selective
+    ? await writeSelected(tx, request, leaves, writer)
+    : await writeLeaves(tx, leaves, writer);
   const isHeld = (leaf: number) => !selective && leaf >= leaves.start && leaf < leaves.end;
-  await writeCauses(tx, writer, leaves.size, isHeld);
+  const causes = [...(await findCauses(tx, writer.named, leaves.size)), ...disputes];
+  await writeCauses(tx, writer, causes, isHeld);
   if (!selective) await writeBoundaries(tx, writer, leaves.exportStart);
   return writer.end(isHeld);
 }
@@ -160,11 +163,11 @@ function batchMember(batches: ReadonlyMap<number, string>): Member | undefined {
 async function writeCauses(
   tx: TenantTransaction,
   writer: Writer,
-  size: number,
+  causes: readonly Cause[],
   isHeld: (leaf: number) => boolean,
 ): Promise<void> {
   const reads = packageReads(tx);
-  for (const { record, leaf, index } of await findCauses(tx, writer.named, size)) {
+  for (const { record, leaf, index } of causes) {
     if (isHeld(leaf)) continue;
     if (!writer.hasBatch(leaf)) {
       for (const batch of await reads.readBatches(leaf, leaf + 1)) writer.batch(batch);
@@ -187,11 +190,12 @@ async function writeBoundaries(
   }
 }
 
+/** @returns the disputes in earlier leaves of what it wrote */
 async function writeLeaves(
   tx: TenantTransaction,
   { start, end }: { start: number; end: number },
   writer: Writer,
-): Promise<void> {
+): Promise<Cause[]> {
   const reads = packageReads(tx);
   const readPage = (from: number): Promise<PackagedLeaf[]> => {
     const page = reads.readWholeLeaves(from, Math.min(from + PAGE_LEAVES, end));
@@ -210,20 +214,37 @@ async function writeLeaves(
       else await writer.records(await reads.readLeaf(leaf.leaf));
     }
   }
+  return findDisputes(tx, [start], (stream, epoch, seq) => {
+    const extent = writer.streams.get(stream);
+    if (!extent) return false;
+    return isUpTo(extent.first, { epoch, seq }) && isUpTo({ epoch, seq }, extent.last);
+  });
 }
 
+interface Place {
+  epoch: number;
+  seq: number;
+}
+
+const isUpTo = (a: Place, b: Place): boolean =>
+  a.epoch < b.epoch || (a.epoch === b.epoch && a.seq <= b.seq);
+
+/** @returns the disputes of what it wrote */
 async function writeSelected(
   tx: TenantTransaction,
   request: EvidenceRequest,
   leaves: { start: number; end: number },
   writer: Writer,
-): Promise<void> {
+): Promise<Cause[]> {
   const reads = packageReads(tx);
+  const disputable = createDisputable();
   const selected = await listSelected(tx, request, leaves, MAX_SELECTED);
   let proofsOf = { leaf: -1, pathOf: (_index: number): string[] => [] };
   for (let at = 0; at < selected.length; at += PAGE_RECORDS) {
     const page = selected.slice(at, at + PAGE_RECORDS);
-    await writer.records(await reads.readRecords(page));
+    const records = await reads.readRecords(page);
+    await writer.records(records);
+    await disputable.note(tx, records, page);
     for (const { leaf, index } of page) {
       if (proofsOf.leaf !== leaf) {
         for (const batch of await reads.readBatches(leaf, leaf + 1)) writer.batch(batch);
@@ -232,6 +253,7 @@ async function writeSelected(
       writer.proofs([{ leaf_index: leaf, index, path: proofsOf.pathOf(index) }]);
     }
   }
+  return findDisputes(tx, disputable.leaves, disputable.isHeld);
 }
 
 const extentOf = ({ stream, epoch, seq, hash, prevHash }: PackagedRecord): StreamExtent => ({

@@ -1,0 +1,138 @@
+/**
+ * The disputes (ADR 93) that a volume needs and does not hold: each lies in a leaf before that of
+ * the records that it names, and may lie before the volume, or outside of its selection.
+ */
+import {
+  DISPUTED_TARGET,
+  DisputeDetails,
+  RECORD_DISPUTED,
+} from '@governance/shared/record-dispute';
+import { readRecord } from '../../chain/ledger-row.ts';
+import { createReferenceFacts } from '../../ingest/reference-facts.ts';
+import { findReferenceFaults, grantOf, referencesOf } from '../../ingest/reference-faults.ts';
+import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import type { Cause } from './causes.ts';
+import type { PackagedRecord } from './package-reads.ts';
+import type { SelectedRecord } from './selected-records.ts';
+
+/** Leaves between a dispute and its record, at most: those of other writers meanwhile. */
+const MAX_APART = 10_000;
+
+/** Whether the volume has the record of this place. */
+type IsHeld = (stream: string, epoch: number, seq: number) => boolean;
+
+/** Of the selected records, those that a dispute may name, and the leaves they are in. */
+export function createDisputable() {
+  const facts = createReferenceFacts();
+  const places = new Set<string>();
+  const leaves = new Set<number>();
+  const placeOf = (stream: string, epoch: number, seq: number) => `${stream}/${epoch}/${seq}`;
+  return {
+    leaves,
+    isHeld: ((stream, epoch, seq) => places.has(placeOf(stream, epoch, seq))) satisfies IsHeld,
+    /** @param page where the records are, in their order */
+    note: async (
+      tx: TenantTransaction,
+      records: readonly PackagedRecord[],
+      page: readonly SelectedRecord[],
+    ): Promise<void> => {
+      const decided = records.flatMap(({ type, text, hash, seq }, at) => {
+        const decision = type === 'decision' ? readRecord(Buffer.from(text)) : undefined;
+        const place = page[at];
+        return place && decision?.type === 'decision' ? [{ decision, hash, seq, place }] : [];
+      });
+      const known = await facts.lookUp(tx, referencesOf(decided));
+      for (const one of decided) {
+        // Whether an approval was used before, the volume does not know.
+        const isSound =
+          grantOf(one.decision) === null && findReferenceFaults([one], known).length === 0;
+        if (isSound) continue;
+        const { stream, epoch, seq, leaf } = one.place;
+        places.add(placeOf(stream, epoch, seq));
+        leaves.add(leaf);
+      }
+    },
+  };
+}
+
+/**
+ * @param leaves of records that may be disputed
+ * @returns the disputes in leaves before them that name a record of the volume
+ */
+export async function findDisputes(
+  tx: TenantTransaction,
+  leaves: Iterable<number>,
+  isHeld: IsHeld,
+): Promise<Cause[]> {
+  const found: Cause[] = [];
+  for (const range of rangesBefore(leaves)) {
+    for (const leaf of await listDisputing(tx, range)) {
+      found.push(...(await readDisputes(tx, leaf, isHeld)));
+    }
+  }
+  return found;
+}
+
+interface Range {
+  from: number;
+  end: number;
+}
+
+function rangesBefore(leaves: Iterable<number>): Range[] {
+  const ranges: Range[] = [];
+  for (const end of [...leaves].sort((a, b) => a - b)) {
+    const from = Math.max(0, end - MAX_APART);
+    const last = ranges.at(-1);
+    if (last && from <= last.end) last.end = end;
+    else ranges.push({ from, end });
+  }
+  return ranges;
+}
+
+const DISPUTES = `"action":"${RECORD_DISPUTED}"`;
+
+/** Leaves with disputes. Their content comes one leaf at a time: a lying data plane causes many. */
+async function listDisputing(
+  { db, scope: { tenantId } }: TenantTransaction,
+  { from, end }: Range,
+): Promise<number[]> {
+  const rows = await db.$queryRaw<{ leaf: bigint }[]>`
+    SELECT DISTINCT b.leaf_index AS leaf
+    FROM ledger_batches b
+    JOIN tenant_heads h ON h.tenant_id = b.tenant_id AND h.admin_stream = b.stream
+    JOIN ledger_records r ON r.tenant_id = b.tenant_id AND r.stream = b.stream
+      AND r.epoch = b.epoch AND r.seq BETWEEN b.first_seq AND b.last_seq
+    WHERE b.tenant_id = ${tenantId}::uuid AND b.leaf_index >= ${from} AND b.leaf_index < ${end}
+      AND position(convert_to(${DISPUTES}, 'UTF8') IN r.bytes) > 0
+    ORDER BY leaf`;
+  return rows.map(({ leaf }) => Number(leaf));
+}
+
+async function readDisputes(
+  { db, scope: { tenantId } }: TenantTransaction,
+  leaf: number,
+  isHeld: IsHeld,
+): Promise<Cause[]> {
+  const rows = await db.$queryRaw<{ bytes: Uint8Array; index: bigint }[]>`
+    SELECT r.bytes, r.seq - b.first_seq AS index
+    FROM ledger_batches b JOIN ledger_records r ON r.tenant_id = b.tenant_id
+      AND r.stream = b.stream AND r.epoch = b.epoch AND r.seq BETWEEN b.first_seq AND b.last_seq
+    WHERE b.tenant_id = ${tenantId}::uuid AND b.leaf_index = ${leaf}
+      AND position(convert_to(${DISPUTES}, 'UTF8') IN r.bytes) > 0
+    ORDER BY r.seq`;
+  return rows.flatMap(({ bytes, index }): Cause[] =>
+    namesHeld(bytes, isHeld)
+      ? [{ record: Buffer.from(bytes).toString('utf8'), leaf, index: Number(index) }]
+      : [],
+  );
+}
+
+function namesHeld(bytes: Uint8Array, isHeld: IsHeld): boolean {
+  const record = readRecord(bytes);
+  if (record?.type !== 'admin_action' || record.action !== RECORD_DISPUTED) return false;
+  const details = DisputeDetails.safeParse(record.details);
+  if (!details.success) return false;
+  const stream = record.target.slice(DISPUTED_TARGET.length);
+  const { epoch, records } = details.data;
+  return records.some(({ seq }) => isHeld(stream, epoch, seq));
+}

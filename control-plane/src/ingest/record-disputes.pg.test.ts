@@ -1,0 +1,202 @@
+/**
+ * What a data plane refers to and the control plane does not have is disputed before the record is
+ * stored, by the public interface alone.
+ */
+import { createPublicKey } from 'node:crypto';
+import { uuidv7 } from '@governance/shared/ids';
+import { expect, it, vi } from 'vitest';
+import { aHoldOpened } from '../../../tests/support/a-data-plane.ts';
+import { aShippingPlane } from '../../../tests/support/a-shipping-plane.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { checkBatch } from './batch-check.ts';
+import { createRecordDisputes } from './record-disputes.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+
+// The log's own task signs nothing meanwhile.
+const plane = await testControlPlane({ env: { SERVICE_CHECKPOINT_SECONDS: '3600' } });
+const { call, aTenantAdmin, test } = plane;
+
+type Shipping = Awaited<ReturnType<typeof aShippingPlane>>;
+
+async function aPlane() {
+  const admin = await aTenantAdmin();
+  const { tenantId } = admin.scope;
+  const shipping = await aShippingPlane(plane, admin);
+  const disputes = async () => {
+    const { rows } = await test.superuser.query<{ record: string; leaf: string | null }>(
+      `SELECT convert_from(r.bytes, 'UTF8') AS record, (
+         SELECT leaf_index FROM ledger_batches b WHERE b.tenant_id = r.tenant_id
+           AND b.stream = r.stream AND b.last_seq >= r.seq ORDER BY b.last_seq LIMIT 1) AS leaf
+       FROM ledger_records r WHERE r.tenant_id = $1 AND r.type = 'admin_action'
+         AND convert_from(r.bytes, 'UTF8') LIKE '%"action":"record_disputed"%' ORDER BY r.position`,
+      [tenantId],
+    );
+    return rows.map(({ record, leaf }) => ({ leaf: Number(leaf), ...JSON.parse(record) }));
+  };
+  /** `seq check` of what was disputed. */
+  const disputed = async (): Promise<string[]> =>
+    (await disputes()).flatMap(({ details }) =>
+      details.records.map(({ seq, check }: { seq: number; check: string }) => `${seq} ${check}`),
+    );
+  const leafOf = async (seq: number): Promise<number> => {
+    const { rows } = await test.superuser.query(
+      `SELECT leaf_index FROM ledger_batches
+       WHERE tenant_id = $1 AND stream = $2 AND $3 BETWEEN first_seq AND last_seq`,
+      [tenantId, shipping.deploymentId, seq],
+    );
+    return Number(rows[0]?.leaf_index);
+  };
+  /** The alerts about disputes. */
+  const alerts = async (): Promise<{ details: { violation?: string } }[]> =>
+    (await call('/api/v1/monitor/alerts', { token: admin.token }))
+      .json()
+      .alerts.filter(
+        ({ details }: { details: { violation?: string } }) =>
+          details.violation === 'record_disputed',
+      );
+  return { ...shipping, admin, tenantId, disputes, disputed, leafOf, alerts };
+}
+
+/** A call that a person approved. */
+async function approved({
+  admin,
+  decide,
+  writer,
+  ship,
+}: Shipping & Pick<Awaited<ReturnType<typeof aPlane>>, 'admin'>) {
+  const escalation_id = uuidv7();
+  const asked = { tool_name: 'delete_thing' };
+  const held = decide({ ...asked, policy_result: 'escalate', escalation_id });
+  writer.append(aHoldOpened(held, { escalation_id }));
+  await ship();
+  const url = `/api/v1/escalations/${escalation_id}/approve`;
+  const answer = await call(url, { token: admin.token, body: {} });
+  expect(answer.statusCode, answer.body).toBe(200);
+  return { ...asked, grant_id: answer.json().grant.id as string };
+}
+
+it('inventions are disputed, each in a leaf before that of its record', async () => {
+  const one = await aPlane();
+  const [grant, delegation] = [uuidv7(), uuidv7()];
+  one.decide();
+  one.decide({ bundle_revision: 999 });
+  one.decide({ grant_id: grant });
+  one.decide({ delegation_chain: [delegation], workflow_session_id: uuidv7() });
+  await one.ship();
+  const [dispute, ...more] = await one.disputes();
+  expect(more).toEqual([]);
+  const [, , named, used, acted] = one.writer.records;
+  expect(dispute).toMatchObject({
+    target: `data_plane/${one.deploymentId}`,
+    actor: { role: 'system' },
+    details: {
+      epoch: 1,
+      records: [
+        { seq: 3, hash: named?.hash, check: 'policy.binding', reference: '999' },
+        { seq: 4, hash: used?.hash, check: 'approval.binding', reference: grant },
+        { seq: 5, hash: acted?.hash, check: 'delegation.binding', reference: delegation },
+      ],
+    },
+  });
+  expect(dispute.leaf).toBeLessThan(await one.leafOf(3));
+  expect(await one.alerts()).toMatchObject([
+    { severity: 'high', details: { records: 3, first: { seq: 3 } } },
+  ]);
+});
+
+it('many are disputed in several records, and a batch that comes again in none', async () => {
+  const one = await aPlane();
+  for (let n = 0; n < 300; n++) one.decide({ bundle_revision: 999 });
+  await one.ship();
+  await one.ship(0);
+  const disputes = await one.disputes();
+  expect(disputes.map(({ details }) => details.records.length)).toEqual([250, 50]);
+});
+
+it('nothing that the control plane has is disputed', async () => {
+  const one = await aPlane();
+  const call = await approved(one);
+  one.decide(call);
+  await one.ship();
+  expect(await one.disputed()).toEqual([]);
+  expect(await one.alerts()).toEqual([]);
+});
+
+it('another’s call, a second use and a late use of an approval are disputed', async () => {
+  const one = await aPlane();
+  const call = await approved(one);
+  const used = one.writer.records.length;
+  const late = new Date(Date.now() + 3_600_000).toISOString();
+  one.decide({ ...call, tool_name: 'another' });
+  one.decide({ ...call, timestamp: late });
+  await one.ship();
+  expect(await one.disputed()).toEqual([
+    `${used + 1} approval.binding`,
+    `${used + 2} approval.binding`,
+  ]);
+  const other = await aPlane();
+  const again = await approved(other);
+  other.decide(again);
+  await other.ship();
+  other.decide(again);
+  await other.ship();
+  expect(await other.disputed()).toEqual([`${other.writer.records.length} approval.binding`]);
+});
+
+it('what comes before earlier records is disputed when it comes', async () => {
+  const one = await aPlane();
+  await one.ship();
+  one.decide();
+  one.decide({ bundle_revision: 999 });
+  expect((await one.send(2)).statusCode).toBe(409);
+  expect(await one.disputed()).toEqual(['3 policy.binding']);
+});
+
+it('a record in quarantine is disputed as well, since verifiers read it', async () => {
+  const one = await aPlane();
+  one.decide({ bundle_revision: 999, id: uuidv7().toUpperCase() });
+  await one.ship();
+  expect(await one.disputed()).toEqual(['2 policy.binding']);
+});
+
+it('a use beside one in quarantine is a second one, and one behind missing records may be', async () => {
+  const one = await aPlane();
+  const call = await approved(one);
+  one.decide({ ...call, id: uuidv7().toUpperCase() });
+  await one.ship();
+  one.decide(call);
+  await one.ship();
+  const { seq } = one.writer.head;
+  expect(await one.disputed()).toEqual([`${seq} approval.binding`]);
+  const other = await aPlane();
+  const missing = await approved(other);
+  other.decide();
+  other.decide(missing);
+  expect((await other.send(other.writer.records.length - 1)).statusCode).toBe(409);
+  expect(await other.disputed()).toEqual([`${other.writer.head.seq} approval.binding`]);
+  expect(await other.alerts()).toEqual([]);
+});
+
+it('a batch whose references are known costs no query', async () => {
+  const one = await aPlane();
+  one.decide();
+  const { db } = plane.controlPlane;
+  let transactions = 0;
+  const disputes = createRecordDisputes({
+    db: {
+      inTenant: (...given) => {
+        transactions++;
+        return db.inTenant(...given);
+      },
+    },
+    signer: { signAll: async () => expect.unreachable() },
+  });
+  const key = createPublicKey(one.writer.signingKey);
+  const writer = { tenantId: one.tenantId, stream: one.deploymentId, key };
+  for (let n = 0; n < 3; n++) {
+    const batch = await checkBatch(writer, one.writer.batch(0), new Set(['decision']));
+    expect(await disputes.raise(one.tenantId, batch)).toEqual([]);
+  }
+  expect(transactions).toBe(1);
+});

@@ -1,0 +1,126 @@
+/**
+ * Disputes records before they are taken (ADR 93). A data plane that invents an approval, a
+ * delegation or a policy would make every package of its tenant fail that holds the record. So the
+ * control plane says in its own chain what it does not have, and puts that into a leaf of the log;
+ * only then is the batch stored, in a later leaf. Nothing is looked up for a batch whose references
+ * are known. Proven by record-disputes.pg.test.ts.
+ */
+import { DISPUTED_TARGET, MAX_DISPUTED, RECORD_DISPUTED } from '@governance/shared/record-dispute';
+import { LRUCache } from 'lru-cache';
+import type { AdminSigner } from '../evidence/admin-batches.ts';
+import {
+  systemScope,
+  type TenantDatabase,
+  type TenantTransaction,
+} from '../platform/tenant-scope.ts';
+import type { CheckedBatch } from './batch-check.ts';
+import { BEFORE_FIRST, placeBatch } from './batch-place.ts';
+import { createReferenceFacts, type ReferenceFacts } from './reference-facts.ts';
+import {
+  findReferenceFaults,
+  findReferring,
+  grantOf,
+  type ReferenceFault,
+  type Referring,
+  referencesOf,
+} from './reference-faults.ts';
+import { type FoundFaults, findUsedAgain, NO_FAULTS } from './used-approvals.ts';
+import type { Violation } from './violations.ts';
+
+export interface RecordDisputes {
+  /**
+   * Disputes a batch's new records that refer to what the control plane does not have.
+   *
+   * @returns after the dispute is in a leaf of the log: what the operator is told
+   */
+  raise(tenantId: string, batch: CheckedBatch): Promise<Violation[]>;
+}
+
+/** A batch that is sent again at once was disputed. */
+const DISPUTED_KEPT = 1_000;
+const DISPUTED_KEPT_MS = 60_000;
+
+export function createRecordDisputes(deps: {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  signer: AdminSigner;
+}): RecordDisputes {
+  const facts = createReferenceFacts();
+  const disputed = new LRUCache<string, true>({ max: DISPUTED_KEPT, ttl: DISPUTED_KEPT_MS });
+
+  return {
+    raise: async (tenantId, batch) => {
+      const referring = findReferring(batch);
+      const named = referencesOf(referring);
+      const known = facts.fromMemory(tenantId, named);
+      if (known && findReferenceFaults(referring, known).length === 0) return [];
+      const { stream, epoch, first_seq, head } = batch.header;
+      const key = [tenantId, stream, epoch, first_seq, head].join('/');
+      if (disputed.get(key)) return [];
+      const found = await deps.db.inTenant(systemScope(tenantId), async (tx) => {
+        const has = await facts.lookUp(tx, named);
+        const { faults, doubts } = await findFresh(tx, batch, referring, has);
+        const all = [...faults, ...doubts];
+        for (let at = 0; at < all.length; at += MAX_DISPUTED) {
+          const records = all.slice(at, at + MAX_DISPUTED);
+          const target = `${DISPUTED_TARGET}${stream}`;
+          tx.audit.append({ action: RECORD_DISPUTED, target, details: { epoch, records } });
+        }
+        return { faults, isDisputed: all.length > 0 };
+      });
+      if (!found.isDisputed) return [];
+      // A verifier accepts a dispute only from a leaf before the record's.
+      await deps.signer.signAll(tenantId);
+      disputed.set(key, true);
+      return toViolations(epoch, found.faults);
+    },
+  };
+}
+
+/**
+ * The faults of records that are not stored yet. What is stored was disputed when it came, and what
+ * contradicts the stream is not stored. Records that come before others are disputed as well: these
+ * may arrive meanwhile.
+ */
+async function findFresh(
+  tx: TenantTransaction,
+  batch: CheckedBatch,
+  referring: readonly Referring[],
+  facts: ReferenceFacts,
+): Promise<FoundFaults> {
+  const faults = findReferenceFaults(referring, facts);
+  const uses = referring.filter(({ decision }) => grantOf(decision) !== null);
+  if (faults.length + uses.length === 0) return NO_FAULTS;
+  const { scope, db } = tx;
+  const { stream, first_seq } = batch.header;
+  const head = await db.streamHead.findUnique({
+    where: { tenantId_stream: { tenantId: scope.tenantId, stream } },
+  });
+  const stored = head ? { ...head, nextSeq: Number(head.nextSeq) } : BEFORE_FIRST;
+  const placement = placeBatch(stored, batch);
+  if (placement.kind === 'compare' || placement.kind === 'fork') return NO_FAULTS;
+  const isGap = placement.kind === 'gap';
+  const from = first_seq + (isGap ? 0 : placement.from);
+  const used = await findUsedAgain(tx, { stream, uses, from, isGap, faults }, facts);
+  return { ...used, faults: [...faults.filter(({ seq }) => seq >= from), ...used.faults] };
+}
+
+function toViolations(epoch: number, faults: readonly ReferenceFault[]): Violation[] {
+  const [first] = faults;
+  if (!first) return [];
+  const { seq, hash, check, reason } = first;
+  return [
+    {
+      kind: 'record_disputed',
+      alert: ALERT,
+      records: new Set(faults.map((one) => one.seq)).size,
+      first: { epoch, seq, hash, reason: `${reason} (${check})` },
+    },
+  ];
+}
+
+const ALERT = {
+  alertType: 'DATA_PLANE_VIOLATION',
+  severity: 'high',
+  title:
+    'A data plane recorded calls under approvals, delegations or policies that are not known here',
+} as const;

@@ -1,0 +1,127 @@
+/**
+ * What records of data planes refer to, as the control plane has it: revisions of bundles,
+ * delegations, approvals. Revisions and delegations are never deleted, and what is read of them
+ * never changes, so those that were found stay known in memory; approvals are few.
+ */
+import type { Approval } from '@governance/shared/evidence/checks/approval-binding';
+import type { IssuedDelegation } from '@governance/shared/evidence/checks/delegation-binding';
+import { LRUCache } from 'lru-cache';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+export interface References {
+  revisions: Set<number>;
+  delegations: Set<string>;
+  grants: Set<string>;
+}
+
+export interface ReferenceFacts {
+  hasRevision(revision: number): boolean;
+  findDelegation(id: string): IssuedDelegation | undefined;
+  findApproval(grantId: string): Approval | undefined;
+}
+
+const REVISIONS_KEPT = 10_000;
+const DELEGATIONS_KEPT = 20_000;
+
+export function createReferenceFacts() {
+  const revisions = new LRUCache<string, true>({ max: REVISIONS_KEPT });
+  const delegations = new LRUCache<string, IssuedDelegation>({ max: DELEGATIONS_KEPT });
+
+  /** Those that are not known from memory. */
+  const without = (tenantId: string, named: References): References => ({
+    revisions: new Set([...named.revisions].filter((one) => !revisions.has(`${tenantId}/${one}`))),
+    delegations: new Set(
+      [...named.delegations].filter((one) => !delegations.has(`${tenantId}/${one}`)),
+    ),
+    grants: named.grants,
+  });
+
+  const inMemory = (
+    tenantId: string,
+    approvals: ReadonlyMap<string, Approval>,
+  ): ReferenceFacts => ({
+    hasRevision: (revision) => revisions.get(`${tenantId}/${revision}`) ?? false,
+    findDelegation: (id) => delegations.get(`${tenantId}/${id}`),
+    findApproval: (grantId) => approvals.get(grantId),
+  });
+
+  return {
+    /** @returns undefined where something has to be looked up */
+    fromMemory: (tenantId: string, named: References): ReferenceFacts | undefined => {
+      const left = without(tenantId, named);
+      const isKnown = left.revisions.size + left.delegations.size + left.grants.size === 0;
+      return isKnown ? inMemory(tenantId, new Map()) : undefined;
+    },
+    lookUp: async (tx: TenantTransaction, named: References): Promise<ReferenceFacts> => {
+      const { tenantId } = tx.scope;
+      const left = without(tenantId, named);
+      for (const one of await findRevisions(tx, left.revisions)) {
+        revisions.set(`${tenantId}/${one}`, true);
+      }
+      for (const [id, one] of await findDelegations(tx, left.delegations)) {
+        delegations.set(`${tenantId}/${id}`, one);
+      }
+      return inMemory(tenantId, await findApprovals(tx, left.grants));
+    },
+  };
+}
+
+/** A bundle from before its signed members were stored by themselves counts while it is kept. */
+async function findRevisions(
+  { db, scope: { tenantId } }: TenantTransaction,
+  named: ReadonlySet<number>,
+): Promise<number[]> {
+  if (named.size === 0) return [];
+  const given = { where: { tenantId, revision: { in: [...named].map(BigInt) } } };
+  const select = { revision: true } as const;
+  const found = await db.bundleManifest.findMany({ ...given, select });
+  if (found.length < named.size) found.push(...(await db.bundle.findMany({ ...given, select })));
+  return found.map(({ revision }) => Number(revision));
+}
+
+/** By id as the admin chain writes it, in lower case: verifiers compare its text. */
+async function findDelegations(
+  { db, scope: { tenantId } }: TenantTransaction,
+  named: ReadonlySet<string>,
+): Promise<[string, IssuedDelegation][]> {
+  if (named.size === 0) return [];
+  const rows = await db.delegation.findMany({ where: { tenantId, id: { in: [...named] } } });
+  return rows.map((row) => [
+    row.id,
+    {
+      workflow_session_id: row.workflowSessionId,
+      parent_delegation_id: row.parentDelegationId,
+      delegator_agent_id: row.delegatorAgentId,
+      delegatee_agent_id: row.delegateeAgentId,
+      expires_at: row.expiresAt.toISOString(),
+      at: row.createdAt.toISOString(),
+    },
+  ]);
+}
+
+async function findApprovals(
+  { db, scope: { tenantId } }: TenantTransaction,
+  named: ReadonlySet<string>,
+): Promise<Map<string, Approval>> {
+  if (named.size === 0) return new Map();
+  // Results that were released are no approvals of a call.
+  const where = { tenantId, grantId: { in: [...named] }, held: 'call' };
+  const approvals = new Map<string, Approval>();
+  for (const row of await db.escalation.findMany({ where })) {
+    const { grantId, grantExpiresAt, resolvedAt } = row;
+    if (grantId === null || grantExpiresAt === null || resolvedAt === null) continue;
+    approvals.set(grantId, {
+      escalation_id: row.id,
+      event_id: row.eventId,
+      agent_id: row.agentId,
+      mcp_server: row.mcpServer,
+      tool_name: row.toolName,
+      deployment_id: row.deploymentId,
+      instruction_hash: row.instructionHash,
+      grant_id: grantId,
+      grant_expires_at: grantExpiresAt.toISOString(),
+      at: resolvedAt.toISOString(),
+    });
+  }
+  return approvals;
+}

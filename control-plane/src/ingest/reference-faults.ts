@@ -1,0 +1,125 @@
+/**
+ * Finds the records of a batch that refer to something which the control plane does not have: they
+ * would fail a check of every package that holds them. Judged as verifiers judge, by the same rules.
+ */
+
+import { findApprovalFault } from '@governance/shared/evidence/checks/approval-binding';
+import { SKEW_MS } from '@governance/shared/evidence/checks/check';
+import {
+  findDelegationFault,
+  toDelegatedCall,
+} from '@governance/shared/evidence/checks/delegation-binding';
+import type { DecisionRecord } from '@governance/shared/ledger-record';
+import type { DisputableCheck } from '@governance/shared/record-dispute';
+import { readAsVerifiers } from '../chain/ledger-row.ts';
+import type { CheckedBatch, CheckedRecord } from './batch-check.ts';
+import type { ReferenceFacts, References } from './reference-facts.ts';
+
+/** A decision that refers to something. */
+export interface Referring {
+  seq: number;
+  hash: string;
+  decision: DecisionRecord;
+}
+
+export interface ReferenceFault {
+  seq: number;
+  hash: string;
+  check: DisputableCheck;
+  /** Phrased to follow "the record", as `reference` does. */
+  reason: string;
+  reference: string;
+}
+
+/**
+ * Verifiers take the time of the record in the admin chain, which is a little later than the row's:
+ * what lies between is disputed, though no verifier may ask.
+ */
+const STRICT_SKEW_MS = SKEW_MS - 60_000;
+
+/** The decisions of a batch that refer to something, in order, with those in quarantine. */
+export function findReferring({ records }: Pick<CheckedBatch, 'records'>): Referring[] {
+  return records.flatMap((one): Referring[] => {
+    const decision = readDecision(one);
+    if (!decision || !refers(decision)) return [];
+    return [{ seq: one.seq, hash: one.hash, decision }];
+  });
+}
+
+/** Verifiers also read most of what is in quarantine. */
+function readDecision({ record, columns, fault, bytes }: CheckedRecord) {
+  const isUnread = record === undefined && (fault !== null || columns.type === 'decision');
+  const read = isUnread ? readAsVerifiers(bytes) : record;
+  return read?.type === 'decision' ? read : undefined;
+}
+
+const refers = (decision: DecisionRecord): boolean =>
+  decision.bundle_revision !== null ||
+  decision.delegation_chain.length > 0 ||
+  grantOf(decision) !== null;
+
+export const grantOf = (decision: DecisionRecord): string | null =>
+  decision.v === 2 ? decision.grant_id : null;
+
+export function referencesOf(referring: readonly Referring[]): References {
+  const named: References = { revisions: new Set(), delegations: new Set(), grants: new Set() };
+  for (const { decision } of referring) {
+    if (decision.bundle_revision !== null) named.revisions.add(decision.bundle_revision);
+    for (const id of decision.delegation_chain) named.delegations.add(id);
+    const grant = grantOf(decision);
+    if (grant !== null) named.grants.add(grant);
+  }
+  return named;
+}
+
+/** @returns what is wrong with each record, by what the control plane has */
+export function findReferenceFaults(
+  referring: readonly Referring[],
+  facts: ReferenceFacts,
+): ReferenceFault[] {
+  return referring.flatMap(({ seq, hash, decision }) =>
+    [findBundle(decision, facts), findApproval(decision, facts), findDelegations(decision, facts)]
+      .filter((found) => found !== undefined)
+      .map((found) => ({ seq, hash, ...found })),
+  );
+}
+
+type Found = Omit<ReferenceFault, 'seq' | 'hash'> | undefined;
+
+function findBundle({ bundle_revision: revision }: DecisionRecord, facts: ReferenceFacts): Found {
+  if (revision === null || facts.hasRevision(revision)) return undefined;
+  const reason = 'names a policy bundle that is not known';
+  return { check: 'policy.binding', reason, reference: String(revision) };
+}
+
+function findApproval(decision: DecisionRecord, facts: ReferenceFacts): Found {
+  const grant = grantOf(decision);
+  if (grant === null) return undefined;
+  const approval = facts.findApproval(grant);
+  const fault = findApprovalFault(decision, approval, undefined, STRICT_SKEW_MS);
+  if (fault === undefined) return undefined;
+  const reason = approval
+    ? `uses an approval that does not cover it: ${fault}`
+    : 'uses an approval that is not known';
+  return { check: 'approval.binding', reason, reference: grant };
+}
+
+function findDelegations(decision: DecisionRecord, facts: ReferenceFacts): Found {
+  const { delegation_chain: chain } = decision;
+  if (chain.length === 0) return undefined;
+  const fault = findDelegationFault(
+    toDelegatedCall(decision),
+    facts.findDelegation,
+    STRICT_SKEW_MS,
+  );
+  if (fault === undefined) return undefined;
+  const unknown = chain.find((id) => facts.findDelegation(id) === undefined);
+  return {
+    check: 'delegation.binding',
+    reason:
+      unknown === undefined
+        ? `names delegations that do not cover it: ${fault}`
+        : 'names a delegation that is not known',
+    reference: unknown ?? chain.at(-1) ?? '',
+  };
+}
