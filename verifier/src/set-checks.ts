@@ -10,13 +10,10 @@ import {
   type Observer,
   type Tally,
 } from '@governance/shared/evidence/checks/check';
-import {
-  type DisputableRecord,
-  toDisputable,
-  warningOf,
-} from '@governance/shared/evidence/checks/disputes';
+import { toDisputable, warningOf } from '@governance/shared/evidence/checks/disputes';
 import type {
   BoundarySeen,
+  DisputableRecord,
   EventView,
   Evidence,
 } from '@governance/shared/evidence/checks/evidence';

@@ -7,7 +7,6 @@
  */
 import { DISPUTED_TARGET, MAX_DISPUTED, RECORD_DISPUTED } from '@governance/shared/record-dispute';
 import { LRUCache } from 'lru-cache';
-import type { AdminSigner } from '../evidence/admin-batches.ts';
 import {
   systemScope,
   type TenantDatabase,
@@ -42,7 +41,8 @@ const DISPUTED_KEPT_MS = 60_000;
 
 export function createRecordDisputes(deps: {
   db: Pick<TenantDatabase, 'inTenant'>;
-  signer: AdminSigner;
+  /** Puts the admin chain's records into leaves of the log. */
+  signer: { signAll(tenantId: string): Promise<void> };
 }): RecordDisputes {
   const facts = createReferenceFacts();
   const disputed = new LRUCache<string, true>({ max: DISPUTED_KEPT, ttl: DISPUTED_KEPT_MS });

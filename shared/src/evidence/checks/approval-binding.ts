@@ -7,8 +7,8 @@ import { z } from 'zod';
 import type { AdminActionRecord, DecisionRecord, LedgerRecord } from '../../ledger-record.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import { type Check, isBefore, type Tally } from './check.ts';
-import { type DisputableRecord, toDisputable } from './disputes.ts';
-import type { Evidence } from './evidence.ts';
+import { judgeDisputable, toDisputable } from './disputes.ts';
+import type { DisputableRecord, Evidence } from './evidence.ts';
 import type { KnownKey } from './keyset.ts';
 import { lineOf } from './location.ts';
 
@@ -67,6 +67,7 @@ export function findApprovalFault(
 }
 
 export function checkApprovals(tally: Tally, evidence: Evidence): Check {
+  const judged = { tally, evidence, check: 'approval.binding' } as const;
   const uses: Use[] = [];
   /** `<stream>/<grant>/<hash>`: a repeated record is the same use. */
   const known = new Set<string>();
@@ -97,7 +98,7 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
         findApprovalFault(call, approval, opening) ??
         (usedUp.has(use) ? 'an approval was used twice' : undefined);
       if (fault === undefined) usedUp.add(use);
-      evidence.disputes.judge(tally, 'approval.binding', call.record, fault);
+      judgeDisputable(judged, call.record, fault);
     }
   }
 

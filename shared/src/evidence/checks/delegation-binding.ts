@@ -7,8 +7,8 @@ import type { DecisionRecord, LedgerRecord } from '../../ledger-record.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import { adminSigner } from './approval-binding.ts';
 import { type Check, isBefore, type Tally } from './check.ts';
-import { type DisputableRecord, toDisputable } from './disputes.ts';
-import type { Evidence } from './evidence.ts';
+import { judgeDisputable, toDisputable } from './disputes.ts';
+import type { DisputableRecord, Evidence } from './evidence.ts';
 import type { KnownKey } from './keyset.ts';
 import { lineOf } from './location.ts';
 
@@ -65,6 +65,7 @@ export function findDelegationFault(
 }
 
 export function checkDelegations(tally: Tally, evidence: Evidence): Check {
+  const judged = { tally, evidence, check: 'delegation.binding' } as const;
   const issued = new Map<string, IssuedDelegation>();
   const acted: { record: DisputableRecord; call: DelegatedCall }[] = [];
 
@@ -93,7 +94,7 @@ export function checkDelegations(tally: Tally, evidence: Evidence): Check {
     end: () => {
       for (const { record, call } of acted) {
         const fault = findDelegationFault(call, (id) => issued.get(id));
-        evidence.disputes.judge(tally, 'delegation.binding', record, fault);
+        judgeDisputable(judged, record, fault);
       }
     },
   };

@@ -13,38 +13,24 @@ import {
 } from '../../record-dispute.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import type { CheckHooks, Tally } from './check.ts';
-import type { BatchView, EventView } from './evidence.ts';
+import type {
+  BatchView,
+  DisputableRecord,
+  DisputeLookUp,
+  EventView,
+  Evidence,
+} from './evidence.ts';
 import { lineOf } from './location.ts';
-
-/** An event that a check may find at fault. */
-export interface DisputableRecord {
-  line: number;
-  stream: string;
-  epoch: number;
-  seq: number;
-  hash: string;
-  /** In selective packages a line of proof says it later. */
-  leafIndex: number | undefined;
-}
 
 export const toDisputable = (
   { line, hash, batch }: Pick<EventView, 'line' | 'hash' | 'batch'>,
   { stream, epoch, seq }: Pick<LedgerRecord, 'stream' | 'epoch' | 'seq'>,
 ): DisputableRecord => ({ line, stream, epoch, seq, hash, leafIndex: batch?.leafIndex });
 
-export interface Disputes {
+export interface Disputes extends DisputeLookUp {
   hooks: Partial<CheckHooks>;
   /** They cannot be read: nothing is excused. */
   failed(): void;
-  /** Once the package is read. */
-  isDisputed(check: DisputableCheck, record: DisputableRecord): boolean;
-  /** Counts an event; its fault is a warning if the control plane disputed it. */
-  judge(
-    tally: Tally,
-    check: DisputableCheck,
-    record: DisputableRecord,
-    fault: string | undefined,
-  ): void;
 }
 
 export function createDisputes(): Disputes {
@@ -90,12 +76,18 @@ export function createDisputes(): Disputes {
       isBroken = true;
     },
     isDisputed,
-    judge: (tally, check, record, fault) => {
-      if (fault !== undefined && isDisputed(check, record)) {
-        tally.warn(warningOf(record.stream, fault), lineOf(EVIDENCE_MEMBERS.events, record.line));
-      } else tally.judge(fault, EVIDENCE_MEMBERS.events, record.line);
-    },
   };
+}
+
+/** Counts an event; its fault is a warning if the control plane disputed it. */
+export function judgeDisputable(
+  { tally, evidence, check }: { tally: Tally; evidence: Evidence; check: DisputableCheck },
+  record: DisputableRecord,
+  fault: string | undefined,
+): void {
+  if (fault !== undefined && evidence.disputes.isDisputed(check, record)) {
+    tally.warn(warningOf(record.stream, fault), lineOf(EVIDENCE_MEMBERS.events, record.line));
+  } else tally.judge(fault, EVIDENCE_MEMBERS.events, record.line);
 }
 
 export const warningOf = (stream: string, fault: string): string =>

@@ -1,10 +1,10 @@
 /** What the checks of a package share: what was read from it, and what the reader was given. */
+import type { DisputableCheck } from '../../record-dispute.ts';
 import type { SignedCheckpoint } from '../checkpoint.ts';
 import type { DsseEnvelope } from '../dsse.ts';
 import type { EvidenceKeys, KeyEntry } from '../evidence-keys.ts';
 import type { EvidenceManifest, EvidenceProofs } from '../evidence-package.ts';
 import type { TrustAnchor } from '../trust-anchor.ts';
-import type { Disputes } from './disputes.ts';
 import type { Keyset, KeyUse, KnownKey } from './keyset.ts';
 import type { RecordRead } from './read-record.ts';
 import type { FollowingRecord } from './unread-links.ts';
@@ -44,9 +44,25 @@ export interface Evidence {
   /** At the end of the events: a repetition has not reached a known record. */
   isRepetitionCut: boolean;
   /** Complete at the end of the package. */
-  disputes: Disputes;
+  disputes: DisputeLookUp;
   /** Tells the checks of keys that a key was used. */
   use(use: KeyUse): void;
+}
+
+/** An event that a check may find at fault. */
+export interface DisputableRecord {
+  line: number;
+  stream: string;
+  epoch: number;
+  seq: number;
+  hash: string;
+  /** In selective packages a line of proof says it later. */
+  leafIndex: number | undefined;
+}
+
+export interface DisputeLookUp {
+  /** Whether the control plane disputed a check of a record before it took the record. */
+  isDisputed(check: DisputableCheck, record: DisputableRecord): boolean;
 }
 
 /** The record before the first one of a stream. */

@@ -6,14 +6,15 @@ import { BundleManifest } from '../../bundle-format.ts';
 import { readBundleSignature } from '../../bundle-signature.ts';
 import { type BundleLine, EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import type { Check, Tally } from './check.ts';
-import { type DisputableRecord, toDisputable } from './disputes.ts';
-import type { Evidence } from './evidence.ts';
+import { judgeDisputable, toDisputable } from './disputes.ts';
+import type { DisputableRecord, Evidence } from './evidence.ts';
 import { lineOf } from './location.ts';
 
 const { bundles: member, events } = EVIDENCE_MEMBERS;
 const NOT_SHOWN = 'the bundle is not shown';
 
 export function checkPolicyBinding(tally: Tally, evidence: Evidence): Check {
+  const judged = { tally, evidence, check: 'policy.binding' } as const;
   /** Revisions that decisions name: the first line that does, and its time. */
   const named = new Map<number, { line: number; at: string }>();
   const shown = new Map<number, string>();
@@ -90,7 +91,7 @@ export function checkPolicyBinding(tally: Tally, evidence: Evidence): Check {
         const digest = shown.get(revision);
         const record = worst.get(revision);
         if (digest === undefined && record) {
-          evidence.disputes.judge(tally, 'policy.binding', record, NOT_SHOWN);
+          judgeDisputable(judged, record, NOT_SHOWN);
         } else if (digest === undefined) tally.fail(NOT_SHOWN, lineOf(events, line));
         else if (listed.get(revision) !== digest) {
           tally.fail('the manifest names another bundle', lineOf(events, line));

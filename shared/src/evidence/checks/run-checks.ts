@@ -21,7 +21,7 @@ import {
 } from './check.ts';
 import { checkFiles, checkJson, checkLimits, checkMembers } from './container.ts';
 import { checkDelegations } from './delegation-binding.ts';
-import { createDisputes } from './disputes.ts';
+import { createDisputes, type Disputes } from './disputes.ts';
 import { checkCanonical, checkSchema, checkTenant, checkTimeOrder } from './events.ts';
 import type { Evidence, EvidenceTrust } from './evidence.ts';
 import { checkAnchored, checkValidity } from './keys.ts';
@@ -85,8 +85,10 @@ export async function runChecks(
   limits: SourceLimits,
   observe?: (evidence: Evidence) => Observer,
 ): Promise<EvidenceReport> {
-  const evidence = { trust, disputes: createDisputes() } as Evidence;
-  const runner = createRunner(evidence, observe?.(evidence));
+  const disputes = createDisputes();
+  const known: Pick<Evidence, 'trust' | 'disputes'> = { trust, disputes };
+  const evidence = known as Evidence;
+  const runner = createRunner(evidence, disputes, observe?.(evidence));
   const reader = new PackageReader(evidence, runner);
   const given = watched(source);
   let isWhole = false;
@@ -132,7 +134,7 @@ interface Listener {
   failed(): void;
 }
 
-function createRunner(evidence: Evidence, observer: Observer | undefined) {
+function createRunner(evidence: Evidence, disputes: Disputes, observer: Observer | undefined) {
   const tallies = new Map(CHECK_NAMES.map((name) => [name, createTally(name)]));
   const checks = [...tallies].map(([name, tally]) => ({
     name,
@@ -146,8 +148,7 @@ function createRunner(evidence: Evidence, observer: Observer | undefined) {
       check.isBroken = true;
     },
   }));
-  const { hooks, failed } = evidence.disputes;
-  hearers.push({ hooks, failed });
+  hearers.push(disputes);
   if (observer) hearers.push({ hooks: observer, failed: () => observer.failed() });
   const listeners = new Map<Hook, Listener[]>();
 
