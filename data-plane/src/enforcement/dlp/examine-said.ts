@@ -19,6 +19,8 @@ export interface SaidText {
   readonly raw: string | null;
   /** The end of the previous part of the same stream. */
   readonly carry: string;
+  /** The top-level members that only their issuer reads, which are not scanned. */
+  readonly opaque: readonly string[];
   /** The tool's output schema, which a redacted result must still fit; undefined for none. */
   readonly outputSchema: unknown;
 }
@@ -32,7 +34,7 @@ export interface SaidReport {
 /** @throws PatternBudgetError when the tenant's patterns take too long */
 export function examineSaid(said: SaidText, prepared: PreparedDlp): SaidReport {
   const { isSent, value, raw } = said;
-  const parts = partsOf(value, raw, isSent);
+  const parts = partsOf(value, raw, said.opaque);
   const scan = isSent ? prepared.scanSent : prepared.scanSaid;
   const open = scan(parts.open);
   const fixed = [...binaryFindings(parts, scan), ...splitFindings(said, prepared)];
@@ -78,9 +80,6 @@ function splitFindings({ carry, value }: SaidText, { scanner }: PreparedDlp): Dl
   });
 }
 
-/** Top-level members of a result or notification that only their issuer reads. */
-const OPAQUE = ['requestState', 'nextCursor', 'progressToken', 'taskId'];
-
 interface SaidParts {
   /** The value that is scanned. */
   readonly open: unknown;
@@ -94,14 +93,14 @@ interface SaidParts {
  * Separates a message into what is scanned, binary members, and opaque tokens.
  *
  * @param raw the message as JSON, if available, to see quickly that it has no binary members
- * @param isSent whether it is on its way to a server: then tokens are scanned too
+ * @param opaque names of top-level members
  */
-export function partsOf(value: unknown, raw: string | null, isSent = false): SaidParts {
+export function partsOf(value: unknown, raw: string | null, opaque: readonly string[]): SaidParts {
   const decoded: string[] = [];
   const mayBeBinary = raw === null || raw.includes('"blob"') || raw.includes('"data"');
   const without = mayBeBinary ? withoutBinary(value, decoded) : value;
   if (!isObject(without)) return { open: without, decoded, whole: (open) => open };
-  const names = isSent ? [] : OPAQUE.filter((name) => Object.hasOwn(without, name));
+  const names = opaque.filter((name) => Object.hasOwn(without, name));
   if (names.length === 0 && without === value) {
     return { open: value, decoded, whole: (open) => open };
   }
@@ -112,8 +111,8 @@ export function partsOf(value: unknown, raw: string | null, isSent = false): Sai
     decoded,
     whole: (changed) => {
       const restored = withBinary(changed, value);
-      const opaque = names.map((name) => [name, without[name]]);
-      return { ...(restored as object), ...Object.fromEntries(opaque) };
+      const tokens = names.map((name) => [name, without[name]]);
+      return { ...(restored as object), ...Object.fromEntries(tokens) };
     },
   };
 }

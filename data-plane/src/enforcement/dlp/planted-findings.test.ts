@@ -57,7 +57,7 @@ const values = fc
   });
 
 const said = (value: unknown) =>
-  ({ isSent: false, value, raw: null, carry: '', outputSchema: undefined }) as const;
+  ({ isSent: false, value, raw: null, carry: '', opaque: [], outputSchema: undefined }) as const;
 
 describe.each(PREPARED)('among any number of lesser findings ($name)', ({ prepared }) => {
   it('a critical one blocks a call', () => {

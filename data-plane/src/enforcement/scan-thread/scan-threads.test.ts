@@ -96,7 +96,7 @@ it('answers as the main thread does', async () => {
   expect(sent).toMatchObject({ kind: 'sent', scan: { findings: [{ place: '/note' }] } });
   const matched = new Map([[key, '[REDACTED:aws_access_key_id]']]);
   expect(sent).toMatchObject({ scan: { matched } });
-  const said = { isSent: false, carry: '', outputSchema: undefined };
+  const said = { isSent: false, carry: '', opaque: [], outputSchema: undefined };
   const answer = await threads.run(AT, () => ({ kind: 'said', settings, value, said }));
   expect(answer).toMatchObject({
     kind: 'said',

@@ -47,6 +47,8 @@ function said(value: Record<string, unknown>, over: Partial<Said> = {}): Said {
   const part = { kind: 'result', raw: JSON.stringify(value), value } as const;
   return { speaker: 'server', caller, serverId: 'up', call, part, carry: '', ...over };
 }
+const badgeAt = (place: string) => expect.objectContaining({ pattern: 'badge', place });
+const callOf = (method: string): JudgedCall => ({ ...call, ask: { ...call.ask, method } });
 const progress = (message: string, carry = '') =>
   said(
     {},
@@ -128,6 +130,42 @@ describe('what a server says', () => {
       refusal: { code: -32603, message: /^The tool was called/, data: { event_id: 'event' } },
     });
     expect(one.findings?.dlp).toMatchObject([{ pattern: 'badge' }]);
+  });
+
+  it.each<[string, string, string, object]>([
+    ['a cursor', 'tools/list', 'nextCursor', { tools: [] }],
+    ['a state', 'tools/call', 'requestState', { resultType: 'input_required' }],
+    ["a task's id", 'tools/call', 'taskId', { resultType: 'task' }],
+    ["a task's id", 'tasks/get', 'taskId', { status: 'working' }],
+  ])('keeps %s of %s', (_, method, member, value) => {
+    const one = said({ ...value, [member]: BADGE }, { call: callOf(method) });
+    expect(scanSaid(one, deps)).toMatchObject({ kind: 'continue', call: { part: one.part } });
+  });
+
+  it.each<[string, string, object]>([
+    ['tasks/get', 'nextCursor', { status: 'working' }],
+    ['tasks/get', 'requestState', { status: 'input_required', inputRequests: {} }],
+    ['tasks/get', 'progressToken', { status: 'working' }],
+    ['tools/call', 'nextCursor', { content: [] }],
+    ['tools/call', 'requestState', { content: [] }],
+    ['tools/call', 'taskId', { content: [] }],
+    ['tools/list', 'requestState', { resultType: 'input_required', tools: [] }],
+    ['prompts/get', 'taskId', { resultType: 'task' }],
+  ])('hides nothing in a result of %s as its %s', async (method, member, value) => {
+    const one = said({ ...value, [member]: BADGE }, { call: callOf(method) });
+    const passed = await scanSaid(one, deps);
+    expect(one.findings?.dlp).toContainEqual(badgeAt(`/${member}`));
+    const shown = passed.kind === 'continue' ? passed.call.part : null;
+    expect(JSON.stringify(shown)).not.toContain(BADGE);
+  });
+
+  it('keeps the token of progress, and hides nothing in that of another message', () => {
+    const params = { progressToken: BADGE, progress: 1 };
+    const part = { kind: 'notification', method: 'notifications/progress', params } as const;
+    expect(scanSaid(said({}, { part }), deps)).toMatchObject({ call: { part: { params } } });
+    const other = said({}, { part: { ...part, method: 'notifications/message' } });
+    scanSaid(other, deps);
+    expect(other.findings?.dlp).toContainEqual(badgeAt('/progressToken'));
   });
 
   it('is not looked at where the gateway says it', () => {

@@ -3,7 +3,8 @@ import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-con
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import { actionFor, type ResultAction } from '@governance/shared/dlp-settings';
 import type { RulesProvider } from '../../contracts.ts';
-import { TOOL_CALL } from '../call-kinds.ts';
+import { mayBeOfType } from '../../upstream/modern/results.ts';
+import { isList, isTaskMethod, TOOL_CALL } from '../call-kinds.ts';
 import type { Continue, Deny } from '../calls.ts';
 import { DONE, describeFindings, strongestOf, TOO_MUCH_TO_SCAN } from '../dlp/dlp-findings.ts';
 import { DEFAULT_DLP, dlpOf, type PreparedDlp } from '../dlp/dlp-scanners.ts';
@@ -43,6 +44,7 @@ export function scanSaid(
     value: isNotification ? (part.params ?? null) : part.value,
     raw: isNotification ? null : part.raw,
     carry,
+    opaque: opaqueMembersOf(said),
     outputSchema: speaker === 'client' ? undefined : outputSchemaOf(said, deps),
   };
   try {
@@ -130,6 +132,22 @@ function judgeServer(
     part.kind === 'notification' ? { ...part, params } : { ...part, value: params, raw };
   return proceed({ ...said, part: rest, replacedBy: 'dlp' });
 }
+
+/** The members that only their issuer reads, in results that have these. Others may not hide there. */
+function opaqueMembersOf({ speaker, part, call }: Said): readonly string[] {
+  if (speaker === 'client' || part.kind === 'error') return [];
+  if (part.kind === 'notification') {
+    return part.method === 'notifications/progress' ? ['progressToken'] : [];
+  }
+  if (call === null) return [];
+  const { method } = call.ask;
+  if (isList(method)) return ['nextCursor'];
+  if (isTaskMethod(method)) return OPAQUE_MEMBERS.task;
+  const { resultType } = part.value as Record<string, unknown>;
+  return mayBeOfType(method, resultType) ? OPAQUE_MEMBERS[resultType] : [];
+}
+
+const OPAQUE_MEMBERS = { complete: [], input_required: ['requestState'], task: ['taskId'] };
 
 function outputSchemaOf({ call, caller, part }: Said, { catalogue }: SaidDlpDeps): unknown {
   if (part.kind !== 'result' || call?.ask.method !== TOOL_CALL) return undefined;
