@@ -29,6 +29,7 @@ const streams: { response: ServerResponse; id: unknown }[] = [];
 let inputRequests: unknown;
 let requestState = 'mine';
 let taskStatus: Record<string, unknown> = {};
+let serversTaskId: unknown = 'task-1';
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
@@ -102,7 +103,8 @@ function answerOf(
       });
     case 'tools/call':
       if (params.name === 'starts') {
-        return { result: { resultType: 'task', taskId: 'task-1', status: 'working', ttlMs: null } };
+        const task = { taskId: serversTaskId, status: 'working', ttlMs: null };
+        return { result: { resultType: 'task', ...task } };
       }
       return params.inputResponses === undefined
         ? { result: { resultType: 'input_required', inputRequests, requestState } }
@@ -147,6 +149,7 @@ afterEach(async () => {
   seen.length = 0;
   requestState = 'mine';
   taskStatus = {};
+  serversTaskId = 'task-1';
   await plane.records();
 });
 
@@ -328,6 +331,28 @@ describe('a task', () => {
       expect([guess, json.error.code]).toEqual([guess, -32602]);
     }
     expect(sent('tasks/get')).toEqual([]);
+  });
+
+  it.each([
+    ['longer than can be sent back', 'x'.repeat(1025)],
+    ['with NUL', 'a\u0000b'],
+    ['not text', 7],
+    ['missing', undefined],
+  ])('is not given out where its id is %s', async (_, taskId) => {
+    serversTaskId = taskId;
+    const { json } = await send('tools/call', { name: 'starts' });
+    expect(json.error).toMatchObject({ code: -32603, message: /an id that the gateway cannot/ });
+  });
+
+  it('is for whom a permission names the methods of tasks, not for whom it names the tool', async () => {
+    const only = { authorization: plane.addAgent(['up/starts:read']).basic };
+    const { json } = await send('tasks/get', { taskId: await start(only) }, only);
+    expect(json.error).toMatchObject({ code: -32003, message: /`up\/mcp:tasks\/get:read`/ });
+    const permissions = ['up/starts:read', 'up/mcp:tasks/*:read', 'up/mcp:tasks/*:write'];
+    const both = { authorization: plane.addAgent(permissions).basic };
+    const taskId = await start(both);
+    expect((await send('tasks/get', { taskId }, both)).json.result.status).toBe('working');
+    expect((await send('tasks/cancel', { taskId }, both)).json.result).toBeDefined();
   });
 
   it('that waits for input has its questions judged', async () => {

@@ -4,9 +4,11 @@
  * valid only for this agent and server, and at this data plane (all its workers have the key).
  */
 import type { KeyObject } from 'node:crypto';
+import { isStorableText } from '@governance/shared/text';
 import type { Answer } from '../../enforcement/answer.ts';
 import { isTaskMethod } from '../../enforcement/call-kinds.ts';
 import type { AgentKey, Ask } from '../../enforcement/calls.ts';
+import { internalRefusal } from '../../enforcement/refusals.ts';
 import { isObject } from '../../upstream/message.ts';
 import { withMember } from '../json-members.ts';
 import { createSeals, SEAL_LENGTH } from '../seals.ts';
@@ -39,15 +41,27 @@ export function createTaskHandles(secret: KeyObject) {
       return { ...ask, args: { ...ask.args, taskId } };
     },
 
-    /** The answer with the agent's own id of the task, where it contains one. */
+    /**
+     * The answer with the agent's own id of the task, where it contains one. An id that `open` could
+     * not take back is refused: the agent would wait for a task that it can never ask for.
+     */
     seal(agent: AgentKey, ask: Ask, answer: Answer): Answer {
       if (answer.kind !== 'result' || !isObject(answer.value)) return answer;
       const { value } = answer;
       const isTask = value.resultType === 'task' || isTaskMethod(ask.method);
-      if (!isTask || typeof value.taskId !== 'string') return answer;
+      // What is done to a task may be answered without its id.
+      if (!isTask || (value.taskId === undefined && value.resultType !== 'task')) return answer;
+      if (!isUsable(value.taskId)) return internalRefusal(UNUSABLE);
       const taskId = `${value.taskId}~${sealOf([`${agent} ${ask.serverId}`, value.taskId])}`;
       const raw = withMember(answer.raw, value, 'taskId', taskId);
       return { kind: 'result', raw, value: { ...value, taskId } };
     },
   };
+}
+
+const UNUSABLE = 'The MCP server gave its task an id that the gateway cannot pass on.';
+
+/** @param taskId written by a server */
+function isUsable(taskId: unknown): taskId is string {
+  return typeof taskId === 'string' && taskId.length <= MAX_TASK_ID && isStorableText(taskId);
 }
