@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { assetPath } from '@governance/shared/assets';
 import { StartError } from '@governance/shared/start-error';
 import pg from 'pg';
@@ -201,6 +202,44 @@ it('runs in a folder that only its owner may enter, also as root', async () => {
   await server.stop();
   const again = await start(folder);
   expect(await query(again.url, 'SELECT n FROM kept')).toEqual([{ n: 1 }]);
+  if (isRoot) expect(again.said.join()).toContain(again.clusterFolder);
+});
+
+it('refuses to begin anew where its database is not there, inside the folder or outside', async () => {
+  for (const mode of [0o755, 0o700]) {
+    const folder = aFolder(mode);
+    const { clusterFolder, stop } = await start(folder);
+    await stop();
+    rmSync(clusterFolder, { recursive: true });
+    const failure = await start(folder).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StartError);
+    const { message } = failure as Error;
+    expect(message).toContain(`was in ${clusterFolder} and is not there: restore it`);
+    expect(existsSync(clusterFolder)).toBe(false);
+    rmSync(join(folder, 'postgres.json'));
+    await start(folder);
+  }
+});
+
+it('starts after a first start that was interrupted before its database was there', async () => {
+  const folder = aFolder();
+  const { clusterFolder, stop } = await start(folder);
+  await stop();
+  rmSync(clusterFolder, { recursive: true });
+  const file = join(folder, 'postgres.json');
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), port: null }));
+  await start(folder);
+});
+
+it.runIf(isRoot)('says what to do with a copy that lost its owner', async () => {
+  const folder = aFolder();
+  const { clusterFolder, stop } = await start(folder);
+  await stop();
+  const { uid, gid } = statSync(clusterFolder);
+  await promisify(execFile)('chown', ['-R', '0:0', clusterFolder]);
+  await expect(start(folder)).rejects.toThrow(`chown -R ${uid}:${gid} ${clusterFolder}`);
+  await promisify(execFile)('chown', ['-R', `${uid}:${gid}`, clusterFolder]);
+  await start(folder);
 });
 
 it('begins anew when its data folder was removed, and throws no data away', async () => {

@@ -8,8 +8,8 @@
  * fsync and synchronous_commit are on, except in tests. Proven by embedded-postgres.test.ts.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdir, rename } from 'node:fs/promises';
+import { existsSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,13 +17,11 @@ import { StartError } from '@governance/shared/start-error';
 import pg from 'pg';
 import { type FolderLock, isProcessAlive, lockFolder } from './folder-lock.ts';
 import {
-  canEnter,
   findPostgresBinaries,
   findRunAs,
   makeReachable,
   type PostgresBinaries,
   type RunAs,
-  sharedClusterFolder,
 } from './postgres-binaries.ts';
 import {
   describeFailedStart,
@@ -32,14 +30,15 @@ import {
   launchServer,
   type PostgresCluster,
 } from './postgres-cluster.ts';
-import { type PostgresKeeper, startKeeper, waitForKeeper } from './postgres-keeper.ts';
 import {
-  canConnect,
-  findRunningServer,
-  shutDown,
-  signal,
-  stopLeftover,
-} from './postgres-process.ts';
+  type Credentials,
+  chooseClusterFolder,
+  readCredentials,
+  refuseLostCluster,
+  refuseRootsCluster,
+} from './postgres-folder.ts';
+import { type PostgresKeeper, startKeeper, waitForKeeper } from './postgres-keeper.ts';
+import { canConnect, findRunningServer, shutDown, signal } from './postgres-process.ts';
 import { superviseServer } from './postgres-supervision.ts';
 
 const READY_MS = 60_000;
@@ -82,16 +81,6 @@ export interface EmbeddedPostgres {
 interface Server {
   pid: number;
   port: number;
-}
-
-interface Credentials {
-  superuserPassword: string;
-  password: string;
-  port: number | null;
-  /**
-   * The cluster's folder outside the data folder; null when it is inside, even if that was moved.
-   */
-  outside: string | null;
 }
 
 /**
@@ -138,6 +127,11 @@ async function startLocked(
   const clusterFolder = known
     ? (known.outside ?? inside)
     : await chooseClusterFolder(dataDir, inside, log);
+  if (clusterFolder !== inside) {
+    log.info(
+      `PostgreSQL's user could not enter ${dataDir}, so the database is kept in ${clusterFolder}: back up both folders`,
+    );
+  }
   const runAs = await findRunAs(clusterFolder);
   const credentials: Credentials = known ?? {
     superuserPassword: randomBytes(24).toString('base64url'),
@@ -159,14 +153,11 @@ async function startLocked(
   };
   const running = await findRunningServer(clusterFolder, urlAt);
   if (!running && !existsSync(join(clusterFolder, 'PG_VERSION'))) {
-    if (known && existsSync(clusterFolder)) {
-      throw new StartError(
-        `${clusterFolder} is no longer a PostgreSQL data folder: restore it, or remove ${credentialsFile} to begin with an empty one`,
-      );
-    }
+    if (known) refuseLostCluster(known, clusterFolder, credentialsFile);
     save();
     await initializeCluster(cluster, credentials.superuserPassword);
   }
+  if (runAs) refuseRootsCluster(clusterFolder, runAs);
   if (running) {
     log.info(`took over the embedded PostgreSQL of an earlier run (process ${running.pid})`);
   }
@@ -302,37 +293,6 @@ async function findReachableBinaries(
   return reachable.binaries;
 }
 
-/**
- * Where the server's files are: in the data folder, unless the service runs as root and the
- * server's user cannot enter it.
- */
-async function chooseClusterFolder(
-  dataDir: string,
-  inside: string,
-  log: EmbeddedPostgresOptions['log'],
-): Promise<string> {
-  const runAs = await findRunAs(inside);
-  if (!runAs || (await canEnter(dataDir, runAs))) {
-    if (existsSync(inside)) {
-      throw new StartError(
-        `${inside} holds a database but its password file postgres.json is missing: restore that file, or move the folder away to begin with an empty database`,
-      );
-    }
-    return inside;
-  }
-  const outside = sharedClusterFolder(dataDir);
-  log.info(`PostgreSQL's user cannot enter ${dataDir}, so the database is kept in ${outside}`);
-  if (existsSync(outside)) {
-    // The data folder was deleted, and the password with it. The cluster is orphaned but still
-    // holds data, so it is moved aside and not deleted.
-    await stopLeftover(outside);
-    const aside = `${outside}.orphan-${Date.now()}`;
-    await rename(outside, aside);
-    log.warn(`a database of an earlier ${dataDir} was moved to ${aside}`);
-  }
-  return outside;
-}
-
 async function waitUntilReady(
   cluster: PostgresCluster,
   { pid, logStart }: LaunchedServer,
@@ -367,18 +327,6 @@ async function ensureDatabase(superuserUrl: string, password: string): Promise<v
 
 function connectionString(user: string, password: string, port: number, database: string): string {
   return `postgresql://${user}:${password}@127.0.0.1:${port}/${database}`;
-}
-
-function readCredentials(file: string): Credentials | undefined {
-  if (!existsSync(file)) return undefined;
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Credentials;
-  } catch (cause) {
-    throw new StartError(
-      `${file} cannot be read: restore it, or set SERVICE_DATA_DIR to an empty folder`,
-      { cause },
-    );
-  }
 }
 
 /** A free port on the loopback interface, the wanted one if it is free. */

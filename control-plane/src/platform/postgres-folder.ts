@@ -1,0 +1,91 @@
+/**
+ * What a data folder says about its database: where the server's files are, and with which
+ * passwords. Proven by embedded-postgres.test.ts.
+ */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { StartError } from '@governance/shared/start-error';
+import { canEnter, findRunAs, type RunAs, sharedClusterFolder } from './postgres-binaries.ts';
+import { stopLeftover } from './postgres-process.ts';
+
+/** What `postgres.json` in the data folder holds. */
+export interface Credentials {
+  superuserPassword: string;
+  password: string;
+  /** Null until the first start is complete: the cluster then held nothing yet. */
+  port: number | null;
+  /**
+   * The cluster's folder outside the data folder; null when it is inside, even if that was moved.
+   */
+  outside: string | null;
+}
+
+export function readCredentials(file: string): Credentials | undefined {
+  if (!existsSync(file)) return undefined;
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Credentials;
+  } catch (cause) {
+    throw new StartError(
+      `${file} cannot be read: restore it, or set SERVICE_DATA_DIR to an empty folder`,
+      { cause },
+    );
+  }
+}
+
+/**
+ * Where the server's files are: in the data folder, unless the service runs as root and the
+ * server's user cannot enter it.
+ */
+export async function chooseClusterFolder(
+  dataDir: string,
+  inside: string,
+  log: { warn(message: string): void },
+): Promise<string> {
+  const runAs = await findRunAs(inside);
+  if (!runAs || (await canEnter(dataDir, runAs))) {
+    if (existsSync(inside)) {
+      throw new StartError(
+        `${inside} holds a database but its password file postgres.json is missing: restore that file, or move the folder away to begin with an empty database`,
+      );
+    }
+    return inside;
+  }
+  const outside = sharedClusterFolder(dataDir);
+  if (existsSync(outside)) {
+    // The data folder was deleted, and the password with it. The cluster is orphaned but still
+    // holds data, so it is moved aside and not deleted.
+    await stopLeftover(outside);
+    const aside = `${outside}.orphan-${Date.now()}`;
+    await rename(outside, aside);
+    log.warn(`a database of an earlier ${dataDir} was moved to ${aside}`);
+  }
+  return outside;
+}
+
+/**
+ * Refuses to make an empty cluster in the place of one that is not there: the service would be
+ * ready, with nothing in it. A first start that was interrupted left nothing to lose.
+ */
+export function refuseLostCluster(
+  { port }: Credentials,
+  clusterFolder: string,
+  credentialsFile: string,
+): void {
+  if (existsSync(clusterFolder)) {
+    throw new StartError(
+      `${clusterFolder} is no longer a PostgreSQL data folder: restore it, or move it and ${credentialsFile} away to begin with an empty database`,
+    );
+  }
+  if (port === null) return;
+  throw new StartError(
+    `the database of this data folder was in ${clusterFolder} and is not there: restore it, with its owner (cp -a), or remove ${credentialsFile} to begin with an empty database`,
+  );
+}
+
+/** PostgreSQL runs only on files of its own user. Root's are those of a copy that lost its owner. */
+export function refuseRootsCluster(clusterFolder: string, { uid, gid }: RunAs): void {
+  if (statSync(clusterFolder).uid !== 0) return;
+  throw new StartError(
+    `${clusterFolder} belongs to root, as which PostgreSQL does not run. A copy keeps its owner with cp -a; for this one: chown -R ${uid}:${gid} ${clusterFolder}`,
+  );
+}
