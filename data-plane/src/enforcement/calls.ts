@@ -98,6 +98,8 @@ export interface Ask {
   readonly name: string;
   readonly args: Record<string, unknown>;
   readonly retry?: CallRetry | undefined;
+  /** Whether `args.taskId` is proven to be the server's own id of a task: no text of the agent's. */
+  readonly hasProvenTask?: boolean | undefined;
   /** Set only for calls to a language model. Their content is stored nowhere. */
   readonly model?: ModelCall | undefined;
 }

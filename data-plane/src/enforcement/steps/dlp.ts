@@ -110,17 +110,25 @@ function judge(
 }
 
 /**
- * The content of a call: everything that is forwarded. That includes the request state: it should
- * be the server's, but a client could forge it.
+ * The content of a call: everything that is forwarded, but for what a server is proven to have
+ * written. That includes the request state: it should be the server's, but a client could forge it.
  */
-function saidBy({ name, args, retry }: Ask): Record<string, unknown> {
+function saidBy(ask: Ask): Record<string, unknown> {
+  const { name, retry } = ask;
   const { inputResponses: input_responses, requestState: request_state } = retry ?? {};
   return {
     name,
-    arguments: args,
+    arguments: ownArgs(ask),
     ...(input_responses && { input_responses }),
     ...(request_state !== undefined && { request_state }),
   };
+}
+
+/** The arguments that the agent wrote. */
+function ownArgs({ args, hasProvenTask }: Ask): Record<string, unknown> {
+  if (!hasProvenTask) return args;
+  const { taskId: _, ...own } = args;
+  return own;
 }
 
 /** Whether a finding is the server's signed request state, which is a JWT as a whole. */
@@ -138,7 +146,7 @@ function findFragments(
   // A server's question to a client is not text of the agent.
   if (!settings.fragments || isQuestion(ask.method)) return [];
   const sent = { caller, serverId: ask.serverId, toolName: ask.name, eventId: id };
-  const found = across.assemble(sent, ask.args, scanner);
+  const found = across.assemble(sent, ownArgs(ask), scanner);
   if (found.length === 0 || findings.length === 0) return found;
   const known = new Set(findings.map(({ pattern }) => pattern));
   return found.filter(({ pattern }) => !known.has(pattern));

@@ -333,6 +333,20 @@ describe('a task', () => {
     expect(sent('tasks/get')).toEqual([]);
   });
 
+  it('may have an id that looks like a card number, which no agent may make up', async () => {
+    serversTaskId = '4111111111111111';
+    const taskId = await start();
+    expect((await send('tasks/get', { taskId })).json.result.status).toBe('working');
+    const inputResponses = { who: { action: 'accept', content: { card: serversTaskId } } };
+    for (const [method, params] of [
+      ['tasks/get', { taskId: serversTaskId }],
+      ['tasks/update', { taskId, inputResponses }],
+    ] as const) {
+      const { json } = await send(method, params);
+      expect(json.error).toMatchObject({ code: -32003, message: /payment_card/ });
+    }
+  });
+
   it.each([
     ['longer than can be sent back', 'x'.repeat(1025)],
     ['with NUL', 'a\u0000b'],

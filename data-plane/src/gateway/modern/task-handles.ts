@@ -38,7 +38,7 @@ export function createTaskHandles(secret: KeyObject) {
       const isWhole = handle.at(-(SEAL_LENGTH + 1)) === '~';
       const owner = `${agent} ${ask.serverId}`;
       if (!isWhole || !isSealed([owner, taskId], handle.slice(-SEAL_LENGTH))) return;
-      return { ...ask, args: { ...ask.args, taskId } };
+      return { ...ask, args: { ...ask.args, taskId }, hasProvenTask: true };
     },
 
     /**
