@@ -6,6 +6,7 @@
 import { uuidv7 } from '@governance/shared/ids';
 import type { Logger } from 'pino';
 import type { Ledger } from '../contracts.ts';
+import type { FairBytes } from '../upstream/shares/fair-bytes.ts';
 import { Cancellation } from '../upstream/upstream.ts';
 import { type Answer, isRefusal, type Refusal } from './answer.ts';
 import { type AllowedCall, type AuditDeps, type CallJudgement, recordDecision } from './audit.ts';
@@ -41,6 +42,8 @@ export interface EnforcerDeps extends UnpromptedDeps {
   steps: StepDeps;
   audit: AuditDeps;
   outcome: OutcomeDeps;
+  /** For the answers of servers. */
+  room: FairBytes;
   inspection: Omit<InspectionDeps, 'judge'>;
   ledger: Ledger;
   payloads: Pick<PayloadKeeper, 'keepInput'>;
@@ -89,6 +92,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enf
     findReaderIneligibility: ({ caller }) => findCallerIneligibility(caller, deps.steps),
     waits,
     outcome: deps.outcome,
+    room: deps.room,
     limits: deps.limits,
     log,
   });

@@ -3,6 +3,8 @@
  * to release, and records the outcome. Proven by enforcer.test.ts.
  */
 import type { Logger } from 'pino';
+import { AnswerBytes } from '../upstream/shares/answer-room.ts';
+import type { FairBytes } from '../upstream/shares/fair-bytes.ts';
 import type {
   Cancellation,
   SendToClient,
@@ -38,6 +40,8 @@ export interface ForwardDeps {
   findReaderIneligibility(call: Pick<JudgedCall, 'caller'>): Deny | undefined;
   waits: Pick<ResultWaits, 'hold' | 'wait'>;
   outcome: OutcomeDeps;
+  /** For the answers of all calls. */
+  room: FairBytes;
   limits: AnswerLimits;
   log: Pick<Logger, 'error' | 'warn'>;
 }
@@ -122,35 +126,40 @@ export function createForward(deps: ForwardDeps): Forward {
     const { call } = allowed;
     const sentAt = outcome.elapsed();
     const way = new Sending(call, destination.speaker, exchange, deps);
-    let sent: Answer;
     try {
-      const answering = destination.send(call, way);
-      tellPart(call, 'sent-upstream');
-      sent = await answering;
-    } catch (error) {
-      sent = failed(call, error, exchange);
-    }
-    way.end();
-    tellPart(call, 'upstream-answered');
-    const passing = inspectAnswer(call, destination.speaker, way, sent);
-    let passed = forReader(call, passing instanceof Promise ? await passing : passing, exchange);
-    if (passed.isHeld) {
-      const held = await waits.hold(allowed, sent, passed, exchange);
-      if ('wait' in held) {
-        const { step, findings } = passed;
-        const heldAs = held.escalationId;
-        recordOutcome(allowed, sent, { answer: sent, step, findings, heldAs }, sentAt, outcome);
-        return waits.wait(call, held, exchange);
+      let sent: Answer;
+      try {
+        const answering = destination.send(call, way);
+        tellPart(call, 'sent-upstream');
+        sent = await answering;
+      } catch (error) {
+        sent = failed(call, error, exchange);
       }
-      passed = held;
+      way.end();
+      tellPart(call, 'upstream-answered');
+      const passing = inspectAnswer(call, destination.speaker, way, sent);
+      let passed = forReader(call, passing instanceof Promise ? await passing : passing, exchange);
+      if (passed.isHeld) {
+        const held = await waits.hold(allowed, sent, passed, exchange);
+        if ('wait' in held) {
+          const { step, findings } = passed;
+          const heldAs = held.escalationId;
+          recordOutcome(allowed, sent, { answer: sent, step, findings, heldAs }, sentAt, outcome);
+          way.release();
+          return waits.wait(call, held, exchange);
+        }
+        passed = held;
+      }
+      const recorded = recordOutcome(allowed, sent, passed, sentAt, outcome);
+      tellPart(call, 'outcome-handed-over');
+      if (passed.answer === sent) return sent;
+      // Where inspection changed the answer, that is on disk before the agent gets the answer.
+      const isRecorded = await recorded;
+      const shown = forReader(call, passed, exchange).answer;
+      return isRecorded || shown.kind === 'refusal' ? shown : unrecordedAnswer(call);
+    } finally {
+      way.release();
     }
-    const recorded = recordOutcome(allowed, sent, passed, sentAt, outcome);
-    tellPart(call, 'outcome-handed-over');
-    if (passed.answer === sent) return sent;
-    // Where inspection changed the answer, that is on disk before the agent gets the answer.
-    const isRecorded = await recorded;
-    const shown = forReader(call, passed, exchange).answer;
-    return isRecorded || shown.kind === 'refusal' ? shown : unrecordedAnswer(call);
   };
 }
 
@@ -177,6 +186,7 @@ class Sending implements UpstreamExchange {
   /** Created when something is sent before the answer. */
   stream: InspectedStream | null = null;
   #isOver = false;
+  #held: AnswerBytes | null = null;
   readonly #call: JudgedCall;
   readonly #speaker: Destination['speaker'];
   readonly #client: Exchange;
@@ -205,6 +215,16 @@ class Sending implements UpstreamExchange {
 
   findIneligibility(): string | undefined {
     return this.#deps.findIneligibility(asNow(this.#call, this.#client))?.message;
+  }
+
+  hold(bytes: number): boolean {
+    this.#held ??= new AnswerBytes(this.#deps.room, this.#call.caller);
+    return this.#held.hold(bytes);
+  }
+
+  /** To be called when the answer was handed over, or is kept elsewhere. */
+  release(): void {
+    this.#held?.release();
   }
 
   /** To be called when the answer has arrived: later messages are dropped. */

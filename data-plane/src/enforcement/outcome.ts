@@ -104,6 +104,7 @@ const FAILED_OUTCOMES: Record<UpstreamFailureKind, Outcome> = {
   busy: 'blocked',
   timeout: 'upstream_timeout',
   too_large: 'result_too_large',
+  no_room: 'result_too_large',
   cancelled: 'cancelled',
 };
 

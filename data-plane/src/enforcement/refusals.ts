@@ -141,7 +141,8 @@ function failureMessage(
     case 'refused':
       return 'The MCP server refused the gateway.';
     case 'busy':
-      // The message names the share that is used up.
+    case 'no_room':
+      // The message names what is used up.
       return message;
     case 'loop':
       return LOOP_MESSAGE;

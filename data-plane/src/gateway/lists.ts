@@ -43,7 +43,7 @@ export type Lists = ReturnType<typeof createLists>;
 
 interface ListRequest
   extends ListAsk,
-    Pick<UpstreamExchange, 'cancellation' | 'findIneligibility'> {
+    Pick<UpstreamExchange, 'cancellation' | 'findIneligibility' | 'hold'> {
   /** Caller-controlled. */
   params: unknown;
 }
@@ -100,7 +100,7 @@ export function createLists(deps: {
   const { isVisible, shown } = createListVisibility(deps);
 
   async function listOne(request: ListRequest, serverId: string): Promise<Answer> {
-    const { caller, rules, method, params, cancellation, findIneligibility } = request;
+    const { caller, rules, method, params, cancellation, findIneligibility, hold } = request;
     // An agent that may use nothing of a server does not learn whether it is up.
     if (!isVisible(request, serverId)) return page(method, [], undefined);
     const server = requireServer(rules, serverId);
@@ -113,7 +113,7 @@ export function createLists(deps: {
     let part: ListPart;
     try {
       const room = LIST_BUDGETS[method];
-      const options = { room, pages: 1, cancellation, findIneligibility };
+      const options = { room, pages: 1, cancellation, findIneligibility, hold };
       part = await readListPart(asking, method, at, options);
     } catch (error) {
       // A server's own error is passed on unchanged.
@@ -200,6 +200,7 @@ export function createLists(deps: {
             links: delegation?.links ?? [],
             cancellation: exchange.cancellation,
             findIneligibility: () => exchange.findIneligibility?.(),
+            hold: (bytes) => exchange.hold?.(bytes) ?? true,
           };
           const answer =
             serverId === null ? await listJoined(request) : await listOne(request, serverId);
@@ -225,8 +226,8 @@ async function readDeclared(
     if (!isObject(capabilities[capability])) return null;
   }
   const timed = limitMs !== undefined && { limitMs };
-  const { cancellation, findIneligibility } = request;
-  const options = { room, pages, cancellation, findIneligibility, ...timed };
+  const { cancellation, findIneligibility, hold } = request;
+  const options = { room, pages, cancellation, findIneligibility, hold, ...timed };
   return await readListPart(session, method, at, options);
 }
 

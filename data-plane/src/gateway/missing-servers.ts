@@ -42,6 +42,7 @@ export function missingNote(error: unknown): ServerNote | null {
     case 'loop':
       return { health: 'failing', reason };
     case 'busy':
+    case 'no_room':
       return { health: 'ok', reason };
     default:
       return null;

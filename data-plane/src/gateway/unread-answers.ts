@@ -1,10 +1,13 @@
 /**
  * Answers that clients do not read wait in memory here. The amount is bounded by agent, over all of
- * its connections: further answers are not sent. A connection without progress is closed after a
- * while, and sooner while its agent has too much unread.
+ * its connections, and shared out among all: further answers are not sent. A connection without
+ * progress is closed after a while, and sooner while its agent, or all together, have too much
+ * unread.
  */
 import type { ServerResponse } from 'node:http';
 import { StallClock } from '@governance/shared/unsent-bytes';
+import { SMALL_ANSWER } from '../upstream/shares/answer-room.ts';
+import { type ByteOwner, FairBytes } from '../upstream/shares/fair-bytes.ts';
 
 /** The way out for the answers of one agent. */
 export interface Outlet {
@@ -19,6 +22,9 @@ export interface Outlet {
 export interface UnreadOptions {
   /** Bytes that may wait for one agent, at most. */
   maxBytes: number;
+  /** For all agents. */
+  maxBytesOfAll: number;
+  servesSeveral(): boolean;
   /** How long a connection with unsent data may go without progress. */
   stallMs: number;
   /** Monotonic milliseconds. */
@@ -41,25 +47,29 @@ const PRESSED_MS = 5_000;
 
 export type UnreadAnswers = ReturnType<typeof createUnreadAnswers>;
 
-export function createUnreadAnswers({ maxBytes, stallMs, elapsed }: UnreadOptions) {
+export function createUnreadAnswers(options: UnreadOptions) {
+  const { maxBytes, stallMs, elapsed } = options;
+  const all = new FairBytes(options.maxBytesOfAll, options.servesSeveral);
+  const pressedMs = Math.min(PRESSED_MS, stallMs);
   const agents = new Map<string, AgentUnread>();
   /** Ensures that each connection is listened to once, however often something waits on it. */
   const known = new WeakMap<ServerResponse, Followed>();
   const timer = setInterval(
     () => {
-      for (const agent of [...agents.values()]) agent.close(stallMs);
+      const afterMs = all.isShort ? pressedMs : stallMs;
+      for (const agent of [...agents.values()]) agent.close(afterMs);
     },
     Math.min(1000, stallMs / 4),
   );
   timer.unref();
 
   class AgentUnread {
-    readonly #key: string;
+    readonly #owner: ByteOwner;
     readonly #followed = new Set<Followed>();
     bytes = 0;
 
-    constructor(key: string) {
-      this.#key = key;
+    constructor(owner: ByteOwner) {
+      this.#owner = owner;
     }
 
     follow(raw: ServerResponse): void {
@@ -74,7 +84,7 @@ export function createUnreadAnswers({ maxBytes, stallMs, elapsed }: UnreadOption
     #watch(raw: ServerResponse): Followed {
       const one = { raw, bytes: 0, clock: new StallClock(elapsed()), stalledMs: 0 };
       known.set(raw, one);
-      raw.once('close', () => agents.get(this.#key)?.drop(one));
+      raw.once('close', () => agents.get(this.#owner.key)?.drop(one));
       return one;
     }
 
@@ -92,61 +102,66 @@ export function createUnreadAnswers({ maxBytes, stallMs, elapsed }: UnreadOption
     #look(one: Followed): void {
       const { raw } = one;
       const isOver = raw.destroyed || raw.writableFinished;
-      this.bytes -= one.bytes;
+      const before = one.bytes;
       one.bytes = isOver ? 0 : raw.writableLength;
-      this.bytes += one.bytes;
+      this.#count(one.bytes - before);
       if (one.bytes === 0) this.drop(one);
       else one.stalledMs = one.clock.look(raw.req.socket, elapsed());
     }
 
     drop(one: Followed): void {
-      this.bytes -= one.bytes;
+      this.#count(-one.bytes);
       one.bytes = 0;
       this.#followed.delete(one);
       this.#forgetIfDone();
     }
 
     hold(bytes: number): void {
-      this.bytes += bytes;
+      this.#count(bytes);
       this.#forgetIfDone();
+    }
+
+    #count(bytes: number): void {
+      this.bytes += bytes;
+      all.add(this.#owner, bytes);
     }
 
     #forgetIfDone(): void {
       const isDone = this.bytes === 0 && this.#followed.size === 0;
-      if (isDone && agents.get(this.#key) === this) agents.delete(this.#key);
+      const { key } = this.#owner;
+      if (isDone && agents.get(key) === this) agents.delete(key);
     }
   }
 
-  function open(key: string): AgentUnread {
-    const agent = agents.get(key) ?? new AgentUnread(key);
+  function open({ tenantId, key }: ByteOwner): AgentUnread {
+    const agent = agents.get(key) ?? new AgentUnread({ tenantId, key });
     agents.set(key, agent);
     return agent;
   }
 
   return {
-    outletOf(agentKey: string): Outlet {
+    outletOf(owner: ByteOwner): Outlet {
       return {
         hasRoom(bytes) {
-          const agent = agents.get(agentKey);
-          // One answer may always be sent, however large.
-          if (agent === undefined || agent.bytes === 0) return true;
-          const fits = () => agent.bytes + bytes <= maxBytes;
-          if (!fits()) agent.close(Math.min(PRESSED_MS, stallMs), fits);
+          const agent = agents.get(owner.key);
+          // However much others leave unread, who reads gets what is small.
+          if (agent === undefined && bytes <= SMALL_ANSWER) return true;
+          const own = () => agent?.bytes ?? 0;
+          const fits = () =>
+            // One answer may be larger than the agent's limit.
+            (own() === 0 || own() + bytes <= maxBytes) && all.hasRoom(owner, bytes);
+          if (!fits()) agent?.close(pressedMs, fits);
           return fits();
         },
         follow(raw) {
-          if (!raw.destroyed && raw.writableLength > 0) open(agentKey).follow(raw);
+          if (!raw.destroyed && raw.writableLength > 0) open(owner).follow(raw);
         },
-        hold: (bytes) => open(agentKey).hold(bytes),
+        hold: (bytes) => open(owner).hold(bytes),
       };
     },
 
     /** Bytes that wait for all agents. */
-    bytes(): number {
-      let all = 0;
-      for (const agent of agents.values()) all += agent.bytes;
-      return all;
-    },
+    bytes: (): number => all.total,
 
     stop: () => clearInterval(timer),
   };

@@ -13,6 +13,7 @@ import { modelRoutes } from '../models/model-routes.ts';
 import { createModelRuntime } from '../models/model-runtime.ts';
 import { createOpaServers } from '../opa-server/opa-servers.ts';
 import { createPendingWrites } from '../storage/pending-writes.ts';
+import { heapShare } from '../upstream/shares/fair-bytes.ts';
 import { FairShares } from '../upstream/shares/fair-shares.ts';
 import type { Enforcement, EnforcementParts } from './enforcement.ts';
 import { createGateway } from './gateway.ts';
@@ -24,6 +25,8 @@ const KEEP_ALIVE_MS = 15_000;
 const DRAIN_MS = 5_000;
 /** How long a request to a local model waits for a slot: as long as one to an MCP server. */
 const MODEL_WAIT_MS = 2_000;
+/** Of the heap: one is for answers that clients have not read. */
+const UNREAD_PARTS = 8;
 const NAME = 'agent-governance-gateway';
 
 /**
@@ -59,6 +62,8 @@ export function createEnforcementPlane(
   const { pool, catalogue, pins } = upstreams;
   const unread = createUnreadAnswers({
     maxBytes: config.unreadBytesPerAgent,
+    maxBytesOfAll: Math.max(heapShare(UNREAD_PARTS), config.unreadBytesPerAgent),
+    servesSeveral: deps.servesSeveral,
     stallMs: config.stallMs,
     elapsed,
   });

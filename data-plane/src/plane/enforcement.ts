@@ -31,6 +31,7 @@ import { createHeldElsewhere } from '../holds/held-elsewhere.ts';
 import type { GatewayMetrics } from '../metrics.ts';
 import type { OpaServers } from '../opa-server/opa-servers.ts';
 import type { PendingWrites } from '../storage/pending-writes.ts';
+import { createAnswerRoom } from '../upstream/shares/answer-room.ts';
 import type { EnforcementPlaneDeps } from './plane-deps.ts';
 
 export type Enforcement = ReturnType<typeof createEnforcement>;
@@ -158,6 +159,7 @@ export function createEnforcement(
         elapsed,
       },
       outcome: { ledger, payloads, writes, now, elapsed, onOutcome: metrics.outcome },
+      room: createAnswerRoom(limits.messageBytes, deps.servesSeveral),
       inspection: {
         limits,
         replica,

@@ -109,6 +109,13 @@ export interface UpstreamExchange {
    * not.
    */
   findIneligibility?(): string | undefined;
+  /**
+   * Counts bytes that the answer takes in memory, or, if negative, no longer takes. Small answers
+   * are not counted.
+   *
+   * @returns false where there is no room for them: the answer is given up
+   */
+  hold?(bytes: number): boolean;
 }
 
 /** On whose behalf something goes out: whether it is cancelled, or its agent may not act any more. */
@@ -154,6 +161,8 @@ export type UpstreamFailureKind =
   | 'unsupported'
   /** The share of its agent or tenant is used up; the message says whose, for the agent. */
   | 'busy'
+  /** The answer found no room in memory; the message says so, for the agent. */
+  | 'no_room'
   /** It has passed too many gateways: the server leads back to one of them. */
   | 'loop'
   /** The agent may not act any more. */

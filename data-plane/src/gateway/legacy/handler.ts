@@ -68,7 +68,7 @@ export function createLegacyHandler(deps: {
     const session = findSession(deps.sessions, caller, request);
     const revision = revisionOf(request, session);
     const log = session?.log ?? null;
-    const outlet = deps.unread.outletOf(caller.key);
+    const outlet = deps.unread.outletOf(caller);
     const maxBuffered = deps.messageBytes;
     const answer = new PostAnswer(reply, { accepts, maxBuffered, log, outlet });
     const scene: RequestScene = {

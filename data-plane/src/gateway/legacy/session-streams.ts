@@ -40,7 +40,7 @@ export function createSessionStreams(deps: SessionStreamsDeps) {
     if (resumed === undefined && session.endStream !== null) {
       throw new GatewayError(409, 'The session has a stream already.');
     }
-    const outlet = deps.unread.outletOf(caller.key);
+    const outlet = deps.unread.outletOf(caller);
     if (!outlet.hasRoom(KEEP_ALIVE.length)) throw new GatewayError(503, TOO_MUCH_UNREAD);
     const raw = connect(caller, session, reply);
     const own = inSession(caller, session);
@@ -92,7 +92,7 @@ export function createSessionStreams(deps: SessionStreamsDeps) {
         stream.events.drop();
       else stream.events.write(notificationText(method, params));
     });
-    const outlet = deps.unread.outletOf(caller.key);
+    const outlet = deps.unread.outletOf(caller);
     const options = { maxBuffered: deps.messageBytes, isLasting: true, outlet };
     const events = session.log.open(options, () => {
       hearing.end();

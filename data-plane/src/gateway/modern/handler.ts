@@ -100,7 +100,7 @@ export function createModernHandler(deps: ModernDeps) {
       await listen(own, read, accepts, reply, ineligible);
       return;
     }
-    const outlet = deps.unread.outletOf(own.key);
+    const outlet = deps.unread.outletOf(own);
     const maxBuffered = deps.messageBytes;
     const answer = new PostAnswer(reply, { accepts, maxBuffered, log: null, outlet });
     const exchange = modernExchange(read, answer);

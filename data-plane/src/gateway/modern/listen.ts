@@ -132,7 +132,7 @@ export function createListen(deps: ListenDeps) {
     const events = new ListenStream(reply, {
       id,
       maxBuffered: deps.messageBytes,
-      outlet: deps.unread.outletOf(caller.key),
+      outlet: deps.unread.outletOf(caller),
       keepAliveMs: deps.keepAliveMs,
       isEligible: () => {
         hearing.review();

@@ -45,6 +45,11 @@ export class EventReader {
     this.#sink = sink;
   }
 
+  /** Bytes of an event that is not complete yet. */
+  get waiting(): number {
+    return this.#line.length + this.#dataBytes;
+  }
+
   push(chunk: Buffer): void {
     let start = 0;
     for (let i = 0; i < chunk.length && !this.#isOver; i++) {

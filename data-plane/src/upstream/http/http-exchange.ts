@@ -7,6 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ByteCollector } from '@governance/shared/byte-collector';
 import type { Dispatcher } from 'undici';
+import { noRoom, SMALL_ANSWER } from '../shares/answer-room.ts';
 import { UpstreamFailure } from '../upstream.ts';
 import { EventReader } from './event-reader.ts';
 
@@ -21,6 +22,8 @@ export interface ExchangeSink {
   onEventId?(id: string): void;
   /** How long to wait before the stream is resumed, in milliseconds. */
   onRetry?(ms: number): void;
+  /** See `UpstreamExchange.hold`. Absent where nothing is counted. */
+  hold?(bytes: number): boolean;
   /** The answer ended; `error` is an UpstreamFailure when it ended badly. Called once. */
   onEnd(status: number, error: UpstreamFailure | null): void;
 }
@@ -40,6 +43,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #status = 0;
   readonly #body: ByteCollector;
   #bytes = 0;
+  /** What is counted of it. */
+  #held = 0;
   #events: EventReader | null = null;
   /** Milliseconds that events took to read, and when their stream began. */
   #readingMs = 0;
@@ -96,7 +101,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       case 'json':
         this.#bytes += chunk.length;
         if (this.#bytes > this.#limit) this.#fail(this.#tooLarge());
-        else this.#body.add(chunk);
+        else if (this.#hold(this.#bytes)) this.#body.add(chunk);
         return;
       case 'events':
         this.#readEventsOf(chunk);
@@ -122,10 +127,21 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#events?.push(chunk);
     const now = performance.now();
     this.#readingMs += now - begun;
+    if (!this.#isOver && this.#events) this.#hold(this.#events.waiting);
     if (this.#isOver || this.#readingMs < MOST_READING_MS) return;
     if (this.#readingMs > (now - this.#begunAt) / 2) {
       this.#fail(new UpstreamFailure('too_large', 'a stream of more than can be read'));
     }
+  }
+
+  /** @param bytes that the exchange keeps now */
+  #hold(bytes: number): boolean {
+    if (this.#held === 0 && bytes <= SMALL_ANSWER) return true;
+    const more = bytes - this.#held;
+    this.#held = bytes;
+    if (more === 0 || (this.#sink.hold?.(more) ?? true)) return true;
+    this.#fail(noRoom());
+    return false;
   }
 
   onResponseEnd(): void {

@@ -124,6 +124,11 @@ export class HttpRequest implements ExchangeSink {
     this.#resumeMs = Math.min(Math.max(ms, MIN_RESUME_MS), MAX_RESUME_MS);
   }
 
+  hold(bytes: number): boolean {
+    // What an answer takes that has arrived stays counted as long as its call.
+    return this.isOver || (this.#caller.hold?.(bytes) ?? true);
+  }
+
   onEnd(status: number, error: UpstreamFailure | null): void {
     if (!this.isOver && this.#resumeLater(status, error)) return;
     this.#isEnded = true;

@@ -54,6 +54,8 @@ export interface PartOptions {
   cancellation?: Cancellation | undefined;
   /** See `UpstreamExchange`: asked before each page. */
   findIneligibility?: (() => string | undefined) | undefined;
+  /** See `UpstreamExchange`: what all pages take counts as long as the call. */
+  hold?: ((bytes: number) => boolean) | undefined;
   /** How long it may take in all. */
   limitMs?: number;
 }
@@ -88,14 +90,14 @@ async function readPages(
   session: Pick<UpstreamSession, 'request'>,
   method: ListMethod,
   from: ListPosition,
-  { room, pages, cancellation = new Cancellation(), findIneligibility }: PartOptions,
+  { room, pages, cancellation = new Cancellation(), findIneligibility, hold }: PartOptions,
 ): Promise<ListPart> {
   const part = new Part(method, from, room);
   let { cursor, skip } = from;
   for (let page = 0; page < pages; page++) {
     let listed: Awaited<ReturnType<typeof listPage>>;
     try {
-      const exchange = { onNotification: () => undefined, cancellation, findIneligibility };
+      const exchange = { onNotification: () => undefined, cancellation, findIneligibility, hold };
       listed = await listPage(session, method, cursor, exchange);
     } catch (error) {
       if (page === 0 || isIneligible(error)) throw error;

@@ -15,7 +15,7 @@ function channelTo(code: string, command = process.execPath): StdioChannel {
   });
 }
 
-function ping(channel: StdioChannel) {
+function ping(channel: StdioChannel, hold?: (bytes: number) => boolean) {
   const request = {
     method: 'ping',
     wantsProgress: false,
@@ -25,6 +25,7 @@ function ping(channel: StdioChannel) {
   return channel.send(request, {
     onNotification: () => undefined,
     cancellation: new Cancellation(),
+    ...(hold && { hold }),
   });
 }
 
@@ -112,5 +113,16 @@ it('takes the answer that a process wrote before it exited', async () => {
   });`);
   await channel.start();
   expect(await ping(channel)).toMatchObject({ kind: 'result' });
+  await channel.close();
+});
+
+it('an answer is dropped for which there is no room', async () => {
+  const answer = `'{"jsonrpc":"2.0","id":1,"result":{"a":"' + 'x'.repeat(20000) + '"}}\\n'`;
+  const channel = channelTo(`process.stdin.once('data', () => process.stdout.write(${answer}))`);
+  await channel.start();
+  const held: number[] = [];
+  const answering = ping(channel, (bytes) => held.push(bytes) === 0);
+  await expect(answering).rejects.toMatchObject({ kind: 'no_room' });
+  expect(held).toEqual([20042]);
   await channel.close();
 });

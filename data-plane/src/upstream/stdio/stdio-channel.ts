@@ -11,6 +11,7 @@ import { ProcessExit } from '../era.ts';
 import { cancelledText } from '../initialize.ts';
 import { parseUpstreamMessages, type UpstreamMessage } from '../message.ts';
 import { createAllowance } from '../pacing.ts';
+import { noRoom, SMALL_ANSWER } from '../shares/answer-room.ts';
 import {
   type SendToClient,
   type ServerRequest,
@@ -317,8 +318,10 @@ export class StdioChannel {
         this.#notified(message);
       } else if (typeof message.id === 'number') {
         const awaited = this.#take(message.id);
-        if (awaited) this.#allowance.refill();
-        awaited?.resolve(message.answer);
+        if (awaited === undefined) continue;
+        this.#allowance.refill();
+        if (hasRoom(awaited.exchange, line)) awaited.resolve(message.answer);
+        else awaited.reject(noRoom());
       }
     }
   }
@@ -370,6 +373,11 @@ export class StdioChannel {
     this.receiver?.ended();
     this.#failWaiting(failure);
   }
+}
+
+/** A message may answer several requests: each counts all of it. */
+function hasRoom(exchange: UpstreamExchange, line: string): boolean {
+  return line.length <= SMALL_ANSWER || (exchange.hold?.(line.length) ?? true);
 }
 
 /** A process that left the group of this one may hold them open. */

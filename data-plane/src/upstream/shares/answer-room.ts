@@ -1,0 +1,56 @@
+/**
+ * Bounds the memory that servers' answers take, from their first bytes until they were inspected.
+ * The number of requests in progress is bounded too (fair-shares.ts), but not what each brings.
+ */
+import { UpstreamFailure } from '../upstream.ts';
+import { type ByteOwner, FairBytes, heapShare } from './fair-bytes.ts';
+
+/** Bytes of an answer that is not counted: nearly all are as small, and their number is bounded. */
+export const SMALL_ANSWER = 16 * 1024;
+/** Of the heap: a byte of an answer takes up to some ten, with its values and what is read of it. */
+const HEAP_PARTS = 16;
+/** Answers of maximum size that have room however small the heap is. */
+const LEAST_ANSWERS = 8;
+
+/** @param messageBytes of one answer, at most */
+export function createAnswerRoom(messageBytes: number, servesSeveral: () => boolean): FairBytes {
+  const most = Math.max(heapShare(HEAP_PARTS), LEAST_ANSWERS * messageBytes);
+  return new FairBytes(most, servesSeveral);
+}
+
+/** What the answer of one call takes. */
+export class AnswerBytes {
+  readonly #room: FairBytes;
+  readonly #owner: ByteOwner;
+  #bytes = 0;
+  #isReleased = false;
+
+  constructor(room: FairBytes, owner: ByteOwner) {
+    this.#room = room;
+    this.#owner = owner;
+  }
+
+  /** See `UpstreamExchange.hold`. */
+  hold(bytes: number): boolean {
+    if (this.#isReleased) return true;
+    if (bytes > 0 && !this.#room.hasRoom(this.#owner, bytes)) return false;
+    this.#bytes += bytes;
+    this.#room.add(this.#owner, bytes);
+    return true;
+  }
+
+  /** The answer is no longer waited for, and was handed over or dropped. */
+  release(): void {
+    this.#isReleased = true;
+    this.#room.add(this.#owner, -this.#bytes);
+    this.#bytes = 0;
+  }
+}
+
+/** The failure of a call whose answer finds no room. */
+export function noRoom(): UpstreamFailure {
+  return new UpstreamFailure(
+    'no_room',
+    'Busy: the answers that are on their way to this agent take too much memory, so this one was dropped. The MCP server did what it was asked for. Make fewer calls with large answers at once.',
+  );
+}
