@@ -10,8 +10,9 @@ import type { Overflow, ProjectedRecord, Projection } from '../platform/feature.
 import { CLOCK_AHEAD_MS } from '../platform/record-time.ts';
 
 /**
- * Unresolved alerts that one stream may have of one severity, so that a hostile data plane cannot
- * drown the others' alerts.
+ * Unresolved alerts that one stream may have of one type and severity: a hostile data plane cannot
+ * drown the others' alerts, and what an agent or an MCP server brings about hides no other type.
+ * The types are those of `DATA_PLANE_ALERTS`.
  */
 export const MAX_OPEN_ALERTS = 100;
 
@@ -98,13 +99,12 @@ async function withinBounds(
   given: readonly NewAlertRow[],
 ): Promise<{ alerts: NewAlertRow[]; heldBack: Map<string, number> }> {
   const streams = [...new Set(given.map(({ stream }) => stream.toLowerCase()))];
-  const { rows } = await client.query<{ stream: string; severity: string; open: number }>(
-    `SELECT stream, severity, count(*)::int AS open FROM alerts
-     WHERE tenant_id = $1 AND stream = ANY($2::uuid[]) AND status <> 'resolved'
-     GROUP BY stream, severity`,
+  const { rows } = await client.query<{ place: string; open: number }>(
+    `SELECT concat_ws('/', stream, alert_type, severity) AS place, count(*)::int AS open FROM alerts
+     WHERE tenant_id = $1 AND stream = ANY($2::uuid[]) AND status <> 'resolved' GROUP BY place`,
     [tenantId, streams],
   );
-  const open = new Map(rows.map((row) => [`${row.stream}/${row.severity}`, row.open]));
+  const open = new Map(rows.map(({ place, open }) => [place, open]));
   const keys = await client.query<{ key: string }>(
     `SELECT dedupe_key AS key FROM alerts
      WHERE tenant_id = $1 AND dedupe_key = ANY($2::text[]) AND status <> 'resolved'`,
@@ -112,10 +112,10 @@ async function withinBounds(
   );
   const known = new Set(keys.rows.map(({ key }) => key));
   const heldBack = new Map<string, number>();
-  const alerts = given.filter(({ stream: written, severity, dedupeKey }) => {
+  const alerts = given.filter(({ stream: written, alertType, severity, dedupeKey }) => {
     if (dedupeKey !== null && known.has(dedupeKey)) return false;
     const stream = written.toLowerCase();
-    const place = `${stream}/${severity}`;
+    const place = `${stream}/${alertType}/${severity}`;
     const count = (open.get(place) ?? 0) + 1;
     if (count > MAX_OPEN_ALERTS) {
       heldBack.set(stream, (heldBack.get(stream) ?? 0) + 1);

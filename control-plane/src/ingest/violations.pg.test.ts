@@ -243,19 +243,21 @@ describe('the alerts of a data plane that lies', () => {
     expect(await alertsOf('DISK_WATERMARK')).toMatchObject([{ severity: 'critical' }]);
   });
 
-  it('are bounded, each severity by itself, and what another raises is raised', async () => {
+  it('are bounded, each type and severity by itself, and what another raises is raised', async () => {
     const [liar, honest] = [await aPlane(), await aPlane()];
     for (let i = 0; i < MAX_OPEN_ALERTS + 20; i++)
       liar.writer.append(aPolicyAlert({ severity: 'low' }));
     liar.writer.append(aPolicyAlert({ severity: 'critical' }));
     expect(await liar.ship()).toBe(200);
     for (let i = 0; i < 5; i++) liar.writer.append(aPolicyAlert({ severity: 'low' }));
+    liar.writer.append(aPolicyAlert({ alert_type: 'DISK_WATERMARK', severity: 'low' }));
     expect(await liar.ship()).toBe(200);
     honest.writer.append(aPolicyAlert({ severity: 'low' }));
     expect(await honest.ship()).toBe(200);
     const alerts = await alertsOf('POLICY_FAILED');
     expect(alerts.filter(({ severity }) => severity === 'low')).toHaveLength(MAX_OPEN_ALERTS + 1);
     expect(alerts.filter(({ severity }) => severity === 'critical')).toHaveLength(1);
+    expect(await alertsOf('DISK_WATERMARK')).toHaveLength(1);
     expect(await alertsOf('DATA_PLANE_ALERT_FLOOD')).toMatchObject([
       { details: { deployment_id: liar.writer.deploymentId, records: 20 } },
     ]);

@@ -37,7 +37,7 @@ afterEach(() => {
 /** As a worker opens it. */
 function worker(): PinnedTools {
   const one = openPinnedTools(join(folder, 'tool-pins.db'), {
-    onChanged: (change) => changes.push(change),
+    onObserved: (_tenantId, _serverId, changed) => changes.push(...changed),
     onNews: (tenantId) => news.push(tenantId),
     now: () => now,
     log: { error },
@@ -98,7 +98,9 @@ it('pins what is seen first, and reports a change once, for all workers and over
   ]);
   one.observe('t', 's', [tool('Reads.')], null);
   expect(changes.at(-1)).toMatchObject({ seenHash: digestOf(tool('Reads.')), changed: [] });
-  expect(changeAlert(changes.at(-1) as DefinitionChange)).toMatchObject({ severity: 'low' });
+  expect(changeAlert(changes.at(-1) as DefinitionChange)).toMatchObject({
+    alert: { severity: 'low' },
+  });
 });
 
 it('is no change where members stand in another order, or others than a definition has', () => {
@@ -193,9 +195,12 @@ it('is reported four times a day; then it varies, always waits, and is no longer
   }
   expect(changes.map(({ varies }) => varies)).toEqual([false, false, false, false, true]);
   expect(changeAlert(changes[4] as DefinitionChange)).toMatchObject({
-    severity: 'high',
-    details: { varies: true },
-    dedupe_key: 'tool-pin:s/read:varies',
+    toolName: 'read',
+    alert: {
+      severity: 'high',
+      details: { varies: true },
+      dedupe_key: 'tool-pin:s/read:varies',
+    },
   });
   seen(0);
   expect(one.isWaiting(PLACE, settings())).toBe(true);

@@ -78,7 +78,8 @@ const pinsOf = perSettings(
 /**
  * Opens the file.
  *
- * @param onChanged called once for each changed definition, until the tool counts as varying
+ * @param onObserved called after each list with its changed definitions: each change once, until
+ *   the tool counts as varying
  * @param onNews called when `reports` has something new
  * @param now Unix milliseconds
  * @throws when the file is damaged
@@ -86,13 +87,13 @@ const pinsOf = perSettings(
 export function openPinnedTools(
   path: string,
   deps: {
-    onChanged(change: DefinitionChange): void;
+    onObserved(tenantId: string, serverId: string, changes: readonly DefinitionChange[]): void;
     onNews(tenantId: string): void;
     now(): number;
     log: Pick<Logger, 'error'>;
   },
 ): PinnedTools {
-  const { onChanged, now, log } = deps;
+  const { now, log } = deps;
   const file = openPinFile(path);
   const known = new LRUCache<string, string>({ max: MAX_KNOWN });
   const unobserved = createUnobservedTools(MAX_TOOLS);
@@ -124,7 +125,7 @@ export function openPinnedTools(
     serverId: string,
     tools: readonly ListedTool[],
     settings: BundleSettings | null,
-  ): void {
+  ): DefinitionChange[] {
     const pins = settings === null ? undefined : pinsOf(settings);
     // Another worker has written to the file: check everything again.
     const current = file.version();
@@ -134,19 +135,19 @@ export function openPinnedTools(
       const place = { tenantId, serverId, toolName: tool.name };
       return lookAt(place, tool, pins?.get(`${serverId} ${tool.name}`)) ?? [];
     });
-    if (looks.length === 0) return;
+    if (looks.length === 0) return [];
     // One commit for a whole list, since each commit waits for the disk.
     const written = file.commit(() => looks.flatMap((look) => settle(look) ?? []));
     for (const { key, text } of looks) known.set(key, text);
-    for (const { change } of written) if (change !== null) onChanged(change);
     if (written.length > 0) deps.onNews(tenantId);
+    return written.flatMap(({ change }) => change ?? []);
   }
 
   return {
     observe(tenantId, serverId, tools, settings) {
       const server = { tenantId, serverId };
       try {
-        observe(tenantId, serverId, tools, settings);
+        deps.onObserved(tenantId, serverId, observe(tenantId, serverId, tools, settings));
         unobserved.note(server, tools, true);
       } catch (error) {
         unobserved.note(server, tools, false);

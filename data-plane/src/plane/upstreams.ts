@@ -6,7 +6,8 @@ import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { AgentCall } from '../enforcement/calls.ts';
 import { findCallerIneligibility, findIneligibility } from '../enforcement/eligibility.ts';
 import { NO_PINS, openPinnedTools } from '../enforcement/pinned-tools.ts';
-import { changeAlert } from '../enforcement/pins/definition-change.ts';
+import { changeAlert, lapseAlert } from '../enforcement/pins/definition-change.ts';
+import { createToolAlerts } from '../enforcement/pins/tool-alerts.ts';
 import { createToolCatalogue } from '../enforcement/tool-catalogue.ts';
 import { NO_DEFINITIONS, openToolDefinitions } from '../enforcement/tool-definitions.ts';
 import { createListNotes } from '../gateway/list-notes.ts';
@@ -99,20 +100,16 @@ export function createUpstreams(
   }
 
   const notes = createListNotes({ pool, log });
+  const now = deps.now ?? Date.now;
+  const tellTools = createToolAlerts({ raise: raiseAlert, now });
   const definitions =
     deps.sharedDir === undefined
       ? NO_DEFINITIONS
       : openToolDefinitions(
           join(deps.sharedDir, DEFINITIONS_FILE),
-          ({ tenantId, serverId, toolName }) => {
-            raiseAlert(tenantId, {
-              alert_type: 'TOOL_DEFINITION_CHANGED',
-              severity: 'high',
-              title:
-                'A tool has changed since its action was set; the setting can now only raise it',
-              details: { mcp_server: serverId, tool_name: toolName },
-              dedupe_key: `tool-definition-changed:${serverId}/${toolName}`,
-            });
+          (place) => {
+            const { tenantId, serverId } = place;
+            tellTools(tenantId, serverId, [lapseAlert(place)]);
             deps.onServerReport?.(tenantId);
           },
           log,
@@ -121,9 +118,10 @@ export function createUpstreams(
     deps.sharedDir === undefined
       ? NO_PINS
       : openPinnedTools(join(deps.sharedDir, PINS_FILE), {
-          onChanged: (change) => raiseAlert(change.place.tenantId, changeAlert(change)),
+          onObserved: (tenantId, serverId, changes) =>
+            tellTools(tenantId, serverId, changes.map(changeAlert)),
           onNews: (tenantId) => deps.onServerReport?.(tenantId),
-          now: deps.now ?? Date.now,
+          now,
           log,
         });
   const catalogue = createToolCatalogue({

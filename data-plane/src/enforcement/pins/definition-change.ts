@@ -4,6 +4,7 @@ import type { Alert } from '../../alerts/alert.ts';
 import type { ToolPlace } from '../tool-definitions.ts';
 import type { PinRow } from './pin-file.ts';
 import { differenceOfPin } from './pin-reports.ts';
+import type { ToolAlert } from './tool-alerts.ts';
 
 /** A tool whose definition differs from its pin, or matches it again. */
 export interface DefinitionChange {
@@ -36,11 +37,11 @@ export function toChange(place: ToolPlace, row: PinRow): DefinitionChange {
 }
 
 /** The alert about a change: hashes, names of members, and their texts where they differ. */
-export function changeAlert(change: DefinitionChange): Alert {
+export function changeAlert(change: DefinitionChange): ToolAlert {
   const { place, pinnedHash, seenHash, firstSeenAt, seenAt, changed, varies } = change;
   const { serverId, toolName } = place;
   const isBack = pinnedHash === seenHash && !varies;
-  return {
+  const alert: Alert = {
     alert_type: 'TOOL_DEFINITION_CHANGED',
     severity: isBack ? 'low' : 'high',
     title: titleOf(isBack, varies),
@@ -57,6 +58,19 @@ export function changeAlert(change: DefinitionChange): Alert {
     },
     dedupe_key: `tool-pin:${serverId}/${toolName}:${varies ? 'varies' : seenHash}`,
   };
+  return { toolName, alert };
+}
+
+/** The alert about a tool whose action was set for another definition. */
+export function lapseAlert({ serverId, toolName }: ToolPlace): ToolAlert {
+  const alert: Alert = {
+    alert_type: 'TOOL_DEFINITION_CHANGED',
+    severity: 'high',
+    title: 'A tool has changed since its action was set; the setting can now only raise it',
+    details: { mcp_server: serverId, tool_name: toolName },
+    dedupe_key: `tool-definition-changed:${serverId}/${toolName}`,
+  };
+  return { toolName, alert };
 }
 
 function titleOf(isBack: boolean, varies: boolean): string {

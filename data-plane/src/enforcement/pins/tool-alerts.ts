@@ -1,0 +1,102 @@
+/**
+ * Bounds the alerts about changed tools of one server, so that it hides neither those about others
+ * nor other alerts: ten of one severity an hour, and the further tools together. Proven by
+ * tool-alerts.test.ts.
+ */
+import type { Severity } from '@governance/shared/ledger-record';
+import { LRUCache } from 'lru-cache';
+import type { Alert } from '../../alerts/alert.ts';
+import type { RaiseAlert } from '../../alerts/raise-alert.ts';
+
+/** Alerts of one tool each, of one server and severity. */
+const MAX_ALONE = 10;
+const HOUR_MS = 60 * 60_000;
+/** More than what a repeated alert is kept back for. */
+const TOGETHER_MS = 2 * 60_000;
+/** Tools that one alert names. */
+const MAX_NAMED = 30;
+const MAX_SHOWN_NAME = 128;
+const MAX_SERVERS = 10_000;
+
+export interface ToolAlert {
+  readonly toolName: string;
+  readonly alert: Alert;
+}
+
+/** Raises what there is to say of a server's tools, and what was left from before. Never throws. */
+export type TellTools = (tenantId: string, serverId: string, alerts: readonly ToolAlert[]) => void;
+
+interface Told {
+  since: number;
+  /** Since then, each with one tool. */
+  alone: number;
+  togetherAt: number;
+  /** Not told yet; names are kept of some. */
+  left: number;
+  named: ReturnType<typeof nameOf>[];
+}
+
+/** @param now Unix milliseconds */
+export function createToolAlerts(deps: { raise: RaiseAlert; now(): number }): TellTools {
+  const servers = new LRUCache<string, Map<Severity, Told>>({ max: MAX_SERVERS });
+
+  function severitiesOf(tenantId: string, serverId: string): Map<Severity, Told> {
+    const key = `${tenantId} ${serverId}`;
+    const known = servers.get(key) ?? new Map<Severity, Told>();
+    servers.set(key, known);
+    return known;
+  }
+
+  /** @returns whether the alert may be raised by itself */
+  function takePlace(told: Told): boolean {
+    const age = deps.now() - told.since;
+    if (age >= HOUR_MS || age < 0) Object.assign(told, { since: deps.now(), alone: 0 });
+    if (told.alone >= MAX_ALONE) return false;
+    told.alone++;
+    return true;
+  }
+
+  function tellTogether(tenantId: string, serverId: string, severity: Severity, told: Told): void {
+    if (told.left === 0 || Math.abs(deps.now() - told.togetherAt) < TOGETHER_MS) return;
+    deps.raise(tenantId, {
+      alert_type: 'TOOL_DEFINITION_CHANGED',
+      severity,
+      title: 'Further tools of a server have changed; the list of its tools shows all of them',
+      details: { mcp_server: serverId, tools: told.left, first: told.named },
+      dedupe_key: `tools-changed:${serverId}:${severity}`,
+    });
+    Object.assign(told, { togetherAt: deps.now(), left: 0, named: [] });
+  }
+
+  return (tenantId, serverId, alerts) => {
+    const severities = severitiesOf(tenantId, serverId);
+    for (const one of alerts) {
+      const { severity } = one.alert;
+      const told = severities.get(severity) ?? nothingTold();
+      severities.set(severity, told);
+      if (takePlace(told)) {
+        deps.raise(tenantId, one.alert);
+        continue;
+      }
+      told.left++;
+      if (told.named.length < MAX_NAMED) told.named.push(nameOf(one));
+    }
+    for (const [severity, told] of severities) tellTogether(tenantId, serverId, severity, told);
+  };
+}
+
+const nothingTold = (): Told => ({
+  since: Number.NEGATIVE_INFINITY,
+  alone: 0,
+  togetherAt: Number.NEGATIVE_INFINITY,
+  left: 0,
+  named: [],
+});
+
+function nameOf({ toolName, alert }: ToolAlert) {
+  return {
+    // caller-controlled
+    tool_name: toolName.slice(0, MAX_SHOWN_NAME).toWellFormed(),
+    seen_hash: alert.details.seen_hash ?? null,
+  };
+}
