@@ -1,11 +1,13 @@
 /**
  * Event streams that a client can resume (MCP, "Resumability and redelivery"). The latest events
  * are kept, so that a broken connection loses nothing: the client comes back by GET with
- * Last-Event-ID within a minute. Bounded for each stream and in total; what exceeds the bounds is
- * lost, as it would be without resumption.
+ * Last-Event-ID within a minute. Bounded for each stream and in total (replay-room.ts); what exceeds
+ * the bounds is lost, as it would be without resumption.
  */
 import type { ServerResponse } from 'node:http';
 import { eventText } from './event-stream.ts';
+import type { ByteOwner } from './owned-bytes.ts';
+import type { KeepingStream, Kept, ReplayRoom } from './replay-room.ts';
 import type { Outlet } from './unread-answers.ts';
 
 /** How long a stream without a connection is kept. */
@@ -15,14 +17,6 @@ const MAX_EVENTS = 256;
 const MAX_BYTES = 256 * 1024;
 /** Streams kept of a session. */
 const MAX_STREAMS = 32;
-
-/** Bytes that streams may keep together: those of an agent, and those of the process. */
-export interface ReplayBudget {
-  used: number;
-  readonly max: number;
-  /** The budget that this one is a part of. */
-  readonly whole?: ReplayBudget;
-}
 
 export interface StreamOptions {
   /** Bytes queued for a slow client, beyond which events are dropped. */
@@ -34,9 +28,10 @@ export interface StreamOptions {
 }
 
 /** One stream, across all connections that carry it. */
-export class LoggedStream {
+export class LoggedStream implements KeepingStream {
   readonly name: string;
-  readonly #budget: ReplayBudget;
+  readonly owner: ByteOwner;
+  readonly #room: ReplayRoom;
   readonly #onGone: () => void;
   readonly #options: StreamOptions;
   #events: { n: number; text: string; bytes: number }[] = [];
@@ -49,10 +44,16 @@ export class LoggedStream {
   #isForgotten = false;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(name: string, options: StreamOptions, budget: ReplayBudget, onGone: () => void) {
+  constructor(
+    name: string,
+    options: StreamOptions,
+    { owner, room }: ReplayPlace,
+    onGone: () => void,
+  ) {
     this.name = name;
+    this.owner = owner;
     this.#options = options;
-    this.#budget = budget;
+    this.#room = room;
     this.#onGone = onGone;
   }
 
@@ -84,6 +85,7 @@ export class LoggedStream {
       this.#options.outlet.follow(raw);
     }
     if (this.#isEnded) raw.end();
+    this.#place();
   }
 
   /** Sends a message, or keeps it for a later connection. False: it is lost. */
@@ -92,7 +94,7 @@ export class LoggedStream {
     const raw = this.isAttached ? this.#raw : null;
     if (raw !== null && raw.writableLength >= this.#options.maxBuffered) return false;
     if (raw !== null && !this.#options.outlet.hasRoom(json.length)) return false;
-    const text = this.#keep(json);
+    const text = this.#keep(json, false);
     raw?.write(text);
     if (raw !== null) this.#options.outlet.follow(raw);
     return true;
@@ -109,13 +111,14 @@ export class LoggedStream {
     // At once, or the part already sent would be taken for everything.
     this.#raw = null;
     raw?.end(`id: ${this.name}-${this.#next++}\nretry: ${retryMs}\ndata: \n\n`);
+    this.#place();
   }
 
   /** Sends the last message, if there is one, and ends. */
   end(json: string | null): void {
     if (this.#isEnded || this.#isGone) return;
     this.#isEnded = true;
-    const text = json === null ? undefined : this.#keep(json);
+    const text = json === null ? undefined : this.#keep(json, true);
     const raw = this.isAttached ? this.#raw : null;
     if (raw === null) this.#expire();
     // It is kept, and can be fetched when the agent has read what it has.
@@ -143,9 +146,20 @@ export class LoggedStream {
     this.#onGone();
   }
 
+  /** See `KeepingStream.dropOldest`. */
+  dropOldest(): boolean {
+    const oldest = this.#events.shift();
+    if (oldest === undefined) return false;
+    this.#bytes -= oldest.bytes;
+    this.#room.give(this, oldest.bytes);
+    this.#place();
+    return true;
+  }
+
   #detached(raw: ServerResponse): void {
     if (this.#raw !== raw || this.#isGone) return;
     this.#raw = null;
+    this.#place();
     // Either everything was sent, or nothing that the client could resume from.
     const isDone = (this.#isEnded && raw.writableFinished) || this.#next === 1;
     if (isDone || this.#isForgotten) this.drop();
@@ -158,50 +172,49 @@ export class LoggedStream {
   }
 
   #release(): void {
-    this.#grow(-this.#bytes);
-    this.#events = [];
+    while (this.dropOldest());
   }
 
-  #keep(json: string): string {
+  #keep(json: string, isAnswer: boolean): string {
     const n = this.#next++;
     const text = eventText(json, `${this.name}-${n}`);
     const bytes = Buffer.byteLength(text);
-    if (!this.#isForgotten && hasRoom(this.#budget, bytes)) {
-      this.#events.push({ n, text, bytes });
-      this.#grow(bytes);
-    }
+    if (this.#isForgotten) return text;
     while (
-      this.#events.length > MAX_EVENTS ||
-      (this.#bytes > MAX_BYTES && this.#events.length > 1)
+      this.#events.length >= MAX_EVENTS ||
+      (this.#bytes + bytes > MAX_BYTES && this.#events.length > 0)
     ) {
-      this.#grow(-(this.#events.shift()?.bytes ?? 0));
+      this.dropOldest();
     }
+    if (this.#room.take(this, bytes, isAnswer)) {
+      this.#events.push({ n, text, bytes });
+      this.#bytes += bytes;
+    }
+    this.#place();
     return text;
   }
 
-  #grow(bytes: number): void {
-    this.#bytes += bytes;
-    grow(this.#budget, bytes);
+  /** Lets the room know what may be dropped. Answers, which end streams, may not. */
+  #place(): void {
+    const kept: Kept = this.isAttached ? 'sent' : 'waiting';
+    this.#room.place(this, this.#isEnded || this.#events.length === 0 ? null : kept);
   }
 }
 
-function hasRoom({ used, max, whole }: ReplayBudget, bytes: number): boolean {
-  return used + bytes <= max && (whole === undefined || hasRoom(whole, bytes));
-}
-
-function grow(budget: ReplayBudget, bytes: number): void {
-  budget.used += bytes;
-  if (budget.whole !== undefined) grow(budget.whole, bytes);
+/** Whose events are kept, and where. */
+interface ReplayPlace {
+  owner: ByteOwner;
+  room: ReplayRoom;
 }
 
 /** The streams of one session. */
 export class StreamLog {
-  readonly #budget: ReplayBudget;
+  readonly #place: ReplayPlace;
   readonly #streams = new Map<string, LoggedStream>();
   #next = 1;
 
-  constructor(budget: ReplayBudget) {
-    this.#budget = budget;
+  constructor(place: ReplayPlace) {
+    this.#place = place;
   }
 
   /** Opens a stream. Calls `onGone` once when it can no longer be resumed. */
@@ -211,7 +224,7 @@ export class StreamLog {
       idle?.drop();
     }
     const name = String(this.#next++);
-    const stream = new LoggedStream(name, options, this.#budget, () => {
+    const stream = new LoggedStream(name, options, this.#place, () => {
       this.#streams.delete(name);
       onGone();
     });

@@ -68,6 +68,7 @@ export function createGateway(deps: GatewayDeps) {
       places: createOpenPlaces(config.maxSessions, deps.servesSeveral),
       maxPerAgent: config.maxSessionsPerAgent,
       idleMs: config.sessionIdleMs,
+      servesSeveral: deps.servesSeveral,
     },
     elapsed,
     deps.workers?.nameSession,

@@ -14,7 +14,6 @@ import {
   type TestPlane,
 } from '../../testing/test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
-import { StreamLog } from '../stream-log.ts';
 
 const PATH = '/mcp/v1/up';
 let upstream: TestUpstream;
@@ -243,24 +242,4 @@ describe.each(['SDK v1', 'SDK v2'])('%s', (name) => {
     expect(calls).toBe(before + 1);
     await close();
   }, 15_000);
-});
-
-it('keeps no more than its budget, and releases it', () => {
-  const budget = { used: 0, max: 10_000 };
-  const log = new StreamLog(budget);
-  const streams = Array.from({ length: 40 }, () =>
-    log.open({
-      maxBuffered: 1e6,
-      isLasting: true,
-      outlet: { hasRoom: () => true, follow: () => undefined, hold: () => undefined },
-    }),
-  );
-  for (const stream of streams) {
-    for (let n = 0; n < 300; n++) stream.write(JSON.stringify({ n }));
-  }
-  expect(budget.used).toBeGreaterThan(5_000);
-  expect(budget.used).toBeLessThanOrEqual(10_000);
-  log.close();
-  expect(budget.used).toBe(0);
-  expect(log.find('40-1')).toBeUndefined();
 });

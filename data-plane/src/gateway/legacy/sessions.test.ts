@@ -1,9 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import { uuidv7 } from '@governance/shared/ids';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Cancellation } from '../../upstream/upstream.ts';
 import { GatewayError } from '../json-rpc.ts';
 import { createOpenPlaces } from '../open-places.ts';
-import { createLegacySessions, type LegacySessions } from './sessions.ts';
+import { createLegacySessions, type LegacySession, type LegacySessions } from './sessions.ts';
 
 const owner = { tenantId: uuidv7(), agentId: uuidv7(), serverId: 'up' };
 let time = 0;
@@ -13,7 +14,8 @@ beforeEach(() => {
   vi.useFakeTimers();
   time = 0;
   const places = createOpenPlaces(4, () => false);
-  sessions = createLegacySessions({ places, maxPerAgent: 2, idleMs: 1000 }, () => time);
+  const limits = { places, maxPerAgent: 2, idleMs: 1000, servesSeveral: () => false };
+  sessions = createLegacySessions(limits, () => time);
 });
 
 afterEach(() => {
@@ -71,5 +73,30 @@ describe('sessions', () => {
     sessions.close();
     expect(ended).toHaveBeenCalledOnce();
     expect(sessions.count()).toBe(0);
+  });
+
+  it('keep the events of a tenant, however many those of another one missed', () => {
+    sessions.close();
+    const limits = { places: createOpenPlaces(100, () => true), maxPerAgent: 2, idleMs: 1000 };
+    sessions = createLegacySessions({ ...limits, servesSeveral: () => true }, () => time);
+    const outlet = { hasRoom: () => true, follow: () => undefined, hold: () => undefined };
+    const open = ({ log }: LegacySession) =>
+      log.open({ maxBuffered: 1e6, isLasting: false, outlet });
+    const other = uuidv7();
+    const event = 'x'.repeat(255 * 1024);
+    for (let agent = 0; agent < 16; agent++) {
+      const session = sessions.create(
+        { ...owner, tenantId: other, agentId: uuidv7() },
+        '2025-06-18',
+      );
+      // 8 MiB each.
+      for (let n = 0; n < 32; n++) open(session).write(event);
+    }
+    const stream = open(sessions.create(owner, '2025-06-18'));
+    stream.write(event);
+    let fetched = '';
+    const raw = { write: (text: string) => (fetched += text), once: vi.fn(), end: vi.fn() };
+    stream.attach(raw as unknown as ServerResponse, 0);
+    expect(fetched).toContain(event);
   });
 });

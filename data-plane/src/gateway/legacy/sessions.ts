@@ -10,7 +10,8 @@ import { LEGACY_REVISIONS } from '../../upstream/era.ts';
 import type { Cancellation } from '../../upstream/upstream.ts';
 import { GatewayError, type RpcId } from '../json-rpc.ts';
 import type { OpenPlaces } from '../open-places.ts';
-import { type LoggedStream, type ReplayBudget, StreamLog } from '../stream-log.ts';
+import { ReplayRoom } from '../replay-room.ts';
+import { type LoggedStream, StreamLog } from '../stream-log.ts';
 import type { ClientPeer } from './client-peer.ts';
 
 export type LegacyRevision = (typeof LEGACY_REVISIONS)[number];
@@ -69,11 +70,12 @@ export interface SessionOwner {
   serverId: string | null;
 }
 
-interface AgentSessions {
-  /** The oldest first. */
-  sessions: Set<LegacySession>;
-  /** What their streams may keep. */
-  replays: ReplayBudget;
+interface SessionLimits {
+  places: OpenPlaces;
+  maxPerAgent: number;
+  idleMs: number;
+  /** Whether this process has more than one tenant. */
+  servesSeveral(): boolean;
 }
 
 export type LegacySessions = ReturnType<typeof createLegacySessions>;
@@ -84,10 +86,6 @@ function hasLeft({ hadStream, endStream, calls }: LegacySession): boolean {
 }
 
 const SWEEP_MS = 30_000;
-/** Bytes that the streams of all sessions keep for resumption. */
-const MAX_REPLAY_BYTES = 64 * 1024 * 1024;
-/** Of that, the share of one agent's sessions. */
-const MAX_REPLAY_BYTES_OF_AGENT = 8 * 1024 * 1024;
 
 /**
  * Builds the store.
@@ -96,13 +94,14 @@ const MAX_REPLAY_BYTES_OF_AGENT = 8 * 1024 * 1024;
  * @param name builds a session id from its random part
  */
 export function createLegacySessions(
-  limits: { places: OpenPlaces; maxPerAgent: number; idleMs: number },
+  limits: SessionLimits,
   elapsed: () => number,
   name: (random: string) => string = (random) => random,
 ) {
   const sessions = new Map<string, LegacySession>();
-  const replays = { used: 0, max: MAX_REPLAY_BYTES };
-  const agents = new Map<string, AgentSessions>();
+  const room = new ReplayRoom({ servesSeveral: limits.servesSeveral });
+  /** Of each agent, the oldest first. */
+  const agents = new Map<string, Set<LegacySession>>();
   const sweep = setInterval(() => {
     for (const session of sessions.values()) if (isIdle(session)) end(session);
   }, SWEEP_MS);
@@ -110,7 +109,7 @@ export function createLegacySessions(
 
   const agentKey = ({ tenantId, agentId }: SessionOwner) => `${tenantId} ${agentId}`;
   const sessionsOf = (owner: SessionOwner) =>
-    agents.get(agentKey(owner))?.sessions ?? new Set<LegacySession>();
+    agents.get(agentKey(owner)) ?? new Set<LegacySession>();
 
   function isIdle(session: LegacySession): boolean {
     const isUsed = session.calls.size > 0 || session.endStream !== null;
@@ -141,10 +140,7 @@ export function createLegacySessions(
       if (!limits.places.hasRoom(owner.tenantId)) {
         throw new GatewayError(503, 'Too many MCP sessions are open: try again later.');
       }
-      const own = agents.get(agentKey(owner)) ?? {
-        sessions: new Set(),
-        replays: { used: 0, max: MAX_REPLAY_BYTES_OF_AGENT, whole: replays },
-      };
+      const key = agentKey(owner);
       const session: LegacySession = {
         token: name(randomBytes(32).toString('base64url')),
         id: uuidv7(),
@@ -154,7 +150,7 @@ export function createLegacySessions(
         subscriptions: new Set(),
         logRank: null,
         peer,
-        log: new StreamLog(own.replays),
+        log: new StreamLog({ owner: { tenantId: owner.tenantId, key }, room }),
         stream: null,
         endStream: null,
         hadStream: false,
@@ -163,8 +159,7 @@ export function createLegacySessions(
       if (peer !== null) peer.isAway = () => hasLeft(session);
       limits.places.take(owner.tenantId);
       sessions.set(session.token, session);
-      agents.set(agentKey(owner), own);
-      own.sessions.add(session);
+      agents.set(key, sessionsOf(owner).add(session));
       return session;
     },
 

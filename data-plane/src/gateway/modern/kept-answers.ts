@@ -3,11 +3,11 @@
  * the tenant that keeps most go first, and among these those of the agent that keeps most: nobody
  * loses an answer because of somebody who keeps more. Proven by kept-answers.test.ts.
  */
-import type { Caller } from '../../enforcement/calls.ts';
+import { type ByteOwner, OwnedBytes } from '../owned-bytes.ts';
 
 /** The call that an answer belongs to. */
 interface AnsweredCall {
-  readonly caller: Pick<Caller, 'tenantId' | 'key'>;
+  readonly caller: ByteOwner;
 }
 
 /**
@@ -17,28 +17,12 @@ interface AnsweredCall {
 export function createKeptAnswers<T extends AnsweredCall>(most: number, drop: (call: T) => void) {
   /** The lengths of answers, the oldest first. */
   const kept = new Map<T, number>();
-  const byTenant = new Map<string, number>();
-  const byAgent = new Map<string, number>();
-  let total = 0;
-
-  function count({ caller }: T, length: number): void {
-    total += length;
-    grow(byTenant, caller.tenantId, length);
-    grow(byAgent, caller.key, length);
-  }
-
-  /** Whether the owners of one keep more than those of the other. */
-  function isOfLarger({ caller }: T, { caller: other }: T): boolean {
-    const ofTenant = lengthOf(byTenant, caller.tenantId) - lengthOf(byTenant, other.tenantId);
-    if (ofTenant !== 0) return ofTenant > 0;
-    // Two tenants that keep the same are told apart by their agents.
-    return lengthOf(byAgent, caller.key) > lengthOf(byAgent, other.key);
-  }
+  const counts = new OwnedBytes();
 
   function findNextToGo(): T | undefined {
     let found: T | undefined;
     for (const call of kept.keys()) {
-      if (found === undefined || isOfLarger(call, found)) found = call;
+      if (found === undefined || counts.hasMore(call.caller, found.caller)) found = call;
     }
     return found;
   }
@@ -46,8 +30,8 @@ export function createKeptAnswers<T extends AnsweredCall>(most: number, drop: (c
   return {
     add(call: T, length: number): void {
       kept.set(call, length);
-      count(call, length);
-      while (total > most) {
+      counts.add(call.caller, length);
+      while (counts.total > most) {
         const next = findNextToGo();
         if (next === undefined) return;
         drop(next);
@@ -57,17 +41,7 @@ export function createKeptAnswers<T extends AnsweredCall>(most: number, drop: (c
       const length = kept.get(call);
       if (length === undefined) return;
       kept.delete(call);
-      count(call, -length);
+      counts.add(call.caller, -length);
     },
   };
-}
-
-function lengthOf(lengths: ReadonlyMap<string, number>, owner: string): number {
-  return lengths.get(owner) ?? 0;
-}
-
-function grow(lengths: Map<string, number>, owner: string, by: number): void {
-  const length = lengthOf(lengths, owner) + by;
-  if (length > 0) lengths.set(owner, length);
-  else lengths.delete(owner);
 }
