@@ -180,12 +180,7 @@ def approval_binding(evidence: Evidence) -> Tally:
         )
         if matches(_APPROVAL, details)
     }
-    # By stream: another data plane may name an escalation that is not its own.
-    openings = {
-        (value["stream"], value["escalation_id"]): value
-        for value, _ in _signed_records(evidence, with_repeats=False)
-        if value["type"] == "hold_opened"
-    }
+    openings = _openings(evidence)
     # By stream, and by record: the same one repeated is one use.
     known: set[tuple[str, str, bytes]] = set()
     # A use that is at fault uses nothing up.
@@ -212,6 +207,27 @@ def approval_binding(evidence: Evidence) -> Tally:
             used_up.add(use)
         evidence.disputes.judge(tally, "approval.binding", record, fault)
     return tally
+
+
+def _openings(evidence: Evidence) -> dict[tuple[str, str], dict[str, Any]]:
+    """Holds that were not disputed, the last of each id.
+
+    By stream: another data plane may name an escalation that is not its own.
+    """
+    openings: dict[tuple[str, str], dict[str, Any]] = {}
+    events = [(one, one.batch) for one in evidence.package.events if not one.is_repeated]
+    causes = [
+        (one, evidence.batches[value["leaf_index"]])
+        for (_, value), one in evidence.package.causes
+        if value["leaf_index"] in evidence.batches
+    ]
+    for one, batch in [*events, *causes]:
+        value = one.valid
+        if value is None or value["type"] != "hold_opened":
+            continue
+        if not evidence.disputes.is_disputed("approval.binding", one, batch):
+            openings[(value["stream"], value["escalation_id"])] = value
+    return openings
 
 
 def _approval_fault(

@@ -53,10 +53,11 @@ class Disputes:
                 before = self._leaves.get(key, batch.leaf_index)
                 self._leaves[key] = min(before, batch.leaf_index)
 
-    def is_disputed(self, check: str, one: Record) -> bool:
-        """Whether an event's check was disputed, in a leaf before the event's."""
+    def is_disputed(self, check: str, one: Record, batch: Batch | None = None) -> bool:
+        """Whether a check was disputed in a leaf before the event's; of a cause, its batch's."""
         value: dict[str, Any] = one.valid or {}
-        leaf = one.batch.leaf_index if one.batch else self._proven.get(one.line)
+        of = batch or one.batch
+        leaf = of.leaf_index if of else self._proven.get(one.line)
         key = (check, value["stream"], value["epoch"], value["seq"], one.hash.hex())
         before = self._leaves.get(key)
         return leaf is not None and before is not None and before < leaf

@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, expect, it } from 'vitest';
-import { DISPUTE_FORGERIES, DISPUTED_PACKAGES, disputeOf } from '../testing/disputes.ts';
+import {
+  aSecondHold,
+  DISPUTE_FORGERIES,
+  DISPUTED_PACKAGES,
+  disputeOf,
+} from '../testing/disputes.ts';
 import { findMissingPython, secondOpinionOfSet, secondReports } from '../testing/second-opinion.ts';
 import { anApproval, aStory } from '../testing/test-stories.ts';
 import { whole } from '../testing/volume-sets.ts';
@@ -62,6 +67,12 @@ it.each(
 )('%s excuses nothing', async (_name, one) => {
   const { verdict, fails } = await read(one);
   expect({ verdict, fails }).toEqual({ verdict: 'NOT_VERIFIED', fails: [one.check] });
+});
+
+it('a second hold of one escalation does not count where it was disputed', async () => {
+  expect(await read(aSecondHold(true))).toEqual({ verdict: 'VERIFIED', fails: [], warns: {} });
+  const { fails } = await read(aSecondHold(false));
+  expect(fails).toEqual(['approval.binding']);
 });
 
 it.each([

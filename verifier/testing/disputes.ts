@@ -95,12 +95,35 @@ export const DISPUTED_PACKAGES: readonly GoodPackage[] = [
   },
 ];
 
+/** Another hold under the id of one that was approved. */
+function holdAgain(story: Story): void {
+  anApproval(story);
+  const { tenant, one } = story;
+  const records = tenant.leaves.flatMap(({ records }) => records.map(String));
+  const held = records.find((text) => text.includes('"type":"hold_opened"'));
+  const { id: _, timestamp: _at, ...hold } = JSON.parse(held ?? '');
+  one.add({ ...hold, event_id: idOf('another event') });
+}
+
 function useTwice(story: Story): void {
   anApproval(story);
   const used = JSON.parse(String(story.tenant.leaves.at(-1)?.records.at(-1)));
   const { agent_id, mcp_server, tool_name, grant_id } = used;
   story.tenant.decide(story.one, { agent_id, mcp_server, tool_name, grant_id });
 }
+
+/** The holds of one escalation, of which the second is disputed or not. */
+export const aSecondHold = (isDisputed: boolean): GoodPackage => ({
+  name: 'a second hold of one escalation',
+  ...packed(
+    (story) => {
+      holdAgain(story);
+      if (isDisputed) story.tenant.act(...disputeOf(story.one, 'approval.binding'));
+      story.one.ship();
+    },
+    () => ({}),
+  ),
+});
 
 const lie = ({ tenant, two }: Story) =>
   tenant.decide(two, INVENTED['delegation.binding'] as object);

@@ -178,6 +178,32 @@ it('a use beside one in quarantine is a second one, and one behind missing recor
   expect(await other.alerts()).toEqual([]);
 });
 
+it('a second hold of one escalation is disputed, and the same one again is not', async () => {
+  const one = await aPlane();
+  const escalation_id = uuidv7();
+  const [held, other] = [one.decide(), one.decide()];
+  one.writer.append(aHoldOpened(held, { escalation_id }));
+  await one.ship();
+  one.writer.append(aHoldOpened(held, { escalation_id }));
+  await one.ship();
+  expect(await one.disputed()).toEqual([]);
+  one.writer.append(aHoldOpened(other, { escalation_id }));
+  await one.ship();
+  expect(await one.disputed()).toEqual([`${one.writer.head.seq} approval.binding`]);
+});
+
+it('of two holds of one escalation in a batch, both are disputed, and nobody is told', async () => {
+  const one = await aPlane();
+  const escalation_id = uuidv7();
+  const [held, other] = [one.decide(), one.decide()];
+  one.writer.append(aHoldOpened(held, { escalation_id }));
+  one.writer.append(aHoldOpened(other, { escalation_id }));
+  await one.ship();
+  const { seq } = one.writer.head;
+  expect(await one.disputed()).toEqual([`${seq - 1} approval.binding`, `${seq} approval.binding`]);
+  expect(await one.alerts()).toEqual([]);
+});
+
 it('a batch whose references are known costs no query', async () => {
   const one = await aPlane();
   one.decide();

@@ -16,14 +16,17 @@ import type { CheckedBatch } from './batch-check.ts';
 import { BEFORE_FIRST, placeBatch } from './batch-place.ts';
 import { createReferenceFacts, type ReferenceFacts } from './reference-facts.ts';
 import {
+  type FoundFaults,
   findReferenceFaults,
   findReferring,
   grantOf,
+  NO_FAULTS,
   type ReferenceFault,
   type Referring,
   referencesOf,
 } from './reference-faults.ts';
-import { type FoundFaults, findUsedAgain, NO_FAULTS } from './used-approvals.ts';
+import { findHolds, findSecondHolds, type OpenedHold } from './second-holds.ts';
+import { findUsedAgain } from './used-approvals.ts';
 import type { Violation } from './violations.ts';
 
 export interface RecordDisputes {
@@ -51,14 +54,15 @@ export function createRecordDisputes(deps: {
     raise: async (tenantId, batch) => {
       const referring = findReferring(batch);
       const named = referencesOf(referring);
-      const known = facts.fromMemory(tenantId, named);
+      const holds = findHolds(batch);
+      const known = holds.length === 0 ? facts.fromMemory(tenantId, named) : undefined;
       if (known && findReferenceFaults(referring, known).length === 0) return [];
       const { stream, epoch, first_seq, head } = batch.header;
       const key = [tenantId, stream, epoch, first_seq, head].join('/');
       if (disputed.get(key)) return [];
       const found = await deps.db.inTenant(systemScope(tenantId), async (tx) => {
         const has = await facts.lookUp(tx, named);
-        const { faults, doubts } = await findFresh(tx, batch, referring, has);
+        const { faults, doubts } = await findFresh(tx, batch, { referring, holds }, has);
         const all = [...faults, ...doubts];
         for (let at = 0; at < all.length; at += MAX_DISPUTED) {
           const records = all.slice(at, at + MAX_DISPUTED);
@@ -84,12 +88,12 @@ export function createRecordDisputes(deps: {
 async function findFresh(
   tx: TenantTransaction,
   batch: CheckedBatch,
-  referring: readonly Referring[],
+  { referring, holds }: { referring: readonly Referring[]; holds: readonly OpenedHold[] },
   facts: ReferenceFacts,
 ): Promise<FoundFaults> {
   const faults = findReferenceFaults(referring, facts);
   const uses = referring.filter(({ decision }) => grantOf(decision) !== null);
-  if (faults.length + uses.length === 0) return NO_FAULTS;
+  if (faults.length + uses.length + holds.length === 0) return NO_FAULTS;
   const { scope, db } = tx;
   const { stream, first_seq } = batch.header;
   const head = await db.streamHead.findUnique({
@@ -100,8 +104,16 @@ async function findFresh(
   if (placement.kind === 'compare' || placement.kind === 'fork') return NO_FAULTS;
   const isGap = placement.kind === 'gap';
   const from = first_seq + (isGap ? 0 : placement.from);
-  const used = await findUsedAgain(tx, { stream, uses, from, isGap, faults }, facts);
-  return { ...used, faults: [...faults.filter(({ seq }) => seq >= from), ...used.faults] };
+  const isFresh = ({ seq }: { seq: number }) => seq >= from;
+  const found = [
+    { faults: faults.filter(isFresh), doubts: [] },
+    await findUsedAgain(tx, { stream, uses, from, isGap, faults }, facts),
+    await findSecondHolds(tx, stream, holds.filter(isFresh), isGap),
+  ];
+  return {
+    faults: found.flatMap((one) => one.faults),
+    doubts: found.flatMap((one) => one.doubts),
+  };
 }
 
 function toViolations(epoch: number, faults: readonly ReferenceFault[]): Violation[] {

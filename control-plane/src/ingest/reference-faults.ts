@@ -31,6 +31,17 @@ export interface ReferenceFault {
   reference: string;
 }
 
+export interface FoundFaults {
+  faults: ReferenceFault[];
+  /**
+   * What may be one. It is disputed as well, since a dispute of a sound record excuses nothing, and
+   * nobody is told.
+   */
+  doubts: ReferenceFault[];
+}
+
+export const NO_FAULTS: FoundFaults = { faults: [], doubts: [] };
+
 /**
  * Verifiers take the time of the record in the admin chain, which is a little later than the row's:
  * what lies between is disputed, though no verifier may ask.

@@ -3,18 +3,12 @@ import type { Approval } from '@governance/shared/evidence/checks/approval-bindi
 import type { DecisionRecord } from '@governance/shared/ledger-record';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { ReferenceFacts } from './reference-facts.ts';
-import { grantOf, type ReferenceFault, type Referring } from './reference-faults.ts';
-
-export interface FoundFaults {
-  faults: ReferenceFault[];
-  /**
-   * What may be one. It is disputed as well, since a dispute of a sound record excuses nothing, and
-   * nobody is told.
-   */
-  doubts: ReferenceFault[];
-}
-
-export const NO_FAULTS: FoundFaults = { faults: [], doubts: [] };
+import {
+  type FoundFaults,
+  grantOf,
+  type ReferenceFault,
+  type Referring,
+} from './reference-faults.ts';
 
 /** More than the clocks of planes may differ. */
 const AROUND_MS = 10 * 60_000;

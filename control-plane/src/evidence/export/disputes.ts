@@ -36,6 +36,14 @@ export function createDisputable() {
       records: readonly PackagedRecord[],
       page: readonly SelectedRecord[],
     ): Promise<void> => {
+      const add = ({ stream, epoch, seq, leaf }: SelectedRecord) => {
+        places.add(placeOf(stream, epoch, seq));
+        leaves.add(leaf);
+      };
+      for (const [at, { type }] of records.entries()) {
+        const place = page[at];
+        if (place && type === 'hold_opened') add(place);
+      }
       const decided = records.flatMap(({ type, text, hash, seq }, at) => {
         const decision = type === 'decision' ? readRecord(Buffer.from(text)) : undefined;
         const place = page[at];
@@ -46,10 +54,7 @@ export function createDisputable() {
         // Whether an approval was used before, the volume does not know.
         const isSound =
           grantOf(one.decision) === null && findReferenceFaults([one], known).length === 0;
-        if (isSound) continue;
-        const { stream, epoch, seq, leaf } = one.place;
-        places.add(placeOf(stream, epoch, seq));
-        leaves.add(leaf);
+        if (!isSound) add(one.place);
       }
     },
   };

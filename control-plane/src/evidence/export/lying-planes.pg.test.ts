@@ -7,7 +7,12 @@ import { payloadDigest } from '@governance/shared/event-payload';
 import { recordHash } from '@governance/shared/hash-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import { expect, it, vi } from 'vitest';
-import { AGENT_ID, aDecision, anOutcome } from '../../../../tests/support/a-data-plane.ts';
+import {
+  AGENT_ID,
+  aDecision,
+  aHoldOpened,
+  anOutcome,
+} from '../../../../tests/support/a-data-plane.ts';
 import { sealPayload } from '../../../../tests/support/a-payload.ts';
 import { aShippingPlane } from '../../../../tests/support/a-shipping-plane.ts';
 import {
@@ -215,4 +220,23 @@ it('a record that was changed after it was disputed fails', async () => {
   const [volume = expect.unreachable()] = await exports.exported(admin.token);
   const { fails } = await reader.read(volume, anchor);
   expect(fails).toEqual(expect.arrayContaining(['batch.root', 'delegation.binding']));
+});
+
+it.each([
+  ['contiguous', {}],
+  ['selective', { agent_ids: [AGENT_ID] }],
+])('a second hold under the id of an approved one changes nothing in a %s package', async (_kind, asked) => {
+  const { admin, lying, exported } = await twoPlanes();
+  const escalation_id = uuidv7();
+  const ofTool = { tool_name: 'delete_thing' };
+  const [held, other] = [lying.decide(ofTool), lying.decide(ofTool)];
+  lying.writer.append(aHoldOpened(held, { escalation_id }));
+  await lying.ship();
+  const url = `/api/v1/escalations/${escalation_id}/approve`;
+  const { grant } = (await call(url, { token: admin.token, body: {} })).json();
+  lying.decide({ ...ofTool, grant_id: grant.id });
+  lying.writer.append(aHoldOpened(other, { escalation_id }));
+  await lying.ship();
+  const { passes } = await exported(asked);
+  expect(passes).toContain('approval.binding');
 });

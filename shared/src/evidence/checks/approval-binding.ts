@@ -8,7 +8,7 @@ import type { AdminActionRecord, DecisionRecord, LedgerRecord } from '../../ledg
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import { type Check, isBefore, type Tally } from './check.ts';
 import { judgeDisputable, toDisputable } from './disputes.ts';
-import type { DisputableRecord, Evidence } from './evidence.ts';
+import type { DisputableRecord, EventView, Evidence } from './evidence.ts';
 import type { KnownKey } from './keyset.ts';
 import { lineOf } from './location.ts';
 
@@ -30,6 +30,11 @@ type Redeemed = Pick<
   DecisionRecord,
   'agent_id' | 'mcp_server' | 'tool_name' | 'stream' | 'timestamp'
 >;
+
+/** A data plane may open a hold again; the control plane disputes what is not the one it has. */
+interface Opening extends Hold {
+  record: DisputableRecord;
+}
 
 interface Use extends Redeemed {
   grantId: string;
@@ -73,12 +78,23 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
   const known = new Set<string>();
   const approvals = new Map<string, Approval>();
   /** By `<stream>/<escalation>`: another data plane may name one that is not its own. */
-  const openings = new Map<string, Hold>();
+  const openings = new Map<string, Opening[]>();
+
+  function noteOpening(
+    record: LedgerRecord | null,
+    where: Pick<EventView, 'line' | 'hash' | 'batch'>,
+  ): void {
+    if (record?.type !== 'hold_opened') return;
+    const { stream, escalation_id, event_id, instruction_hash } = record;
+    const key = `${stream}/${escalation_id}`;
+    const opening = { event_id, instruction_hash, record: toDisputable(where, record) };
+    const known = openings.get(key);
+    if (known) known.push(opening);
+    else openings.set(key, [opening]);
+  }
 
   function read(record: LedgerRecord | null, signer: KnownKey | undefined): void {
-    if (record?.type === 'hold_opened') {
-      openings.set(`${record.stream}/${record.escalation_id}`, record);
-    } else if (record?.type === 'admin_action' && record.action === 'escalation_approved') {
+    if (record?.type === 'admin_action' && record.action === 'escalation_approved') {
       // Only the control plane approves: a data plane's stream cannot say so.
       if (signer?.purpose !== 'batch') return;
       const approval = readApproval(record);
@@ -86,13 +102,21 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
     }
   }
 
+  const counts = ({ record }: Opening): boolean =>
+    !evidence.disputes.isDisputed('approval.binding', record);
+
   /** A use by another data plane, or of another call, is its own fault, and uses nothing up. */
   function judgeUses(): void {
     const usedUp = new Set<string>();
+    const found = new Map<string, Opening | undefined>();
+    const findOpening = ({ deployment_id, escalation_id }: Approval): Opening | undefined => {
+      const key = `${deployment_id}/${escalation_id}`;
+      if (!found.has(key)) found.set(key, openings.get(key)?.findLast(counts));
+      return found.get(key);
+    };
     for (const call of uses) {
       const approval = approvals.get(call.grantId);
-      const opening =
-        approval && openings.get(`${approval.deployment_id}/${approval.escalation_id}`);
+      const opening = approval && findOpening(approval);
       const use = `${call.stream}/${call.grantId}`;
       const fault =
         findApprovalFault(call, approval, opening) ??
@@ -105,7 +129,10 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
   return {
     event: (event) => {
       const { line, record, batch, hash, isRepeated } = event;
-      if (!isRepeated) read(record, batch?.signer ?? adminSigner(evidence, record));
+      if (!isRepeated) {
+        read(record, batch?.signer ?? adminSigner(evidence, record));
+        noteOpening(record, event);
+      }
       if (record?.type !== 'decision' || record.v !== 2 || record.grant_id === null) return;
       const { agent_id, mcp_server, tool_name, stream, timestamp, grant_id: grantId } = record;
       // A repeated place may hold another call where the record after it could not be read.
@@ -120,7 +147,11 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
       const call = { agent_id, mcp_server, tool_name, stream, timestamp };
       uses.push({ ...call, grantId, record: toDisputable(event, record) });
     },
-    cause: ({ record, batch }) => read(record, batch?.signer),
+    cause: (cause) => {
+      const { record, batch } = cause;
+      read(record, batch?.signer);
+      if (batch) noteOpening(record, cause);
+    },
     end: judgeUses,
   };
 }
