@@ -3,18 +3,12 @@
  * 7516, 7518, 8037), and nothing else. Synchronous, unlike jose's, since a key may be looked up
  * within a call that does not wait. Proven by identity.test.ts against jose.
  */
-import {
-  createDecipheriv,
-  createPublicKey,
-  diffieHellman,
-  hash,
-  type KeyObject,
-} from 'node:crypto';
+import { createDecipheriv, createPublicKey, diffieHellman, type KeyObject } from 'node:crypto';
+import { deriveContentKey } from '@governance/shared/ecdh-es';
 import { SEALING } from '@governance/shared/upstream-credential';
 import { z } from 'zod';
 
 const FORM = /^([\w-]+)\.\.([\w-]{16})\.([\w-]+)\.([\w-]{22})$/;
-const KEY_BYTES = 32;
 
 /** Anything more, such as `zip`, `crit` or an agreed party, is refused. */
 const Header = z.strictObject({
@@ -39,7 +33,7 @@ export function openJwe(jwe: string, privateKey: KeyObject): string {
   const publicKey = createPublicKey({ key: epk, format: 'jwk' });
   const decipher = createDecipheriv(
     'aes-256-gcm',
-    deriveKey(diffieHellman({ privateKey, publicKey })),
+    deriveContentKey(diffieHellman({ privateKey, publicKey })),
     bytesOf(nonce),
     { authTagLength: 16 },
   );
@@ -47,20 +41,6 @@ export function openJwe(jwe: string, privateKey: KeyObject): string {
   decipher.setAuthTag(bytesOf(tag));
   const plaintext = Buffer.concat([decipher.update(bytesOf(text)), decipher.final()]);
   return new TextDecoder('utf-8', { fatal: true }).decode(plaintext);
-}
-
-/** Concat KDF (RFC 7518, section 4.6.2): one round, no parties. */
-function deriveKey(shared: Buffer): Buffer {
-  const algorithm = Buffer.from(SEALING.enc);
-  const parts = [uint32(1), shared, uint32(algorithm.length), algorithm];
-  parts.push(uint32(0), uint32(0), uint32(KEY_BYTES * 8));
-  return hash('sha256', Buffer.concat(parts), 'buffer');
-}
-
-function uint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value);
-  return bytes;
 }
 
 /** @throws where another text decodes to the same bytes: a sealed text has exactly one spelling */

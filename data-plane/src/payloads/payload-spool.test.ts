@@ -75,6 +75,34 @@ it('keeps payloads sealed on disk, over a restart, until they were taken', async
   expect(after.bytes()).toBe(0);
 });
 
+it('writes more in a turn of a busy process than calls add in it', async () => {
+  const { spool } = await aSpool();
+  let turns = 0;
+  let isBusy = true;
+  const turn = () => {
+    turns += 1;
+    for (const end = performance.now() + 2; performance.now() < end; );
+    if (isBusy) setImmediate(turn);
+  };
+  for (let call = 0; call < 500; call++) spool.add(aPayload());
+  turn();
+  await spool.flush();
+  isBusy = false;
+  expect(turns).toBeLessThan(500);
+});
+
+it('reports a payload whose key is none, and seals the others', async () => {
+  const { spool, lost } = await aSpool();
+  const [first, second] = [aPayload(), aPayload()];
+  // A point of low order: whoever knows it can open what is sealed to it.
+  spool.add({ ...first, sealingKey: { ...sealingKey, x: 'A'.repeat(43) } });
+  spool.add(second);
+  await spool.flush();
+  expect(lost).toEqual([[tenantId, 1, 'unwritable']]);
+  const spooled = await spool.next(tenantId);
+  expect(spooled?.upload.payloads[0]?.event_id).toBe(second.content.event_id);
+});
+
 it('a postponed upload goes behind later ones', async () => {
   const { spool } = await aSpool();
   const [first, second] = [aPayload(), aPayload()];

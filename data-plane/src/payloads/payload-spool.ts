@@ -4,17 +4,17 @@
  * be written, is dropped and reported. What was added shortly before a crash may be lost. Proven by
  * payload-spool.test.ts.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PayloadSealingKey } from '@governance/shared/data-protection-settings';
 import {
   PAYLOAD_LIMITS,
-  PAYLOAD_SEALING,
   type PayloadContent,
   type PayloadReceipt,
   type PayloadUpload,
   type SealedPayload,
 } from '@governance/shared/event-payload';
-import { CompactEncrypt, importJWK } from 'jose';
 import { createListeners } from '../storage/listeners.ts';
+import { sealPayload } from './seal-payload.ts';
 import { openStoredUploads, sealedAt } from './stored-uploads.ts';
 
 /**
@@ -34,6 +34,8 @@ const GROWTH = 1.5;
  */
 const SHARE_OF_FREE = 8;
 const COLLECT_MS = 100;
+/** Sealing lets calls go on after this long. */
+const TURN_MS = 5;
 /** Payloads sealed longer ago are dropped: the control plane will not receive their record. */
 const EXPIRES_AFTER_MS = 7 * 86_400_000;
 
@@ -237,9 +239,17 @@ async function* sealUploads(
 ): AsyncGenerator<SealedPayload[]> {
   let upload: SealedPayload[] = [];
   let bytes = 0;
+  let turnBegan = performance.now();
   for (const payload of payloads) {
-    const part = await seal(payload).catch(onUnsealed);
-    if (!part) continue;
+    if (performance.now() - turnBegan > TURN_MS) {
+      await nextTurn();
+      turnBegan = performance.now();
+    }
+    const part = trySeal(payload);
+    if (!part) {
+      onUnsealed();
+      continue;
+    }
     const isFull = upload.length === PAYLOAD_LIMITS.parts || bytes + part.jwe.length > UPLOAD_BYTES;
     if (isFull && upload.length > 0) {
       yield upload;
@@ -252,11 +262,11 @@ async function* sealUploads(
   if (upload.length > 0) yield upload;
 }
 
-async function seal({ content, sealingKey }: NewPayload): Promise<SealedPayload> {
-  const { kty, crv, x, kid } = sealingKey;
-  const key = await importJWK({ kty, crv, x }, PAYLOAD_SEALING.alg);
-  const jwe = await new CompactEncrypt(Buffer.from(JSON.stringify(content)))
-    .setProtectedHeader({ ...PAYLOAD_SEALING, kid })
-    .encrypt(key);
-  return { event_id: content.event_id, part: content.part, jwe };
+function trySeal({ content, sealingKey }: NewPayload): SealedPayload | undefined {
+  try {
+    const jwe = sealPayload(content, sealingKey);
+    return { event_id: content.event_id, part: content.part, jwe };
+  } catch {
+    return undefined;
+  }
 }
