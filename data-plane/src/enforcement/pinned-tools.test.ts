@@ -120,7 +120,6 @@ it('lets a changed tool wait where the tenant wants it, until the seen definitio
   expect(one.isWaiting(PLACE, settings())).toBe(true);
   expect(one.isWaiting(PLACE, settings(undefined, false))).toBe(false);
   expect(one.isWaiting(PLACE, settings(digestOf(changed)))).toBe(false);
-  expect(one.isWaiting({ ...PLACE, tenantId: 'other' }, settings())).toBe(false);
   // It is the pin from now on: what it was before is a change.
   one.observe('t', 's', [changed], settings(digestOf(changed)));
   one.observe('t', 's', [tool('Reads.')], settings(digestOf(changed)));
@@ -130,6 +129,16 @@ it('lets a changed tool wait where the tenant wants it, until the seen definitio
     changed: ['description'],
   });
   expect(one.isWaiting(PLACE, settings(digestOf(changed)))).toBe(true);
+});
+
+it('lets a tool wait that was not listed: left out of a long list, or of one that cannot be read', () => {
+  const one = worker();
+  one.observe('t', 's', [{ name: 'other' }], settings());
+  expect(one.isWaiting(PLACE, settings())).toBe(true);
+  expect(one.isWaiting({ ...PLACE, tenantId: 'other' }, settings())).toBe(true);
+  expect(one.isWaiting(PLACE, settings(undefined, false))).toBe(false);
+  one.observe('t', 's', [tool('Reads.')], settings());
+  expect(one.isWaiting(PLACE, settings())).toBe(false);
 });
 
 it('goes by the bundle where a tool is seen here for the first time', () => {

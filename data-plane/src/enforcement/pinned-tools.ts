@@ -28,7 +28,7 @@ export interface PinnedTools {
     settings: BundleSettings | null,
   ): void;
   /**
-   * Whether a tool has changed and must be approved before use.
+   * Whether a tool must be approved before use: it has changed, or its definition is not known.
    *
    * @throws where the pin cannot be read
    */
@@ -156,15 +156,14 @@ export function openPinnedTools(
     },
     isWaiting(place, settings) {
       if (settings.inbound?.pinned_tools?.require_approval !== true) return false;
-      const { tenantId, serverId, toolName } = place;
+      const { serverId, toolName } = place;
       const pin = pinsOf(settings).get(`${serverId} ${toolName}`);
       if (pin?.varies === true) return false;
       // The tool's present definition is unknown.
       if (unobserved.has(place)) return true;
       const row = file.find(place);
-      // Either never listed, or not pinned for lack of room: then a change would not be noticed.
-      if (row === undefined) return file.countTools(tenantId, serverId) >= MAX_TOOLS;
-      return isChanged(row, pin, now());
+      // Its server's list was not read so far, or there was no room: a change would not be noticed.
+      return row === undefined || isChanged(row, pin, now());
     },
     findSeen(place) {
       if (unobserved.hasAny(place)) return undefined;

@@ -74,6 +74,12 @@ it('is reported, and waits for approval only where the tenant requires it', asyn
     records.find((one) => one.type === 'decision' && one.policy_result === 'deny'),
   ).toMatchObject({ decided_by: 'pinned-tools', tool_name: 'read_page' });
 
+  // A tool that its server does not list may be any.
+  await expect(one.callTool({ name: 'read_left_out', arguments: {} })).rejects.toMatchObject({
+    code: -32003,
+    message: expect.stringMatching(/Denied by policy: the definition of this tool is not known/),
+  });
+
   pin(true, details.seen_hash);
   expect(await names(one)).toEqual(['read_page', 'read_other']);
   expect((await call()).isError).toBeFalsy();

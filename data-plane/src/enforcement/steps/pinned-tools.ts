@@ -5,11 +5,12 @@ import type { PinnedTools } from '../pinned-tools.ts';
 import { proceed } from '../pipeline-builder.ts';
 
 export interface PinnedToolsDeps {
-  pins: Pick<PinnedTools, 'isWaiting'>;
+  pins: Pick<PinnedTools, 'isWaiting' | 'findSeen'>;
 }
 
 /**
- * Denies calls of a tool whose definition differs from its pin, if the tenant requires approval.
+ * Denies calls of a tool whose definition differs from its pin or is not known, if the tenant requires
+ * approval of changes.
  * Runs after `classify`, which has asked the server for its tools.
  */
 export function checkPinnedTool<C extends ClassifiedCall>(
@@ -21,5 +22,9 @@ export function checkPinnedTool<C extends ClassifiedCall>(
   if (rules === null || ask.method !== TOOL_CALL) return proceed(call);
   const place = { tenantId: caller.tenantId, serverId: ask.serverId, toolName: ask.name };
   if (!pins.isWaiting(place, rules.settings)) return proceed(call);
-  return denied('the definition of this tool has changed and waits for approval');
+  return denied(
+    pins.findSeen(place)
+      ? 'the definition of this tool has changed and waits for approval'
+      : 'the definition of this tool is not known, so whether it has changed is not either',
+  );
 }
