@@ -4,8 +4,8 @@ import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { ByteOwner } from '../upstream/shares/owned-bytes.ts';
 import { eventText } from './event-stream.ts';
-import type { ByteOwner } from './owned-bytes.ts';
 import { type ReplayLimits, ReplayRoom } from './replay-room.ts';
 import { type LoggedStream, StreamLog } from './stream-log.ts';
 

@@ -5,7 +5,7 @@
  * notifications. They are the agent's own, or of somebody who keeps more: nobody loses events
  * because of somebody who keeps more. Proven by replay-room.test.ts.
  */
-import { type ByteOwner, OwnedBytes } from './owned-bytes.ts';
+import { type ByteOwner, OwnedBytes } from '../upstream/shares/owned-bytes.ts';
 
 /** Bytes that all streams may keep. */
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -5,8 +5,8 @@
  * the bounds is lost, as it would be without resumption.
  */
 import type { ServerResponse } from 'node:http';
+import type { ByteOwner } from '../upstream/shares/owned-bytes.ts';
 import { eventText } from './event-stream.ts';
-import type { ByteOwner } from './owned-bytes.ts';
 import type { KeepingStream, Kept, ReplayRoom } from './replay-room.ts';
 import type { Outlet } from './unread-answers.ts';
 

@@ -3,7 +3,7 @@
  * the tenant that keeps most go first, and among these those of the agent that keeps most: nobody
  * loses an answer because of somebody who keeps more. Proven by kept-answers.test.ts.
  */
-import { type ByteOwner, OwnedBytes } from '../owned-bytes.ts';
+import { type ByteOwner, OwnedBytes } from '../../upstream/shares/owned-bytes.ts';
 
 /** The call that an answer belongs to. */
 interface AnsweredCall {

@@ -4,12 +4,9 @@
  * fair-bytes.test.ts.
  */
 import { getHeapStatistics } from 'node:v8';
+import { type ByteOwner, OwnedBytes } from './owned-bytes.ts';
 
-export interface ByteOwner {
-  readonly tenantId: string;
-  /** Of the agent, unique among all tenants. */
-  readonly key: string;
-}
+export type { ByteOwner };
 
 /** Bytes of one part of what V8's heap may take. */
 export function heapShare(parts: number): number {
@@ -19,9 +16,7 @@ export function heapShare(parts: number): number {
 export class FairBytes {
   readonly #max: number;
   readonly #servesSeveral: () => boolean;
-  readonly #byAgent = new Map<string, number>();
-  readonly #byTenant = new Map<string, number>();
-  #total = 0;
+  readonly #counts = new OwnedBytes();
 
   /** @param max of all agents together */
   constructor(max: number, servesSeveral: () => boolean) {
@@ -30,12 +25,12 @@ export class FairBytes {
   }
 
   get total(): number {
-    return this.#total;
+    return this.#counts.total;
   }
 
   /** Whether more than half is taken. */
   get isShort(): boolean {
-    return this.#total > this.#max / 2;
+    return this.total > this.#max / 2;
   }
 
   /**
@@ -43,25 +38,17 @@ export class FairBytes {
    * what the others leave, and so does each agent of what its tenant may take. An agent that has
    * nothing yet may take whatever its tenant may.
    */
-  hasRoom({ tenantId, key }: ByteOwner, bytes: number): boolean {
-    const free = this.#max - this.#total;
-    const ofTenant = this.#byTenant.get(tenantId) ?? 0;
+  hasRoom(owner: ByteOwner, bytes: number): boolean {
+    const free = this.#max - this.total;
+    const ofTenant = this.#counts.ofTenant(owner);
     const most = this.#servesSeveral() ? (free + ofTenant) / 2 : free + ofTenant;
     if (bytes > free || ofTenant + bytes > most) return false;
-    const own = this.#byAgent.get(key) ?? 0;
+    const own = this.#counts.ofAgent(owner);
     return own === 0 || own + bytes <= (most - ofTenant + own) / 2;
   }
 
   /** Counts so many bytes more, or fewer if negative, whether there is room for them or not. */
-  add({ tenantId, key }: ByteOwner, bytes: number): void {
-    this.#total += bytes;
-    change(this.#byAgent, key, bytes);
-    change(this.#byTenant, tenantId, bytes);
+  add(owner: ByteOwner, bytes: number): void {
+    this.#counts.add(owner, bytes);
   }
-}
-
-function change(counts: Map<string, number>, key: string, bytes: number): void {
-  const count = (counts.get(key) ?? 0) + bytes;
-  if (count > 0) counts.set(key, count);
-  else counts.delete(key);
 }
