@@ -22,6 +22,15 @@ describe('the generated documents', () => {
     }
   });
 
+  it('say between which bounds a number is, also where it is converted', () => {
+    const { 'docs/configuration.md': page, '.env.example': example } = generateDocs();
+    for (const text of [page, example]) {
+      expect(text).toMatch(/The port to listen on; .* From 0 to 65535\./);
+      expect(text).toMatch(/From 1 to 3600\./);
+    }
+    expect(page).toMatch(/SERVICE_UPSTREAM_TIMEOUT_SECONDS.* From 1 to 3600\./);
+  });
+
   it('.env.example as it stands is a configuration that starts', () => {
     const lines = generateDocs()['.env.example']?.match(/^#[A-Z_]+=.*$/gm) ?? [];
     const env = Object.fromEntries(lines.map((line) => line.slice(1).split(/=(.*)/s, 2)));

@@ -83,11 +83,7 @@ export function generateDocs(): Record<string, string> {
 
 function configurationPage(): string {
   const sections = chapters().map(({ title, text, settings }) => {
-    const rows = settings.map(({ name, description, ...given }) => [
-      `\`${name}\``,
-      shownDefault(given),
-      description,
-    ]);
+    const rows = settings.map((one) => [`\`${one.name}\``, shownDefault(one), meaningOf(one)]);
     return `## ${title}\n\n${text}\n\n${format(['Variable', 'Default', 'Meaning'], rows)}`;
   });
   return `# Configuration
@@ -105,14 +101,24 @@ function shownDefault(setting: Pick<Setting<unknown>, 'default' | 'defaultNote'>
   return setting.defaultNote ?? 'none';
 }
 
+function meaningOf({ description, parse }: Setting<unknown>): string {
+  return [description, findBounds(parse) ?? []].flat().join(' ');
+}
+
+/** What the type says of its values, also where they are converted afterwards. */
+function findBounds(type: z.core.$ZodType): string | undefined {
+  const { description } = z.globalRegistry.get(type) ?? {};
+  return description ?? (type instanceof z.ZodPipe ? findBounds(type.in) : undefined);
+}
+
 function environmentExample(): string {
   const lines = [`# ${NOTE}`, '# What is commented out is the default.', ''];
   for (const { title, settings } of chapters()) {
     lines.push(`# ${title}`, '');
-    for (const { name, description, ...given } of settings) {
-      lines.push(`# ${description}`);
-      if (given.default === undefined) lines.push(`# Default: ${shownDefault(given)}.`);
-      lines.push(`#${name}=${given.default ?? ''}`, '');
+    for (const one of settings) {
+      lines.push(`# ${meaningOf(one)}`);
+      if (one.default === undefined) lines.push(`# Default: ${shownDefault(one)}.`);
+      lines.push(`#${one.name}=${one.default ?? ''}`, '');
     }
   }
   return `${lines.join('\n').trimEnd()}\n`;

@@ -157,14 +157,15 @@ export const flag = z
   .enum(['true', 'false'], { error: 'must be true or false' })
   .transform((text) => text === 'true');
 
-/** A whole number within bounds. */
+/** A whole number within bounds, which its description says. */
 export function wholeNumber(min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`;
   return z
     .string()
     .regex(/^\d{1,15}$/, error)
     .transform(Number)
-    .refine((number) => number >= min && number <= max, error);
+    .refine((number) => number >= min && number <= max, error)
+    .describe(`From ${min} to ${max}.`);
 }
 
 /** Any text, kept from view. */
