@@ -8,7 +8,9 @@ import { uuidv7 } from '@governance/shared/ids';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { runCommand } from './local-control/commands.ts';
 import { type Connect, type RunningDataPlane, startDataPlane } from './main.ts';
+import { connectControlPlane } from './registration/connect.ts';
 import { createTestControlPlane, type TestControlPlane } from './testing/test-control-plane.ts';
+import { startHttpControlPlane } from './testing/test-http-control-plane.ts';
 
 const tenantId = uuidv7();
 const deploymentId = uuidv7();
@@ -53,22 +55,28 @@ const connect: Connect = async ({ core, tokens }) => {
     { tenant_id: tenantId, deployment_id: deploymentId, bundle_keys: [], feed_keys },
     controlPlane.link,
   );
-  return { stop: async () => {} };
+  return { stopRegistering: async () => {}, stop: async () => {} };
 };
 
-async function start(): Promise<string> {
+async function start(
+  control: { url: string; token: string; connect: Connect } = {
+    url: 'http://127.0.0.1:9',
+    token: 'a-token',
+    connect,
+  },
+): Promise<string> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   running = await startDataPlane(
     {
-      SERVICE_CP_URL: 'http://127.0.0.1:9',
-      SERVICE_CP_TOKEN: 'a-token',
+      SERVICE_CP_URL: control.url,
+      SERVICE_CP_TOKEN: control.token,
       SERVICE_PORT: String(port),
       SERVICE_PUBLIC_URL: url,
       SERVICE_DATA_DIR: dataDir,
     },
     {
-      connect,
+      connect: control.connect,
       onFatal: () => {
         throw new Error('the ledger failed');
       },
@@ -155,4 +163,36 @@ it('serves agents with the control plane gone, over a restart, until its operato
       ).toEqual(['local_kill_switch_engaged', 'local_kill_switch_lifted']),
     15_000,
   );
+}, 30_000);
+
+it('ships its last records while it stops', async () => {
+  const server = await startHttpControlPlane();
+  let isTaking = false;
+  const failed: string[] = [];
+  server.intercept(({ url = '' }, response) => {
+    if (isTaking || !url.endsWith('/audit-batches')) return false;
+    failed.push(url);
+    response.writeHead(503).end();
+    return true;
+  });
+  try {
+    await start({
+      url: server.url,
+      token: 'root-token',
+      connect: async (options) => {
+        const connections = await connectControlPlane(options);
+        const stopRegistering = async () => {
+          await connections.stopRegistering();
+          isTaking = true;
+        };
+        return { ...connections, stopRegistering };
+      },
+    });
+    await vi.waitFor(() => expect(failed).not.toEqual([]), 20_000);
+    expect(server.plane().records).toEqual([]);
+    await running?.stop();
+    expect(server.plane().records).not.toEqual([]);
+  } finally {
+    await server.stop();
+  }
 }, 30_000);

@@ -16,7 +16,11 @@ import { createDataPlane, type DataPlane } from './data-plane.ts';
 import { localRoutes } from './local-api/local-routes.ts';
 import { createLocalTokens } from './local-api/token-issuer.ts';
 import { findTenantProblem } from './opa-server/opa-address.ts';
-import { type ConnectOptions, connectControlPlane } from './registration/connect.ts';
+import {
+  type Connections,
+  type ConnectOptions,
+  connectControlPlane,
+} from './registration/connect.ts';
 import { REMOTE_DATA_PLANE_SETTINGS } from './settings.ts';
 import { joinWorkers } from './workers/join-workers.ts';
 import { unmarkDrained, workerFolder } from './workers/worker-folders.ts';
@@ -24,7 +28,9 @@ import type { WorkerPlace } from './workers/worker-place.ts';
 import { ownViews } from './workers/worker-views.ts';
 
 /** Connects to its control planes. Never rejects because they are away. */
-export type Connect = (options: ConnectOptions) => Promise<{ stop(): Promise<void> }>;
+export type Connect = (
+  options: ConnectOptions,
+) => Promise<Pick<Connections, 'stopRegistering' | 'stop'>>;
 
 export interface RunningDataPlane {
   url: string;
@@ -93,8 +99,10 @@ export async function startDataPlane(
     log.info('stopping');
     await workers?.close();
     await app.closeGently();
-    await connections?.stop();
+    await connections?.stopRegistering();
     await plane.stop();
+    // Only now: the plane ships its last records while it stops.
+    await connections?.stop();
     log.info('stopped');
   };
   try {

@@ -49,11 +49,17 @@ export async function connectControlPlane(options: ConnectOptions) {
     }),
   );
   await Promise.all(registrations.map(({ ready }) => ready));
+  const stopRegistering = async (): Promise<void> => {
+    await Promise.all(registrations.map((registration) => registration.stop()));
+  };
   return {
     /** One for each token, in their order. */
     status: (): RegistrationStatus[] => registrations.map((registration) => registration.status()),
+    /** Registers and renews no more; what is served can still ship its records. */
+    stopRegistering,
+    /** Ends also what is under way to the control plane. */
     stop: async (): Promise<void> => {
-      await Promise.all(registrations.map((registration) => registration.stop()));
+      await stopRegistering();
       await client.close();
     },
   };

@@ -112,8 +112,9 @@ async function drainFolder({ worker }: WorkerPlace): Promise<void> {
   });
   running = {
     stop: async () => {
-      await connections.stop();
+      await connections.stopRegistering();
       await core.stop();
+      await connections.stop();
     },
   };
   log.info('ships what a worker that is no longer wanted left behind');
