@@ -1,6 +1,7 @@
 import { Agent } from 'undici';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
+import { createAnswerRoom } from '../shares/answer-room.ts';
 import { FairShares, shareAccount } from '../shares/fair-shares.ts';
 import { HttpChannel } from './http-channel.ts';
 
@@ -23,6 +24,7 @@ beforeEach(async () => {
     shares: { calls: shares, quiet: shares, streams: shares },
     account,
     findCredential: async () => null,
+    room: createAnswerRoom(64 * 1024, () => false),
     isHostAllowed: () => isHostAllowed(),
     limits: { timeoutMs: 1000, messageBytes: 1024 },
     client: { name: 'test', version: '1' },

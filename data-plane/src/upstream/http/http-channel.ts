@@ -7,6 +7,8 @@ import { notAllowed } from '@governance/shared/address-policy';
 import type { Dispatcher } from 'undici';
 import { HOPS_HEADER } from '../hops.ts';
 import type { ClientInfo } from '../initialize.ts';
+import { AnswerBytes } from '../shares/answer-room.ts';
+import type { FairBytes } from '../shares/fair-bytes.ts';
 import type { FairShares, ShareAccount } from '../shares/fair-shares.ts';
 import { UpstreamFailure, type UpstreamLimits } from '../upstream.ts';
 import { HttpExchange } from './http-exchange.ts';
@@ -29,6 +31,8 @@ export interface HttpChannelOptions {
   shares: Shares;
   /** The account that its requests count against. */
   account: ShareAccount;
+  /** For what no call of an agent counts: handshakes, lists that are learned, streams. */
+  room: FairBytes;
   /** The header that authenticates the gateway to the server, if any. */
   findCredential(): Promise<[string, string] | null>;
   isHostAllowed(host: string): boolean;
@@ -37,6 +41,9 @@ export interface HttpChannelOptions {
   /** Gateways that requests have passed before this one. */
   hops?: number;
 }
+
+/** Of an answer that nobody waits for. */
+const QUIET_BYTES = 64 * 1024;
 
 /** Something that can be aborted. */
 interface Running {
@@ -50,6 +57,11 @@ export class HttpChannel {
   readonly #path: string;
   readonly #host: string;
   readonly #running = new Set<Running>();
+  /** Counts what arrives that no call of an agent counts. */
+  readonly openRoom = (): AnswerBytes => {
+    const { room, account } = this.#options;
+    return new AnswerBytes(room, { tenantId: account.tenant, key: account.agent });
+  };
 
   constructor(options: HttpChannelOptions) {
     const url = new URL(options.url);
@@ -185,7 +197,7 @@ export class HttpChannel {
         resolve();
       };
       const sink = { onMessage: () => undefined, onEnd: finish };
-      const exchange = new HttpExchange(sink, this.limits.messageBytes);
+      const exchange = new HttpExchange(sink, Math.min(QUIET_BYTES, this.limits.messageBytes));
       const running = {
         abort: () => {
           exchange.abort();

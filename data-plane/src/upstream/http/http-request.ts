@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { StatusFailure } from '../era.ts';
 import { parseUpstreamMessages, type UpstreamMessage } from '../message.ts';
+import type { AnswerBytes } from '../shares/answer-room.ts';
 import {
   type SendToClient,
   type ServerRequest,
@@ -42,6 +43,8 @@ export interface HttpRequestLimits {
   messageNodes?: number | undefined;
   /** The server is stateless: no session can be lost. */
   isStateless?: boolean;
+  /** Counts the answer where its caller does not. */
+  openRoom?: (() => AnswerBytes) | undefined;
 }
 
 /** The delay before a stream is resumed whose server named none. */
@@ -59,6 +62,7 @@ export class HttpRequest implements ExchangeSink {
   readonly #hooks: HttpRequestHooks;
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #limits: HttpRequestLimits;
+  #room: AnswerBytes | null = null;
   #lastEventId: string | null = null;
   #resumeMs = RESUME_MS;
   #resumeTimer: NodeJS.Timeout | undefined;
@@ -126,7 +130,10 @@ export class HttpRequest implements ExchangeSink {
 
   hold(bytes: number): boolean {
     // What an answer takes that has arrived stays counted as long as its call.
-    return this.isOver || (this.#caller.hold?.(bytes) ?? true);
+    if (this.isOver) return true;
+    if (this.#caller.hold) return this.#caller.hold(bytes);
+    this.#room ??= this.#limits.openRoom?.() ?? null;
+    return this.#room?.hold(bytes) ?? true;
   }
 
   onEnd(status: number, error: UpstreamFailure | null): void {
@@ -239,6 +246,7 @@ export class HttpRequest implements ExchangeSink {
 
   #finish(): void {
     this.isOver = true;
+    this.#room?.release();
     clearTimeout(this.#timer);
     clearTimeout(this.#resumeTimer);
     this.#caller.cancellation.onCancel = null;

@@ -2,12 +2,14 @@
 import { Agent } from 'undici';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
+import { FairBytes } from '../shares/fair-bytes.ts';
 import { FairShares, shareAccount } from '../shares/fair-shares.ts';
 import { HttpUpstreamSession } from './http-session.ts';
 
 let upstream: TestUpstream;
 let session: HttpUpstreamSession;
 let dispatcher: Agent;
+let room: FairBytes;
 /** Why the agent may not act. */
 let findIneligibility = vi.fn<() => string | undefined>();
 
@@ -19,6 +21,7 @@ beforeEach(async () => {
   upstream = await startTestUpstream({ offersStream: true });
   dispatcher = new Agent();
   findIneligibility = vi.fn();
+  room = new FairBytes(40 * 1024, () => false);
   const shares = new FairShares({ agent: 64, tenant: 256, way: 512, waitMs: 100 });
   session = new HttpUpstreamSession({
     url: upstream.url,
@@ -26,6 +29,7 @@ beforeEach(async () => {
     shares: { calls: shares, quiet: shares, streams: shares },
     account: shareAccount('tenant', 'agent', upstream.url),
     findCredential: async () => null,
+    room,
     isHostAllowed: () => true,
     limits: { timeoutMs: 1000, messageBytes: 64 * 1024 },
     client: { name: 'test', version: '1' },
@@ -67,4 +71,22 @@ it('does not listen again while its agent is suspended, and does afterwards', as
   expect(listened()).toBe(1);
   await vi.waitFor(() => expect(upstream.streams()).toBe(1), { timeout: 4000 });
   expect(listened()).toBe(2);
+});
+
+it('a message on its stream for which there is no room ends that, and counts no longer', async () => {
+  let closed = 0;
+  upstream.override(({ httpMethod }, response) => {
+    if (httpMethod !== 'GET') return false;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(`data: ${'x'.repeat(30_000)}`);
+    response.once('close', () => closed++);
+    void vi
+      .waitFor(() => expect(room.total).toBeGreaterThan(30_000))
+      .then(() => response.write('x'.repeat(30_000)));
+    return true;
+  });
+  await session.open();
+  session.listen(() => undefined);
+  await vi.waitFor(() => expect(closed).toBe(1));
+  expect(room.total).toBe(0);
 });

@@ -31,7 +31,7 @@ import {
 } from '../upstream.ts';
 import { HttpChannel, type HttpChannelOptions } from './http-channel.ts';
 import { HttpExchange } from './http-exchange.ts';
-import { HttpRequest } from './http-request.ts';
+import { HttpRequest, type HttpRequestLimits } from './http-request.ts';
 
 interface OpenState {
   info: UpstreamInfo;
@@ -52,6 +52,7 @@ const STREAM_WAIT_MS = 500;
 export class HttpUpstreamSession implements EraCandidate {
   readonly #options: HttpChannelOptions & SessionOptions;
   readonly #channel: HttpChannel;
+  readonly #limits: HttpRequestLimits;
   #state: OpenState | null = null;
   readonly #open = shareRun(() =>
     this.#initialize().catch((error: unknown) => {
@@ -74,6 +75,7 @@ export class HttpUpstreamSession implements EraCandidate {
   constructor(options: HttpChannelOptions & SessionOptions) {
     this.#options = options;
     this.#channel = new HttpChannel(options);
+    this.#limits = { ...options.limits, openRoom: this.#channel.openRoom };
   }
 
   get pending(): number {
@@ -184,8 +186,8 @@ export class HttpUpstreamSession implements EraCandidate {
     onHeaders?: (headers: IncomingHttpHeaders) => void,
   ): Promise<UpstreamAnswer | 'session-gone'> {
     const id = this.#nextId++;
-    const { limits, peer } = this.#options;
-    const pending = new HttpRequest(id, exchange, limits, {
+    const { peer } = this.#options;
+    const pending = new HttpRequest(id, exchange, this.#limits, {
       onHeaders,
       asked: (asked, send) => answerServer(asked, peer, send, this.#replyTo(state)),
       withdrawn: (requestId) => peer?.withdraw(requestId),
@@ -230,11 +232,16 @@ export class HttpUpstreamSession implements EraCandidate {
     const state = this.#state;
     if (state === null || this.#stream !== null || this.#isClosed) return;
     // An agent that may not act any more may act again later.
-    const leave = this.#mayAgentAct() ? this.#channel.findStreamRoom() : undefined;
-    if (leave === undefined) {
+    const giveBack = this.#mayAgentAct() ? this.#channel.findStreamRoom() : undefined;
+    if (giveBack === undefined) {
       this.#listenLater();
       return;
     }
+    const room = this.#channel.openRoom();
+    const leave = () => {
+      giveBack();
+      room.release();
+    };
     this.#leaveStream = leave;
     let status = 0;
     let answered = () => {};
@@ -257,6 +264,7 @@ export class HttpUpstreamSession implements EraCandidate {
             }
           }
         },
+        hold: (bytes) => room.hold(bytes),
         onEnd: () => {
           answered();
           leave();

@@ -5,6 +5,7 @@ import {
   startTestUpstream,
   type TestUpstream,
 } from '../../testing/test-upstream.ts';
+import { createAnswerRoom } from '../shares/answer-room.ts';
 import { FairShares, shareAccount } from '../shares/fair-shares.ts';
 import { Cancellation, UpstreamFailure, type UpstreamNotification } from '../upstream.ts';
 import { HttpUpstreamSession } from './http-session.ts';
@@ -64,6 +65,7 @@ beforeEach(async () => {
     shares: { calls: shares, quiet: shares, streams: shares },
     account: shareAccount('tenant', 'agent', upstream.url),
     findCredential: async () => null,
+    room: createAnswerRoom(64 * 1024, () => false),
     isHostAllowed: () => true,
     limits: { timeoutMs: 1000, messageBytes: 64 * 1024 },
     client: { name: 'test', version: '1' },

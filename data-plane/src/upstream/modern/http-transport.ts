@@ -55,11 +55,11 @@ export class HttpModernTransport implements ModernTransport {
     const traffic = timeoutMs === null ? 'streams' : 'calls';
     const headers = [...(this.#headers ?? []), ...this.#headersOf(request)];
     const text = modernRequestText(id, request);
-    const { messageBytes, messageNodes } = this.#channel.limits;
+    const { openRoom, limits } = this.#channel;
     const pending = new HttpRequest(
       id,
       exchange,
-      { timeoutMs, messageBytes, messageNodes, isStateless: true },
+      { ...limits, timeoutMs, isStateless: true, openRoom },
       { refused: () => undefined, done: (ended) => this.#channel.untrack(ended) },
     );
     const answer = await this.#channel.send(traffic, headers, text, pending);

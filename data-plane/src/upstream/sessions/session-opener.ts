@@ -11,6 +11,7 @@ import { createEraMemory } from '../era.ts';
 import type { UpstreamHealth } from '../health/health.ts';
 import type { Shares } from '../http/http-channel.ts';
 import type { ClientInfo } from '../initialize.ts';
+import { createAnswerRoom } from '../shares/answer-room.ts';
 import { FairShares, type ShareAccount, shareAccount } from '../shares/fair-shares.ts';
 import type { StdioAccess } from '../stdio/stdio-access.ts';
 import {
@@ -36,6 +37,8 @@ export interface SessionOpenerOptions {
   requestsPerAgent: number;
   requestsPerTenant: number;
   maxSessions: number;
+  /** Whether this data plane serves more than one tenant. */
+  servesSeveral(): boolean;
   /** This data plane's id at a tenant, to which credentials are sealed. */
   findDeploymentId(tenantId: string): string | undefined;
   /** Why an agent may not act; undefined where it may. Nothing is opened for one that may not. */
@@ -95,6 +98,7 @@ export function createSessionOpener(options: SessionOpenerOptions, health: Upstr
     quiet: new FairShares(requests),
     streams: new FairShares(streams),
   };
+  const room = createAnswerRoom(limits.messageBytes, options.servesSeveral);
   const eras = createEraMemory(MAX_ERAS);
 
   /** @throws UpstreamFailure where the server cannot be used */
@@ -149,6 +153,7 @@ export function createSessionOpener(options: SessionOpenerOptions, health: Upstr
       dispatchers,
       shares,
       account,
+      room,
       hops,
       isHostAllowed: addresses.isHostAllowed,
       findCredential: async () => {
