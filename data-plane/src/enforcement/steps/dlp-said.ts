@@ -144,7 +144,8 @@ function opaqueMembersOf({ speaker, part, call }: Said): readonly string[] {
   if (isList(method)) return ['nextCursor'];
   if (isTaskMethod(method)) return OPAQUE_MEMBERS.task;
   const { resultType } = part.value as Record<string, unknown>;
-  return mayBeOfType(method, resultType) ? OPAQUE_MEMBERS[resultType] : [];
+  const isNamed = resultType !== undefined && mayBeOfType(method, resultType);
+  return isNamed ? OPAQUE_MEMBERS[resultType] : [];
 }
 
 const OPAQUE_MEMBERS = { complete: [], input_required: ['requestState'], task: ['taskId'] };
