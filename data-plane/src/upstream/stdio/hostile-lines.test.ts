@@ -1,15 +1,15 @@
 /** A process that floods its pipes is ended and fills no log. */
 import { readdirSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
-import { Cancellation } from '../upstream.ts';
+import { Cancellation, UpstreamFailure } from '../upstream.ts';
 import { StdioChannel } from './stdio-channel.ts';
 
 const warn = vi.fn();
 
-function channelTo(code: string, command = process.execPath): StdioChannel {
+function channelTo(code: string, command = process.execPath, cwd?: string): StdioChannel {
   return new StdioChannel({
     name: 'flood',
-    server: { command, args: ['-e', code], env: {}, cwd: undefined },
+    server: { command, args: ['-e', code], env: {}, cwd },
     limits: { timeoutMs: 20_000, messageBytes: 1024 * 1024 },
     log: { info: () => undefined, warn },
   });
@@ -90,6 +90,17 @@ it.skipIf(process.platform !== 'linux')(
 it('closes where its command was never there', async () => {
   const channel = channelTo('', '/nonexistent');
   await channel.start().then(() => channel.close());
+});
+
+it.each([
+  ['is missing', '/nonexistent', /its folder .*ENOENT.*\/nonexistent/],
+  ['is none', process.execPath, /its folder .* is no folder/],
+])('names the folder of a process that could not start where it %s', async (_, cwd, named) => {
+  const channel = channelTo('', process.execPath, cwd);
+  const started = channel.start().then(() => ping(channel));
+  await expect(started).rejects.toBeInstanceOf(UpstreamFailure);
+  await expect(started).rejects.toThrow(named);
+  await channel.close();
 });
 
 it('ends a process whose message could not be taken', async () => {

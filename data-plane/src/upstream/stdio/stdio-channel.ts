@@ -3,8 +3,6 @@
  * requests in progress with it. It is started on first use, and restarted on use after it exited.
  * The session that holds it decides which MCP is spoken.
  */
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import { shareRun } from '../../storage/share-run.ts';
 import { ProcessExit } from '../era.ts';
@@ -23,6 +21,13 @@ import {
 } from '../upstream.ts';
 import { LineReader } from './line-reader.ts';
 import { readPaced } from './paced-pipe.ts';
+import {
+  closePipes,
+  type ServerProcess,
+  signal,
+  spawnServer,
+  whyNotStarted,
+} from './server-process.ts';
 import type { StdioServer } from './servers-file.ts';
 
 export interface StdioChannelOptions {
@@ -68,8 +73,6 @@ interface Waiting extends StdioWaiting {
   reject(failure: UpstreamFailure): void;
 }
 
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
-
 /** The shortest time before a process that exited is started again. */
 const RESTART_PAUSE_MS = 1000;
 const KILL_AFTER_MS = 2000;
@@ -97,7 +100,7 @@ export class StdioChannel {
   receiver: StdioReceiver | null = null;
   readonly #options: StdioChannelOptions;
   readonly #waiting = new Map<number, Waiting>();
-  #child: Child | null = null;
+  #child: ServerProcess | null = null;
   readonly #startOnce = shareRun(() => this.#start());
   #nextId = 1;
   #startedAt = Number.NEGATIVE_INFINITY;
@@ -206,16 +209,9 @@ export class StdioChannel {
     this.#child = this.#spawn();
   }
 
-  #spawn(): Child {
+  #spawn(): ServerProcess {
     const { name, server, limits, log } = this.#options;
-    const child = spawn(server.command, server.args, {
-      cwd: server.cwd,
-      // The service's own environment holds its secrets.
-      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...server.env },
-      stdio: ['pipe', 'pipe', 'pipe'],
-      // A process group of its own, so that its child processes end with it.
-      detached: process.platform !== 'win32',
-    });
+    const child = spawnServer(server);
     const lines = new LineReader(limits.messageBytes, {
       onLine: (line) => this.#read(child, line),
       onTooLong: () => {
@@ -247,7 +243,7 @@ export class StdioChannel {
       exiting.signal,
       this.#allowance,
     ).catch((error: unknown) => ended(new UpstreamFailure('malformed', String(error))));
-    child.on('error', ({ message }) => ended(new UpstreamFailure('unreachable', message)));
+    child.on('error', (error) => ended(whyNotStarted(error, server)));
     child.on('exit', (code, sign) => {
       exiting.abort();
       const end = () => ended(new ProcessExit(sign ?? `exit code ${code}`));
@@ -261,7 +257,7 @@ export class StdioChannel {
     return child;
   }
 
-  #logStderr(child: Child, name: string, exited: AbortSignal): void {
+  #logStderr(child: ServerProcess, name: string, exited: AbortSignal): void {
     let left = STDERR_LINES;
     const refill = setInterval(() => {
       left = STDERR_LINES;
@@ -292,7 +288,7 @@ export class StdioChannel {
     return entry;
   }
 
-  #read(child: Child, line: string): void {
+  #read(child: ServerProcess, line: string): void {
     if (this.#child !== child) return;
     if (line === '' || line.trim() === '') {
       this.#wasUseless();
@@ -378,19 +374,4 @@ export class StdioChannel {
 /** A message may answer several requests: each counts all of it. */
 function hasRoom(exchange: UpstreamExchange, line: string): boolean {
   return line.length <= SMALL_ANSWER || (exchange.hold?.(line.length) ?? true);
-}
-
-/** A process that left the group of this one may hold them open. */
-function closePipes({ stdin, stdout, stderr }: Child): void {
-  for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
-}
-
-function signal(child: Child, name: 'SIGTERM' | 'SIGKILL'): void {
-  if (child.pid === undefined) return;
-  try {
-    if (process.platform === 'win32') child.kill(name);
-    else process.kill(-child.pid, name);
-  } catch {
-    // It has exited by itself.
-  }
 }
