@@ -18,6 +18,7 @@ export type GatewayMetrics = ReturnType<typeof createGatewayMetrics>;
 
 export interface GatewayGauges {
   sessions(): number;
+  answerBytes(): number;
   unreadBytes(): number;
   upstreams(): { http: number; stdio: number };
   upstreamHealth(): Record<ServerHealth, number>;
@@ -117,6 +118,12 @@ export function createGatewayMetrics(
     (set) => {
       for (const [state, count] of Object.entries(gauges.upstreamHealth())) set({ state }, count);
     },
+  );
+  gauge(
+    'governance_gateway_answer_bytes',
+    'Bytes of large answers that arrive or are inspected.',
+    [],
+    (set) => set({}, gauges.answerBytes()),
   );
   gauge(
     'governance_gateway_unread_bytes',

@@ -13,6 +13,7 @@ import { modelRoutes } from '../models/model-routes.ts';
 import { createModelRuntime } from '../models/model-runtime.ts';
 import { createOpaServers } from '../opa-server/opa-servers.ts';
 import { createPendingWrites } from '../storage/pending-writes.ts';
+import { createAnswerRoom } from '../upstream/shares/answer-room.ts';
 import { heapShare } from '../upstream/shares/fair-bytes.ts';
 import { FairShares } from '../upstream/shares/fair-shares.ts';
 import type { Enforcement, EnforcementParts } from './enforcement.ts';
@@ -55,7 +56,8 @@ export function createEnforcementPlane(
         log,
       })
     : null;
-  const upstreams = createUpstreams(deps, self, raiseAlert, {
+  const room = createAnswerRoom(config.messageBytes, deps.servesSeveral);
+  const upstreams = createUpstreams(deps, self, raiseAlert, room, {
     hasSession: (tenantId, agentId, serverId) => gateway.isSharing({ tenantId, agentId, serverId }),
     onReopened: (place) => gateway.renew(place),
   });
@@ -68,13 +70,14 @@ export function createEnforcementPlane(
     elapsed,
   });
   const gauges = {
+    answerBytes: () => room.total,
     unreadBytes: unread.bytes,
     sessions: () => gateway.countSessions(),
     upstreams: pool.counts,
     upstreamHealth: pool.healthCounts,
   };
   const metrics = createGatewayMetrics(deps.registry, gauges, elapsed);
-  const parts = { opa, catalogue, pins, limits, metrics, writes, raiseAlert, now, elapsed };
+  const parts = { opa, catalogue, pins, room, limits, metrics, writes, raiseAlert, now, elapsed };
   const { enforcer, door, endWaits, stop: stopEnforcement } = enforce(deps, parts);
   const gateway = createGateway({
     enforcer,

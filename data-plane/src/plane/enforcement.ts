@@ -31,7 +31,7 @@ import { createHeldElsewhere } from '../holds/held-elsewhere.ts';
 import type { GatewayMetrics } from '../metrics.ts';
 import type { OpaServers } from '../opa-server/opa-servers.ts';
 import type { PendingWrites } from '../storage/pending-writes.ts';
-import { createAnswerRoom } from '../upstream/shares/answer-room.ts';
+import type { FairBytes } from '../upstream/shares/fair-bytes.ts';
 import type { EnforcementPlaneDeps } from './plane-deps.ts';
 
 export type Enforcement = ReturnType<typeof createEnforcement>;
@@ -40,6 +40,8 @@ export interface EnforcementParts {
   opa: OpaServers | null;
   catalogue: ToolCatalogue;
   pins: PinnedTools;
+  /** For the answers of servers. */
+  room: FairBytes;
   limits: AnswerLimits;
   metrics: GatewayMetrics;
   writes: PendingWrites;
@@ -61,9 +63,10 @@ const SESSION_TOKEN_CACHE = 10_000;
  */
 export function createEnforcement(
   deps: EnforcementPlaneDeps,
-  { opa, catalogue, pins, limits, metrics, writes, raiseAlert, now, elapsed }: EnforcementParts,
+  parts: EnforcementParts,
   pages: EnforcementPages = PAGES,
 ) {
+  const { opa, catalogue, pins, room, limits, metrics, writes, raiseAlert, now, elapsed } = parts;
   const { config, ledger, replica, rules, log, findRegion, findDenial, askForNews } = deps;
   const identifiers = createIdentifierKeys({
     findSealed: (tenantId) => replica.findIdentifierKey(tenantId),
@@ -159,7 +162,7 @@ export function createEnforcement(
         elapsed,
       },
       outcome: { ledger, payloads, writes, now, elapsed, onOutcome: metrics.outcome },
-      room: createAnswerRoom(limits.messageBytes, deps.servesSeveral),
+      room,
       inspection: {
         limits,
         replica,

@@ -16,6 +16,7 @@ import { createRefusedServers } from '../upstream/health/refused-servers.ts';
 import { listAllTools } from '../upstream/lists/list-tools.ts';
 import { createUpstreamPool } from '../upstream/sessions/pool.ts';
 import type { SessionPlace } from '../upstream/sessions/session-opener.ts';
+import type { FairBytes } from '../upstream/shares/fair-bytes.ts';
 import { createStdioAccess } from '../upstream/stdio/stdio-access.ts';
 import { Cancellation, UpstreamFailure, type UpstreamSession } from '../upstream/upstream.ts';
 import type { EnforcementPlaneDeps } from './plane-deps.ts';
@@ -28,12 +29,14 @@ const PINS_FILE = 'tool-pins.db';
 /**
  * Builds the connections to MCP servers and the catalogue of their tools.
  *
+ * @param room for what arrives that no call of an agent counts
  * @param hooks what the gateway, which is built later, is asked by the servers' side
  */
 export function createUpstreams(
   deps: EnforcementPlaneDeps,
   client: { name: string; version: string },
   raiseAlert: RaiseAlert,
+  room: FairBytes,
   hooks: {
     /** See `LegacySessions.isSharing`. */
     hasSession(tenantId: string, agentId: string, serverId: string): boolean;
@@ -62,6 +65,7 @@ export function createUpstreams(
     client,
     stdio,
     addresses,
+    room,
     connections: config.upstreamConnections,
     requestsPerAgent: config.upstreamRequestsPerAgent,
     requestsPerTenant: config.upstreamRequestsPerTenant,

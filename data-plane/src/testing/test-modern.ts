@@ -6,6 +6,7 @@ import { assetPath } from '@governance/shared/assets';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { type CreateMcpHandlerOptions, createMcpHandler } from '@modelcontextprotocol/server';
 import { createUpstreamPool, type UpstreamPoolOptions } from '../upstream/sessions/pool.ts';
+import { createAnswerRoom } from '../upstream/shares/answer-room.ts';
 import {
   Cancellation,
   type ServerRequest,
@@ -25,6 +26,7 @@ export const LIMIT = 64 * 1024;
 /** A pool that is closed by the caller. */
 export function openTestPool(over: Partial<UpstreamPoolOptions> = {}) {
   return createUpstreamPool({
+    room: createAnswerRoom(LIMIT, () => false),
     limits: { timeoutMs: 5000, messageBytes: LIMIT },
     client: { name: 'test', version: '1' },
     stdio: openStdio(),

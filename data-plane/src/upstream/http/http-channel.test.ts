@@ -1,7 +1,8 @@
 import { Agent } from 'undici';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
-import { createAnswerRoom } from '../shares/answer-room.ts';
+import { AnswerBytes } from '../shares/answer-room.ts';
+import { FairBytes } from '../shares/fair-bytes.ts';
 import { FairShares, shareAccount } from '../shares/fair-shares.ts';
 import { HttpChannel } from './http-channel.ts';
 
@@ -24,7 +25,11 @@ beforeEach(async () => {
     shares: { calls: shares, quiet: shares, streams: shares },
     account,
     findCredential: async () => null,
-    room: createAnswerRoom(64 * 1024, () => false),
+    openRoom: () =>
+      new AnswerBytes(new FairBytes(1024 * 1024, () => false), {
+        tenantId: 'tenant',
+        key: 'agent',
+      }),
     isHostAllowed: () => isHostAllowed(),
     limits: { timeoutMs: 1000, messageBytes: 1024 },
     client: { name: 'test', version: '1' },

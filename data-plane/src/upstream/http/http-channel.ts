@@ -7,8 +7,7 @@ import { notAllowed } from '@governance/shared/address-policy';
 import type { Dispatcher } from 'undici';
 import { HOPS_HEADER } from '../hops.ts';
 import type { ClientInfo } from '../initialize.ts';
-import { AnswerBytes } from '../shares/answer-room.ts';
-import type { FairBytes } from '../shares/fair-bytes.ts';
+import type { AnswerBytes } from '../shares/answer-room.ts';
 import type { FairShares, ShareAccount } from '../shares/fair-shares.ts';
 import { UpstreamFailure, type UpstreamLimits } from '../upstream.ts';
 import { HttpExchange } from './http-exchange.ts';
@@ -31,8 +30,8 @@ export interface HttpChannelOptions {
   shares: Shares;
   /** The account that its requests count against. */
   account: ShareAccount;
-  /** For what no call of an agent counts: handshakes, lists that are learned, streams. */
-  room: FairBytes;
+  /** Counts what no call of an agent counts: handshakes, lists that are learned, streams. */
+  openRoom(): AnswerBytes;
   /** The header that authenticates the gateway to the server, if any. */
   findCredential(): Promise<[string, string] | null>;
   isHostAllowed(host: string): boolean;
@@ -57,15 +56,12 @@ export class HttpChannel {
   readonly #path: string;
   readonly #host: string;
   readonly #running = new Set<Running>();
-  /** Counts what arrives that no call of an agent counts. */
-  readonly openRoom = (): AnswerBytes => {
-    const { room, account } = this.#options;
-    return new AnswerBytes(room, { tenantId: account.tenant, key: account.agent });
-  };
+  readonly openRoom: () => AnswerBytes;
 
   constructor(options: HttpChannelOptions) {
     const url = new URL(options.url);
     this.limits = options.limits;
+    this.openRoom = options.openRoom;
     this.#options = options;
     this.#origin = url.origin;
     this.#path = url.pathname + url.search;

@@ -2,6 +2,7 @@
 import { Agent } from 'undici';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
+import { AnswerBytes } from '../shares/answer-room.ts';
 import { FairBytes } from '../shares/fair-bytes.ts';
 import { FairShares, shareAccount } from '../shares/fair-shares.ts';
 import { HttpUpstreamSession } from './http-session.ts';
@@ -29,7 +30,7 @@ beforeEach(async () => {
     shares: { calls: shares, quiet: shares, streams: shares },
     account: shareAccount('tenant', 'agent', upstream.url),
     findCredential: async () => null,
-    room,
+    openRoom: () => new AnswerBytes(room, { tenantId: 'tenant', key: 'agent' }),
     isHostAllowed: () => true,
     limits: { timeoutMs: 1000, messageBytes: 64 * 1024 },
     client: { name: 'test', version: '1' },

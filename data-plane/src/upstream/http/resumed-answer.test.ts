@@ -5,7 +5,8 @@ import {
   startTestUpstream,
   type TestUpstream,
 } from '../../testing/test-upstream.ts';
-import { createAnswerRoom } from '../shares/answer-room.ts';
+import { AnswerBytes } from '../shares/answer-room.ts';
+import { FairBytes } from '../shares/fair-bytes.ts';
 import { FairShares, shareAccount } from '../shares/fair-shares.ts';
 import { Cancellation, UpstreamFailure, type UpstreamNotification } from '../upstream.ts';
 import { HttpUpstreamSession } from './http-session.ts';
@@ -65,7 +66,11 @@ beforeEach(async () => {
     shares: { calls: shares, quiet: shares, streams: shares },
     account: shareAccount('tenant', 'agent', upstream.url),
     findCredential: async () => null,
-    room: createAnswerRoom(64 * 1024, () => false),
+    openRoom: () =>
+      new AnswerBytes(new FairBytes(1024 * 1024, () => false), {
+        tenantId: 'tenant',
+        key: 'agent',
+      }),
     isHostAllowed: () => true,
     limits: { timeoutMs: 1000, messageBytes: 64 * 1024 },
     client: { name: 'test', version: '1' },

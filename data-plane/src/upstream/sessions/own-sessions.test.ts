@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HTTP_SERVER, STDIO_SERVER } from '../../testing/test-plane.ts';
 import { openStdio, startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
+import { createAnswerRoom } from '../shares/answer-room.ts';
 import { Cancellation, type UpstreamPeer, unheardExchange } from '../upstream.ts';
 import { createUpstreamPool, type UpstreamPool } from './pool.ts';
 
@@ -19,6 +20,7 @@ beforeEach(async () => {
   });
   const nothing = { command: process.execPath, args: ['-e', ''], env: {}, cwd: undefined };
   pool = createUpstreamPool({
+    room: createAnswerRoom(1_000_000, () => false),
     limits: { timeoutMs: 5_000, messageBytes: 1_000_000 },
     client: { name: 'test', version: '1' },
     stdio: openStdio([['local', nothing]]),

@@ -11,7 +11,8 @@ import { createEraMemory } from '../era.ts';
 import type { UpstreamHealth } from '../health/health.ts';
 import type { Shares } from '../http/http-channel.ts';
 import type { ClientInfo } from '../initialize.ts';
-import { createAnswerRoom } from '../shares/answer-room.ts';
+import { AnswerBytes } from '../shares/answer-room.ts';
+import type { FairBytes } from '../shares/fair-bytes.ts';
 import { FairShares, type ShareAccount, shareAccount } from '../shares/fair-shares.ts';
 import type { StdioAccess } from '../stdio/stdio-access.ts';
 import {
@@ -37,8 +38,8 @@ export interface SessionOpenerOptions {
   requestsPerAgent: number;
   requestsPerTenant: number;
   maxSessions: number;
-  /** Whether this data plane serves more than one tenant. */
-  servesSeveral(): boolean;
+  /** For what arrives that no call of an agent counts. */
+  room: FairBytes;
   /** This data plane's id at a tenant, to which credentials are sealed. */
   findDeploymentId(tenantId: string): string | undefined;
   /** Why an agent may not act; undefined where it may. Nothing is opened for one that may not. */
@@ -98,7 +99,6 @@ export function createSessionOpener(options: SessionOpenerOptions, health: Upstr
     quiet: new FairShares(requests),
     streams: new FairShares(streams),
   };
-  const room = createAnswerRoom(limits.messageBytes, options.servesSeveral);
   const eras = createEraMemory(MAX_ERAS);
 
   /** @throws UpstreamFailure where the server cannot be used */
@@ -141,7 +141,7 @@ export function createSessionOpener(options: SessionOpenerOptions, health: Upstr
   }
 
   function overHttp(order: SessionOrder, account: ShareAccount): UpstreamSession {
-    const { tenantId, server, sealed, hops } = order;
+    const { tenantId, agentId, server, sealed, hops } = order;
     const { server_id: serverId } = server;
     const url = server.url ?? '';
     if (!URL.canParse(url) || !/^https?:\/\/[^@]*$/.test(url)) {
@@ -153,7 +153,7 @@ export function createSessionOpener(options: SessionOpenerOptions, health: Upstr
       dispatchers,
       shares,
       account,
-      room,
+      openRoom: () => new AnswerBytes(options.room, { tenantId, key: `${tenantId} ${agentId}` }),
       hops,
       isHostAllowed: addresses.isHostAllowed,
       findCredential: async () => {

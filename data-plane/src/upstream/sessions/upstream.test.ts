@@ -11,6 +11,7 @@ import {
   type TestUpstream,
   type UpstreamToolCall,
 } from '../../testing/test-upstream.ts';
+import { createAnswerRoom } from '../shares/answer-room.ts';
 import { Cancellation, UpstreamFailure, type UpstreamNotification } from '../upstream.ts';
 import { createUpstreamPool, type UpstreamPool, type UpstreamPoolOptions } from './pool.ts';
 
@@ -28,6 +29,7 @@ const quiet = { info: () => undefined, warn: () => undefined };
 
 function openPool(over: Partial<UpstreamPoolOptions> = {}): UpstreamPool {
   const created = createUpstreamPool({
+    room: createAnswerRoom(LIMIT, () => false),
     limits: { timeoutMs: 2000, messageBytes: LIMIT },
     client: { name: 'test', version: '1' },
     stdio: openStdio(),
