@@ -135,7 +135,8 @@ function failureMessage(
     case 'timeout':
       return `The MCP server did not answer within ${limits.timeoutMs / 1000} s.`;
     case 'too_large':
-      return `The answer is larger than ${limits.messageBytes} bytes and was blocked.`;
+      // It may also have too many values, or be a stream of too many messages.
+      return `The answer is too large (more than ${limits.messageBytes} bytes, or too many values) and was blocked.`;
     case 'malformed':
       return 'The MCP server gave an answer that is not valid MCP.';
     case 'refused':

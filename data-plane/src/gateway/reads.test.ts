@@ -211,17 +211,24 @@ describe('a read in progress', () => {
     expect(text).toContain('"contents":[]');
   });
 
-  it('is blocked where it is larger than the limit', async () => {
+  it.each([
+    ['bytes', [{ uri: 'doc://1', text: 'x'.repeat(4 * 1024 * 1024) }]],
+    ['values', Array.from({ length: 20_000 }, () => ({ uri: 'doc://1', text: '' }))],
+  ])('is blocked where it has too many %s', async (_, contents) => {
     const undo = docs.override(({ message }, response) => {
       if (message?.method !== 'resources/read') return false;
-      const contents = [{ uri: 'doc://1', text: 'x'.repeat(4 * 1024 * 1024) }];
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { contents } }));
       return true;
     });
     const { json } = await post('/mcp/v1/docs', rpc('resources/read', params));
     undo();
-    expect(json.error).toMatchObject({ code: -32603, data: { failure: 'too_large' } });
+    expect(json.error).toMatchObject({
+      code: -32603,
+      message:
+        'The answer is too large (more than 4194304 bytes, or too many values) and was blocked.',
+      data: { failure: 'too_large' },
+    });
     expect(await outcomes()).toEqual(['result_too_large']);
   });
 

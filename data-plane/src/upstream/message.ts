@@ -2,7 +2,7 @@
  * JSON-RPC messages of a server, read strictly (a server is no more trusted than a client) but
  * passed on verbatim: a 64-bit number in a result must reach the agent as it was written.
  */
-import { parseStrictJson } from '@governance/shared/strict-json';
+import { parseStrictJson, StrictJsonError } from '@governance/shared/strict-json';
 import {
   type ServerRequest,
   type UpstreamAnswer,
@@ -29,7 +29,7 @@ const MAX_BATCH = 50;
  *
  * @param text one message, or a batch of revision 2025-03-26
  * @param maxNodes values and keys in it, at most
- * @throws UpstreamFailure `malformed` when it is not JSON-RPC 2.0
+ * @throws UpstreamFailure `malformed` when it is not JSON-RPC 2.0, `too_large` beyond `maxNodes`
  */
 export function parseUpstreamMessages(text: string, maxNodes = MESSAGE_NODES): UpstreamMessage[] {
   const memberSpans: number[] = [];
@@ -37,6 +37,7 @@ export function parseUpstreamMessages(text: string, maxNodes = MESSAGE_NODES): U
   try {
     value = parseStrictJson(text, { maxDepth: MAX_DEPTH, maxNodes, numbers: 'any', memberSpans });
   } catch (error) {
+    if (error instanceof StrictJsonError && error.reason === 'nodes') throw tooManyNodes(maxNodes);
     const why = error instanceof Error ? error.message : 'unknown';
     throw new UpstreamFailure('malformed', `the server's message was refused: ${why}`);
   }
@@ -100,4 +101,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 function malformed(what: string): UpstreamFailure {
   return new UpstreamFailure('malformed', `the server sent ${what}`);
+}
+
+/** The message is for operators, who can raise the limit. */
+function tooManyNodes(limit: number): UpstreamFailure {
+  const message = `a message of more than ${limit} values (SERVICE_MCP_MESSAGE_LIMIT_NODES)`;
+  return new UpstreamFailure('too_large', message);
 }

@@ -137,3 +137,14 @@ it('an answer is dropped for which there is no room', async () => {
   expect(held).toEqual([20042]);
   await channel.close();
 });
+
+it('fails what waits where a message has too many values, whatever it answers', async () => {
+  const answer = `'{"jsonrpc":"2.0","id":1,"result":{"a":[' + '0,'.repeat(50000) + '0]}}\\n'`;
+  const channel = channelTo(`process.stdin.once('data', () => process.stdout.write(${answer}))`);
+  await channel.start();
+  await expect(ping(channel)).rejects.toMatchObject({
+    kind: 'too_large',
+    message: 'a message of more than 50000 values (SERVICE_MCP_MESSAGE_LIMIT_NODES)',
+  });
+  await channel.close();
+});

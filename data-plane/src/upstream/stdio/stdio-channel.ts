@@ -297,8 +297,8 @@ export class StdioChannel {
     let messages: UpstreamMessage[];
     try {
       messages = parseUpstreamMessages(line, this.limits.messageNodes);
-    } catch {
-      this.#notRead();
+    } catch (error) {
+      this.#notRead(error);
       return;
     }
     const isAwaited = (message: UpstreamMessage) =>
@@ -323,9 +323,14 @@ export class StdioChannel {
   }
 
   /** Some write a greeting or a log there; one that writes nothing else would fill our log. */
-  #notRead(): void {
+  #notRead(error: unknown): void {
     const { name, log } = this.#options;
     this.#wasUseless();
+    if (error instanceof UpstreamFailure && error.kind === 'too_large') {
+      // As a line that is too long: it may be the answer to any of them.
+      this.#failWaiting(error);
+      return;
+    }
     if (this.#useless <= STDERR_LINES) {
       log.warn({ server: name }, 'a stdio MCP server wrote no JSON-RPC');
     }
