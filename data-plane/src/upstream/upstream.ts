@@ -196,6 +196,8 @@ export interface UpstreamSession {
   listen(listener: ((notification: UpstreamNotification) => void) | null): void;
   /** The number of requests in progress. */
   readonly pending: number;
+  /** Whether a request goes out at once: otherwise the server is asked to open a session first. */
+  readonly isOpen: boolean;
   /** Closes the session and fails the requests in progress. Never throws. */
   close(): Promise<void>;
 }

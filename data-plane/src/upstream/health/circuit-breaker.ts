@@ -5,7 +5,7 @@
  */
 import type { ReportedHealth } from '@governance/shared/channels';
 import type { Logger } from 'pino';
-import { UpstreamFailure, type UpstreamFailureKind } from '../upstream.ts';
+import { UpstreamFailure, type UpstreamFailureKind, type UpstreamSession } from '../upstream.ts';
 
 /**
  * `failing`: the last request failed; `resting`: the breaker is open; `probing`: one request is
@@ -32,8 +32,10 @@ function isSilence(kind: UpstreamFailureKind, isQuick: boolean): boolean {
   return kind === 'unreachable' || (kind === 'timeout' && isQuick);
 }
 
+/** @param method what is waited for; null for what opens a session */
 function slowReason(method: string | null): string {
-  return `${method ?? 'opening a session'} takes longer than ${SLOW_MS / 1000} s`;
+  const what = method ?? 'opening a session (initialize or server/discover)';
+  return `${what} takes longer than ${SLOW_MS / 1000} s`;
 }
 
 /** A server, or the process where each agent has its own. */
@@ -94,10 +96,14 @@ export class CircuitBreaker {
   /**
    * Asks the server, and updates its health by the result.
    *
-   * @param method null for what opens a session
+   * @param method null for what opens a session; any other opens it where it is not open yet
    * @throws UpstreamFailure `unreachable` while the server rests
    */
-  async watch<T>(method: string | null, ask: () => Promise<T>): Promise<T> {
+  async watch<T>(
+    method: string | null,
+    session: Pick<UpstreamSession, 'isOpen'>,
+    ask: () => Promise<T>,
+  ): Promise<T> {
     const isProbe = this.#enter();
     let isCounted = false;
     const fail = (reason: string) => {
@@ -105,7 +111,8 @@ export class CircuitBreaker {
       isCounted = true;
     };
     const isQuick = method === null || method.endsWith('/list');
-    const timer = isQuick ? setTimeout(() => fail(slowReason(method)), SLOW_MS) : undefined;
+    const isSlow = () => fail(slowReason(session.isOpen ? method : null));
+    const timer = isQuick ? setTimeout(isSlow, SLOW_MS) : undefined;
     try {
       const done = await ask();
       this.#answered();

@@ -22,6 +22,7 @@ let health: UpstreamHealth;
 /** What the server does with the next request: undefined answers it. */
 let behaviour: UpstreamFailureKind | 'hangs' | undefined;
 let asked = 0;
+let isOpen = true;
 /** Whose servers were found to be another way, so often. */
 let changes: string[] = [];
 
@@ -38,6 +39,9 @@ const server: UpstreamSession = {
   notify: () => undefined,
   listen: () => undefined,
   pending: 0,
+  get isOpen() {
+    return isOpen;
+  },
   close: async () => undefined,
 };
 
@@ -52,6 +56,7 @@ function watched(of: UpstreamHealth, place: WatchedPlace): UpstreamSession {
 beforeEach(() => {
   time = 0;
   asked = 0;
+  isOpen = true;
   behaviour = undefined;
   changes = [];
   const log = { info: () => undefined, warn: () => undefined };
@@ -214,6 +219,22 @@ it('a list that does not come within eight seconds counts as failed, once', asyn
     behaviour = undefined;
     expect(await ask('tools/list')).toBe('answered');
     expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it.each([
+  [true, 'tools/list takes longer than 8 s'],
+  [false, 'opening a session (initialize or server/discover) takes longer than 8 s'],
+])('says what a list waits for where its session is open: %s', async (opened, reason) => {
+  vi.useFakeTimers();
+  try {
+    isOpen = opened;
+    behaviour = 'hangs';
+    void ask('tools/list');
+    await vi.advanceTimersByTimeAsync(8_000);
+    expect(health.report('tenant').reasons).toEqual({ up: reason });
   } finally {
     vi.useRealTimers();
   }

@@ -82,6 +82,10 @@ export class HttpUpstreamSession implements EraCandidate {
     return this.#pending;
   }
 
+  get isOpen(): boolean {
+    return this.#state !== null;
+  }
+
   async open(): Promise<UpstreamInfo> {
     return (this.#state ?? (await this.#open())).info;
   }

@@ -85,6 +85,10 @@ export class ModernUpstreamSession implements EraCandidate {
     return this.#pending;
   }
 
+  get isOpen(): boolean {
+    return this.#info !== null;
+  }
+
   /** @param patienceMs how long the server may be silent while its era is unknown */
   open(patienceMs?: number): Promise<UpstreamInfo> {
     return this.#info === null ? this.#open(patienceMs) : Promise.resolve(this.#info);

@@ -64,7 +64,9 @@ describe('over HTTP', () => {
   it.each(MATRIX)('for a %s client a %s server is a %s one', async (preferred, kind, era) => {
     const { url } = await startServer(kind);
     const session = find(openPool(), url, preferred);
+    expect(session.isOpen).toBe(false);
     expect((await session.open(unheardExchange())).era).toBe(era);
+    expect(session.isOpen).toBe(true);
     expect((await call(session, 'echo', { a: 1 })).kind).toBe('result');
     const list = await ask(session, 'tools/list');
     expect(list.raw).toContain('"echo"');

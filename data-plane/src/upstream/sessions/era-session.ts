@@ -60,6 +60,10 @@ export class EraSession implements UpstreamSession {
     return pending;
   }
 
+  get isOpen(): boolean {
+    return this.#chosen?.isOpen ?? false;
+  }
+
   async open(asker: Asker): Promise<UpstreamInfo> {
     requireStillWanted(asker);
     return (this.#chosen ?? (await this.#choose())).open();

@@ -36,6 +36,10 @@ export class GuardedSession implements UpstreamSession {
     return this.#session.pending + this.#waiting;
   }
 
+  get isOpen(): boolean {
+    return this.#session.isOpen;
+  }
+
   open(asker: Asker): Promise<UpstreamInfo> {
     return this.#guard(null, asker, () => this.#session.open(asker));
   }
@@ -71,7 +75,7 @@ export class GuardedSession implements UpstreamSession {
     try {
       // While it waited its agent may have been suspended: the breaker's one probe is not for that.
       if (room !== undefined) requireStillWanted(asker);
-      return await breaker.watch(method, ask);
+      return await breaker.watch(method, this.#session, ask);
     } finally {
       shares.give(account);
     }

@@ -43,6 +43,10 @@ export class StdioUpstreamSession implements EraCandidate {
     return this.#channel.pending;
   }
 
+  get isOpen(): boolean {
+    return this.#info !== null;
+  }
+
   open(): Promise<UpstreamInfo> {
     return this.#info === null ? this.#open() : Promise.resolve(this.#info);
   }
