@@ -3,6 +3,7 @@
  * nor other alerts: ten of one severity an hour, and the further tools together. Proven by
  * tool-alerts.test.ts.
  */
+import { uuidv7 } from '@governance/shared/ids';
 import type { Severity } from '@governance/shared/ledger-record';
 import { LRUCache } from 'lru-cache';
 import type { Alert } from '../../alerts/alert.ts';
@@ -11,8 +12,8 @@ import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 /** Alerts of one tool each, of one server and severity. */
 const MAX_ALONE = 10;
 const HOUR_MS = 60 * 60_000;
-/** More than what a repeated alert is kept back for. */
-const TOGETHER_MS = 2 * 60_000;
+/** Each stays open until it is resolved, and a data plane has a limit of open alerts. */
+const TOGETHER_MS = 10 * 60_000;
 /** Tools that one alert names. */
 const MAX_NAMED = 30;
 const MAX_SHOWN_NAME = 128;
@@ -63,7 +64,8 @@ export function createToolAlerts(deps: { raise: RaiseAlert; now(): number }): Te
       severity,
       title: 'Further tools of a server have changed; the list of its tools shows all of them',
       details: { mcp_server: serverId, tools: told.left, first: told.named },
-      dedupe_key: `tools-changed:${serverId}:${severity}`,
+      // One of its own: under a known key it is not shown while the one before is unresolved.
+      dedupe_key: `tools-changed:${serverId}:${severity}:${uuidv7(deps.now())}`,
     });
     Object.assign(told, { togetherAt: deps.now(), left: 0, named: [] });
   }
