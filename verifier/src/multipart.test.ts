@@ -26,6 +26,8 @@ describe('a form is read', () => {
     'form-data; name="package"; filename="a \\"b\\"; name=c \\\\"',
     'form-data; name="package";\r\n filename="a.gz"',
     'form-data; name="package"; filename=März.gz',
+    'form-data; name="package"; filename="a\\"',
+    'form-data; name="package"; filename="C:\\a\\\\\\" ; filename*=utf-8\'\'a',
   ])('whose part is %s', (disposition) => {
     expect(read(disposed(disposition))).toEqual(FILE);
   });
@@ -100,6 +102,7 @@ describe('no form is', () => {
     ['a part with two names', disposed(`${NAMED}; name=b`), undefined],
     ['a part with an unended name', disposed('form-data; name="package'), undefined],
     ['a part with text behind its name', disposed('form-data; name="package" x'), undefined],
+    ['a part with text behind a `\\"`', disposed('form-data; name="package"; x="\\"y'), undefined],
   ])('%s', (_what, body, type) => {
     expect(read(body, type)).toBeUndefined();
   });

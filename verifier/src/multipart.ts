@@ -84,9 +84,12 @@ function valuesOf(header: string, lines: string[]): string[] {
 /**
  * One parameter, with a token or a quoted string as its value; also none, as behind a last `;`. No
  * two neighbours match the same character, so that nothing is tried twice.
+ *
+ * Browsers, curl and others escape no backslash (WHATWG HTML, 4.10.21.8), so `\"` may end a value:
+ * it does where no further quote closes it, and so in one parameter of a header at most.
  */
 const PARAMETER =
-  /[ \t]*;[ \t]*(?:([^ \t;="]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^ \t;"]*)))?/sy;
+  /[ \t]*;[ \t]*(?:([^ \t;="]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|"([^"]*)"|([^ \t;"]*)))?/sy;
 
 /**
  * Reads `type; name=value; …` of a header.
@@ -101,10 +104,10 @@ function parseParameters(header: string, type: string): Map<string, string> | nu
     PARAMETER.lastIndex = at;
     const found = PARAMETER.exec(header);
     if (found === null) return null;
-    const [, name, quoted, token = ''] = found;
+    const [, name, quoted, unescaped, token = ''] = found;
     if (name === undefined) continue;
     if (parameters.has(name.toLowerCase())) return null;
-    parameters.set(name.toLowerCase(), quoted?.replace(/\\(.)/gs, '$1') ?? token);
+    parameters.set(name.toLowerCase(), quoted?.replace(/\\(.)/gs, '$1') ?? unescaped ?? token);
   }
   return parameters;
 }
