@@ -239,6 +239,7 @@ class Sending implements UpstreamExchange {
       speaker: this.#speaker,
       call: this.#call,
       inspect: this.#deps.inspect,
+      hold: (bytes) => this.hold(bytes),
       passOn: (_serverId, heard) => {
         const now = asNow(this.#call, this.#client);
         if (this.#deps.findReaderIneligibility(now) === undefined) {

@@ -31,6 +31,8 @@ export interface StreamOptions {
   call: JudgedCall | null;
   inspect: Inspect;
   passOn(serverId: string, notification: UpstreamNotification): void;
+  /** See `UpstreamExchange.hold`: counts what waits. Absent where nothing is counted. */
+  hold?(bytes: number): boolean;
   /** Called when a step or `passOn` threw for a message. */
   onFailed(serverId: string, inspected: Inspected): void;
   /** Called once, when the first message is dropped because there are too many. */
@@ -69,7 +71,7 @@ export class InspectedStream {
     }
     // Lengths count only while others wait: a single notification may be as long as any message.
     const length = this.#waiting === null ? 0 : JSON.stringify(params ?? null).length;
-    if (length > 0 && this.#waitingLength + length > MAX_WAITING_LENGTH) {
+    if (length > 0 && !this.#takeRoom(length)) {
       this.#drop(serverId);
       return;
     }
@@ -80,9 +82,8 @@ export class InspectedStream {
       return;
     }
     this.#waitingCount++;
-    this.#waitingLength += length;
     this.#waiting = Promise.all([inspecting, this.#waiting]).then(([inspected]) => {
-      this.#waitingLength -= length;
+      this.#giveRoom(length);
       if (--this.#waitingCount === 0) this.#waiting = null;
       try {
         this.#passOn(serverId, inspected);
@@ -111,6 +112,19 @@ export class InspectedStream {
     const said = { caller, speaker, call, serverId, part, carry: this.#carry };
     this.#carry = lastOf(this.#carry + textsOf(part.params));
     return inspect(said);
+  }
+
+  #takeRoom(length: number): boolean {
+    const { hold } = this.#options;
+    if (this.#waitingLength + length > MAX_WAITING_LENGTH || hold?.(length) === false) return false;
+    this.#waitingLength += length;
+    return true;
+  }
+
+  #giveRoom(length: number): void {
+    if (length === 0) return;
+    this.#waitingLength -= length;
+    this.#options.hold?.(-length);
   }
 
   #drop(serverId: string): void {

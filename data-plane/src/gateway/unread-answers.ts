@@ -40,7 +40,7 @@ interface Followed {
 
 /** The error that an agent gets in place of an answer. */
 export const TOO_MUCH_UNREAD =
-  'Busy: this agent has too much unread of earlier answers, so this one is not sent. Read those, or close their connections.';
+  'Busy: too much is unread of earlier answers, so this one is not sent. Read those, or close their connections.';
 
 /** The same limit for a connection of an agent that has too much unread. */
 const PRESSED_MS = 5_000;

@@ -23,6 +23,7 @@ const rules = { settings } as unknown as ActiveRules;
 const caller = {
   tenantId: settings.tenant_id,
   agent: { id: 'agent' },
+  era: 'modern',
 } as unknown as Said['caller'];
 const call = {
   id: 'event',
@@ -157,6 +158,13 @@ describe('what a server says', () => {
     expect(one.findings?.dlp).toContainEqual(badgeAt(`/${member}`));
     const shown = passed.kind === 'continue' ? passed.call.part : null;
     expect(JSON.stringify(shown)).not.toContain(BADGE);
+  });
+
+  it('hides nothing in a result for a legacy client, which knows no states and tasks', () => {
+    const legacy = { ...caller, era: 'legacy' } as const;
+    const one = said({ resultType: 'task', taskId: BADGE }, { caller: legacy });
+    scanSaid(one, deps);
+    expect(one.findings?.dlp).toContainEqual(badgeAt('/taskId'));
   });
 
   it('keeps the token of progress, and hides nothing in that of another message', () => {

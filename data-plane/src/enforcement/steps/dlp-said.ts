@@ -134,7 +134,7 @@ function judgeServer(
 }
 
 /** The members that only their issuer reads, in results that have these. Others may not hide there. */
-function opaqueMembersOf({ speaker, part, call }: Said): readonly string[] {
+function opaqueMembersOf({ speaker, caller, part, call }: Said): readonly string[] {
   if (speaker === 'client' || part.kind === 'error') return [];
   if (part.kind === 'notification') {
     return part.method === 'notifications/progress' ? ['progressToken'] : [];
@@ -143,6 +143,8 @@ function opaqueMembersOf({ speaker, part, call }: Said): readonly string[] {
   const { method } = call.ask;
   if (isList(method)) return ['nextCursor'];
   if (isTaskMethod(method)) return OPAQUE_MEMBERS.task;
+  // For a legacy client they mean nothing, whatever its server says.
+  if (caller.era !== 'modern') return [];
   const { resultType } = part.value as Record<string, unknown>;
   const isNamed = resultType !== undefined && mayBeOfType(method, resultType);
   return isNamed ? OPAQUE_MEMBERS[resultType] : [];

@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ByteCollector } from '@governance/shared/byte-collector';
 import type { Dispatcher } from 'undici';
-import { noRoom, SMALL_ANSWER } from '../shares/answer-room.ts';
+import { SMALL_ANSWER } from '../shares/answer-room.ts';
 import { UpstreamFailure } from '../upstream.ts';
 import { EventReader } from './event-reader.ts';
 
@@ -22,8 +22,12 @@ export interface ExchangeSink {
   onEventId?(id: string): void;
   /** How long to wait before the stream is resumed, in milliseconds. */
   onRetry?(ms: number): void;
-  /** See `UpstreamExchange.hold`. Absent where nothing is counted. */
-  hold?(bytes: number): boolean;
+  /**
+   * Counts bytes as `UpstreamExchange.hold` does. Absent where nothing is counted.
+   *
+   * @returns the failure where there is no room for them
+   */
+  hold?(bytes: number): UpstreamFailure | null;
   /** The answer ended; `error` is an UpstreamFailure when it ended badly. Called once. */
   onEnd(status: number, error: UpstreamFailure | null): void;
 }
@@ -58,6 +62,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#sink = sink;
     this.#limit = limit;
     this.#body = new ByteCollector(Math.max(limit, MAX_ERROR_BODY));
+  }
+
+  /** Bytes that are counted of what it keeps. */
+  get held(): number {
+    return this.#held;
   }
 
   abort(): void {
@@ -139,9 +148,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     if (this.#held === 0 && bytes <= SMALL_ANSWER) return true;
     const more = bytes - this.#held;
     this.#held = bytes;
-    if (more === 0 || (this.#sink.hold?.(more) ?? true)) return true;
-    this.#fail(noRoom());
-    return false;
+    const failure = more === 0 ? null : (this.#sink.hold?.(more) ?? null);
+    if (failure !== null) this.#fail(failure);
+    return failure === null;
   }
 
   onResponseEnd(): void {
@@ -188,6 +197,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       this.#fail(this.#tooLarge());
       return;
     }
+    // An event within one chunk was not counted while it came.
+    if (text.length > this.#held && !this.#hold(text.length)) return;
     try {
       this.#sink.onMessage(text, this.#status);
     } catch (error) {

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { StatusFailure } from '../era.ts';
 import { parseUpstreamMessages, type UpstreamMessage } from '../message.ts';
-import type { AnswerBytes } from '../shares/answer-room.ts';
+import { type AnswerBytes, noRoom, noRoomYet } from '../shares/answer-room.ts';
 import {
   type SendToClient,
   type ServerRequest,
@@ -128,12 +128,13 @@ export class HttpRequest implements ExchangeSink {
     this.#resumeMs = Math.min(Math.max(ms, MIN_RESUME_MS), MAX_RESUME_MS);
   }
 
-  hold(bytes: number): boolean {
-    // What an answer takes that has arrived stays counted as long as its call.
-    if (this.isOver) return true;
-    if (this.#caller.hold) return this.#caller.hold(bytes);
+  hold(bytes: number): UpstreamFailure | null {
+    // What an answer takes that has arrived stays counted as long as its call; what comes behind it
+    // is cut off.
+    if (this.isOver) return bytes <= 0 ? null : noRoom();
+    if (this.#caller.hold) return this.#caller.hold(bytes) ? null : noRoom();
     this.#room ??= this.#limits.openRoom?.() ?? null;
-    return this.#room?.hold(bytes) ?? true;
+    return this.#room === null || this.#room.hold(bytes) ? null : noRoomYet();
   }
 
   onEnd(status: number, error: UpstreamFailure | null): void {
@@ -217,6 +218,8 @@ export class HttpRequest implements ExchangeSink {
     if (lastEventId === null || resume === undefined || !isCut || status < 200 || status >= 300)
       return false;
     if (error === null) this.#caller.onPaused?.(this.#resumeMs);
+    // What had arrived of an event is dropped with its exchange.
+    this.hold(-this.exchange.held);
     this.#resumeTimer = setTimeout(() => {
       this.#isResumed = true;
       this.exchange = new HttpExchange(this, this.#limits.messageBytes);

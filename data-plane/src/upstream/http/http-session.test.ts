@@ -91,3 +91,21 @@ it('a message on its stream for which there is no room ends that, and counts no 
   await vi.waitFor(() => expect(closed).toBe(1));
   expect(room.total).toBe(0);
 });
+
+it('is busy where its handshake finds no room: no call was sent', async () => {
+  const instructions = 'x'.repeat(50_000);
+  upstream.override(({ message }, response) => {
+    if (message?.method !== 'initialize') return false;
+    const result = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      serverInfo: {},
+      instructions,
+    };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }));
+    return true;
+  });
+  await expect(session.open()).rejects.toMatchObject({ kind: 'busy' });
+  expect(room.total).toBe(0);
+});

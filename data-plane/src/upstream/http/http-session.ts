@@ -18,6 +18,7 @@ import {
   type SessionOptions,
 } from '../initialize.ts';
 import { parseUpstreamMessages } from '../message.ts';
+import { noRoomYet } from '../shares/answer-room.ts';
 import {
   requireEligible,
   requireStillWanted,
@@ -268,7 +269,7 @@ export class HttpUpstreamSession implements EraCandidate {
             }
           }
         },
-        hold: (bytes) => room.hold(bytes),
+        hold: (bytes) => (room.hold(bytes) ? null : noRoomYet()),
         onEnd: () => {
           answered();
           leave();

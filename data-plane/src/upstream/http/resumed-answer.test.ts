@@ -9,6 +9,7 @@ import { AnswerBytes } from '../shares/answer-room.ts';
 import { FairBytes } from '../shares/fair-bytes.ts';
 import { FairShares, shareAccount } from '../shares/fair-shares.ts';
 import { Cancellation, UpstreamFailure, type UpstreamNotification } from '../upstream.ts';
+import { HttpRequest } from './http-request.ts';
 import { HttpUpstreamSession } from './http-session.ts';
 
 let upstream: TestUpstream;
@@ -31,7 +32,10 @@ const progress = (n: number) => ({
 });
 const resultOf = (id: number) => ({ jsonrpc: '2.0', id, result: { content: [] } });
 
+let room: FairBytes;
+
 beforeEach(async () => {
+  room = new FairBytes(1024 * 1024, () => false);
   cut = 'end';
   retry = '60';
   resumptions = [];
@@ -66,11 +70,7 @@ beforeEach(async () => {
     shares: { calls: shares, quiet: shares, streams: shares },
     account: shareAccount('tenant', 'agent', upstream.url),
     findCredential: async () => null,
-    openRoom: () =>
-      new AnswerBytes(new FairBytes(1024 * 1024, () => false), {
-        tenantId: 'tenant',
-        key: 'agent',
-      }),
+    openRoom: () => new AnswerBytes(room, { tenantId: 'tenant', key: 'agent' }),
     isHostAllowed: () => true,
     limits: { timeoutMs: 1000, messageBytes: 64 * 1024 },
     client: { name: 'test', version: '1' },
@@ -123,6 +123,32 @@ it('is fetched again when the rest is cut too, from where that ended', async () 
   };
   await expect(call().answer).resolves.toMatchObject({ kind: 'result' });
   expect(resumptions.map(({ headers }) => headers['last-event-id'])).toEqual(['a-2', 'b-1']);
+});
+
+it('an event that was cut off in the middle counts no longer while the rest is fetched', async () => {
+  const totals: number[] = [];
+  rest = (id) => {
+    totals.push(room.total);
+    if (resumptions.length < 4) return `${event('b-1', progress(2))}data: ${'x'.repeat(40_000)}`;
+    return event('b-2', resultOf(id));
+  };
+  await expect(call().answer).resolves.toMatchObject({ kind: 'result' });
+  expect(totals).toEqual([0, 0, 0, 0]);
+});
+
+it('what comes behind an answer has no room', async () => {
+  const request = new HttpRequest(
+    1,
+    { cancellation: new Cancellation(), onNotification: () => undefined, hold: () => true },
+    { timeoutMs: 1000, messageBytes: 64 * 1024 },
+    { refused: () => undefined, done: () => undefined },
+  );
+  expect(request.hold(20_000)).toBeNull();
+  request.onMessage(JSON.stringify(resultOf(1)), 200);
+  await request.answer;
+  expect(request.hold(-20_000)).toBeNull();
+  expect(request.hold(20_000)).toMatchObject({ kind: 'no_room' });
+  request.onEnd(200, null);
 });
 
 it.each([

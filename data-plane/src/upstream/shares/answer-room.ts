@@ -33,7 +33,7 @@ export class AnswerBytes {
   /** See `UpstreamExchange.hold`. */
   hold(bytes: number): boolean {
     if (this.#isReleased) return true;
-    if (bytes > 0 && !this.#room.hasRoom(this.#owner, bytes)) return false;
+    if (bytes > 0 && !this.#room.hasRoom(this.#owner, bytes, this.#bytes)) return false;
     this.#bytes += bytes;
     this.#room.add(this.#owner, bytes);
     return true;
@@ -51,6 +51,14 @@ export class AnswerBytes {
 export function noRoom(): UpstreamFailure {
   return new UpstreamFailure(
     'no_room',
-    'Busy: the answers that are on their way to this agent take too much memory, so this one was dropped. The MCP server did what it was asked for. Make fewer calls with large answers at once.',
+    'Busy: the answers that are on their way take too much memory, so this one was dropped. The MCP server did what it was asked for. Make fewer calls with large answers at once.',
+  );
+}
+
+/** The failure of what has to be read before a call is sent, as a handshake. */
+export function noRoomYet(): UpstreamFailure {
+  return new UpstreamFailure(
+    'busy',
+    'Busy: the answers that are on their way take too much memory. Try again later.',
   );
 }

@@ -69,7 +69,7 @@ describe('an answer', () => {
   it('counts as long as its call, and not behind its end', () => {
     const bytes = new FairBytes(MAX, () => false);
     const answer = new AnswerBytes(bytes, ownerOf('one', 'a'));
-    expect([answer.hold(300), answer.hold(-100), answer.hold(800)]).toEqual([true, true, false]);
+    expect([answer.hold(300), answer.hold(-100), answer.hold(900)]).toEqual([true, true, false]);
     expect(bytes.total).toBe(200);
     answer.release();
     answer.release();

@@ -35,16 +35,18 @@ export class FairBytes {
 
   /**
    * Whether an agent may cause so many bytes more: of several tenants each takes at most half of
-   * what the others leave, and so does each agent of what its tenant may take. An agent that has
-   * nothing yet may take whatever its tenant may.
+   * what the others leave, and so does each agent of what its tenant may take. A single
+   * answer of an agent may take whatever its tenant may.
+   *
+   * @param ofThis bytes that are counted for the same answer already
    */
-  hasRoom(owner: ByteOwner, bytes: number): boolean {
+  hasRoom(owner: ByteOwner, bytes: number, ofThis = 0): boolean {
     const free = this.#max - this.total;
     const ofTenant = this.#counts.ofTenant(owner);
     const most = this.#servesSeveral() ? (free + ofTenant) / 2 : free + ofTenant;
     if (bytes > free || ofTenant + bytes > most) return false;
     const own = this.#counts.ofAgent(owner);
-    return own === 0 || own + bytes <= (most - ofTenant + own) / 2;
+    return own <= ofThis || own + bytes <= (most - ofTenant + own) / 2;
   }
 
   /** Counts so many bytes more, or fewer if negative, whether there is room for them or not. */
