@@ -5,10 +5,10 @@
 import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeFileDurably } from '@governance/shared/durable-file';
 import { isUuid } from '@governance/shared/ids';
 import { Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
-import { writeFileDurably } from '../storage/durable-file.ts';
 
 const KeptToken = z.strictObject({
   /** SHA-256 of the token that the operator configured. */

@@ -9,10 +9,10 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'nod
 import { join } from 'node:path';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { RegistrationAnswer, type RegistrationRequest } from '@governance/shared/channels';
+import { writeFileDurably } from '@governance/shared/durable-file';
 import { isUuid } from '@governance/shared/ids';
 import { SEALING } from '@governance/shared/upstream-credential';
 import { CompactEncrypt } from 'jose';
-import { writeFileDurably } from '../storage/durable-file.ts';
 import { openJwe } from './open-jwe.ts';
 import {
   finishRotation,

@@ -10,6 +10,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:
 import { join } from 'node:path';
 import { AGENT_TOKEN_MAX_SECONDS } from '@governance/shared/agent-token';
 import { canonicalize } from '@governance/shared/canonical-json';
+import { syncFolder, writeFileDurably } from '@governance/shared/durable-file';
 import {
   EvidenceJwk,
   isRotationSigned,
@@ -18,7 +19,6 @@ import {
 } from '@governance/shared/evidence/evidence-keys';
 import { StartError } from '@governance/shared/start-error';
 import { z } from 'zod';
-import { syncFolder, writeFileDurably } from '../storage/durable-file.ts';
 import { generateKey, readPrivateKey, toPem } from './private-key-file.ts';
 
 export const TOKEN_KEY_FILE = 'token-key.pem';

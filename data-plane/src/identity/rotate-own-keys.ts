@@ -5,10 +5,10 @@
  */
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { syncFolder, writeFileDurably } from '@governance/shared/durable-file';
 import { StartError } from '@governance/shared/start-error';
 import { Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
-import { syncFolder, writeFileDurably } from '../storage/durable-file.ts';
 import { type IdentityLock, shareIdentity, tryOwnIdentity } from './identity-lock.ts';
 import {
   findSuccession,

@@ -4,10 +4,10 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { syncFolder, writeFileDurably } from '@governance/shared/durable-file';
 import { isUuid } from '@governance/shared/ids';
 import { Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
-import { syncFolder, writeFileDurably } from '../storage/durable-file.ts';
 
 const StandingDenial = z.strictObject({
   reason: z.enum(['tenant_revoked', 'stream_forked']),

@@ -22,9 +22,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { syncFolder } from '@governance/shared/durable-file';
 import { Id, Sha256Hex } from '@governance/shared/text';
 import { z } from 'zod';
-import { syncFolder } from '../storage/durable-file.ts';
 import { LedgerDamagedError } from './ledger-error.ts';
 
 const LINE_BYTES = 512;

@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
+import { syncFolder } from '@governance/shared/durable-file';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import { parseSettings } from '@governance/shared/settings';
 import { GivenId } from '@governance/shared/text';
@@ -17,7 +18,6 @@ import { finishOwnRotation, type OwnRotation, rotateOwnKeys } from '../identity/
 import { LEDGER_FILE } from '../ledger/ledger.ts';
 import { isLedgerInUse } from '../ledger/ledger-lock.ts';
 import { sqliteCode } from '../storage/durable-database.ts';
-import { syncFolder } from '../storage/durable-file.ts';
 import { findDrained, listWorkers, workerFolder } from '../workers/worker-folders.ts';
 import { exportKeptLog } from './kept-log-export.ts';
 import { changeLocalSwitch, readLocalSwitch, SWITCH_FILE } from './local-kill-switch.ts';

@@ -8,13 +8,13 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DataPlaneAction } from '@governance/shared/data-plane-records';
+import { writeFileDurably } from '@governance/shared/durable-file';
 import { uuidv7 } from '@governance/shared/ids';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import { Id, Text, Timestamp } from '@governance/shared/text';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Ledger, PlaneDenial } from '../contracts.ts';
-import { writeFileDurably } from '../storage/durable-file.ts';
 
 export const SWITCH_FILE = 'local-kill-switch.json';
 const RECORDED_FILE = 'local-kill-switch-recorded.json';

@@ -5,10 +5,10 @@
  */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeFileDurably } from '@governance/shared/durable-file';
 import { Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { LEDGER_FILE } from '../ledger/ledger.ts';
-import { writeFileDurably } from '../storage/durable-file.ts';
 
 const DRAINED_FILE = 'drained.json';
 const DrainedFile = z.strictObject({ drained_at: Timestamp });

@@ -5,8 +5,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { storeFileDurably } from '@governance/shared/durable-file';
 import { isUuid } from '@governance/shared/ids';
-import { storeFileDurably } from '../../storage/durable-file.ts';
 
 const KEPT = 2;
 const HIGH_WATER = 'high-water';

@@ -8,8 +8,8 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { compareAdminHeads, isContradicted } from '@governance/shared/admin-head';
 import { AdminHeadReport } from '@governance/shared/channels';
+import { storeFileDurably } from '@governance/shared/durable-file';
 import type { AdminHead, SignedAdminHead } from '@governance/shared/signed-statement';
-import { storeFileDurably } from '../../storage/durable-file.ts';
 import { failureMessage, type SyncLog } from '../link/sync-failure.ts';
 
 /**

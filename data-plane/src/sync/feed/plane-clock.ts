@@ -5,7 +5,7 @@
  * Proven by freshness.test.ts.
  */
 import { readFileSync } from 'node:fs';
-import { storeFileDurably, writeFileDurably } from '../../storage/durable-file.ts';
+import { storeFileDurably, writeFileDurably } from '@governance/shared/durable-file';
 
 const KEEP_EVERY_MS = 10_000;
 
