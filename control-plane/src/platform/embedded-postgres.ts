@@ -8,7 +8,7 @@
  * fsync and synchronous_commit are on, except in tests. Proven by embedded-postgres.test.ts.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -36,6 +36,7 @@ import {
   readCredentials,
   refuseLostCluster,
   refuseRootsCluster,
+  storeCredentials,
 } from './postgres-folder.ts';
 import { type PostgresKeeper, startKeeper, waitForKeeper } from './postgres-keeper.ts';
 import { canConnect, findRunningServer, shutDown, signal } from './postgres-process.ts';
@@ -139,8 +140,6 @@ async function startLocked(
     port: null,
     outside: clusterFolder === inside ? null : clusterFolder,
   };
-  const save = () =>
-    writeFileSync(credentialsFile, JSON.stringify(credentials, null, 2), { mode: 0o600 });
 
   const urlAt = (port: number) =>
     connectionString('postgres', credentials.superuserPassword, port, 'postgres');
@@ -154,7 +153,7 @@ async function startLocked(
   const running = await findRunningServer(clusterFolder, urlAt);
   if (!running && !existsSync(join(clusterFolder, 'PG_VERSION'))) {
     if (known) refuseLostCluster(known, clusterFolder, credentialsFile);
-    save();
+    storeCredentials(credentialsFile, credentials);
     await initializeCluster(cluster, credentials.superuserPassword);
   }
   if (runAs) refuseRootsCluster(clusterFolder, runAs);
@@ -169,7 +168,7 @@ async function startLocked(
   try {
     const server = running ?? (await startServer(cluster, credentials, urlAt));
     credentials.port = server.port;
-    save();
+    storeCredentials(credentialsFile, credentials);
     return keepRunning({
       server,
       adopted: running !== undefined,

@@ -1,9 +1,10 @@
 /**
  * What a data folder says about its database: where the server's files are, and with which
- * passwords. Proven by embedded-postgres.test.ts.
+ * passwords. Proven by postgres-folder.test.ts and embedded-postgres.test.ts.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
+import { writeFileDurably } from '@governance/shared/durable-file';
 import { StartError } from '@governance/shared/start-error';
 import { canEnter, findRunAs, type RunAs, sharedClusterFolder } from './postgres-binaries.ts';
 import { stopLeftover } from './postgres-process.ts';
@@ -30,6 +31,13 @@ export function readCredentials(file: string): Credentials | undefined {
       { cause },
     );
   }
+}
+
+/** Holds the only copy of the passwords, so it is replaced whole, and only where it changes. */
+export function storeCredentials(file: string, credentials: Credentials): void {
+  const text = JSON.stringify(credentials, null, 2);
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) return;
+  writeFileDurably(file, text);
 }
 
 /**
