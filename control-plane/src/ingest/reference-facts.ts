@@ -27,44 +27,60 @@ export function createReferenceFacts() {
   const revisions = new LRUCache<string, true>({ max: REVISIONS_KEPT });
   const delegations = new LRUCache<string, IssuedDelegation>({ max: DELEGATIONS_KEPT });
 
-  /** Those that are not known from memory. */
-  const without = (tenantId: string, named: References): References => ({
-    revisions: new Set([...named.revisions].filter((one) => !revisions.has(`${tenantId}/${one}`))),
-    delegations: new Set(
-      [...named.delegations].filter((one) => !delegations.has(`${tenantId}/${one}`)),
-    ),
-    grants: named.grants,
-  });
-
-  const inMemory = (
-    tenantId: string,
-    approvals: ReadonlyMap<string, Approval>,
-  ): ReferenceFacts => ({
-    hasRevision: (revision) => revisions.get(`${tenantId}/${revision}`) ?? false,
-    findDelegation: (id) => delegations.get(`${tenantId}/${id}`),
-    findApproval: (grantId) => approvals.get(grantId),
-  });
+  /** What memory has of the named. Copied: what is found next may push it out of there. */
+  function recall(tenantId: string, named: References): Known {
+    const known: Known = { revisions: new Set(), delegations: new Map() };
+    for (const one of named.revisions) {
+      if (revisions.get(`${tenantId}/${one}`)) known.revisions.add(one);
+    }
+    for (const id of named.delegations) {
+      const one = delegations.get(`${tenantId}/${id}`);
+      if (one) known.delegations.set(id, one);
+    }
+    return known;
+  }
 
   return {
     /** @returns undefined where something has to be looked up */
     fromMemory: (tenantId: string, named: References): ReferenceFacts | undefined => {
-      const left = without(tenantId, named);
+      const known = recall(tenantId, named);
+      const left = without(named, known);
       const isKnown = left.revisions.size + left.delegations.size + left.grants.size === 0;
-      return isKnown ? inMemory(tenantId, new Map()) : undefined;
+      return isKnown ? factsOf(known, new Map()) : undefined;
     },
     lookUp: async (tx: TenantTransaction, named: References): Promise<ReferenceFacts> => {
       const { tenantId } = tx.scope;
-      const left = without(tenantId, named);
+      const known = recall(tenantId, named);
+      const left = without(named, known);
       for (const one of await findRevisions(tx, left.revisions)) {
+        known.revisions.add(one);
         revisions.set(`${tenantId}/${one}`, true);
       }
       for (const [id, one] of await findDelegations(tx, left.delegations)) {
+        known.delegations.set(id, one);
         delegations.set(`${tenantId}/${id}`, one);
       }
-      return inMemory(tenantId, await findApprovals(tx, left.grants));
+      return factsOf(known, await findApprovals(tx, left.grants));
     },
   };
 }
+
+interface Known {
+  revisions: Set<number>;
+  delegations: Map<string, IssuedDelegation>;
+}
+
+const without = (named: References, known: Known): References => ({
+  revisions: new Set([...named.revisions].filter((one) => !known.revisions.has(one))),
+  delegations: new Set([...named.delegations].filter((one) => !known.delegations.has(one))),
+  grants: named.grants,
+});
+
+const factsOf = (known: Known, approvals: ReadonlyMap<string, Approval>): ReferenceFacts => ({
+  hasRevision: (revision) => known.revisions.has(revision),
+  findDelegation: (id) => known.delegations.get(id),
+  findApproval: (grantId) => approvals.get(grantId),
+});
 
 /** A bundle from before its signed members were stored by themselves counts while it is kept. */
 async function findRevisions(
