@@ -60,6 +60,8 @@ export interface CheckedBatch {
   header: BatchHeader;
   signature: string;
   records: CheckedRecord[];
+  /** Earlier records were missing when it was to be disputed (record-disputes.ts). */
+  isUnjudged?: boolean | undefined;
 }
 
 let checking: Promise<unknown> = Promise.resolve();

@@ -14,12 +14,13 @@ import type { QuarantineTrial } from '../chain/ledger-row.ts';
 import type { ChangeBus } from '../platform/change-bus.ts';
 import type { Overflow, Projection } from '../platform/feature.ts';
 import { type CheckedBatch, checkBatch } from './batch-check.ts';
+import type { Fork } from './batch-overlap.ts';
 import { createGroupQueue } from './group-queue.ts';
 import { findSigningKey } from './ingest-store.ts';
 import { createKnownAgents } from './known-agents.ts';
 import { belongsInQuarantine } from './quarantine-trial.ts';
 import type { RecordDisputes } from './record-disputes.ts';
-import { type Fork, type Outcome, storeGroup } from './store-group.ts';
+import { type Outcome, storeGroup } from './store-group.ts';
 import {
   agentsOf,
   findViolations,
@@ -52,7 +53,8 @@ export interface IngestService extends QuarantineTrial {
    * @throws AppError VALIDATION_FAILED naming the seq of a bad record; DATA_PLANE_NOT_FOUND;
    *   BATCH_CONFLICT when the batch contradicts what is stored (`errors[0].type` is `stream_fork`;
    *   a chain break and an alert are recorded) or when earlier records are missing here
-   *   (`stream_gap`; `loc` ends in the epoch and seq that are expected)
+   *   (`stream_gap`; `loc` ends in the epoch and seq that are expected); UNAVAILABLE when these
+   *   arrived while it was judged: it is judged when it is sent again
    */
   ingestBatch(tenantId: string, deploymentId: string, batch: SignedBatch): Promise<BatchReceipt>;
 }
@@ -102,6 +104,7 @@ export function createIngestService(deps: IngestDeps): IngestService {
   ): Promise<BatchReceipt> {
     const { stream, epoch, first_seq, last_seq, head } = header;
     if (outcome.kind === 'gap') throw gap(outcome.expected);
+    if (outcome.kind === 'unjudged') throw unjudged();
     if (outcome.kind === 'fork') {
       const found = { stream, epoch, kind: 'fork', ...outcome.fork, detail: null } as const;
       await breaks.record(tenantId, [found]);
@@ -122,14 +125,20 @@ export function createIngestService(deps: IngestDeps): IngestService {
     async ingestBatch(tenantId, deploymentId, batch) {
       const key = await keyOf(tenantId, deploymentId);
       const projected = new Set<string>(projections.flatMap(({ types }) => types));
-      const given = await checkBatch({ tenantId, stream: deploymentId, key }, batch, projected);
-      const unknown = await agents.findUnknown(tenantId, agentsOf(given));
-      const checked = markUnknownAgents(given, unknown);
+      const read = await checkBatch({ tenantId, stream: deploymentId, key }, batch, projected);
+      const unknown = await agents.findUnknown(tenantId, agentsOf(read));
+      const checked = markUnknownAgents(read, unknown);
       const violations = findViolations(checked, unknown, Date.now());
-      violations.push(...((await deps.disputes?.raise(tenantId, checked)) ?? []));
+      const judged = await deps.disputes?.raise(tenantId, checked);
+      violations.push(...(judged?.violations ?? []));
       const records = checked.records.length;
       const bytes = checked.records.reduce((sum, record) => sum + record.bytes.byteLength, 0);
-      const outcome = await store(tenantId, { checked, stream: deploymentId, records, bytes });
+      const outcome = await store(tenantId, {
+        checked: { ...checked, isUnjudged: judged?.isUnjudged },
+        stream: deploymentId,
+        records,
+        bytes,
+      });
       return acknowledge(tenantId, checked, outcome, violations);
     },
     belongsInQuarantine: (tenantId, record) => belongsInQuarantine(ledger, tenantId, record),
@@ -163,6 +172,9 @@ function gap(expected: { epoch: number; seq: number }): AppError {
     errors: [{ loc: ['stream', expected.epoch, expected.seq], msg: detail, type: 'stream_gap' }],
   });
 }
+
+const unjudged = () =>
+  new AppError('UNAVAILABLE', 'The records before these arrived at the same time: ship again.');
 
 function fork({ seq, expected, actual }: Fork): AppError {
   const detail = `The record with seq ${seq} contradicts the stored stream.`;

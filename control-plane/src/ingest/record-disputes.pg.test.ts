@@ -5,10 +5,11 @@
 import { createPublicKey } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
 import { expect, it, vi } from 'vitest';
-import { aHoldOpened } from '../../../tests/support/a-data-plane.ts';
+import { aDecision, aHoldOpened } from '../../../tests/support/a-data-plane.ts';
 import { aShippingPlane } from '../../../tests/support/a-shipping-plane.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { checkBatch } from './batch-check.ts';
+import { createIngestService } from './ingest-service.ts';
 import { createRecordDisputes } from './record-disputes.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
@@ -144,13 +145,77 @@ it('another’s call, a second use and a late use of an approval are disputed', 
   expect(await other.disputed()).toEqual([`${other.writer.records.length} approval.binding`]);
 });
 
-it('what comes before earlier records is disputed when it comes', async () => {
+it('what comes before earlier records is refused, and disputed when it comes after them', async () => {
   const one = await aPlane();
   await one.ship();
   one.decide();
   one.decide({ bundle_revision: 999 });
-  expect((await one.send(2)).statusCode).toBe(409);
+  for (let n = 0; n < 3; n++) expect((await one.send(2)).statusCode).toBe(409);
+  expect(await one.disputed()).toEqual([]);
+  await one.ship();
   expect(await one.disputed()).toEqual(['3 policy.binding']);
+  expect(await one.alerts()).toHaveLength(1);
+});
+
+it('what was refused is not stored undisputed where its gap was closed meanwhile', async () => {
+  const one = await aPlane();
+  await one.ship();
+  one.decide();
+  one.decide({ bundle_revision: 999 });
+  const { db } = plane.controlPlane;
+  const signer = { signAll: async () => expect.unreachable() };
+  const disputes = createRecordDisputes({ db, signer });
+  const { connections, changes } = test;
+  const ingest = createIngestService({
+    ...{ ingestPool: connections.ingestPool, projections: [], changes },
+    breaks: { record: expect.unreachable, recordQuarantined: expect.unreachable },
+    violations: { tell: expect.unreachable },
+    markForked: expect.unreachable,
+    disputes: {
+      raise: async (...given) => {
+        const judged = await disputes.raise(...given);
+        expect((await one.send(1, 2)).statusCode).toBe(200);
+        return judged;
+      },
+    },
+  });
+  await expect(
+    ingest.ingestBatch(one.tenantId, one.deploymentId, one.writer.batch(2)),
+  ).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect((await one.send(2)).statusCode).toBe(200);
+  expect(await one.disputed()).toEqual(['3 policy.binding']);
+});
+
+it('what contradicts the stored stream is not disputed, since it is not stored', async () => {
+  const one = await aPlane();
+  await one.ship();
+  const copy = one.writer.clone();
+  one.decide();
+  await one.ship();
+  copy.append(aDecision());
+  copy.append(aDecision({ bundle_revision: 999 }));
+  one.writer.records.splice(0, Number.POSITIVE_INFINITY, ...copy.records);
+  const answer = await one.send(1);
+  expect(answer.json()).toMatchObject({ errors: [{ type: 'stream_fork' }] });
+  expect(await one.disputed()).toEqual([]);
+});
+
+it('the operator is told of a batch that was disputed before it could be stored', async () => {
+  const one = await aPlane();
+  await one.ship();
+  one.decide({ bundle_revision: 999 });
+  const { superuser } = test;
+  await superuser.query(
+    `CREATE FUNCTION refuse_batch() RETURNS trigger LANGUAGE plpgsql
+       AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$;
+     CREATE TRIGGER refuse BEFORE INSERT ON ledger_batches FOR EACH ROW
+       WHEN (NEW.stream = '${one.deploymentId}') EXECUTE FUNCTION refuse_batch()`,
+  );
+  expect((await one.send(1)).statusCode).toBe(500);
+  await superuser.query('DROP TRIGGER refuse ON ledger_batches');
+  await one.ship();
+  expect(await one.disputed()).toEqual(['2 policy.binding']);
+  expect(await one.alerts()).toHaveLength(1);
 });
 
 it('a record in quarantine is disputed as well, since verifiers read it', async () => {
@@ -160,7 +225,7 @@ it('a record in quarantine is disputed as well, since verifiers read it', async 
   expect(await one.disputed()).toEqual(['2 policy.binding']);
 });
 
-it('a use beside one in quarantine is a second one, and one behind missing records may be', async () => {
+it('a use beside one in quarantine is a second one', async () => {
   const one = await aPlane();
   const call = await approved(one);
   one.decide({ ...call, id: uuidv7().toUpperCase() });
@@ -169,13 +234,18 @@ it('a use beside one in quarantine is a second one, and one behind missing recor
   await one.ship();
   const { seq } = one.writer.head;
   expect(await one.disputed()).toEqual([`${seq} approval.binding`]);
-  const other = await aPlane();
-  const missing = await approved(other);
-  other.decide();
-  other.decide(missing);
-  expect((await other.send(other.writer.records.length - 1)).statusCode).toBe(409);
-  expect(await other.disputed()).toEqual([`${other.writer.head.seq} approval.binding`]);
-  expect(await other.alerts()).toEqual([]);
+});
+
+it('of several approvals that a batch uses, those that were used before are disputed', async () => {
+  const one = await aPlane();
+  const calls = [await approved(one), await approved(one), await approved(one)];
+  one.decide(calls[1]);
+  await one.ship();
+  for (const call of calls) one.decide(call);
+  one.decide(calls[2]);
+  await one.ship();
+  const { seq } = one.writer.head;
+  expect(await one.disputed()).toEqual([`${seq - 2} approval.binding`, `${seq} approval.binding`]);
 });
 
 it('a second hold of one escalation is disputed, and the same one again is not', async () => {
@@ -222,7 +292,10 @@ it('a batch whose references are known costs no query', async () => {
   const writer = { tenantId: one.tenantId, stream: one.deploymentId, key };
   for (let n = 0; n < 3; n++) {
     const batch = await checkBatch(writer, one.writer.batch(0), new Set(['decision']));
-    expect(await disputes.raise(one.tenantId, batch)).toEqual([]);
+    expect(await disputes.raise(one.tenantId, batch)).toEqual({
+      violations: [],
+      isUnjudged: false,
+    });
   }
   expect(transactions).toBe(1);
 });

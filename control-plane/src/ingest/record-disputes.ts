@@ -13,6 +13,7 @@ import {
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
 import type { CheckedBatch } from './batch-check.ts';
+import { compareOverlap } from './batch-overlap.ts';
 import { BEFORE_FIRST, placeBatch } from './batch-place.ts';
 import { createReferenceFacts, type ReferenceFacts } from './reference-facts.ts';
 import {
@@ -33,14 +34,26 @@ export interface RecordDisputes {
   /**
    * Disputes a batch's new records that refer to what the control plane does not have.
    *
-   * @returns after the dispute is in a leaf of the log: what the operator is told
+   * @returns after the dispute is in a leaf of the log
    */
-  raise(tenantId: string, batch: CheckedBatch): Promise<Violation[]>;
+  raise(tenantId: string, batch: CheckedBatch): Promise<Judged>;
 }
 
-/** A batch that is sent again at once was disputed. */
+export interface Judged {
+  /** What the operator is told. */
+  violations: Violation[];
+  /**
+   * Earlier records are missing here. What is not stored is not disputed either: refused batches
+   * would fill the admin chain. So this one must not be stored before it is judged.
+   */
+  isUnjudged: boolean;
+}
+
+/** A batch that is sent again at once was disputed; its operator may not have been told. */
 const DISPUTED_KEPT = 1_000;
 const DISPUTED_KEPT_MS = 60_000;
+
+const judged = (violations: Violation[] = []): Judged => ({ violations, isUnjudged: false });
 
 export function createRecordDisputes(deps: {
   db: Pick<TenantDatabase, 'inTenant'>;
@@ -48,7 +61,10 @@ export function createRecordDisputes(deps: {
   signer: { signAll(tenantId: string): Promise<void> };
 }): RecordDisputes {
   const facts = createReferenceFacts();
-  const disputed = new LRUCache<string, true>({ max: DISPUTED_KEPT, ttl: DISPUTED_KEPT_MS });
+  const disputed = new LRUCache<string, Violation[]>({
+    max: DISPUTED_KEPT,
+    ttl: DISPUTED_KEPT_MS,
+  });
 
   return {
     raise: async (tenantId, batch) => {
@@ -56,41 +72,46 @@ export function createRecordDisputes(deps: {
       const named = referencesOf(referring);
       const holds = findHolds(batch);
       const known = holds.length === 0 ? facts.fromMemory(tenantId, named) : undefined;
-      if (known && findReferenceFaults(referring, known).length === 0) return [];
+      if (known && findReferenceFaults(referring, known).length === 0) return judged();
       const { stream, epoch, first_seq, head } = batch.header;
       const key = [tenantId, stream, epoch, first_seq, head].join('/');
-      if (disputed.get(key)) return [];
+      const before = disputed.get(key);
+      if (before) return judged(before);
       const found = await deps.db.inTenant(systemScope(tenantId), async (tx) => {
         const has = await facts.lookUp(tx, named);
-        const { faults, doubts } = await findFresh(tx, batch, { referring, holds }, has);
-        const all = [...faults, ...doubts];
+        const fresh = await findFresh(tx, batch, { referring, holds }, has);
+        if (!fresh) return undefined;
+        const all = [...fresh.faults, ...fresh.doubts];
         for (let at = 0; at < all.length; at += MAX_DISPUTED) {
           const records = all.slice(at, at + MAX_DISPUTED);
           const target = `${DISPUTED_TARGET}${stream}`;
           tx.audit.append({ action: RECORD_DISPUTED, target, details: { epoch, records } });
         }
-        return { faults, isDisputed: all.length > 0 };
+        return { faults: fresh.faults, isDisputed: all.length > 0 };
       });
-      if (!found.isDisputed) return [];
+      if (!found) return { violations: [], isUnjudged: true };
+      if (!found.isDisputed) return judged();
       // A verifier accepts a dispute only from a leaf before the record's.
       await deps.signer.signAll(tenantId);
-      disputed.set(key, true);
-      return toViolations(epoch, found.faults);
+      const violations = toViolations(epoch, found.faults);
+      disputed.set(key, violations);
+      return judged(violations);
     },
   };
 }
 
 /**
- * The faults of records that are not stored yet. What is stored was disputed when it came, and what
- * contradicts the stream is not stored. Records that come before others are disputed as well: these
- * may arrive meanwhile.
+ * The faults of records that will be stored. What is stored was disputed when it came, and what
+ * contradicts the stream is not stored.
+ *
+ * @returns undefined where earlier records are missing
  */
 async function findFresh(
   tx: TenantTransaction,
   batch: CheckedBatch,
   { referring, holds }: { referring: readonly Referring[]; holds: readonly OpenedHold[] },
   facts: ReferenceFacts,
-): Promise<FoundFaults> {
+): Promise<FoundFaults | undefined> {
   const faults = findReferenceFaults(referring, facts);
   const uses = referring.filter(({ decision }) => grantOf(decision) !== null);
   if (faults.length + uses.length + holds.length === 0) return NO_FAULTS;
@@ -101,19 +122,38 @@ async function findFresh(
   });
   const stored = head ? { ...head, nextSeq: Number(head.nextSeq) } : BEFORE_FIRST;
   const placement = placeBatch(stored, batch);
-  if (placement.kind === 'compare' || placement.kind === 'fork') return NO_FAULTS;
-  const isGap = placement.kind === 'gap';
-  const from = first_seq + (isGap ? 0 : placement.from);
+  if (placement.kind === 'gap') return undefined;
+  if (placement.kind !== 'append') return NO_FAULTS;
+  if (await contradicts(tx, batch, placement.from)) return NO_FAULTS;
+  const from = first_seq + placement.from;
   const isFresh = ({ seq }: { seq: number }) => seq >= from;
   const found = [
     { faults: faults.filter(isFresh), doubts: [] },
-    await findUsedAgain(tx, { stream, uses, from, isGap, faults }, facts),
-    await findSecondHolds(tx, stream, holds.filter(isFresh), isGap),
+    await findUsedAgain(tx, { stream, uses, from, faults }, facts),
+    await findSecondHolds(tx, stream, holds.filter(isFresh)),
   ];
   return {
     faults: found.flatMap((one) => one.faults),
     doubts: found.flatMap((one) => one.doubts),
   };
+}
+
+/** Whether the first `count` records, which are stored, are others there. */
+async function contradicts(
+  { db, scope: { tenantId } }: TenantTransaction,
+  batch: CheckedBatch,
+  count: number,
+): Promise<boolean> {
+  if (count === 0) return false;
+  const { stream, epoch, first_seq: first } = batch.header;
+  const rows = await db.$queryRaw<{ seq: bigint; hash: string; prevHash: string }[]>`
+    SELECT seq, hash, prev_hash AS "prevHash" FROM ledger_records
+    WHERE tenant_id = ${tenantId}::uuid AND stream = ${stream}::uuid AND epoch = ${epoch}
+      AND seq BETWEEN ${first} AND ${first + count - 1}`;
+  const stored = new Map(
+    rows.map(({ seq, ...one }) => [Number(seq), { ...one, isQuarantined: false }]),
+  );
+  return compareOverlap(stored, batch, count).fork !== undefined;
 }
 
 function toViolations(epoch: number, faults: readonly ReferenceFault[]): Violation[] {

@@ -24,12 +24,10 @@ export function findHolds({ records }: Pick<CheckedBatch, 'records'>): OpenedHol
   });
 }
 
-/** @param isGap records before these are missing: which holds they open is not known */
 export async function findSecondHolds(
   { db, scope: { tenantId } }: TenantTransaction,
   stream: string,
   holds: readonly OpenedHold[],
-  isGap: boolean,
 ): Promise<FoundFaults> {
   const ids = [...new Set(holds.map(({ hold }) => hold.escalation_id))];
   const rows = await db.escalation.findMany({
@@ -52,7 +50,7 @@ export async function findSecondHolds(
         found.faults.push(toFault(one));
     }
     // Which of them will be stored is not known yet; without a hold, none contradicts the approval.
-    else if (isGap || isQuarantined) found.doubts.push(toFault(one));
+    else if (isQuarantined) found.doubts.push(toFault(one));
     else if (before && !isSame(before.hold)) found.doubts.push(toFault(before), toFault(one));
   }
   return found;

@@ -9,6 +9,7 @@ import pg, { type Pool, type PoolClient } from 'pg';
 import { readAsVerifiers } from '../chain/ledger-row.ts';
 import type { Overflow, ProjectedRecord, Projection } from '../platform/feature.ts';
 import { type CheckedBatch, type CheckedRecord, quarantined } from './batch-check.ts';
+import { compareOverlap, type Fork, type QuarantinedRecord } from './batch-overlap.ts';
 import { placeBatch, type StreamPosition } from './batch-place.ts';
 import { findFailing } from './bisect.ts';
 import {
@@ -17,24 +18,11 @@ import {
   keepInQuarantine,
   type QuarantineEntry,
   readHashes,
+  type StoredHash,
   takePositions,
   withinForkBounds,
 } from './ingest-store.ts';
 import { copyInto, copyStatement, encodeCopy, type NewLedgerRow } from './ledger-copy.ts';
-
-export interface Fork {
-  seq: number;
-  expected: string;
-  actual: string;
-}
-
-/** A record that is in the ledger but does not count as an event, and why. */
-export interface QuarantinedRecord {
-  epoch: number;
-  seq: number;
-  hash: string;
-  reason: string;
-}
 
 export type Outcome =
   | {
@@ -45,7 +33,9 @@ export type Outcome =
       overflows: Overflow[];
     }
   | { kind: 'fork'; fork: Fork }
-  | { kind: 'gap'; expected: { epoch: number; seq: number } };
+  | { kind: 'gap'; expected: { epoch: number; seq: number } }
+  /** It was not judged, and may have to be disputed before it is stored. */
+  | { kind: 'unjudged' };
 
 export interface StoredGroup {
   /** In the order of the batches. */
@@ -142,7 +132,7 @@ async function plan(
   const overlap =
     placement.kind === 'fork'
       ? { fork: placement, quarantined: [] }
-      : await compare(client, tenantId, batch, from);
+      : compareOverlap(await readOverlap(client, tenantId, batch, from), batch, from);
   if (overlap.fork) {
     const { seq, expected, actual } = overlap.fork;
     const entries = records
@@ -156,6 +146,9 @@ async function plan(
     return { batch, before, outcome: { kind: 'fork', fork: { seq, expected, actual } }, fresh: [] };
   }
   const fresh = records.slice(from);
+  if (batch.isUnjudged && fresh.length > 0) {
+    return { batch, before, outcome: { kind: 'unjudged' }, fresh: [] };
+  }
   const { quarantined } = overlap;
   return {
     batch,
@@ -165,35 +158,15 @@ async function plan(
   };
 }
 
-/**
- * Compares the first `count` records with the stored ones, by hash.
- *
- * @returns the fork, if one differs, and those that are in quarantine
- */
-async function compare(
+/** Those of the first `count` records' places. */
+async function readOverlap(
   client: PoolClient,
   tenantId: string,
-  { header, records }: CheckedBatch,
+  { header: { stream, epoch, first_seq: first } }: CheckedBatch,
   count: number,
-): Promise<{ fork?: Fork; quarantined: QuarantinedRecord[] }> {
-  const quarantined: QuarantinedRecord[] = [];
-  if (count === 0) return { quarantined };
-  const { epoch, stream, first_seq: first } = header;
-  const range = { epoch, first, last: first + count - 1 };
-  const stored = await readHashes(client, tenantId, stream, range);
-  for (const { seq, hash, prevHash } of records.slice(0, count)) {
-    const known = stored.get(seq);
-    if (known?.hash !== hash) {
-      return { fork: { seq, expected: known?.hash ?? 'none', actual: hash }, quarantined };
-    }
-    // An unreadable record may not name the record before it: then only the signed header does, and
-    // may differ although the bytes are the same.
-    if (known.prevHash !== prevHash) {
-      return { fork: { seq, expected: known.prevHash, actual: prevHash }, quarantined };
-    }
-    if (known.isQuarantined) quarantined.push({ epoch, seq, hash, reason: 'stored before' });
-  }
-  return { quarantined };
+): Promise<Map<number, StoredHash>> {
+  if (count === 0) return new Map();
+  return readHashes(client, tenantId, stream, { epoch, first, last: first + count - 1 });
 }
 
 async function append(writing: Writing, plans: readonly Plan[]): Promise<number | undefined> {

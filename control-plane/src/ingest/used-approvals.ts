@@ -1,6 +1,5 @@
 /** Finds the calls of a batch that use an approval which their data plane has used before. */
 import type { Approval } from '@governance/shared/evidence/checks/approval-binding';
-import type { DecisionRecord } from '@governance/shared/ledger-record';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { ReferenceFacts } from './reference-facts.ts';
 import {
@@ -22,82 +21,117 @@ export interface ApprovalUses {
   faults: readonly ReferenceFault[];
   /** The first seq that is not stored. */
   from: number;
-  /** Records before the batch are missing: what they used is not known. */
-  isGap: boolean;
 }
 
 export async function findUsedAgain(
   tx: TenantTransaction,
-  { stream, uses, faults, from, isGap }: ApprovalUses,
+  { stream, uses, faults, from }: ApprovalUses,
   facts: ReferenceFacts,
 ): Promise<FoundFaults> {
   const disputed = new Set(
     faults.flatMap(({ seq, check }) => (check === 'approval.binding' ? [seq] : [])),
   );
   const seen = new Set<string>();
-  const found: FoundFaults = { faults: [], doubts: [] };
+  const fresh: Use[] = [];
   for (const { seq, hash, decision } of uses) {
     const reference = grantOf(decision) ?? '';
     const isSeen = seen.has(reference);
     seen.add(reference);
-    if (seq < from || disputed.has(seq)) continue;
-    const isUsed = isSeen || (await wasUsed(tx, stream, decision, facts.findApproval(reference)));
+    const approval = facts.findApproval(reference);
+    if (seq < from || disputed.has(seq) || !approval) continue;
+    fresh.push({ seq, hash, approval, isSeen });
+  }
+  const used = await findUsed(tx, stream, fresh);
+  const found: FoundFaults = { faults: [], doubts: [] };
+  for (const { seq, hash, approval, isSeen } of fresh) {
+    const reference = approval.grant_id;
     const one = { seq, hash, check: 'approval.binding', reference } as const;
-    if (isUsed) found.faults.push({ ...one, reason: 'uses an approval for the second time' });
-    else if (isUsed === undefined || isGap) {
+    if (isSeen || used.grants.has(reference)) {
+      found.faults.push({ ...one, reason: 'uses an approval for the second time' });
+    } else if (!used.isComplete) {
       found.doubts.push({ ...one, reason: 'may use an approval for the second time' });
     }
   }
   return found;
 }
 
-/** Whether what is stored used the approval before; undefined where that cannot be told. */
-async function wasUsed(
+interface Use {
+  seq: number;
+  hash: string;
+  approval: Approval;
+  /** By an earlier record of the batch. */
+  isSeen: boolean;
+}
+
+interface Used {
+  grants: Set<string>;
+  /** Whether others were not used. */
+  isComplete: boolean;
+}
+
+/** The approvals that what is stored used before. */
+async function findUsed(
   tx: TenantTransaction,
   stream: string,
-  decision: DecisionRecord,
-  approval: Approval | undefined,
-): Promise<boolean | undefined> {
-  if (!approval) return undefined;
-  return (
-    (await wasUsedInStream(tx, stream, decision, approval)) ||
-    (await wasUsedInQuarantine(tx, stream, approval))
-  );
+  uses: readonly Use[],
+): Promise<Used> {
+  if (uses.length === 0) return { grants: new Set(), isComplete: true };
+  const all = uses.map(({ approval }) => approval);
+  const { grants, isComplete } = await findUsedInQuarantine(tx, stream, all);
+  for (const agentId of new Set(all.map(({ agent_id }) => agent_id))) {
+    const own = all.filter(({ agent_id }) => agent_id === agentId);
+    for (const grant of await findUsedInStream(tx, stream, agentId, own)) grants.add(grant);
+  }
+  return { grants, isComplete };
 }
 
 /** Stored records that verifiers read are canonical JSON. */
-const naming = ({ grant_id }: Approval) => `"grant_id":"${grant_id}"`;
+const NAMING = '"grant_id":"';
+const naming = ({ grant_id }: Approval) => `${NAMING}${grant_id}"`;
 
-/** Sound uses are calls of the approval's agent, in its time. */
-async function wasUsedInStream(
+/**
+ * Sound uses are calls of the approval's agent, in its time. All at once: an agent may have many
+ * calls in that time, and few of them use any approval.
+ */
+async function findUsedInStream(
   { db, scope: { tenantId } }: TenantTransaction,
   stream: string,
-  { agent_id: agentId }: DecisionRecord,
-  approval: Approval,
-): Promise<boolean> {
-  const from = new Date(Date.parse(approval.at) - AROUND_MS);
-  const to = new Date(Date.parse(approval.grant_expires_at) + AROUND_MS);
+  agentId: string,
+  approvals: readonly Approval[],
+): Promise<string[]> {
+  const from = approvals.map(({ at }) => Date.parse(at) - AROUND_MS);
+  const to = approvals.map(({ grant_expires_at: at }) => Date.parse(at) + AROUND_MS);
+  const [first, last] = [new Date(Math.min(...from)), new Date(Math.max(...to))];
   // IS TRUE keeps PostgreSQL from choosing an index of streams, see recordsOf.
-  const rows = await db.$queryRaw<unknown[]>`
-    SELECT 1 FROM ledger_records r
+  const rows = await db.$queryRaw<{ grant: string }[]>`
+    SELECT DISTINCT a."grant" FROM ledger_records r
+    JOIN unnest(
+      ${approvals.map(({ grant_id }) => grant_id)}::text[], ${approvals.map(naming)}::text[],
+      ${from.map((ms) => new Date(ms))}::timestamptz[], ${to.map((ms) => new Date(ms))}::timestamptz[]
+    ) AS a ("grant", naming, begins, ends)
+      ON r.event_time BETWEEN a.begins AND a.ends
+      AND position(convert_to(a.naming, 'UTF8') IN r.bytes) > 0
     WHERE r.tenant_id = ${tenantId}::uuid AND r.type = 'decision'
-      AND r.agent_id = ${agentId}::uuid AND r.event_time BETWEEN ${from} AND ${to}
+      AND r.agent_id = ${agentId}::uuid AND r.event_time BETWEEN ${first} AND ${last}
       AND (r.stream = ${stream}::uuid) IS TRUE
-      AND position(convert_to(${naming(approval)}, 'UTF8') IN r.bytes) > 0 LIMIT 1`;
-  return rows.length > 0;
+      AND position(convert_to(${NAMING}, 'UTF8') IN r.bytes) > 0`;
+  return rows.map(({ grant }) => grant);
 }
 
 /** Verifiers read some of what is in quarantine. */
-async function wasUsedInQuarantine(
+async function findUsedInQuarantine(
   { db, scope: { tenantId } }: TenantTransaction,
   stream: string,
-  approval: Approval,
-): Promise<boolean | undefined> {
-  const [row] = await db.$queryRaw<{ rows: number; used: boolean | null }[]>`
-    SELECT count(*)::int AS rows,
-      bool_or(position(convert_to(${naming(approval)}, 'UTF8') IN bytes) > 0) AS used
-    FROM (SELECT bytes FROM ledger_quarantine WHERE tenant_id = ${tenantId}::uuid
-      AND stream = ${stream}::uuid LIMIT ${MAX_LOOKED}) q`;
-  if (!row) return undefined;
-  return row.used || row.rows < MAX_LOOKED ? (row.used ?? false) : undefined;
+  approvals: readonly Approval[],
+): Promise<Used> {
+  const [row] = await db.$queryRaw<{ rows: number; grants: string[] }[]>`
+    WITH kept AS MATERIALIZED (SELECT bytes FROM ledger_quarantine
+      WHERE tenant_id = ${tenantId}::uuid AND stream = ${stream}::uuid LIMIT ${MAX_LOOKED})
+    SELECT (SELECT count(*) FROM kept)::int AS rows, ARRAY(
+      SELECT a."grant" FROM unnest(
+        ${approvals.map(({ grant_id }) => grant_id)}::text[], ${approvals.map(naming)}::text[]
+      ) AS a ("grant", naming)
+      WHERE EXISTS (SELECT 1 FROM kept
+        WHERE position(convert_to(a.naming, 'UTF8') IN kept.bytes) > 0)) AS grants`;
+  return { grants: new Set(row?.grants), isComplete: row !== undefined && row.rows < MAX_LOOKED };
 }
