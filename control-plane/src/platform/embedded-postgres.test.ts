@@ -236,9 +236,13 @@ it.runIf(isRoot)('says what to do with a copy that lost its owner', async () => 
   const { clusterFolder, stop } = await start(folder);
   await stop();
   const { uid, gid } = statSync(clusterFolder);
-  await promisify(execFile)('chown', ['-R', '0:0', clusterFolder]);
-  await expect(start(folder)).rejects.toThrow(`chown -R ${uid}:${gid} ${clusterFolder}`);
-  await promisify(execFile)('chown', ['-R', `${uid}:${gid}`, clusterFolder]);
+  const remedy = `chown -R ${uid}:${gid} ${clusterFolder}`;
+  const run = (command: string) => promisify(execFile)('/bin/sh', ['-c', command]);
+  for (const path of [clusterFolder, `${clusterFolder}/*`, `${clusterFolder}/postgresql.conf`]) {
+    await run(`chown -R 0:0 ${path}`);
+    await expect(start(folder)).rejects.toThrow(remedy);
+    await run(remedy);
+  }
   await start(folder);
 });
 

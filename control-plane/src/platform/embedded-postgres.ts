@@ -35,7 +35,7 @@ import {
   chooseClusterFolder,
   readCredentials,
   refuseLostCluster,
-  refuseRootsCluster,
+  refuseOthersFiles,
   storeCredentials,
 } from './postgres-folder.ts';
 import { type PostgresKeeper, startKeeper, waitForKeeper } from './postgres-keeper.ts';
@@ -150,13 +150,13 @@ async function startLocked(
     logFile: join(dataDir, 'postgres.log'),
     durable: options.durable ?? true,
   };
+  refuseOthersFiles(clusterFolder, runAs);
   const running = await findRunningServer(clusterFolder, urlAt);
   if (!running && !existsSync(join(clusterFolder, 'PG_VERSION'))) {
     if (known) refuseLostCluster(known, clusterFolder, credentialsFile);
     storeCredentials(credentialsFile, credentials);
     await initializeCluster(cluster, credentials.superuserPassword);
   }
-  if (runAs) refuseRootsCluster(clusterFolder, runAs);
   if (running) {
     log.info(`took over the embedded PostgreSQL of an earlier run (process ${running.pid})`);
   }

@@ -1,8 +1,21 @@
-import { linkSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Credentials, readCredentials, storeCredentials } from './postgres-folder.ts';
+import {
+  type Credentials,
+  readCredentials,
+  refuseOthersFiles,
+  storeCredentials,
+} from './postgres-folder.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -31,4 +44,29 @@ it('replaces the password file whole, and only where it changes', () => {
   storeCredentials(file, { ...CREDENTIALS, port: 5432 });
   expect(readCredentials(file)).toEqual({ ...CREDENTIALS, port: 5432 });
   expect(JSON.parse(readFileSync(before, 'utf8'))).toEqual(CREDENTIALS);
+});
+
+it("refuses another user's cluster as that", () => {
+  const { uid, gid } = statSync(folder);
+  const cluster = join(folder, 'postgres');
+  const refuse = (of: number) => () => refuseOthersFiles(cluster, { uid: of, gid });
+  refuse(uid + 1)();
+  mkdirSync(cluster);
+  refuse(uid)();
+  expect(refuse(uid + 1)).toThrow(`${cluster} belongs to another user than PostgreSQL's: a copy`);
+});
+
+it.runIf(process.getuid?.() !== 0)('says whose files are closed to it', () => {
+  const cluster = join(folder, 'postgres');
+  mkdirSync(cluster);
+  chmodSync(folder, 0);
+  try {
+    expect(() => refuseOthersFiles(cluster, undefined)).toThrow('start the service as that user');
+  } finally {
+    chmodSync(folder, 0o700);
+  }
+  const file = join(folder, 'postgres.json');
+  storeCredentials(file, CREDENTIALS);
+  chmodSync(file, 0);
+  expect(() => readCredentials(file)).toThrow('belongs to another user');
 });

@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import { writeFileDurably } from '@governance/shared/durable-file';
 import { StartError } from '@governance/shared/start-error';
 import { canEnter, findRunAs, type RunAs, sharedClusterFolder } from './postgres-binaries.ts';
@@ -26,6 +27,9 @@ export function readCredentials(file: string): Credentials | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Credentials;
   } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EACCES') {
+      throw new StartError(`${file} belongs to another user: start the service as that user`);
+    }
     throw new StartError(
       `${file} cannot be read: restore it, or set SERVICE_DATA_DIR to an empty folder`,
       { cause },
@@ -90,10 +94,36 @@ export function refuseLostCluster(
   );
 }
 
-/** PostgreSQL runs only on files of its own user. Root's are those of a copy that lost its owner. */
-export function refuseRootsCluster(clusterFolder: string, { uid, gid }: RunAs): void {
-  if (statSync(clusterFolder).uid !== 0) return;
+/**
+ * Refuses files of another user, which would look missing or damaged: those of a copy that lost its
+ * owner, or of a service that ran as somebody else.
+ *
+ * @param runAs undefined where PostgreSQL runs as the user of this process
+ */
+export function refuseOthersFiles(clusterFolder: string, runAs: RunAs | undefined): void {
+  const uid = runAs?.uid ?? process.getuid?.();
+  const gid = runAs?.gid ?? process.getgid?.();
+  // Windows has no such owners.
+  if (uid === undefined) return;
+  const files = ['PG_VERSION', 'postgresql.conf'].map((name) => join(clusterFolder, name));
+  const found = [clusterFolder, ...files].find((path) => isOthers(path, uid));
+  if (found === undefined) return;
+  const remedy = runAs
+    ? 'a copy keeps its owner with cp -a; for this one'
+    : 'start the service as that user, or give it the folder';
   throw new StartError(
-    `${clusterFolder} belongs to root, as which PostgreSQL does not run. A copy keeps its owner with cp -a; for this one: chown -R ${uid}:${gid} ${clusterFolder}`,
+    `${found} belongs to another user than PostgreSQL's: ${remedy}: chown -R ${uid}:${gid} ${clusterFolder}`,
   );
+}
+
+/** A file that everybody may read (settings that root wrote) may be anybody's; a folder not. */
+function isOthers(path: string, uid: number): boolean {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined || found.uid === uid) return false;
+    return found.isDirectory() || (found.mode & 0o004) === 0;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    return true;
+  }
 }
