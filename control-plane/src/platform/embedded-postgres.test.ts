@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import {
   appendFileSync,
   chmodSync,
+  cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   renameSync,
@@ -229,6 +231,30 @@ it('starts after a first start that was interrupted before its database was ther
   const file = join(folder, 'postgres.json');
   writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), port: null }));
   await start(folder);
+});
+
+it.runIf(isRoot)('keeps a copied data folder from the database of the original', async () => {
+  const folder = aFolder(0o700);
+  const first = await start(folder);
+  await query(first.url, 'CREATE TABLE kept AS SELECT 1 AS n');
+  await first.stop();
+  const copy = `${folder}-copy`;
+  folders.push(copy);
+  cpSync(folder, copy, { recursive: true });
+  const original = await start(folder);
+  await expect(start(copy)).rejects.toThrow(`is that of the data folder ${folder}, of which`);
+  expect(await query(original.url, 'SELECT n FROM kept')).toEqual([{ n: 1 }]);
+
+  await original.stop();
+  renameSync(folder, `${folder}-away`);
+  folders.push(`${folder}-away`);
+  const moved = await start(copy);
+  expect(await query(moved.url, 'SELECT n FROM kept')).toEqual([{ n: 1 }]);
+  // A new data folder in the old place has a database of its own, and leaves that one alone.
+  mkdirSync(folder, { mode: 0o700 });
+  const anew = await start(folder);
+  expect(anew.clusterFolder).not.toBe(moved.clusterFolder);
+  expect(await query(moved.url, 'SELECT n FROM kept')).toEqual([{ n: 1 }]);
 });
 
 it.runIf(isRoot)('says what to do with a copy that lost its owner', async () => {

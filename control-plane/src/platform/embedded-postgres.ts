@@ -15,6 +15,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '@governance/shared/start-error';
 import pg from 'pg';
+import { chooseClusterFolder, claimCluster, refuseCopiedFolder } from './cluster-place.ts';
 import { type FolderLock, isProcessAlive, lockFolder } from './folder-lock.ts';
 import {
   findPostgresBinaries,
@@ -31,8 +32,8 @@ import {
   type PostgresCluster,
 } from './postgres-cluster.ts';
 import {
+  CREDENTIALS_FILE,
   type Credentials,
-  chooseClusterFolder,
   readCredentials,
   refuseLostCluster,
   refuseOthersFiles,
@@ -122,13 +123,15 @@ async function startLocked(
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
   const { log } = options;
-  const credentialsFile = join(dataDir, 'postgres.json');
+  const credentialsFile = join(dataDir, CREDENTIALS_FILE);
   const known = readCredentials(credentialsFile);
   const inside = join(dataDir, 'postgres');
   const clusterFolder = known
     ? (known.outside ?? inside)
     : await chooseClusterFolder(dataDir, inside, log);
-  if (clusterFolder !== inside) {
+  const isOutside = clusterFolder !== inside;
+  if (isOutside) {
+    refuseCopiedFolder(clusterFolder, dataDir);
     log.info(
       `PostgreSQL's user could not enter ${dataDir}, so the database is kept in ${clusterFolder}: back up both folders`,
     );
@@ -138,7 +141,7 @@ async function startLocked(
     superuserPassword: randomBytes(24).toString('base64url'),
     password: randomBytes(24).toString('base64url'),
     port: null,
-    outside: clusterFolder === inside ? null : clusterFolder,
+    outside: isOutside ? clusterFolder : null,
   };
 
   const urlAt = (port: number) =>
@@ -157,6 +160,7 @@ async function startLocked(
     storeCredentials(credentialsFile, credentials);
     await initializeCluster(cluster, credentials.superuserPassword);
   }
+  if (isOutside) claimCluster(clusterFolder, dataDir);
   if (running) {
     log.info(`took over the embedded PostgreSQL of an earlier run (process ${running.pid})`);
   }

@@ -1,14 +1,14 @@
 /**
  * What a data folder says about its database: where the server's files are, and with which
- * passwords. Proven by postgres-folder.test.ts and embedded-postgres.test.ts.
+ * passwords; and what is refused where they are not as it says. Proven by postgres-folder.test.ts and embedded-postgres.test.ts.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileDurably } from '@governance/shared/durable-file';
 import { StartError } from '@governance/shared/start-error';
-import { canEnter, findRunAs, type RunAs, sharedClusterFolder } from './postgres-binaries.ts';
-import { stopLeftover } from './postgres-process.ts';
+import type { RunAs } from './postgres-binaries.ts';
+
+export const CREDENTIALS_FILE = 'postgres.json';
 
 /** What `postgres.json` in the data folder holds. */
 export interface Credentials {
@@ -42,36 +42,6 @@ export function storeCredentials(file: string, credentials: Credentials): void {
   const text = JSON.stringify(credentials, null, 2);
   if (existsSync(file) && readFileSync(file, 'utf8') === text) return;
   writeFileDurably(file, text);
-}
-
-/**
- * Where the server's files are: in the data folder, unless the service runs as root and the
- * server's user cannot enter it.
- */
-export async function chooseClusterFolder(
-  dataDir: string,
-  inside: string,
-  log: { warn(message: string): void },
-): Promise<string> {
-  const runAs = await findRunAs(inside);
-  if (!runAs || (await canEnter(dataDir, runAs))) {
-    if (existsSync(inside)) {
-      throw new StartError(
-        `${inside} holds a database but its password file postgres.json is missing: restore that file, or move the folder away to begin with an empty database`,
-      );
-    }
-    return inside;
-  }
-  const outside = sharedClusterFolder(dataDir);
-  if (existsSync(outside)) {
-    // The data folder was deleted, and the password with it. The cluster is orphaned but still
-    // holds data, so it is moved aside and not deleted.
-    await stopLeftover(outside);
-    const aside = `${outside}.orphan-${Date.now()}`;
-    await rename(outside, aside);
-    log.warn(`a database of an earlier ${dataDir} was moved to ${aside}`);
-  }
-  return outside;
 }
 
 /**
