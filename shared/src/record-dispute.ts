@@ -22,3 +22,4 @@ export const DisputeDetails = z.looseObject({
     .array(z.looseObject({ seq: z.int().positive(), hash: Sha256Hex, check: z.string() }))
     .max(MAX_DISPUTED),
 });
+export type DisputeDetails = z.infer<typeof DisputeDetails>;

@@ -18,31 +18,42 @@ import type { SelectedRecord } from './selected-records.ts';
 /** Leaves between a dispute and its record, at most: those of other writers meanwhile. */
 const MAX_APART = 10_000;
 
-/** Whether the volume has the record of this place. */
-type IsHeld = (stream: string, epoch: number, seq: number) => boolean;
+/** A record that a dispute names: another one may be stored at its place. */
+type Disputed = Pick<DisputeDetails['records'][number], 'seq' | 'hash'>;
+
+/** Whether the volume has one of these very records. */
+type IsHeld = (
+  stream: string,
+  epoch: number,
+  records: readonly Disputed[],
+) => boolean | Promise<boolean>;
 
 /** Of the selected records, those that a dispute may name, and the leaves they are in. */
 export function createDisputable() {
   const facts = createReferenceFacts();
-  const places = new Set<string>();
+  /** By place, the record's hash. */
+  const places = new Map<string, string>();
   const leaves = new Set<number>();
   const placeOf = (stream: string, epoch: number, seq: number) => `${stream}/${epoch}/${seq}`;
   return {
     leaves,
-    isHeld: ((stream, epoch, seq) => places.has(placeOf(stream, epoch, seq))) satisfies IsHeld,
+    isHeld: ((stream, epoch, disputed) =>
+      disputed.some(
+        ({ seq, hash }) => places.get(placeOf(stream, epoch, seq)) === hash,
+      )) satisfies IsHeld,
     /** @param page where the records are, in their order */
     note: async (
       tx: TenantTransaction,
       records: readonly PackagedRecord[],
       page: readonly SelectedRecord[],
     ): Promise<void> => {
-      const add = ({ stream, epoch, seq, leaf }: SelectedRecord) => {
-        places.add(placeOf(stream, epoch, seq));
+      const add = ({ stream, epoch, seq, leaf }: SelectedRecord, hash: string) => {
+        places.set(placeOf(stream, epoch, seq), hash);
         leaves.add(leaf);
       };
-      for (const [at, { type }] of records.entries()) {
+      for (const [at, { type, hash }] of records.entries()) {
         const place = page[at];
-        if (place && type === 'hold_opened') add(place);
+        if (place && type === 'hold_opened') add(place, hash);
       }
       const decided = records.flatMap(({ type, text, hash, seq }, at) => {
         const decision = type === 'decision' ? readRecord(Buffer.from(text)) : undefined;
@@ -54,28 +65,43 @@ export function createDisputable() {
         // Whether an approval was used before, the volume does not know.
         const isSound =
           grantOf(one.decision) === null && findReferenceFaults([one], known).length === 0;
-        if (!isSound) add(one.place);
+        if (!isSound) add(one.place, one.hash);
       }
     },
   };
 }
 
+/** Whether one of them is stored, as it is named. */
+export async function isStored(
+  { db, scope: { tenantId } }: TenantTransaction,
+  stream: string,
+  epoch: number,
+  records: readonly Disputed[],
+): Promise<boolean> {
+  if (records.length === 0) return false;
+  const rows = await db.$queryRaw<unknown[]>`
+    SELECT 1 FROM ledger_records r
+    JOIN unnest(${records.map(({ seq }) => BigInt(seq))}::bigint[],
+      ${records.map(({ hash }) => hash)}::text[]) AS d (seq, hash)
+      ON r.seq = d.seq AND r.hash = d.hash
+    WHERE r.tenant_id = ${tenantId}::uuid AND r.stream = ${stream}::uuid AND r.epoch = ${epoch}
+    LIMIT 1`;
+  return rows.length > 0;
+}
+
 /**
  * @param leaves of records that may be disputed
- * @returns the disputes in leaves before them that name a record of the volume
+ * @returns the disputes in leaves before them that name a record of the volume; one leaf's at a
+ * time, so that many are refused before they fill the memory
  */
-export async function findDisputes(
+export async function* findDisputes(
   tx: TenantTransaction,
   leaves: Iterable<number>,
   isHeld: IsHeld,
-): Promise<Cause[]> {
-  const found: Cause[] = [];
+): AsyncGenerator<Cause> {
   for (const range of rangesBefore(leaves)) {
-    for (const leaf of await listDisputing(tx, range)) {
-      found.push(...(await readDisputes(tx, leaf, isHeld)));
-    }
+    for (const leaf of await listDisputing(tx, range)) yield* readDisputes(tx, leaf, isHeld);
   }
-  return found;
 }
 
 interface Range {
@@ -113,11 +139,11 @@ async function listDisputing(
   return rows.map(({ leaf }) => Number(leaf));
 }
 
-async function readDisputes(
+async function* readDisputes(
   { db, scope: { tenantId } }: TenantTransaction,
   leaf: number,
   isHeld: IsHeld,
-): Promise<Cause[]> {
+): AsyncGenerator<Cause> {
   const rows = await db.$queryRaw<{ bytes: Uint8Array; index: bigint }[]>`
     SELECT r.bytes, r.seq - b.first_seq AS index
     FROM ledger_batches b JOIN ledger_records r ON r.tenant_id = b.tenant_id
@@ -125,19 +151,18 @@ async function readDisputes(
     WHERE b.tenant_id = ${tenantId}::uuid AND b.leaf_index = ${leaf}
       AND position(convert_to(${DISPUTES}, 'UTF8') IN r.bytes) > 0
     ORDER BY r.seq`;
-  return rows.flatMap(({ bytes, index }): Cause[] =>
-    namesHeld(bytes, isHeld)
-      ? [{ record: Buffer.from(bytes).toString('utf8'), leaf, index: Number(index) }]
-      : [],
-  );
+  for (const { bytes, index } of rows) {
+    if (!(await namesHeld(bytes, isHeld))) continue;
+    yield { record: Buffer.from(bytes).toString('utf8'), leaf, index: Number(index) };
+  }
 }
 
-function namesHeld(bytes: Uint8Array, isHeld: IsHeld): boolean {
+async function namesHeld(bytes: Uint8Array, isHeld: IsHeld): Promise<boolean> {
   const record = readRecord(bytes);
   if (record?.type !== 'admin_action' || record.action !== RECORD_DISPUTED) return false;
   const details = DisputeDetails.safeParse(record.details);
   if (!details.success) return false;
   const stream = record.target.slice(DISPUTED_TARGET.length);
   const { epoch, records } = details.data;
-  return records.some(({ seq }) => isHeld(stream, epoch, seq));
+  return isHeld(stream, epoch, records);
 }

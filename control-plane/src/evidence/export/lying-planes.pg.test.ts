@@ -206,6 +206,33 @@ it('and in one that begins after its dispute', async () => {
   ]);
 });
 
+it.each([
+  ['contiguous', {}],
+  ['selective', { agent_ids: [AGENT_ID] }],
+])('a dispute of what was never stored is in no %s package', async (_kind, asked) => {
+  const { lying, exported } = await twoPlanes();
+  await lying.ship();
+  const { superuser } = plane.test;
+  await superuser.query(
+    `CREATE OR REPLACE FUNCTION refuse_batch() RETURNS trigger LANGUAGE plpgsql
+       AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$;
+     CREATE TRIGGER refuse BEFORE INSERT ON ledger_batches FOR EACH ROW
+       WHEN (NEW.stream = '${lying.deploymentId}') EXECUTE FUNCTION refuse_batch()`,
+  );
+  const before = lying.writer.clone();
+  before.append(aDecision({ bundle_revision: 998 }));
+  const own = lying.writer.records.splice(0, Number.POSITIVE_INFINITY, ...before.records);
+  expect((await lying.send(1)).statusCode).toBe(500);
+  await superuser.query('DROP TRIGGER refuse ON ledger_batches');
+  lying.writer.records.splice(0, Number.POSITIVE_INFINITY, ...own);
+  invent(lying, { timestamp: at(120_000) });
+  await lying.ship();
+  const { warns, lines } = await exported({ from: at(60_000), ...asked });
+  expect(Object.keys(warns)).toEqual(['policy.binding', 'approval.binding', 'delegation.binding']);
+  const causes = await lines('causes.ndjson');
+  expect(causes.filter((line) => line.includes('record_disputed'))).toHaveLength(1);
+});
+
 it('a record that was changed after it was disputed fails', async () => {
   const { admin, lying } = await twoPlanes();
   invent(lying);

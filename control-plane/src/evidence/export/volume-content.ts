@@ -7,14 +7,20 @@ import { canonicalize } from '@governance/shared/canonical-json';
 import {
   EVIDENCE_MEMBERS,
   type EvidenceProofs,
+  VOLUME_LIMITS,
 } from '@governance/shared/evidence/evidence-package';
 import { QUARANTINED } from '../../chain/ledger-columns.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { createBatchProofs } from './batch-proofs.ts';
 import { findBoundary } from './boundaries.ts';
 import { type Cause, findCauses, mayNameCauses, type NamedCauses, noteCauses } from './causes.ts';
-import { createDisputable, findDisputes } from './disputes.ts';
-import { type EvidenceRequest, isSelective, MAX_SELECTED } from './evidence-request.ts';
+import { createDisputable, findDisputes, isStored } from './disputes.ts';
+import {
+  type EvidenceRequest,
+  ExportRefused,
+  isSelective,
+  MAX_SELECTED,
+} from './evidence-request.ts';
 import { createLineMember, type Member } from './package-members.ts';
 import { type PackagedLeaf, type PackagedRecord, packageReads } from './package-reads.ts';
 import type { ReadPayloads } from './payload-lines.ts';
@@ -77,11 +83,13 @@ export async function readVolumeContent(
     ? await writeSelected(tx, request, leaves, writer)
     : await writeLeaves(tx, leaves, writer);
   const isHeld = (leaf: number) => !selective && leaf >= leaves.start && leaf < leaves.end;
-  const causes = [...(await findCauses(tx, writer.named, leaves.size)), ...disputes];
-  await writeCauses(tx, writer, causes, isHeld);
+  await writeCauses(tx, writer, await findCauses(tx, writer.named, leaves.size), isHeld);
+  await writeCauses(tx, writer, disputes, isHeld);
   if (!selective) await writeBoundaries(tx, writer, leaves.exportStart);
   return writer.end(isHeld);
 }
+
+const TOO_MANY_CAUSES = 'more records explain these than a volume may have: ask for less time';
 
 type Writer = ReturnType<typeof createWriter>;
 
@@ -111,8 +119,10 @@ function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefi
     streams,
     boundaries,
     named,
-    cause: (cause: { record: string; leaf_index: number; index: number; path: string[] }) =>
-      causes.write([canonicalize(cause)]),
+    cause: (cause: { record: string; leaf_index: number; index: number; path: string[] }) => {
+      causes.write([canonicalize(cause)]);
+      if (causes.lines() > VOLUME_LIMITS.causes) throw new ExportRefused(TOO_MANY_CAUSES);
+    },
     records: async (page: readonly PackagedRecord[]) => {
       events.write(page.map(({ text }) => text));
       for (const record of page) {
@@ -159,15 +169,19 @@ function batchMember(batches: ReadonlyMap<number, string>): Member | undefined {
   return member.end();
 }
 
-/** Skips a cause whose leaf is in the range, since it is among the records. */
+/**
+ * Skips a cause whose leaf is in the range, since it is among the records.
+ *
+ * @throws ExportRefused when they are more than verifiers accept
+ */
 async function writeCauses(
   tx: TenantTransaction,
   writer: Writer,
-  causes: readonly Cause[],
+  causes: Iterable<Cause> | AsyncIterable<Cause>,
   isHeld: (leaf: number) => boolean,
 ): Promise<void> {
   const reads = packageReads(tx);
-  for (const { record, leaf, index } of causes) {
+  for await (const { record, leaf, index } of causes) {
     if (isHeld(leaf)) continue;
     if (!writer.hasBatch(leaf)) {
       for (const batch of await reads.readBatches(leaf, leaf + 1)) writer.batch(batch);
@@ -195,7 +209,7 @@ async function writeLeaves(
   tx: TenantTransaction,
   { start, end }: { start: number; end: number },
   writer: Writer,
-): Promise<Cause[]> {
+): Promise<AsyncIterable<Cause>> {
   const reads = packageReads(tx);
   const readPage = (from: number): Promise<PackagedLeaf[]> => {
     const page = reads.readWholeLeaves(from, Math.min(from + PAGE_LEAVES, end));
@@ -214,10 +228,13 @@ async function writeLeaves(
       else await writer.records(await reads.readLeaf(leaf.leaf));
     }
   }
-  return findDisputes(tx, [start], (stream, epoch, seq) => {
+  return findDisputes(tx, [start], (stream, epoch, disputed) => {
     const extent = writer.streams.get(stream);
     if (!extent) return false;
-    return isUpTo(extent.first, { epoch, seq }) && isUpTo({ epoch, seq }, extent.last);
+    const { first, last } = extent;
+    const isWithin = ({ seq }: { seq: number }) =>
+      isUpTo(first, { epoch, seq }) && isUpTo({ epoch, seq }, last);
+    return isStored(tx, stream, epoch, disputed.filter(isWithin));
   });
 }
 
@@ -235,7 +252,7 @@ async function writeSelected(
   request: EvidenceRequest,
   leaves: { start: number; end: number },
   writer: Writer,
-): Promise<Cause[]> {
+): Promise<AsyncIterable<Cause>> {
   const reads = packageReads(tx);
   const disputable = createDisputable();
   const selected = await listSelected(tx, request, leaves, MAX_SELECTED);
