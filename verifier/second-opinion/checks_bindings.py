@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any, Iterator
 
 from bundles import read_bundle
+from disputes import warning_of
 from evidence import Evidence
 from keys import SKEW, Key, Use
 from records import Record
@@ -180,10 +181,10 @@ def approval_binding(evidence: Evidence) -> Tally:
         )
         if matches(_APPROVAL, details)
     }
-    openings = _openings(evidence)
+    holds = _Holds(evidence)
     # By stream, and by record: the same one repeated is one use.
     known: set[tuple[str, str, bytes]] = set()
-    # A use that is at fault uses nothing up.
+    # A use that is at fault uses nothing up; one of another hold does.
     used_up: set[tuple[str, str]] = set()
     uses = 0
     for record, call in _decisions(evidence):
@@ -200,41 +201,61 @@ def approval_binding(evidence: Evidence) -> Tally:
             continue
         uses += 1
         known.add((*use, record.hash))
-        fault = _approval_fault(call, approvals.get(grant), openings)
+        approval = approvals.get(grant)
+        fault = _approval_fault(call, approval)
         if fault is None and use in used_up:
             fault = "an approval was used twice"
-        if fault is None:
+        hold = "same"
+        if fault is None and approval is not None:
             used_up.add(use)
+            hold = holds.of(approval)
+        if hold == "disputed":
+            location = f"events.ndjson line {record.line}"
+            tally.warn(warning_of(record, _OF_ANOTHER_HOLD), location)
+            continue
+        if hold == "other":
+            fault = _OF_ANOTHER_HOLD
         evidence.disputes.judge(tally, "approval.binding", record, fault)
     return tally
 
 
-def _openings(evidence: Evidence) -> dict[tuple[str, str], dict[str, Any]]:
-    """Holds that were not disputed, the last of each id.
+_OF_ANOTHER_HOLD = "the approval is of another hold"
+
+
+class _Holds:
+    """The holds that are shown, by stream and id: event and instruction of each.
 
     By stream: another data plane may name an escalation that is not its own.
     """
-    openings: dict[tuple[str, str], dict[str, Any]] = {}
-    events = [(one, one.batch) for one in evidence.package.events if not one.is_repeated]
-    causes = [
-        (one, evidence.batches[value["leaf_index"]])
-        for (_, value), one in evidence.package.causes
-        if value["leaf_index"] in evidence.batches
-    ]
-    for one, batch in [*events, *causes]:
-        value = one.valid
-        if value is None or value["type"] != "hold_opened":
-            continue
-        if not evidence.disputes.is_disputed("approval.binding", one, batch):
-            openings[(value["stream"], value["escalation_id"])] = value
-    return openings
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._undisputed: dict[tuple[str, str], set[tuple[str, str]]] = {}
+        self._disputed: dict[tuple[str, str], set[tuple[str, str]]] = {}
+        events = [(one, one.batch) for one in evidence.package.events if not one.is_repeated]
+        causes = [
+            (one, evidence.batches[value["leaf_index"]])
+            for (_, value), one in evidence.package.causes
+            if value["leaf_index"] in evidence.batches
+        ]
+        for one, batch in [*events, *causes]:
+            value = one.valid
+            if value is None or value["type"] != "hold_opened":
+                continue
+            is_disputed = evidence.disputes.is_disputed("approval.binding", one, batch)
+            among = self._disputed if is_disputed else self._undisputed
+            form = (value["event_id"], value["instruction_hash"])
+            among.setdefault((value["stream"], value["escalation_id"]), set()).add(form)
+
+    def of(self, approval: dict[str, Any]) -> str:
+        """Whether an approval is of its hold. Disputed ones count where there is no other."""
+        key = (approval["deployment_id"], approval["escalation_id"])
+        form = (approval["event_id"], approval["instruction_hash"])
+        if key in self._undisputed:
+            return "same" if form in self._undisputed[key] else "other"
+        return "same" if form in self._disputed.get(key, {form}) else "disputed"
 
 
-def _approval_fault(
-    call: dict[str, Any],
-    approval: dict[str, Any] | None,
-    openings: dict[tuple[str, str], dict[str, Any]],
-) -> str | None:
+def _approval_fault(call: dict[str, Any], approval: dict[str, Any] | None) -> str | None:
     if approval is None:
         return "the approval is not shown"
     same = all(call[name] == approval[name] for name in ("agent_id", "mcp_server", "tool_name"))
@@ -244,10 +265,6 @@ def _approval_fault(
         return "the approval came after the call"
     if milliseconds(call["timestamp"]) > milliseconds(approval["grant_expires_at"]) + SKEW:
         return "the approval was over"
-    opening = openings.get((approval["deployment_id"], approval["escalation_id"]))
-    bound = ("event_id", "instruction_hash")
-    if opening and any(opening[name] != approval[name] for name in bound):
-        return "the approval is of another hold"
     return None
 
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, expect, it } from 'vitest';
 import {
+  anAlteredApproval,
   aSecondHold,
   DISPUTE_FORGERIES,
   DISPUTED_PACKAGES,
@@ -56,9 +57,9 @@ it.each(
 )('%s: VERIFIED, with a warning', async (name, one) => {
   const { verdict, fails, warns } = await read(one);
   expect({ verdict, fails }).toEqual({ verdict: 'VERIFIED', fails: [] });
-  expect(Object.keys(warns)).toEqual(name.includes('used twice') ? ['approval.binding'] : ALL);
+  expect(Object.keys(warns)).toEqual(name.includes('an approval') ? ['approval.binding'] : ALL);
   for (const detail of Object.values(warns)) {
-    expect(detail).toMatch(/(not shown|used twice): .* the stream [0-9a-f-]{36}$/);
+    expect(detail).toMatch(/(not shown|used twice|another hold): .* the stream [0-9a-f-]{36}$/);
   }
 });
 
@@ -69,10 +70,35 @@ it.each(
   expect({ verdict, fails }).toEqual({ verdict: 'NOT_VERIFIED', fails: [one.check] });
 });
 
-it('a second hold of one escalation does not count where it was disputed', async () => {
-  expect(await read(aSecondHold(true))).toEqual({ verdict: 'VERIFIED', fails: [], warns: {} });
-  const { fails } = await read(aSecondHold(false));
+it.each([
+  true,
+  false,
+])('a second hold of one escalation changes nothing, disputed: %s', async (isDisputed) => {
+  const expected = { verdict: 'VERIFIED', fails: [], warns: {} };
+  expect(await read(aSecondHold(isDisputed))).toEqual(expected);
+});
+
+it('an approval of another hold fails', async () => {
+  const { fails } = await read(anAlteredApproval({ isDisputed: false }));
   expect(fails).toEqual(['approval.binding']);
+});
+
+it('a dispute of its hold hides no altered approval: it is warned of', async () => {
+  const { verdict, warns } = await read(anAlteredApproval({ isDisputed: true }));
+  expect({ verdict, warns }).toEqual({
+    verdict: 'VERIFIED',
+    warns: { 'approval.binding': expect.stringMatching(/^the approval is of another hold: /) },
+  });
+});
+
+it('nor does it hide a second use', async () => {
+  const { fails } = await read(anAlteredApproval({ isDisputed: true, uses: 2 }));
+  expect(fails).toEqual(['approval.binding']);
+});
+
+it('a disputed hold is nothing beside the approved one', async () => {
+  const { warns } = await read(anAlteredApproval({ isDisputed: true, beside: 'the approved one' }));
+  expect(warns).toEqual({});
 });
 
 it.each([

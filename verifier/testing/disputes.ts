@@ -8,7 +8,7 @@ import type { Forgery } from './forgery.ts';
 import { aPacked, type GoodPackage, type PackageRequest } from './package-builder.ts';
 import { idOf } from './test-keys.ts';
 import { anApproval, aStory, type Story } from './test-stories.ts';
-import type { TestStream } from './test-tenant.ts';
+import { type TestStream, timeOf } from './test-tenant.ts';
 
 const PINNED = 3;
 
@@ -93,6 +93,13 @@ export const DISPUTED_PACKAGES: readonly GoodPackage[] = [
       () => ({}),
     ),
   },
+  {
+    name: 'an approval of another hold than the one that is shown, which was disputed',
+    ...packed(
+      (story) => alterApproval(story, { isDisputed: true }),
+      () => ({}),
+    ),
+  },
 ];
 
 /** Another hold under the id of one that was approved. */
@@ -124,6 +131,52 @@ export const aSecondHold = (isDisputed: boolean): GoodPackage => ({
     () => ({}),
   ),
 });
+
+export interface AlteredApproval {
+  isDisputed: boolean;
+  /** How often the call is made. */
+  uses?: number;
+  /** The hold that is shown beside the first. */
+  beside?: 'the approved one';
+}
+
+/** An approval of another hold than the one that is shown, which is disputed or not. */
+export const anAlteredApproval = (altered: AlteredApproval): GoodPackage => ({
+  name: 'an approval of another hold',
+  ...packed(
+    (story) => alterApproval(story, altered),
+    () => ({}),
+  ),
+});
+
+function alterApproval({ tenant, one }: Story, { isDisputed, uses = 1, beside }: AlteredApproval) {
+  const [escalation_id, grant_id] = [tenant.nextId(), tenant.nextId()];
+  const agent_id = idOf(`${tenant.seed}/agent`);
+  const call = { agent_id, mcp_server: 'files', tool_name: 'delete_file' };
+  const hold = (text: string) => {
+    const instruction_hash = recordHash(Buffer.from(text));
+    const asked = { policy_result: 'escalate', escalation_id, instruction_hash } as const;
+    const event_id = tenant.decide(one, { ...call, ...asked });
+    one.add({
+      ...{ type: 'hold_opened', bundle_revision: 7, held: 'call', requester_id: null },
+      ...{ method: 'tools/call', target: 'files/report.txt', risk_tier: 'high', reason: null },
+      ...{ timeout_at: timeOf(1_000), ...call, escalation_id, event_id, instruction_hash },
+    });
+    return { event_id, instruction_hash };
+  };
+  const held = hold('shown');
+  if (isDisputed) tenant.act(...disputeOf(one, 'approval.binding'));
+  one.ship();
+  const instruction_hash = recordHash(Buffer.from('altered'));
+  const approved = beside ? hold('altered') : { ...held, instruction_hash };
+  if (beside) one.ship();
+  tenant.act('escalation_approved', `escalation/${escalation_id}`, {
+    ...{ ...call, ...approved, deployment_id: one.id, notes: null },
+    ...{ grant_id, grant_expires_at: timeOf(900) },
+  });
+  for (let n = 0; n < uses; n++) tenant.decide(one, { ...call, grant_id });
+  one.ship();
+}
 
 const lie = ({ tenant, two }: Story) =>
   tenant.decide(two, INVENTED['delegation.binding'] as object);

@@ -107,7 +107,7 @@ function findApproval(decision: DecisionRecord, facts: ReferenceFacts): Found {
   const grant = grantOf(decision);
   if (grant === null) return undefined;
   const approval = facts.findApproval(grant);
-  const fault = findApprovalFault(decision, approval, undefined, STRICT_SKEW_MS);
+  const fault = findApprovalFault(decision, approval, STRICT_SKEW_MS);
   if (fault === undefined) return undefined;
   const reason = approval
     ? `uses an approval that does not cover it: ${fault}`

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { AdminActionRecord, DecisionRecord, LedgerRecord } from '../../ledger-record.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import { type Check, isBefore, type Tally } from './check.ts';
-import { judgeDisputable, toDisputable } from './disputes.ts';
+import { judgeDisputable, toDisputable, warningOf } from './disputes.ts';
 import type { DisputableRecord, EventView, Evidence } from './evidence.ts';
 import type { KnownKey } from './keyset.ts';
 import { lineOf } from './location.ts';
@@ -32,8 +32,15 @@ type Redeemed = Pick<
 >;
 
 /** A data plane may open a hold again; the control plane disputes what is not the one it has. */
-interface Opening extends Hold {
+interface Opening {
+  form: string;
   record: DisputableRecord;
+}
+
+/** The forms of the holds that are shown under an approval's id. */
+interface Shown {
+  undisputed: Set<string>;
+  disputed: Set<string>;
 }
 
 interface Use extends Redeemed {
@@ -44,14 +51,10 @@ interface Use extends Redeemed {
 /** What an approval and a hold agree on. */
 type Hold = Pick<Approval, 'event_id' | 'instruction_hash'>;
 
-/**
- * @param opening of the hold that the approval names, where it is shown
- * @param skewMs by how much clocks may differ
- */
+/** @param skewMs by how much clocks may differ */
 export function findApprovalFault(
   call: Redeemed,
   approval: Approval | undefined,
-  opening: Hold | undefined,
   skewMs?: number,
 ): string | undefined {
   if (!approval) return 'the approval is not shown';
@@ -64,12 +67,12 @@ export function findApprovalFault(
   if (!isSame) return 'another call was approved';
   if (isBefore(grant_expires_at, call.timestamp, skewMs)) return 'the approval was over';
   if (isBefore(call.timestamp, approval.at, skewMs)) return 'the approval came after the call';
-  const isOfHold =
-    !opening ||
-    (opening.event_id === approval.event_id &&
-      opening.instruction_hash === approval.instruction_hash);
-  return isOfHold ? undefined : 'the approval is of another hold';
+  return undefined;
 }
+
+const OF_ANOTHER_HOLD = 'the approval is of another hold';
+
+const formOf = ({ event_id, instruction_hash }: Hold): string => `${event_id}/${instruction_hash}`;
 
 export function checkApprovals(tally: Tally, evidence: Evidence): Check {
   const judged = { tally, evidence, check: 'approval.binding' } as const;
@@ -85,9 +88,9 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
     where: Pick<EventView, 'line' | 'hash' | 'batch'>,
   ): void {
     if (record?.type !== 'hold_opened') return;
-    const { stream, escalation_id, event_id, instruction_hash } = record;
+    const { stream, escalation_id } = record;
     const key = `${stream}/${escalation_id}`;
-    const opening = { event_id, instruction_hash, record: toDisputable(where, record) };
+    const opening = { form: formOf(record), record: toDisputable(where, record) };
     const known = openings.get(key);
     if (known) known.push(opening);
     else openings.set(key, [opening]);
@@ -102,27 +105,52 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
     }
   }
 
-  const counts = ({ record }: Opening): boolean =>
-    !evidence.disputes.isDisputed('approval.binding', record);
+  function readShown(key: string): Shown {
+    const shown: Shown = { undisputed: new Set(), disputed: new Set() };
+    for (const { form, record } of openings.get(key) ?? []) {
+      const isDisputed = evidence.disputes.isDisputed('approval.binding', record);
+      (isDisputed ? shown.disputed : shown.undisputed).add(form);
+    }
+    return shown;
+  }
 
-  /** A use by another data plane, or of another call, is its own fault, and uses nothing up. */
+  /**
+   * Disputed holds count where there is no other, as a warning: whoever altered an approval could
+   * hide it behind a dispute of its hold.
+   */
+  function createHoldCheck() {
+    const known = new Map<string, Shown>();
+    return (approval: Approval): 'same' | 'other' | 'disputed' => {
+      const key = `${approval.deployment_id}/${approval.escalation_id}`;
+      const shown = known.get(key) ?? readShown(key);
+      known.set(key, shown);
+      const form = formOf(approval);
+      if (shown.undisputed.size > 0) return shown.undisputed.has(form) ? 'same' : 'other';
+      return shown.disputed.size === 0 || shown.disputed.has(form) ? 'same' : 'disputed';
+    };
+  }
+
+  /**
+   * A use by another data plane, or of another call, is its own fault, and uses nothing up; one of
+   * another hold does.
+   */
   function judgeUses(): void {
     const usedUp = new Set<string>();
-    const found = new Map<string, Opening | undefined>();
-    const findOpening = ({ deployment_id, escalation_id }: Approval): Opening | undefined => {
-      const key = `${deployment_id}/${escalation_id}`;
-      if (!found.has(key)) found.set(key, openings.get(key)?.findLast(counts));
-      return found.get(key);
-    };
+    const holdOf = createHoldCheck();
     for (const call of uses) {
       const approval = approvals.get(call.grantId);
-      const opening = approval && findOpening(approval);
       const use = `${call.stream}/${call.grantId}`;
       const fault =
-        findApprovalFault(call, approval, opening) ??
+        findApprovalFault(call, approval) ??
         (usedUp.has(use) ? 'an approval was used twice' : undefined);
       if (fault === undefined) usedUp.add(use);
-      judgeDisputable(judged, call.record, fault);
+      const hold = fault === undefined && approval ? holdOf(approval) : 'same';
+      if (hold === 'disputed') {
+        const location = lineOf(EVIDENCE_MEMBERS.events, call.record.line);
+        tally.warn(warningOf(call.stream, OF_ANOTHER_HOLD), location);
+      } else {
+        judgeDisputable(judged, call.record, hold === 'other' ? OF_ANOTHER_HOLD : fault);
+      }
     }
   }
 
