@@ -10,7 +10,7 @@ from shapes import EPOCH, POSITIVE, array, matches, record, sha256, string
 from tally import Tally
 
 # Disputed checks that a volume may have.
-_MAX_DISPUTED = 100_000
+_MAX_DISPUTED = 300_000
 _TARGET = "data_plane/"
 
 _DETAILS = record(

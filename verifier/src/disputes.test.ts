@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, expect, it } from 'vitest';
 import {
+  aLieBehindMany,
   anAlteredApproval,
   aSecondHold,
   DISPUTE_FORGERIES,
@@ -68,6 +69,14 @@ it.each(
 )('%s excuses nothing', async (_name, one) => {
   const { verdict, fails } = await read(one);
   expect({ verdict, fails }).toEqual({ verdict: 'NOT_VERIFIED', fails: [one.check] });
+});
+
+it('a dispute counts behind those of as many records as a volume has', async () => {
+  const { verdict, warns } = await read(aLieBehindMany);
+  expect({ verdict, warned: Object.keys(warns) }).toEqual({
+    verdict: 'VERIFIED',
+    warned: ['delegation.binding'],
+  });
 });
 
 it.each([

@@ -3,7 +3,7 @@
  * them in time, or something is wrong with the dispute.
  */
 import { recordHash } from '@governance/shared/hash-chain';
-import type { DisputableCheck } from '@governance/shared/record-dispute';
+import { type DisputableCheck, MAX_DISPUTED } from '@governance/shared/record-dispute';
 import type { Forgery } from './forgery.ts';
 import { aPacked, type GoodPackage, type PackageRequest } from './package-builder.ts';
 import { idOf } from './test-keys.ts';
@@ -131,6 +131,25 @@ export const aSecondHold = (isDisputed: boolean): GoodPackage => ({
     () => ({}),
   ),
 });
+
+/** A disputed lie behind disputes of more than 100,000 checks of other records. */
+export const aLieBehindMany: GoodPackage = {
+  name: 'a lie behind many disputes',
+  ...packed(
+    (story) => {
+      const { tenant, two } = story;
+      for (let n = 0; n <= 400; n++) {
+        const hash = recordHash(Buffer.from(String(n)));
+        const records = Array.from({ length: MAX_DISPUTED }, (_, at) => ({
+          ...{ seq: at + 1, hash, check: 'delegation.binding' },
+        }));
+        tenant.act('record_disputed', `data_plane/${two.id}`, { epoch: 1, records });
+      }
+      aDisputedLie(story, 'delegation.binding');
+    },
+    () => ({}),
+  ),
+};
 
 export interface AlteredApproval {
   isDisputed: boolean;

@@ -45,6 +45,8 @@ export const VOLUME_LIMITS = {
   batches: 100_000,
   events: 1_000_000,
   causes: 100_000,
+  /** Checks that are remembered as disputed: three of each record that a volume is made with. */
+  disputed: 300_000,
   payloads: 100_000,
   /** Records that their receiver could not read. */
   unread: 100_000,

@@ -53,7 +53,7 @@ export function createDisputes(): Disputes {
     for (const { check, ...one } of records) {
       const key = keyOf(check, { stream, epoch, ...one });
       const before = disputed.get(key);
-      if (before === undefined && disputed.size >= VOLUME_LIMITS.causes) continue;
+      if (before === undefined && disputed.size >= VOLUME_LIMITS.disputed) continue;
       disputed.set(key, Math.min(before ?? batch.leafIndex, batch.leafIndex));
     }
   }
