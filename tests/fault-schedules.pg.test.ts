@@ -61,7 +61,7 @@ async function runSchedule(ledger: DurableLedger, seed: number) {
   const wanted = Math.ceil(random() * 3);
   for (let burst = 0; burst < MOST_BURSTS && (burst === 0 || link.faults < wanted); burst++) {
     const records = Array.from({ length: Math.ceil(random() * 6) }, () =>
-      ledger.append(tenantId, random() < 0.2 ? anAlert() : aDecision()),
+      ledger.append(tenantId, random() < 0.2 ? anAlert() : aDecision({ bundle_revision: null })),
     );
     for (const { hash } of await Promise.all(records)) hashes.push(hash);
     // So that most bursts are batches of their own.
