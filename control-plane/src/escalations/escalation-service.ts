@@ -17,6 +17,7 @@ import {
   type NewException,
   type StandingException,
 } from '../exceptions/exception.ts';
+import { heldCallOf } from '../ingest/reference-facts.ts';
 import type { Escalation } from '../platform/generated/client.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import {
@@ -96,12 +97,7 @@ export async function tell(
       ? { action: `inbound_hold_${statusOfResult(row)}`, target: `inbound_hold/${row.id}` }
       : { action: `escalation_${resolution}`, target: `escalation/${row.id}` }),
     details: {
-      event_id: row.eventId,
-      agent_id: row.agentId,
-      mcp_server: row.mcpServer,
-      tool_name: row.toolName,
-      deployment_id: row.deploymentId,
-      instruction_hash: row.instructionHash,
+      ...heldCallOf(row),
       notes: row.notes,
       ...(row.exceptionId && { exception_id: row.exceptionId }),
       ...(row.grantId && {

@@ -6,6 +6,7 @@
 import type { Approval } from '@governance/shared/evidence/checks/approval-binding';
 import type { IssuedDelegation } from '@governance/shared/evidence/checks/delegation-binding';
 import { LRUCache } from 'lru-cache';
+import type { Escalation } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface References {
@@ -128,12 +129,7 @@ async function findApprovals(
     if (grantId === null || grantExpiresAt === null || resolvedAt === null) continue;
     approvals.set(grantId, {
       escalation_id: row.id,
-      event_id: row.eventId,
-      agent_id: row.agentId,
-      mcp_server: row.mcpServer,
-      tool_name: row.toolName,
-      deployment_id: row.deploymentId,
-      instruction_hash: row.instructionHash,
+      ...heldCallOf(row),
       grant_id: grantId,
       grant_expires_at: grantExpiresAt.toISOString(),
       at: resolvedAt.toISOString(),
@@ -141,3 +137,13 @@ async function findApprovals(
   }
   return approvals;
 }
+
+/** The held call as the admin chain names it where its escalation ends: verifiers compare these. */
+export const heldCallOf = (row: Escalation) => ({
+  event_id: row.eventId,
+  agent_id: row.agentId,
+  mcp_server: row.mcpServer,
+  tool_name: row.toolName,
+  deployment_id: row.deploymentId,
+  instruction_hash: row.instructionHash,
+});
