@@ -13,6 +13,7 @@ import { CONTROL_PLANE_SETTINGS, type ControlPlaneConfig } from '@governance/con
 import { createControlPlane, parseControlPlaneConfig } from '@governance/control-plane/main';
 import { systemScope } from '@governance/control-plane/platform/tenant-scope';
 import { readGatewayConfig, requireOneProcess } from '@governance/data-plane/config';
+import { createServeEach } from '@governance/data-plane/core/serve-each';
 import { createDataPlane, type DataPlane } from '@governance/data-plane/data-plane';
 import { USAGE as COMMANDS, runCommand } from '@governance/data-plane/local-control/commands';
 import { findTenantProblem } from '@governance/data-plane/opa-server/opa-address';
@@ -261,6 +262,8 @@ export async function startStandalone(
     await addTenant(answer, controlPlane.createLocalLink(answer.tenant_id, answer.deployment_id));
   }
 
+  const serveEach = createServeEach({ serve: serveTenant, log });
+
   // What a new key of the control plane signed: over a network a data plane asks registration, too.
   core.onUnknownKey((tenantId) => {
     serveTenant(tenantId).then(
@@ -274,6 +277,8 @@ export async function startStandalone(
     const problems = await plane.current?.findUnready();
     if (!problems) throw new AppError('UNAVAILABLE', 'the data plane is starting');
     const named = Object.entries(problems).map(([name, problem]) => `${name}: ${problem}`);
+    const unserved = serveEach.findProblem();
+    if (unserved) named.push(unserved);
     if (named.length > 0) throw new AppError('UNAVAILABLE', named.join('; '));
   }
 
@@ -283,6 +288,7 @@ export async function startStandalone(
 
   const stop = async (): Promise<void> => {
     log.info('stopping');
+    serveEach.stop();
     // First no new connection is accepted, streams end and requests in progress finish; what they
     // recorded is shipped before the control plane stops.
     await app.closeGently();
@@ -296,10 +302,8 @@ export async function startStandalone(
     const tenantIds = await controlPlane.tenants.listIds();
     const problem = findTenantProblem(gatewayConfig.opa?.address, tenantIds.length);
     if (problem) log.error(`SERVICE_OPA_URL ${problem}; the calls of the others are denied`);
-    for (const tenantId of tenantIds) {
-      // A tenant that this start made is served already.
-      if (!core.findDeploymentId(tenantId)) await serveTenant(tenantId);
-    }
+    // A tenant that this start made is served already.
+    await serveEach.start(tenantIds.filter((tenantId) => !core.findDeploymentId(tenantId)));
     await listenAt(app, config);
   } catch (error) {
     await stop();

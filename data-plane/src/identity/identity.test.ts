@@ -73,6 +73,9 @@ describe('the identity', () => {
       'another deployment id',
     );
     expect(identity.findRegistration(uuidv7())).toBeUndefined();
+    const damaged = uuidv7();
+    writeFileSync(join(dataDir, `identity/registrations/${damaged}.json`), '{"tenant_id":');
+    expect(() => identity.findRegistration(damaged)).toThrow(`${damaged}.json cannot be read`);
     expect(() => identity.findRegistration('../../etc/passwd')).toThrow(TypeError);
   });
 });

@@ -11,6 +11,7 @@ import { canonicalize } from '@governance/shared/canonical-json';
 import { RegistrationAnswer, type RegistrationRequest } from '@governance/shared/channels';
 import { writeFileDurably } from '@governance/shared/durable-file';
 import { isUuid } from '@governance/shared/ids';
+import { StartError } from '@governance/shared/start-error';
 import { SEALING } from '@governance/shared/upstream-credential';
 import { CompactEncrypt } from 'jose';
 import { openJwe } from './open-jwe.ts';
@@ -80,7 +81,14 @@ export function loadIdentity(
   function findRegistration(tenantId: string): RegistrationAnswer | undefined {
     const file = fileOf(tenantId);
     if (!existsSync(file)) return undefined;
-    return RegistrationAnswer.parse(JSON.parse(readFileSync(file, 'utf8')));
+    try {
+      return RegistrationAnswer.parse(JSON.parse(readFileSync(file, 'utf8')));
+    } catch (cause) {
+      throw new StartError(
+        `${file} cannot be read: put back what was in it, from a backup; without the file this data plane trusts the keys of the control plane's next answer`,
+        { cause },
+      );
+    }
   }
 
   return {
@@ -103,7 +111,11 @@ export function loadIdentity(
       token_key: publicJwk(tokenKey) as RegistrationRequest['token_key'],
       ...about,
     }),
-    /** The answer to a tenant's registration; undefined before the first. */
+    /**
+     * The answer to a tenant's registration; undefined before the first.
+     *
+     * @throws StartError when its file cannot be read
+     */
     findRegistration,
     listRegistrations: (): RegistrationAnswer[] =>
       readdirSync(registrations)
