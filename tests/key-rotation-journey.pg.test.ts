@@ -168,12 +168,8 @@ it('lets every key follow while agents call, also at a data plane that was away'
   expect((await away.stop()).failures).toEqual([]);
   await plane(1).stop();
 
-  for (const purpose of ['bundle', 'feed', 'evidence', 'checkpoint', 'batch', 'token']) {
-    await rotate(purpose);
-  }
-  await rotate('feed');
-  await rotate('bundle');
-  await Promise.all(['workflow-token', 'delegation-token'].map(rotate));
+  await Promise.all(['bundle', 'feed', 'evidence', 'checkpoint', 'batch', 'token'].map(rotate));
+  await Promise.all(['feed', 'bundle', 'workflow-token', 'delegation-token'].map(rotate));
 
   const { dataDir } = plane(1);
   planes[1] = await startService({ env: dataPlaneEnv, dataDir });
