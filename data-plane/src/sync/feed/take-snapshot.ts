@@ -67,7 +67,8 @@ export async function takeSnapshot(from: {
     const statementMs = Math.max(counted, before.statementMs);
     staging.swap({ cursor, digest: end.feed_digest, statementMs });
     freshness.verified(stated, cursor, cursor, counted);
-    freshness.answered();
+    // A snapshot recognises no data plane: where one is expected, the next page tells how old this is.
+    if (counted === stated) freshness.answered();
     return cursor;
   } catch (error) {
     staging.drop();
