@@ -14,6 +14,7 @@ import type { Logger } from 'pino';
 import { findClientAddress, NO_PROXIES, type TrustedProxies } from './client-address.ts';
 import { createErrorHandler } from './http-errors.ts';
 import { uuidv7 } from './ids.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { RequestLog } from './request-log.ts';
 import { createStopping } from './stopping.ts';
 import { answerUnmatched } from './unmatched-requests.ts';
@@ -66,6 +67,7 @@ export function createHttpServer({
     clientErrorHandler: answerUnreadable,
     frameworkErrors: (error, request, reply) => handleError(error, request, reply),
   });
+  oneAtATime(app);
   stopping.bind(app);
   const letStall = closeStalled(app.server);
   app.addHook('onClose', async () => letStall());

@@ -96,7 +96,8 @@ export async function listenAt(
   { host, port }: Pick<ListeningAddress, 'host' | 'port'>,
 ): Promise<void> {
   try {
-    await app.listen({ host, port });
+    // For this name Fastify makes a second server, without what guards the first.
+    await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
   } catch (error) {
     throw describeListenFailure(error, { host, port });
   }

@@ -14,6 +14,7 @@ import type { BundleSettings, McpServerSetting } from '@governance/shared/bundle
 import type { AgentFact, FeedEntry, KillSwitchFact } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record';
+import { oneAtATime } from '@governance/shared/one-at-a-time';
 import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
 import fastify from 'fastify';
 import { type Logger, pino } from 'pino';
@@ -126,6 +127,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}, at?: PlaneP
 
   const app = fastify({ forceCloseConnections: true });
   // As the service's own listener has it (shared/src/http-server.ts).
+  oneAtATime(app);
   app.decorateRequest('clientAddress', {
     getter() {
       return this.raw.socket.remoteAddress ?? '';

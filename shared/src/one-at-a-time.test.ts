@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createHttpServer } from './http-server.ts';
+import { createLog } from './log.ts';
+
+const log = createLog({ debug: false }, { write: () => {} });
+let app: ReturnType<typeof createHttpServer>;
+let begun: string[];
+let ended: string[];
+let answers: (() => void)[];
+
+beforeEach(async () => {
+  app = createHttpServer({ log, corsOrigins: [] });
+  begun = [];
+  ended = [];
+  answers = [];
+  app.post('/:name', ({ params }, reply) => {
+    const { name } = params as { name: string };
+    begun.push(name);
+    reply.raw.once('close', () => ended.push(name));
+    return new Promise<string>((resolve) => answers.push(() => resolve(`<${name}>`)));
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+});
+afterEach(async () => {
+  for (const answer of answers) answer();
+  await app.close();
+});
+
+const ask = (name: string) =>
+  `POST /${name} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi`;
+
+async function send(text: string): Promise<Socket> {
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(text);
+  return socket;
+}
+
+it('begins a request once the one before it on the connection was answered', async () => {
+  const socket = await send(ask('a') + ask('b') + ask('c'));
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  for (const [n, name] of ['a', 'b', 'c'].entries()) {
+    await expect.poll(() => answers.length).toBe(n + 1);
+    expect(begun.at(-1)).toBe(name);
+    answers[n]?.();
+    await expect.poll(() => text).toContain(`<${name}>`);
+  }
+  expect(ended).toEqual(['a', 'b', 'c']);
+  socket.destroy();
+});
+
+it('begins nothing for a client that has gone, and tells what was begun', async () => {
+  const socket = await send(ask('a') + ask('b') + ask('c'));
+  await expect.poll(() => begun).toEqual(['a']);
+  socket.destroy();
+  await expect.poll(() => ended).toEqual(['a']);
+  answers[0]?.();
+  // Another connection is served meanwhile.
+  const other = await send(ask('d'));
+  await expect.poll(() => begun).toEqual(['a', 'd']);
+  other.destroy();
+});
+
+it('closes a connection that sends very many ahead', async () => {
+  const socket = await send(ask('a'));
+  await expect.poll(() => begun).toEqual(['a']);
+  const closed = once(socket, 'close');
+  socket.write('GET /b HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(17));
+  await closed;
+  expect(begun).toEqual(['a']);
+});
