@@ -14,6 +14,8 @@ async function aServer(corsOrigins: string[]): Promise<FastifyInstance> {
     scope.get('/things/:id', { exposeHeadRoute: true }, async () => 'one');
     scope.post('/things/new', async () => 'made');
     scope.get('/files/*', async () => 'file');
+    // As @fastify/static does it.
+    scope.get('/static/*', (_, reply) => void reply.callNotFound());
     scope.route({
       method: ['PUT', 'HEAD'],
       url: '/things',
@@ -31,6 +33,12 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
+
+it('answers where a route finds that it has nothing', async () => {
+  const answer = await app.inject('/static/nope.js');
+  expect(answer.statusCode).toBe(404);
+  expect(answer.json()).toEqual({ detail: expect.any(String) });
+});
 
 describe('a method that a path does not have', () => {
   it.each([

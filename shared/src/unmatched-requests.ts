@@ -39,8 +39,8 @@ export function answerUnmatched(app: FastifyInstance): void {
     scope.addHook('onRequest', async (request, reply) =>
       answer(request, reply, methodsAt(pathOf(request), patterns.values())),
     );
-    // The hook has answered.
-    scope.setNotFoundHandler(() => {});
+    // The hook has answered, unless a route was found that then has nothing: a file that is missing.
+    scope.setNotFoundHandler((_request, reply) => notFound(reply));
   });
 }
 
@@ -49,11 +49,13 @@ function answer(
   reply: FastifyReply,
   methods: ReadonlySet<string>,
 ): FastifyReply {
-  if (methods.size === 0) return reply.code(404).send({ detail: ERRORS.NOT_FOUND[1] });
+  if (methods.size === 0) return notFound(reply);
   reply.header('allow', [...new Set([...methods, 'OPTIONS'])].sort().join(', '));
   if (request.method === 'OPTIONS') return reply.code(204).send();
   return reply.code(405).send({ detail: ERRORS.METHOD_NOT_ALLOWED[1] });
 }
+
+const notFound = (reply: FastifyReply) => reply.code(404).send({ detail: ERRORS.NOT_FOUND[1] });
 
 function parsePattern(url: string): Pattern {
   const parts = url.split('/');
