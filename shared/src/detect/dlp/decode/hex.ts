@@ -3,7 +3,7 @@ import { PROBE } from './probe.ts';
 import { type Inflate, mayBeCompressedHex, textOfBytes, textsAmongBytes } from './readable.ts';
 import type { Edit } from './view.ts';
 
-export type Decoded = Pick<Edit, 'replacement' | 'disguise'>;
+export type Decoded = Pick<Edit, 'replacement' | 'disguise' | 'deeper'>;
 
 /** Digits of a run in which a text is looked for among other bytes: more than a digest has. */
 const MIN_HEX_AMONG = 66;

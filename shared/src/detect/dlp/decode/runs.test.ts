@@ -54,6 +54,37 @@ it('a value behind an escape of one character is still read as such', () => {
   expect(scanner.scanText('\\x3378282246310005')).toMatchObject([{ pattern: 'payment_card' }]);
 });
 
+/** Values that happen to decode themselves. */
+const RUNS: readonly [string, string][] = [
+  ['4026450433796199', 'payment_card'],
+  ['4735860456689257', 'payment_card'],
+  ['DE98370400447349334537', 'iban'],
+  ['AKIAQFEEJ5A4EHIZNR4O', 'aws_access_key_id'],
+];
+
+describe.each(RUNS)('%s', (value, pattern) => {
+  it.each([
+    ['base64', base64, ['base64']],
+    ['base64 twice', (text: string) => base64(base64(text)), ['base64']],
+    ['hex', hex, ['hex']],
+    ['hex in base64', (text: string) => base64(hex(text)), ['base64', 'hex']],
+  ])('is found in %s, with no disguise but that', (_name, form, disguise) => {
+    expect(scanner.scanText(`data: ${form(value)} ok`)).toMatchObject([{ pattern, disguise }]);
+  });
+});
+
+it('runs in runs take as long as they are many', () => {
+  const nested = base64(base64(base64('4026450433796199')));
+  const timeOf = (count: number): number => {
+    const text = `${nested} `.repeat(count);
+    const from = process.cpuUsage().user;
+    scanner.scanText(text);
+    return process.cpuUsage().user - from;
+  };
+  timeOf(300);
+  expect(timeOf(2_400)).toBeLessThan(40 * Math.max(timeOf(300), 1_000));
+});
+
 describe('lines of one length that are not one run', () => {
   it('are read one by one', () => {
     const lines = ['a', 'b', 'c'].map(

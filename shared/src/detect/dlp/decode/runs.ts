@@ -11,7 +11,7 @@ import {
   textsAmongBytes,
 } from './readable.ts';
 import type { Edit } from './view.ts';
-import { reversed } from './view.ts';
+import { PART_END, reversed } from './view.ts';
 
 /** Minimum length of a run. */
 const SHORTEST = 12;
@@ -298,17 +298,32 @@ export function decodeRun(run: string, inflate: Inflate): Decoded | undefined {
 /** Limit of runs nested in runs, with nothing beside them; each is shorter than its outer one. */
 const MAX_WITHIN = 16;
 
+/** The longest value that may pass for a run: a key without spaces. */
+const MAX_VALUE = 300;
+
+/**
+ * Decodes while nothing but a run is left. A number or a key may decode by chance (16 digits are
+ * hex), so that the last run stays beside what it decodes to.
+ */
 function decodeAgain(decoded: Decoded | undefined, inflate: Inflate): Decoded | undefined {
   let current = decoded;
+  let outer: Decoded | undefined;
   for (let i = 0; i < MAX_WITHIN && current !== undefined; i++) {
     const run = current.replacement.trim();
-    if (run.length < SHORTEST || !/^=*[A-Za-z0-9+/_-]*=*$/.test(run)) return current;
+    if (run.length < SHORTEST || !/^=*[A-Za-z0-9+/_-]*=*$/.test(run)) break;
     const within = decodeRun(run, inflate);
-    if (within === undefined) return current;
+    if (within === undefined) break;
+    outer = run.length <= MAX_VALUE ? { ...current, replacement: run } : undefined;
     const disguise = [...new Set([...current.disguise, ...within.disguise])];
     current = { replacement: within.replacement, disguise };
   }
-  return current;
+  return current && outer ? beside(outer, current) : current;
+}
+
+function beside({ replacement: run, disguise }: Decoded, within: Decoded): Decoded {
+  const begin = run + PART_END;
+  const deeper = { from: begin.length, disguise: within.disguise };
+  return { replacement: begin + within.replacement, disguise, deeper };
 }
 
 /** Extra characters at the front of a run shift everything after them. */

@@ -5,6 +5,8 @@ export interface Edit extends Stretch {
   readonly replacement: string;
   /** Names of the disguises that were removed, outermost first. */
   readonly disguise: readonly string[];
+  /** Those removed from a place of the replacement on, if they are more. */
+  readonly deeper?: { readonly from: number; readonly disguise: readonly string[] };
 }
 
 export interface View {
@@ -62,7 +64,9 @@ export function applyEdits(text: string, edits: readonly Edit[]): View {
       const from = viewStarts[i] ?? 0;
       const isInside = from >= start || from + edit.replacement.length > start;
       if (!isInside) continue;
-      for (const name of edit.disguise) if (!names.includes(name)) names.push(name);
+      const { deeper } = edit;
+      const disguise = deeper && end > from + deeper.from ? deeper.disguise : edit.disguise;
+      for (const name of disguise) if (!names.includes(name)) names.push(name);
     }
     return names.length > 0 ? names : (kept[0]?.disguise ?? []);
   };
@@ -101,7 +105,7 @@ const SHORT = 4096;
 /** Context on both sides of a change, which may tell what it is. */
 const CONTEXT = 600;
 /** Between two parts. No pattern crosses it. */
-const PART_END = '\n\u2028\n';
+export const PART_END = '\n\u2028\n';
 
 /** The parts of a long view that differ from its original, with their context. */
 export function changedParts(view: View): View {
