@@ -1,5 +1,5 @@
 /** The control plane's commands, which the operator of its machine runs beside the service. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -14,6 +14,7 @@ import { startEmbeddedPostgres } from './platform/embedded-postgres.ts';
 import { createServiceKeys } from './platform/keys.ts';
 import { createMasterKey } from './platform/master-key.ts';
 import { migrateDatabase } from './platform/migrations.ts';
+import { CREDENTIALS_FILE } from './platform/postgres-folder.ts';
 import { canConnect } from './platform/postgres-process.ts';
 import { findMasterKey, masterKeyPath } from './platform/stored-master-key.ts';
 import { createTenantDatabase, type TenantDatabase } from './platform/tenant-scope.ts';
@@ -179,6 +180,11 @@ async function openDatabase(env: NodeJS.ProcessEnv, out: CommandOutput): Promise
     await migrateDatabase(databaseMigrationUrl?.reveal() ?? url);
     return { url, stop };
   }
+  if (!existsSync(join(dataDir, CREDENTIALS_FILE))) {
+    throw new Error(
+      `${dataDir} holds no database of the service: set SERVICE_DATA_DIR to the folder that does, or DATABASE_URL`,
+    );
+  }
   const running = readEmbeddedAddress(dataDir);
   if (running && (await canConnect(running))) return { url: running, stop };
   const log = { info: () => undefined, warn: out.error };
@@ -194,10 +200,10 @@ async function openDatabase(env: NodeJS.ProcessEnv, out: CommandOutput): Promise
 
 const Credentials = z.object({ password: z.string(), port: z.int() });
 
-/** The address of the running embedded server; undefined when none was started yet. */
+/** Where the embedded server of this folder was last; undefined where its file cannot be read. */
 function readEmbeddedAddress(dataDir: string): string | undefined {
   try {
-    const text = readFileSync(join(dataDir, 'postgres.json'), 'utf8');
+    const text = readFileSync(join(dataDir, CREDENTIALS_FILE), 'utf8');
     const { password, port } = Credentials.parse(JSON.parse(text));
     return `postgresql://governance:${encodeURIComponent(password)}@127.0.0.1:${port}/governance`;
   } catch {

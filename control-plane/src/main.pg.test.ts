@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLog } from '@governance/shared/log';
@@ -63,6 +63,11 @@ it('two replicas that start at once on a database with nothing in it agree on ev
     );
     expect(bundles[0]?.digest).toMatch(/^[0-9a-f]{64}$/);
     expect(bundles.map((bundle) => bundle?.digest)).toEqual(bundles.map(() => bundles[0]?.digest));
+    // A third one without the master key, as after a restore that forgot its file.
+    await expect(createControlPlane({ ...config, masterKey: undefined }, { log })).rejects.toThrow(
+      'the master key of this database is missing',
+    );
+    expect(existsSync(join(dataDir, 'master-key'))).toBe(false);
   } finally {
     await Promise.all(replicas.map((replica) => replica.stop()));
     await dropDatabase(admin, name);

@@ -5,16 +5,19 @@ import { createHmac, createPrivateKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '@governance/shared/settings';
+import { StartError } from '@governance/shared/start-error';
 import type { Logger } from 'pino';
 import { buildControlPlane, type ControlPlane, type ControlPlaneDeps, FEATURES } from './app.ts';
 import type { ControlPlaneConfig } from './config.ts';
+import { createChangeBus } from './platform/change-bus.ts';
 import { type Connections, connectDatabase } from './platform/database.ts';
 import { describeDatabaseFailure } from './platform/database-failure.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/embedded-postgres.ts';
 import type { ReadinessCheck } from './platform/http/system-routes.ts';
 import { readOrMakeSecret, writeSecret } from './platform/local-secrets.ts';
 import { findNewerMigrations, migrateDatabase } from './platform/migrations.ts';
-import { masterKeyPath, readOrMakeMasterKey } from './platform/stored-master-key.ts';
+import { findMasterKey, masterKeyPath, readOrMakeMasterKey } from './platform/stored-master-key.ts';
+import { createTenantDatabase, SYSTEM_ACTOR } from './platform/tenant-scope.ts';
 
 export { parseControlPlaneConfig } from './config.ts';
 
@@ -56,7 +59,7 @@ export async function createControlPlane(
   try {
     connections = await openDatabase(config, embedded, log);
     const adminPassword = findAdminPassword(config);
-    const masterKey = readMasterKey(config, log);
+    const masterKey = await readMasterKey(config, connections, log);
     const webhookSecret = findWebhookSecret(config, masterKey, log);
     const controlPlane = await buildControlPlane(
       {
@@ -161,14 +164,31 @@ function findAdminPassword(config: ControlPlaneConfig): RunningControlPlane['adm
   return { isGenerated: true, password: new Secret(password) };
 }
 
-function readMasterKey(config: ControlPlaneConfig, log: Logger): Secret<Buffer> {
+/** @throws StartError where the database has keys that a new master key would not open */
+async function readMasterKey(
+  config: ControlPlaneConfig,
+  connections: Connections,
+  log: Logger,
+): Promise<Secret<Buffer>> {
   if (config.masterKey) return config.masterKey;
+  if (!findMasterKey(config.dataDir) && (await hasServiceKeys(connections))) {
+    throw new StartError(
+      `the master key of this database is missing: put back ${masterKeyPath(config.dataDir)}, or set SERVICE_MASTER_KEY`,
+    );
+  }
   const key = readOrMakeMasterKey(config.dataDir);
   if (config.env === 'production') {
     const file = masterKeyPath(config.dataDir);
     log.warn({ file }, 'SERVICE_MASTER_KEY is not set: the key in this file is used, keep it safe');
   }
   return key;
+}
+
+async function hasServiceKeys(connections: Connections): Promise<boolean> {
+  const changes = createChangeBus(() => undefined);
+  const db = createTenantDatabase({ connections, changes, now: () => new Date() });
+  const found = await db.inPlatform(SYSTEM_ACTOR, (tx) => tx.db.serviceKey.findFirst());
+  return found !== null;
 }
 
 /**

@@ -94,7 +94,7 @@ function asHtml({ version, mode, description, links }: FrontPage): string {
 <title>Agent Governance Service</title>
 <style>
 :root { color-scheme: light dark; font: 1rem/1.6 system-ui, sans-serif; }
-body { max-width: 44rem; margin: 3rem auto; padding: 0 1rem; }
+body { max-width: 44rem; margin: 3rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
 </style>
 <h1>Agent Governance Service</h1>
 <p>${description}</p>

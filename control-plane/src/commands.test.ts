@@ -1,0 +1,17 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { runControlPlaneCommand } from './commands.ts';
+
+it('makes no database in a folder that is not the service’s', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'governance-commands-'));
+  const said: string[] = [];
+  const out = { log: (text: string) => said.push(text), error: (text: string) => said.push(text) };
+  const env = { SERVICE_DATA_DIR: dataDir };
+  const given = ['announce-restore', '--reason', 'the disk failed'];
+  expect(await runControlPlaneCommand(given, env, out)).toBe(1);
+  expect(said.join()).toContain('holds no database of the service');
+  expect(readdirSync(dataDir)).toEqual([]);
+  rmSync(dataDir, { recursive: true });
+});
