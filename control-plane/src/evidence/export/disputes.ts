@@ -2,6 +2,7 @@
  * The disputes (ADR 93) that a volume needs and does not hold: each lies in a leaf before that of
  * the records that it names, and may lie before the volume, or outside of its selection.
  */
+import type { BatchHeader } from '@governance/shared/audit-batch';
 import {
   DISPUTED_TARGET,
   DisputeDetails,
@@ -22,7 +23,7 @@ const MAX_APART = 10_000;
 type Disputed = Pick<DisputeDetails['records'][number], 'seq' | 'hash'>;
 
 /** Whether the volume has one of these very records. */
-type IsHeld = (
+export type IsHeld = (
   stream: string,
   epoch: number,
   records: readonly Disputed[],
@@ -100,8 +101,60 @@ export async function* findDisputes(
   isHeld: IsHeld,
 ): AsyncGenerator<Cause> {
   for (const range of rangesBefore(leaves)) {
-    for (const leaf of await listDisputing(tx, range)) yield* readDisputes(tx, leaf, isHeld);
+    const disputing = await listNaming(tx, range, DISPUTES);
+    for (const leaf of disputing) yield* readDisputes(tx, leaf, isHeld);
   }
+}
+
+/**
+ * A batch may repeat records that were stored, and disputed, any number of leaves before it.
+ *
+ * @param start of the volume, before which `findDisputes` searches
+ * @param lowest of each stream the batch of the volume that reaches back furthest
+ * @returns the further disputes. Only those of a stream that repeats records are read: how many
+ * others disputed meanwhile is not up to it
+ */
+export async function* findRepeatedDisputes(
+  tx: TenantTransaction,
+  start: number,
+  lowest: Iterable<BatchHeader>,
+  isHeld: IsHeld,
+): AsyncGenerator<Cause> {
+  const searched = start - MAX_APART;
+  if (searched <= 0) return;
+  for (const [stream, leaves] of await listRepeated(tx, start, [...lowest])) {
+    const isHeldOfIt: IsHeld = (of, ...place) => of === stream && isHeld(of, ...place);
+    for (const { from, end } of rangesBefore(leaves)) {
+      const range = { from, end: Math.min(end, searched) };
+      const disputing = await listNaming(tx, range, `"target":"${DISPUTED_TARGET}${stream}"`);
+      for (const leaf of disputing) yield* readDisputes(tx, leaf, isHeldOfIt);
+    }
+  }
+}
+
+/** By stream, the leaves before `start` that have records of these batches. */
+async function listRepeated(
+  { db, scope: { tenantId } }: TenantTransaction,
+  start: number,
+  batches: readonly BatchHeader[],
+): Promise<Map<string, number[]>> {
+  const rows = await db.$queryRaw<{ stream: string; leaf: bigint }[]>`
+    SELECT b.stream, b.leaf_index AS leaf
+    FROM unnest(${batches.map(({ stream }) => stream)}::uuid[],
+      ${batches.map(({ epoch }) => epoch)}::int[],
+      ${batches.map(({ first_seq }) => BigInt(first_seq))}::bigint[],
+      ${batches.map(({ last_seq }) => BigInt(last_seq))}::bigint[]
+    ) AS a (stream, epoch, first_seq, last_seq)
+    JOIN ledger_batches b ON b.stream = a.stream AND b.epoch = a.epoch
+      AND b.last_seq BETWEEN a.first_seq AND a.last_seq
+    WHERE b.tenant_id = ${tenantId}::uuid AND b.leaf_index < ${start}`;
+  const repeated = new Map<string, number[]>();
+  for (const { stream, leaf } of rows) {
+    const leaves = repeated.get(stream);
+    if (leaves) leaves.push(Number(leaf));
+    else repeated.set(stream, [Number(leaf)]);
+  }
+  return repeated;
 }
 
 interface Range {
@@ -122,10 +175,14 @@ function rangesBefore(leaves: Iterable<number>): Range[] {
 
 const DISPUTES = `"action":"${RECORD_DISPUTED}"`;
 
-/** Leaves with disputes. Their content comes one leaf at a time: a lying data plane causes many. */
-async function listDisputing(
+/**
+ * Leaves of the admin chain that may have disputes. Their content comes one leaf at a time: a lying
+ * data plane causes many.
+ */
+async function listNaming(
   { db, scope: { tenantId } }: TenantTransaction,
   { from, end }: Range,
+  naming: string,
 ): Promise<number[]> {
   const rows = await db.$queryRaw<{ leaf: bigint }[]>`
     SELECT DISTINCT b.leaf_index AS leaf
@@ -134,7 +191,7 @@ async function listDisputing(
     JOIN ledger_records r ON r.tenant_id = b.tenant_id AND r.stream = b.stream
       AND r.epoch = b.epoch AND r.seq BETWEEN b.first_seq AND b.last_seq
     WHERE b.tenant_id = ${tenantId}::uuid AND b.leaf_index >= ${from} AND b.leaf_index < ${end}
-      AND position(convert_to(${DISPUTES}, 'UTF8') IN r.bytes) > 0
+      AND position(convert_to(${naming}, 'UTF8') IN r.bytes) > 0
     ORDER BY leaf`;
   return rows.map(({ leaf }) => Number(leaf));
 }

@@ -206,6 +206,44 @@ it('and in one that begins after its dispute', async () => {
   ]);
 });
 
+/** Leaves of others, which no export of these tests has: copies of the first one. */
+async function addLeaves({ scope: { tenantId } }: { scope: { tenantId: string } }, count: number) {
+  await plane.test.superuser.query(
+    `WITH place AS (UPDATE tenant_positions SET log_size = log_size + $2 WHERE tenant_id = $1
+       RETURNING log_size - $2 AS size)
+     INSERT INTO ledger_batches (tenant_id, stream, epoch, first_seq, last_seq, header, signature,
+       leaf_index, first_time, last_time)
+     SELECT $1, $3, 1, n, n, header, signature, size + n - 1, to_timestamp(0), to_timestamp(0)
+     FROM place, generate_series(1, $2::int) AS n, ledger_batches
+     WHERE tenant_id = $1 AND leaf_index = 0`,
+    [tenantId, count, uuidv7()],
+  );
+}
+
+it.each([
+  ['', 0, []],
+  [' behind others of its stream', 0, [120_000]],
+  [' 10,000 leaves later', 10_001, []],
+  [' 10,000 leaves later, behind others of its stream', 10_001, [120_000]],
+])('an invention that is shipped again%s is warned of in a package that begins between', async (_when, leaves, ahead) => {
+  const { admin, lying, exported } = await twoPlanes();
+  await lying.ship();
+  const invented = lying.countShipped();
+  invent(lying);
+  await lying.ship();
+  await addLeaves(admin, leaves);
+  for (const ms of ahead) {
+    lying.decide({ timestamp: at(ms) });
+    await lying.ship();
+  }
+  lying.decide({ timestamp: at(120_000) });
+  await lying.ship(invented);
+  const { warns, lines } = await exported({ from: at(60_000) });
+  expect(Object.keys(warns)).toEqual(['policy.binding', 'approval.binding', 'delegation.binding']);
+  const causes = await lines('causes.ndjson');
+  expect(causes.filter((line) => line.includes('record_disputed'))).toHaveLength(1);
+});
+
 it.each([
   ['contiguous', {}],
   ['selective', { agent_ids: [AGENT_ID] }],

@@ -14,7 +14,13 @@ import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { createBatchProofs } from './batch-proofs.ts';
 import { findBoundary } from './boundaries.ts';
 import { type Cause, findCauses, mayNameCauses, type NamedCauses, noteCauses } from './causes.ts';
-import { createDisputable, findDisputes, isStored } from './disputes.ts';
+import {
+  createDisputable,
+  findDisputes,
+  findRepeatedDisputes,
+  type IsHeld,
+  isStored,
+} from './disputes.ts';
 import {
   type EvidenceRequest,
   ExportRefused,
@@ -217,31 +223,47 @@ async function writeLeaves(
     page.catch(() => undefined);
     return page;
   };
+  /** Of each stream the batch that reaches back furthest: it may repeat what comes before. */
+  const lowest = new Map<string, BatchHeader>();
   let next = readPage(start);
   for (let from = start; from < end; from += PAGE_LEAVES) {
     const page = await next;
     next = readPage(from + PAGE_LEAVES);
     for (const leaf of page) {
       const header = writer.batch(leaf);
+      const known = lowest.get(header.stream);
+      if (!known || isUpTo(firstOf(header), firstOf(known))) lowest.set(header.stream, header);
       const isWhole = leaf.records === header.last_seq - header.first_seq + 1;
       if (isWhole && leaf.lines !== null && !writer.needsRecords) writer.whole(header, leaf.lines);
       else await writer.records(await reads.readLeaf(leaf.leaf));
     }
   }
-  return findDisputes(tx, [start], (stream, epoch, disputed) => {
-    const extent = writer.streams.get(stream);
-    if (!extent) return false;
-    const { first, last } = extent;
+  return disputesOf(tx, start, writer, lowest);
+}
+
+async function* disputesOf(
+  tx: TenantTransaction,
+  start: number,
+  writer: Writer,
+  lowest: ReadonlyMap<string, BatchHeader>,
+): AsyncGenerator<Cause> {
+  const isHeld: IsHeld = (stream, epoch, disputed) => {
+    const [low, extent] = [lowest.get(stream), writer.streams.get(stream)];
+    if (!low || !extent) return false;
     const isWithin = ({ seq }: { seq: number }) =>
-      isUpTo(first, { epoch, seq }) && isUpTo({ epoch, seq }, last);
+      isUpTo(firstOf(low), { epoch, seq }) && isUpTo({ epoch, seq }, extent.last);
     return isStored(tx, stream, epoch, disputed.filter(isWithin));
-  });
+  };
+  yield* findDisputes(tx, [start], isHeld);
+  yield* findRepeatedDisputes(tx, start, lowest.values(), isHeld);
 }
 
 interface Place {
   epoch: number;
   seq: number;
 }
+
+const firstOf = ({ epoch, first_seq: seq }: BatchHeader): Place => ({ epoch, seq });
 
 const isUpTo = (a: Place, b: Place): boolean =>
   a.epoch < b.epoch || (a.epoch === b.epoch && a.seq <= b.seq);
