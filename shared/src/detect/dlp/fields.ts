@@ -42,6 +42,9 @@ function identifierEnd(text: string, end: number): number {
 const ASSIGNED =
   /^(?:\\{0,2}["'`\])*_}]){0,3}[ \t]{0,12}(?:\([^()\n]{0,40}\)[ \t]{0,3})?(?::? ?&?(?:string|String|str|char\*?|text|const)(?:\[\])?[ \t]?(?==))?(?:=>|:=|->|={1,3}|:(?!:)|::(?=[ \t])|：|＝|→|⇒|\|)[ \t]{0,12}(?:\*{1,2}[ \t]?)?(?:\r?\n[ \t]{1,16})?/;
 const XML = /^(?:[^<>\n"]{0,40})>\s{0,12}(?:<!\[CDATA\[|<[a-z]{1,6}>)?(?!@)/;
+/** Elsewhere the sign behind other words may be a comparison: `f.pass.debug > limit`. */
+const IN_TAG = /<[A-Za-z!?/][^<>]*$/;
+const MAX_TAG = 160;
 // <property name="db.password">…</property>
 const XML_NAME = /\b(?:name|key|id)=\\?["'][^"'<>\n]{1,80}$/i;
 const XML_NAMED = /^\\?["'][^<>\n]{0,60}>\s{0,12}(?:<!\[CDATA\[|<value>)?/i;
@@ -87,7 +90,8 @@ export function fieldValues(text: string, labelEnd: number): FieldValue[] {
   };
   add(PAIR.exec(gap), 'assigned');
   add(ASSIGNED.exec(gap), 'assigned');
-  add(XML.exec(gap), 'assigned');
+  const isTag = gap[0] === '>' || IN_TAG.test(text.slice(Math.max(0, from - MAX_TAG), from));
+  if (isTag) add(XML.exec(gap), 'assigned');
   if (XML_NAME.test(text.slice(Math.max(0, from - 100), from)))
     add(XML_NAMED.exec(gap), 'assigned');
   if (/^["']?\s{0,3}\{/.test(gap)) add(BLOCK.exec(text.slice(from, from + MAX_BLOCK)), 'assigned');
@@ -234,7 +238,10 @@ function rows(text: string, lineStart: number, labelEnd: number, lineEnd: number
   const delimiter = ['|', '\t', ';', ','].find((sign) => head.includes(sign));
   if (delimiter === undefined) return [];
   const index = count(text.slice(lineStart, labelEnd), delimiter);
-  const columns = cells(text, lineStart, lineEnd, delimiter).length;
+  const names = cells(text, lineStart, lineEnd, delimiter);
+  const columns = names.length;
+  // In code, an indented line or one with a comma at its end is an item of a list.
+  if (delimiter !== '|' && names.filter(({ start, end }) => end > start).length < 2) return [];
   const isWhole = index < MAX_WHOLE && isHead(text, lineStart, delimiter, columns);
   const most = isWhole ? MAX_COLUMN : MAX_ROWS;
   const values: FieldValue[] = [];

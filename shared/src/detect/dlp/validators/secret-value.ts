@@ -98,7 +98,7 @@ export function isSecretValue(
   const lower = value.toLowerCase();
   if (WORDS_FOR_NOTHING.has(lower.replace(/[.,;:!?]+$/, ''))) return false;
   if (NAMED.test(value) || CIPHERTEXT.test(value) || /`/.test(value)) return false;
-  if (!quoted && (OPENS.test(value) || TYPE.test(value))) return false;
+  if (!quoted && (OPENS.test(value) || TYPE.test(value) || isName(value))) return false;
   // Code that goes on behind a name (`({ token })).json()`), bold words, a command's next option.
   const isLoose = link !== 'assigned';
   if (!quoted && isLoose && /^(?:[)}\]&]|\*\*|--?[A-Za-z][A-Za-z-]*$)/.test(value)) return false;
@@ -107,15 +107,21 @@ export function isSecretValue(
     return false;
   if (/^[A-Z][A-Z_]*$/.test(value) && value.includes('_')) return false;
   if (/^(?:https?|file|ftp):\/\//i.test(value)) return false;
-  if (
-    !quoted &&
-    /^[A-Za-z_][\w$]*(?:\.[A-Za-z_][\w$]*)+(?:\(.*|\[.*)?$/.test(value) &&
-    !/\d/.test(value)
-  ) {
-    return false;
-  }
   if (/^\$2[aby]\$\d\d\$|^\$argon2|^\$[156]\$|^pbkdf2/.test(value)) return false;
   return kind === 'password' ? isPassword(value, link, quoted) : isToken(value, link);
+}
+
+const DOTTED = /^[A-Za-z_][\w$]*(?:\.[A-Za-z_][\w$]*)+(?:[([].*)?$/;
+const OF_A_SECRET = /[._](?:pass|pwd|secret|token|key|cred)|Pass|Pwd|Secret|Token|Key|Cred/;
+/** A decorator, an element, a type's argument: `@classmethod`, `tokens[1`, `Optional[HiddenText`. */
+const OTHER_NAME =
+  /^@[a-z_.]+$|^[A-Za-z_]\D*\[(?:\d{1,2}|[a-z][A-Za-z]*)?\]?$|^[A-Z][a-z]+\[[A-Z][a-z][A-Za-z[\].,]*$/;
+
+/** A name in a program, unquoted: `options.host`, `options.password2`. */
+function isName(value: string): boolean {
+  if (OTHER_NAME.test(value)) return true;
+  if (!DOTTED.test(value)) return false;
+  return !/\d/.test(value) || (/^[a-z_]\D*\d{1,2}\D*$/.test(value) && OF_A_SECRET.test(value));
 }
 
 function isPassword(value: string, link: Link, quoted: boolean): boolean {
