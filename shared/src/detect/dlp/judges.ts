@@ -59,3 +59,15 @@ export function isPartOfLonger(text: string, { start, end }: Stretch, isComplete
   }
   return /\d[.,\-_/: ]?$/.test(before) || /^[.,\-_/: ]?\d/.test(behind);
 }
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+const UUID_LENGTH = 36;
+
+/** Whether a stretch shares characters with a UUID, which a machine made. */
+export function isInUuid(text: string, { start, end }: Stretch): boolean {
+  const from = Math.max(0, start - UUID_LENGTH);
+  for (const { index } of text.slice(from, end + UUID_LENGTH).matchAll(UUID)) {
+    if (from + index < end && from + index + UUID_LENGTH > start) return true;
+  }
+  return false;
+}

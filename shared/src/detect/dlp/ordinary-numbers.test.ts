@@ -52,6 +52,23 @@ describe('in ordinary data', () => {
   });
 
   it.each([
+    'client_id',
+    'customerId',
+    'patient_id',
+    'AZURE_CLIENT_ID',
+  ])('a UUID is no number of a record: %s', (label) => {
+    const hex = (length: number) =>
+      many(length, () => Math.floor(random() * 16).toString(16)).join('');
+    for (let i = 0; i < 60; i++) {
+      const uuid = `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`;
+      for (const written of [uuid, uuid.toUpperCase()]) {
+        const texts = [`${label}=${written}`, JSON.stringify({ [label]: written })];
+        expect(texts.flatMap((text) => scanner.scanText(text))).toEqual([]);
+      }
+    }
+  });
+
+  it.each([
     ['in four fields', { a: '4532', b: '0151', c: '1283', d: '0366' }],
     ['in single digits', [...'4532015112830366'].map(Number)],
     ['in a field that says so', { cards: ['4532015112830366', ...many(40, () => digits(4))] }],

@@ -4,6 +4,7 @@ import type { Stretch } from './builtin-pattern.ts';
 import { changedParts, type View } from './decode/view.ts';
 import { decodedView, MAX_DEPTH, turnedViews } from './decode/views.ts';
 import type { Found } from './found.ts';
+import { isInUuid } from './judges.ts';
 import type { PlainFinding, PlainScan } from './plain-scan.ts';
 import { createScanBudget, type ScanBudget, ScanBudgetError } from './scan-budget.ts';
 import { cardIssuer } from './validators/payment-card.ts';
@@ -52,6 +53,8 @@ export function findInReadings(plain: PlainScan, text: string, taker: Taker): vo
       const { pattern, severity, start, end } = finding;
       const place = origin ? origin(finding) : { start, end, disguise: [] };
       if (pattern === 'payment_card' && isTableRow(text, place)) continue;
+      // Without its separators, or backwards, it is not recognised as one.
+      if (pattern === 'record_number' && origin && isInUuid(text, place)) continue;
       taker.take({ pattern, severity, ...place });
     }
     if (depth >= MAX_DEPTH) continue;

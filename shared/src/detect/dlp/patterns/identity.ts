@@ -1,6 +1,6 @@
 import type { BuiltinPattern, Judge, Stretch } from '../builtin-pattern.ts';
 import { NOTHING } from '../builtin-pattern.ts';
-import { around, isPartOfLonger } from '../judges.ts';
+import { around, isInUuid, isPartOfLonger } from '../judges.ts';
 import { findNear, stretches } from '../near.ts';
 import { isUniform } from '../validators/checksums.ts';
 import { findDates, isShortDate } from '../validators/dates.ts';
@@ -203,6 +203,7 @@ const recordLabelled: Judge = (text, start, end) => {
     if (/^[-_.][A-Za-z0-9]{16}/.test(text.slice(stretch.end, stretch.end + 17))) return false;
     if (/^[0-9a-f]{8}-[0-9a-f]{4}/i.test(text.slice(stretch.start, stretch.start + 13)))
       return false;
+    if (isInUuid(text, stretch)) return false;
     if (
       isUniform(value.replace(/\D/g, '')) &&
       /muster|example|beispiel|exemple/i.test(text.slice(stretch.end, stretch.end + 16))
