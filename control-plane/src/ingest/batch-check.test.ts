@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import { expect, it } from 'vitest';
@@ -8,7 +8,8 @@ import {
   aPolicyAlert,
   createWriter,
 } from '../../../tests/support/a-data-plane.ts';
-import { readContent } from './batch-check.ts';
+import { checkBatch, readContent } from './batch-check.ts';
+import { findReferring } from './reference-faults.ts';
 
 const { privateKey } = generateKeyPairSync('ed25519');
 const writer = createWriter(uuidv7(), uuidv7(), privateKey);
@@ -25,5 +26,21 @@ it.each<[string, (id: string) => UnchainedRecord]>([
   ['agent_id of an alert', (id) => aPolicyAlert({ agent_id: id })],
 ])('a record whose %s is in capitals is not read', (_, make) => {
   expect(read(make(small))).toHaveProperty('record');
-  expect(read(make(large))).toEqual({ fault: 'has an id in capital letters' });
+  expect(read(make(large))).toMatchObject({ fault: 'has an id in capital letters' });
+});
+
+it('what verifiers read of a record in quarantine is known without parsing it again', async () => {
+  const [tenantId, stream] = [uuidv7(), uuidv7()];
+  const lying = createWriter(tenantId, stream, privateKey);
+  lying.boot();
+  const decision = aDecision({ id: large, bundle_revision: 999 });
+  lying.append(decision);
+  const key = createPublicKey(privateKey);
+  const { records } = await checkBatch({ tenantId, stream, key }, lying.batch(0), new Set());
+  expect(records[1]).toMatchObject({
+    fault: { kind: 'unreadable' },
+    shown: { timestamp: decision.timestamp },
+  });
+  const unread = records.map((record) => ({ ...record, bytes: new Uint8Array() }));
+  expect(findReferring({ records: unread })).toMatchObject([{ seq: 2, decision: { id: large } }]);
 });

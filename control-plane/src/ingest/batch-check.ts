@@ -48,6 +48,14 @@ export interface CheckedRecord extends NewLedgerRow {
   isAgentUnknown: boolean;
   /** Why it is kept in quarantine; null for a good record. */
   fault: RecordFault | null;
+  /** What verifiers read of it in quarantine; undefined where they cannot. */
+  shown?: ShownRecord | undefined;
+}
+
+export interface ShownRecord {
+  timestamp: string;
+  /** Kept of the types that may be disputed. */
+  record: Extract<LedgerRecord, { type: 'decision' | 'hold_opened' }> | undefined;
 }
 
 export interface RecordFault {
@@ -174,7 +182,8 @@ function checkRecord(
     const forbidden = findForbidden(read.record);
     const record = projected.has(read.record.type) ? read.record : undefined;
     if (forbidden === undefined) return { ...row, columns, record, previous, fault: null };
-    return { ...row, ...unread(hash, 'forbidden', forbidden), previous };
+    const shown = toShown(read.record);
+    return { ...row, ...unread(hash, 'forbidden', forbidden), previous, shown };
   }
   // Unreadable bytes take the place that the signed header gives them. The first record of an epoch
   // must be readable: without its `previous` a new epoch cannot be told from a fork.
@@ -185,7 +194,13 @@ function checkRecord(
   if (envelope) checkPlace(header, seq, prevHash, envelope);
   const previous = envelope?.previous;
   if (seq === 1 && previous === undefined) throw refuseRecord(seq, `${read.fault}`);
-  return { ...row, ...unread(hash, 'unreadable', read.fault), previous };
+  const shown = read.shown && toShown(read.shown);
+  return { ...row, ...unread(hash, 'unreadable', read.fault), previous, shown };
+}
+
+function toShown(record: LedgerRecord): ShownRecord {
+  const isDisputable = record.type === 'decision' || record.type === 'hold_opened';
+  return { timestamp: record.timestamp, record: isDisputable ? record : undefined };
 }
 
 /** The row of a record that is kept in quarantine. */
@@ -221,7 +236,10 @@ function checkPlace(
   if (seq > 1 && isStart) throw refuseRecord(seq, 'is an epoch_start but does not begin an epoch');
 }
 
-type Content = { record: LedgerRecord; columns: LedgerColumns } | { fault: string };
+type Content =
+  | { record: LedgerRecord; columns: LedgerColumns }
+  /** `shown`: verifiers read it all the same. */
+  | { fault: string; shown?: LedgerRecord };
 
 /** Reads a record as ingest does: its table columns, or why it must go to quarantine. */
 export function readContent(bytes: Uint8Array): Content {
@@ -229,9 +247,11 @@ export function readContent(bytes: Uint8Array): Content {
   try {
     const record = parseRecord(bytes);
     // PostgreSQL knows no year 0.
-    if (record.timestamp < '1970') return { fault: 'has a time before 1970' };
+    if (record.timestamp < '1970') return { fault: 'has a time before 1970', shown: record };
     const columns = ledgerColumns(record);
-    if (hasCapitalId(record, columns)) return { fault: 'has an id in capital letters' };
+    if (hasCapitalId(record, columns)) {
+      return { fault: 'has an id in capital letters', shown: record };
+    }
     return { record, columns };
   } catch (error) {
     if (error instanceof UnknownRecordVersion) return { fault: error.message };

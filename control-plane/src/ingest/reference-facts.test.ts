@@ -14,10 +14,8 @@ it('what a full memory drops while it looks up is known all the same', async () 
         findMany: async ({ where }: { where: { revision: { in: bigint[] } } }) =>
           where.revision.in.map((revision) => ({ revision })),
       },
-      delegation: {
-        findMany: async ({ where }: { where: { id: { in: string[] } } }) =>
-          where.id.in.map((id) => ({ id, expiresAt: new Date(), createdAt: new Date() })),
-      },
+      $queryRaw: async (_query: TemplateStringsArray, _tenantId: string, ids: string[]) =>
+        ids.map((id) => ({ id, expires_at: new Date(), created_at: new Date() })),
     },
   } as unknown as TenantTransaction;
   const named = (from: number, count: number) => {

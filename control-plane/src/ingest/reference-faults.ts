@@ -9,6 +9,7 @@ import {
   findDelegationFault,
   toDelegatedCall,
 } from '@governance/shared/evidence/checks/delegation-binding';
+import { MAX_WORKFLOW_DEPTH } from '@governance/shared/facts';
 import type { DecisionRecord } from '@governance/shared/ledger-record';
 import type { DisputableCheck } from '@governance/shared/record-dispute';
 import { readAsVerifiers } from '../chain/ledger-row.ts';
@@ -58,9 +59,9 @@ export function findReferring({ records }: Pick<CheckedBatch, 'records'>): Refer
 }
 
 /** Verifiers also read most of what is in quarantine. */
-function readDecision({ record, columns, fault, bytes }: CheckedRecord) {
-  const isUnread = record === undefined && (fault !== null || columns.type === 'decision');
-  const read = isUnread ? readAsVerifiers(bytes) : record;
+function readDecision({ record, columns, shown, bytes }: CheckedRecord) {
+  const known = record ?? shown?.record;
+  const read = known ?? (columns.type === 'decision' ? readAsVerifiers(bytes) : undefined);
   return read?.type === 'decision' ? read : undefined;
 }
 
@@ -72,11 +73,14 @@ const refers = (decision: DecisionRecord): boolean =>
 export const grantOf = (decision: DecisionRecord): string | null =>
   decision.v === 2 ? decision.grant_id : null;
 
+/** A longer chain than can be issued has a fault, whatever its end names. */
 export function referencesOf(referring: readonly Referring[]): References {
   const named: References = { revisions: new Set(), delegations: new Set(), grants: new Set() };
   for (const { decision } of referring) {
     if (decision.bundle_revision !== null) named.revisions.add(decision.bundle_revision);
-    for (const id of decision.delegation_chain) named.delegations.add(id);
+    for (const id of decision.delegation_chain.slice(0, MAX_WORKFLOW_DEPTH)) {
+      named.delegations.add(id);
+    }
     const grant = grantOf(decision);
     if (grant !== null) named.grants.add(grant);
   }

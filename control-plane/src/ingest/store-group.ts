@@ -6,7 +6,6 @@
  * anybody: NOTIFY would make every commit of the database wait for the one before it.
  */
 import pg, { type Pool, type PoolClient } from 'pg';
-import { readAsVerifiers } from '../chain/ledger-row.ts';
 import type { Overflow, ProjectedRecord, Projection } from '../platform/feature.ts';
 import { type CheckedBatch, type CheckedRecord, quarantined } from './batch-check.ts';
 import { compareOverlap, type Fork, type QuarantinedRecord } from './batch-overlap.ts';
@@ -201,8 +200,8 @@ async function append(writing: Writing, plans: readonly Plan[]): Promise<number 
 function timesOf(records: readonly CheckedRecord[]): HeadMove['times'] {
   let first: string | undefined;
   let last: string | undefined;
-  for (const { columns, fault, bytes } of records) {
-    const eventTime = fault === null ? columns.eventTime : readAsVerifiers(bytes)?.timestamp;
+  for (const { columns, fault, shown } of records) {
+    const eventTime = fault === null ? columns.eventTime : shown?.timestamp;
     // PostgreSQL knows no year 0.
     if (eventTime === undefined || eventTime < '1970') continue;
     if (first === undefined || eventTime < first) first = eventTime;
