@@ -182,26 +182,11 @@ def approval_binding(evidence: Evidence) -> Tally:
         if matches(_APPROVAL, details)
     }
     holds = _Holds(evidence)
-    # By stream, and by record: the same one repeated is one use.
-    known: set[tuple[str, str, bytes]] = set()
     # A use that is at fault uses nothing up; one of another hold does.
     used_up: set[tuple[str, str]] = set()
-    uses = 0
-    for record, call in _decisions(evidence):
-        grant = call.get("grant_id")
-        if grant is None:
-            continue
-        use = (call["stream"], grant)
-        # A repeated place may hold another call where the record after it could not be read.
-        if record.is_repeated and (*use, record.hash) in known:
-            continue
-        if uses >= _MAX_BOUND:
-            location = f"events.ndjson line {record.line}"
-            tally.fail("there are more approvals than a volume may have", location)
-            continue
-        uses += 1
-        known.add((*use, record.hash))
-        approval = approvals.get(grant)
+    for record, call in _uses(evidence, tally):
+        use = (call["stream"], call["grant_id"])
+        approval = approvals.get(call["grant_id"])
         fault = _approval_fault(call, approval)
         if fault is None and use in used_up:
             fault = "an approval was used twice"
@@ -219,6 +204,32 @@ def approval_binding(evidence: Evidence) -> Tally:
     return tally
 
 
+def _uses(evidence: Evidence, tally: Tally) -> list[tuple[Record, dict[str, Any]]]:
+    """The calls that use approvals, the undisputed ones first.
+
+    A batch may repeat a sound use behind a disputed one, where the package begins between them.
+    """
+    uses: list[tuple[Record, dict[str, Any]]] = []
+    # By stream, and by record: the same one repeated is one use.
+    known: set[tuple[str, str, bytes]] = set()
+    for record, call in _decisions(evidence):
+        grant = call.get("grant_id")
+        if grant is None:
+            continue
+        use = (call["stream"], grant, record.hash)
+        # A repeated place may hold another call where the record after it could not be read.
+        if record.is_repeated and use in known:
+            continue
+        if len(uses) >= _MAX_BOUND:
+            location = f"events.ndjson line {record.line}"
+            tally.fail("there are more approvals than a volume may have", location)
+            continue
+        known.add(use)
+        uses.append((record, call))
+    disputes = evidence.disputes
+    return sorted(uses, key=lambda use: disputes.is_disputed("approval.binding", use[0]))
+
+
 _OF_ANOTHER_HOLD = "the approval is of another hold"
 
 
@@ -231,7 +242,8 @@ class _Holds:
     def __init__(self, evidence: Evidence) -> None:
         self._undisputed: dict[tuple[str, str], set[tuple[str, str]]] = {}
         self._disputed: dict[tuple[str, str], set[tuple[str, str]]] = {}
-        events = [(one, one.batch) for one in evidence.package.events if not one.is_repeated]
+        # A hold of before the package may be shown only where a batch repeats it.
+        events = [(one, one.batch) for one in evidence.package.events]
         causes = [
             (one, evidence.batches[value["leaf_index"]])
             for (_, value), one in evidence.package.causes

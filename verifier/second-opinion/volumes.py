@@ -176,11 +176,15 @@ class VolumeSet:
             # A call of another data plane is no use: approval.binding.
             use = (value["stream"], grant)
             known = self._uses.get(use)
-            if known and (known.file == file or known.hash == record.hash):
+            if known and known.hash == record.hash:
                 continue
             is_disputed = evidence.disputes.is_disputed("approval.binding", record)
             one = _Use(file, record.hash, is_disputed)
-            if known:
+            if known and known.file == file:
+                # approval.binding. A later volume contradicts the undisputed one.
+                if known.is_disputed and not is_disputed:
+                    self._uses[use] = one
+            elif known:
                 fault = f"an approval was used in file {known.file} and in file {file}"
                 again += 1
                 if again <= MAX_AGAIN and (known.is_disputed or is_disputed):

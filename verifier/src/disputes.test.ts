@@ -7,13 +7,16 @@ import { afterAll, expect, it } from 'vitest';
 import {
   aLieBehindMany,
   anAlteredApproval,
+  aRepeatedHold,
   aSecondHold,
   DISPUTE_FORGERIES,
   DISPUTED_PACKAGES,
   disputeOf,
+  useAgain,
 } from '../testing/disputes.ts';
 import { findMissingPython, secondOpinionOfSet, secondReports } from '../testing/second-opinion.ts';
 import { anApproval, aStory } from '../testing/test-stories.ts';
+import type { TestTenant } from '../testing/test-tenant.ts';
 import { whole } from '../testing/volume-sets.ts';
 import { SERVICE_LIMITS, verifyPackage } from './verify-package.ts';
 import { verifySet } from './verify-set.ts';
@@ -110,30 +113,52 @@ it('a disputed hold is nothing beside the approved one', async () => {
   expect(warns).toEqual({});
 });
 
-it.each([
-  [true, 'warn'],
-  [false, 'fail'],
-])('a second use of an approval in another volume, disputed: %s', async (isDisputed, status) => {
-  const story = aStory();
-  const { tenant, one } = story;
-  anApproval(story);
-  const cut = tenant.leaves.length;
-  const used = JSON.parse(String(tenant.leaves.at(-1)?.records.at(-1)));
-  const { agent_id, mcp_server, tool_name, grant_id } = used;
-  tenant.decide(one, { agent_id, mcp_server, tool_name, grant_id });
-  if (isDisputed) tenant.act(...disputeOf(one, 'approval.binding'));
-  one.ship();
+it('an approved hold counts also where it is only repeated behind a disputed one', async () => {
+  const expected = { verdict: 'VERIFIED', fails: [], warns: {} };
+  expect(await read(aRepeatedHold)).toEqual(expected);
+});
+
+/** The verdict of both verifiers on volumes, and what they say of the uses of approvals. */
+async function readSet(tenant: TestTenant, cut: number) {
   const { volumes, anchor } = whole(tenant, cut);
   const given = { anchor, issuers: [], limits: SERVICE_LIMITS };
   const streams = volumes.map((bytes) => Readable.from([bytes]));
   const { checks, verdict } = await verifySet(streams, given);
   const uses = checks.find(({ name }) => name === 'set.approvals') ?? expect.unreachable();
-  const { checked, total } = uses;
-  expect({ verdict, status: uses.status }).toEqual({
-    verdict: isDisputed ? 'VERIFIED' : 'NOT_VERIFIED',
-    status,
-  });
-  if (!hasPython) return;
-  const second = secondOpinionOfSet(...filed(volumes, anchor));
-  expect(second.checks['set.approvals']).toEqual({ status, checked, total });
+  const { status, checked, total } = uses;
+  if (hasPython) {
+    const second = secondOpinionOfSet(...filed(volumes, anchor));
+    expect(second.checks['set.approvals']).toEqual({ status, checked, total });
+  }
+  return { verdict, status };
+}
+
+it.each([
+  [true, 'VERIFIED', 'warn'],
+  [false, 'NOT_VERIFIED', 'fail'],
+])('a second use of an approval in another volume, disputed: %s', async (isDisputed, verdict, status) => {
+  const story = aStory();
+  const { tenant, one } = story;
+  anApproval(story);
+  const cut = tenant.leaves.length;
+  useAgain(story);
+  if (isDisputed) tenant.act(...disputeOf(one, 'approval.binding'));
+  one.ship();
+  expect(await readSet(tenant, cut)).toEqual({ verdict, status });
+});
+
+it('a disputed use hides no undisputed one behind it from a later volume', async () => {
+  const story = aStory();
+  const { tenant, one } = story;
+  anApproval(story);
+  one.waiting = tenant.leaves.splice(-1).flatMap(({ records }) => records);
+  tenant.act(...disputeOf(one, 'approval.binding'));
+  one.ship();
+  useAgain(story);
+  one.ship();
+  const cut = tenant.leaves.length;
+  useAgain(story);
+  one.ship();
+  const expected = { verdict: 'NOT_VERIFIED', status: 'fail' };
+  expect(await readSet(tenant, cut)).toEqual(expected);
 });

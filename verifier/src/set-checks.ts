@@ -273,6 +273,8 @@ interface FreshUse {
 function createApprovalUses(tally: Tally<SetCheckName>) {
   const uses = new Map<string, ApprovalUse>();
   let fresh: FreshUse[] = [];
+  /** Behind a fresh one in its volume. */
+  let beside: FreshUse[] = [];
   let again: FreshUse[] = [];
   const twice = (known: ApprovalUse, file: number) =>
     `an approval was used in file ${known.file} and in file ${file}`;
@@ -283,11 +285,13 @@ function createApprovalUses(tally: Tally<SetCheckName>) {
       if (record.v !== 2 || record.grant_id === null) return;
       const use = `${record.stream}/${record.grant_id}`;
       const known = uses.get(use);
-      // Within one volume `approval.binding` checks this.
-      if (known && (known.file === file || known.hash === hash)) return;
+      if (known?.hash === hash) return;
       const one = { hash, file, isDisputed: false };
       const seen = { use, one, record: toDisputable(event, record) };
-      if (known && again.length < VOLUME_LIMITS.causes) again.push(seen);
+      // Within one volume `approval.binding` checks this.
+      if (known?.file === file) {
+        if (beside.length < VOLUME_LIMITS.causes) beside.push(seen);
+      } else if (known && again.length < VOLUME_LIMITS.causes) again.push(seen);
       else if (known) tally.fail(twice(known, file));
       else if (uses.size >= SET_LIMITS.approvals) {
         tally.fail('there are more approvals than a set may have');
@@ -299,18 +303,24 @@ function createApprovalUses(tally: Tally<SetCheckName>) {
     },
     /** A volume was read to its end, and with it what the control plane disputed. */
     end: ({ disputes }: Evidence) => {
-      for (const { one, record } of [...fresh, ...again]) {
+      for (const { one, record } of [...fresh, ...beside, ...again]) {
         one.isDisputed = disputes.isDisputed('approval.binding', record);
       }
-      for (const { use, one, record } of again) {
+      for (const { use, one, record } of [...beside, ...again]) {
         const known = uses.get(use);
-        if (!known || known.file === one.file) continue;
+        if (!known) continue;
+        if (known.file === one.file) {
+          // The disputed one may come first, and is not what a later volume contradicts.
+          if (known.isDisputed && !one.isDisputed) uses.set(use, one);
+          continue;
+        }
         const fault = twice(known, one.file);
         if (known.isDisputed || one.isDisputed) tally.warn(warningOf(record.stream, fault));
         else tally.fail(fault);
         if (known.isDisputed) uses.set(use, one);
       }
       fresh = [];
+      beside = [];
       again = [];
     },
   };

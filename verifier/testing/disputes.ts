@@ -51,6 +51,29 @@ const packed = (go: (story: Story) => void, request: (story: Story) => PackageRe
   },
 });
 
+/** A package that begins behind what was approved, and in which a batch repeats that at its end. */
+const repeating = (lie: (story: Story) => void, count: number) =>
+  packed(
+    (story) => {
+      const { tenant, one } = story;
+      anApproval(story);
+      tenant.wait(600);
+      lie(story);
+      tenant.act(...disputeOf(one, 'approval.binding'));
+      one.ship();
+      tenant.decide(one);
+      const own = tenant.leaves.filter(({ header }) => header.stream === one.id);
+      one.waiting.unshift(...own.flatMap(({ records }) => records).slice(-count));
+      one.ship();
+    },
+    ({ tenant }) => {
+      const start = tenant.leaves.length - 2;
+      const { timestamp: from } = JSON.parse(String(tenant.leaves[start]?.records[0]));
+      const causes = ['escalation_approved', 'record_disputed'];
+      return { start, from, causes: (bytes) => causes.some((one) => bytes.includes(one)) };
+    },
+  );
+
 const lieOfEach = (story: Story) => {
   for (const check of CHECKS) aDisputedLie(story, check);
 };
@@ -86,7 +109,8 @@ export const DISPUTED_PACKAGES: readonly GoodPackage[] = [
     name: 'an approval that its data plane used twice, which was disputed',
     ...packed(
       (story) => {
-        useTwice(story);
+        anApproval(story);
+        useAgain(story);
         story.tenant.act(...disputeOf(story.one, 'approval.binding'));
         story.one.ship();
       },
@@ -100,23 +124,29 @@ export const DISPUTED_PACKAGES: readonly GoodPackage[] = [
       () => ({}),
     ),
   },
+  {
+    name: 'an approval that its data plane used twice, the first use repeated behind a disputed one',
+    ...repeating(useAgain, 2),
+  },
 ];
 
+export const aRepeatedHold: GoodPackage = {
+  name: 'an approved hold, repeated behind a second one that was disputed',
+  ...repeating(openAgain, 3),
+};
+
 /** Another hold under the id of one that was approved. */
-function holdAgain(story: Story): void {
-  anApproval(story);
-  const { tenant, one } = story;
+function openAgain({ tenant, one }: Story): void {
   const records = tenant.leaves.flatMap(({ records }) => records.map(String));
   const held = records.find((text) => text.includes('"type":"hold_opened"'));
   const { id: _, timestamp: _at, ...hold } = JSON.parse(held ?? '');
   one.add({ ...hold, event_id: idOf('another event') });
 }
 
-function useTwice(story: Story): void {
-  anApproval(story);
-  const used = JSON.parse(String(story.tenant.leaves.at(-1)?.records.at(-1)));
+export function useAgain({ tenant, one }: Story): void {
+  const used = JSON.parse(String(tenant.leaves.at(-1)?.records.at(-1)));
   const { agent_id, mcp_server, tool_name, grant_id } = used;
-  story.tenant.decide(story.one, { agent_id, mcp_server, tool_name, grant_id });
+  tenant.decide(one, { agent_id, mcp_server, tool_name, grant_id });
 }
 
 /** The holds of one escalation, of which the second is disputed or not. */
@@ -124,7 +154,8 @@ export const aSecondHold = (isDisputed: boolean): GoodPackage => ({
   name: 'a second hold of one escalation',
   ...packed(
     (story) => {
-      holdAgain(story);
+      anApproval(story);
+      openAgain(story);
       if (isDisputed) story.tenant.act(...disputeOf(story.one, 'approval.binding'));
       story.one.ship();
     },

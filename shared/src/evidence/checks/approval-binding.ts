@@ -131,13 +131,26 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
   }
 
   /**
+   * Undisputed uses first: a batch may repeat a sound use behind a disputed one, where the package
+   * begins between them.
+   */
+  function inOrder(): Use[] {
+    const [sound, disputed]: [Use[], Use[]] = [[], []];
+    for (const use of uses) {
+      const isDisputed = evidence.disputes.isDisputed('approval.binding', use.record);
+      (isDisputed ? disputed : sound).push(use);
+    }
+    return [...sound, ...disputed];
+  }
+
+  /**
    * A use by another data plane, or of another call, is its own fault, and uses nothing up; one of
    * another hold does.
    */
   function judgeUses(): void {
     const usedUp = new Set<string>();
     const holdOf = createHoldCheck();
-    for (const call of uses) {
+    for (const call of inOrder()) {
       const approval = approvals.get(call.grantId);
       const use = `${call.stream}/${call.grantId}`;
       const fault =
@@ -157,10 +170,9 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
   return {
     event: (event) => {
       const { line, record, batch, hash, isRepeated } = event;
-      if (!isRepeated) {
-        read(record, batch?.signer ?? adminSigner(evidence, record));
-        noteOpening(record, event);
-      }
+      if (!isRepeated) read(record, batch?.signer ?? adminSigner(evidence, record));
+      // A hold of before the package may be shown only where a batch repeats it.
+      noteOpening(record, event);
       if (record?.type !== 'decision' || record.v !== 2 || record.grant_id === null) return;
       const { agent_id, mcp_server, tool_name, stream, timestamp, grant_id: grantId } = record;
       // A repeated place may hold another call where the record after it could not be read.
