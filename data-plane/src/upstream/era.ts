@@ -41,7 +41,7 @@ export class StatusFailure extends UpstreamFailure {
   }
 }
 
-/** The process exited by itself, as some do at an unknown request. */
+/** The process exited by itself, as some do at an unknown request, or closed its pipes. */
 export class ProcessExit extends UpstreamFailure {
   constructor(why: string) {
     super('unreachable', `the process ended (${why})`);

@@ -1,4 +1,4 @@
-/** A process that floods its pipes is ended and fills no log. */
+/** A process that floods its pipes, or closes one, is ended and fills no log. */
 import { readdirSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
 import { Cancellation, UpstreamFailure } from '../upstream.ts';
@@ -124,6 +124,23 @@ it('takes the answer that a process wrote before it exited', async () => {
   });`);
   await channel.start();
   expect(await ping(channel)).toMatchObject({ kind: 'result' });
+  await channel.close();
+});
+
+it.each([
+  ['output', 'answer(); closeSync(1);'],
+  ['input', 'process.stdin.destroy(); closeSync(0); answer();'],
+])('ends a process that closes its %s and lives on', async (pipe, code) => {
+  const channel = channelTo(`
+    const { closeSync, writeSync } = require('node:fs');
+    const answer = () => writeSync(1, '{"jsonrpc":"2.0","id":1,"result":{}}\\n');
+    process.stdin.once('data', () => { ${code} });
+    setInterval(() => {}, 1000);`);
+  await channel.start();
+  expect(await ping(channel)).toMatchObject({ kind: 'result' });
+  await expect(ping(channel)).rejects.toThrow(`the process ended (it closed its ${pipe})`);
+  // The next one starts.
+  await channel.start();
   await channel.close();
 });
 

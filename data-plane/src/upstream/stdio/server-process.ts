@@ -44,6 +44,10 @@ function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+export function hasExited({ exitCode, signalCode }: ServerProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
 /** A process that left the group of this one may hold them open. */
 export function closePipes({ stdin, stdout, stderr }: ServerProcess): void {
   for (const pipe of [stdin, stdout, stderr]) pipe.destroy();

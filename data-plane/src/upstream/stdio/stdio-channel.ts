@@ -23,11 +23,13 @@ import { LineReader } from './line-reader.ts';
 import { readPaced } from './paced-pipe.ts';
 import {
   closePipes,
+  hasExited,
   type ServerProcess,
   signal,
   spawnServer,
   whyNotStarted,
 } from './server-process.ts';
+import { logStderr, STDERR_LINES } from './server-stderr.ts';
 import type { StdioServer } from './servers-file.ts';
 
 export interface StdioChannelOptions {
@@ -76,13 +78,10 @@ interface Waiting extends StdioWaiting {
 /** The shortest time before a process that exited is started again. */
 const RESTART_PAUSE_MS = 1000;
 const KILL_AFTER_MS = 2000;
-/** How long an answer is waited for that a process wrote before it exited. */
+/** How long an answer is waited for that a process wrote before it exited or closed a pipe. */
 const LAST_ANSWER_MS = 200;
 /** Messages of maximum size that may wait for a process to read them. */
 const MAX_UNREAD = 2;
-/** Lines of stderr that are logged a minute, and characters of each. */
-const STDERR_LINES = 20;
-const STDERR_CHARACTERS = 2000;
 /**
  * Lines within a minute that nobody waits for (no JSON-RPC, blank, too long, or answers to no
  * request), without any other between them, after which the process is ended.
@@ -180,10 +179,14 @@ export class StdioChannel {
   }
 
   /** Ends the process; the next `start` begins another. Never throws. */
-  async stop(why: string): Promise<void> {
+  stop(why: string): Promise<void> {
+    return this.#end(new UpstreamFailure('unreachable', why));
+  }
+
+  async #end(failure: UpstreamFailure): Promise<void> {
     const child = this.#child;
-    this.#fail(new UpstreamFailure('unreachable', why));
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    this.#fail(failure);
+    if (child === null || hasExited(child)) return;
     // It was never there, so that no exit follows.
     if (child.pid === undefined) return;
     const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -225,9 +228,7 @@ export class StdioChannel {
       },
     });
     const exiting = new AbortController();
-    this.#logStderr(child, name, exiting.signal);
-    // Errors of the pipe come with the exit, which reports the same.
-    child.stdin.on('error', () => undefined);
+    logStderr(child, this.#options, exiting.signal);
     const ended = (failure: UpstreamFailure) => {
       if (this.#child !== child) return;
       log.info({ server: name, why: failure.message }, 'a stdio MCP server ended');
@@ -242,7 +243,13 @@ export class StdioChannel {
       },
       exiting.signal,
       this.#allowance,
-    ).catch((error: unknown) => ended(new UpstreamFailure('malformed', String(error))));
+    ).then(
+      () => this.#closedPipe(child, 'output'),
+      (error: unknown) => ended(new UpstreamFailure('malformed', String(error))),
+    );
+    // The close follows, and says enough.
+    child.stdin.on('error', () => undefined);
+    child.stdin.once('close', () => this.#closedPipe(child, 'input'));
     child.on('error', (error) => ended(whyNotStarted(error, server)));
     child.on('exit', (code, sign) => {
       exiting.abort();
@@ -257,26 +264,16 @@ export class StdioChannel {
     return child;
   }
 
-  #logStderr(child: ServerProcess, name: string, exited: AbortSignal): void {
-    let left = STDERR_LINES;
-    const refill = setInterval(() => {
-      left = STDERR_LINES;
-    }, MINUTE_MS);
-    refill.unref();
-    child.once('close', () => clearInterval(refill));
-    const lines = new LineReader(STDERR_CHARACTERS, {
-      onLine: (line) => {
-        if (line === '' || left === 0) return;
-        left--;
-        this.#options.log.info({ server: name, stderr: line }, 'MCP server says');
-      },
-      onTooLong: () => undefined,
-      onDropped: () => undefined,
-    });
-    const take = (chunk: Buffer) => {
-      if (left > 0) lines.push(chunk);
+  /** Ends a process that lives on without a pipe: it would leave every request unanswered. */
+  #closedPipe(child: ServerProcess, pipe: 'input' | 'output'): void {
+    const end = () => {
+      if (this.#child !== child || hasExited(child)) return;
+      const { name: server, log } = this.#options;
+      const failure = new ProcessExit(`it closed its ${pipe}`);
+      log.info({ server, why: failure.message }, 'a stdio MCP server is ended');
+      void this.#end(failure);
     };
-    void readPaced(child.stderr, take, exited, createAllowance());
+    setTimeout(end, LAST_ANSWER_MS).unref();
   }
 
   #take(id: number): Waiting | undefined {
