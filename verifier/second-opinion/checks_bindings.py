@@ -54,7 +54,8 @@ def _decisions(evidence: Evidence) -> Iterator[tuple[Record, dict[str, Any]]]:
 def policy_binding(evidence: Evidence) -> Tally:
     """Every revision that a decision names is a bundle signed for the tenant."""
     tally = Tally()
-    named: dict[int, tuple[str, str]] = {}
+    # The first decision by each.
+    named: dict[int, tuple[str, dict[str, Any]]] = {}
     # Decisions by bundles that the manifest does not list: each may have been disputed.
     unlisted: list[tuple[int, Record]] = []
     listed = {one["revision"]: one["digest"] for one in evidence.manifest["bundles"]}
@@ -63,7 +64,7 @@ def policy_binding(evidence: Evidence) -> Tally:
         if revision is None:
             continue
         location = f"events.ndjson line {one.line}"
-        named.setdefault(revision, (location, decision["timestamp"]))
+        named.setdefault(revision, (location, decision))
         if revision not in listed and len(unlisted) < _MAX_BOUND:
             unlisted.append((revision, one))
         elif revision not in listed:
@@ -81,9 +82,11 @@ def policy_binding(evidence: Evidence) -> Tally:
             if manifest["revision"] != str(revision):
                 raise ValueError("the bundle is of another revision")
             key = evidence.keyset.find("bundle", kid)
-            at = named.get(revision, ("", None))[1]
+            # A bundle that no decision names vouches for nothing.
+            first = named.get(revision, ("", {"timestamp": "", "stream": None}))[1]
+            at, stream = first["timestamp"], first["stream"]
             if key:
-                evidence.uses.append(Use(key, location, vouches_for=at))
+                evidence.uses.append(Use(key, location, vouches_for=at, decided_by=stream))
         except ValueError as error:
             tally.fail(str(error), location)
         shown[revision] = value["digest"]

@@ -52,7 +52,12 @@ def keys_validity(evidence: Evidence) -> Tally:
     tally = Tally()
     for use in evidence.uses:
         fault = find_invalid(use)
-        tally.hold(fault is None, fault or "", use.location)
+        if fault is not None and use.decided_by is not None and _is_admitted(evidence, use):
+            # A data plane decides by the bundle that it has until it hears of the revocation.
+            what = f"the stream {use.decided_by} decided by a bundle whose key was revoked"
+            tally.warn(what, use.location)
+        else:
+            tally.hold(fault is None, fault or "", use.location)
     for record, batch, location in _batched_records(evidence):
         if batch and batch.signer and record.placed:
             key = batch.signer
@@ -65,6 +70,17 @@ def keys_validity(evidence: Evidence) -> Tally:
             elif fault is not None:
                 tally.fail(fault, location)
     return tally
+
+
+def _is_admitted(evidence: Evidence, use: Use) -> bool:
+    """Whether the package itself says that the key was revoked by then."""
+    place = (use.key.kid, use.key.purpose)
+    return any(
+        (own["kid"], own["purpose"]) == place
+        and own["revoked_at"] is not None
+        and own["revoked_at"] <= (use.vouches_for or "")
+        for own in evidence.package.keys["keys"]
+    )
 
 
 def _batched_records(evidence: Evidence) -> Iterator[tuple[Record, Batch | None, str]]:

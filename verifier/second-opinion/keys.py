@@ -46,6 +46,8 @@ class Use:
     signed_at: str | None = None
     # When what it vouches for happened; None: any revocation counts; "": none does.
     vouches_for: str | None = None
+    # Of a bundle's signature: the stream of the first decision by it.
+    decided_by: str | None = None
 
 
 @dataclass

@@ -56,6 +56,11 @@ const ATTACKS: readonly (readonly [attack: string, check: CheckName, vector: str
   ],
   ['a key is expired, rotated or revoked', 'keys.validity', 'a key that the anchor revokes'],
   [
+    'a key is expired, rotated or revoked',
+    'keys.validity',
+    'a decision by a bundle whose key was revoked, which only the anchor says',
+  ],
+  [
     'the issuer writes everything anew and signs it',
     'log.consistency',
     'a log that the issuer wrote anew and signed again',

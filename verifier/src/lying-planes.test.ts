@@ -85,3 +85,20 @@ it.each([
   expect(counts[0]).toBe('warn');
   expect(detail).toMatch(/^two writers had the key of the stream [0-9a-f-]{36}$/);
 });
+
+it('a decision by a bundle after its key was revoked is warned of where the package says so', async () => {
+  const { counts, detail } = await checked(
+    packageOf('a decision by a bundle whose key was revoked, which the package says'),
+    'keys.validity',
+  );
+  expect(counts[0]).toBe('warn');
+  expect(detail).toMatch(/^the stream [0-9a-f-]{36} decided by a bundle whose key was revoked$/);
+});
+
+it.each([
+  ['a decision by a bundle whose key was revoked, which only the anchor says', 'fail'],
+  ['a bundle whose key was revoked, and that no decision names', 'pass'],
+])('%s: %s', async (name, status) => {
+  const { counts } = await checked(packageOf(name), 'keys.validity');
+  expect(counts[0]).toBe(status);
+});

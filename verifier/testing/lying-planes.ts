@@ -1,7 +1,7 @@
 /** Packages in which one data plane lies, or was copied: what the others wrote stays verified. */
 import type { Forgery } from './forgery.ts';
 import { aPacked, type GoodPackage, type PackageRequest } from './package-builder.ts';
-import { idOf } from './test-keys.ts';
+import { aBundleKey, idOf } from './test-keys.ts';
 import { anApproval, aStory, type Story } from './test-stories.ts';
 import { timeOf } from './test-tenant.ts';
 
@@ -44,6 +44,38 @@ function forkStream({ tenant, one }: Story): void {
   one.ship();
 }
 
+/** A package of what is decided after the key of the first bundle was revoked. */
+const afterRevocation = (
+  decide: (story: Story) => void,
+  { saidBy }: { saidBy: 'package' | 'anchor' },
+) => ({
+  make: () => {
+    const story = aStory();
+    const { tenant } = story;
+    const anchor = tenant.anchor(PINNED);
+    tenant.wait(600);
+    const [start, from] = [tenant.leaves.length, tenant.now()];
+    const [key] = (saidBy === 'package' ? tenant.entries : anchor.keys).filter(
+      ({ purpose }) => purpose === 'bundle',
+    );
+    Object.assign(key ?? {}, { revoked_at: from });
+    decide(story);
+    return { bytes: aPacked(tenant, { anchorSizes: [PINNED], start, from }), anchor };
+  },
+});
+
+function decideByOld({ tenant, two }: Story): void {
+  tenant.decide(two);
+  two.ship();
+}
+
+function decideByNew({ tenant, one }: Story): void {
+  tenant.rotate('bundle', aBundleKey('bundle-2'));
+  tenant.publish(8);
+  tenant.decide(one, { bundle_revision: 8 });
+  one.ship();
+}
+
 export const PACKAGES_WITH_LIES: readonly GoodPackage[] = [
   {
     name: 'a data plane that opens the hold of another',
@@ -77,6 +109,14 @@ export const PACKAGES_WITH_LIES: readonly GoodPackage[] = [
       pick: (bytes) => bytes.includes('"type":"decision"'),
     }),
   },
+  {
+    name: 'a decision by a bundle whose key was revoked, which the package says',
+    ...afterRevocation(decideByOld, { saidBy: 'package' }),
+  },
+  {
+    name: 'a bundle whose key was revoked, and that no decision names',
+    ...afterRevocation(decideByNew, { saidBy: 'package' }),
+  },
 ];
 
 export const LIES: readonly Forgery[] = [
@@ -84,5 +124,10 @@ export const LIES: readonly Forgery[] = [
     name: 'an approval that another data plane uses first',
     check: 'approval.binding',
     ...packed(stealApproval),
+  },
+  {
+    name: 'a decision by a bundle whose key was revoked, which only the anchor says',
+    check: 'keys.validity',
+    ...afterRevocation(decideByOld, { saidBy: 'anchor' }),
   },
 ];

@@ -41,7 +41,8 @@ function findInvalid({ key, notBefore, signedAt, vouchesFor }: KeyUse): string |
  * `keys.validity`: it was valid, and is not revoked. Whoever holds the key of a checkpoint or
  * manifest can sign any time, so its revocation invalidates everything; a batch's time is bound by
  * the log. A data plane's key is revoked where two writers had it: what the stream says afterwards
- * is true of one of them (ADR 92).
+ * is true of one of them (ADR 92). A data plane decides by the bundle that it has until it hears that
+ * its key was revoked.
  */
 export function checkValidity(tally: Tally, evidence: Evidence): Check {
   /** Selective packages, whose proofs later tell which batch a record is in: milliseconds. */
@@ -58,11 +59,25 @@ export function checkValidity(tally: Tally, evidence: Evidence): Check {
     } else tally.fail(invalid, location);
   }
 
+  /** Whoever takes a revocation back lets the key sign again. */
+  function isAdmitted({ key: { kid, purpose }, vouchesFor }: KeyUse): boolean {
+    return evidence.keys.keys.some(
+      (own) =>
+        own.kid === kid &&
+        own.purpose === purpose &&
+        own.revoked_at !== null &&
+        own.revoked_at <= (vouchesFor ?? ''),
+    );
+  }
+
   return {
     keyUse: (use) => {
       const invalid = findInvalid(use);
       if (invalid === undefined) tally.ok();
-      else tally.fail(invalid, use.location);
+      else if (use.decidedBy !== undefined && isAdmitted(use)) {
+        const warning = `the stream ${use.decidedBy} decided by a bundle whose key was revoked`;
+        tally.warn(warning, use.location);
+      } else tally.fail(invalid, use.location);
     },
     event: ({ line, batch, place }) => {
       if (evidence.manifest.scope.kind === 'selective') {

@@ -38,8 +38,10 @@ export interface KeyUse {
   notBefore: string | null;
   /** Signed at about this time; null when unknown. */
   signedAt: string | null;
-  /** When what it vouches for happened; null: any revocation counts. */
+  /** When what it vouches for happened; null: any revocation counts; empty: none does. */
   vouchesFor: string | null;
+  /** Of a bundle's signature: the stream of the first decision by it. */
+  decidedBy?: string;
   location: Location;
 }
 

@@ -15,8 +15,8 @@ const NOT_SHOWN = 'the bundle is not shown';
 
 export function checkPolicyBinding(tally: Tally, evidence: Evidence): Check {
   const judged = { tally, evidence, check: 'policy.binding' } as const;
-  /** Revisions that decisions name: the first line that does, and its time. */
-  const named = new Map<number, { line: number; at: string }>();
+  /** Revisions that decisions name, and the first that does. */
+  const named = new Map<number, { line: number; at: string; stream: string }>();
   const shown = new Map<number, string>();
   /** Decisions by revisions that the manifest does not list: the control plane may dispute each. */
   const unlisted: { revision: number; record: DisputableRecord }[] = [];
@@ -33,12 +33,14 @@ export function checkPolicyBinding(tally: Tally, evidence: Evidence): Check {
     if (metadata.tenant_id !== said.tenant_id) return 'the bundle is of another tenant';
     const key = keyset.find('bundle', signed.kid);
     if (!key) return 'not signed by a known bundle key';
-    const vouchesFor = named.get(revision)?.at ?? null;
+    const first = named.get(revision);
     evidence.use({
       key,
       notBefore: null,
       signedAt: null,
-      vouchesFor,
+      // A bundle that only other records name vouches for nothing.
+      vouchesFor: first?.at ?? '',
+      ...(first && { decidedBy: first.stream }),
       location: lineOf(member, line),
     });
     return undefined;
@@ -64,8 +66,8 @@ export function checkPolicyBinding(tally: Tally, evidence: Evidence): Check {
     event: (event) => {
       const { line, record } = event;
       if (record?.type !== 'decision' || record.bundle_revision === null) return;
-      const { bundle_revision: revision, timestamp: at } = record;
-      if (!named.has(revision)) named.set(revision, { line, at });
+      const { bundle_revision: revision, timestamp: at, stream } = record;
+      if (!named.has(revision)) named.set(revision, { line, at, stream });
       if (listed.has(revision)) return;
       if (unlisted.length < VOLUME_LIMITS.causes) {
         unlisted.push({ revision, record: toDisputable(event, record) });
