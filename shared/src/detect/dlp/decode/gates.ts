@@ -3,31 +3,12 @@
  * in the same set as the patterns, so that looking for them needs no pass of its own.
  */
 import { rot13 } from '../../rot13.ts';
+import { ISSUER_MARKS } from './issuer-marks.ts';
+
 export type Gate = 'reversed' | 'rot13' | 'reversed rot13' | 'codes' | 'separated';
 
-const ISSUERS = ['AKIA', 'ASIA', 'ghp_', 'gho_', 'ghs_', 'github_pat', 'glpat-', 'xoxb-', 'xoxp-'];
-const MORE = [
-  'AIza',
-  'GOCSPX',
-  'sk_live',
-  'rk_live',
-  'sk_test',
-  'sk-proj',
-  'sk-ant',
-  'npm_',
-  'pypi-',
-];
-const REST = [
-  'hf_',
-  'gsk_',
-  'dop_v1',
-  'hvs.',
-  'shpat_',
-  'AccountKey=',
-  'PRIVATE KEY',
-  '://',
-  'eyJ',
-];
+/** Marks of keys that are shorter, and of what no issuer made. */
+const MARKS = ['hf_', 'eyJ', 'AccountKey=', 'PRIVATE KEY'];
 /** Lower case: words are matched in any case. */
 const WORDS = `password passwort passwd secret token api_key apikey api key credential birth dob ssn
   social security card iban account national insurance passport mot de passe contrase license
@@ -40,10 +21,25 @@ const WORDS = `password passwort passwd secret token api_key apikey api key cred
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 const turned = (text: string): string => [...text].reverse().join('');
 
-function marks(disguise: (text: string) => string, issuers: readonly string[]): string[] {
+const anyOf = (marks: readonly string[], disguise: (text: string) => string): string =>
+  `(?:${marks.map((mark) => escaped(disguise(mark))).join('|')})`;
+
+/** Marks for one expression, which may not be too long. */
+const MARKS_AT_ONCE = 80;
+
+function issuers(disguise: (text: string) => string): string[] {
+  const expressions: string[] = [];
+  for (let at = 0; at < ISSUER_MARKS.length; at += MARKS_AT_ONCE) {
+    expressions.push(anyOf(ISSUER_MARKS.slice(at, at + MARKS_AT_ONCE), disguise));
+  }
+  return expressions;
+}
+
+function marks(disguise: (text: string) => string, others: readonly string[]): string[] {
   return [
-    issuers.map((mark) => escaped(disguise(mark))).join('|'),
-    `(?i)(?:\\b|_)(?:${WORDS.map((word) => escaped(disguise(word))).join('|')})`,
+    ...issuers(disguise),
+    anyOf(others, disguise),
+    String.raw`(?i)(?:\b|_)${anyOf(WORDS, disguise)}`,
   ];
 }
 
@@ -53,8 +49,7 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
   {
     gate: 'reversed',
     expressions: [
-      ...marks(turned, [...ISSUERS, ...MORE, ...REST.filter((mark) => mark !== '://'), '@//:']),
-      // SendGrid, webhooks.
+      ...marks(turned, MARKS),
       // URLs with a user; escapes of URLs, HTML and programs.
       String.raw`@[^\s/@]*//:[A-Za-z]`,
       String.raw`(?:[0-9A-Fa-f]{2}%){6}|(?:;[0-9A-Fa-f]{2,5}x?#&){3}|(?:[0-9A-Fa-f]{4}u\\){3}`,
@@ -102,11 +97,10 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
   {
     gate: 'rot13',
     expressions: [
-      ...marks(rot13, [
-        ...ISSUERS,
-        ...MORE,
-        ...REST.filter((mark) => mark !== '://' && mark !== 'hf_'),
-      ]),
+      ...marks(
+        rot13,
+        MARKS.filter((mark) => mark !== 'hf_'),
+      ),
       String.raw`(?:%[2-7][0-9N-Sn-s]){6}|(?:\\h[0-9N-Sn-s]{4}){3}`,
       String.raw`\b[A-Z]{2}\d{2}[ ]?(?:[A-Z]{4}|\d{4})[ ]?\d{4}`,
       String.raw`\b[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[N-Q]\b`,
@@ -120,7 +114,7 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
     expressions: [
       ...marks(
         BOTH,
-        [...ISSUERS, ...MORE, ...REST].filter((mark) => /[A-Za-z]{3}/.test(mark)),
+        MARKS.filter((mark) => mark !== 'hf_'),
       ),
       String.raw`@[^\s/@]*//:(?:fretgfbc|yzdfl|obqbtabz|fvqre|cdzn|f?cggu|cgs)`,
     ],
