@@ -7,7 +7,7 @@ import { HTTP_SERVER, STDIO_SERVER } from '../../testing/test-plane.ts';
 import { openStdio, startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 import { createAnswerRoom } from '../shares/answer-room.ts';
 import { Cancellation, type UpstreamPeer, unheardExchange } from '../upstream.ts';
-import { createUpstreamPool, type UpstreamPool } from './pool.ts';
+import { createUpstreamPool, type UpstreamPool, type UpstreamPoolOptions } from './pool.ts';
 
 const TENANT = 'tenant';
 let upstream: TestUpstream;
@@ -18,12 +18,22 @@ beforeEach(async () => {
     offersStream: true,
     tools: [{ name: 'hang', handle: () => undefined }],
   });
-  const nothing = { command: process.execPath, args: ['-e', ''], env: {}, cwd: undefined };
-  pool = createUpstreamPool({
+  pool = openPool();
+});
+
+const node = (code: string) => ({
+  command: process.execPath,
+  args: ['-e', code],
+  env: {},
+  cwd: undefined,
+});
+
+function openPool(over: Partial<UpstreamPoolOptions> = {}): UpstreamPool {
+  return createUpstreamPool({
     room: createAnswerRoom(1_000_000, () => false),
     limits: { timeoutMs: 5_000, messageBytes: 1_000_000 },
     client: { name: 'test', version: '1' },
-    stdio: openStdio([['local', nothing]]),
+    stdio: openStdio([['local', node('')]]),
     addresses: createAddressPolicy(['*']),
     connections: 100,
     requestsPerAgent: 64,
@@ -41,8 +51,9 @@ beforeEach(async () => {
     openSealed: async (sealed) => sealed,
     onNotification: () => undefined,
     log: pino({ level: 'silent' }),
+    ...over,
   });
-});
+}
 
 afterEach(async () => {
   await pool.close();
@@ -124,4 +135,48 @@ it('end with their client', async () => {
   const ended = () => upstream.seen.filter((one) => one.httpMethod === 'DELETE');
   await expect.poll(ended).toHaveLength(1);
   expect(pool.counts().http).toBe(1);
+});
+
+/** Tells its process id as its version. */
+const SPEAKER = `
+  require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method } = JSON.parse(line);
+    if (method !== 'initialize') return;
+    const serverInfo = { name: 's', version: String(process.pid) };
+    const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo };
+    process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
+  });`;
+const STUBBORN = `process.on('SIGTERM', () => undefined); setInterval(() => undefined, 1000);`;
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+it.each([
+  ['ends when it is told to', SPEAKER],
+  ['ignores SIGTERM', STUBBORN + SPEAKER],
+])('have one process at a time in one place, also where it %s', async (_, code) => {
+  const stdioServers = openStdio([['local', node(code)]]);
+  const small = openPool({ stdio: stdioServers, maxProcesses: 1, maxOwnProcesses: 1 });
+  const open = async (own: UpstreamPeer) => {
+    const { serverInfo } = await small.find(TENANT, stdio, 'a', own).open(unheardExchange());
+    return Number(serverInfo.version);
+  };
+  try {
+    const first = await open(peer('1'));
+    small.endPeer('1');
+    // A client that ends a session and opens another is not refused.
+    const second = await open({ ...peer('2'), isAway: () => true });
+    expect([first, second].map(isRunning)).toEqual([false, true]);
+    // It makes room for another one, and is waited for when the service stops.
+    small.find(TENANT, stdio, 'a', peer('3'));
+    await small.close();
+    expect(isRunning(second)).toBe(false);
+  } finally {
+    await small.close();
+  }
 });

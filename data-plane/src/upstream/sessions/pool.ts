@@ -2,7 +2,7 @@
  * The sessions with MCP servers: one for each (tenant, server, agent, era of the client), opened
  * with the first request, shared by all of the agent's own MCP sessions, closed when idle. A client
  * that servers may ask something has its own, so that what they ask reaches nobody else. Their
- * numbers are bounded (session-room.ts).
+ * numbers are bounded (session-room.ts, process-places.ts).
  */
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import { createUpstreamHealth } from '../health/health.ts';
@@ -15,6 +15,8 @@ import {
   type UpstreamPeer,
   type UpstreamSession,
 } from '../upstream.ts';
+import { createProcessPlaces } from './process-places.ts';
+import { createSessionLimits } from './session-limits.ts';
 import { createSessionNotifications } from './session-notifications.ts';
 import { addressOf, createSessionOpener, type SessionOpenerOptions } from './session-opener.ts';
 import { createSessionRoom } from './session-room.ts';
@@ -53,7 +55,9 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     onChanged: options.onHealthChanged,
     log: options.log,
   });
-  const opener = createSessionOpener(options, health);
+  const limitsOf = createSessionLimits(options, options.servesSeveral);
+  const places = createProcessPlaces(limitsOf);
+  const opener = createSessionOpener(options, health, places);
   const notifications = createSessionNotifications({
     sessions: sessions.open,
     isRegistered,
@@ -61,7 +65,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     onNotification: options.onNotification,
   });
   const makeRoom = createSessionRoom<OpenSession>({
-    limits: options,
+    limitsOf,
     entries: sessions.open,
     retired: sessions.retired,
     // For legacy clients a session listens, even when its client has left.
@@ -69,7 +73,6 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     // Modern clients have no session.
     hasSession: ({ tenantId, agentId, serverId, era }) =>
       era === 'legacy' && options.hasSession(tenantId, agentId, serverId),
-    servesSeveral: options.servesSeveral,
     drop: sessions.drop,
     now: () => performance.now(),
   });
@@ -140,6 +143,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     clearInterval(sweep);
     notifications.clear();
     await sessions.close();
+    await places.close();
     await opener.close();
   }
 

@@ -24,6 +24,7 @@ import {
 } from '../upstream.ts';
 import { openCredentialHeader } from './credential.ts';
 import { GuardedSession } from './guarded-session.ts';
+import type { ProcessPlaces } from './process-places.ts';
 import { createHttpServerSession, createStdioServerSession } from './server-session.ts';
 
 export interface SessionOpenerOptions {
@@ -82,7 +83,11 @@ const MAX_STREAMS = 1024;
 /** Servers whose missing eras are remembered. */
 const MAX_ERAS = 4096;
 
-export function createSessionOpener(options: SessionOpenerOptions, health: UpstreamHealth) {
+export function createSessionOpener(
+  options: SessionOpenerOptions,
+  health: UpstreamHealth,
+  places: Pick<ProcessPlaces, 'take'>,
+) {
   const { addresses, limits, maxSessions } = options;
   const connect = () => createCheckedConnections(addresses, limits.timeoutMs);
   const dispatchers = { calls: connect(), quiet: connect(), streams: connect() };
@@ -135,9 +140,12 @@ export function createSessionOpener(options: SessionOpenerOptions, health: Upstr
   }
 
   function overStdio(order: SessionOrder): UpstreamSession {
+    const { tenantId, agentId, peer } = order;
     const name = order.server.local_name ?? '';
-    const server = options.stdio.get(order.tenantId, name);
-    return createStdioServerSession({ ...common(order), name, server });
+    const server = options.stdio.get(tenantId, name);
+    const owner = { tenantId, agentId, transport: 'stdio', peerId: peer?.id } as const;
+    const takePlace = () => places.take(owner);
+    return createStdioServerSession({ ...common(order), name, server, takePlace });
   }
 
   function overHttp(order: SessionOrder, account: ShareAccount): UpstreamSession {

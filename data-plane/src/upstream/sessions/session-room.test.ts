@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createSessionRoom, type Newcomer, type RoomEntry } from './session-room.ts';
+import { createSessionLimits, type SessionOwner } from './session-limits.ts';
+import { createSessionRoom, type RoomEntry } from './session-room.ts';
 
 let entries: Map<string, RoomEntry>;
 let retired: Map<RoomEntry, unknown>;
@@ -7,7 +8,7 @@ let now: number;
 let isSeveral: boolean;
 let listened: Set<string>;
 let withSession: Set<string>;
-let makeRoom: (newcomer: Newcomer) => void;
+let makeRoom: (newcomer: SessionOwner) => void;
 
 beforeEach(() => {
   entries = new Map();
@@ -16,13 +17,13 @@ beforeEach(() => {
   isSeveral = false;
   listened = new Set();
   withSession = new Set();
+  const numbers = { maxSessions: 3, maxProcesses: 4, maxOwnProcesses: 2 };
   makeRoom = createSessionRoom({
-    limits: { maxSessions: 3, maxProcesses: 4, maxOwnProcesses: 2 },
+    limitsOf: createSessionLimits(numbers, () => isSeveral),
     entries,
     retired,
     isListenedTo: ({ agentId }) => listened.has(agentId),
     hasSession: ({ agentId }) => withSession.has(agentId),
-    servesSeveral: () => isSeveral,
     drop: (key) => void entries.delete(key),
     now: () => now,
   });

@@ -12,7 +12,7 @@ export interface OpenSession extends RoomEntry, Pick<SessionOrder, 'sealed' | 'h
 }
 
 /** How often a replaced session is checked for its end. */
-const RETIRED_MS = 1_000;
+const RETIRED_MS = 200;
 
 export function createSessionTable() {
   const open = new Map<string, OpenSession>();

@@ -11,6 +11,7 @@ function channelTo(code: string, command = process.execPath, cwd?: string): Stdi
     name: 'flood',
     server: { command, args: ['-e', code], env: {}, cwd },
     limits: { timeoutMs: 20_000, messageBytes: 1024 * 1024 },
+    takePlace: async () => () => undefined,
     log: { info: () => undefined, warn },
   });
 }

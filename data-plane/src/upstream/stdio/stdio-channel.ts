@@ -36,6 +36,11 @@ export interface StdioChannelOptions {
   name: string;
   server: StdioServer;
   limits: UpstreamLimits;
+  /**
+   * Waits for a place for one more process; what it returns gives the place back. Throws
+   * UpstreamFailure.
+   */
+  takePlace(): Promise<() => void>;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -205,11 +210,20 @@ export class StdioChannel {
     if (sinceStart < RESTART_PAUSE_MS) {
       await new Promise((resolve) => setTimeout(resolve, RESTART_PAUSE_MS - sinceStart));
     }
-    if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
-    this.#startedAt = performance.now();
-    this.#useless = 0;
-    this.#allowance = createAllowance();
-    this.#child = this.#spawn();
+    const leavePlace = await this.#options.takePlace();
+    try {
+      if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
+      this.#startedAt = performance.now();
+      this.#useless = 0;
+      this.#allowance = createAllowance();
+      this.#child = this.#spawn();
+    } catch (error) {
+      leavePlace();
+      throw error;
+    }
+    // Only what has started exits.
+    if (this.#child.pid === undefined) leavePlace();
+    else this.#child.once('exit', leavePlace);
   }
 
   #spawn(): ServerProcess {
