@@ -80,13 +80,16 @@ const ID_RUN =
 
 const YEARS = /^(?:19|20)\d\d[-/ ](?:19|20)\d\d$/;
 
+/** Three groups of digits or more are one number, of which a part may be valid by chance. */
+const GROUPS = /^\d+(?: \d+){2,}$/;
+
 /** National ids in a short text. Words may follow an id: what is behind a space is left out. */
 function idsIn(window: string): readonly Stretch[] {
   const found: Stretch[] = [];
   for (const { index, 0: run } of window.matchAll(ID_RUN)) {
     let value = run;
     while (value.length > 6 && !isNationalId(value, true)) {
-      value = value.slice(0, Math.max(0, value.lastIndexOf(' ')));
+      value = GROUPS.test(value) ? '' : value.slice(0, Math.max(0, value.lastIndexOf(' ')));
     }
     if (value.length > 6 && !YEARS.test(value))
       found.push({ start: index, end: index + value.length });
@@ -245,7 +248,7 @@ export const IDENTITY: readonly BuiltinPattern[] = [
     name: 'national_id',
     severity: 'high',
     description:
-      'National identity, tax or social insurance number: BE, BR, CA, CH, CL, CN, DE, ES, FI, FR, GR, HK, IE, IL, IN, IT, JP, KR, MX, NL, NO, PL, PT, RO, SE, SG, TR, ZA; beside a word for it also AE, AR, AT, BG, CZ, DK, EE, HR, RS, RU, TH, TW, UA.',
+      'National identity, tax or social insurance number: BE, BR, CA, CH, CL, CN, DE, ES, FI, FR, GR, HK, IE, IL, IN, IT, JP, KR, MX, NL, NO, PL, PT, RO, SE, SG, TR, ZA; beside a word for it also AE, AR, AT, AU, BG, CZ, DK, EE, HR, RS, RU, TH, TW, UA.',
     expressions: [
       String.raw`\b\d{17}[\dXx]\b`,
       String.raw`(?i)\b[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z0-9]\d\b`,

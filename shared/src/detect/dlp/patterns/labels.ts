@@ -32,8 +32,11 @@ export const DOCUMENT_LABELS =
 export const NATIONAL_ID_LABELS: readonly string[] = [
   '(?i)national[ _-]?(?:id|insurance|identi|number)|identity (?:card|number|document)|\\bid[ _-]?(?:card|number|no\\b)|personal (?:id|number|code|identification)|citizen|tax[ _-]?(?:id|payer|number|file)|\\btfn\\b|\\bitin\\b|steuer(?:-?id|nummer|liche)|identifikationsnummer|idnr|sozialversicherung|s[ée]curit[ée] sociale|\\binsee\\b|\\bdni\\b|\\bnif\\b|\\bcurp\\b|\\bcuil\\b|\\bcuit\\b|codice fiscale|codicefiscale|\\bbsn\\b|burgerservice|sofinummer|\\bpesel\\b|\\bcpf\\b|\\bcnpj\\b|aadha+r|uidai|social insurance|personnummer|f[øo]dselsnummer|\\bcpr\\b|henkil[öo]tunnus|\\bhetu\\b|rodn[ée] [čc][íi]slo|\\bcnp\\b|\\begn\\b|\\boib\\b|\\bjmbg\\b|t\\.?c\\.? kimlik|tckn|\\bahv\\b|\\bavs\\b|rijksregister|registre national|снилс|инн|身份证|身分証|マイナンバー|個人番号|주민등록|nric|hkid|\\bpps(?:n|\\b)|\\bafm\\b|αφμ|teudat|תעודת זהות|id nasional|\\bamka\\b|αμκα|身分證|身份証|居留證|рнокпп|เลขประจำตัว|emirates id',
   '(?i)[_-](?:dni|nif|nie|bsn|pesel|cpf|cnpj|nir|insee|curp|cuil|cuit|tin|itin|ppsn?|nric|ahv|avs|cnp|oib|jmbg|tckn|hetu|cpr|svnr|insz|niss)\\b|\\b(?:dni|nif|nie|bsn|pesel|cpf|cnpj|nir|insee|curp|cuil|cuit|tin|itin|ppsn?|nric|ahv|avs|cnp|oib|jmbg|tckn|hetu|cpr|svnr|insz|niss)[_-]|\\b(?:svnr|insz|niss|nuss|n[úu]m(?:ero)?[ _-](?:de[ _-])?s[ée]cu)|codice[ _-]fiscale|cod\\.? ?fisc|c\\.f\\.|\\b(?:nie|nir|rfc|rut|run|tin|cf|pan|sin|inn|fin|nik)(?:[ _-](?:no|num|nr|number|card|is)\\b|["\'’)]{0,2}[ \\t]?[:=#,;|\\t])|nr[ _-]?ewid|ewidencyjn|(?:person|pers|steuer|ahv|sv|rv|fødsels|identitets)[ _-]?(?:nr\\b|nummer)|identificatie|legitimatie|identifica(?:tion|ci[óo]n|zione|[çc][ãa]o)\\b|identyfika(?:cyjny|tor)|tax[ _-]no\\b|nat(?:ional)?[ _-]?(?:id|no)\\b|c[ée]dula|seguridad social|rodne[ _-]cislo|rentenversicherung|kennitala|isikukood|asmens kodas|personas kods|\\btaj\\b|emšo',
+  '(?i)n(?:um[ée]ro|[°º])[ _-]national|\\bfnr\\b|(?:south african|\\bsa) id\\b|contribuinte|permanent account n|assurance sociale|tc[ _-]?kimlik|kimlik[ _-]?no|samordningsnummer|\\bpnr\\b|आधार|steuer[ _]id',
+  // Names in programs: cpfCliente, panNumber.
+  '\\b(?:cpf|cnpj|dni|nif|nir|bsn|pesel|cuil|cuit|curp|tfn|ahv|tckn)[A-Z][a-z]|\\b(?:pan|sin|tin|nik|rut)(?:No|Num|Number)\\b',
   // Words of other languages, in small letters.
-  '\\b(?:NIE|NIR|RUT|RUN|TIN|CF|PAN|SIN|INN|FIN|NIK)\\b|ЕГН',
+  '\\b(?:NIE|NIR|RUT|RUN|TIN|CF|PAN|SIN|NAS|INN|FIN|NIK)\\b|ЕГН',
 ];
 
 /** People; a number beside one of these is an identity number only if it is long. */

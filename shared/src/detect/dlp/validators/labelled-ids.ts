@@ -87,6 +87,9 @@ function isThai(id: string): boolean {
   return (11 - (sum % 11)) % 10 === Number(id[12]);
 }
 
+/** Australia, tax file number. */
+const isTfn = (id: string): boolean => weightedSum(id, [1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 === 0;
+
 export const LABELLED_IDS: readonly LabelledId[] = [
   { country: 'AT', shape: /^[1-9]\d{9}$/, isValid: isSvnr },
   { country: 'DK', shape: /^\d{10}$/, isValid: isDayFirst },
@@ -102,5 +105,6 @@ export const LABELLED_IDS: readonly LabelledId[] = [
   { country: 'RS', shape: /^\d{13}$/, isValid: isJmbg },
   { country: 'EE', shape: /^[1-6]\d{10}$/, isValid: isBaltic },
   { country: 'TH', shape: /^[1-8]\d{12}$/, isValid: isThai },
+  { country: 'AU', shape: /^[1-9]\d{8}$/, isValid: isTfn },
   { country: 'AE', shape: /^784\d{12}$/, isValid: isLuhn },
 ];
