@@ -52,6 +52,8 @@ describe('a password', () => {
     `new NetworkCredential("bob", "${PASS}")`,
     `DriverManager.getConnection(url, "bob", "${PASS}");`,
     `builder.setPassword("${PASS}")`,
+    `set_password(user, "${PASS}")`,
+    `reset_password('bob', '${PASS}')`,
     `define('DB_PASSWORD', '${PASS}');`,
     `db = process.env.DB_PASSWORD || '${PASS}'`,
     `const DbPassword string = "${PASS}"`,

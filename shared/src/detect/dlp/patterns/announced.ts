@@ -270,7 +270,7 @@ const CALLS: readonly JudgedExpression[] = [
     judge: behind('password'),
   },
   {
-    expression: String.raw`(?i)(?:set|with)_?(?:pass(?:word|wd|phrase)?|pwd)\(["']`,
+    expression: String.raw`(?i)(?:set|with|change|reset|update)_?(?:pass(?:word|wd|phrase)?|pwd)\((?:[\w.$]{1,40}, {0,2}|["'][^"'\n]{1,60}["'], {0,2})?["']`,
     judge: (text, start, end) => ofCall('password')(text, start, end - 1),
   },
   {

@@ -38,7 +38,7 @@ const OPENS =
   /^&?(?:[A-Za-z_$.]{4,}|\w+(?:(?:::|->)\w+)+)[({]|^(?:Ok|Err|Some|Box|Arc|Rc|Vec|[a-z_]{3,}!)\(|^[a-z_$][a-z0-9_$]*(?:\.[a-z_$][a-z0-9_$]*)*[([][\w&[\]().:-]*$/;
 /** Types, paths and references of C, Go, Rust and Perl (`*uint16`, `task::Poll`), hex, formats. */
 const TYPE =
-  /^(?:[*&](?:\[\])?[A-Za-z_][\w.:]*[<[]?.?|&\[\w+|&?[A-Za-z_]\w*(?:::[A-Za-z_{<(][\w<>&]*)+[({,]?|0x[\da-f]{1,8}|%[sdvqx].*|\+ ?[a-z]\w*[.()].*|__[ui]\d{1,2}|\$[a-z_]\w*->.*|qr\/.*|\\&\w+|\d{1,5}\/(?:tcp|udp)|urn:uuid:.*)$/i;
+  /^(?:[*&](?:\[\])?[A-Za-z_][\w.:]*[<[]?.?|&\[\w+|&?[A-Za-z_]\w*(?:::[A-Za-z_{<(][\w<>&]*)+[({,]?|0x[\da-f]{1,8}|%[sdvqx](?:[^\w+].*)?|\+ ?[a-z]\w*[.()].*|__[ui]\d{1,2}|\$[a-z_]\w*->.*|qr\/.*|\\&\w+|\d{1,5}\/(?:tcp|udp)|urn:uuid:.*)$/i;
 /** What a vault or a sealing tool made of a secret: Sealed Secrets, KMS of AWS, Spring, OpenSSL. */
 const CIPHERTEXT = /^(?:Ag[A-Za-z0-9+/_-]{200}|AQICAH|\{cipher\}|k8s:enc:|U2FsdGVkX1)/;
 
@@ -97,7 +97,8 @@ export function isSecretValue(
   if (value.length < 4 || isPlaceholder(value)) return false;
   const lower = value.toLowerCase();
   if (WORDS_FOR_NOTHING.has(lower.replace(/[.,;:!?]+$/, ''))) return false;
-  if (NAMED.test(value) || CIPHERTEXT.test(value) || /`/.test(value)) return false;
+  if (NAMED.test(value) && !isBase64Path(value)) return false;
+  if (CIPHERTEXT.test(value) || /`/.test(value)) return false;
   if (!quoted && (OPENS.test(value) || TYPE.test(value) || isName(value))) return false;
   // Code that goes on behind a name (`({ token })).json()`), bold words, a command's next option.
   const isLoose = link !== 'assigned';
@@ -126,6 +127,7 @@ function isName(value: string): boolean {
 
 function isPassword(value: string, link: Link, quoted: boolean): boolean {
   if (/\s/.test(value)) return quoted && isPassphrase(value);
+  if (isGrouped(value)) return true;
   const { digit, lower, upper, letter, sign } = has(value);
   const mixed =
     (digit && letter) || (sign && (digit || (lower && upper) || /[!@#$%^&*+=?]/.test(value)));
@@ -209,6 +211,24 @@ function isToken(value: string, link: Link): boolean {
 function isCamelCase(value: string): boolean {
   return /^[A-Za-z]?[a-z]+(?:[A-Z]{1,3}[a-z]{2,})+$/.test(value);
 }
+
+/** Groups of one length, most of them of letters that no word has: `tIzr-nYvm-xFwv-wMoc`. */
+function isGrouped(value: string): boolean {
+  if (!/^[A-Za-z\d]{4,6}(?:-[A-Za-z\d]{4,6}){2,7}$/.test(value)) return false;
+  const groups = value.split('-');
+  const made = groups.filter((group) => /[a-z][A-Z]|[A-Z]{2}[a-z]/.test(group));
+  return (
+    groups.every(({ length }) => length === groups[0]?.length) && made.length * 2 >= groups.length
+  );
+}
+
+/** Base64 that begins like a path. */
+const isBase64Path = (value: string): boolean =>
+  value.length % 4 === 0 &&
+  /^\/[A-Za-z\d+/]{15,}={0,2}$/.test(value) &&
+  value
+    .split('/')
+    .some((part) => isMixed(part) && /\d.*[A-Za-z].*\d/.test(part) && /[a-z]/.test(part));
 
 /** Letters with a mix of cases that no name has. */
 function isScrambled(value: string): boolean {
