@@ -10,6 +10,7 @@ import {
   aHoldOpened,
 } from '../../../tests/support/a-data-plane.ts';
 import { sealPayload } from '../../../tests/support/a-payload.ts';
+import { fillEscalations } from '../../../tests/support/fill-escalations.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { createHoldView } from '../testing/test-escalations.ts';
 import { MAX_PENDING_OF_STREAM } from './escalation-projection.ts';
@@ -424,13 +425,9 @@ it('appears on the stream of events with its records', async () => {
 
 it('bounds what one data plane has waiting, and says so', async () => {
   const one = await aTenantWithPlane();
-  await test.superuser.query(
-    `INSERT INTO escalations (tenant_id, id, deployment_id, event_id, held, agent_id, mcp_server,
-       method, tool_name, target, risk_tier, instruction_hash, opened_at, timeout_at)
-     SELECT $1, gen_random_uuid(), $2, gen_random_uuid(), 'call', gen_random_uuid(), 's', 'm', 't',
-       '', 'low', '', now(), now() + interval '1 hour' FROM generate_series(1, $3)`,
-    [one.tenantId, one.plane.deploymentId, MAX_PENDING_OF_STREAM],
-  );
+  const { tenantId, plane } = one;
+  const { deploymentId } = plane;
+  await fillEscalations(test, { tenantId, deploymentId }, MAX_PENDING_OF_STREAM);
   await one.held();
   expect((await one.list()).total).toBe(MAX_PENDING_OF_STREAM);
   const { alerts } = (await call('/api/v1/monitor/alerts', { token: one.token })).json();

@@ -5,9 +5,11 @@
 import { createPublicKey } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
 import { expect, it, vi } from 'vitest';
-import { aDecision, aHoldOpened } from '../../../tests/support/a-data-plane.ts';
+import { aDecision, aHoldOpened, aResultHeld } from '../../../tests/support/a-data-plane.ts';
 import { aShippingPlane } from '../../../tests/support/a-shipping-plane.ts';
+import { fillEscalations } from '../../../tests/support/fill-escalations.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { MAX_PENDING_OF_STREAM } from '../escalations/escalation-projection.ts';
 import { checkBatch } from './batch-check.ts';
 import { createIngestService } from './ingest-service.ts';
 import { createRecordDisputes } from './record-disputes.ts';
@@ -272,6 +274,24 @@ it('of two holds of one escalation in a batch, both are disputed, and nobody is 
   const { seq } = one.writer.head;
   expect(await one.disputed()).toEqual([`${seq - 1} approval.binding`, `${seq} approval.binding`]);
   expect(await one.alerts()).toEqual([]);
+});
+
+it('a hold that may find no room is disputed, and nobody is told of it', async () => {
+  const [one, other] = [await aPlane(), await aPlane()];
+  const hold = ({ decide, writer }: Shipping) => writer.append(aHoldOpened(decide()));
+  await fillEscalations(test, one, MAX_PENDING_OF_STREAM - 1);
+  hold(one);
+  await one.ship();
+  expect(await one.disputed()).toEqual([]);
+  hold(one);
+  await one.ship();
+  expect(await one.disputed()).toEqual([`${one.writer.head.seq} approval.binding`]);
+  expect(await one.alerts()).toEqual([]);
+  await fillEscalations(test, other, MAX_PENDING_OF_STREAM - 1);
+  other.writer.append(aResultHeld(other.decide()));
+  hold(other);
+  await other.ship();
+  expect(await other.disputed()).toEqual([`${other.writer.head.seq} approval.binding`]);
 });
 
 it('a batch whose references are known costs no query', async () => {

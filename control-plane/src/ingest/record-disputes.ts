@@ -130,7 +130,7 @@ async function findFresh(
   const found = [
     { faults: faults.filter(isFresh), doubts: [] },
     await findUsedAgain(tx, { stream, uses, from, faults }, facts),
-    await findSecondHolds(tx, stream, holds.filter(isFresh)),
+    await findSecondHolds(tx, batch, from),
   ];
   return {
     faults: found.flatMap((one) => one.faults),

@@ -3,7 +3,10 @@
  * that it has, and verifiers would find it to be of another one.
  */
 import type { LedgerRecord } from '@governance/shared/ledger-record';
-import { readAsVerifiers } from '../chain/ledger-row.ts';
+import {
+  escalationProjection,
+  MAX_PENDING_OF_STREAM,
+} from '../escalations/escalation-projection.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { CheckedBatch } from './batch-check.ts';
 import type { FoundFaults, ReferenceFault } from './reference-faults.ts';
@@ -17,25 +20,31 @@ export interface OpenedHold {
 }
 
 export function findHolds({ records }: Pick<CheckedBatch, 'records'>): OpenedHold[] {
-  return records.flatMap(({ seq, hash, record, bytes, fault }): OpenedHold[] => {
+  return records.flatMap(({ seq, hash, record, shown, fault }): OpenedHold[] => {
     const isQuarantined = fault !== null;
-    const hold = isQuarantined ? readAsVerifiers(bytes) : record;
+    const hold = isQuarantined ? shown?.record : record;
     return hold?.type === 'hold_opened' ? [{ seq, hash, hold, isQuarantined }] : [];
   });
 }
 
+/** @param from the first seq that is not stored */
 export async function findSecondHolds(
-  { db, scope: { tenantId } }: TenantTransaction,
-  stream: string,
-  holds: readonly OpenedHold[],
+  tx: TenantTransaction,
+  batch: Pick<CheckedBatch, 'header' | 'records'>,
+  from: number,
 ): Promise<FoundFaults> {
+  const { db, scope } = tx;
+  const of = { tenantId: scope.tenantId, deploymentId: batch.header.stream };
+  const fresh = batch.records.filter(({ seq }) => seq >= from);
+  const holds = findHolds({ records: fresh });
   const ids = [...new Set(holds.map(({ hold }) => hold.escalation_id))];
   const rows = await db.escalation.findMany({
-    where: { tenantId, id: { in: ids }, deploymentId: stream },
+    where: { ...of, id: { in: ids } },
     select: { id: true, eventId: true, instructionHash: true },
   });
   const stored = new Map(rows.map((row) => [row.id, row]));
   const first = new Map<string, OpenedHold>();
+  const isCrowded = rows.length < ids.length && (await mayBeCrowded(tx, of, fresh));
   const found: FoundFaults = { faults: [], doubts: [] };
   for (const one of holds) {
     const { hold, isQuarantined } = one;
@@ -49,14 +58,29 @@ export async function findSecondHolds(
       if (!isSame({ event_id: row.eventId, instruction_hash: row.instructionHash }))
         found.faults.push(toFault(one));
     }
-    // Which of them will be stored is not known yet; without a hold, none contradicts the approval.
-    else if (isQuarantined) found.doubts.push(toFault(one));
+    // Which of them will be stored is not known yet, and another may be kept later under the id of
+    // one that is not; without a hold, none contradicts the approval.
+    else if (isQuarantined || isCrowded) found.doubts.push(toFault(one, NOT_KEPT));
     else if (before && !isSame(before.hold)) found.doubts.push(toFault(before), toFault(one));
   }
   return found;
 }
 
-const toFault = ({ seq, hash, hold }: OpenedHold): ReferenceFault => ({
-  ...{ seq, hash, check: 'approval.binding', reference: hold.escalation_id },
-  reason: 'opens a hold under the id of another one',
+/** Whether the projection may find no room for one of these records, which it then does not keep. */
+async function mayBeCrowded(
+  { db }: TenantTransaction,
+  of: { tenantId: string; deploymentId: string },
+  records: CheckedBatch['records'],
+): Promise<boolean> {
+  const { types } = escalationProjection;
+  const added = records.filter(({ record }) => record && types.includes(record.type)).length;
+  const pending = await db.escalation.count({ where: { ...of, status: 'pending' } });
+  return pending + added > MAX_PENDING_OF_STREAM;
+}
+
+const SECOND = 'opens a hold under the id of another one';
+const NOT_KEPT = 'opens a hold that may not be kept';
+
+const toFault = ({ seq, hash, hold }: OpenedHold, reason = SECOND): ReferenceFault => ({
+  ...{ seq, hash, check: 'approval.binding', reference: hold.escalation_id, reason },
 });

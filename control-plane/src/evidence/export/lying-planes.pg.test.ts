@@ -21,7 +21,9 @@ import {
   PACKAGES,
 } from '../../../../tests/support/evidence-exports.ts';
 import { createEvidenceReader } from '../../../../tests/support/evidence-reader.ts';
+import { fillEscalations } from '../../../../tests/support/fill-escalations.ts';
 import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
+import { MAX_PENDING_OF_STREAM } from '../../escalations/escalation-projection.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -304,4 +306,25 @@ it.each([
   await lying.ship();
   const { passes } = await exported(asked);
   expect(passes).toContain('approval.binding');
+});
+
+it('a hold that found no room is warned of, where another was approved under its id', async () => {
+  const { admin, lying, exported } = await twoPlanes();
+  const { tenantId } = admin.scope;
+  const { deploymentId } = lying;
+  const escalation_id = uuidv7();
+  const ofTool = { tool_name: 'delete_thing' };
+  await fillEscalations(plane.test, { tenantId, deploymentId }, MAX_PENDING_OF_STREAM);
+  lying.writer.append(aHoldOpened(lying.decide(ofTool), { escalation_id }));
+  await lying.ship();
+  await plane.test.superuser.query('DELETE FROM escalations WHERE tenant_id = $1', [tenantId]);
+  // Its event is in no record, so that the package of its agent does not show it.
+  lying.writer.append(aHoldOpened(aDecision(ofTool), { escalation_id }));
+  await lying.ship();
+  const url = `/api/v1/escalations/${escalation_id}/approve`;
+  const { grant } = (await call(url, { token: admin.token, body: {} })).json();
+  lying.decide({ ...ofTool, grant_id: grant.id });
+  await lying.ship();
+  const { warns } = await exported({ agent_ids: [AGENT_ID] });
+  expect(warns).toEqual({ 'approval.binding': expect.stringContaining(deploymentId) });
 });
