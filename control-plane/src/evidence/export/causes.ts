@@ -3,6 +3,7 @@
  * delegations under which it was made. Each is a record of the admin chain, included with its
  * proofs.
  */
+import { MAX_WORKFLOW_DEPTH } from '@governance/shared/facts';
 import { readRecord } from '../../chain/ledger-row.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 
@@ -36,12 +37,15 @@ interface Wanted {
 export const mayNameCauses = (text: string): boolean =>
   text.includes('"grant_id":"') || text.includes('"delegation_chain":["');
 
-/** Collects the approval and the delegations that a record refers to. */
+/**
+ * Collects the approval and the delegations that a record refers to: no more than a chain that was
+ * issued can have. A longer one has a fault, whatever its end names.
+ */
 export function noteCauses({ grants, delegations }: NamedCauses, text: string): void {
   if (!mayNameCauses(text)) return;
   const decision = readRecord(Buffer.from(text));
   if (decision?.type !== 'decision') return;
-  for (const id of decision.delegation_chain) delegations.add(id);
+  for (const id of decision.delegation_chain.slice(0, MAX_WORKFLOW_DEPTH)) delegations.add(id);
   if (decision.v === 2 && decision.grant_id !== null) grants.add(decision.grant_id);
 }
 
@@ -71,10 +75,10 @@ async function listWanted(
     where: { tenantId, grantId: { in: [...grants] } },
     select: { id: true, resolvedAt: true },
   });
-  const issued = await db.delegation.findMany({
-    where: { tenantId, id: { in: [...delegations] } },
-    select: { id: true, createdAt: true },
-  });
+  // One parameter, as where ingest looks them up.
+  const issued = await db.$queryRaw<{ id: string; createdAt: Date }[]>`
+    SELECT id, created_at AS "createdAt" FROM delegations
+    WHERE tenant_id = ${tenantId}::uuid AND id = ANY(${[...delegations]}::uuid[])`;
   return [
     ...approved.flatMap(({ id, resolvedAt: at }): Wanted[] =>
       at ? [{ action: 'escalation_approved', target: `escalation/${id}`, at }] : [],
