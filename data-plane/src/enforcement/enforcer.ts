@@ -6,7 +6,6 @@
 import { uuidv7 } from '@governance/shared/ids';
 import type { Logger } from 'pino';
 import type { Ledger } from '../contracts.ts';
-import type { FairBytes } from '../upstream/shares/fair-bytes.ts';
 import { Cancellation } from '../upstream/upstream.ts';
 import { type Answer, isRefusal, type Refusal } from './answer.ts';
 import { type AllowedCall, type AuditDeps, type CallJudgement, recordDecision } from './audit.ts';
@@ -42,8 +41,6 @@ export interface EnforcerDeps extends UnpromptedDeps {
   steps: StepDeps;
   audit: AuditDeps;
   outcome: OutcomeDeps;
-  /** For the answers of servers. */
-  room: FairBytes;
   inspection: Omit<InspectionDeps, 'judge'>;
   ledger: Ledger;
   payloads: Pick<PayloadKeeper, 'keepInput'>;

@@ -14,6 +14,7 @@ function slowStream(passOn: (data: unknown) => void = () => undefined) {
     caller: CALLER,
     speaker: 'server',
     call: null,
+    hold: () => true,
     inspect: ({ part }: Said) => new Promise((resolve) => inspecting.push(() => resolve({ part }))),
     passOn: (_serverId, { params }) => passOn(params?.data),
     onFailed: (_serverId, inspected) => failed.push(inspected),
@@ -56,6 +57,7 @@ it('bounds what one stream sends at once, and leaves time for others between ins
     caller: CALLER,
     speaker: 'server',
     call: null,
+    hold: () => true,
     inspect: ({ part }: Said) => {
       inspected++;
       const until = performance.now() + 1;
@@ -89,6 +91,7 @@ it('passes a burst on whole and in order, each with what came before it', async 
     caller: CALLER,
     speaker: 'server',
     call: null,
+    hold: () => true,
     inspect: ({ part, carry }: Said) => {
       carried.push(carry);
       const until = performance.now() + 0.1;

@@ -2,6 +2,7 @@
  * Messages that servers send during a call or unprompted: each is inspected before it is passed on,
  * in order and within bounds.
  */
+import { SMALL_ANSWER } from '../upstream/shares/answer-room.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
 import type { Caller, Destination, JudgedCall } from './calls.ts';
 import type { Inspect, Inspected, SaidPart } from './said.ts';
@@ -11,7 +12,7 @@ import { TurnShare } from './turn-share.ts';
 
 /** Characters of earlier messages that an inspection also sees. */
 const MAX_CARRY = 4096;
-/** Notifications that may wait, and their characters; further ones are dropped. */
+/** Notifications that may wait, and characters of those besides the first; others are dropped. */
 const MAX_WAITING = 2000;
 const MAX_WAITING_LENGTH = 4 * 1024 * 1024;
 
@@ -31,8 +32,8 @@ export interface StreamOptions {
   call: JudgedCall | null;
   inspect: Inspect;
   passOn(serverId: string, notification: UpstreamNotification): void;
-  /** See `UpstreamExchange.hold`: counts what waits. Absent where nothing is counted. */
-  hold?(bytes: number): boolean;
+  /** See `UpstreamExchange.hold`: counts what waits. */
+  hold(bytes: number): boolean;
   /** Called when a step or `passOn` threw for a message. */
   onFailed(serverId: string, inspected: Inspected): void;
   /** Called once, when the first message is dropped because there are too many. */
@@ -44,10 +45,12 @@ export class InspectedStream {
   #carry = '';
   #waiting: Promise<void> | null = null;
   #waitingCount = 0;
+  /** Of those besides the first. */
   #waitingLength = 0;
   /** Those that wait for a turn of their agent's. */
   #unbegun = 0;
   #hasDropped = false;
+  #isOver = false;
   #allowance = MAX_AT_ONCE;
   #countedAt = performance.now();
 
@@ -69,21 +72,25 @@ export class InspectedStream {
       this.#drop(serverId);
       return;
     }
-    // Lengths count only while others wait: a single notification may be as long as any message.
-    const length = this.#waiting === null ? 0 : JSON.stringify(params ?? null).length;
-    if (length > 0 && !this.#takeRoom(length)) {
+    const length = JSON.stringify(params ?? null).length;
+    const isFirst = this.#waiting === null;
+    // The first may be as long as any message, and where it is small it needs no room.
+    const besides = isFirst ? 0 : length;
+    const held = isFirst && length <= SMALL_ANSWER ? 0 : length;
+    if (!this.#takeRoom(besides, held)) {
       this.#drop(serverId);
       return;
     }
     const part = { kind: 'notification', method, params } as const;
     const inspecting = this.#begin(() => this.#inspect(serverId, part));
     if (!(inspecting instanceof Promise) && this.#waiting === null) {
+      this.#giveRoom(besides, held);
       this.#passOn(serverId, inspecting);
       return;
     }
     this.#waitingCount++;
     this.#waiting = Promise.all([inspecting, this.#waiting]).then(([inspected]) => {
-      this.#giveRoom(length);
+      this.#giveRoom(besides, held);
       if (--this.#waitingCount === 0) this.#waiting = null;
       try {
         this.#passOn(serverId, inspected);
@@ -92,6 +99,11 @@ export class InspectedStream {
         this.#options.onFailed(serverId, { part, step: 'stream', blocked, error });
       }
     });
+  }
+
+  /** To be called when nobody listens any more: what its inspection has not begun is dropped. */
+  end(): void {
+    this.#isOver = true;
   }
 
   /** Inspects now, or in a turn of the agent's where this turn has no time; in order. */
@@ -108,23 +120,23 @@ export class InspectedStream {
     serverId: string,
     part: Extract<SaidPart, { kind: 'notification' }>,
   ): ReturnType<Inspect> {
+    if (this.#isOver) return { part, blocked: 'stream: it has ended' };
     const { caller, speaker, call, inspect } = this.#options;
     const said = { caller, speaker, call, serverId, part, carry: this.#carry };
     this.#carry = lastOf(this.#carry + textsOf(part.params));
     return inspect(said);
   }
 
-  #takeRoom(length: number): boolean {
-    const { hold } = this.#options;
-    if (this.#waitingLength + length > MAX_WAITING_LENGTH || hold?.(length) === false) return false;
-    this.#waitingLength += length;
+  #takeRoom(besides: number, held: number): boolean {
+    if (this.#waitingLength + besides > MAX_WAITING_LENGTH) return false;
+    if (held > 0 && !this.#options.hold(held)) return false;
+    this.#waitingLength += besides;
     return true;
   }
 
-  #giveRoom(length: number): void {
-    if (length === 0) return;
-    this.#waitingLength -= length;
-    this.#options.hold?.(-length);
+  #giveRoom(besides: number, held: number): void {
+    this.#waitingLength -= besides;
+    if (held > 0) this.#options.hold(-held);
   }
 
   #drop(serverId: string): void {
@@ -147,7 +159,7 @@ export class InspectedStream {
     const { part, blocked, error } = inspected;
     if (blocked !== undefined) {
       if (error !== undefined) this.#options.onFailed(serverId, inspected);
-    } else if (part.kind === 'notification') {
+    } else if (part.kind === 'notification' && !this.#isOver) {
       const { method, params } = part;
       this.#options.passOn(serverId, { method, params });
     }

@@ -3,6 +3,8 @@
  * reported on its own, since no outcome records it.
  */
 import type { Logger } from 'pino';
+import { AnswerBytes } from '../upstream/shares/answer-room.ts';
+import type { FairBytes } from '../upstream/shares/fair-bytes.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
 import type { Caller } from './calls.ts';
 import { InspectedStream } from './inspected-stream.ts';
@@ -11,14 +13,20 @@ import type { Inspect } from './said.ts';
 /** Passes on a server's message. */
 export type Hear = (serverId: string, notification: UpstreamNotification) => void;
 
+export interface Listening {
+  /** To be called with each message of the servers. */
+  hear: Hear;
+  /** Nothing more is passed on. */
+  end(): void;
+}
+
 export interface Unprompted {
   /**
    * Inspects messages that servers send unprompted, on one stream of the caller's.
    *
    * @param passOn called with each message that the caller may get
-   * @returns a function to call with each message of the servers
    */
-  listen(caller: Caller, passOn: Hear): Hear;
+  listen(caller: Caller, passOn: Hear): Listening;
   /**
    * Inspects a value of a server outside an answer: what it says of itself, or a question to the
    * client.
@@ -29,6 +37,8 @@ export interface Unprompted {
 }
 
 export interface UnpromptedDeps {
+  /** For what servers send, until it was inspected. */
+  room: FairBytes;
   log: Pick<Logger, 'error' | 'warn'>;
   /** Called when a message that a server sent unprompted could not be inspected. */
   onInspectionFailed(tenantId: string, serverId: string, why: string): void;
@@ -42,17 +52,23 @@ export function createUnprompted(inspect: Inspect, deps: UnpromptedDeps): Unprom
 
   return {
     listen(caller, passOn) {
+      const held = new AnswerBytes(deps.room, caller);
       const stream = new InspectedStream({
         caller,
         speaker: 'server',
         call: null,
         inspect,
+        // Each message gives back its own room, also after the end: some are being inspected then.
+        hold: (bytes) => held.hold(bytes),
         passOn,
         onFailed: (serverId, { blocked: why = '', error }) => failed(caller, serverId, why, error),
         onDropped: (server) =>
           deps.log.warn({ server }, 'too many unprompted notifications: some were dropped'),
       });
-      return (serverId, notification) => stream.push(serverId, notification);
+      return {
+        hear: (serverId, notification) => stream.push(serverId, notification),
+        end: () => stream.end(),
+      };
     },
     async introduce<T extends object>(caller: Caller, serverId: string, value: T) {
       const part = { kind: 'result', raw: JSON.stringify(value), value } as const;

@@ -25,7 +25,7 @@ export function createHearing(
   take: (shown: UpstreamNotification, from: string, said: UpstreamNotification) => void,
 ) {
   const { tenantId, agent, serverId, peer, hops } = caller;
-  const hear = enforcer.listen(caller, (from, said) =>
+  const listening = enforcer.listen(caller, (from, said) =>
     take(serverId === null ? unifiedNotification(from, said) : said, from, said),
   );
   let stopListening: (() => void) | null = null;
@@ -41,12 +41,13 @@ export function createHearing(
         serverId === null ||
         isServerVisible(door.grantsOf(caller), serverId, rules.findActiveRules(tenantId));
       if (!isOver && isVisible) {
-        stopListening ??= pool.listen(tenantId, agent.id, serverId, hear, peer?.id, hops);
+        stopListening ??= pool.listen(tenantId, agent.id, serverId, listening.hear, peer?.id, hops);
       } else stop();
     },
     end(): void {
       isOver = true;
       stop();
+      listening.end();
     },
   };
 }

@@ -1,6 +1,7 @@
 /**
- * Bounds the memory that servers' answers take, from their first bytes until they were inspected.
- * The number of requests in progress is bounded too (fair-shares.ts), but not what each brings.
+ * Bounds the memory that servers' answers and notifications take, from their first bytes until they
+ * were inspected. The number of requests in progress is bounded too (fair-shares.ts), but not what
+ * each brings.
  */
 import { UpstreamFailure } from '../upstream.ts';
 import { type ByteOwner, FairBytes, heapShare } from './fair-bytes.ts';
@@ -18,7 +19,7 @@ export function createAnswerRoom(messageBytes: number, servesSeveral: () => bool
   return new FairBytes(most, servesSeveral);
 }
 
-/** What the answer of one call takes. */
+/** What the answer of one call takes, or one stream. */
 export class AnswerBytes {
   readonly #room: FairBytes;
   readonly #owner: ByteOwner;
