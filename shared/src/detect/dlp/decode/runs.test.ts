@@ -50,6 +50,15 @@ describe.each(Object.entries(FORMS))('%s', (_name, form) => {
   });
 });
 
+it.each([
+  'IFJUSQKRIFHTOSZXKZIFQNSMGUZEQNSE',
+  'IFJUSQJSINFDGTCJJJGFMVKTJFKTMSZW',
+])('base32 without some of its digits is undone: %s', (text) => {
+  expect(scanner.scanText(`see ${text} there`)).toMatchObject([
+    { pattern: 'aws_access_key_id', disguise: ['base32'] },
+  ]);
+});
+
 it('a value behind an escape of one character is still read as such', () => {
   expect(scanner.scanText('\\x3378282246310005')).toMatchObject([{ pattern: 'payment_card' }]);
 });

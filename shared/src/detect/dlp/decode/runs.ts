@@ -199,6 +199,8 @@ function mayBeEncoded(sorts: number): boolean {
   if (sorts === (SMALL | DIGIT)) return true;
   const hasLarge = (sorts & (LARGE | LARGE_HEX)) !== 0;
   const hasOthers = (sorts & (SMALL | SMALL_HEX | DIGIT)) !== 0;
+  // Base32 without a digit.
+  if (sorts === (LARGE | LARGE_HEX)) return true;
   return (hasLarge && hasOthers) || (sorts & (SMALL | LARGE | SIGN | URL_SIGN)) === 0;
 }
 
@@ -282,8 +284,11 @@ export function decodeRun(run: string, inflate: Inflate): Decoded | undefined {
     if (plain !== undefined) return { replacement: plain, disguise: ['rot13', 'hex'] };
   }
   const body = compact.replace(/^=+/, '');
+  const thirtyTwo = base32(compact);
+  // Its digits are those of base64, too, which seldom decode to printed characters only.
+  if (thirtyTwo && /^[ -~]+$/.test(thirtyTwo.replacement)) return thirtyTwo;
   // Text in base64 mixes cases and digits; a word or a program's constant does not.
-  if (!/[A-Z]/.test(body) || !/[a-z0-9]/.test(body)) return base32(compact);
+  if (!/[A-Z]/.test(body) || !/[a-z0-9]/.test(body)) return thirtyTwo;
   const direct = base64Text(body);
   if (direct !== undefined) return { replacement: direct, disguise: ['base64'] };
   const inflated = mayBeCompressed(body) ? inflate(Buffer.from(body, 'base64')) : undefined;
@@ -292,7 +297,7 @@ export function decodeRun(run: string, inflate: Inflate): Decoded | undefined {
   if (turned !== undefined) return { replacement: turned, disguise: ['reversed', 'base64'] };
   const rotated = base64Text(rot13(body));
   if (rotated !== undefined) return { replacement: rotated, disguise: ['rot13', 'base64'] };
-  return base32(compact) ?? tail(body) ?? shifted(body) ?? amongBytes(body);
+  return thirtyTwo ?? tail(body) ?? shifted(body) ?? amongBytes(body);
 }
 
 /** Limit of runs nested in runs, with nothing beside them; each is shorter than its outer one. */
@@ -366,10 +371,13 @@ function base64Text(run: string): string | undefined {
   return textOfBytes(Buffer.from(digits, 'base64'));
 }
 
+const MIN_BASE32 = 24;
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 function base32(run: string): Decoded | undefined {
-  if (!/^[A-Z2-7]{16,}=*$/.test(run) || !/\d|=$/.test(run)) return undefined;
+  if (!/^[A-Z2-7]{16,}=*$/.test(run)) return undefined;
+  // Shorter ones without a digit are words.
+  if (run.length < MIN_BASE32 && !/\d|=$/.test(run)) return undefined;
   const bytes: number[] = [];
   let bits = 0;
   let value = 0;
