@@ -7,15 +7,11 @@ import { uuidv7 } from '@governance/shared/ids';
 import type { LedgerRecord } from '@governance/shared/ledger-record';
 import { toStorable } from '@governance/shared/text';
 import type { PoolClient } from 'pg';
+import { HELD_TYPES, MAX_PENDING_OF_STREAM } from '../ingest/second-holds.ts';
 import type { Overflow, ProjectedRecord, Projection } from '../platform/feature.ts';
 import { CLOCK_AHEAD_MS } from '../platform/record-time.ts';
 import { ALERT_SEVERITIES, alertKey } from './escalation.ts';
 
-/**
- * The limit of pending escalations of one data plane, so that a hostile one cannot crowd out the
- * others. A data plane itself holds at most 1,000.
- */
-export const MAX_PENDING_OF_STREAM = 2_000;
 /** The longest time-out; a longer one is shortened. No tenant's setting exceeds it. */
 const LONGEST = '7 days';
 
@@ -31,7 +27,7 @@ type HoldOpened = Extract<LedgerRecord, { type: 'hold_opened' }>;
 type ResultHeld = Extract<LedgerRecord, { type: 'result_held' }>;
 
 export const escalationProjection: Projection = {
-  types: ['hold_opened', 'result_held'],
+  types: HELD_TYPES,
   store: async (client, tenantId, records) => {
     const held = new Map<string, number>();
     // One at a time, since they are few: a person reads each.

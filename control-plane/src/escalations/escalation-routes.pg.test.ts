@@ -12,8 +12,8 @@ import {
 import { sealPayload } from '../../../tests/support/a-payload.ts';
 import { fillEscalations } from '../../../tests/support/fill-escalations.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { MAX_PENDING_OF_STREAM } from '../ingest/second-holds.ts';
 import { createHoldView } from '../testing/test-escalations.ts';
-import { MAX_PENDING_OF_STREAM } from './escalation-projection.ts';
 
 const service = await testControlPlane();
 const { call, controlPlane, test, aTenantAdmin, aColleague } = service;

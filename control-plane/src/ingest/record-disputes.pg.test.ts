@@ -9,10 +9,10 @@ import { aDecision, aHoldOpened, aResultHeld } from '../../../tests/support/a-da
 import { aShippingPlane } from '../../../tests/support/a-shipping-plane.ts';
 import { fillEscalations } from '../../../tests/support/fill-escalations.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
-import { MAX_PENDING_OF_STREAM } from '../escalations/escalation-projection.ts';
 import { checkBatch } from './batch-check.ts';
 import { createIngestService } from './ingest-service.ts';
 import { createRecordDisputes } from './record-disputes.ts';
+import { MAX_PENDING_OF_STREAM } from './second-holds.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 

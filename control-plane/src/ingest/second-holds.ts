@@ -3,13 +3,18 @@
  * that it has, and verifiers would find it to be of another one.
  */
 import type { LedgerRecord } from '@governance/shared/ledger-record';
-import {
-  escalationProjection,
-  MAX_PENDING_OF_STREAM,
-} from '../escalations/escalation-projection.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { CheckedBatch } from './batch-check.ts';
 import type { FoundFaults, ReferenceFault } from './reference-faults.ts';
+
+/** What becomes an escalation. */
+export const HELD_TYPES = ['hold_opened', 'result_held'] as const;
+
+/**
+ * The limit of pending escalations of one data plane, so that a hostile one cannot crowd out the
+ * others. A data plane itself holds at most 1,000.
+ */
+export const MAX_PENDING_OF_STREAM = 2_000;
 
 /** A hold that a batch opens. */
 export interface OpenedHold {
@@ -72,8 +77,9 @@ async function mayBeCrowded(
   of: { tenantId: string; deploymentId: string },
   records: CheckedBatch['records'],
 ): Promise<boolean> {
-  const { types } = escalationProjection;
-  const added = records.filter(({ record }) => record && types.includes(record.type)).length;
+  const added = records.filter(({ record }) =>
+    HELD_TYPES.some((type) => type === record?.type),
+  ).length;
   const pending = await db.escalation.count({ where: { ...of, status: 'pending' } });
   return pending + added > MAX_PENDING_OF_STREAM;
 }

@@ -23,7 +23,7 @@ import {
 import { createEvidenceReader } from '../../../../tests/support/evidence-reader.ts';
 import { fillEscalations } from '../../../../tests/support/fill-escalations.ts';
 import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
-import { MAX_PENDING_OF_STREAM } from '../../escalations/escalation-projection.ts';
+import { MAX_PENDING_OF_STREAM } from '../../ingest/second-holds.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
