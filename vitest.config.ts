@@ -39,8 +39,8 @@ const every = {
   pool: 'forks' as const,
   // Most WebAssembly of a test runs a few times only: V8 took more CPU to optimise it than it saved.
   execArgv: ['--liftoff-only'],
-  // On two cores a third one gains nothing in the whole suite.
-  maxWorkers: 2,
+  // One more than cores: a quarter of the time of what takes longest is waiting.
+  maxWorkers: 3,
 };
 
 export default defineConfig({
