@@ -131,12 +131,13 @@ it('an export cut at any leaf is a complete set, whatever could not be read', as
   await one.shipAgain(5);
   one.decide();
   await one.ship(2);
+  // Before the export: the log may grow behind it, and a package leads to no later anchor.
+  const anchor = await anchorOf(token);
   const whole = await exported(token, {});
-  expect(await findingsOf(whole, await anchorOf(token))).toEqual([]);
+  expect(await findingsOf(whole, anchor)).toEqual([]);
   const { range } = await proofsOf(whole[0] as Buffer);
   const size = range?.end ?? 0;
   expect(size).toBeGreaterThan(5);
-  const anchor = await anchorOf(token);
   const volumes = await exportedByLeaf(token, tenant.tenantId, size);
   expect(await findingsOf(volumes, anchor)).toEqual([]);
 });
