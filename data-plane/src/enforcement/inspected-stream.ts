@@ -2,7 +2,7 @@
  * Messages that servers send during a call or unprompted: each is inspected before it is passed on,
  * in order and within bounds.
  */
-import { SMALL_ANSWER } from '../upstream/shares/answer-room.ts';
+import { bytesToHold } from '../upstream/shares/answer-room.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
 import type { Caller, Destination, JudgedCall } from './calls.ts';
 import type { Inspect, Inspected, SaidPart } from './said.ts';
@@ -74,9 +74,9 @@ export class InspectedStream {
     }
     const length = JSON.stringify(params ?? null).length;
     const isFirst = this.#waiting === null;
-    // The first may be as long as any message, and where it is small it needs no room.
+    // The first may be as long as any message.
     const besides = isFirst ? 0 : length;
-    const held = isFirst && length <= SMALL_ANSWER ? 0 : length;
+    const held = bytesToHold(length, isFirst);
     if (!this.#takeRoom(besides, held)) {
       this.#drop(serverId);
       return;

@@ -12,6 +12,8 @@ import { isServerVisible } from '../enforcement/grants.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
 import { isObject } from '../upstream/message.ts';
 import type { UpstreamPool } from '../upstream/sessions/pool.ts';
+import { AnswerBytes, bytesToHold, noRoomYet } from '../upstream/shares/answer-room.ts';
+import type { FairBytes } from '../upstream/shares/fair-bytes.ts';
 import type { UpstreamInfo } from '../upstream/upstream.ts';
 import {
   answerInTime,
@@ -61,6 +63,8 @@ export function createAnnouncer(deps: {
   door: Pick<Door, 'findIneligibility'>;
   rules: RulesProvider;
   pool: Pick<UpstreamPool, 'find' | 'tell'>;
+  /** For what servers say of themselves, until it was inspected. */
+  room: FairBytes;
   log: Pick<Logger, 'warn'>;
 }) {
   /** The capabilities of servers when they were last opened. */
@@ -119,6 +123,17 @@ export function createAnnouncer(deps: {
     }
   }
 
+  /** @throws UpstreamFailure where there is no room for it */
+  async function introduce<T extends object>(caller: Caller, serverId: string, said: T) {
+    const held = new AnswerBytes(deps.room, caller);
+    if (!held.hold(bytesToHold(JSON.stringify(said).length, true))) throw noRoomYet();
+    try {
+      return await deps.enforcer.introduce(caller, serverId, said);
+    } finally {
+      held.release();
+    }
+  }
+
   async function announced(caller: Caller): Promise<Announcement> {
     if (caller.serverId === null) return joined(caller);
     // An agent that may use nothing of a server does not learn what it is, or whether it is up.
@@ -129,7 +144,7 @@ export function createAnnouncer(deps: {
     const info = await session.open(askerFor(caller, deps.door));
     const { serverInfo, instructions } = info;
     const said = { serverInfo, instructions };
-    const shown = await deps.enforcer.introduce(caller, caller.serverId, said);
+    const shown = await introduce(caller, caller.serverId, said);
     return { capabilities: passed(info, caller), ...(shown ?? UNNAMED) };
   }
 

@@ -10,6 +10,8 @@ import { askOf, canAnswer } from '../enforcement/client-questions.ts';
 import { type Enforcer, quiet } from '../enforcement/enforcer.ts';
 import { deniedByPolicy } from '../enforcement/refusals.ts';
 import { isObject } from '../upstream/message.ts';
+import { AnswerBytes, bytesToHold, noRoomYet } from '../upstream/shares/answer-room.ts';
+import type { FairBytes } from '../upstream/shares/fair-bytes.ts';
 import {
   type Cancellation,
   type SendToClient,
@@ -23,6 +25,8 @@ import { answerText, errorText } from './json-rpc.ts';
 
 export interface QuestionDeps {
   enforcer: Pick<Enforcer, 'call' | 'introduce'>;
+  /** For questions, from their arrival until they are over. */
+  room: FairBytes;
   /** Monotonic milliseconds. */
   elapsed(): number;
   /** Milliseconds that a client may take to answer. */
@@ -63,10 +67,14 @@ export function bindClient(client: AskedClient, serverId: string, deps: Question
     const key = JSON.stringify(id);
     const target = asked.has(key) ? TOO_MANY : client.findTarget(serverId, send);
     if (typeof target === 'string') return errorText(id, RPC_ERRORS.INTERNAL, target);
+    const caller = { ...target.sender(), arrivedAt: deps.elapsed() };
+    const held = new AnswerBytes(deps.room, caller);
+    if (!held.hold(bytesToHold(JSON.stringify(params).length, asked.size === 0))) {
+      return errorText(id, RPC_ERRORS.INTERNAL, noRoomYet().message);
+    }
     const exchange = { ...quiet(), sender: target.sender };
     asked.set(key, exchange.cancellation);
     try {
-      const caller = { ...target.sender(), arrivedAt: deps.elapsed() };
       const destination = { speaker: 'client', send: target.deliver } as const;
       const shown = await deps.enforcer.introduce(caller, serverId, params);
       if (shown === null) return errorText(id, RPC_ERRORS.INTERNAL, REFUSED);
@@ -74,6 +82,7 @@ export function bindClient(client: AskedClient, serverId: string, deps: Question
       return replyText(id, await deps.enforcer.call(caller, question, destination, exchange));
     } finally {
       asked.delete(key);
+      held.release();
     }
   }
 

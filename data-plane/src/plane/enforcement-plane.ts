@@ -88,6 +88,7 @@ export function createEnforcementPlane(
     rules,
     ...upstreams,
     unread,
+    room,
     limits,
     taskSecret: deps.taskSecret,
     workers: deps.workers,

@@ -43,7 +43,7 @@ interface GatewayDeps
   extends Pick<EnforcementPlaneDeps, 'config' | 'publicUrl' | 'rules' | 'log'>,
     Pick<EnforcementPlaneDeps, 'taskSecret' | 'workers' | 'heldPlaces' | 'servesSeveral'>,
     Pick<Enforcement, 'enforcer' | 'door'>,
-    Pick<EnforcementParts, 'limits' | 'elapsed'>,
+    Pick<EnforcementParts, 'room' | 'limits' | 'elapsed'>,
     Pick<Upstreams, 'pool' | 'catalogue' | 'notes' | 'findSession'> {
   /** The name that it announces. */
   gateway: { name: string; version: string };
@@ -55,12 +55,12 @@ interface GatewayDeps
 }
 
 export function createGateway(deps: GatewayDeps) {
-  const { enforcer, door, config, publicUrl, rules, pool, findSession, elapsed, log } = deps;
+  const { enforcer, door, config, publicUrl, rules, pool, findSession, room, elapsed, log } = deps;
   const servers = createServerDestination(({ caller, ask }) => findSession(caller, ask.serverId));
   const cursors = createListCursors(deps.taskSecret);
   const lists = createLists({ ...deps, cursors });
   const router = createRouter({ rules, servers, lists });
-  const announce = createAnnouncer({ enforcer, door, rules, pool, log });
+  const announce = createAnnouncer({ enforcer, door, rules, pool, room, log });
   const failed = createFailures(deps);
   const { timeoutMs, messageBytes } = deps.limits;
   const sessions = createLegacySessions(
@@ -94,7 +94,7 @@ export function createGateway(deps: GatewayDeps) {
     findCapabilities: async (caller, serverId) =>
       (await findSession(caller, serverId).open(askerFor(caller, door))).capabilities,
   });
-  const peerDeps = { enforcer, elapsed, timeoutMs, onClose: pool.endPeer };
+  const peerDeps = { enforcer, room, elapsed, timeoutMs, onClose: pool.endPeer };
   const legacy = createLegacyHandler({
     ...shared,
     streams: createSessionStreams(shared),

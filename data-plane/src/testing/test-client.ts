@@ -167,8 +167,9 @@ export async function openSession(
   plane: Pick<TestPlane, 'post'>,
   path: string,
   authorization: string,
+  capabilities: Record<string, unknown> = {},
 ): Promise<Record<string, string>> {
-  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: {} };
+  const params = { protocolVersion: '2025-06-18', capabilities, clientInfo: {} };
   const message = { jsonrpc: '2.0', id: 0, method: 'initialize', params };
   const { headers } = await plane.post(path, message, { authorization });
   return { authorization, 'mcp-session-id': headers.get('mcp-session-id') ?? '' };

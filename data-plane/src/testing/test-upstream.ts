@@ -46,6 +46,7 @@ export interface TestUpstreamOptions {
   withSessions?: boolean;
   /** Replaces what it declares at `initialize`. */
   capabilities?: Record<string, unknown>;
+  instructions?: string;
   /** Results of other methods, by their name. */
   methods?: Record<string, (params: Record<string, unknown>) => unknown>;
 }
@@ -107,7 +108,7 @@ export async function startTestUpstream(options: TestUpstreamOptions = {}) {
         protocolVersion: '2025-06-18',
         capabilities: options.capabilities ?? { tools: { listChanged: true } },
         serverInfo: { name: 'test-upstream', version: '1' },
-        instructions: 'Be good.',
+        instructions: options.instructions ?? 'Be good.',
       });
     }
     if (options.withSessions !== false && !sessions.has(String(session))) {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AgentKey, Ask } from '../../enforcement/calls.ts';
+import { FairBytes } from '../../upstream/shares/fair-bytes.ts';
 import { createParkedCalls, type PeerCaller } from './parked-calls.ts';
 
 const refused = { kind: 'refusal', code: -32603, message: 'not now' } as const;
@@ -16,6 +17,7 @@ function aStore(servesSeveral: boolean) {
         return refused as never;
       },
     },
+    room: new FairBytes(1024, () => servesSeveral),
     elapsed: () => 0,
     timeoutMs: 1_000,
     servesSeveral: () => servesSeveral,

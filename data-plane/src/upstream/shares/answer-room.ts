@@ -1,5 +1,5 @@
 /**
- * Bounds the memory that servers' answers and notifications take, from their first bytes until they
+ * Bounds the memory that servers' answers, notifications and questions take, from their first bytes until they
  * were inspected. The number of requests in progress is bounded too (fair-shares.ts), but not what
  * each brings.
  */
@@ -12,6 +12,11 @@ export const SMALL_ANSWER = 16 * 1024;
 const HEAP_PARTS = 16;
 /** Answers of maximum size that have room however small the heap is. */
 const LEAST_ANSWERS = 8;
+
+/** Of a message that no call counts: a small one needs no room where no other of its kind waits. */
+export function bytesToHold(bytes: number, isFirst: boolean): number {
+  return isFirst && bytes <= SMALL_ANSWER ? 0 : bytes;
+}
 
 /** @param messageBytes of one answer, at most */
 export function createAnswerRoom(messageBytes: number, servesSeveral: () => boolean): FairBytes {
