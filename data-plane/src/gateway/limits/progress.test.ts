@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   CLIENT_NAMES,
@@ -44,6 +45,8 @@ const sockets = new Set<Socket>();
 let told = 0;
 /** Called by the tool before each of its messages. */
 let onMessage: (n: number) => void = () => undefined;
+/** Whether the tool sends more than its messages. */
+let goesOn: () => boolean = () => false;
 
 /** Writes a message, and waits while the gateway does not read. */
 async function write(response: ServerResponse, message: unknown): Promise<void> {
@@ -55,7 +58,8 @@ async function write(response: ServerResponse, message: unknown): Promise<void> 
 async function tell({ id, args, progressToken, response }: UpstreamToolCall) {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const message = 'x'.repeat(Number(args.size));
-  for (let progress = 1; progress <= MESSAGES; progress++) {
+  for (let progress = 1; progress <= MESSAGES || goesOn(); progress++) {
+    if (progress > MESSAGES) await sleep(5);
     onMessage(progress);
     const params = { progressToken, progress, total: MESSAGES, message };
     await write(response, { method: 'notifications/progress', params });
@@ -150,23 +154,28 @@ describe.each(WAYS)('a call by hand %s', (way) => {
       for (const socket of sockets) seen.buffered = Math.max(seen.buffered, socket.writableLength);
       return seen.buffered;
     };
+    let sent = 0;
     onMessage = (n) => {
+      sent = n;
       look();
       if (n % 250 === 0) seen.held = Math.max(seen.held, heldBytes() - before);
     };
+    // Messages that come faster than they are inspected are dropped beyond the bounds: on a busy
+    // machine so many that the kernel takes what is left.
+    goesOn = () => look() <= 4 * size && sent < 5 * MESSAGES;
     const { response } = await send(size, 9);
     const unread = await response;
     // The server sent everything while the client read nothing.
     await expect.poll(() => told, PATIENT).toBe(alreadyTold + 1);
     await expect.poll(lastOutcome, PATIENT).toBe('forwarded');
     onMessage = () => undefined;
-    // Messages that come faster than they are inspected are dropped beyond the bounds.
+    goesOn = () => false;
     await expect.poll(look, PATIENT).toBeGreaterThan(4 * size);
     expect(seen.buffered).toBeLessThan(LIMIT + 2 * size);
     // 64 MB were sent.
     expect(seen.held).toBeLessThan(24 * MIB);
     const messages = await readMessages(unread);
     expect(messages.at(-1)).toMatchObject({ id: 9, result: {} });
-    expect(messages.length).toBeLessThan(MESSAGES);
+    expect(messages.length).toBeLessThan(sent);
   });
 });
