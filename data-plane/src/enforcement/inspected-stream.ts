@@ -2,9 +2,10 @@
  * Messages that servers send during a call or unprompted: each is inspected before it is passed on,
  * in order and within bounds.
  */
-import { bytesToHold } from '../upstream/shares/answer-room.ts';
+import { bytesToHold, SMALL_ANSWER } from '../upstream/shares/answer-room.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
 import type { Caller, Destination, JudgedCall } from './calls.ts';
+import { LargeTurns } from './large-turns.ts';
 import type { Inspect, Inspected, SaidPart } from './said.ts';
 import { textsOf } from './said.ts';
 import { turnOf } from './scan-turns.ts';
@@ -24,6 +25,8 @@ const MAX_AT_ONCE = 2000;
 const PER_SECOND = 200;
 /** Of all streams together, since any of them keeps every agent waiting. */
 const share = new TurnShare(5);
+/** Of all streams too: an agent may have many, each with a large message. */
+const largeTurns = new LargeTurns();
 
 export interface StreamOptions {
   caller: Caller;
@@ -47,8 +50,9 @@ export class InspectedStream {
   #waitingCount = 0;
   /** Of those besides the first. */
   #waitingLength = 0;
-  /** Those that wait for a turn of their agent's. */
+  /** Those that wait for a turn of their agent's, and when the last of them has begun. */
   #unbegun = 0;
+  #begun: Promise<void> = Promise.resolve();
   #hasDropped = false;
   #isOver = false;
   #allowance = MAX_AT_ONCE;
@@ -82,7 +86,7 @@ export class InspectedStream {
       return;
     }
     const part = { kind: 'notification', method, params } as const;
-    const inspecting = this.#begin(() => this.#inspect(serverId, part));
+    const inspecting = this.#begin(() => this.#inspect(serverId, part), length > SMALL_ANSWER);
     if (!(inspecting instanceof Promise) && this.#waiting === null) {
       this.#giveRoom(besides, held);
       this.#passOn(serverId, inspecting);
@@ -106,14 +110,25 @@ export class InspectedStream {
     this.#isOver = true;
   }
 
-  /** Inspects now, or in a turn of the agent's where this turn has no time; in order. */
-  #begin(inspect: () => ReturnType<Inspect>): ReturnType<Inspect> {
-    if (this.#unbegun === 0 && share.hasTime) return share.spend(inspect);
+  /**
+   * Inspects now, or in a turn of the agent's where this turn has no time; in order. A large message
+   * also waits for those of its agent's other streams.
+   */
+  #begin(inspect: () => ReturnType<Inspect>, isLarge: boolean): ReturnType<Inspect> {
+    const { caller } = this.#options;
+    const isHeldUp = isLarge && largeTurns.isTaken(caller.key);
+    if (this.#unbegun === 0 && share.hasTime && !isHeldUp) {
+      return spend(inspect, isLarge ? largeTurns.begin(caller.key) : undefined);
+    }
     this.#unbegun++;
-    return turnOf(this.#options.caller).then(() => {
+    let inspecting: ReturnType<Inspect>;
+    this.#begun = this.#begun.then(async () => {
+      const leave = isLarge ? await largeTurns.take(caller.key) : undefined;
+      await turnOf(caller);
       this.#unbegun--;
-      return share.spend(inspect);
+      inspecting = spend(inspect, leave);
     });
+    return this.#begun.then(() => inspecting);
   }
 
   #inspect(
@@ -164,6 +179,14 @@ export class InspectedStream {
       this.#options.passOn(serverId, { method, params });
     }
   }
+}
+
+/** Inspects within the share, and calls `leave` when that has ended. */
+function spend(inspect: () => ReturnType<Inspect>, leave?: () => void): ReturnType<Inspect> {
+  const inspecting = share.spend(inspect);
+  if (inspecting instanceof Promise) return leave ? inspecting.finally(leave) : inspecting;
+  leave?.();
+  return inspecting;
 }
 
 /** A copy of the end of a text, since a slice would keep the whole text in memory. */

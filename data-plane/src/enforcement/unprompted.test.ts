@@ -13,11 +13,14 @@ const callerOf = (id: string) => ({ tenantId: 't', key: `t ${id}`, agent: { id }
 /** Inspections that end when the test says so, with room for ten large messages. */
 function slowInspection(beginMs = 0) {
   const inspecting: (() => void)[] = [];
+  /** What was inspected, in this order. */
+  const parts: string[] = [];
   const heard: string[] = [];
   const room = new FairBytes(1024 * KIB, () => false);
   const inspect = ({ part }: Said) => {
     const until = performance.now() + beginMs;
     while (performance.now() < until);
+    if (part.kind === 'notification') parts.push(String(part.params?.data));
     return new Promise<{ part: Said['part'] }>((resolve) =>
       inspecting.push(() => resolve({ part })),
     );
@@ -35,33 +38,74 @@ function slowInspection(beginMs = 0) {
       tell: (params = PARAMS) => hear('up', { method: 'notifications/message', params }),
     };
   };
-  return { listen, inspecting, heard, room };
+  /** Ends inspections as they begin, until so many were heard. */
+  const drain = (count: number) =>
+    expect
+      .poll(() => {
+        for (const end of inspecting.splice(0)) end();
+        return heard.length;
+      })
+      .toBe(count);
+  return { listen, inspecting, parts, heard, room, drain };
 }
 
 it('shares room out among agents, however many streams one has', async () => {
-  const { listen, inspecting, heard, room } = slowInspection();
+  const { listen, heard, room, drain } = slowInspection();
   for (let n = 0; n < 60; n++) listen('many').tell();
   expect(room.total).toBeGreaterThan(400 * KIB);
   expect(room.total).toBeLessThanOrEqual(512 * KIB);
   const other = listen('other');
   other.tell();
   expect(room.total).toBeGreaterThan(500 * KIB);
-  // On a slow machine some wait for a later turn.
-  await expect.poll(() => inspecting).toHaveLength(6);
-  for (const end of inspecting) end();
-  await expect.poll(() => room.total).toBe(0);
+  await drain(6);
+  expect(room.total).toBe(0);
   expect(heard.sort()).toEqual(['many', 'many', 'many', 'many', 'many', 'other']);
 });
 
 it('drops no small message of a stream on which none waits', async () => {
-  const { listen, inspecting, heard } = slowInspection();
+  const { listen, drain } = slowInspection();
   for (let n = 0; n < 10; n++) listen('many').tell();
   const fresh = listen('many');
   fresh.tell({ data: 'x'.repeat(15 * KIB) });
   fresh.tell();
-  await expect.poll(() => inspecting).toHaveLength(6);
-  for (const end of inspecting) end();
-  await expect.poll(() => heard).toHaveLength(6);
+  await drain(6);
+});
+
+it('inspects large ones of an agent one by one, and holds up no small one of another stream', async () => {
+  const { listen, inspecting, heard, room } = slowInspection();
+  for (let n = 0; n < 3; n++) listen('one').tell();
+  const one = listen('one');
+  one.tell({ data: 'small' });
+  const other = listen('other');
+  other.tell();
+  await expect.poll(() => inspecting).toHaveLength(3);
+  inspecting[1]?.();
+  inspecting[2]?.();
+  await expect.poll(() => heard).toEqual(['one', 'other']);
+  for (let n = 0; n < 20; n++) await nextTurn();
+  // The second one begins when the first one has given back its room.
+  expect(inspecting).toHaveLength(3);
+  expect(room.total).toBeGreaterThan(300 * KIB);
+  inspecting[0]?.();
+  await expect.poll(() => inspecting).toHaveLength(4);
+  expect(room.total).toBeLessThan(201 * KIB);
+  inspecting[3]?.();
+  await expect.poll(() => inspecting).toHaveLength(5);
+  inspecting[4]?.();
+  await expect.poll(() => room.total).toBe(0);
+  expect(heard).toHaveLength(5);
+});
+
+it('keeps the order of a stream whose large message waits for another stream', async () => {
+  const { listen, inspecting, drain, parts } = slowInspection();
+  listen('one').tell();
+  const stream = listen('one');
+  stream.tell();
+  stream.tell({ data: 'small' });
+  for (let n = 0; n < 20; n++) await nextTurn();
+  expect(inspecting).toHaveLength(1);
+  await drain(3);
+  expect(parts.map((data) => data.length)).toEqual([100 * KIB, 100 * KIB, 5]);
 });
 
 it('begins no inspection for a stream that has ended, and counts what is being inspected', async () => {
