@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
 import { afterEach, expect, it } from 'vitest';
 import type { ScanAnswer, ScanJob } from './scan-jobs.ts';
@@ -72,6 +72,21 @@ it('ends a thread that takes too long, and continues with a new one', async () =
   const next = run(AT, () => jobOf('t2'));
   workers[1]?.emit('message', SOUND);
   expect(await next).toEqual(SOUND);
+});
+
+it('ends a thread that hangs or does not answer, and continues with a new one', async () => {
+  const started: Worker[] = [];
+  const codes = ['for (;;);', `require('node:worker_threads').parentPort.on('message', () => {})`];
+  threads = createScanThreads({ ...LIMITS, runMs: 100 }, () => {
+    const worker = new Worker(codes[started.length] as string, { eval: true });
+    started.push(worker);
+    return worker;
+  });
+  for (const _ of codes) {
+    await expect(threads.run(AT, () => jobOf('t1'))).rejects.toMatchObject({ reason: 'timeout' });
+  }
+  // -1: it was ended.
+  await expect.poll(() => started.map(({ threadId }) => threadId)).toEqual([-1, -1]);
 });
 
 it('refuses the scans of a thread that ended', async () => {

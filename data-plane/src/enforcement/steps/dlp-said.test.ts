@@ -1,3 +1,4 @@
+import { Worker } from 'node:worker_threads';
 import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
 import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
@@ -7,6 +8,7 @@ import type { DlpWatch } from '../dlp/dlp-watch.ts';
 import type { Said } from '../said.ts';
 import { createDlpScans } from '../scan-thread/dlp-scans.ts';
 import { createScanJobs } from '../scan-thread/scan-jobs.ts';
+import { createScanThreads } from '../scan-thread/scan-threads.ts';
 import { scanSaid } from './dlp-said.ts';
 
 const custom = [
@@ -62,6 +64,23 @@ const progress = (message: string, carry = '') =>
 it('blocks what has too many candidates to be looked at', async () => {
   const blocked = await scanSaid(said({ text: 'token '.repeat(10_000) }), deps);
   expect(blocked).toMatchObject({ kind: 'deny', message: /too much/ });
+});
+
+it('blocks what a thread hangs on, and says so', async () => {
+  const limits = { threads: 1, waiting: 1, waitMs: 60_000, runMs: 100 };
+  const threads = createScanThreads(limits, () => new Worker('for (;;);', { eval: true }));
+  const unscanned = vi.fn();
+  const hung = {
+    ...deps,
+    dlp: { unscanned } as unknown as DlpWatch,
+    scans: createDlpScans(threads),
+  };
+  const blocked = await scanSaid(said({ text: 'word '.repeat(10_000) }), hung);
+  const message = expect.stringMatching(/could not be scanned: the scan took too long/);
+  expect(blocked).toMatchObject({ kind: 'deny', message });
+  const place = { serverId: 'up', eventId: 'event' };
+  expect(unscanned).toHaveBeenCalledWith(caller, place, 'timeout');
+  await threads.close();
 });
 
 describe('what a client answers to a server', () => {
