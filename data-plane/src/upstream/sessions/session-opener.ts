@@ -133,6 +133,7 @@ export function createSessionOpener(
       preferred,
       peer: peer?.bind(serverId),
       findIneligibility: () => options.findIneligibility(tenantId, agentId),
+      openRoom: () => new AnswerBytes(options.room, { tenantId, key: `${tenantId} ${agentId}` }),
       onReopened: () => options.onReopened?.({ tenantId, agentId, serverId, peerId: peer?.id }),
       findLack: () => eras.findLack(place),
       keepLack: (era: Era | undefined) => eras.keepLack(place, era),
@@ -149,7 +150,7 @@ export function createSessionOpener(
   }
 
   function overHttp(order: SessionOrder, account: ShareAccount): UpstreamSession {
-    const { tenantId, agentId, server, sealed, hops } = order;
+    const { tenantId, server, sealed, hops } = order;
     const { server_id: serverId } = server;
     const url = server.url ?? '';
     if (!URL.canParse(url) || !/^https?:\/\/[^@]*$/.test(url)) {
@@ -161,7 +162,6 @@ export function createSessionOpener(
       dispatchers,
       shares,
       account,
-      openRoom: () => new AnswerBytes(options.room, { tenantId, key: `${tenantId} ${agentId}` }),
       hops,
       isHostAllowed: addresses.isHostAllowed,
       findCredential: async () => {

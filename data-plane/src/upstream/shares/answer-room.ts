@@ -3,7 +3,7 @@
  * were inspected. The number of requests in progress is bounded too (fair-shares.ts), but not what
  * each brings.
  */
-import { UpstreamFailure } from '../upstream.ts';
+import { type UpstreamExchange, UpstreamFailure } from '../upstream.ts';
 import { type ByteOwner, FairBytes, heapShare } from './fair-bytes.ts';
 
 /** Bytes of an answer that is not counted: nearly all are as small, and their number is bounded. */
@@ -53,11 +53,11 @@ export class AnswerBytes {
   }
 }
 
-/** The failure of a call whose answer finds no room. */
-export function noRoom(): UpstreamFailure {
+/** The failure of a call whose answer finds no room. @param done what the server did */
+export function noRoom(done: 'did' | 'may have done' = 'did'): UpstreamFailure {
   return new UpstreamFailure(
     'no_room',
-    'Busy: the answers that are on their way take too much memory, so this one was dropped. The MCP server did what it was asked for. Make fewer calls with large answers at once.',
+    `Busy: the answers that are on their way take too much memory, so this one was dropped. The MCP server ${done} what it was asked for. Make fewer calls with large answers at once.`,
   );
 }
 
@@ -67,4 +67,14 @@ export function noRoomYet(): UpstreamFailure {
     'busy',
     'Busy: the answers that are on their way take too much memory. Try again later.',
   );
+}
+
+/** Counts an answer that has arrived whole. @returns false where there is no room for it */
+export function hasRoomFor(exchange: UpstreamExchange, bytes: number): boolean {
+  return bytes <= SMALL_ANSWER || (exchange.hold?.(bytes) ?? true);
+}
+
+/** The failure of a request whose answer may have found no room: what counts none is no call. */
+export function noRoomFor(exchange: UpstreamExchange): UpstreamFailure {
+  return exchange.hold ? noRoom('may have done') : noRoomYet();
 }

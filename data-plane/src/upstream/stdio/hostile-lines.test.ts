@@ -1,17 +1,28 @@
 /** A process that floods its pipes, or closes one, is ended and fills no log. */
 import { readdirSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
+import { AnswerBytes } from '../shares/answer-room.ts';
+import { FairBytes } from '../shares/fair-bytes.ts';
 import { Cancellation, UpstreamFailure } from '../upstream.ts';
 import { StdioChannel } from './stdio-channel.ts';
 
 const warn = vi.fn();
 
-function channelTo(code: string, command = process.execPath, cwd?: string): StdioChannel {
+const OWNER = { tenantId: 't', key: 't a' };
+const aRoom = (bytes: number) => new FairBytes(bytes, () => false);
+
+function channelTo(
+  code: string,
+  command = process.execPath,
+  cwd?: string,
+  room = aRoom(4 * 1024 * 1024),
+): StdioChannel {
   return new StdioChannel({
     name: 'flood',
     server: { command, args: ['-e', code], env: {}, cwd },
     limits: { timeoutMs: 20_000, messageBytes: 1024 * 1024 },
     takePlace: async () => () => undefined,
+    openRoom: () => new AnswerBytes(room, OWNER),
     log: { info: () => undefined, warn },
   });
 }
@@ -164,5 +175,50 @@ it('fails what waits where a message has too many values, whatever it answers', 
     kind: 'too_large',
     message: 'a message of more than 50000 values (SERVICE_MCP_MESSAGE_LIMIT_NODES)',
   });
+  await channel.close();
+});
+
+/** Writes the beginning of an answer at the first message, its end at the second one. */
+const IN_PARTS = `
+  const rest = ['{"jsonrpc":"2.0","id":1,"result":{"a":"' + 'x'.repeat(100000), '"}}\\n'];
+  process.stdin.on('data', (sent) => {
+    for (const byte of sent) if (byte === 10) process.stdout.write(rest.shift() ?? '');
+  });`;
+const BEGUN = 100_039;
+
+it('counts a line that has no end yet, until it has or its process has ended', async () => {
+  const room = aRoom(1024 * 1024);
+  const channel = channelTo(IN_PARTS, process.execPath, undefined, room);
+  await channel.start();
+  const held: number[] = [];
+  // What has arrived whole is counted by its call.
+  const answering = ping(channel, (bytes) => held.push(bytes, room.total) > 0);
+  await expect.poll(() => room.total).toBe(BEGUN);
+  channel.write('{}');
+  expect(await answering).toMatchObject({ kind: 'result' });
+  expect(held).toEqual([BEGUN + 3, 0]);
+  await channel.close();
+
+  const another = channelTo(IN_PARTS, process.execPath, undefined, room);
+  await another.start();
+  const closed = expect(ping(another)).rejects.toThrow('closed');
+  await expect.poll(() => room.total).toBe(BEGUN);
+  await another.close();
+  await closed;
+  await expect.poll(() => room.total).toBe(0);
+});
+
+it('drops a line for which there is no room before it ends, and reads the next one', async () => {
+  const room = aRoom(50_000);
+  const code = `${IN_PARTS} rest.push('{"jsonrpc":"2.0","id":3,"result":{}}\\n');`;
+  const channel = channelTo(code, process.execPath, undefined, room);
+  await channel.start();
+  const failures = await Promise.allSettled([ping(channel, () => true), ping(channel)]);
+  expect(failures).toMatchObject([
+    { reason: { kind: 'no_room', message: expect.stringContaining('may have done') } },
+    { reason: { kind: 'busy' } },
+  ]);
+  expect(room.total).toBe(0);
+  expect(await ping(channel)).toMatchObject({ kind: 'result' });
   await channel.close();
 });

@@ -1,10 +1,13 @@
 import { ByteCollector } from '@governance/shared/byte-collector';
+import { type AnswerBytes, SMALL_ANSWER } from '../shares/answer-room.ts';
 
 /** Splits a byte stream into lines of UTF-8 with a limit: the rest of a longer line is dropped. */
 export interface LineSink {
   onLine(line: string): void;
   /** Called once for each line over the limit. */
   onTooLong(): void;
+  /** Called once for each line without an end for which there is no room: its rest is dropped too. */
+  onNoRoom?(): void;
   /** Called each time that as much more of such a line was dropped. */
   onDropped(): void;
 }
@@ -15,11 +18,18 @@ export class LineReader {
   readonly #sink: LineSink;
   readonly #line: ByteCollector;
   readonly #limit: number;
+  readonly #room: Pick<AnswerBytes, 'hold'> | undefined;
+  /** What is counted of the line. */
+  #held = 0;
   #isDropping = false;
   #dropped = 0;
 
-  /** @param limit bytes of a line, at most */
-  constructor(limit: number, sink: LineSink) {
+  /**
+   * @param limit bytes of a line, at most
+   * @param room counts a line until its end has come; absent where a line is small
+   */
+  constructor(limit: number, sink: LineSink, room?: Pick<AnswerBytes, 'hold'>) {
+    this.#room = room;
     this.#line = new ByteCollector(limit);
     this.#limit = limit;
     this.#sink = sink;
@@ -35,13 +45,13 @@ export class LineReader {
       start = end + 1;
     }
     if (start < chunk.length) this.#add(chunk.subarray(start));
+    this.#count();
   }
 
   #add(part: Buffer): void {
     if (!this.#isDropping) {
       if (this.#line.add(part)) return;
-      this.#isDropping = true;
-      this.#dropped = 0;
+      this.#dropRest();
       this.#sink.onTooLong();
       return;
     }
@@ -51,11 +61,31 @@ export class LineReader {
     this.#sink.onDropped();
   }
 
+  #dropRest(): void {
+    this.#isDropping = true;
+    this.#dropped = 0;
+  }
+
+  #count(): void {
+    const bytes = this.#line.length;
+    if (this.#held === 0 && bytes <= SMALL_ANSWER) return;
+    if (this.#room?.hold(bytes - this.#held) ?? true) {
+      this.#held = bytes;
+      return;
+    }
+    this.#line.clear();
+    this.#count();
+    this.#dropRest();
+    this.#sink.onNoRoom?.();
+  }
+
   #flush(): void {
     // Blank lines come by the thousand in one chunk.
     const read = () => (this.#line.length === 0 ? '' : this.#line.take().toString('utf8'));
     const line = this.#isDropping ? null : read();
     this.#isDropping = false;
+    // Whoever gets it counts it.
+    this.#count();
     if (line !== null) this.#sink.onLine(line);
   }
 }

@@ -9,7 +9,7 @@ import { ProcessExit } from '../era.ts';
 import { cancelledText } from '../initialize.ts';
 import { parseUpstreamMessages, type UpstreamMessage } from '../message.ts';
 import { createAllowance } from '../pacing.ts';
-import { noRoom, SMALL_ANSWER } from '../shares/answer-room.ts';
+import { type AnswerBytes, hasRoomFor, noRoom, noRoomFor } from '../shares/answer-room.ts';
 import {
   type SendToClient,
   type ServerRequest,
@@ -41,6 +41,8 @@ export interface StdioChannelOptions {
    * UpstreamFailure.
    */
   takePlace(): Promise<() => void>;
+  /** Counts the line that the process is writing. */
+  openRoom(): AnswerBytes;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -229,18 +231,21 @@ export class StdioChannel {
   #spawn(): ServerProcess {
     const { name, server, limits, log } = this.#options;
     const child = spawnServer(server);
-    const lines = new LineReader(limits.messageBytes, {
-      onLine: (line) => this.#read(child, line),
-      onTooLong: () => {
-        if (this.#child !== child) return;
-        this.#failWaiting(
-          new UpstreamFailure('too_large', `a message of more than ${limits.messageBytes} bytes`),
-        );
-      },
+    const room = this.#options.openRoom();
+    const tooLong = `a message of more than ${limits.messageBytes} bytes`;
+    const failWaiting = (failureOf: (exchange: UpstreamExchange) => UpstreamFailure) => {
+      // It may be the answer to any of them.
+      if (this.#child === child) this.#failWaiting(failureOf);
+    };
+    const sink = {
+      onLine: (line: string) => this.#read(child, line),
+      onTooLong: () => failWaiting(() => new UpstreamFailure('too_large', tooLong)),
+      onNoRoom: () => failWaiting(noRoomFor),
       onDropped: () => {
         if (this.#child === child) this.#wasUseless(TOO_LONG);
       },
-    });
+    };
+    const lines = new LineReader(limits.messageBytes, sink, room);
     const exiting = new AbortController();
     logStderr(child, this.#options, exiting.signal);
     const ended = (failure: UpstreamFailure) => {
@@ -250,17 +255,15 @@ export class StdioChannel {
       closePipes(child);
       this.#fail(failure);
     };
-    readPaced(
-      child.stdout,
-      (chunk) => {
-        if (this.#child === child) lines.push(chunk);
-      },
-      exiting.signal,
-      this.#allowance,
-    ).then(
-      () => this.#closedPipe(child, 'output'),
-      (error: unknown) => ended(new UpstreamFailure('malformed', String(error))),
-    );
+    const take = (chunk: Buffer) => {
+      if (this.#child === child) lines.push(chunk);
+    };
+    readPaced(child.stdout, take, exiting.signal, this.#allowance)
+      .finally(() => room.release())
+      .then(
+        () => this.#closedPipe(child, 'output'),
+        (error: unknown) => ended(new UpstreamFailure('malformed', String(error))),
+      );
     // The close follows, and says enough.
     child.stdin.on('error', () => undefined);
     child.stdin.once('close', () => this.#closedPipe(child, 'input'));
@@ -327,7 +330,8 @@ export class StdioChannel {
         const awaited = this.#take(message.id);
         if (awaited === undefined) continue;
         this.#allowance.refill();
-        if (hasRoom(awaited.exchange, line)) awaited.resolve(message.answer);
+        // A message may answer several requests: each counts all of it.
+        if (hasRoomFor(awaited.exchange, line.length)) awaited.resolve(message.answer);
         else awaited.reject(noRoom());
       }
     }
@@ -338,8 +342,8 @@ export class StdioChannel {
     const { name, log } = this.#options;
     this.#wasUseless();
     if (error instanceof UpstreamFailure && error.kind === 'too_large') {
-      // As a line that is too long: it may be the answer to any of them.
-      this.#failWaiting(error);
+      // As a line that is too long.
+      this.#failWaiting(() => error);
       return;
     }
     if (this.#useless <= STDERR_LINES) {
@@ -376,18 +380,15 @@ export class StdioChannel {
     return others.length === 0 ? only?.exchange.send : undefined;
   }
 
-  #failWaiting(failure: UpstreamFailure): void {
-    for (const id of [...this.#waiting.keys()]) this.#take(id)?.reject(failure);
+  #failWaiting(failureOf: (exchange: UpstreamExchange) => UpstreamFailure): void {
+    for (const { id, exchange } of [...this.#waiting.values()]) {
+      this.#take(id)?.reject(failureOf(exchange));
+    }
   }
 
   #fail(failure: UpstreamFailure): void {
     this.#child = null;
     this.receiver?.ended();
-    this.#failWaiting(failure);
+    this.#failWaiting(() => failure);
   }
-}
-
-/** A message may answer several requests: each counts all of it. */
-function hasRoom(exchange: UpstreamExchange, line: string): boolean {
-  return line.length <= SMALL_ANSWER || (exchange.hold?.(line.length) ?? true);
 }
