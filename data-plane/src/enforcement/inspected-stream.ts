@@ -2,13 +2,13 @@
  * Messages that servers send during a call or unprompted: each is inspected before it is passed on,
  * in order and within bounds.
  */
-import { bytesToHold, SMALL_ANSWER } from '../upstream/shares/answer-room.ts';
+import { bytesToHold } from '../upstream/shares/answer-room.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
 import type { Caller, Destination, JudgedCall } from './calls.ts';
 import { LargeTurns } from './large-turns.ts';
 import type { Inspect, Inspected, SaidPart } from './said.ts';
 import { textsOf } from './said.ts';
-import { turnOf } from './scan-turns.ts';
+import { PORTION, turnOf } from './scan-turns.ts';
 import { TurnShare } from './turn-share.ts';
 
 /** Characters of earlier messages that an inspection also sees. */
@@ -86,7 +86,7 @@ export class InspectedStream {
       return;
     }
     const part = { kind: 'notification', method, params } as const;
-    const inspecting = this.#begin(() => this.#inspect(serverId, part), length > SMALL_ANSWER);
+    const inspecting = this.#begin(() => this.#inspect(serverId, part), length > PORTION);
     if (!(inspecting instanceof Promise) && this.#waiting === null) {
       this.#giveRoom(besides, held);
       this.#passOn(serverId, inspecting);
@@ -111,8 +111,8 @@ export class InspectedStream {
   }
 
   /**
-   * Inspects now, or in a turn of the agent's where this turn has no time; in order. A large message
-   * also waits for those of its agent's other streams.
+   * Inspects now, or in a turn of the agent's where this turn has no time; in order. A message that
+   * needs several turns also waits for such ones of its agent's other streams.
    */
   #begin(inspect: () => ReturnType<Inspect>, isLarge: boolean): ReturnType<Inspect> {
     const { caller } = this.#options;

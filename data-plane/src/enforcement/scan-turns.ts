@@ -7,7 +7,7 @@ import type { Caller, StepResult } from './calls.ts';
 import type { Step } from './pipeline-builder.ts';
 
 /** UTF-16 units read in one turn. */
-const PORTION = 131_072;
+export const PORTION = 131_072;
 
 /**
  * The waiting steps by agent, in the order of their turns. One portion is read in each round of the

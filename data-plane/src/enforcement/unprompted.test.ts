@@ -8,6 +8,8 @@ import { createUnprompted } from './unprompted.ts';
 
 const KIB = 1024;
 const PARAMS = { data: 'x'.repeat(100 * KIB) };
+/** Takes more than one turn to inspect. */
+const LONG = { data: 'x'.repeat(150 * KIB) };
 const callerOf = (id: string) => ({ tenantId: 't', key: `t ${id}`, agent: { id } }) as Caller;
 
 /** Inspections that end when the test says so, with room for ten large messages. */
@@ -73,11 +75,11 @@ it('drops no small message of a stream on which none waits', async () => {
 
 it('inspects large ones of an agent one by one, and holds up no small one of another stream', async () => {
   const { listen, inspecting, heard, room } = slowInspection();
-  for (let n = 0; n < 3; n++) listen('one').tell();
+  for (let n = 0; n < 3; n++) listen('one').tell(LONG);
   const one = listen('one');
   one.tell({ data: 'small' });
   const other = listen('other');
-  other.tell();
+  other.tell(LONG);
   await expect.poll(() => inspecting).toHaveLength(3);
   inspecting[1]?.();
   inspecting[2]?.();
@@ -85,10 +87,10 @@ it('inspects large ones of an agent one by one, and holds up no small one of ano
   for (let n = 0; n < 20; n++) await nextTurn();
   // The second one begins when the first one has given back its room.
   expect(inspecting).toHaveLength(3);
-  expect(room.total).toBeGreaterThan(300 * KIB);
+  expect(room.total).toBeGreaterThan(450 * KIB);
   inspecting[0]?.();
   await expect.poll(() => inspecting).toHaveLength(4);
-  expect(room.total).toBeLessThan(201 * KIB);
+  expect(room.total).toBeLessThan(301 * KIB);
   inspecting[3]?.();
   await expect.poll(() => inspecting).toHaveLength(5);
   inspecting[4]?.();
@@ -98,14 +100,14 @@ it('inspects large ones of an agent one by one, and holds up no small one of ano
 
 it('keeps the order of a stream whose large message waits for another stream', async () => {
   const { listen, inspecting, drain, parts } = slowInspection();
-  listen('one').tell();
+  listen('one').tell(LONG);
   const stream = listen('one');
-  stream.tell();
+  stream.tell(LONG);
   stream.tell({ data: 'small' });
   for (let n = 0; n < 20; n++) await nextTurn();
   expect(inspecting).toHaveLength(1);
   await drain(3);
-  expect(parts.map((data) => data.length)).toEqual([100 * KIB, 100 * KIB, 5]);
+  expect(parts.map((data) => data.length)).toEqual([150 * KIB, 150 * KIB, 5]);
 });
 
 it('begins no inspection for a stream that has ended, and counts what is being inspected', async () => {
