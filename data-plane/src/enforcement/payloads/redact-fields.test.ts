@@ -49,6 +49,29 @@ it.each([
   expect(redactFields(text, names)).toBe(expected);
 });
 
+it.each([
+  ['card/number', '{"card\\/number":"hunter2"}', '{}'],
+  ['a"b', '{"a\\"b":"hunter2"}', '{}'],
+  ["a'b", '{"a\'b":"hunter2"}', '{}'],
+  ['a\\b', '{"a\\\\b":"hunter2"}', '{}'],
+  ['a\\', '{"a\\\\":"hunter2"}', '{}'],
+  ['\\', '{"\\\\":"hunter2"}', '{}'],
+  ['a\tb\n', '{"a\\tb\\u000a":"hunter2"}', '{}'],
+  ['a\\u0061', '{"a\\\\u0061":"hunter2"}', '{}'],
+  ['card/number', JSON.stringify({ x: '{"card\\/number":"hunter2"}' }), '{"x":"{}"}'],
+  ['a"b', JSON.stringify({ x: '{"a\\"b":"hunter2"}' }), '{"x":"{}"}'],
+  ['a\tb', 'So: {"a\\tb":"hunter2"}', '[REDACTED]'],
+  ['password', '{"password"/* mine */:"hunter2"}', '[REDACTED]'],
+  ['password', '{"password" // mine\n:"hunter2"}', '[REDACTED]'],
+  ['password', '{"password"\u00a0\f:"hunter2"}', '[REDACTED]'],
+  ['password', '{"pass\\x77ord":"hunter2"}', '[REDACTED]'],
+  ['password', '{"\\u{70}assword":"hunter2"}', '[REDACTED]'],
+  ['card/number', 'card\\/number: "see there"', 'card\\/number: "see there"'],
+  ['password', 'a "password" / a key: both', 'a "password" / a key: both'],
+])('the name %j is found in %s', (name, text, expected) => {
+  expect(redactFields(text, new Set([name]))).toBe(expected);
+});
+
 it('a text of more levels than are written again is taken out', () => {
   const deep = `{"password":"hunter2","x":${'['.repeat(1e5)}${']'.repeat(1e5)}}`;
   expect(redactFields(deep, names)).not.toContain('hunter2');
@@ -56,8 +79,10 @@ it('a text of more levels than are written again is taken out', () => {
 
 it('a text of backslashes alone is read in no time', () => {
   const text = `password: \\u0061${'\\'.repeat(1e6)}`;
+  const comments = `:${'"password"/'.repeat(1e5)}`;
   const began = performance.now();
   expect(redactFields(text, names)).toBe(text);
+  expect(redactFields(comments, names)).toBe(comments);
   expect(performance.now() - began).toBeLessThan(5_000);
 });
 

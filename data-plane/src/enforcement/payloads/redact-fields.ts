@@ -58,35 +58,69 @@ function redactText(
   }
 }
 
-const ESCAPE = /\\u[0-9a-f]{4}/;
+const ESCAPE = /\\(?:u[0-9a-f]{4}|u\{[0-9a-f]{1,6}\}|x[0-9a-f]{2})/;
 /** With all backslashes before it, which escape its own. From the first one: linear in the text. */
-const ESCAPES = /(?<!\\)\\+u([0-9a-f]{4})/g;
+const ESCAPES = /(?<!\\)\\+(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2}))/g;
 
 /** Whether a text may have one of the names as a JSON key, in quotes that may be escaped. */
 function mayName(text: string, names: ReadonlySet<string>): boolean {
   if (!text.includes(':')) return false;
-  // A key may be written with escapes, in JSON within JSON with escapes of escapes.
-  let lower = text.toLowerCase();
-  for (let times = 0; ESCAPE.test(lower); times++) {
-    if (times >= MAX_ESCAPED) return true;
-    lower = lower.replaceAll(ESCAPES, (_, hex: string) =>
-      String.fromCharCode(Number.parseInt(hex, 16)).toLowerCase(),
-    );
-  }
-  for (const name of names) {
-    for (let at = lower.indexOf(name); at !== -1; at = lower.indexOf(name, at + name.length)) {
-      if (isKeyEnd(lower, at + name.length)) return true;
+  const lower = unescaped(text.toLowerCase());
+  if (lower === undefined) return true;
+  const plain = lower.replaceAll('\\', '');
+  let letters: string | undefined;
+  for (const written of names) {
+    const name = (unescaped(written) ?? written).replaceAll('\\', '');
+    if (CONTROL.test(name)) {
+      letters ??= lettered(plain);
+      if (letters.includes(lettered(name))) return true;
+      continue;
+    }
+    if (name === '') return true;
+    for (let at = plain.indexOf(name); at !== -1; at = plain.indexOf(name, at + name.length)) {
+      if (isKeyEnd(plain, at + name.length)) return true;
     }
   }
   return false;
 }
 
-/** Whether backslashes, a quote, white space and a colon follow. */
+/**
+ * A key may be written with escapes, in JSON within JSON with escapes of escapes.
+ *
+ * @returns undefined where there are too many levels of them
+ */
+function unescaped(text: string): string | undefined {
+  let plain = text;
+  for (let times = 0; ESCAPE.test(plain); times++) {
+    if (times >= MAX_ESCAPED) return undefined;
+    plain = plain.replaceAll(ESCAPES, (_, short?: string, long?: string, byte?: string) => {
+      const code = Number.parseInt(short ?? long ?? byte ?? '', 16);
+      return code > 0x10ffff ? '' : String.fromCodePoint(code).toLowerCase();
+    });
+  }
+  return plain;
+}
+
+/** What JSON escapes by a letter, which is left of `\t` without its backslash. */
+const CONTROL = /[\b\t\n\f\r]/;
+const LETTERS: Readonly<Record<string, string>> = {
+  '\b': 'b',
+  '\t': 't',
+  '\n': 'n',
+  '\f': 'f',
+  '\r': 'r',
+};
+
+/** The same text, whether control characters stand in it or their escapes. */
+function lettered(text: string): string {
+  return text.replace(/[\b\t\n\f\r]/g, (sign) => LETTERS[sign] ?? '');
+}
+
+/** Whether a quote, white space and a colon follow; a comment may stand before the colon. */
 function isKeyEnd(text: string, from: number): boolean {
   let at = from;
-  while (text[at] === '\\') at++;
   if (text[at] !== '"' && text[at] !== "'") return false;
   at++;
-  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++;
-  return text[at] === ':';
+  while (at < text.length && /\s/.test(text[at] as string)) at++;
+  return text[at] === ':' || (text[at] === '/' && (text[at + 1] === '*' || text[at + 1] === '/'));
 }
