@@ -117,6 +117,29 @@ it('many are disputed in several records, and a batch that comes again in none',
   expect(disputes.map(({ details }) => details.records.length)).toEqual([250, 50]);
 });
 
+it('batches that end in the same unreadable record are disputed each', async () => {
+  const one = await aPlane();
+  await one.ship();
+  const revisions = async () =>
+    (await one.disputes()).flatMap(({ details }) =>
+      details.records.map(({ reference }: { reference: string }) => reference),
+    );
+  const disputes = createRecordDisputes({
+    db: plane.controlPlane.db,
+    signer: { signAll: async () => undefined },
+  });
+  const key = createPublicKey(one.writer.signingKey);
+  for (const bundle_revision of [998, 999]) {
+    const copy = one.writer.clone();
+    copy.append(aDecision({ bundle_revision }));
+    copy.appendRaw(() => Buffer.from('not a record'));
+    const stream = { tenantId: one.tenantId, stream: one.deploymentId, key };
+    const batch = await checkBatch(stream, copy.batch(1), new Set(['decision']));
+    await disputes.raise(one.tenantId, batch);
+  }
+  expect(await revisions()).toEqual(['998', '999']);
+});
+
 it('nothing that the control plane has is disputed', async () => {
   const one = await aPlane();
   const call = await approved(one);

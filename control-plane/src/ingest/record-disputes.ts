@@ -73,8 +73,9 @@ export function createRecordDisputes(deps: {
       const holds = findHolds(batch);
       const known = holds.length === 0 ? facts.fromMemory(tenantId, named) : undefined;
       if (known && findReferenceFaults(referring, known).length === 0) return judged();
-      const { stream, epoch, first_seq, head } = batch.header;
-      const key = [tenantId, stream, epoch, first_seq, head].join('/');
+      const { stream, epoch, first_seq, event_root } = batch.header;
+      // Batches of different records may end in the same one, where nobody can read it.
+      const key = [tenantId, stream, epoch, first_seq, event_root].join('/');
       const before = disputed.get(key);
       if (before) return judged(before);
       const found = await deps.db.inTenant(systemScope(tenantId), async (tx) => {
