@@ -5,6 +5,12 @@ import { wordSet } from './word-set.ts';
 /** What a command line does beyond the paths that it names. */
 export type WholeReach = Omit<ReachFinding, 'place'>;
 
+export const WIPES_A_DISK: WholeReach = {
+  rule: 'delete_whole',
+  verdict: 'deny',
+  message: 'the call wipes a disk',
+};
+
 interface WholeCommand {
   readonly program: string;
   /** Words that follow it in this order, possibly with others in between. */

@@ -1,7 +1,9 @@
 /** What a command line does with paths, and what it passes to a database. */
-import { findWholeReach, isWholeProgram, type WholeReach } from './program-reach.ts';
+import { readPathForms } from './path-forms.ts';
+import { findWholeReach, isWholeProgram, type WholeReach, WIPES_A_DISK } from './program-reach.ts';
+import { findWrites } from './program-writes.ts';
 import type { PathUse, TouchedPath } from './reach-finding.ts';
-import { readShellCommands, type ShellCommand } from './shell-words.ts';
+import { nameOf, readShellCommands, type ShellCommand } from './shell-words.ts';
 import { findWebReach } from './web-reach.ts';
 import { wordSet } from './word-set.ts';
 
@@ -21,7 +23,10 @@ const MAX_WRAPPERS = 8;
 const MAX_DEPTH = 4;
 
 const DELETES = wordSet('rm rmdir unlink shred srm rimraf trash del erase rd ri remove-item');
-const WIPES = wordSet('wipefs blkdiscard');
+const WIPES = wordSet('wipefs blkdiscard clear-disk format-volume diskutil');
+const OVERWRITES = wordSet('shred srm');
+/** What diskutil erases a disk with. */
+const ERASES = /^(?:erase|secureerase|zerodisk|randomdisk|reformat|partitiondisk)/i;
 const WRITES = wordSet(
   'tee truncate touch mkdir vi vim nano set-content add-content out-file new-item clear-content',
 );
@@ -55,14 +60,20 @@ export function readShellReach(command: string | readonly string[]): ShellReach 
   const reach: ShellReach = { paths: [], inner: [], whole: [] };
   if (typeof command === 'string') readLine(command, reach, 0);
   else readCommand({ words: command, writes: [] }, reach, 0);
+  if (reach.paths.some(overwritesDisk)) reach.whole.push(WIPES_A_DISK);
   return reach;
 }
 
-const WIPES_A_DISK: WholeReach = {
-  rule: 'delete_whole',
-  verdict: 'deny',
-  message: 'the call wipes a disk',
-};
+const DISK = /^(?:r?disk|[shv]d[a-z*?]|xvd[a-z*?]|nvme|mmcblk|mapper$|dm-|md[0-9])/;
+
+/** Whether the device of a disk is written to, or of a part of one. */
+function overwritesDisk({ text, use, isMoved }: ShellReach['paths'][number]): boolean {
+  if (use !== 'write' || isMoved || !/dev/i.test(text)) return false;
+  return readPathForms(text).some(
+    ({ from, segments: [first, second = ''] }) =>
+      from === 'root' && first === 'dev' && DISK.test(second),
+  );
+}
 
 const unreadable = (message: string): WholeReach => ({
   rule: 'unreadable',
@@ -82,6 +93,10 @@ function readCommand({ words, writes }: ShellCommand, reach: ShellReach, depth: 
   for (const text of writes) reach.paths.push({ text, use: 'write' });
   let at = 0;
   while (at < words.length && /^[A-Za-z_][A-Za-z0-9_]*\+?=/.test(words[at] as string)) at++;
+  const isWrapped = WRAPPERS.has(nameOf(words[at]));
+  for (const text of findWrites(words.slice(at), isWrapped)) {
+    reach.paths.push({ text, use: 'write' });
+  }
   const web = findWebReach(words);
   if (web) reach.whole.push(web);
   // Once: the words of an inner wrapper are among those of the outer one.
@@ -136,12 +151,13 @@ function readSimple(
     for (const text of texts) reach.paths.push({ text, use, ...more });
   };
   if (DELETES.has(name)) {
+    if (OVERWRITES.has(name)) add(operands, 'write');
     add(operands, 'delete', { isRecursive: isRecursive || name === 'rimraf' });
     if (isListed && operands.length === 0) {
       reach.whole.push(unreadable('the call deletes what another command lists'));
     }
   } else if (name === 'find') readFind(rest, reach);
-  else if (name.startsWith('mkfs') || WIPES.has(name)) reach.whole.push(WIPES_A_DISK);
+  else if (wipesDisk(name, operands)) reach.whole.push(WIPES_A_DISK);
   else if (name === 'dd') {
     for (const word of rest) {
       if (!word.startsWith('of=')) continue;
@@ -176,6 +192,13 @@ function readSimple(
   }
 }
 
+function wipesDisk(name: string, [first = '']: readonly string[]): boolean {
+  if (name === 'diskutil') return ERASES.test(first);
+  // Of Windows: elsewhere such a program formats texts.
+  if (name === 'format') return /^[a-z]:[\\/]?$/i.test(first);
+  return name.startsWith('mkfs') || WIPES.has(name);
+}
+
 function readFind(rest: readonly string[], reach: ShellReach): void {
   const end = rest.findIndex((word) => /^[-(!]/.test(word));
   const places = end < 0 ? rest : rest.slice(0, end);
@@ -188,13 +211,6 @@ function readFind(rest: readonly string[], reach: ShellReach): void {
   for (const place of places.length > 0 ? places : ['.']) {
     reach.paths.push({ text: `${place}/*`, use: 'delete', isRecursive: true });
   }
-}
-
-/** A command without its folder and ending, in lower case. */
-function nameOf(word: string | undefined): string {
-  if (word === undefined) return '';
-  const name = word.slice(Math.max(word.lastIndexOf('/'), word.lastIndexOf('\\')) + 1);
-  return name.toLowerCase().replace(/\.exe$/, '');
 }
 
 const OF_WINDOWS = wordSet('del erase rd rmdir copy xcopy move');

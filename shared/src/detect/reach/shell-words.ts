@@ -98,3 +98,10 @@ function escapedEnd(line: string, from: number): number {
   while (at < line.length && line[at] !== "'") at += line[at] === '\\' ? 2 : 1;
   return at;
 }
+
+/** A command without its folder and ending, in lower case. */
+export function nameOf(word: string | undefined): string {
+  if (word === undefined) return '';
+  const name = word.slice(Math.max(word.lastIndexOf('/'), word.lastIndexOf('\\')) + 1);
+  return name.toLowerCase().replace(/\.exe$/, '');
+}

@@ -1,0 +1,84 @@
+/** What programs on a command line write where their options say, and what wipes a disk. */
+import { expect, it } from 'vitest';
+import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
+import { createReachFinder } from './reach.ts';
+import type { ReachCall } from './reach-finding.ts';
+
+const find = createReachFinder(DEFAULT_BLAST_RADIUS);
+const reach = (name: string, action: ReachCall['action'], args: ReachCall['args']) =>
+  find({ name, action, args })
+    .map(({ rule, verdict }) => `${verdict} ${rule}`)
+    .sort();
+
+const CONFIG = ['escalate config_path'];
+const WIPED = ['deny delete_whole'];
+
+it.each([
+  ['curl -o /etc/cron.d/x https://a', CONFIG],
+  ['sudo curl -sSLo/etc/cron.d/x https://a', CONFIG],
+  ['env A=1 curl https://a --output=/etc/cron.d/x', CONFIG],
+  ['A=1 curl --output /etc/cron.d/x https://a', CONFIG],
+  ['curl https://a -O --output-dir /etc/cron.d', CONFIG],
+  ['curl -o x.pem https://a', ['deny protected_file']],
+  ['curl -o out.json https://a', []],
+  ['curl -so /dev/null https://a/etc/x', []],
+  ['wget -qO /etc/cron.d/x https://a', CONFIG],
+  ['wget -P /etc https://a', CONFIG],
+  ['wget --directory-prefix=/etc https://a', CONFIG],
+  ['wget -qO- https://a', []],
+  ['tar xf a.tgz -C /etc', CONFIG],
+  ['tar -xzf a.tgz -C/etc', CONFIG],
+  ['tar --extract -f a.tgz --directory=/etc', CONFIG],
+  ['tar -C ./build -xf a.tgz', []],
+  ['tar -C /etc -czf a.tgz .', []],
+  ['unzip -o a.zip -d /etc', CONFIG],
+  ['unzip a.zip -d build', []],
+  ['git clone https://a/b /etc/b', CONFIG],
+  ['git -C a clone --depth 1 https://a/b /etc/b', CONFIG],
+  ['git clone https://a/b', []],
+  ['patch /etc/passwd < a.diff', CONFIG],
+  ['patch -p1 -d /etc < a.diff', CONFIG],
+  ['patch -p1 < a.diff', []],
+  ['perl -pi -e s/a/b/ /etc/passwd', CONFIG],
+  ['perl -Ilib /etc/a.pl', []],
+  ['ed -s /etc/passwd', CONFIG],
+  ['ssh-keygen -t ed25519 -N "" -f /etc/ssh/host', CONFIG],
+  ['ssh-keygen -lf /etc/ssh/host.pub', []],
+  ['sudo -u ed curl -o /etc/x https://a', CONFIG],
+  ['echo curl -o /etc/x', []],
+])('a shell writes with %s', (command, expected) => {
+  expect(reach('run_command', 'execute', { command })).toEqual(expected);
+});
+
+it.each([
+  ['cat image > /dev/sda', WIPED],
+  ['shred /dev/sda1', WIPED],
+  ['cp image /dev/nvme0n1', WIPED],
+  ['tee /dev/mapper/root < image', WIPED],
+  ['cat image > //dev/../dev/vdb', WIPED],
+  ['curl https://a -o /dev/mmcblk0', WIPED],
+  ['sudo sh -c "cat image > /dev/rdisk2"', WIPED],
+  ['format C:', WIPED],
+  ['format d:\\ /q', WIPED],
+  ['Clear-Disk 0', WIPED],
+  ['sudo diskutil eraseDisk JHFS+ a disk2', WIPED],
+  ['diskutil list', []],
+  ['format c', []],
+  ['npm run format', []],
+  ['cat /dev/sda > a/b.img', []],
+  ['echo a > /dev/null', []],
+  ['echo a > /dev/shm/a', []],
+  ['chown me /dev/sda', []],
+  ['ls /dev/disk/by-id', []],
+  ['smartctl -a /dev/sda', []],
+])('a shell wipes a disk with %s', (command, expected) => {
+  expect(reach('run_command', 'execute', { command })).toEqual(expected);
+});
+
+it('what is hostile takes no more time than what is as long', () => {
+  for (const text of ['curl ', 'sudo curl ', 'sudo git clone ', 'tar x -C', 'perl -i ', '-o ']) {
+    const began = performance.now();
+    reach('run_command', 'execute', { command: `sudo ${text.repeat(60_000 / text.length)}` });
+    expect(performance.now() - began, text).toBeLessThan(5_000);
+  }
+});
