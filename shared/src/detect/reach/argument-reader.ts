@@ -8,13 +8,14 @@ import {
   innerCall,
   isDeleteOperation,
 } from './call-scope.ts';
-import { deletesStore } from './deleted-store.ts';
+import { isBroadcast, mentionsAll, NOTIFIES_ALL } from './chat-mentions.ts';
+import { DELETES_A_STORE, deletesStore } from './deleted-store.ts';
 import { parseInner } from './inner-json.ts';
 import { mayBeMail, readMailRecipients } from './mail-headers.ts';
 import { findMongoCommand, matchesAll } from './mongo-command.ts';
 import { findMongoReach } from './mongo-reach.ts';
 import type { PathUse, ReachCall, ReachFinding, TouchedPath } from './reach-finding.ts';
-import { addRecipients, isAddress, mentionsAll } from './recipients.ts';
+import { addRecipients, isAddress } from './recipients.ts';
 import { MAX_SHELL_LENGTH, readShellReach, type ShellReach } from './shell-reach.ts';
 import { findSqlFiles } from './sql-files.ts';
 import { findSqlReach, SQL_EFFORT } from './sql-reach.ts';
@@ -44,21 +45,9 @@ const MAX_INNER_LENGTH = 256 * 1024;
 const MAX_INNER_DEPTH = 3;
 
 /** Words of ids that are recipients of what is sent. */
-const USERS = wordSet('user users member members');
-
-const NOTIFIES_ALL = {
-  rule: 'email_recipients',
-  verdict: 'escalate',
-  message: 'the call notifies everybody in a channel',
-} as const;
+const USERS = wordSet('user users member members contact contacts');
 
 type Args = ReachCall['args'];
-
-const DELETES_A_STORE = {
-  rule: 'delete_whole',
-  verdict: 'escalate',
-  message: 'the call deletes a whole store of data',
-} as const;
 
 /** Numbers in a range such as `1-5000`. */
 const RANGE = /^(\d{1,12})(?:-|\.\.)(\d{1,12})$/;
@@ -116,6 +105,7 @@ export class ArgumentReader {
     const isCommand = isDatabase || isSql || of?.kind === 'command' || of?.kind === 'sql';
     const mongo = findMongoCommand(record, isCommand);
     if (mongo) this.#tell({ ...mongo, place: this.#place() });
+    if (this.#isMessage() && isBroadcast(record)) this.#notifiesAll();
     const tool = findToolOf(record);
     // A program and its words, each in its own argument.
     const { arguments: listed, argv = listed, args: words = argv } = record;
@@ -192,7 +182,9 @@ export class ArgumentReader {
   #isRecipient({ kind, words }: ArgumentName): boolean {
     const { isMove, isSend } = this.#scope.tool;
     if (kind === 'recipient') return !isMove;
-    return isSend && kind === 'ids' && words.some((word) => USERS.has(word));
+    if (!isSend || kind !== 'ids') return false;
+    // Without another word they are those of phones.
+    return words.join(' ') === 'numbers' || words.some((word) => USERS.has(word));
   }
 
   #recipient(value: object): void {
@@ -214,6 +206,7 @@ export class ArgumentReader {
   #text(text: string, name: ArgumentName, isOfList = false): void {
     const { kind } = name;
     const { isShell, isSql, isMove, isSearch } = this.#scope.tool;
+    if (this.#isMessage() && mentionsAll(text)) this.#notifiesAll();
     if (mayBeMail(name.words)) this.#mail(text);
     if (kind === 'command' || (isShell && kind === 'content')) {
       // A shell runs what is substituted in JSON, too.
@@ -223,9 +216,6 @@ export class ArgumentReader {
       return;
     }
     if (kind === 'content') {
-      if (this.#scope.isChat && this.#scope.call.action !== 'read' && mentionsAll(text)) {
-        this.#tell({ ...NOTIFIES_ALL, place: this.#place() });
-      }
       if (isSql) this.#sql(text, true);
       return;
     }
@@ -249,6 +239,15 @@ export class ArgumentReader {
     if (isDelete && /^https?:/i.test(text) && isWildAddress(text)) this.#everything();
     this.#sql(text, isSql && !isPath);
     if (!isOfList && (kind === 'ids' || kind === 'path')) this.#manyInOne(text);
+  }
+
+  /** Whether the call goes to a chat and sends something there. */
+  #isMessage(): boolean {
+    return this.#scope.isChat && this.#scope.call.action !== 'read';
+  }
+
+  #notifiesAll(): void {
+    this.#tell({ ...NOTIFIES_ALL, place: this.#place() });
   }
 
   #mail(text: string): void {

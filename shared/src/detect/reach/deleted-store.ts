@@ -1,8 +1,14 @@
 /** Deletes of a whole store of data, as the names of a tool and its arguments say. */
 import { wordsOfName } from '../../words-of-name.ts';
 import { MAX_NAME, readArgumentName } from './argument-kinds.ts';
-import type { ReachCall } from './reach-finding.ts';
+import type { ReachCall, ReachFinding } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
+
+export const DELETES_A_STORE: Omit<ReachFinding, 'place'> = {
+  rule: 'delete_whole',
+  verdict: 'escalate',
+  message: 'the call deletes a whole store of data',
+};
 
 /** Containers of everything that somebody has. */
 const STORES = wordSet(

@@ -229,10 +229,32 @@ it.each<[string, ReachCall['args'], string[]]>([
   ['zulip_send', { to: 'a', content: 'Hi @**all**.' }, MAIL],
   ['post_message', { channel: '#a', text: 'see you here, all' }, []],
   ['post_message', { channel: '#a', text: 'a@here.example @all-hands @hereby' }, []],
+  ['conversations_add_message', { channel_id: 'C1', payload: '<!channel> hi' }, MAIL],
+  ['slack_send', { channel: 'C1', msg: '@channel: hi' }, MAIL],
+  ['slack_send', { attachments: [{ fallback: 'x', pretext: '<!here>' }] }, MAIL],
+  ['slack_send', { blocks: [{ elements: [{ type: 'broadcast', range: 'channel' }] }] }, MAIL],
+  ['slack_send', { blocks: '[{"type":"broadcast","range":"here"}]' }, MAIL],
+  ['teams_post', { teamId: '1', message: '<at>everyone</at> hi' }, MAIL],
+  ['teams_post', { teamId: '1', message: '<at id="0">Team</at> hi' }, MAIL],
+  ['send_message', { chat: 'c', mentioned_list: ['@all'] }, MAIL],
+  ['send_sms', { numbers: users, text: 'hi' }, MAIL],
+  ['send_campaign_email', { contact_ids: users.map((_, i) => i) }, MAIL],
+  ['send_campaign_email', { contact_ids: users.slice(0, 50) }, []],
+  ['send_report', { issue_numbers: users }, []],
+  ['update_contacts', { contact_ids: users }, []],
+  ['slack_send', { channel: 'C1', msg: 'the channel is here, for everyone' }, []],
+  ['slack_send', { channel: 'C1', msg: 'mail a@channel.example or <#C1|channel>' }, []],
+  ['slack_send', { elements: [{ type: 'channel', range: 'channel' }] }, []],
+  ['teams_post', { teamId: '1', message: '<at id="0">Anna</at> hi' }, []],
+  ['create_ticket', { fields: { type: 'broadcast', range: 'all' } }, []],
   ['send_email', { to: 'a@example.com', body: 'Hi @all' }, []],
   ['create_issue', { title: 'x', body: 'the text <!channel>' }, []],
 ])('%s sends to many: %j', (name, args, expected) => {
   expect(reach(name, 'write', args)).toEqual(expected);
+});
+
+it('what is read from a chat notifies nobody', () => {
+  expect(reach('slack_search', 'read', { channel: 'C1', term: '<!channel>' })).toEqual([]);
 });
 
 it('what is hostile takes no more time than what is as long', () => {
@@ -250,11 +272,14 @@ it('what is hostile takes no more time than what is as long', () => {
     '$a$ $',
     'a IS NULL OR ',
     'lo_export(',
+    '<at ',
+    '<at>everyone ',
   ];
   for (const text of texts) {
     const long = text.repeat(60_000 / text.length);
     const began = performance.now();
     reach('query', 'delete', { command_line: long, sql: `ALTER TABLE ${long}`, raw: long });
+    reach('slack_send', 'execute', { channel: 'c', payload: long });
     reach('query', 'execute', { sql: `COPY DELETE FROM t WHERE ${long}` });
     expect(performance.now() - began, text).toBeLessThan(5_000);
   }

@@ -48,11 +48,3 @@ export function isAddress(text: string): boolean {
   const at = text.indexOf(ADDRESS_SIGN);
   return at > 0 && at < text.length - 1 && !/\s/.test(text) && !text.includes('/');
 }
-
-const MENTION =
-  /<!(?:channel|everyone|here)\b|(?<![\w@.-])@(?:\*\*)?(?:channel|everyone|here|all)(?![\w@-]|\.\w)/i;
-
-/** Whether a message notifies everybody in a channel. */
-export function mentionsAll(text: string): boolean {
-  return MENTION.test(text);
-}
