@@ -93,6 +93,43 @@ it('the id of another’s event puts no record into the export of its session', 
   expect(await lines('events.ndjson')).toHaveLength(1);
 });
 
+it('a finding that names a session puts no record into its export', async () => {
+  const { lying, created, exported } = await twoPlanes();
+  const about = { agent_type: 't', owner: 'o', description: '' };
+  const owner = await created('/api/v1/agents', { ...about, name: 'owner' });
+  const workflow = { name: 'w', owner_agent_id: owner, participants: [] };
+  const id = await created('/api/v1/workflows', workflow);
+  const session = await created(`/api/v1/workflows/${id}/sessions`, {});
+  const event = lying.decide({ agent_id: owner, workflow_session_id: session });
+  const finding = { severity: 'low' as const, workflow_session_id: session };
+  lying.decide({ agent_id: owner, id: event.id, dlp_findings: [finding] });
+  await lying.ship();
+  const { lines } = await exported({ workflow_session_id: session });
+  expect(await lines('events.ndjson')).toHaveLength(1);
+});
+
+it('what is dated after the time of a selective package is not in it, whenever it came', async () => {
+  const { honest, lying, exported } = await twoPlanes();
+  const asked = { agent_ids: [AGENT_ID] };
+  const now = at(0);
+  const dated = (timestamp: string, named: string) =>
+    lying.decide({ timestamp, dlp_findings: [{ severity: 'low', timestamp: named }] });
+  dated(at(2 * HOUR), now);
+  dated(at(2 * HOUR), 'é\u0000\\"timestamp":"');
+  await lying.ship();
+  // A clock that is six minutes ahead.
+  honest.decide({ timestamp: at(HOUR / 10) });
+  honest.decide();
+  await honest.ship();
+  const countUntil = async (to: string) => {
+    const { lines } = await exported({ ...asked, to });
+    return (await lines('events.ndjson')).length;
+  };
+  expect(await countUntil(at(1_000))).toBe(1);
+  expect(await countUntil(at(HOUR))).toBe(2);
+  expect(await countUntil(at(3 * HOUR))).toBe(4);
+});
+
 it('payloads of an id that was given twice are shown where they match a record', async () => {
   const { admin, honest, lying, exported } = await twoPlanes();
   const { tenantId } = admin.scope;

@@ -48,7 +48,7 @@ export async function listSelected(
     WITH decided AS (
       SELECT r.id, r.stream, r.epoch, r.seq, octet_length(r.bytes) AS bytes FROM ledger_records r
       WHERE r.tenant_id = ${tenant} AND r.type = 'decision' AND r.event_time >= ${from}
-        AND r.event_time < ${to} ${ofAgents} ${ofSession}
+        AND r.event_time < ${to} AND ${isOfTime(from, to)} ${ofAgents} ${ofSession}
     ), picked AS (
       SELECT stream, epoch, seq, bytes FROM decided
       UNION ALL
@@ -79,9 +79,24 @@ export async function listSelected(
 }
 
 /**
- * Whether the record itself says so: `workflow_events` knows ids only, and another data plane may
- * give the same one. Stored records are canonical JSON, and nowhere in a decision may a member of
- * that name stand but at its top.
+ * Whether the record's own time lies in the scope, as verifiers ask: where that is impossible, the
+ * row has the time of the receipt. In canonical JSON only single values, no objects, come behind a
+ * decision's own `timestamp`, so that it is the last member of that name. Compared as text, so that
+ * no bytes can fail the export.
  */
-const namesSession = (id: string) =>
-  Prisma.sql`position(convert_to(${`"workflow_session_id":"${id}"`}, 'UTF8') IN r.bytes) > 0`;
+const isOfTime = (from: Date, to: Date) => {
+  const own = Prisma.sql`left(split_part(encode(r.bytes, 'escape'), '"timestamp":"', -1), 24)`;
+  return Prisma.sql`(r.event_time <> r.received_at
+    OR (${own} >= ${from.toISOString()} COLLATE "C" AND ${own} < ${to.toISOString()} COLLATE "C"))`;
+};
+
+/**
+ * Whether the record itself says so: `workflow_events` knows ids only, which a data plane may give
+ * twice. In canonical JSON the session is the last member of a decision; findings may have others
+ * of its name.
+ */
+const namesSession = (id: string) => {
+  const end = `"workflow_session_id":"${id}"}`;
+  return Prisma.sql`substring(r.bytes FROM greatest(octet_length(r.bytes) - ${end.length - 1}, 1))
+    = convert_to(${end}, 'UTF8')`;
+};
