@@ -1,7 +1,7 @@
 /**
  * A data plane of two worker processes on one port, with a control plane and real MCP clients: a
- * session is good on every connection, one worker is killed under load, the local kill switch stops
- * both, and what a worker left that is no longer wanted is shipped all the same.
+ * session is good on every connection, one worker is killed under load and one hangs, the local kill
+ * switch stops both, and what a worker left that is no longer wanted is shipped all the same.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -307,6 +307,22 @@ it('loses a worker under load: the other continues, and the dead one’s success
     { kind: 'data_plane', epoch: 1, valid: true },
     { kind: 'data_plane', epoch: 2, valid: true },
   ]);
+});
+
+it('replaces a worker that hangs; nobody waits for it without an end', async () => {
+  const [, session] = await sessionOfEach();
+  const hung = pidOf(2);
+  process.kill(hung, 'SIGSTOP');
+  // Each on a connection of its own: some are handed to the worker, others passed on to it.
+  const calls = Array.from({ length: 4 }, () => call(session as Headers));
+  const opened = Array.from({ length: 4 }, () => openSession());
+  expect(await Promise.all(calls)).toEqual([false, false, false, false]);
+  expect((await Promise.all(opened)).map(ownerOf)).toEqual(['w1', 'w1', 'w1', 'w1']);
+  expect(plane.output()).toMatch(new RegExp(`"pid":${hung},"reason":"it hangs"`));
+  await vi.waitFor(() => expect(pidOf(2)).not.toBe(hung), 20_000);
+  expect(isAlive(hung)).toBe(false);
+  await bothAreUp();
+  for (const each of await sessionOfEach()) expect(await call(each)).toBe(true);
 });
 
 it('stops both by the local kill switch', async () => {

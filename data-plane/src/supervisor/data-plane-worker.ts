@@ -55,6 +55,7 @@ process.on('message', (message, socket) => {
   const order = WorkerOrder.safeParse(message);
   if (!order.success) return;
   if (order.data.kind === 'stop') end(0);
+  else if (order.data.kind === 'ping') void report({ kind: 'alive' });
   else take(order.data.id, socket);
 });
 

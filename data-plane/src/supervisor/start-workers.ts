@@ -127,6 +127,9 @@ function startProcess(place: WorkerPlace, env: NodeJS.ProcessEnv): ServiceWorker
   });
   // A message to a process that is ending fails; its exit is handled elsewhere.
   child.on('error', () => undefined);
+  const tell = (order: WorkerOrder) => {
+    if (child.connected) child.send(order);
+  };
   return {
     child,
     pid: child.pid,
@@ -139,9 +142,9 @@ function startProcess(place: WorkerPlace, env: NodeJS.ProcessEnv): ServiceWorker
     onExit: (listener) => {
       child.once('exit', (code, signal) => listener(signal ?? code ?? 1));
     },
-    askToStop: () => {
-      if (child.connected) child.send({ kind: 'stop' } satisfies WorkerOrder);
-    },
+    askToStop: () => tell({ kind: 'stop' }),
+    ping: () => tell({ kind: 'ping' }),
+    kill: () => void child.kill('SIGKILL'),
   };
 }
 

@@ -7,6 +7,9 @@ import { CANNOT_DRAIN, startSupervisor, type WorkerProcess } from './supervisor.
 interface FakeProcess extends WorkerProcess {
   place: WorkerPlace;
   isAsked: boolean;
+  isKilled: boolean;
+  /** Whether it answers pings. */
+  isRunning: boolean;
   say(report: WorkerReport): void;
   exit(why: number | string): void;
 }
@@ -29,10 +32,18 @@ function start(place: WorkerPlace): FakeProcess {
     place,
     pid: processes.length,
     isAsked: false,
+    isKilled: false,
+    isRunning: true,
     onReport: (listener) => reports.push(listener),
     onExit: (listener) => exits.push(listener),
     askToStop: () => {
       process.isAsked = true;
+    },
+    ping: () => {
+      if (process.isRunning) process.say({ kind: 'alive' });
+    },
+    kill: () => {
+      process.isKilled = true;
     },
     say: (report) => {
       for (const listener of reports) listener(report);
@@ -149,6 +160,58 @@ describe('a worker that dies', () => {
     await stopped;
     await supervisor.stop();
     expect(processes).toHaveLength(3);
+  });
+});
+
+describe('a worker that hangs', () => {
+  const killed = () => processes.map(({ isKilled }) => isKilled);
+
+  it('is killed after 15 s without an answer, and restarted; its connections go at once', async () => {
+    const { started } = supervise(2);
+    for (const process of processes) process.say(READY);
+    await started;
+    await vi.advanceTimersByTimeAsync(120_000);
+    at(1).isRunning = false;
+    await vi.advanceTimersByTimeAsync(14_000);
+    expect(killed()).toEqual([false, false]);
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(killed()).toEqual([false, true]);
+    expect(shares).toEqual([0]);
+    at(1).exit('SIGKILL');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(at(2).place.worker).toBe(2);
+  });
+
+  it('lives on while it says anything: a ping may wait behind connections', async () => {
+    const { started } = supervise(1);
+    at(0).say(READY);
+    await started;
+    at(0).isRunning = false;
+    for (let n = 0; n < 10; n++) {
+      at(0).say({ kind: 'taken', id: n });
+      await vi.advanceTimersByTimeAsync(10_000);
+    }
+    expect(killed()).toEqual([false]);
+  });
+
+  it('is not looked for while it starts, nor in one that drains', async () => {
+    supervise(1, [2]);
+    for (const process of processes) process.isRunning = false;
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(killed()).toEqual([false, false]);
+  });
+
+  it('is not what a machine that slept leaves: time in which no ping was sent does not count', async () => {
+    const { started } = supervise(1);
+    at(0).say(READY);
+    await started;
+    at(0).isRunning = false;
+    await vi.advanceTimersByTimeAsync(6_000);
+    vi.setSystemTime(Date.now() + 86_400_000);
+    await vi.advanceTimersByTimeAsync(3_000);
+    at(0).isRunning = true;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(killed()).toEqual([false]);
   });
 });
 

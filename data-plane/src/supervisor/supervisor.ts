@@ -1,9 +1,11 @@
 /**
- * Supervises the processes of one machine: starts them, restarts those that died, and stops them.
+ * Supervises the processes of one machine: starts them, kills one that hangs, restarts those that
+ * died, and stops them.
  * It opens no data and serves no requests, so that a worker's fault cannot reach it.
  */
 import type { Logger } from 'pino';
 import type { WorkerPlace, WorkerReport } from '../workers/worker-place.ts';
+import { watchHeartbeat } from './heartbeat.ts';
 
 /** A process as the supervisor sees it. */
 export interface WorkerProcess {
@@ -13,6 +15,10 @@ export interface WorkerProcess {
   onExit(listener: (why: number | string) => void): void;
   /** Asks it to finish its work and exit. */
   askToStop(): void;
+  /** Asks for a report, which only a running event loop gives. */
+  ping(): void;
+  /** Ends it at once, also where it hangs. */
+  kill(): void;
 }
 
 /** A worker's share of the connections, which ends with the worker. */
@@ -42,6 +48,7 @@ interface Slot {
   /** Consecutive failures. */
   failures: number;
   share: Share | null;
+  stopPings: () => void;
   /** Whether it was ready, or failed once. */
   isSettled: boolean;
 }
@@ -70,6 +77,7 @@ export function startSupervisor(options: {
       place,
       process: null,
       share: null,
+      stopPings: () => undefined,
       timer: undefined,
       failures: 0,
       isSettled: place.task === 'drain',
@@ -86,6 +94,7 @@ export function startSupervisor(options: {
       if (report.kind === 'ready') {
         isOneReady = true;
         slot.share = options.onReady(process);
+        slot.stopPings = watchHeartbeat(process, () => end(slot, 'it hangs'));
         settle(slot);
         return;
       }
@@ -96,8 +105,8 @@ export function startSupervisor(options: {
     });
     process.onExit((why) => {
       slot.process = null;
-      slot.share?.leave();
-      slot.share = null;
+      slot.stopPings();
+      leave(slot);
       if (isStopping) return;
       if (task === 'drain' && (why === 0 || why === CANNOT_DRAIN)) return;
       slot.failures = performance.now() - startedAt > STEADY_MS ? 1 : slot.failures + 1;
@@ -106,6 +115,19 @@ export function startSupervisor(options: {
       slot.timer = setTimeout(() => run(slot), delay);
       settle(slot);
     });
+  }
+
+  function leave(slot: Slot): void {
+    slot.share?.leave();
+    slot.share = null;
+  }
+
+  function end(slot: Slot, reason: string): void {
+    const { worker, task } = slot.place;
+    log.error({ worker, task, pid: slot.process?.pid, reason }, 'a worker is killed');
+    slot.process?.kill();
+    // One that waits for its disk ends only after that: its connections need not wait for it.
+    leave(slot);
   }
 
   function settle(slot: Slot): void {

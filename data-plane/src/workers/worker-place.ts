@@ -23,6 +23,8 @@ export type WorkerPlace = z.infer<typeof WorkerPlace>;
 export const WorkerReport = z.discriminatedUnion('kind', [
   /** It accepts connections. */
   z.strictObject({ kind: z.literal('ready') }),
+  /** Its event loop runs: the answer to a ping. */
+  z.strictObject({ kind: z.literal('alive') }),
   /** It cannot start; `isConfiguration` if the operator has to change a setting. */
   z.strictObject({
     kind: z.literal('failed'),
@@ -40,6 +42,7 @@ export type WorkerReport = z.infer<typeof WorkerReport>;
  */
 export const WorkerOrder = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('stop') }),
+  z.strictObject({ kind: z.literal('ping') }),
   z.strictObject({ kind: z.literal('connection'), id: z.int() }),
 ]);
 export type WorkerOrder = z.infer<typeof WorkerOrder>;
