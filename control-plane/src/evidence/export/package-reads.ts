@@ -196,15 +196,17 @@ export function packageReads({ db, scope: { tenantId } }: TenantTransaction) {
      * separately, they are read from the bundle, as long as it is kept.
      */
     findBundles: async (revisions: readonly number[]): Promise<SignedBundle[]> => {
-      const wanted = { tenantId, revision: { in: revisions.map(BigInt) } };
-      const rows = await db.bundleManifest.findMany({ where: wanted });
-      const known = new Set(rows.map(({ revision }) => revision));
-      const others = revisions.map(BigInt).filter((revision) => !known.has(revision));
-      const found: SignedBundle[] = rows.map(({ tenantId: _, revision, ...row }) => ({
-        ...row,
-        revision: Number(revision),
-      }));
-      for (const revision of others) {
+      const rows = await db.$queryRaw<(Omit<SignedBundle, 'revision'> & { revision: bigint })[]>`
+        SELECT revision, digest, manifest, signatures FROM bundle_manifests
+        WHERE tenant_id = ${tenantId}::uuid AND revision = ANY(${revisions.map(BigInt)}::bigint[])`;
+      const found = rows.map(({ revision, ...row }) => ({ ...row, revision: Number(revision) }));
+      const known = new Set(found.map(({ revision }) => revision));
+      const others = revisions.filter((revision) => !known.has(revision));
+      // Records name as many as they like: only what there is has its bytes read, one by one.
+      const kept = await db.$queryRaw<{ revision: bigint }[]>`
+        SELECT revision FROM bundles
+        WHERE tenant_id = ${tenantId}::uuid AND revision = ANY(${others.map(BigInt)}::bigint[])`;
+      for (const { revision } of kept) {
         const key = { tenantId_revision: { tenantId, revision } };
         const bundle = await db.bundle.findUnique({ where: key });
         if (!bundle) continue;

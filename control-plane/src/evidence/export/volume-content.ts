@@ -327,17 +327,24 @@ function extend(streams: Map<string, StreamExtent>, next: StreamExtent): void {
 const REVISION = '"bundle_revision":';
 
 /**
- * Collects the revisions without parsing the records. A member of that name in another place only
- * costs a fruitless lookup, or adds an unneeded bundle.
+ * Collects the revisions that records name, without parsing them. In canonical JSON a record's own
+ * member of that name is the first one: what a data plane puts into details counts for nothing.
+ *
+ * @param text the lines of records
  */
-function noteRevisions(revisions: Set<number>, text: string): void {
+export function noteRevisions(revisions: Set<number>, text: string): void {
   // Most records name the same revision as the record before.
   let last = '';
-  for (let at = text.indexOf(REVISION); at >= 0; at = text.indexOf(REVISION, at + 1)) {
+  for (let at = text.indexOf(REVISION); at >= 0; at = findInNextLine(text, at)) {
     const start = at + REVISION.length;
     if (last !== '' && text.startsWith(last, start)) continue;
     const [digits = ''] = /^[0-9]{1,15}[,}]/.exec(text.slice(start, start + 16)) ?? [];
     if (digits !== '') revisions.add(Number.parseInt(digits, 10));
     last = digits;
   }
+}
+
+function findInNextLine(text: string, at: number): number {
+  const end = text.indexOf('\n', at);
+  return end < 0 ? -1 : text.indexOf(REVISION, end);
 }
