@@ -9,6 +9,7 @@ import {
   isDeleteOperation,
 } from './call-scope.ts';
 import { isBroadcast, mentionsAll, NOTIFIES_ALL } from './chat-mentions.ts';
+import { countOf } from './counted-text.ts';
 import { DELETES_A_STORE, deletesStore } from './deleted-store.ts';
 import { parseInner } from './inner-json.ts';
 import { mayBeMail, readMailRecipients } from './mail-headers.ts';
@@ -20,6 +21,7 @@ import { MAX_SHELL_LENGTH, readShellReach, type ShellReach } from './shell-reach
 import { findSqlFiles } from './sql-files.ts';
 import { findSqlReach, SQL_EFFORT } from './sql-reach.ts';
 import { findToolReach } from './tool-program.ts';
+import { asCommandLine, isTyped } from './typed-text.ts';
 import { COUNTS, FILTERS, selectsNothing } from './unbounded-tool.ts';
 import { isAllName, isWildAddress } from './web-reach.ts';
 import { wordSet } from './word-set.ts';
@@ -48,9 +50,6 @@ const MAX_INNER_DEPTH = 3;
 const USERS = wordSet('user users member members contact contacts');
 
 type Args = ReachCall['args'];
-
-/** Numbers in a range such as `1-5000`. */
-const RANGE = /^(\d{1,12})(?:-|\.\.)(\d{1,12})$/;
 
 export class ArgumentReader {
   readonly paths: TouchedPath[] = [];
@@ -119,7 +118,9 @@ export class ArgumentReader {
     }
     for (const key of Object.keys(record)) {
       const member = record[key];
-      const name = readArgumentName(key);
+      const own = readArgumentName(key);
+      // The text of a query that has parameters beside it.
+      const name = of?.kind === 'sql' && own.kind === 'content' ? of : own;
       this.#trail.push(key);
       if (isPathForm(key)) this.#path(key, name);
       else if (isAddress(key)) this.#addRecipient(key, false);
@@ -205,13 +206,14 @@ export class ArgumentReader {
 
   #text(text: string, name: ArgumentName, isOfList = false): void {
     const { kind } = name;
-    const { isShell, isSql, isMove, isSearch } = this.#scope.tool;
+    const { isShell, isSql, isMove, isSearch, isTerminal } = this.#scope.tool;
     if (this.#isMessage() && mentionsAll(text)) this.#notifiesAll();
     if (mayBeMail(name.words)) this.#mail(text);
-    if (kind === 'command' || (isShell && kind === 'content')) {
+    const isLine = kind === 'command' || (isShell && kind === 'content');
+    if (isLine || (isTerminal && isTyped(name))) {
       // A shell runs what is substituted in JSON, too.
       this.#readInner(text, name);
-      this.#line(text);
+      this.#line(isLine ? text : asCommandLine(text));
       this.#sql(text, isSql);
       return;
     }
@@ -232,13 +234,16 @@ export class ArgumentReader {
       this.#addRecipient(text, true);
       return;
     }
-    if (kind === 'path' || isPath || (isMove && kind === 'recipient')) this.#path(text, name);
+    if (isDelete && kind === 'path' && isNowhere(text, name)) this.#path('.', name);
+    else if (kind === 'path' || isPath || (isMove && kind === 'recipient')) this.#path(text, name);
     else if (isAddress(text)) this.#addRecipient(text, false);
     else if (isDelete && isWildcard(text)) this.#path(text, name);
     else if (isDelete && text.split(',').some(isAllName)) this.#path('*', name);
     if (isDelete && /^https?:/i.test(text) && isWildAddress(text)) this.#everything();
     this.#sql(text, isSql && !isPath);
-    if (!isOfList && (kind === 'ids' || kind === 'path')) this.#manyInOne(text);
+    if (isOfList || (kind !== 'ids' && kind !== 'path')) return;
+    const count = countOf(text);
+    if (count > 1) this.#count(count);
   }
 
   /** Whether the call goes to a chat and sends something there. */
@@ -276,18 +281,6 @@ export class ArgumentReader {
       this.#unreadable('the call has JSON that is not read');
     }
     return typeof value === 'object' ? value : undefined;
-  }
-
-  /** `1,2,3`, and `1-5000`. */
-  #manyInOne(text: string): void {
-    const parts = text.split(/[,;|\n]/);
-    let count = parts.length > 1 ? parts.filter((part) => part.trim() !== '').length : 0;
-    for (const part of parts) {
-      const [, first, last] = RANGE.exec(part.trim()) ?? [];
-      const span = Number(last) - Number(first);
-      if (span > 0) count += span;
-    }
-    if (count > 1) this.#count(count);
   }
 
   #number(value: number, { words }: ArgumentName): void {
@@ -384,6 +377,11 @@ export class ArgumentReader {
 
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
+}
+
+/** Whether an empty path leaves a server at its own folder. */
+function isNowhere(text: string, { last }: ArgumentName): boolean {
+  return text.trim() === '' && /path|dir/.test(last);
 }
 
 function isWildcard(text: string): boolean {

@@ -3,6 +3,7 @@ import { wordsOfName } from '../../words-of-name.ts';
 import { isBase, readArgumentName } from './argument-kinds.ts';
 import { findDeleteOperation, isDeletion } from './deleted-store.ts';
 import type { ReachCall } from './reach-finding.ts';
+import { isTerminalTool } from './typed-text.ts';
 import { wordSet } from './word-set.ts';
 
 const SHELL_TOOLS = wordSet(
@@ -140,6 +141,8 @@ export interface ToolKind {
   readonly isMany: boolean;
   readonly isSend: boolean;
   readonly isChat: boolean;
+  /** Whether it types into a program that runs. */
+  readonly isTerminal: boolean;
   readonly words: readonly string[];
 }
 
@@ -171,6 +174,7 @@ function toolOf(name: string): ToolKind {
     isMany: words.includes('many') || words.includes('all'),
     isSend: has(SENDS),
     isChat: has(CHATS),
+    isTerminal: isTerminalTool(words),
     words,
   };
 }
@@ -186,6 +190,7 @@ function joined(outer: ToolKind, inner: ToolKind): ToolKind {
     isMove: outer.isMove || inner.isMove,
     isCopy: outer.isCopy || inner.isCopy,
     isSearch: outer.isSearch,
+    isTerminal: outer.isTerminal || inner.isTerminal,
     isSend: outer.isSend || inner.isSend,
   };
 }

@@ -75,9 +75,67 @@ it.each([
   expect(reach('run_command', 'execute', { command })).toEqual(expected);
 });
 
+const FLUSHED = ['deny sql_without_where'];
+
+it.each<[string, ReachCall['args'], string[]]>([
+  ['redis', { command: 'FLUSHALL' }, FLUSHED],
+  ['redis', { command: 'flushdb async' }, FLUSHED],
+  ['redis_execute', { command: 'FLUSHALL', args: [] }, FLUSHED],
+  ['valkey_call', { args: ['FLUSHALL', 'SYNC'] }, FLUSHED],
+  ['keydb', { operation: 'flushall' }, FLUSHED],
+  ['run_command', { command: 'FLUSHALL' }, FLUSHED],
+  ['run_command', { command: ['FLUSHDB'] }, FLUSHED],
+  ['run_command', { command: 'redis-cli flushall' }, FLUSHED],
+  ['batch', { calls: [{ tool: 'flushdb', args: {} }] }, FLUSHED],
+  ['flushall', {}, FLUSHED],
+  ['redis_flush_db', {}, FLUSHED],
+  ['redis_flush_all', {}, FLUSHED],
+  ['flush_all', { logger: 'a' }, []],
+  ['flush_database_cache', {}, []],
+  ['redis_set', { key: 'command', value: 'FLUSHALL' }, []],
+  ['redis', { command: 'SET flushall 1' }, []],
+  ['redis', { operation: 'get', key: 'flushall', args: [{ toString: 1 }] }, []],
+  ['run_command', { command: 'echo FLUSHALL' }, []],
+  ['post_message', { text: 'FLUSHALL' }, []],
+])('%s with %j', (name, args, expected) => {
+  expect(reach(name, 'execute', args)).toEqual(expected);
+});
+
+const ROOT = ['deny delete_depth', 'escalate config_path'];
+
+it.each<[string, ReachCall['args'], string[]]>([
+  ['interact_with_process', { pid: 1, input: 'rm -rf /\n' }, ROOT],
+  ['send_input_to_process', { id: 1, text: 'rm -rf /' }, ROOT],
+  ['write_stdin', { session_id: 1, chars: 'rm -rf /\n' }, ROOT],
+  ['send_keys', { keys: 'rm -rf /\n' }, ROOT],
+  ['tmux_send', { pane: '0', keys: ['rm -rf /', 'Enter'] }, ROOT],
+  ['pty_write', { data: 'rm -rf /\r' }, ROOT],
+  ['interact_with_process', { pid: 1, input: 'DELETE FROM t;' }, ['escalate sql_without_where']],
+  ['interact_with_process', { pid: 1, input: 'del a, b[0]\nif x: del c' }, []],
+  ['interact_with_process', { pid: 1, input: 'print(a > b); import os' }, []],
+  ['interact_with_process', { pid: 1, input: 'del C:\\' }, ROOT.slice(0, 1)],
+  ['write_stdin', { session_id: 1, chars: 'yes\n' }, []],
+  ['send_keys', { keys: 'C-c' }, []],
+  ['browser_send_keys', { keys: 'rm -rf /' }, []],
+  ['send_email', { to: 'a@example.com', input: 'rm -rf /' }, []],
+  ['write_process_report', { text: 'rm -rf /' }, []],
+  ['process_document', { input: 'rm -rf /' }, []],
+])('%s types %j', (name, args, expected) => {
+  expect(reach(name, 'execute', args)).toEqual(expected);
+});
+
 it('what is hostile takes no more time than what is as long', () => {
-  for (const text of ['curl ', 'sudo curl ', 'sudo git clone ', 'tar x -C', 'perl -i ', '-o ']) {
+  for (const text of [
+    'curl ',
+    'sudo curl ',
+    'sudo git clone ',
+    'tar x -C',
+    'perl -i ',
+    '-o ',
+    ':del a',
+  ]) {
     const began = performance.now();
+    reach('write_stdin', 'execute', { chars: text.repeat(60_000 / text.length) });
     reach('run_command', 'execute', { command: `sudo ${text.repeat(60_000 / text.length)}` });
     expect(performance.now() - began, text).toBeLessThan(5_000);
   }

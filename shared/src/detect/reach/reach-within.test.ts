@@ -186,6 +186,34 @@ it('what a reading tool looks for is no call', () => {
   expect(reach('search', 'read', call('delete_file', { path: '/' }))).toEqual([]);
 });
 
+it.each<[string, unknown, string[]]>([
+  ['run', { query: { text: 'DELETE FROM users', values: [1] } }, ['escalate sql_without_where']],
+  ['run', { statements: [{ text: 'DROP DATABASE d' }] }, ['deny sql_without_where']],
+  ['run', { query: { text: 'DELETE FROM users WHERE id = $1', values: [1] } }, []],
+  ['run', { query: { match: { text: 'DELETE FROM users' } } }, []],
+  ['search', { query: { text: 'DELETE FROM users' } }, []],
+  ['run', { post: { text: 'DELETE FROM users' } }, []],
+])('%s has a text below SQL: %j', (name, args, expected) => {
+  expect(reach(name, 'execute', args as ReachCall['args'])).toEqual(expected);
+});
+
+it.each<[ReachCall['args'], string[]]>([
+  [{ path: '' }, ['deny delete_depth']],
+  [{ paths: ['/srv/a/b', ' '] }, ['deny delete_depth']],
+  [{ directory: '' }, ['deny delete_depth']],
+  [{ operations: [{ action: 'remove', path: '' }] }, ['deny delete_depth']],
+  [{ path: '', cwd: '/srv/a/b' }, []],
+  [{ owner: 'o', repo: 'r', path: '' }, []],
+  [{ path: '/srv/a/b', source: '', file: '' }, []],
+])('a delete of %j', (args, expected) => {
+  expect(reach('delete_file', 'delete', args)).toEqual(expected);
+});
+
+it('an empty path of a call that deletes nothing is none', () => {
+  expect(reach('list_directory', 'read', { path: '' })).toEqual([]);
+  expect(reach('create_file', 'write', { path: '' })).toEqual([]);
+});
+
 it('calls within calls take time that is linear in their length', () => {
   const nested = (levels: number): object =>
     levels === 0 ? { path: '/' } : { tool: 'delete_x', args: nested(levels - 1) };

@@ -4,6 +4,7 @@ import { findWholeReach, isWholeProgram, type WholeReach, WIPES_A_DISK } from '.
 import { findWrites } from './program-writes.ts';
 import type { PathUse, TouchedPath } from './reach-finding.ts';
 import { nameOf, readShellCommands, type ShellCommand } from './shell-words.ts';
+import { FLUSHES } from './sql-reach.ts';
 import { findWebReach } from './web-reach.ts';
 import { wordSet } from './word-set.ts';
 
@@ -25,6 +26,8 @@ const MAX_DEPTH = 4;
 const DELETES = wordSet('rm rmdir unlink shred srm rimraf trash del erase rd ri remove-item');
 const WIPES = wordSet('wipefs blkdiscard clear-disk format-volume diskutil');
 const OVERWRITES = wordSet('shred srm');
+/** Commands of a key-value store, which a tool takes as others take those of a shell. */
+const FLUSHALL = wordSet('flushall flushdb');
 /** What diskutil erases a disk with. */
 const ERASES = /^(?:erase|secureerase|zerodisk|randomdisk|reformat|partitiondisk)/i;
 const WRITES = wordSet(
@@ -158,6 +161,7 @@ function readSimple(
     }
   } else if (name === 'find') readFind(rest, reach);
   else if (wipesDisk(name, operands)) reach.whole.push(WIPES_A_DISK);
+  else if (FLUSHALL.has(name)) reach.whole.push({ rule: 'sql_without_where', ...FLUSHES });
   else if (name === 'dd') {
     for (const word of rest) {
       if (!word.startsWith('of=')) continue;

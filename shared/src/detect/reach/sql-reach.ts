@@ -55,6 +55,11 @@ export function findSqlReach(sql: string, reading: Reading): SqlReach | undefine
   return effort.left < 0 ? TOO_LONG : found;
 }
 
+export const FLUSHES: SqlReach = {
+  verdict: 'deny',
+  message: 'the call removes a whole database (FLUSH)',
+};
+
 const TOO_LONG: SqlReach = {
   verdict: 'escalate',
   message: 'the call has SQL that is too long to be read',
@@ -101,7 +106,7 @@ function judgeAt(tokens: readonly SqlToken[], at: number, reading: Reading): Sql
     case 'FLUSHALL':
     case 'FLUSHDB':
       if (!isSql) return undefined;
-      return { verdict: 'deny', message: 'the call removes a whole database (FLUSH)' };
+      return FLUSHES;
     default:
       return undefined;
   }

@@ -2,6 +2,7 @@
 import { isBase, readArgumentName } from './argument-kinds.ts';
 import { isTypeName } from './deleted-store.ts';
 import { findWholeReach, isWholeProgram, type WholeReach } from './program-reach.ts';
+import { FLUSHES } from './sql-reach.ts';
 import { wordSet } from './word-set.ts';
 
 /** Words of a command that are made from arguments, at most. */
@@ -22,8 +23,28 @@ export function findToolReach(
   words: readonly string[],
   args: Readonly<Record<string, unknown>>,
 ): WholeReach | undefined {
+  if (isFlush(words, args)) return { rule: 'sql_without_where', ...FLUSHES };
   const [program, ...given] = programOfTool(words, Object.keys(args));
   return program === undefined ? undefined : findWholeReach(program, commandOf(given, args));
+}
+
+const FLUSH = /^\s*flush(?:all|db)\b/i;
+/** Key-value stores with such a command. */
+const KEY_VALUE = wordSet('redis valkey keydb dragonfly dragonflydb');
+const OPERATIONS = wordSet('operation op action method args argv arguments');
+
+/** Whether the name of a tool, or the operation that it is asked for, empties a key-value store. */
+function isFlush(words: readonly string[], args: Readonly<Record<string, unknown>>): boolean {
+  if (words.some((word) => FLUSH.test(word)) || /\bflush (?:db|database)$/.test(words.join(' '))) {
+    return true;
+  }
+  if (!words.some((word) => KEY_VALUE.has(word))) return false;
+  if (words.join(' ').endsWith('flush all')) return true;
+  return Object.entries(args).some(([key, value]) => {
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    if (typeof first !== 'string' || !FLUSH.test(first)) return false;
+    return OPERATIONS.has(readArgumentName(key).last);
+  });
 }
 
 /** The words of a tool's name from its program on; empty where it names none. */
