@@ -26,7 +26,7 @@ export function truthOf(tokens: readonly SqlToken[], effort: Effort, depth = 0):
     return inner === undefined ? undefined : !inner;
   }
   if (tokens.length === 1) return truthOfOne(first as SqlToken);
-  return compare(tokens);
+  return truthOfCall(tokens) ?? truthOfRange(tokens) ?? compare(tokens);
 }
 
 function any(truths: readonly Truth[]): Truth {
@@ -59,6 +59,46 @@ function truthOfOne({ kind, text }: SqlToken): Truth {
   return text === 'FALSE' || text === 'NULL' ? false : undefined;
 }
 
+/** Functions that give the first of their arguments that is not NULL. */
+const FIRST_SET = new Set(['COALESCE', 'IFNULL', 'NVL']);
+/** What leaves open whether a query gives a row. */
+const LIMITS_ROWS = new Set(['FROM', 'WHERE', 'HAVING', 'LIMIT', 'OFFSET', 'FETCH', 'TOP']);
+
+/** Of `EXISTS (SELECT 1)` and `COALESCE(1, 0)`. */
+function truthOfCall([called, ...rest]: readonly SqlToken[]): Truth {
+  if (called?.kind !== 'word' || !isWrapped(rest)) return undefined;
+  const inner = rest.slice(1, -1);
+  if (called.text === 'EXISTS') {
+    const isOfOneRow =
+      inner[0]?.text === 'SELECT' && !inner.some((one) => isOneOf(one, LIMITS_ROWS));
+    return isOfOneRow || undefined;
+  }
+  if (!FIRST_SET.has(called.text)) return undefined;
+  const first = splitAt(inner, [',']).find((part) => textOf(part) !== 'word:NULL');
+  return first?.length === 1 ? truthOfOne(first[0] as SqlToken) : undefined;
+}
+
+const isOneOf = ({ kind, text }: SqlToken, words: ReadonlySet<string>): boolean =>
+  kind === 'word' && words.has(text);
+
+const RANGES = new Set(['IN', 'BETWEEN']);
+
+/** Of `1 IN (1)` and `id BETWEEN id AND id`. */
+function truthOfRange(tokens: readonly SqlToken[]): Truth {
+  const at = tokens.findIndex((one) => isOneOf(one, RANGES));
+  const left = unwrapped(tokens.slice(0, Math.max(at, 0)));
+  const [one] = left;
+  if (one === undefined || left.length > 1) return undefined;
+  const isIn = tokens[at]?.text === 'IN';
+  const right = tokens.slice(at + 1);
+  const parts = splitAt(isIn ? unwrapped(right) : right, [isIn ? ',' : 'AND']).map(unwrapped);
+  const isTrue = (part: readonly SqlToken[] | undefined, sign: string) =>
+    part !== undefined && part.length > 0 && compareTexts(left, sign, part) === true;
+  if (isIn) return parts.some((part) => isTrue(part, '=')) || undefined;
+  const [least, most] = parts;
+  return (parts.length === 2 && isTrue(least, '>=') && isTrue(most, '<=')) || undefined;
+}
+
 const SIGNS = new Set(['=', '==', '<>', '!=', '<', '>', '<=', '>=', 'LIKE', 'ILIKE', 'IS']);
 
 function compare(tokens: readonly SqlToken[]): Truth {
@@ -69,6 +109,10 @@ function compare(tokens: readonly SqlToken[]): Truth {
   const sign = (tokens[at] as SqlToken).text;
   const left = unwrapped(tokens.slice(0, at));
   const right = unwrapped(tokens.slice(at + 1));
+  return compareTexts(left, sign, right);
+}
+
+function compareTexts(left: readonly SqlToken[], sign: string, right: readonly SqlToken[]): Truth {
   if (left.length === 0 || right.length === 0) return undefined;
   const isSame = ['=', '==', '<=', '>=', 'LIKE', 'ILIKE', 'IS'].includes(sign);
   const isCalled = left.some(({ text }) => text === '(');
@@ -136,10 +180,14 @@ function isWrapped(tokens: readonly SqlToken[]): boolean {
 function splitAt(tokens: readonly SqlToken[], words: readonly string[]): SqlToken[][] {
   const parts: SqlToken[][] = [[]];
   let depth = 0;
+  let isRange = false;
   for (const token of tokens) {
     if (token.kind === 'sign' && token.text === '(') depth++;
     if (token.kind === 'sign' && token.text === ')') depth--;
-    const isSplit = depth === 0 && token.kind !== 'text' && words.includes(token.text);
+    let isSplit = depth === 0 && token.kind !== 'text' && words.includes(token.text);
+    // The AND of a BETWEEN joins no conditions.
+    if (isSplit && isRange && token.text === 'AND') isSplit = isRange = false;
+    if (depth === 0 && token.kind === 'word' && token.text === 'BETWEEN') isRange = true;
     if (isSplit) parts.push([]);
     else parts.at(-1)?.push(token);
   }
