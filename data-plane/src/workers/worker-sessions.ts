@@ -13,9 +13,9 @@ import { forward, PassedAnswer } from './passage.ts';
 
 export type WorkerSessions = ReturnType<typeof createWorkerSessions>;
 
-/** How long a restarting worker is waited for. */
-const AWAY_ATTEMPTS = 20;
-const AWAY_MS = 250;
+/** How long a worker that restarts or hangs is waited for. */
+const AWAY_MS = 5_000;
+const AGAIN_MS = 250;
 
 /** base64url has no full stop: the number cannot be mistaken for a part of the secret. */
 const SESSION_ID = /^w([1-9]\d{0,3})\./;
@@ -26,7 +26,7 @@ export function createWorkerSessions(options: {
   count: number;
   /** The connection to another worker's private socket. */
   wayTo(worker: number): Dispatcher;
-  /** Whether another worker accepts connections now. */
+  /** Whether another worker answers now; known after a second at most. */
   isThere(worker: number): Promise<boolean>;
   /** Whether a request came from another worker: it is served here, or not at all. */
   isPrivate(request: IncomingMessage): boolean;
@@ -62,15 +62,16 @@ export function createWorkerSessions(options: {
     return true;
   }
 
-  /** Waits for a worker that is restarting. @returns whether it came */
+  /** Waits for a worker that restarts or hangs. @returns whether it came */
   async function handWhenThere(
     owner: number,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<boolean> {
-    for (let attempts = 1; !(await options.isThere(owner)); attempts++) {
-      if (attempts === AWAY_ATTEMPTS || request.raw.destroyed) return false;
-      await sleep(AWAY_MS);
+    const lastTry = performance.now() + AWAY_MS - AGAIN_MS;
+    while (!(await options.isThere(owner))) {
+      if (performance.now() >= lastTry || request.raw.destroyed) return false;
+      await sleep(AGAIN_MS);
     }
     await hand(owner, request, reply);
     return true;
