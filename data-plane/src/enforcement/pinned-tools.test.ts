@@ -337,3 +337,23 @@ it('takes a file of before', () => {
     },
   ]);
 });
+
+it('does not know a tool that one list describes in several ways, until a list describes it once', () => {
+  const one = worker();
+  const [good, evil, other] = [tool('Reads.'), tool('Sends.'), tool('Lists.', { name: 'list' })];
+  const approved = settings(digestOf(good));
+  one.observe('t', 's', [good, other], approved);
+  for (const list of [
+    [evil, good, other],
+    [good, evil, other],
+    [good, other, evil],
+  ]) {
+    one.observe('t', 's', list, approved);
+    expect(one.isWaiting(PLACE, approved)).toBe(true);
+    expect(one.isWaiting(PLACE, settings(undefined, false))).toBe(false);
+    expect(one.isWaiting({ ...PLACE, toolName: 'list' }, approved)).toBe(false);
+  }
+  expect(changes).not.toEqual([]);
+  one.observe('t', 's', [good, { ...good }, other], approved);
+  expect(one.isWaiting(PLACE, approved)).toBe(false);
+});

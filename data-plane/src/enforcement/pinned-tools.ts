@@ -148,7 +148,14 @@ export function openPinnedTools(
       const server = { tenantId, serverId };
       try {
         deps.onObserved(tenantId, serverId, observe(tenantId, serverId, tools, settings));
-        unobserved.note(server, tools, true);
+        const several = namesOfSeveral(tools);
+        const isUnclear = ({ name }: ListedTool) => several.has(name);
+        unobserved.note(
+          server,
+          tools.filter((tool) => !isUnclear(tool)),
+          true,
+        );
+        unobserved.note(server, tools.filter(isUnclear), false);
       } catch (error) {
         unobserved.note(server, tools, false);
         log.error({ err: error, ...server }, 'definitions of tools could not be pinned');
@@ -172,4 +179,16 @@ export function openPinnedTools(
     reports: createPinReports({ file, onMore: deps.onNews, now }),
     close: file.close,
   };
+}
+
+/** Names that one list gives to differing definitions: nobody knows which of them is called. */
+function namesOfSeveral(tools: readonly ListedTool[]): Set<string> {
+  const first = new Map<string, ListedTool>();
+  const several = new Set<string>();
+  for (const tool of tools) {
+    const before = first.get(tool.name) ?? tool;
+    if (before === tool) first.set(tool.name, tool);
+    else if (JSON.stringify(before) !== JSON.stringify(tool)) several.add(tool.name);
+  }
+  return several;
 }
