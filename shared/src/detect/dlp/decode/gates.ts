@@ -7,6 +7,10 @@ import { ISSUER_MARKS } from './issuer-marks.ts';
 
 export type Gate = 'reversed' | 'rot13' | 'reversed rot13' | 'codes' | 'separated';
 
+/** Marks of issuers that count only with as much of a key as no word has behind them. */
+const SHORT_MARKS = ['SG.', 'hf_', 'r8_', 'sk-'];
+const PART_OF_KEY = '[A-Za-z0-9_-]{20}';
+
 /** Marks of keys that are shorter, and of what no issuer made. */
 const MARKS = ['hf_', 'eyJ', 'AccountKey=', 'PRIVATE KEY'];
 /** Lower case: words are matched in any case. */
@@ -53,7 +57,7 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
       // URLs with a user; escapes of URLs, HTML and programs.
       String.raw`@[^\s/@]*//:[A-Za-z]`,
       String.raw`(?:[0-9A-Fa-f]{2}%){6}|(?:;[0-9A-Fa-f]{2,5}x?#&){3}|(?:[0-9A-Fa-f]{4}u\\){3}`,
-      String.raw`[A-Za-z0-9_-]{20}\.GS\b|\bmoc\.kcals|//:s?ptth`,
+      String.raw`${PART_OF_KEY}${anyOf(SHORT_MARKS, turned)}\b|\bmoc\.kcals|//:s?ptth`,
       // IBAN, national insurance number, e-mail address, card number.
       String.raw`\d[ -]?\d{2}[A-Z]{2}\b`,
       String.raw`\b[A-D][ -]?\d{2}[ -]?\d{2}[ -]?\d{2}[ -]?[A-Z]{2}\b`,
@@ -101,6 +105,7 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
         rot13,
         MARKS.filter((mark) => mark !== 'hf_'),
       ),
+      String.raw`\b${anyOf(SHORT_MARKS, rot13)}${PART_OF_KEY}`,
       String.raw`(?:%[2-7][0-9N-Sn-s]){6}|(?:\\h[0-9N-Sn-s]{4}){3}`,
       String.raw`\b[A-Z]{2}\d{2}[ ]?(?:[A-Z]{4}|\d{4})[ ]?\d{4}`,
       String.raw`\b[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[N-Q]\b`,
@@ -116,6 +121,7 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
         BOTH,
         MARKS.filter((mark) => mark !== 'hf_'),
       ),
+      String.raw`${PART_OF_KEY}${anyOf(SHORT_MARKS, BOTH)}\b`,
       String.raw`@[^\s/@]*//:(?:fretgfbc|yzdfl|obqbtabz|fvqre|cdzn|f?cggu|cgs)`,
     ],
   },

@@ -31,6 +31,11 @@ const KEYS: readonly string[] = [
   `dckr_pat_${LETTERS.slice(0, 27)}`,
   `AGE-SECRET-KEY-1${LETTERS}${LETTERS.slice(0, 22)}`.toUpperCase(),
   `npm_${LETTERS}`,
+  // Marks of three characters.
+  `SG.${LETTERS.slice(0, 22)}.${LETTERS}${LETTERS.slice(0, 7)}`,
+  `hf_${LETTERS.slice(0, 34)}`,
+  `r8_${LETTERS}`,
+  `sk-${LETTERS}`,
 ];
 
 describe.each(KEYS)('%s', (key) => {
