@@ -162,5 +162,16 @@ describe('nothing', () => {
     '["password", "firstname"]',
     'GET /v1?key=my-setting-number-2',
     '<Login password={props.value1} user="a" />',
+    // Names of expressions and of patterns for files.
+    String.raw`DATE_PAT = "\\d{4}-\\d{2}"`,
+    'url-pat: ^https?://[a-z0-9.]+/',
+    'file_pat = "*.min2.js"',
+    'search_pat = "foo|bar2|baz"',
+    'user,token\n17,wonderlandia',
+    'token: KLmnOPqrSTuv',
+    'api_key: <your-key>',
+    'export STRIPE_SECRET_KEY="sk_test_..."',
+    'STRIPE_SECRET_KEY=sk_test_xxxxxxxxxxxxxxxxxxxxxxxx',
+    'token: ghp_xxxx',
   ])('in %s', (text) => expect(found(text)).toEqual([]));
 });

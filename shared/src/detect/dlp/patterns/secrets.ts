@@ -156,6 +156,10 @@ const isInTemplate = (text: string, start: number): boolean =>
 const isDocstring = (text: string, { start }: FieldValue): boolean =>
   /^(["'])\1\1$/.test(text.slice(Math.max(0, start - 3), start));
 
+/** In code, `_pat` also ends the name of an expression or of a pattern for files. */
+const isOtherPattern = (label: string, written: string): boolean =>
+  /[_-]pat$/i.test(label) && !/^[\w+/=-]{16,}$/.test(written);
+
 function secretLabel(kind: SecretKind): Judge {
   return (text, start, end) => {
     const label = identifierAround(text, start, end);
@@ -177,6 +181,7 @@ function secretLabel(kind: SecretKind): Judge {
       if (isVerb && /^\d+$/.test(written) && /^pass$/i.test(label)) continue;
       const isLoose = value.link === 'prose' || value.link === 'adjacent';
       if (isVerb && isLoose && !isSaid(text, start, written)) continue;
+      if (isOtherPattern(label, written)) continue;
       // In languages without spaces, a sentence about passwords goes on.
       if (!value.quoted && goesOn(written)) continue;
       // A PIN has digits, and a docstring describes what it stands behind.

@@ -35,10 +35,13 @@ const NAMED =
   /^(?:[~^<>=v]{0,2}\d+(?:\.\d+){1,3}(?:[-+][a-z]+[\w.]*)?(?: <[=\d.]+)?|(?:aes|chacha20|sha|hmac|rsa|ecdsa|ecdh|ed25519|argon2|scrypt|pbkdf2|hs|rs|es|ps)-?(?:\d{2,4}|i?d?)(?:-[a-z\d]{2,9}){0,2}|(?:\/[a-z{][\w{}-]*){2,}|\w+\[\]|function|application)$/i;
 /** A call or a literal that continues an expression: `decode(this.password`, `&Credentials{`. */
 const OPENS =
-  /^&?(?:[A-Za-z_$.]{4,}|\w+(?:(?:::|->)\w+)+)[({]|^(?:Ok|Err|Some|Box|Arc|Rc|Vec|[a-z_]{3,}!)\(|^[a-z_$][a-z0-9_$]*(?:\.[a-z_$][a-z0-9_$]*)*[([][\w&[\]().:-]*$/;
+  /^&?(?:[A-Za-z_$.]{4,}|\w+(?:(?:::|->)\w+)+)[({]|^&?(?:Ok|Err|Some|Box|Arc|Rc|Vec|[a-z_]{3,}!)\(|^[a-z_$][a-z0-9_$]*(?:\.[a-z_$][a-z0-9_$]*)*[([][\w&[\]().:-]*$/;
 /** Types, paths and references of C, Go, Rust and Perl (`*uint16`, `task::Poll`), hex, formats. */
 const TYPE =
-  /^(?:[*&](?:\[\])?[A-Za-z_][\w.:]*[<[]?.?|&\[\w+|&?[A-Za-z_]\w*(?:::[A-Za-z_{<(][\w<>&]*)+[({,]?|0x[\da-f]{1,8}|%[sdvqx](?:[^\w+].*)?|\+ ?[a-z]\w*[.()].*|__[ui]\d{1,2}|\$[a-z_]\w*->.*|qr\/.*|\\&\w+|\d{1,5}\/(?:tcp|udp)|urn:uuid:.*)$/i;
+  /^(?:[*&](?:\[\])?[A-Za-z_][\w.:]*[<[]?[^!#$%^~+]?|&\[\w+|&?[A-Za-z_]\w*(?:::[A-Za-z_{<(][\w<>&]*)+[({,]?|0x[\da-f]{1,8}|%[sdvqx](?:[^\w+].*)?|\+ ?[a-z]\w*[.()].*|__[ui]\d{1,2}|\$[a-z_]\w*->.*|qr\/.*|\\&\w+|\d{1,5}\/(?:tcp|udp)|urn:uuid:.*)$/i;
+/** Both cases and two runs of digits, one before a small letter: no name behind a `&` has them. */
+const NO_REFERENCE =
+  /^[*&](?=[A-Za-z\d]*\d[a-z])(?=[A-Za-z\d]*[A-Z])[A-Za-z]+\d+[A-Za-z]+\d[A-Za-z\d]*$/;
 /** What a vault or a sealing tool made of a secret: Sealed Secrets, KMS of AWS, Spring, OpenSSL. */
 const CIPHERTEXT = /^(?:Ag[A-Za-z0-9+/_-]{200}|AQICAH|\{cipher\}|k8s:enc:|U2FsdGVkX1)/;
 
@@ -99,7 +102,7 @@ export function isSecretValue(
   if (WORDS_FOR_NOTHING.has(lower.replace(/[.,;:!?]+$/, ''))) return false;
   if (NAMED.test(value) && !isBase64Path(value)) return false;
   if (CIPHERTEXT.test(value) || /`/.test(value)) return false;
-  if (!quoted && (OPENS.test(value) || TYPE.test(value) || isName(value))) return false;
+  if (!quoted && (OPENS.test(value) || isType(value) || isName(value))) return false;
   // Code that goes on behind a name (`({ token })).json()`), bold words, a command's next option.
   const isLoose = link !== 'assigned';
   if (!quoted && isLoose && /^(?:[)}\]&]|\*\*|--?[A-Za-z][A-Za-z-]*$)/.test(value)) return false;
@@ -111,6 +114,8 @@ export function isSecretValue(
   if (/^\$2[aby]\$\d\d\$|^\$argon2|^\$[156]\$|^pbkdf2/.test(value)) return false;
   return kind === 'password' ? isPassword(value, link, quoted) : isToken(value, link);
 }
+
+const isType = (value: string): boolean => TYPE.test(value) && !NO_REFERENCE.test(value);
 
 const DOTTED = /^[A-Za-z_][\w$]*(?:\.[A-Za-z_][\w$]*)+(?:[([].*)?$/;
 const OF_A_SECRET = /[._](?:pass|pwd|secret|token|key|cred)|Pass|Pwd|Secret|Token|Key|Cred/;
@@ -199,6 +204,8 @@ function isToken(value: string, link: Link): boolean {
   if (!letter) return false;
   const sure = link === 'assigned' || link === 'column';
   if (value.length < (sure ? 8 : 10)) return false;
+  // The next row of a table: `17,wonderlandia`.
+  if (!sure && /[,;]/.test(value)) return false;
   const bits = entropy(value);
   if (isScrambled(value) && value.length >= 16 && bits >= 3.5) return true;
   if (isWordLike(value)) return false;

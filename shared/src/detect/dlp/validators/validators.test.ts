@@ -166,6 +166,31 @@ describe('values of secrets', () => {
   });
 
   it.each([
+    '&hT7kw92Lq',
+    '&Zk8pq2xLm',
+    '*Zk8pq2xLm',
+    '&Winter2026!',
+    '*Zk8!pq2x',
+  ])('%s is one, though a reference begins so', (value) =>
+    expect(isSecretValue(value, 'password', 'assigned', false)).toBe(true));
+
+  it.each([
+    '&str',
+    '*ptr',
+    '&x509Cert',
+    '&Base64Sha256',
+    '&utf8ToUtf16',
+    '*md5Sum2',
+    '&cfg.db2.password',
+    '&Option<String>',
+    '&args[1',
+    '&self.key?',
+    '&format!(',
+  ])('%s is a reference', (value) => {
+    expect(isSecretValue(value, 'password', 'assigned', false)).toBe(false);
+  });
+
+  it.each([
     'string',
     'required',
     '********',
