@@ -201,13 +201,12 @@ function judgeRows(
   if (verb === 'DELETE' && find('FROM') < 0 && !(isSql && (part.length <= 2 || where >= 0))) {
     return undefined;
   }
-  const limit = find('LIMIT');
+  const limit = findOutside(part, LIMIT);
   if (limit >= 0 && Number(part[limit + 1]?.text) <= maxRows) return undefined;
   if (where < 0) return { verdict: 'escalate', message: `the call has a ${verb} without a WHERE` };
-  const end = part.findIndex(
-    (one, index) => index > where && one.kind === 'word' && ENDS.has(one.text),
-  );
-  const condition = part.slice(where + 1, end < 0 ? undefined : end);
+  const condition = part.slice(where + 1);
+  const end = findOutside(condition, ENDS);
+  if (end >= 0) condition.length = end;
   if (truthOf(condition, effort) !== true) return undefined;
   return { verdict: 'escalate', message: `the call has a ${verb} whose WHERE is always true` };
 }
@@ -230,7 +229,18 @@ function judgeMerge(tokens: readonly SqlToken[], at: number, effort: Effort): Sq
   return { verdict: 'escalate', message: 'the call has a MERGE that changes all rows' };
 }
 
+const LIMIT = wordSet('LIMIT');
 const ENDS = wordSet('RETURNING ORDER LIMIT OPTION');
+
+/** Where one of the words stands outside of parentheses: an inner query bounds nothing. */
+function findOutside(tokens: readonly SqlToken[], words: ReadonlySet<string>): number {
+  let depth = 0;
+  return tokens.findIndex(({ kind, text }) => {
+    if (kind === 'sign' && text === '(') depth++;
+    if (kind === 'sign' && text === ')') depth--;
+    return depth === 0 && kind === 'word' && words.has(text);
+  });
+}
 
 /** The tokens of one statement at its own level: without inner queries, with conditions. */
 function statementFrom(tokens: readonly SqlToken[], from: number, effort: Effort): SqlToken[] {
