@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { StartError } from '@governance/shared/start-error';
 import Database from 'better-sqlite3';
 import { LEDGER_FILE } from '../ledger/ledger.ts';
-import { lockLedger } from '../ledger/ledger-lock.ts';
+import { LedgerInUseError, lockLedger } from '../ledger/ledger-lock.ts';
 import { sqliteCode } from '../storage/durable-database.ts';
 
 /** Beside `identity`, which `register-anew` moves away. */
@@ -58,7 +58,7 @@ export function tryOwnIdentity(dataDir: string, waitMs = 200): IdentityLock | nu
     return { ...lock, release };
   } catch (error) {
     lock.release();
-    if (sqliteCode(error) === 'SQLITE_BUSY') return null;
+    if (error instanceof LedgerInUseError) return null;
     throw new StartError(`the lock of the ledger in ${dataDir} cannot be used`, { cause: error });
   }
 }

@@ -215,6 +215,20 @@ describe('a worker that hangs', () => {
   });
 });
 
+it('kills what has not stopped after 25 s, also where it did not start', async () => {
+  const supervisor = supervise(3);
+  at(0).say(READY);
+  const stopped = supervisor.stop();
+  at(0).exit(0);
+  await vi.advanceTimersByTimeAsync(24_000);
+  const killed = () => processes.map(({ isKilled }) => isKilled);
+  expect(killed()).toEqual([false, false, false]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(killed()).toEqual([false, true, true]);
+  for (const index of [1, 2]) at(index).exit('SIGKILL');
+  await stopped;
+});
+
 describe('a process that drains', () => {
   it('ends when it has shipped everything, or never can, and is restarted otherwise', async () => {
     const { started } = supervise(1, [2, 3, 4]);

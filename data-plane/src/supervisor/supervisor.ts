@@ -38,6 +38,9 @@ const BACKOFF = { first: 1_000, longest: 30_000 };
 /** A worker that ran this long did not fail at its start. */
 const STEADY_MS = 60_000;
 
+/** Before the process that stops ends itself (30 s): nobody else would end what hangs. */
+const STOP_WITHIN_MS = 25_000;
+
 /** Exit code of a draining process that can never ship the rest: it is not restarted. */
 export const CANNOT_DRAIN = 3;
 
@@ -150,10 +153,14 @@ export function startSupervisor(options: {
   async function stop(): Promise<void> {
     isStopping = true;
     for (const { timer } of slots) clearTimeout(timer);
+    const kills = setTimeout(() => {
+      for (const slot of slots) if (slot.process) end(slot, 'it does not stop');
+    }, STOP_WITHIN_MS);
     const running = slots.flatMap(({ process }) => process ?? []);
     const ends = running.map((process) => new Promise((resolve) => process.onExit(resolve)));
     for (const process of running) process.askToStop();
     await Promise.all(ends);
+    clearTimeout(kills);
   }
 
   for (const slot of slots) run(slot);
@@ -164,7 +171,7 @@ export function startSupervisor(options: {
      * @throws WorkersFailed when none can start, or the configuration does not let one start
      */
     started,
-    /** Stops all workers and waits for them. */
+    /** Stops all workers and waits for them; kills those that do not end. */
     stop,
   };
 }
