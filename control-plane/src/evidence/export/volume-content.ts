@@ -187,13 +187,17 @@ async function writeCauses(
   isHeld: (leaf: number) => boolean,
 ): Promise<void> {
   const reads = packageReads(tx);
+  // They come by leaf.
+  let proofsOf = { leaf: -1, pathOf: (_index: number): string[] => [] };
   for await (const { record, leaf, index } of causes) {
     if (isHeld(leaf)) continue;
-    if (!writer.hasBatch(leaf)) {
-      for (const batch of await reads.readBatches(leaf, leaf + 1)) writer.batch(batch);
+    if (proofsOf.leaf !== leaf) {
+      if (!writer.hasBatch(leaf)) {
+        for (const batch of await reads.readBatches(leaf, leaf + 1)) writer.batch(batch);
+      }
+      proofsOf = { leaf, pathOf: createBatchProofs(await reads.readHashes(leaf)) };
     }
-    const path = createBatchProofs(await reads.readHashes(leaf))(index);
-    writer.cause({ record, leaf_index: leaf, index, path });
+    writer.cause({ record, leaf_index: leaf, index, path: proofsOf.pathOf(index) });
   }
 }
 
