@@ -3,9 +3,15 @@
  * stored, by the public interface alone.
  */
 import { createPublicKey } from 'node:crypto';
+import type { SignedBatch } from '@governance/shared/audit-batch';
 import { uuidv7 } from '@governance/shared/ids';
 import { expect, it, vi } from 'vitest';
-import { aDecision, aHoldOpened, aResultHeld } from '../../../tests/support/a-data-plane.ts';
+import {
+  aDecision,
+  aHoldOpened,
+  aResultHeld,
+  type TestDataPlane,
+} from '../../../tests/support/a-data-plane.ts';
 import { aShippingPlane } from '../../../tests/support/a-shipping-plane.ts';
 import { fillEscalations } from '../../../tests/support/fill-escalations.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
@@ -59,6 +65,16 @@ async function aPlane() {
           details.violation === 'record_disputed',
       );
   return { ...shipping, admin, tenantId, disputes, disputed, leafOf, alerts };
+}
+
+/** What ingest hands on of a batch. */
+function checked(
+  { writer, tenantId }: { writer: TestDataPlane; tenantId: string },
+  batch: SignedBatch,
+) {
+  const { deploymentId: stream, signingKey } = writer;
+  const of = { tenantId, stream, key: createPublicKey(signingKey) };
+  return checkBatch(of, batch, new Set(['decision']));
 }
 
 /** A call that a person approved. */
@@ -128,16 +144,52 @@ it('batches that end in the same unreadable record are disputed each', async () 
     db: plane.controlPlane.db,
     signer: { signAll: async () => undefined },
   });
-  const key = createPublicKey(one.writer.signingKey);
   for (const bundle_revision of [998, 999]) {
     const copy = one.writer.clone();
     copy.append(aDecision({ bundle_revision }));
     copy.appendRaw(() => Buffer.from('not a record'));
-    const stream = { tenantId: one.tenantId, stream: one.deploymentId, key };
-    const batch = await checkBatch(stream, copy.batch(1), new Set(['decision']));
-    await disputes.raise(one.tenantId, batch);
+    await disputes.raise(one.tenantId, await checked(one, copy.batch(1)));
   }
   expect(await revisions()).toEqual(['998', '999']);
+});
+
+it('a batch that is sent several times at once is disputed once', async () => {
+  const one = await aPlane();
+  await one.ship();
+  one.decide({ bundle_revision: 999 });
+  const answers = await Promise.all(Array.from({ length: 8 }, () => one.send(1)));
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200));
+  expect(await one.disputed()).toEqual(['2 policy.binding']);
+});
+
+it('while the log cannot be signed, a batch that comes again is disputed once', async () => {
+  const one = await aPlane();
+  await one.ship();
+  one.decide({ bundle_revision: 999 });
+  const outages = [new Error('the database'), new Error('the key'), new Error('the key')];
+  const fail = (message: string) => {
+    if (outages[0]?.message === message) throw outages.shift();
+  };
+  let signed = 0;
+  const disputes = createRecordDisputes({
+    db: {
+      inTenant: async (...given) => {
+        fail('the database');
+        return plane.controlPlane.db.inTenant(...given);
+      },
+    },
+    signer: {
+      signAll: async () => {
+        fail('the key');
+        signed++;
+      },
+    },
+  });
+  const raise = async () => disputes.raise(one.tenantId, await checked(one, one.writer.batch(1)));
+  for (const { message } of [...outages]) await expect(raise()).rejects.toThrow(message);
+  for (let n = 0; n < 2; n++) expect((await raise()).violations).toHaveLength(1);
+  expect(signed).toBe(1);
+  expect(await one.disputed()).toEqual(['2 policy.binding']);
 });
 
 it('nothing that the control plane has is disputed', async () => {
@@ -331,10 +383,8 @@ it('a batch whose references are known costs no query', async () => {
     },
     signer: { signAll: async () => expect.unreachable() },
   });
-  const key = createPublicKey(one.writer.signingKey);
-  const writer = { tenantId: one.tenantId, stream: one.deploymentId, key };
   for (let n = 0; n < 3; n++) {
-    const batch = await checkBatch(writer, one.writer.batch(0), new Set(['decision']));
+    const batch = await checked(one, one.writer.batch(0));
     expect(await disputes.raise(one.tenantId, batch)).toEqual({
       violations: [],
       isUnjudged: false,

@@ -15,7 +15,7 @@ import {
 import type { CheckedBatch } from './batch-check.ts';
 import { compareOverlap } from './batch-overlap.ts';
 import { BEFORE_FIRST, placeBatch } from './batch-place.ts';
-import { createReferenceFacts, type ReferenceFacts } from './reference-facts.ts';
+import { createReferenceFacts, type ReferenceFacts, type References } from './reference-facts.ts';
 import {
   type FoundFaults,
   findReferenceFaults,
@@ -49,9 +49,20 @@ export interface Judged {
   isUnjudged: boolean;
 }
 
-/** A batch that is sent again at once was disputed; its operator may not have been told. */
+/** How many batches are known to be disputed, or are being disputed, and for how long. */
 const DISPUTED_KEPT = 1_000;
 const DISPUTED_KEPT_MS = 60_000;
+
+/** Of one batch, however often it is sent. */
+interface Dispute {
+  written: Promise<Written>;
+  /** Undefined after a failure: what is written has only to be signed, when the batch comes again. */
+  signed: Promise<void> | undefined;
+}
+
+interface Written extends Judged {
+  isDisputed: boolean;
+}
 
 const judged = (violations: Violation[] = []): Judged => ({ violations, isUnjudged: false });
 
@@ -61,44 +72,70 @@ export function createRecordDisputes(deps: {
   signer: { signAll(tenantId: string): Promise<void> };
 }): RecordDisputes {
   const facts = createReferenceFacts();
-  const disputed = new LRUCache<string, Violation[]>({
-    max: DISPUTED_KEPT,
-    ttl: DISPUTED_KEPT_MS,
+  // A batch may be sent several times at once, and again while the log cannot be signed.
+  const disputes = new LRUCache<string, Dispute>({
+    ...{ max: DISPUTED_KEPT, ttl: DISPUTED_KEPT_MS, updateAgeOnGet: true },
   });
+
+  async function write(tenantId: string, batch: CheckedBatch, named: Named): Promise<Written> {
+    const { stream, epoch } = batch.header;
+    return deps.db.inTenant(systemScope(tenantId), async (tx) => {
+      const has = await facts.lookUp(tx, named.references);
+      const fresh = await findFresh(tx, batch, named, has);
+      if (!fresh) return { violations: [], isUnjudged: true, isDisputed: false };
+      const all = [...fresh.faults, ...fresh.doubts];
+      for (let at = 0; at < all.length; at += MAX_DISPUTED) {
+        const records = all.slice(at, at + MAX_DISPUTED);
+        const target = `${DISPUTED_TARGET}${stream}`;
+        tx.audit.append({ action: RECORD_DISPUTED, target, details: { epoch, records } });
+      }
+      return { ...judged(toViolations(epoch, fresh.faults)), isDisputed: all.length > 0 };
+    });
+  }
+
+  /** Forgets what came to nothing: it is judged again when it comes again. */
+  function begin(key: string, written: Promise<Written>): Dispute {
+    const dispute: Dispute = { written, signed: undefined };
+    const forget = () => {
+      if (disputes.peek(key) === dispute) disputes.delete(key);
+    };
+    disputes.set(key, dispute);
+    written.then(({ isDisputed }) => isDisputed || forget(), forget);
+    return dispute;
+  }
+
+  /** A verifier accepts a dispute only from a leaf before the record's. */
+  async function sign(tenantId: string, dispute: Dispute): Promise<void> {
+    dispute.signed ??= deps.signer.signAll(tenantId).catch((error: unknown) => {
+      dispute.signed = undefined;
+      throw error;
+    });
+    await dispute.signed;
+  }
 
   return {
     raise: async (tenantId, batch) => {
       const referring = findReferring(batch);
-      const named = referencesOf(referring);
+      const references = referencesOf(referring);
       const holds = findHolds(batch);
-      const known = holds.length === 0 ? facts.fromMemory(tenantId, named) : undefined;
+      const known = holds.length === 0 ? facts.fromMemory(tenantId, references) : undefined;
       if (known && findReferenceFaults(referring, known).length === 0) return judged();
       const { stream, epoch, first_seq, event_root } = batch.header;
       // Batches of different records may end in the same one, where nobody can read it.
       const key = [tenantId, stream, epoch, first_seq, event_root].join('/');
-      const before = disputed.get(key);
-      if (before) return judged(before);
-      const found = await deps.db.inTenant(systemScope(tenantId), async (tx) => {
-        const has = await facts.lookUp(tx, named);
-        const fresh = await findFresh(tx, batch, { referring, holds }, has);
-        if (!fresh) return undefined;
-        const all = [...fresh.faults, ...fresh.doubts];
-        for (let at = 0; at < all.length; at += MAX_DISPUTED) {
-          const records = all.slice(at, at + MAX_DISPUTED);
-          const target = `${DISPUTED_TARGET}${stream}`;
-          tx.audit.append({ action: RECORD_DISPUTED, target, details: { epoch, records } });
-        }
-        return { faults: fresh.faults, isDisputed: all.length > 0 };
-      });
-      if (!found) return { violations: [], isUnjudged: true };
-      if (!found.isDisputed) return judged();
-      // A verifier accepts a dispute only from a leaf before the record's.
-      await deps.signer.signAll(tenantId);
-      const violations = toViolations(epoch, found.faults);
-      disputed.set(key, violations);
-      return judged(violations);
+      const dispute =
+        disputes.get(key) ?? begin(key, write(tenantId, batch, { references, referring, holds }));
+      const { isDisputed, ...result } = await dispute.written;
+      if (isDisputed) await sign(tenantId, dispute);
+      return result;
     },
   };
+}
+
+interface Named {
+  references: References;
+  referring: readonly Referring[];
+  holds: readonly OpenedHold[];
 }
 
 /**
@@ -110,7 +147,7 @@ export function createRecordDisputes(deps: {
 async function findFresh(
   tx: TenantTransaction,
   batch: CheckedBatch,
-  { referring, holds }: { referring: readonly Referring[]; holds: readonly OpenedHold[] },
+  { referring, holds }: Omit<Named, 'references'>,
   facts: ReferenceFacts,
 ): Promise<FoundFaults | undefined> {
   const faults = findReferenceFaults(referring, facts);
