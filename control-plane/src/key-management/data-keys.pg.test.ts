@@ -72,3 +72,31 @@ it('goes on with a new one where the old version of the key is disabled, and mak
   oldest = 3;
   await expect(current()).rejects.toThrow('answered with 400');
 });
+
+it('uses no key that its provider cannot give back, or gives back as another one', async () => {
+  let wrap = async (_keyId: string, key: Uint8Array) => Buffer.from(key);
+  let unwrap = async (_keyId: string, wrapped: Uint8Array) => Buffer.from(wrapped);
+  const vault: KeyProvider = {
+    wrap: (keyId, key) => wrap(keyId, key),
+    unwrap: (keyId, wrapped) => unwrap(keyId, wrapped),
+    findKeyIdFault: () => null,
+  };
+  const lying = createKeyProviders(createMasterKey(new Secret(randomBytes(32))), { vault });
+  const inVault = { purpose: 'payload', provider: 'vault', keyId: 'payloads' } as const;
+  const scope = await aTenant(test);
+  const afresh = () => createDataKeys({ db: test.db, providers: lying, now: () => new Date(at) });
+  const [honestWrap, honestUnwrap] = [wrap, unwrap];
+  const another = async () => randomBytes(32);
+
+  wrap = another;
+  await expect(afresh().current(scope, inVault)).rejects.toThrow(KeyProviderError);
+  wrap = honestWrap;
+  const key = await afresh().current(scope, inVault);
+
+  unwrap = another;
+  await expect(afresh().current(scope, inVault)).rejects.toThrow('to another one');
+  await expect(afresh().find(scope, key.id, 'payload')).rejects.toThrow('to another one');
+  unwrap = honestUnwrap;
+  expect(await afresh().current(scope, inVault)).toEqual(key);
+  expect(await afresh().find(scope, key.id, 'payload')).toEqual(key);
+});

@@ -3,7 +3,7 @@
  * provider encrypts, bound to tenant and purpose. A data key is used for 30 days, and kept in
  * memory in clear for five minutes, so that the provider is not asked for each encryption.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { uuidv7 } from '@governance/shared/ids';
 import { LRUCache } from 'lru-cache';
@@ -17,6 +17,7 @@ const TAG_BYTES = 16;
 const USED_FOR_MS = 30 * 86_400_000;
 const KEPT_MS = 5 * 60_000;
 const KEPT_KEYS = 5_000;
+const CHECK_BYTES = 8;
 
 export interface DataKey {
   id: string;
@@ -61,25 +62,32 @@ export function createDataKeys(deps: {
       key = await provider.unwrap(row.kmsKeyId, row.wrapped, context);
       if (key.length !== DATA_KEY_BYTES)
         throw new KeyProviderError('the data key has the wrong length');
+      // Nothing could ever be read again that was encrypted under another key.
+      if (row.keyCheck && Buffer.compare(checkOf(key), row.keyCheck) !== 0)
+        throw new KeyProviderError(WRONG_KEY);
       known.set(place, key);
     }
     return { id: row.id, key };
   }
 
-  async function make(scope: TenantScope, choice: KeyChoice, isTried: boolean): Promise<DataKey> {
+  async function make(scope: TenantScope, choice: KeyChoice): Promise<DataKey> {
     const { tenantId } = scope;
     const { purpose, provider, keyId } = choice;
     const key = randomBytes(DATA_KEY_BYTES);
     const context = { tenant_id: tenantId, purpose };
-    const wrapped = new Uint8Array(await providers.get(provider).wrap(keyId, key, context));
-    if (isTried && !key.equals(await providers.get(provider).unwrap(keyId, wrapped, context))) {
-      throw new KeyProviderError('the provider gave another key back');
-    }
+    const held = providers.get(provider);
+    const wrapped = new Uint8Array(await held.wrap(keyId, key, context));
+    // A key that may encrypt and not decrypt would take what is encrypted under it with it.
+    if (!key.equals(await held.unwrap(keyId, wrapped, context)))
+      throw new KeyProviderError(WRONG_KEY);
     const id = uuidv7(now().getTime());
     // Two replicas may each create one; both are valid.
     await db.inTenant(scope, (tx) =>
       tx.db.dataKey.create({
-        data: { tenantId, id, purpose, provider, kmsKeyId: keyId, wrapped, createdAt: now() },
+        data: {
+          ...{ tenantId, id, purpose, provider, kmsKeyId: keyId, createdAt: now() },
+          ...{ wrapped, keyCheck: checkOf(key) },
+        },
       }),
     );
     known.set(placeOf(tenantId, id), key);
@@ -97,11 +105,11 @@ export function createDataKeys(deps: {
           orderBy: { createdAt: 'desc' },
         }),
       );
-      if (!row) return make(scope, choice, false);
+      if (!row) return make(scope, choice);
       return open(scope, row).catch((error: unknown) => {
         if (!(error instanceof KeyProviderError)) throw error;
         // The version that encrypted it may be disabled while the key itself works.
-        return make(scope, choice, true).catch(() => {
+        return make(scope, choice).catch(() => {
           throw error;
         });
       });
@@ -124,7 +132,14 @@ interface WrappedKey {
   provider: string;
   kmsKeyId: string;
   wrapped: Uint8Array;
+  keyCheck: Uint8Array | null;
 }
+
+const WRONG_KEY = 'the provider decrypted the data key to another one';
+
+/** Of 256 random bits it says nothing. */
+const checkOf = (key: Buffer) =>
+  Uint8Array.from(createHmac('sha256', key).update('data key').digest().subarray(0, CHECK_BYTES));
 
 /** @param context what the ciphertext belongs to; decryption needs the same */
 export function encryptUnder(
