@@ -70,7 +70,7 @@ it('what no verifier reads of a quarantine is not searched', async () => {
 
 it('beside more in quarantine than is searched each use is a doubt', async () => {
   const one = await aPlane();
-  await one.keepInQuarantine('"', MAX_RECORD_BYTES, 64);
+  await one.keepInQuarantine('"', MAX_RECORD_BYTES, 4);
   expect(await one.use(1)).toEqual({ faults: 0, doubts: 0 });
   await one.keepInQuarantine('é', 1_000, 1);
   expect(await one.use(1)).toEqual({ faults: 0, doubts: 1 });

@@ -15,9 +15,10 @@ import {
 const AROUND_MS = 10 * 60_000;
 /**
  * What is searched for uses of approvals, at most. A data plane stores as much as it likes: where
- * there is more, nothing is searched, and all uses are doubts.
+ * there is more, nothing is searched, and all uses are doubts. The quarantine is searched for each
+ * batch with a use, however small it is.
  */
-const MAX_QUARANTINED = { rows: 1_000, bytes: 16 * 1024 * 1024 };
+const MAX_QUARANTINED = { rows: 1_000, bytes: 1024 * 1024 };
 const MAX_CALLS = { rows: 50_000, bytes: 64 * 1024 * 1024 };
 
 export interface ApprovalUses {
