@@ -41,6 +41,7 @@ let plane: ServiceProcess;
 let dataPlaneEnv: Record<string, string>;
 let admin: AdminApi;
 let basic: string;
+let roleId: string;
 
 beforeAll(async () => {
   upstream = await startTestUpstream({ tools: [{ name: 'delete_thing' }] });
@@ -54,7 +55,7 @@ beforeAll(async () => {
     rego_content:
       'package careful\n\nescalate contains "a person decides" if input.request.action == "delete"\n',
   });
-  const roleId = await registerRole(admin, 'deleter', 'up:*');
+  roleId = await registerRole(admin, 'deleter', 'up:*');
   basic = basicOf(await registerAgent(admin, 'deleter', roleId));
   dataPlaneEnv = {
     SERVICE_DEPLOYMENT_MODE: 'data-plane',
@@ -81,10 +82,13 @@ async function bothAreUp(): Promise<void> {
   }, 60_000);
 }
 
+const waiting = async (): Promise<Escalation[]> => {
+  const path = '/api/v1/escalations?status=pending';
+  return (await admin.get<{ escalations: Escalation[] }>(path)).escalations;
+};
 const pending = async (): Promise<Escalation> => {
-  const list = () => admin.get<{ escalations: Escalation[] }>('/api/v1/escalations?status=pending');
-  await vi.waitFor(async () => expect((await list()).escalations).toHaveLength(1), 20_000);
-  return (await list()).escalations[0] as Escalation;
+  await vi.waitFor(async () => expect(await waiting()).toHaveLength(1), 20_000);
+  return (await waiting())[0] as Escalation;
 };
 const decide = ({ id }: Escalation, what: 'approve' | 'deny') =>
   admin.post<Escalation>(`/api/v1/escalations/${id}/${what}`, { notes: 'seen' });
@@ -123,23 +127,35 @@ it.each(['SDK v1', 'SDK v2, modern'] as const)('%s waits for a person', async (n
   await client.close();
 });
 
+interface Sender {
+  by?: string;
+  session?: string;
+  signal?: AbortSignal;
+}
+
+/** On a connection of its own: connections go round among the workers. */
+async function post(method: string, params: object, { by = basic, session, signal }: Sender = {}) {
+  const connection = connectTo(plane.url);
+  const headers = {
+    authorization: by,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...(session && { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' }),
+  };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  const path = '/mcp/v1/up';
+  const answer = await connection.request({ method: 'POST', path, headers, body, signal });
+  const json = (await answer.body.json()) as Record<string, unknown>;
+  await connection.close();
+  return { json, session: String(answer.headers['mcp-session-id']) };
+}
+
+const callOnce = async (args: object, sender?: Sender) =>
+  (await post('tools/call', { name: 'delete_thing', arguments: args }, sender)).json;
+
 it('is one escalation at all workers of a data plane, used once', async () => {
   const before = sent();
-  const params = { name: 'delete_thing', arguments: { at: 'any worker' } };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-  // On a connection of its own each: connections go round among the workers.
-  const call = async () => {
-    const connection = connectTo(plane.url);
-    const headers = {
-      authorization: basic,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-    };
-    const answer = await connection.request({ method: 'POST', path: '/mcp/v1/up', headers, body });
-    const json = (await answer.body.json()) as Record<string, unknown>;
-    await connection.close();
-    return json;
-  };
+  const call = () => callOnce({ at: 'any worker' });
   const first = call();
   const hold = await pending();
   const others = [call(), call(), call()];
@@ -157,6 +173,59 @@ it('is one escalation at all workers of a data plane, used once', async () => {
   expect(answers.filter((answer) => 'result' in answer)).toHaveLength(1);
   expect(sent()).toBe(before + 1);
 });
+
+it('can use approvals at two workers, whatever waits at the other one', async () => {
+  // Nothing is held of this agent yet, so its sessions are wherever its connections arrive.
+  const by = basicOf(await registerAgent(admin, 'at two workers', roleId));
+  const sessions = await sessionsAtBoth(by);
+  // A call within a session is held by the worker of the session.
+  const holdAt = async (session: string, args: object) => {
+    const known = new Set((await waiting()).map(({ id }) => id));
+    const isNew = ({ id }: Escalation) => !known.has(id);
+    const client = new AbortController();
+    const left = callOnce(args, { by, session, signal: client.signal }).catch(() => 'left');
+    await vi.waitFor(async () => expect((await waiting()).some(isNew)).toBe(true), 20_000);
+    // No request waits for the approval.
+    client.abort();
+    expect(await left).toBe('left');
+    const hold = (await waiting()).find(isNew) as Escalation;
+    await hasHeardOf(plane, hold);
+    return hold;
+  };
+  const before = sent();
+  const [a, b, c] = [{ call: 'a' }, { call: 'b' }, { call: 'c' }];
+  const ofA = await holdAt(sessions.w1, a);
+  await decide(await holdAt(sessions.w2, b), 'approve');
+  await untilMade(by, b);
+  expect(sent()).toBe(before + 1);
+  await decide(await holdAt(sessions.w2, c), 'approve');
+  await decide(ofA, 'approve');
+  await untilMade(by, c);
+  await untilMade(by, a);
+  expect(sent()).toBe(before + 3);
+});
+
+/** A session of the agent at each worker. */
+async function sessionsAtBoth(by: string): Promise<Record<'w1' | 'w2', string>> {
+  const clientInfo = { name: 'test', version: '1' };
+  const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
+  const found: Record<string, string> = {};
+  await vi.waitFor(async () => {
+    const { session } = await post('initialize', initialize, { by });
+    found[session.slice(0, 2)] = session;
+    expect(Object.keys(found)).toEqual(expect.arrayContaining(['w1', 'w2']));
+  }, 20_000);
+  return found as Record<'w1' | 'w2', string>;
+}
+
+/** Repeats a call until it was made, a few times at most. */
+async function untilMade(by: string, args: object): Promise<void> {
+  const answers = [];
+  while (answers.length < 3 && !('result' in (answers.at(-1) ?? {}))) {
+    answers.push(await callOnce(args, { by }));
+  }
+  expect(answers.at(-1)).toHaveProperty('result');
+}
 
 it('holds a call over a restart of its data plane, and lets the client that comes back have it', async () => {
   const before = sent();
@@ -254,6 +323,10 @@ it('shows its state at another data plane, which asks nobody, and is used where 
   }
 });
 
+interface Fed {
+  tenants: { feed: { cursor: number } }[];
+}
+
 /** Until the other data planes are told of a hold, one of them has the facts that tell of it. */
 async function hasHeardOf(plane: ServiceProcess, { id }: Escalation): Promise<void> {
   await vi.waitFor(async () => {
@@ -267,9 +340,9 @@ async function hasHeardOf(plane: ServiceProcess, { id }: Escalation): Promise<vo
     `SELECT max(seq)::text AS head FROM feed_entries WHERE kind = 'optional.held_call'`,
   );
   await vi.waitFor(async () => {
-    const health = (await (await fetch(`${plane.url}/health`)).json()) as {
-      tenants: { feed: { cursor: number } }[];
-    };
-    expect(health.tenants[0]?.feed.cursor).toBeGreaterThanOrEqual(Number(rows[0]?.head));
+    const health = (await (await fetch(`${plane.url}/health`)).json()) as Fed & { workers?: Fed[] };
+    for (const { tenants } of health.workers ?? [health]) {
+      expect(tenants[0]?.feed.cursor).toBeGreaterThanOrEqual(Number(rows[0]?.head));
+    }
   }, 20_000);
 }

@@ -155,7 +155,11 @@ const ENDS = {
   timed_out: ['timed_out', 'Nobody decided in time. The call was not forwarded.'],
   taken: [
     'approved',
-    'The call was approved once, and another request, or another data plane, has used the approval.',
+    'The call was approved once, and another request has the approval, or it went unused too long.',
+  ],
+  elsewhere: [
+    'approved',
+    'A person approved the call. The approval can be used once, at the worker or data plane that holds the call: make the same call again, in a new session if it was made in one.',
   ],
 } as const;
 

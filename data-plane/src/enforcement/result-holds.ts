@@ -184,7 +184,11 @@ const ENDS = {
   ],
   denied: ['blocked', 'A person blocked its result.'],
   timed_out: ['timed_out', 'Nobody decided about its result in time, so it is blocked.'],
-  taken: ['released', 'Another request, or another data plane, has the result.'],
+  taken: ['released', 'Another request has the result, or nobody fetched it in time.'],
+  elsewhere: [
+    'released',
+    'A person released its result. It is handed over once, at the worker or data plane that holds it: make the same call again, in a new session if it was made in one.',
+  ],
 } as const;
 
 function answerOf(

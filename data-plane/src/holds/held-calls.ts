@@ -82,6 +82,7 @@ export function createHeldCalls(deps: {
     if (fact === undefined || kept.resolution !== null) return;
     kept.resolution = fact;
     kept.resolvedAt = now();
+    deps.places?.note(kept.hold, keptUntil(kept), stateOf(kept, now()) === 'approved');
     // A denied result is never handed over.
     if (fact.resolution === 'denied' && isOfResult(kept.hold)) results?.remove(kept.hold);
     waits.settle(kept);

@@ -93,9 +93,10 @@ const openedAtOther = async () =>
   (await other.records()).filter(({ type }) => type === 'hold_opened' || type === 'result_held');
 
 it.each([
-  ['denied', 'denied'],
-  ['approved', 'approved'],
-] as const)('a call that is pending elsewhere, then %s', async (status, resolution) => {
+  ['denied', 'denied', 'A person denied the call.'],
+  // Whether it was used is known where it is held.
+  ['approved', 'approved', 'The approval can be used once, at the worker or data plane that holds'],
+] as const)('a call that is pending elsewhere, then %s', async (status, resolution, text) => {
   const hold = await heldAt('delete_thing');
   tell(hold);
   const named = { escalation_id: hold.escalation_id };
@@ -105,7 +106,9 @@ it.each([
   });
   tell(hold, { status });
   const data = { resolution, ...named };
-  expect((await call(other, 'delete_thing')).error).toMatchObject({ code: -32004, data });
+  const { error } = await call(other, 'delete_thing');
+  expect(error).toMatchObject({ code: -32004, data });
+  expect(error.message).toContain(text);
   expect(await openedAtOther()).toEqual([]);
   expect(sent()).toBe(0);
 });

@@ -1,13 +1,14 @@
 /**
- * Calls held at other data planes of the tenant. An approval is used only at the data plane that
- * holds the call: a client that makes the same call here waits, and is told the hold's state.
- * Proven by held-elsewhere.test.ts.
+ * Calls held at other data planes of the tenant, and at other workers of this one. An approval is
+ * used only where the call is held: a client that makes the same call here waits, and is told the
+ * hold's state. Proven by held-elsewhere.test.ts.
  */
 import type { HeldCallFact } from '@governance/shared/facts';
 import { LRUCache } from 'lru-cache';
 import type { Replica } from '../contracts.ts';
 import { NOTHING_ASKED } from './asked-reasons.ts';
 import type { HeldCall } from './held-calls.ts';
+import type { HeldPlaces } from './held-places.ts';
 import { GRACE_MS, type HoldEnd } from './kept-hold.ts';
 
 /**
@@ -30,6 +31,8 @@ export type HeldElsewhere = ReturnType<typeof createHeldElsewhere>;
 
 export function createHeldElsewhere(deps: {
   replica: Pick<Replica, 'hasHeldCalls' | 'findHeldElsewhere' | 'onHeldCall'>;
+  /** With several workers: the agent's next request goes to the one with the approval. */
+  places?: Pick<HeldPlaces, 'giveTurn'> | undefined;
   /** Unix milliseconds. */
   now(): number;
 }) {
@@ -48,8 +51,7 @@ export function createHeldElsewhere(deps: {
       return now() < Date.parse(timeout_at) + GRACE_MS ? 'pending' : 'timed_out';
     }
     if (told_until === null || now() >= Date.parse(told_until)) return undefined;
-    // An approval is used where the call is held.
-    return status === 'approved' ? 'taken' : status;
+    return status === 'approved' ? 'elsewhere' : status;
   }
 
   function findFact(asked: AskedElsewhere): HeldCallFact | undefined {
@@ -78,6 +80,7 @@ export function createHeldElsewhere(deps: {
       // The binding now belongs to another escalation, or to none: this one has ended.
       const kind = fact?.escalation_id === escalation_id ? endOf(fact) : undefined;
       if ((kind ?? 'timed_out') === 'timed_out') told.set(escalation_id, true);
+      if (kind === 'elsewhere') deps.places?.giveTurn({ id: escalation_id, tenantId, agentId });
       return { kind: kind ?? 'timed_out' };
     };
     const reached = endNow();

@@ -59,7 +59,7 @@ export function createHoldTable(deps: {
       const kept = { hold, waiting, resolution: null, resolvedAt: 0, isClaimed: false };
       const ofTenant = tenants.get(hold.tenantId) ?? new Map<string, KeptHold>();
       tenants.set(hold.tenantId, ofTenant.set(hold.id, kept));
-      places?.note(hold, keptUntil(kept));
+      places?.note(hold, keptUntil(kept), false);
       return kept;
     },
 

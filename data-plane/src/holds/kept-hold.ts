@@ -29,6 +29,8 @@ export type HoldEnd =
   | { readonly kind: 'approved'; readonly approval: Approval }
   /** Another request for the same call has the approval, or the approval went unused. */
   | { readonly kind: 'taken' }
+  /** It was approved, and is or was used at the worker or data plane that holds it. */
+  | { readonly kind: 'elsewhere' }
   | { readonly kind: 'denied' }
   | { readonly kind: 'timed_out' }
   | { readonly kind: 'pending' };

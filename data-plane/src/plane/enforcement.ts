@@ -137,7 +137,7 @@ export function createEnforcement(
     onKept: metrics.payloadKept,
     onNotKept: metrics.payloadNotKept,
   });
-  const elsewhere = createHeldElsewhere({ replica, now });
+  const elsewhere = createHeldElsewhere({ replica, places: deps.heldPlaces, now });
   const ofHolds = {
     held: deps.held,
     elsewhere,

@@ -29,27 +29,27 @@ function version(file: string, set?: number): unknown {
   return found;
 }
 
-describe.each<[string, (path: string) => { close(): void }]>([
-  [HELD_PLACES_FILE, (path) => openHeldPlaces(path, { worker: 1, now: Date.now, log })],
-  [HELD_RESULTS_FILE, (path) => openHeldResults(path, sealing)],
-  [LOG_WATCH_FILE, openLogWatchStore],
-  ['tool-pins.db', openPinFile],
-  ['tool-definitions.db', (path) => openToolDefinitions(path, () => undefined, log)],
-])('%s', (file, open) => {
+describe.each<[string, number, (path: string) => { close(): void }]>([
+  [HELD_PLACES_FILE, 2, (path) => openHeldPlaces(path, { worker: 1, now: Date.now, log })],
+  [HELD_RESULTS_FILE, 1, (path) => openHeldResults(path, sealing)],
+  [LOG_WATCH_FILE, 1, openLogWatchStore],
+  ['tool-pins.db', 1, openPinFile],
+  ['tool-definitions.db', 1, (path) => openToolDefinitions(path, () => undefined, log)],
+])('%s', (file, current, open) => {
   it('carries a version, which one of before gets when it is opened', () => {
     open(join(dataDir, file)).close();
     expect(version(file, 0)).toBe(0);
     open(join(dataDir, file)).close();
-    expect(version(file)).toBe(1);
+    expect(version(file)).toBe(current);
   });
 
   it('is refused by name when a newer version wrote it, and not touched', () => {
     open(join(dataDir, file)).close();
-    version(file, 2);
+    version(file, current + 1);
     const reopen = () => open(join(dataDir, file));
     expect(reopen).toThrow(StartError);
-    expect(reopen).toThrow(`${file} was written by a newer version (2)`);
-    expect(version(file)).toBe(2);
+    expect(reopen).toThrow(`${file} was written by a newer version (${current + 1})`);
+    expect(version(file)).toBe(current + 1);
   });
 });
 

@@ -40,7 +40,7 @@ export interface EnforcementPlaneDeps
   /** Where several processes share the listener: which one owns a session, and how to reach it. */
   workers?: WorkerSessions;
   /** Where several do: which one holds calls of an agent. */
-  heldPlaces?: Pick<HeldPlaces, 'findWorker'>;
+  heldPlaces?: Pick<HeldPlaces, 'findWorker' | 'giveTurn'>;
   /** Called when `serverReport` or `pinReports` of the tenant has changed. */
   onServerReport?(tenantId: string): void;
   /** The folder of state that all workers share; without it nothing is shared. */
