@@ -2,7 +2,12 @@ import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
 import { afterEach, describe, expect, it } from 'vitest';
-import { aDataPlane, aDecision, anOutcome } from '../../../tests/support/a-data-plane.ts';
+import {
+  aDataPlane,
+  aDecision,
+  anOutcome,
+  aPolicyAlert,
+} from '../../../tests/support/a-data-plane.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import { createAuditStream, MAX_STREAMS_PER_TENANT } from './audit-stream.ts';
@@ -87,11 +92,14 @@ describe('GET /api/v1/audit/stream', () => {
     const listener = await listen(token);
     await listener.until(() => listener.comments.length > 0);
     plane.append(aDecision({ target: '/secret', policy_reason: 'says /secret' }));
+    plane.append(aPolicyAlert({ details: { requester_id: 'secret', policy: 'named' } }));
     await ship();
-    await listener.until(() => listener.events.length >= 1);
-    const data = listener.events[0]?.data;
-    expect(data).toMatchObject({ event_type: 'tool_call', tool_name: 'read_file' });
-    expect(JSON.stringify(data)).not.toContain('secret');
+    await listener.until(() => listener.events.length >= 2);
+    const [decision, alert] = listener.events.map(({ data }) => data);
+    expect(decision).toMatchObject({ event_type: 'tool_call', tool_name: 'read_file' });
+    expect(decision).not.toHaveProperty('result_payload_digest');
+    expect(alert).toMatchObject({ event_type: 'alert', details: { policy: 'named' } });
+    expect(JSON.stringify(listener.events)).not.toContain('secret');
   });
 
   it('shows decisions as they are recorded, alerts and the kill switch, under their type', async () => {

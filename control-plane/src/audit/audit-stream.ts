@@ -188,21 +188,31 @@ async function* dropWhenStalled(
 }
 
 /**
- * Fields that quote a call or follow from its content: `strip_payload_from_stream` removes them.
+ * Fields that quote a call or follow from its content: `strip_payload_from_stream` removes them, from
+ * alerts' details too.
  */
 const SAID_BY_CALLS = [
   'target',
   'policy_reason',
   'dlp_findings',
+  'findings',
   'requester_id',
   'instruction_hash',
   'payload_digest',
+  'result_payload_digest',
 ];
 
 function stripped(event: StreamEvent): StreamEvent {
-  const kept = Object.entries(event).filter(([name]) => !SAID_BY_CALLS.includes(name));
-  return { event_type: event.event_type, ...Object.fromEntries(kept) };
+  const { details } = event;
+  return {
+    event_type: event.event_type,
+    ...withoutSaid(event),
+    ...(typeof details === 'object' && details !== null && { details: withoutSaid(details) }),
+  };
 }
+
+const withoutSaid = (object: object) =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => !SAID_BY_CALLS.includes(name)));
 
 function format(event: StreamEvent, id?: number): string {
   return `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(event)}\n\n`;
