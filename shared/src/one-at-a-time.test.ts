@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createHttpServer } from './http-server.ts';
 import { createLog } from './log.ts';
@@ -21,6 +22,11 @@ beforeEach(async () => {
     reply.raw.once('close', () => ended.push(name));
     return new Promise<string>((resolve) => answers.push(() => resolve(`<${name}>`)));
   });
+  app.get('/poll', (_request, reply) => {
+    begun.push('poll');
+    reply.raw.once('close', () => ended.push('poll'));
+    return new Promise<string>((resolve) => answers.push(() => resolve('')));
+  });
   await app.listen({ port: 0, host: '127.0.0.1' });
 });
 afterEach(async () => {
@@ -28,8 +34,8 @@ afterEach(async () => {
   await app.close();
 });
 
-const ask = (name: string) =>
-  `POST /${name} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi`;
+const ask = (name: string, body = 'hi') =>
+  `POST /${name} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
 async function send(text: string): Promise<Socket> {
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
@@ -74,4 +80,34 @@ it('closes a connection that sends very many ahead', async () => {
   socket.write('GET /b HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(17));
   await closed;
   expect(begun).toEqual(['a']);
+});
+
+it('keeps a body that waits within its buffer, and still notices that the client leaves', async () => {
+  const socket = await send(ask('a') + ask('b', 'b'.repeat(16_383)));
+  await expect.poll(() => begun).toEqual(['a']);
+  // The body has arrived as well.
+  await sleep(100);
+  socket.resetAndDestroy();
+  await expect.poll(() => ended).toEqual(['a']);
+});
+
+it.each([
+  ['a length', ask('b', 'b'.repeat(16_384))],
+  ['chunks', 'POST /b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'],
+])('closes a connection whose waiting body could exceed its buffer, by %s', async (_what, next) => {
+  const socket = await send(ask('a') + next);
+  await once(socket, 'close');
+  await expect.poll(() => ended).toEqual(['a']);
+  expect(begun).toEqual(['a']);
+});
+
+it('notices a client that leaves behind a body that no route reads', async () => {
+  const body = 'a'.repeat(300_000);
+  const socket = await send(
+    `GET /poll HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await expect.poll(() => begun).toEqual(['poll']);
+  await sleep(100);
+  socket.resetAndDestroy();
+  await expect.poll(() => ended).toEqual(['poll']);
 });
