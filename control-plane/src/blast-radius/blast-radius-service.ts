@@ -21,6 +21,8 @@ export function createBlastRadiusService({ db, bundles, applied }: BlastRadiusSe
     change: async (scope: TenantScope, patch: BlastRadiusPatch): Promise<BlastRadius> => {
       const changed = await db.inTenant(scope, async (tx) => {
         const store = blastRadiusStore(tx);
+        // What changes nothing makes nothing the tenant's own.
+        if (Object.keys(patch).length === 0) return store.get();
         const { settings: before } = await store.getForUpdate();
         const settings = { ...before, ...patch };
         await store.put(settings);

@@ -96,3 +96,10 @@ it('asks a super-admin for the tenant, and answers 404 for an unknown one', asyn
     expect((await call(URL, more)).statusCode).toBe(401);
   }
 });
+
+it('a change of nothing leaves the defaults in force', async () => {
+  const { token } = await aTenantAdmin();
+  const answer = await call(URL, { token, method: 'PATCH', body: {} });
+  expect(answer.json()).toEqual(DEFAULTS);
+  expect((await call(URL, { token })).json()).toEqual(DEFAULTS);
+});

@@ -39,6 +39,8 @@ export function createRateLimitService({ db, bundles, applied }: RateLimitServic
     change: async (scope: TenantScope, patch: RateLimitPatch): Promise<RateLimits> => {
       const changed = await db.inTenant(scope, async (tx) => {
         const store = rateLimitStore(tx);
+        // What changes nothing makes nothing the tenant's own.
+        if (Object.keys(patch).length === 0) return store.get();
         const { settings: before } = await store.getForUpdate();
         const settings = changedLimits(before, patch);
         await store.put(settings);
