@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createHttpServer } from './http-server.ts';
 import { createLog } from './log.ts';
@@ -72,6 +73,30 @@ it('answers, while it stops, what comes on an open connection, and closes it wit
   answer?.('at last');
   expect(await answered).toMatch(/connection: close[\s\S]*at last/i);
   await closed;
+});
+
+it('sends, while it stops, the rest of an answer that was ended before, and begins nothing behind it', async () => {
+  const log = createLog({ debug: false }, { write: () => {} });
+  const app = createHttpServer({ log, corsOrigins: [] });
+  let calls = 0;
+  // More than the buffers of the system take.
+  app.get('/', async () => {
+    calls += 1;
+    return 'x'.repeat(20_000_000);
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  socket.pause();
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2));
+  await expect.poll(() => calls).toBe(1);
+  const closed = app.closeGently();
+  // Beyond the grace.
+  await sleep(500);
+  let length = 0;
+  for await (const chunk of socket) length += (chunk as Buffer).length;
+  await closed;
+  expect(length).toBeGreaterThan(20_000_000);
+  expect(calls).toBe(1);
 });
 
 it.each([

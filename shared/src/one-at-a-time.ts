@@ -37,7 +37,9 @@ export function oneAtATime(app: FastifyInstance): void {
     // Never emitted where the connection ends before: then nothing was begun.
     answer.once('socket', () => {
       waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
-      done();
+      // The service stops: the answer before could not say so any more.
+      if (app.server.listening) done();
+      else socket.destroySoon();
     });
   });
 }

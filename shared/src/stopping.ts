@@ -8,6 +8,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import { Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { findAnswer, followAnswers } from './current-answers.ts';
 
 /** Longer than a busy client takes from an answer to its next request. */
 const GRACE_MS = 250;
@@ -66,6 +67,13 @@ function boundClosing(app: FastifyInstance): ReadonlySet<Socket> {
     });
   });
   app.server.on('request', (request) => silent.delete(request.socket));
+  followAnswers(app.server);
+  // Node's own also closes those whose last answer was ended but not yet sent.
+  app.server.closeIdleConnections = () => {
+    for (const socket of open) {
+      if (!silent.has(socket) && findAnswer(socket) === undefined) socket.destroy();
+    }
+  };
   const timers: NodeJS.Timeout[] = [];
   app.addHook('preClose', async () => {
     for (const socket of silent) socket.destroy();
