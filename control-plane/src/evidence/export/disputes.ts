@@ -11,6 +11,7 @@ import {
 import { readRecord } from '../../chain/ledger-row.ts';
 import { createReferenceFacts } from '../../ingest/reference-facts.ts';
 import { findReferenceFaults, grantOf, referencesOf } from '../../ingest/reference-faults.ts';
+import { Prisma } from '../../platform/generated/client.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import type { Cause } from './causes.ts';
 import type { PackagedRecord } from './package-reads.ts';
@@ -29,15 +30,17 @@ export type IsHeld = (
   records: readonly Disputed[],
 ) => boolean | Promise<boolean>;
 
-/** Of the selected records, those that a dispute may name, and the leaves they are in. */
+/** Of the selected records, those that a dispute may name, their streams and leaves. */
 export function createDisputable() {
   const facts = createReferenceFacts();
   /** By place, the record's hash. */
   const places = new Map<string, string>();
   const leaves = new Set<number>();
+  const streams = new Set<string>();
   const placeOf = (stream: string, epoch: number, seq: number) => `${stream}/${epoch}/${seq}`;
   return {
     leaves,
+    streams,
     isHeld: ((stream, epoch, disputed) =>
       disputed.some(
         ({ seq, hash }) => places.get(placeOf(stream, epoch, seq)) === hash,
@@ -51,6 +54,7 @@ export function createDisputable() {
       const add = ({ stream, epoch, seq, leaf }: SelectedRecord, hash: string) => {
         places.set(placeOf(stream, epoch, seq), hash);
         leaves.add(leaf);
+        streams.add(stream);
       };
       for (const [at, { type, hash }] of records.entries()) {
         const place = page[at];
@@ -92,17 +96,20 @@ export async function isStored(
 
 /**
  * @param leaves of records that may be disputed
+ * @param streams of these records: disputes of others are not read
  * @returns the disputes in leaves before them that name a record of the volume; one leaf's at a
  * time, so that many are refused before they fill the memory
  */
 export async function* findDisputes(
   tx: TenantTransaction,
   leaves: Iterable<number>,
+  streams: Iterable<string>,
   isHeld: IsHeld,
 ): AsyncGenerator<Cause> {
+  const ofStreams = isDisputeOf([...streams]);
   for (const range of rangesBefore(leaves)) {
-    const disputing = await listNaming(tx, range, DISPUTES);
-    for (const leaf of disputing) yield* readDisputes(tx, leaf, isHeld);
+    const disputing = await listDisputing(tx, range, ofStreams);
+    for (const leaf of disputing) yield* readDisputes(tx, leaf, ofStreams, isHeld);
   }
 }
 
@@ -123,11 +130,11 @@ export async function* findRepeatedDisputes(
   const searched = start - MAX_APART;
   if (searched <= 0) return;
   for (const [stream, leaves] of await listRepeated(tx, start, [...lowest])) {
-    const isHeldOfIt: IsHeld = (of, ...place) => of === stream && isHeld(of, ...place);
+    const ofStream = isDisputeOf([stream]);
     for (const { from, end } of rangesBefore(leaves)) {
       const range = { from, end: Math.min(end, searched) };
-      const disputing = await listNaming(tx, range, `"target":"${DISPUTED_TARGET}${stream}"`);
-      for (const leaf of disputing) yield* readDisputes(tx, leaf, isHeldOfIt);
+      const disputing = await listDisputing(tx, range, ofStream);
+      for (const leaf of disputing) yield* readDisputes(tx, leaf, ofStream, isHeld);
     }
   }
 }
@@ -173,16 +180,29 @@ function rangesBefore(leaves: Iterable<number>): Range[] {
   return ranges;
 }
 
-const DISPUTES = `"action":"${RECORD_DISPUTED}"`;
+/**
+ * Whether a record, `r`, of the admin chain disputes records of one of the streams. In canonical
+ * JSON an action begins with `action`, and its last 400 bytes have `target`, the last member of its
+ * name.
+ */
+function isDisputeOf(streams: readonly string[]): Prisma.Sql {
+  const targets = streams.map((stream) => DISPUTED_TARGET + stream);
+  return Prisma.sql`
+    position(convert_to(${`{"action":"${RECORD_DISPUTED}",`}, 'UTF8')
+      IN substring(r.bytes FROM 1 FOR 64)) = 1
+    AND split_part(split_part(
+      encode(substring(r.bytes FROM greatest(octet_length(r.bytes) - 400, 1)), 'escape'),
+      '"target":"', -1), '"', 1) = ANY(${targets}::text[])`;
+}
 
 /**
- * Leaves of the admin chain that may have disputes. Their content comes one leaf at a time: a lying
+ * Leaves of the admin chain that have such disputes. Their content comes one leaf at a time: a lying
  * data plane causes many.
  */
-async function listNaming(
+async function listDisputing(
   { db, scope: { tenantId } }: TenantTransaction,
   { from, end }: Range,
-  naming: string,
+  ofStreams: Prisma.Sql,
 ): Promise<number[]> {
   const rows = await db.$queryRaw<{ leaf: bigint }[]>`
     SELECT DISTINCT b.leaf_index AS leaf
@@ -191,7 +211,7 @@ async function listNaming(
     JOIN ledger_records r ON r.tenant_id = b.tenant_id AND r.stream = b.stream
       AND r.epoch = b.epoch AND r.seq BETWEEN b.first_seq AND b.last_seq
     WHERE b.tenant_id = ${tenantId}::uuid AND b.leaf_index >= ${from} AND b.leaf_index < ${end}
-      AND position(convert_to(${naming}, 'UTF8') IN r.bytes) > 0
+      AND ${ofStreams}
     ORDER BY leaf`;
   return rows.map(({ leaf }) => Number(leaf));
 }
@@ -199,6 +219,7 @@ async function listNaming(
 async function* readDisputes(
   { db, scope: { tenantId } }: TenantTransaction,
   leaf: number,
+  ofStreams: Prisma.Sql,
   isHeld: IsHeld,
 ): AsyncGenerator<Cause> {
   const rows = await db.$queryRaw<{ bytes: Uint8Array; index: bigint }[]>`
@@ -206,7 +227,7 @@ async function* readDisputes(
     FROM ledger_batches b JOIN ledger_records r ON r.tenant_id = b.tenant_id
       AND r.stream = b.stream AND r.epoch = b.epoch AND r.seq BETWEEN b.first_seq AND b.last_seq
     WHERE b.tenant_id = ${tenantId}::uuid AND b.leaf_index = ${leaf}
-      AND position(convert_to(${DISPUTES}, 'UTF8') IN r.bytes) > 0
+      AND ${ofStreams}
     ORDER BY r.seq`;
   for (const { bytes, index } of rows) {
     if (!(await namesHeld(bytes, isHeld))) continue;

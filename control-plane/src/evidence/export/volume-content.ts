@@ -258,7 +258,7 @@ async function* disputesOf(
       isUpTo(firstOf(low), { epoch, seq }) && isUpTo({ epoch, seq }, extent.last);
     return isStored(tx, stream, epoch, disputed.filter(isWithin));
   };
-  yield* findDisputes(tx, [start], isHeld);
+  yield* findDisputes(tx, [start], lowest.keys(), isHeld);
   yield* findRepeatedDisputes(tx, start, lowest.values(), isHeld);
 }
 
@@ -296,7 +296,7 @@ async function writeSelected(
       writer.proofs([{ leaf_index: leaf, index, path: proofsOf.pathOf(index) }]);
     }
   }
-  return findDisputes(tx, disputable.leaves, disputable.isHeld);
+  return findDisputes(tx, disputable.leaves, disputable.streams, disputable.isHeld);
 }
 
 const extentOf = ({ stream, epoch, seq, hash, prevHash }: PackagedRecord): StreamExtent => ({
