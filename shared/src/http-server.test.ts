@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { parseTrustedProxies } from './client-address.ts';
 import { createHttpServer } from './http-server.ts';
 import { createLog } from './log.ts';
 
@@ -111,9 +112,15 @@ it.each([
     'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     400,
   ],
+  [
+    'chunks that are none',
+    'POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+    400,
+  ],
 ])('%s get an error of the usual shape', async (_what, text, status) => {
   const log = createLog({ debug: false }, { write: () => {} });
   const app = createHttpServer({ log, corsOrigins: [] });
+  app.post('/body', async () => '');
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
   const socket = connect(port, '127.0.0.1');
@@ -122,5 +129,52 @@ it.each([
   for await (const chunk of socket) answer += chunk;
   expect(answer).toContain(`HTTP/1.1 ${status} `);
   expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual({ detail: expect.any(String) });
+  await app.close();
+});
+
+it.each([
+  ['a call in progress', '/slow', ''],
+  ['an open stream', '/stream', 'data: 1'],
+])('what is no HTTP behind %s only closes the connection', async (_what, path, begun) => {
+  const log = createLog({ debug: false }, { write: () => {} });
+  const app = createHttpServer({ log, corsOrigins: [] });
+  let isAsked = false;
+  app.get('/slow', () => {
+    isAsked = true;
+    return new Promise(() => undefined);
+  });
+  app.get('/stream', (_request, reply) => {
+    isAsked = true;
+    reply.hijack();
+    reply.raw.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await expect.poll(() => isAsked && text.includes(begun)).toBe(true);
+  socket.write('hello\r\n\r\n');
+  await once(socket, 'close');
+  expect(text).toContain(begun);
+  expect(text).not.toContain('400 Bad Request');
+  await app.close();
+});
+
+it('reads the address that a trusted proxy appended to very many headers', async () => {
+  const log = createLog({ debug: false }, { write: () => {} });
+  const trustedProxies = parseTrustedProxies(['127.0.0.1']);
+  const app = createHttpServer({ log, corsOrigins: [], trustedProxies });
+  app.get('/', async (request) => request.clientAddress);
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write(
+    `GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.6\r\n${'a:\r\n'.repeat(1_100)}X-Forwarded-For: 192.0.2.9\r\nConnection: close\r\n\r\n`,
+  );
+  let answer = '';
+  for await (const chunk of socket) answer += chunk;
+  expect(answer.split('\r\n\r\n')[1]).toBe('192.0.2.9');
   await app.close();
 });

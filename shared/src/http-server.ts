@@ -12,6 +12,7 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { findClientAddress, NO_PROXIES, type TrustedProxies } from './client-address.ts';
+import { findAnswer } from './current-answers.ts';
 import { createErrorHandler } from './http-errors.ts';
 import { uuidv7 } from './ids.ts';
 import { oneAtATime } from './one-at-a-time.ts';
@@ -67,6 +68,8 @@ export function createHttpServer({
     clientErrorHandler: answerUnreadable,
     frameworkErrors: (error, request, reply) => handleError(error, request, reply),
   });
+  // All that fit their 16 KB. Beyond a count Node drops the last, which a trusted proxy appended.
+  app.server.maxHeadersCount = 0;
   oneAtATime(app);
   stopping.bind(app);
   const letStall = closeStalled(app.server);
@@ -98,7 +101,7 @@ const UNREADABLE: Record<string, readonly [string, string]> = {
 /** Requests that Node's parser refuses reach no route, but are answered like every other error. */
 function answerUnreadable(error: ConnectionError, socket: Socket): void {
   // The client has gone: nobody reads an answer.
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  if (error.code === 'ECONNRESET' || !socket.writable || belongsToAnother(socket)) {
     socket.destroy();
     return;
   }
@@ -111,6 +114,12 @@ function answerUnreadable(error: ConnectionError, socket: Socket): void {
     `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   );
+}
+
+/** Whether the client would take what is sent now for the answer to an earlier request. */
+function belongsToAnother(socket: Socket): boolean {
+  const answer = findAnswer(socket);
+  return answer !== undefined && (answer.headersSent || answer.req.complete);
 }
 
 /** The address of a listening server as reached from its own machine. */
