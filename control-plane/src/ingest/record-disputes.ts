@@ -21,7 +21,9 @@ import {
   findReferenceFaults,
   findReferring,
   grantOf,
+  judgeReferences,
   NO_FAULTS,
+  onceEach,
   type ReferenceFault,
   type Referring,
   referencesOf,
@@ -150,9 +152,9 @@ async function findFresh(
   { referring, holds }: Omit<Named, 'references'>,
   facts: ReferenceFacts,
 ): Promise<FoundFaults | undefined> {
-  const faults = findReferenceFaults(referring, facts);
+  const { faults, doubts } = judgeReferences(referring, facts);
   const uses = referring.filter(({ decision }) => grantOf(decision) !== null);
-  if (faults.length + uses.length + holds.length === 0) return NO_FAULTS;
+  if (faults.length + doubts.length + uses.length + holds.length === 0) return NO_FAULTS;
   const { scope, db } = tx;
   const { stream, first_seq } = batch.header;
   const head = await db.streamHead.findUnique({
@@ -166,14 +168,14 @@ async function findFresh(
   const from = first_seq + placement.from;
   const isFresh = ({ seq }: { seq: number }) => seq >= from;
   const found = [
-    { faults: faults.filter(isFresh), doubts: [] },
+    { faults: faults.filter(isFresh), doubts: doubts.filter(isFresh) },
     await findUsedAgain(tx, { stream, uses, from, faults }, facts),
     await findSecondHolds(tx, batch, from),
   ];
-  return {
+  return onceEach({
     faults: found.flatMap((one) => one.faults),
     doubts: found.flatMap((one) => one.doubts),
-  };
+  });
 }
 
 /** Whether the first `count` records, which are stored, are others there. */

@@ -45,7 +45,7 @@ export const NO_FAULTS: FoundFaults = { faults: [], doubts: [] };
 
 /**
  * Verifiers take the time of the record in the admin chain, which is a little later than the row's:
- * what lies between is disputed, though no verifier may ask.
+ * what lies between is a doubt, since no verifier may ask.
  */
 const STRICT_SKEW_MS = SKEW_MS - 60_000;
 
@@ -87,16 +87,39 @@ export function referencesOf(referring: readonly Referring[]): References {
   return named;
 }
 
-/** @returns what is wrong with each record, by what the control plane has */
+/** @returns what is wrong with each record, by what the control plane has, or may be */
 export function findReferenceFaults(
   referring: readonly Referring[],
   facts: ReferenceFacts,
+  skewMs = STRICT_SKEW_MS,
 ): ReferenceFault[] {
   return referring.flatMap(({ seq, hash, decision }) =>
-    [findBundle(decision, facts), findApproval(decision, facts), findDelegations(decision, facts)]
+    [
+      findBundle(decision, facts),
+      findApproval(decision, facts, skewMs),
+      findDelegations(decision, facts, skewMs),
+    ]
       .filter((found) => found !== undefined)
       .map((found) => ({ seq, hash, ...found })),
   );
+}
+
+/** Tells what is wrong from what only may be. */
+export function judgeReferences(
+  referring: readonly Referring[],
+  facts: ReferenceFacts,
+): FoundFaults {
+  const doubts = findReferenceFaults(referring, facts);
+  const faults = doubts.length > 0 ? findReferenceFaults(referring, facts, SKEW_MS) : [];
+  return onceEach({ faults, doubts });
+}
+
+/** A record is disputed once by each check: what is a fault is no doubt. */
+export function onceEach({ faults, doubts }: FoundFaults): FoundFaults {
+  const nameOf = ({ seq, check }: ReferenceFault) => `${seq} ${check}`;
+  const doubted = new Map(doubts.map((one) => [nameOf(one), one]));
+  for (const one of faults) doubted.delete(nameOf(one));
+  return { faults, doubts: [...doubted.values()] };
 }
 
 type Found = Omit<ReferenceFault, 'seq' | 'hash'> | undefined;
@@ -107,11 +130,11 @@ function findBundle({ bundle_revision: revision }: DecisionRecord, facts: Refere
   return { check: 'policy.binding', reason, reference: String(revision) };
 }
 
-function findApproval(decision: DecisionRecord, facts: ReferenceFacts): Found {
+function findApproval(decision: DecisionRecord, facts: ReferenceFacts, skewMs: number): Found {
   const grant = grantOf(decision);
   if (grant === null) return undefined;
   const approval = facts.findApproval(grant);
-  const fault = findApprovalFault(decision, approval, STRICT_SKEW_MS);
+  const fault = findApprovalFault(decision, approval, skewMs);
   if (fault === undefined) return undefined;
   const reason = approval
     ? `uses an approval that does not cover it: ${fault}`
@@ -119,14 +142,10 @@ function findApproval(decision: DecisionRecord, facts: ReferenceFacts): Found {
   return { check: 'approval.binding', reason, reference: grant };
 }
 
-function findDelegations(decision: DecisionRecord, facts: ReferenceFacts): Found {
+function findDelegations(decision: DecisionRecord, facts: ReferenceFacts, skewMs: number): Found {
   const { delegation_chain: chain } = decision;
   if (chain.length === 0) return undefined;
-  const fault = findDelegationFault(
-    toDelegatedCall(decision),
-    facts.findDelegation,
-    STRICT_SKEW_MS,
-  );
+  const fault = findDelegationFault(toDelegatedCall(decision), facts.findDelegation, skewMs);
   if (fault === undefined) return undefined;
   const unknown = chain.find((id) => facts.findDelegation(id) === undefined);
   return {
