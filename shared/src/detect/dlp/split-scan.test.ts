@@ -46,3 +46,57 @@ it('finds nothing in encoded texts that stand beside each other', () => {
   expect(scanner.scanValue(texts.map(base64))).toEqual([]);
   expect(scanner.scanValue(texts.map(hex))).toEqual([]);
 });
+
+describe('one field of the objects in an array', () => {
+  const KEY = 'AKIAQ7MZ3HTXW5RBNC2V';
+  const [one, other] = [KEY.slice(0, 9), KEY.slice(9)];
+  const patternsIn = (value: unknown) => scanner.scanValue(value).map(({ pattern }) => pattern);
+
+  it.each<[string, unknown]>([
+    ['alone', [{ part: one }, { part: other }]],
+    [
+      'beside others',
+      {
+        rows: [
+          { i: 1, part: one },
+          { i: 2, part: other },
+          { i: 3, part: '' },
+        ],
+      },
+    ],
+    [
+      'in an object of theirs',
+      [
+        { delta: { text: one }, i: 0 },
+        { delta: { text: other }, i: 1 },
+      ],
+    ],
+    ['in an array of theirs', [{ parts: [one] }, { parts: [other] }]],
+    ['in three', [...KEY.matchAll(/.{1,7}/g)].map(([part], i) => ({ kind: 'piece', part, i }))],
+    [
+      'at the ends of texts',
+      [
+        { type: 'text', text: `the key is ${one}` },
+        { type: 'text', text: `${other} and nothing else` },
+      ],
+    ],
+  ])('hides no key %s', (_name, value) => {
+    expect(patternsIn(value)).toEqual(['aws_access_key_id']);
+  });
+
+  it('is no number, address or account by chance', () => {
+    const card = [{ order: '41111111' }, { order: '11111111' }];
+    const iban = [{ code: 'DE89370400' }, { code: '440532013000' }];
+    expect(patternsIn([card, iban])).toEqual([]);
+  });
+
+  it('may be long, with addresses, times and ids in each object', () => {
+    const rows = Array.from({ length: 2_000 }, (_, i) => ({
+      id: `ORD-${i}-X`,
+      mail: `ana${i}@corp-mail.net`,
+      at: new Date(1.7e12 + i * 1e7).toISOString(),
+      uuid: `0b5e9c1d-7a3f-4c2e-9d81-${String(i).padStart(12, '0')}`,
+    }));
+    expect(new Set(patternsIn(rows))).toEqual(new Set(['email_address']));
+  });
+});
