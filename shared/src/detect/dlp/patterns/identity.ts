@@ -108,8 +108,25 @@ const ID_PLAIN = stretches(
 const UNSPECIFIC =
   /national[ _-]?id|identity (?:card|number)|personal (?:id|identification) (?:number|code|no)|citizen[ _-]?id/i;
 
+/** Near to half of all numbers of eight or nine digits are valid in some country. */
+const OFTEN_VALID = /^\d{8,9}$/;
+/** Names of numbers of another length or with letters; other things are called so, too. */
+const OF_OTHER_FORM = /^[_-]?(?:fin|cf|pan|inn|nik|nir|pnr|cpf|cnpj|curp|pesel|run)(?![a-z])/i;
+const OF_A_THING =
+  /(?:device|machine|order|build|product|batch|item|part|serial|job|vehicle|model|asset|node|host|event|message|session|process|request|ticket)s?[ _-]$/i;
+const OF_NO_PERSON = /^(?:id|identif)/i;
+
+/** Whether the label is too little evidence for a number that is often valid by chance. */
+const isWeak = (text: string, start: number, end: number): boolean =>
+  OF_OTHER_FORM.test(text.slice(start, end + 1)) ||
+  (OF_NO_PERSON.test(text.slice(start, end)) &&
+    OF_A_THING.test(text.slice(Math.max(0, start - 16), start)));
+
 const idLabelled: Judge = (text, start, end) => {
-  const checked = findNear(text, start, end, { after: 50, before: 24 }, idsIn);
+  const isDoubtful = isWeak(text, start, end);
+  const checked = findNear(text, start, end, { after: 50, before: 24 }, (window) =>
+    idsIn(window).filter((id) => !(isDoubtful && OFTEN_VALID.test(window.slice(id.start, id.end)))),
+  );
   if (checked.length > 0 || !UNSPECIFIC.test(text.slice(start, end + 10))) return checked;
   return findNear(text, start, end, { after: 30, before: 0 }, ID_PLAIN);
 };
