@@ -30,12 +30,19 @@ export function judgeQuestions(
   const { part, call, caller, speaker } = said;
   const isOfServer = speaker === 'server' && call !== null && caller.era === 'modern';
   if (part.kind !== 'result' || !isOfServer) return proceed(said);
-  const { resultType, inputRequests } = part.value as Record<string, unknown>;
+  const { resultType, inputRequests, result } = part.value as Record<string, unknown>;
   const isOfTask = resultType === 'task' || isTaskMethod(call.ask.method);
+  if (isOfTask && !isFinal(result)) return refuse(NOT_MCP);
   if (inputRequests === undefined || (resultType !== 'input_required' && !isOfTask)) {
     return proceed(said);
   }
   return judgeAll(call, inputRequests, deps).then((denied) => denied ?? proceed(said));
+}
+
+/** Whether a finished task's result asks for nothing more: questions within it are not judged. */
+function isFinal(result: unknown): boolean {
+  const { resultType } = isObject(result) ? result : {};
+  return resultType === undefined || resultType === 'complete';
 }
 
 async function judgeAll(

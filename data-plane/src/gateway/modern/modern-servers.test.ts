@@ -113,7 +113,7 @@ function answerOf(
       return complete({ taskId: params.taskId, ttlMs: null, status: 'working', ...taskStatus });
     case 'tasks/update':
     case 'tasks/cancel':
-      return complete({});
+      return complete(taskStatus);
     default:
       return { error: { code: -32601, message: 'Method not found' } };
   }
@@ -358,6 +358,17 @@ describe('a task', () => {
     expect(json.error).toMatchObject({ code: -32603, message: /an id that the gateway cannot/ });
   });
 
+  it.each([
+    'tasks/get',
+    'tasks/update',
+    'tasks/cancel',
+  ])('is the one that was asked for: no other is given out by %s', async (method) => {
+    const taskId = await start();
+    taskStatus = { taskId: '4111111111111111' };
+    const { json } = await send(method, { taskId, inputResponses: {} });
+    expect(json.error).toMatchObject({ code: -32603, message: /another task than was asked for/ });
+  });
+
   it('is for whom a permission names the methods of tasks, not for whom it names the tool', async () => {
     const only = { authorization: plane.addAgent(['up/starts:read']).basic };
     const { json } = await send('tasks/get', { taskId: await start(only) }, only);
@@ -377,6 +388,21 @@ describe('a task', () => {
     expect(await decisions()).toContainEqual(['elicitation/create', 'allow']);
     taskStatus = { status: 'input_required', inputRequests: { who: { method: 'roots/list' } } };
     expect((await send('tasks/get', { taskId })).json.error.message).toContain('did not declare');
+  });
+
+  it.each([
+    'input_required',
+    'task',
+    null,
+    7,
+  ])('that is done has a complete result, not one of type %s', async (resultType) => {
+    const taskId = await start();
+    const inputRequests = { who: QUESTION };
+    taskStatus = { status: 'completed', result: { resultType, inputRequests } };
+    const { json } = await send('tasks/get', { taskId });
+    expect(json.error).toMatchObject({ code: -32603, message: /not valid MCP/ });
+    taskStatus = { status: 'completed', result: { resultType: 'complete', content: [] } };
+    expect((await send('tasks/get', { taskId })).json.result).toMatchObject(taskStatus);
   });
 
   it('that is done names its resources as the unified gateway does', async () => {

@@ -43,7 +43,10 @@ export function createTaskHandles(secret: KeyObject) {
 
     /**
      * The answer with the agent's own id of the task, where it contains one. An id that `open` could
-     * not take back is refused: the agent would wait for a task that it can never ask for.
+     * not take back is refused: the agent would wait for a task that it can never ask for. So is the
+     * id of a task that was not asked for: it would become the agent's own, and was not scanned.
+     *
+     * @param ask with the server's own id of the task
      */
     seal(agent: AgentKey, ask: Ask, answer: Answer): Answer {
       if (answer.kind !== 'result' || !isObject(answer.value)) return answer;
@@ -52,6 +55,9 @@ export function createTaskHandles(secret: KeyObject) {
       // What is done to a task may be answered without its id.
       if (!isTask || (value.taskId === undefined && value.resultType !== 'task')) return answer;
       if (!isUsable(value.taskId)) return internalRefusal(UNUSABLE);
+      if (isTaskMethod(ask.method) && value.taskId !== ask.args.taskId) {
+        return internalRefusal(NOT_ASKED_FOR);
+      }
       const taskId = `${value.taskId}~${sealOf([`${agent} ${ask.serverId}`, value.taskId])}`;
       const raw = withMember(answer.raw, value, 'taskId', taskId);
       return { kind: 'result', raw, value: { ...value, taskId } };
@@ -60,6 +66,7 @@ export function createTaskHandles(secret: KeyObject) {
 }
 
 const UNUSABLE = 'The MCP server gave its task an id that the gateway cannot pass on.';
+const NOT_ASKED_FOR = 'The MCP server answered with another task than was asked for.';
 
 /** @param taskId written by a server */
 function isUsable(taskId: unknown): taskId is string {
