@@ -2,6 +2,7 @@
  * The only listener. Both planes register their routes on it as plugins, each with its own body
  * parsers and hooks, so that neither pays for the other's.
  */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import cors from '@fastify/cors';
 import Fastify, {
@@ -13,6 +14,7 @@ import Fastify, {
 import type { Logger } from 'pino';
 import { findClientAddress, NO_PROXIES, type TrustedProxies } from './client-address.ts';
 import { findAnswer } from './current-answers.ts';
+import { AppError } from './errors.ts';
 import { createErrorHandler } from './http-errors.ts';
 import { uuidv7 } from './ids.ts';
 import { oneAtATime } from './one-at-a-time.ts';
@@ -62,7 +64,8 @@ export function createHttpServer({
     // they like.
     requestTimeout: 130_000,
     forceCloseConnections: 'idle',
-    http: { ServerResponse: stopping.Answer },
+    // Node's own refusal has no body; see `checkHost`.
+    http: { ServerResponse: stopping.Answer, requireHostHeader: false },
     // Names of 200 characters, percent-encoded.
     routerOptions: { maxParamLength: 2_000 },
     clientErrorHandler: answerUnreadable,
@@ -72,6 +75,8 @@ export function createHttpServer({
   app.server.maxHeadersCount = 0;
   oneAtATime(app);
   stopping.bind(app);
+  app.addHook('onRequest', ({ raw }, _reply, done) => done(checkHost(raw)));
+  app.server.on('checkExpectation', refuseExpectation);
   const letStall = closeStalled(app.server);
   app.addHook('onClose', async () => letStall());
   // Not Fastify's trustProxy: that would also trust the host and the scheme that a header names.
@@ -91,6 +96,23 @@ export function createHttpServer({
   }
   answerUnmatched(app);
   return app;
+}
+
+/** RFC 9112 section 3.2. Node keeps the first of several. */
+function checkHost({ httpVersion, rawHeaders }: IncomingMessage): AppError | undefined {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === 'host') hosts += 1;
+  }
+  if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return undefined;
+  return new AppError('BAD_REQUEST', 'The request must have one Host header.');
+}
+
+function refuseExpectation(_request: IncomingMessage, answer: ServerResponse): void {
+  answer.statusCode = 417;
+  answer.setHeader('content-type', 'application/json; charset=utf-8');
+  answer.setHeader('connection', 'close');
+  answer.end(JSON.stringify({ detail: 'Only the expectation 100-continue is met.' }));
 }
 
 const UNREADABLE: Record<string, readonly [string, string]> = {
