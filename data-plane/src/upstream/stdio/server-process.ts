@@ -7,10 +7,16 @@ import type { StdioServer } from './servers-file.ts';
 
 export type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
+/** A service that gives up stopping (process.exit) leaves none of them behind. */
+const running = new Set<ServerProcess>();
+process.once('exit', () => {
+  for (const child of running) signal(child, 'SIGKILL');
+});
+
 /** @throws UpstreamFailure; most failures come as an event `error` */
 export function spawnServer(server: StdioServer): ServerProcess {
   try {
-    return spawn(server.command, server.args, {
+    const child = spawn(server.command, server.args, {
       cwd: server.cwd,
       // The service's own environment holds its secrets.
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...server.env },
@@ -18,6 +24,11 @@ export function spawnServer(server: StdioServer): ServerProcess {
       // A process group of its own, so that its child processes end with it.
       detached: process.platform !== 'win32',
     });
+    if (child.pid !== undefined) {
+      running.add(child);
+      child.once('exit', () => running.delete(child));
+    }
+    return child;
   } catch (error) {
     throw whyNotStarted(error, server);
   }
