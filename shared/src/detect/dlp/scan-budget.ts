@@ -32,7 +32,7 @@ export interface ScanBudget extends Budget {
 }
 
 /** UTF-16 units that the engine reads: per unit of the text, and for any text. */
-const READ_EACH = 12;
+const READ_EACH = 20;
 const READ_AT_LEAST = 64 * 1024;
 /** Fixed cost of an engine call, in characters. */
 const CALL = 64;

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
 import { PatternBudgetError } from '../engine/pattern-contract.ts';
 import { BUILTIN_PATTERNS } from './builtin-patterns.ts';
@@ -408,7 +409,9 @@ describe('a text that would take too long', () => {
 
   it('is told of the tenant’s own patterns where they find too much', () => {
     const text = 'The meeting notes were sent to the team. '.repeat(300);
-    const custom = [{ id: 'x', name: 'any', regex: '.', severity: 'low' as const }];
+    const custom = ['.', '[a-z ]'].map((regex) => {
+      return { id: regex, name: `any ${regex}`, regex, severity: 'low' as const };
+    });
     const own = createDlpScanner({ custom });
     expect(() => own.scanText(text)).toThrow(PatternBudgetError);
     expect(() => own.scanValue({ a: text })).toThrow(PatternBudgetError);
@@ -424,6 +427,16 @@ describe('a text that would take too long', () => {
     expect(scanner.scanText(log.join('\n'))).toEqual([]);
     const records = Array.from({ length: 2_000 }, (_, id) => ({ id, total_tokens: id * 3 }));
     expect(scanner.scanValue(records)).toEqual([]);
+  });
+
+  it('may be a table of digests and UUIDs, in which every disguise seems to occur', () => {
+    const hex = (n: number, about: string) => hash('sha256', `${about} ${n}`).slice(0, 40);
+    const rows = Array.from({ length: 5_000 }, (_, n) => {
+      const id = hex(n, 'id').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5');
+      return { id, sha: hex(n, 'sha') };
+    });
+    // Cards may be among them by chance.
+    expect(() => scanner.scanText(JSON.stringify(rows))).not.toThrow();
   });
 
   it('finds what stands far into a long text, disguised', () => {
