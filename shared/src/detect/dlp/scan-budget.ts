@@ -31,7 +31,7 @@ export interface ScanBudget extends Budget {
   readonly own: Budget;
 }
 
-/** UTF-16 units that the engine reads: per unit of the text, and for any text. */
+/** UTF-16 units that the engine reads: per unit of the text (a long table of digests needs 19), and for any text. */
 const READ_EACH = 20;
 const READ_AT_LEAST = 64 * 1024;
 /** Fixed cost of an engine call, in characters. */
