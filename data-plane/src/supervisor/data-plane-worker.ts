@@ -21,8 +21,8 @@ import { drain } from './drain.ts';
 import { isMendable } from './mendable.ts';
 import { CANNOT_DRAIN } from './supervisor.ts';
 
-/** How long a stop may take before the process exits anyway. */
-const STOP_WITHIN_MS = 30_000;
+/** How long a stop may take before the process exits anyway: less than the supervisor waits. */
+const STOP_WITHIN_MS = 22_000;
 
 const place = takePlace(process.env);
 const ending = new AbortController();

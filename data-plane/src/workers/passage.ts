@@ -31,6 +31,8 @@ export async function forward(
   try {
     const length = Number(raw.headers['content-length'] ?? 0);
     const isChunked = raw.headers['transfer-encoding'] !== undefined;
+    // That of a GET, which nobody reads: its end has come already, and does not come again.
+    if (raw.readableEnded && length > 0) throw new GatewayError(400, 'This method has no body.');
     if (!isChunked && length > 0 && length <= ONE_PIECE_BYTES) {
       body = await readWhole(raw);
       // The client left in the middle of it.
