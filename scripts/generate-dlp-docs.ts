@@ -34,8 +34,7 @@ Findings tell how a value was disguised: \`base64\` (also base64url, in lines, a
 programs and JSON), \`quoted_printable\`, \`reversed\`, \`rot13\`, \`invisible\` (zero width, soft hyphens,
 combining marks), \`full_width\` (and other forms of a letter), \`other_digits\`, \`homoglyph\`, \`separators\`
 (between characters or groups; one anywhere behind an issuer's mark), \`markup\` (within a word) and \`split\`
-(over neighbouring fields, items or strings that code puts together; a key with an issuer's mark, not cut
-within the mark, also over the same field of up to four objects of an array). Each disguise within each other is
+(over neighbouring fields, items or strings that code puts together). Each disguise within each other is
 undone; deeper ones, to four levels, as far as a text's budget goes, and base64 or hex in itself sixteen
 times. Of what gzip or zlib made smaller (\`compressed\`) the first 12 KiB are read, in four places of a
 text.

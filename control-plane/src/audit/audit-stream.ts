@@ -211,8 +211,13 @@ function stripped(event: StreamEvent): StreamEvent {
   };
 }
 
+/** A number of such a name counts something, and quotes nothing. */
 const withoutSaid = (object: object) =>
-  Object.fromEntries(Object.entries(object).filter(([name]) => !SAID_BY_CALLS.includes(name)));
+  Object.fromEntries(
+    Object.entries(object).filter(
+      ([name, value]) => typeof value === 'number' || !SAID_BY_CALLS.includes(name),
+    ),
+  );
 
 function format(event: StreamEvent, id?: number): string {
   return `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(event)}\n\n`;

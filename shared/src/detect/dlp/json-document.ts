@@ -17,8 +17,6 @@ export interface JsonDocument {
   readonly text: string;
   /** By their start. */
   readonly leaves: readonly Leaf[];
-  /** By a container's number: the array of objects around it, or 0. */
-  readonly tables: readonly number[];
 }
 
 /** Where a value stands: the last step to it, and the place of its container. */
@@ -93,7 +91,6 @@ class DocumentWriter {
   #leaves: Leaf[] = [];
   #length = 0;
   #parents = 0;
-  readonly #tables: number[] = [0];
 
   constructor(hasAllKeys: boolean) {
     this.#seen = hasAllKeys ? new Set() : null;
@@ -101,11 +98,7 @@ class DocumentWriter {
 
   close(): void {
     if (this.#pieces.length === 0) return;
-    this.documents.push({
-      text: this.#pieces.join(''),
-      leaves: this.#leaves,
-      tables: this.#tables,
-    });
+    this.documents.push({ text: this.#pieces.join(''), leaves: this.#leaves });
     this.#pieces = [];
     this.#leaves = [];
     this.#length = 0;
@@ -126,8 +119,6 @@ class DocumentWriter {
       this.#leaf('number', String(node), within, step, key, parent);
     } else if (typeof node === 'object' && node !== null) {
       const own = ++this.#parents;
-      const isRow = typeof step === 'number' && !Array.isArray(node);
-      this.#tables.push(isRow ? parent : (this.#tables[parent] ?? 0));
       const place = step === null ? null : { within, step };
       if (Array.isArray(node)) {
         for (let i = 0; i < node.length; i++) this.write(node[i], place, i, key, own, depth + 1);

@@ -1,5 +1,4 @@
 import { rankOf } from '../gravest.ts';
-import { eachColumnPiece, mayMakeColumn } from './columns.ts';
 import { eachLiteral } from './decode/literals.ts';
 import {
   type Found,
@@ -19,7 +18,7 @@ import {
   MAX_FINDINGS,
   type Redaction,
 } from './scan-contract.ts';
-import { eachPiece, mayMakeRun, Portions, type SplitFinding, spanOf } from './split-scan.ts';
+import { eachPiece, mayMakeRun, Portions, spanOf } from './split-scan.ts';
 import { inStretches } from './stretches.ts';
 
 /**
@@ -119,16 +118,8 @@ function inDocument(plain: PlainScan, document: JsonDocument): readonly FoundInL
     });
   });
   const whole = withoutDoubles(list.all);
-  // Each with a budget of its own: fields are read once in their object and once in their column.
-  const findIn = (each: typeof eachPiece): readonly SplitFinding[] => {
-    const portions = new Portions(plain, text.length, list.isFull);
-    each(document, (piece) => portions.take(piece));
-    return portions.findings();
-  };
-  const split = mayMakeRun(leaves) ? findIn(eachPiece) : [];
-  const inColumns = mayMakeColumn(document) ? findIn(eachColumnPiece) : [];
-  if (split.length + inColumns.length === 0) return whole;
-  return [...whole, ...splitIn(document, [...split, ...inColumns], whole)];
+  if (!mayMakeRun(leaves)) return whole;
+  return [...whole, ...splitIn(document, new Portions(plain, text.length, list.isFull), whole)];
 }
 
 /** The finding in the values that it touches; undefined for one in field names only. */
@@ -149,17 +140,19 @@ function inLeaves(one: Found, leaves: readonly Leaf[]): FoundInLeaves | undefine
 
 /** Values in several leaves, unless one of these holds a finding at least as severe. */
 function splitIn(
-  { leaves }: JsonDocument,
-  findings: readonly SplitFinding[],
+  document: JsonDocument,
+  portions: Portions,
   whole: readonly FoundInLeaves[],
 ): readonly FoundInLeaves[] {
+  const { leaves } = document;
   const list = new FoundList<FoundInLeaves>();
   const known = new Map<Leaf, number>();
   const note = (one: FoundInLeaves): void => {
     for (const leaf of one.leaves) known.set(leaf, Math.max(rankOf(one), known.get(leaf) ?? 0));
   };
   whole.forEach(note);
-  for (const { finding, touched } of findings) {
+  eachPiece(document, (piece) => portions.take(piece));
+  for (const { finding, touched } of portions.findings()) {
     const split = [...new Set(touched.map((piece) => leafAt(leaves, piece.start)))].filter(
       (leaf) => leaf !== undefined,
     );

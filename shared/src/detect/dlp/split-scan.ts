@@ -142,7 +142,7 @@ function splitFindings(
     const touched = joined.piecesAt(finding);
     if (!touched) continue;
     const isSure = !SPLIT_OPEN.has(finding.pattern) && !WHOLE_PIECES.has(finding.pattern);
-    if (!isSure && touched.some(({ isLoose }) => isLoose)) continue;
+    if (!isSure && touched.some(({ isEnd }) => isEnd)) continue;
     const together = touched.reduce((sum, piece) => sum + piece.text.length, 0);
     const isWhole = Math.abs(finding.end - finding.start - together) <= 1;
     if (SPLIT_OPEN.has(finding.pattern) && !(WHOLE_PIECES.has(finding.pattern) && isWhole))

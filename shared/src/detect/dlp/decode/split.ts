@@ -11,11 +11,8 @@ export interface Piece {
   readonly between?: string;
   /** A word for what the piece holds; '' if it has none. */
   readonly label: string;
-  /**
-   * Whether only a key with an issuer's mark is certain: in ends of longer texts, and in fields of
-   * several objects.
-   */
-  readonly isLoose?: boolean;
+  /** Whether it is the end of a longer text, where only a key with an issuer's mark is certain. */
+  readonly isEnd?: boolean;
 }
 
 /** The most digits of neighbours among which a number is not a coincidence. */
@@ -43,9 +40,9 @@ export interface JoinedPieces {
 /** A longer piece is not part of a split value. */
 export const MAX_PIECE = 400;
 /** Neighbours that are joined, starting from each piece. */
-export const MAX_TOGETHER = 4;
+const MAX_TOGETHER = 4;
 /** Length of pieces so small that a whole run of them may be the value. */
-export const SMALL_PIECE = 6;
+const SMALL_PIECE = 6;
 const MAX_SMALL = 64;
 /** Maximum number of pieces in a run. */
 export const MAX_RUN = Math.max(MAX_TOGETHER, MAX_SMALL);
@@ -238,14 +235,14 @@ function endsThatMeet(one: Piece, other: Piece): readonly Piece[] | undefined {
   const first = other.text.slice(0, end);
   if (!isTelling(last) && !isTelling(first)) return undefined;
   return [
-    { ...one, text: last, start: one.start + start, label: '', isLoose: true },
-    { ...other, text: first, isLoose: true },
+    { ...one, text: last, start: one.start + start, label: '', isEnd: true },
+    { ...other, text: first, isEnd: true },
   ];
 }
 
 const EDGES = new Uint8Array(128);
 for (const edge of ' \t\r\n"\'`(<[{)>]}') EDGES[edge.charCodeAt(0)] = 1;
-export const isEdge = (text: string, at: number): boolean => EDGES[text.charCodeAt(at)] === 1;
+const isEdge = (text: string, at: number): boolean => EDGES[text.charCodeAt(at)] === 1;
 
 /** Minimum length of two ends together: no issuer's key is shorter. */
 const MIN_ENDS = 16;
