@@ -1,5 +1,5 @@
 /** The keys of the service, for its operator; they belong to no tenant. */
-import { SignedRotation } from '@governance/shared/evidence/evidence-keys';
+import { SignedRotationView } from '@governance/shared/evidence/evidence-keys';
 import { Text, Timestamp } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -36,7 +36,7 @@ const RotationView = z
     actor: z.string(),
     rotated_at: Timestamp,
     /** The statement, with the signatures of both keys. */
-    statement: SignedRotation,
+    statement: SignedRotationView,
   })
   .meta({ id: 'KeyRotation' });
 

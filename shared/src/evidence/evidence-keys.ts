@@ -47,15 +47,19 @@ export const KeyRotation = z.strictObject({
 });
 export type KeyRotation = z.infer<typeof KeyRotation>;
 
+const KeySignature = z.strictObject({ kid: Kid, signature: RotationSignature });
+
 /** Signed by the previous key, then by the new one. */
 export const SignedRotation = z.strictObject({
   statement: KeyRotation,
-  signatures: z.tuple([
-    z.strictObject({ kid: Kid, signature: RotationSignature }),
-    z.strictObject({ kid: Kid, signature: RotationSignature }),
-  ]),
+  signatures: z.tuple([KeySignature, KeySignature]),
 });
 export type SignedRotation = z.infer<typeof SignedRotation>;
+
+/** The same for OpenAPI: many of its readers take `items: false` of a tuple for an empty array. */
+export const SignedRotationView = SignedRotation.extend({
+  signatures: z.array(KeySignature).length(2),
+});
 
 const signed = <T extends z.ZodType>(statement: T) =>
   z.strictObject({ statement, kid: Kid, signature: Signature });
