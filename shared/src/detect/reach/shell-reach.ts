@@ -49,6 +49,9 @@ const LINE_TAKERS = wordSet('su runuser sg script flock watch parallel ssh eval'
 const BEFORE_LINE = /^(?:--[a-z-]{1,20}=|-c)/;
 /** Options of ssh that have a value, in the next word. */
 const SSH_VALUE = /^-[BbcDEeFIiJLlmOopQRSWw]$/;
+/** Those of redis-cli. */
+const REDIS_VALUE =
+  /^(?:-[hpsaunridDXt]|--(?:user|pass|sni|cacert|cacertdir|cert|key|tls-ciphers|tls-ciphersuites|show-pushes))$/;
 const known = (name: string) =>
   [DELETES, WIPES, WRITES, CHANGES, COPIES, MOVES, SHELLS, DATABASES].some((of) => of.has(name)) ||
   isWholeProgram(name) ||
@@ -67,6 +70,8 @@ export function readShellReach(command: string | readonly string[]): ShellReach 
   return reach;
 }
 
+/** Devices that keep nothing, and files in memory. */
+const STREAM = /^\/dev\/(?:null|zero|full|tty|stdout|stderr|fd\/\d+|shm\/[\w-][\w.-]*)$/;
 const DISK = /^(?:r?disk|[shv]d[a-z*?]|xvd[a-z*?]|nvme|mmcblk|mapper$|dm-|md[0-9])/;
 
 /** Whether the device of a disk is written to, or of a part of one. */
@@ -130,13 +135,15 @@ function readCommand({ words, writes }: ShellCommand, reach: ShellReach, depth: 
 
 /** Where the command begins that ssh runs on its host. */
 function afterHost(words: readonly string[], from: number): number {
-  const afterOptions = (begin: number): number => {
-    let at = begin;
-    while (words[at]?.startsWith('-')) at += SSH_VALUE.test(words[at] as string) ? 2 : 1;
-    return at;
-  };
   // Options may follow the host, too.
-  return afterOptions(afterOptions(from) + 1);
+  return afterOptions(words, afterOptions(words, from, SSH_VALUE) + 1, SSH_VALUE);
+}
+
+/** @param hasValue the options whose value is the next word */
+function afterOptions(words: readonly string[], from: number, hasValue: RegExp): number {
+  let at = from;
+  while (words[at]?.startsWith('-')) at += hasValue.test(words[at] as string) ? 2 : 1;
+  return at;
 }
 
 function readSimple(
@@ -160,12 +167,12 @@ function readSimple(
       reach.whole.push(unreadable('the call deletes what another command lists'));
     }
   } else if (name === 'find') readFind(rest, reach);
-  else if (wipesDisk(name, operands)) reach.whole.push(WIPES_A_DISK);
+  else if (wipesDisk(name, operands) && !asksForHelp(rest)) reach.whole.push(WIPES_A_DISK);
   else if (FLUSHALL.has(name)) reach.whole.push({ rule: 'sql_without_where', ...FLUSHES });
   else if (name === 'dd') {
     for (const word of rest) {
       if (!word.startsWith('of=')) continue;
-      const isDisk = word.startsWith('of=/dev/') && word !== 'of=/dev/null';
+      const isDisk = word.startsWith('of=/dev/') && !STREAM.test(word.slice(3));
       if (isDisk) reach.whole.push(WIPES_A_DISK);
       else add([word.slice(3)], 'write');
     }
@@ -190,7 +197,9 @@ function readSimple(
     else add(operands, 'read');
   } else {
     const values = options.map(optionValue).filter((value) => value !== '');
-    if (DATABASES.has(name)) reach.inner.push(...operands, ...values);
+    if (name === 'redis-cli')
+      reach.inner.push(rest.slice(afterOptions(rest, 0, REDIS_VALUE)).join(' '));
+    else if (DATABASES.has(name)) reach.inner.push(...operands, ...values);
     add(operands.map(withoutAt), 'read');
     add(values, 'read');
   }
@@ -202,6 +211,12 @@ function wipesDisk(name: string, [first = '']: readonly string[]): boolean {
   if (name === 'format') return /^[a-z]:[\\/]?$/i.test(first);
   return name.startsWith('mkfs') || WIPES.has(name);
 }
+
+const HELP = /^(?:-h|-V|--help|--version)$/;
+
+/** Whether nothing is given but that: with a device, `mkfs -V` makes a file system. */
+const asksForHelp = (rest: readonly string[]): boolean =>
+  rest.length > 0 && rest.every((word) => HELP.test(word));
 
 function readFind(rest: readonly string[], reach: ShellReach): void {
   const end = rest.findIndex((word) => /^[-(!]/.test(word));
