@@ -11,6 +11,12 @@ export const WIPES_A_DISK: WholeReach = {
   message: 'the call wipes a disk',
 };
 
+export const DELETES_LISTED: WholeReach = {
+  rule: 'unreadable',
+  verdict: 'escalate',
+  message: 'the call deletes what another command lists',
+};
+
 interface WholeCommand {
   readonly program: string;
   /** Words that follow it in this order, possibly with others in between. */
@@ -73,6 +79,7 @@ const COMMANDS: readonly WholeCommand[] = [
   whole('pulumi destroy', 'destroys everything that a configuration made'),
   whole('docker system prune', 'deletes everything that no container uses'),
   whole('docker volume prune', 'deletes all volumes that no container uses'),
+  whole('docker volume rm', 'deletes a whole volume'),
   whole('docker compose down', 'deletes the volumes of a project', '-v', '--volumes'),
   whole('dropdb', 'removes a whole database'),
   whole('gh repo delete', 'deletes a whole repository'),
@@ -83,6 +90,9 @@ const PROGRAMS = new Map<string, WholeCommand[]>();
 for (const command of COMMANDS) {
   PROGRAMS.set(command.program, [...(PROGRAMS.get(command.program) ?? []), command]);
 }
+
+// It takes the same commands.
+PROGRAMS.set('podman', PROGRAMS.get('docker') ?? []);
 
 /** Whether a program is one of those. */
 export function isWholeProgram(name: string): boolean {
@@ -105,6 +115,22 @@ export function findWholeReach(name: string, words: readonly string[]): WholeRea
   );
   if (found === undefined) return undefined;
   return { rule: 'delete_whole', verdict: 'escalate', message: found.message };
+}
+
+const REMOVED_KINDS = wordSet('container image volume network');
+
+/**
+ * What `docker rm` names, and its like for images, volumes and networks. Nothing is named where
+ * another command lists it, in `$(…)` or through a pipe.
+ *
+ * @param words after the program
+ * @returns undefined for another command
+ */
+export function findRemoved(words: readonly string[]): readonly string[] | undefined {
+  const operands = words.filter((word) => word !== '' && !word.startsWith('-'));
+  if (REMOVED_KINDS.has(operands[0] ?? '')) operands.shift();
+  const [verb, ...things] = operands;
+  return (verb === 'rm' || verb === 'rmi') && !words.includes('--help') ? things : undefined;
 }
 
 const isHarmlessForGit = (word: string): boolean =>

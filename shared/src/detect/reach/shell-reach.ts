@@ -1,12 +1,30 @@
 /** What a command line does with paths, and what it passes to a database. */
+import { decodedCommand, linesOfAwk } from './inner-lines.ts';
 import { readPathForms } from './path-forms.ts';
-import { findWholeReach, isWholeProgram, type WholeReach, WIPES_A_DISK } from './program-reach.ts';
+import {
+  DELETES_LISTED,
+  findRemoved,
+  findWholeReach,
+  isWholeProgram,
+  type WholeReach,
+  WIPES_A_DISK,
+} from './program-reach.ts';
 import { findWrites } from './program-writes.ts';
 import type { PathUse, TouchedPath } from './reach-finding.ts';
 import { nameOf, readShellCommands, type ShellCommand } from './shell-words.ts';
 import { FLUSHES } from './sql-reach.ts';
 import { findWebReach } from './web-reach.ts';
 import { wordSet } from './word-set.ts';
+import {
+  afterHost,
+  afterOptions,
+  innerFrom,
+  isBeforeLine,
+  isContainerProgram,
+  isPackageRunner,
+  packageCommand,
+  packageCommandAt,
+} from './wrapped-command.ts';
 
 export interface ShellReach {
   readonly paths: Omit<TouchedPath, 'place' | 'base' | 'containers'>[];
@@ -23,7 +41,9 @@ const MAX_WRAPPERS = 8;
 /** Command lines within command lines. */
 const MAX_DEPTH = 4;
 
-const DELETES = wordSet('rm rmdir unlink shred srm rimraf trash del erase rd ri remove-item');
+const DELETES = wordSet(
+  'rm rmdir unlink shred srm rimraf trash trash-cli del del-cli erase rd ri remove-item',
+);
 const WIPES = wordSet('wipefs blkdiscard clear-disk format-volume diskutil');
 const OVERWRITES = wordSet('shred srm');
 /** Commands of a key-value store, which a tool takes as others take those of a shell. */
@@ -36,25 +56,29 @@ const WRITES = wordSet(
 const CHANGES = wordSet('chmod chown chgrp chattr setfacl');
 const COPIES = wordSet('cp copy xcopy robocopy install rsync scp ln copy-item');
 const MOVES = wordSet('mv move ren rename move-item rename-item');
+const POWERSHELLS = wordSet('powershell pwsh');
+const AWKS = wordSet('awk gawk mawk nawk');
 const SHELLS = wordSet('sh bash zsh dash ksh fish ash cmd powershell pwsh');
 const DATABASES = wordSet(
   'psql mysql mariadb sqlite3 sqlcmd duckdb clickhouse-client redis-cli mongo mongosh',
 );
 const WRAPPERS = wordSet(
-  'sudo doas env nohup time nice ionice exec command builtin busybox xargs timeout stdbuf setsid su runuser sg script flock watch parallel unshare nsenter chroot then do else if while until ! { ssh docker kubectl eval',
+  'sudo doas env nohup time nice ionice exec command builtin busybox xargs timeout stdbuf setsid su runuser sg script flock watch parallel unshare nsenter chroot then do else if while until ! { ssh docker podman nerdctl docker-compose kubectl eval',
 );
 /** Wrappers that pass a text on to a shell: `su -c 'rm -rf /'`, `watch 'rm -rf /'`. */
 const LINE_TAKERS = wordSet('su runuser sg script flock watch parallel ssh eval');
 /** An option that holds the text itself. */
 const BEFORE_LINE = /^(?:--[a-z-]{1,20}=|-c)/;
-/** Options of ssh that have a value, in the next word. */
-const SSH_VALUE = /^-[BbcDEeFIiJLlmOopQRSWw]$/;
-/** Those of redis-cli. */
+/** Options of redis-cli that have a value, in the next word. */
 const REDIS_VALUE =
   /^(?:-[hpsaunridDXt]|--(?:user|pass|sni|cacert|cacertdir|cert|key|tls-ciphers|tls-ciphersuites|show-pushes))$/;
 const known = (name: string) =>
-  [DELETES, WIPES, WRITES, CHANGES, COPIES, MOVES, SHELLS, DATABASES].some((of) => of.has(name)) ||
+  [DELETES, WIPES, WRITES, CHANGES, COPIES, MOVES, SHELLS, DATABASES, AWKS].some((of) =>
+    of.has(name),
+  ) ||
   isWholeProgram(name) ||
+  isContainerProgram(name) ||
+  isPackageRunner(name) ||
   name === 'find' ||
   name === 'dd' ||
   name === 'sed' ||
@@ -83,15 +107,15 @@ function overwritesDisk({ text, use, isMoved }: ShellReach['paths'][number]): bo
   );
 }
 
-const unreadable = (message: string): WholeReach => ({
+const UNREAD: WholeReach = {
   rule: 'unreadable',
   verdict: 'escalate',
-  message,
-});
+  message: 'the call has a command line that is not read',
+};
 
 function readLine(line: string, reach: ShellReach, depth: number): void {
   if (line.length > MAX_SHELL_LENGTH || depth > MAX_DEPTH) {
-    reach.whole.push(unreadable('the call has a command line that is not read'));
+    reach.whole.push(UNREAD);
     return;
   }
   for (const command of readShellCommands(line)) readCommand(command, reach, depth);
@@ -109,13 +133,26 @@ function readCommand({ words, writes }: ShellCommand, reach: ShellReach, depth: 
   if (web) reach.whole.push(web);
   // Once: the words of an inner wrapper are among those of the outer one.
   let hasReadLines = false;
+  let name = nameOf(words[at]);
   for (let wrappers = 0; wrappers < MAX_WRAPPERS; wrappers++) {
-    const name = nameOf(words[at]);
     const whole = findWholeReach(name, words.slice(at + 1));
     if (whole) reach.whole.push(whole);
+    const removed = isContainerProgram(name) && findRemoved(words.slice(at + 1));
+    if (removed) {
+      // Its `rm` removes no files.
+      if (removed.length === 0) reach.whole.push(DELETES_LISTED);
+      break;
+    }
+    const ofPackage = packageCommandAt(words, at);
+    if (ofPackage !== undefined) {
+      if (isBeforeLine(words[ofPackage - 1])) readLine(words[ofPackage] ?? '', reach, depth + 1);
+      at = ofPackage;
+      name = packageCommand(words[at]);
+      continue;
+    }
     if (!WRAPPERS.has(name)) break;
     if (name === 'eval' || name === 'ssh') {
-      const from = name === 'ssh' ? afterHost(words, at + 1) : at + 1;
+      const from = name === 'ssh' ? afterHost(words, at) : at + 1;
       readLine(words.slice(from).join(' '), reach, depth + 1);
       return;
     }
@@ -125,25 +162,14 @@ function readCommand({ words, writes }: ShellCommand, reach: ShellReach, depth: 
       for (const line of lines) readLine(line.replace(BEFORE_LINE, ''), reach, depth + 1);
     }
     // Its own options follow, some with values: the first known command counts.
-    const inner = words.findIndex((word, index) => index > at && known(nameOf(word)));
+    const from = innerFrom(words, at);
+    const inner = words.findIndex((word, index) => index >= from && known(nameOf(word)));
     if (inner < 0) break;
     at = inner;
+    name = nameOf(words[at]);
   }
   const isListed = at > 0 && nameOf(words[0]) === 'xargs';
-  readSimple(nameOf(words[at]), words.slice(at + 1), reach, depth, isListed);
-}
-
-/** Where the command begins that ssh runs on its host. */
-function afterHost(words: readonly string[], from: number): number {
-  // Options may follow the host, too.
-  return afterOptions(words, afterOptions(words, from, SSH_VALUE) + 1, SSH_VALUE);
-}
-
-/** @param hasValue the options whose value is the next word */
-function afterOptions(words: readonly string[], from: number, hasValue: RegExp): number {
-  let at = from;
-  while (words[at]?.startsWith('-')) at += hasValue.test(words[at] as string) ? 2 : 1;
-  return at;
+  readSimple(name, words.slice(at + 1), reach, depth, isListed);
 }
 
 function readSimple(
@@ -164,7 +190,7 @@ function readSimple(
     if (OVERWRITES.has(name)) add(operands, 'write');
     add(operands, 'delete', { isRecursive: isRecursive || name === 'rimraf' });
     if (isListed && operands.length === 0) {
-      reach.whole.push(unreadable('the call deletes what another command lists'));
+      reach.whole.push(DELETES_LISTED);
     }
   } else if (name === 'find') readFind(rest, reach);
   else if (wipesDisk(name, operands) && !asksForHelp(rest)) reach.whole.push(WIPES_A_DISK);
@@ -192,14 +218,20 @@ function readSimple(
   } else if (WRITES.has(name) || (name === 'sed' && options.some((one) => /^-[a-z]*i/.test(one)))) {
     add(operands, 'write');
   } else if (SHELLS.has(name)) {
+    const decoded = POWERSHELLS.has(name) && decodedCommand(rest);
+    if (decoded) readLine(decoded, reach, depth + 1);
     const at = rest.findIndex((word) => /^(?:-[a-z]*c|-command|\/c)$/i.test(word));
     if (at >= 0) readLine(rest.slice(at + 1).join(name === 'cmd' ? ' ' : '\n'), reach, depth + 1);
     else add(operands, 'read');
   } else {
     const values = options.map(optionValue).filter((value) => value !== '');
-    if (name === 'redis-cli')
+    if (name === 'redis-cli') {
+      // Only its first word is a command, others are keys and values.
       reach.inner.push(rest.slice(afterOptions(rest, 0, REDIS_VALUE)).join(' '));
-    else if (DATABASES.has(name)) reach.inner.push(...operands, ...values);
+    } else if (DATABASES.has(name)) reach.inner.push(...operands, ...values);
+    if (AWKS.has(name)) {
+      for (const line of linesOfAwk(operands)) readLine(line, reach, depth + 1);
+    }
     add(operands.map(withoutAt), 'read');
     add(values, 'read');
   }
