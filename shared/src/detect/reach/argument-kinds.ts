@@ -2,7 +2,15 @@
 import { wordsOfName } from '../../words-of-name.ts';
 import { wordSet } from './word-set.ts';
 
-export type ArgumentKind = 'content' | 'command' | 'sql' | 'recipient' | 'path' | 'ids' | 'other';
+export type ArgumentKind =
+  | 'content'
+  | 'command'
+  | 'sql'
+  | 'recipient'
+  | 'phone'
+  | 'path'
+  | 'ids'
+  | 'other';
 
 export interface ArgumentName {
   readonly kind: ArgumentKind;
@@ -21,8 +29,10 @@ const COMMAND = wordSet(
 const FORMS = wordSet('line lines text string str code body content run execute');
 const SQL = wordSet('sql query queries statement statements stmt');
 const RECIPIENT = wordSet(
-  'to cc bcc recipient recipients receiver receivers email emails attendee attendees invitee invitees guest guests channel channels phone phones mailto subscriber subscribers audience chat chats',
+  'to cc bcc recipient recipients receiver receivers email emails attendee attendees invitee invitees guest guests channel channels mailto subscriber subscribers audience chat chats',
 );
+/** Recipients of a tool that sends; of another one what somebody has. */
+const PHONE = wordSet('phone phones');
 const PATH = wordSet(
   'path paths file files filename filenames filepath filepaths dir dirs directory directories uri uris src dst source sources destination destinations',
 );
@@ -54,6 +64,7 @@ function kindOf(words: readonly string[]): ArgumentKind {
   if (SQL.has(last)) return 'sql';
   if (words.some((word) => RECIPIENT.has(word)) && !words.includes('from')) return 'recipient';
   if (PATH.has(last) || words.includes('path') || /(?:path|file|dir)$/.test(last)) return 'path';
+  if (words.some((word) => PHONE.has(word)) && !words.includes('from')) return 'phone';
   return IDS.has(last) ? 'ids' : 'other';
 }
 

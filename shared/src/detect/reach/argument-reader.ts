@@ -46,6 +46,8 @@ const MAX_PATHS = 2_000;
 const MAX_INNER_LENGTH = 256 * 1024;
 const MAX_INNER_DEPTH = 3;
 
+/** Words of tools that reach phones, beside those that send. */
+const CALLS = wordSet('call calls dial fax whatsapp');
 /** Words of ids that are recipients of what is sent. */
 const USERS = wordSet('user users member members contact contacts');
 
@@ -179,10 +181,11 @@ export class ArgumentReader {
     }
   }
 
-  /** Whether an argument names recipients; ids of users do where something is sent. */
+  /** Whether an argument names recipients; ids of users and phones do where something is sent. */
   #isRecipient({ kind, words }: ArgumentName): boolean {
-    const { isMove, isSend } = this.#scope.tool;
+    const { isMove, isSend, words: ofTool } = this.#scope.tool;
     if (kind === 'recipient') return !isMove;
+    if (kind === 'phone') return isSend || ofTool.some((word) => CALLS.has(word));
     if (!isSend || kind !== 'ids') return false;
     // Without another word they are those of phones.
     return words.join(' ') === 'numbers' || words.some((word) => USERS.has(word));

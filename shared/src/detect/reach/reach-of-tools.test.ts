@@ -299,6 +299,7 @@ it.each<[string, ReachCall['args'], string[]]>([
 });
 
 const users = Array.from({ length: 60 }, (_, i) => `U${i}`);
+const phones = users.map((_, i) => `+1 555-01${i}`);
 
 it.each<[string, ReachCall['args'], string[]]>([
   ['post_message', { receivers: users }, MAIL],
@@ -322,6 +323,18 @@ it.each<[string, ReachCall['args'], string[]]>([
   ['teams_post', { teamId: '1', message: '<at id="0">Team</at> hi' }, MAIL],
   ['send_message', { chat: 'c', mentioned_list: ['@all'] }, MAIL],
   ['send_sms', { numbers: users, text: 'hi' }, MAIL],
+  ['send_sms', { phone_numbers: phones, text: 'hi' }, MAIL],
+  ['send_sms', { phoneNumbers: phones.join(',') }, MAIL],
+  ['whatsapp_template', { phones: phones.map((phone) => ({ phone })) }, MAIL],
+  ['make_call', { phone_numbers: phones }, MAIL],
+  ['create_sms', { to_phone: phones }, MAIL],
+  ['create_message', { to_phone: phones }, MAIL],
+  ['update_contact', { phone_numbers: phones }, []],
+  ['update_contact', { phone_numbers: phones.join(',') }, []],
+  ['create_users', { users: [{ phones }] }, []],
+  ['call_tool', { name: 'update_contact', arguments: { phone_numbers: phones } }, []],
+  ['call_tool', { name: 'send_sms', arguments: { phone_numbers: phones } }, MAIL],
+  ['add_numbers', { phone_number: '555-9999' }, []],
   ['send_campaign_email', { contact_ids: users.map((_, i) => i) }, MAIL],
   ['send_campaign_email', { contact_ids: users.slice(0, 50) }, []],
   ['send_report', { issue_numbers: users }, []],
