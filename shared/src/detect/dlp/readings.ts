@@ -123,11 +123,17 @@ function isLabelledOtherwise(reading: string, { start, end }: Stretch): boolean 
   return OTHER_BEFORE.test(before) || OTHER_BEHIND.test(behind);
 }
 
-/** Whether a number in a reversed reading is one by coincidence. */
+/** Turned around, or in rot13, the form of an address is still one. */
+const TOP_LEVEL =
+  /\.(?:com|org|net|edu|gov|mil|info|biz|io|ai|app|dev|co|me|eu|uk|de|fr|es|it|nl|be|at|ch|pl|pt|br|mx|ar|us|ca|au|nz|in|jp|cn|kr|tw|ru|ua|se|no|dk|fi|cz|ie|za|gr|hu|ro|tr|il|sg|hk)$/i;
+
+/** Whether what a turned reading holds is a number or an address by coincidence. */
 function isByChance(finding: PlainFinding, { text, turned }: Reading): boolean {
   if (!turned) return false;
+  const { pattern, start, end } = finding;
+  if (pattern === 'email_address') return !TOP_LEVEL.test(text.slice(start, end));
   return (
-    finding.pattern === 'payment_card' &&
+    pattern === 'payment_card' &&
     (isMistyped(text, finding) || isInList(text, finding) || isLabelledOtherwise(text, finding))
   );
 }

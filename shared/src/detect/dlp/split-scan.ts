@@ -18,6 +18,8 @@ import type { JsonDocument, Leaf } from './json-document.ts';
 import type { PlainFinding, PlainScan, PlainScanned } from './plain-scan.ts';
 import { createScanBudget, type ScanBudget, ScanBudgetError } from './scan-budget.ts';
 
+/** What code writes between two strings that it joins: then even an open pattern is certain. */
+const CONCATENATES = /^\s{0,40}(?:\+|\.{1,2}|\|\||&|<>)\s{0,40}$/;
 /** Patterns too open to be certain in a value that is split into pieces. */
 const SPLIT_OPEN = new Set([
   'email_address',
@@ -141,18 +143,24 @@ function splitFindings(
   for (const finding of findings) {
     const touched = joined.piecesAt(finding);
     if (!touched) continue;
-    const isSure = !SPLIT_OPEN.has(finding.pattern) && !WHOLE_PIECES.has(finding.pattern);
-    if (!isSure && touched.some(({ isEnd }) => isEnd)) continue;
-    const together = touched.reduce((sum, piece) => sum + piece.text.length, 0);
-    const isWhole = Math.abs(finding.end - finding.start - together) <= 1;
-    if (SPLIT_OPEN.has(finding.pattern) && !(WHOLE_PIECES.has(finding.pattern) && isWhole))
-      continue;
-    if (WHOLE_PIECES.has(finding.pattern) && !isWhole) continue;
+    if (!isConcatenated(touched) && !isCertain(finding, touched)) continue;
     const isDecimal = touched.some((piece) => /\d\.\d/.test(piece.text));
     if (finding.pattern === 'payment_card' && isDecimal) continue;
     found.push({ finding, touched });
   }
   return found;
+}
+
+function isConcatenated(touched: readonly Piece[]): boolean {
+  return touched.slice(1).every(({ between = '' }) => CONCATENATES.test(between));
+}
+
+/** Whether neighbours that nothing joins hold the value nevertheless. */
+function isCertain({ pattern, start, end }: PlainFinding, touched: readonly Piece[]): boolean {
+  if (!SPLIT_OPEN.has(pattern) && !WHOLE_PIECES.has(pattern)) return true;
+  if (!WHOLE_PIECES.has(pattern) || touched.some(({ isEnd }) => isEnd)) return false;
+  const together = touched.reduce((sum, piece) => sum + piece.text.length, 0);
+  return Math.abs(end - start - together) <= 1;
 }
 
 export function spanOf(pieces: readonly Piece[]): Stretch {

@@ -13,20 +13,38 @@ const PART_OF_KEY = '[A-Za-z0-9_-]{20}';
 
 /** Marks of keys that are shorter, and of what no issuer made. */
 const MARKS = ['hf_', 'eyJ', 'AccountKey=', 'PRIVATE KEY'];
-/** Lower case: words are matched in any case. */
-const WORDS = `password passwort passwd secret token api_key apikey api key credential birth dob ssn
-  social security card iban account national insurance passport mot de passe contrase license
-  patient mrn medical geburtsdatum email phone nino naissance nacimiento`
-  .replaceAll('\n', ' ')
-  .split(/ (?=\S)/)
-  .map((word) => word.trim())
-  .filter((word) => word.length >= 4);
+/**
+ * Words of the labels in `../patterns/labels.ts`, which no ordinary text holds in a disguise: whoever
+ * sees one reads the text once more. In lower case, since they are matched in any.
+ */
+export const WORDS =
+  words(`password passwort passwd passphrase passcode passord kennwort codewort geheim
+  zugang contrase palavra passe wachtwoord lösenord losenord adgangskode salasana parola hasło haslo
+  heslo jelsz şifre lozinka пароль 密码 密碼 パスワード 暗証番号 비밀번호 secret segret token jeton токен
+  apikey authkey clientkey signingkey credential credenc credenz identifiants access login security
+  schlüssel schluessel llave chiave sleutel klucz birth geburt geboren geboort naissance nacimiento
+  nascita nascim urodz födelse 生年月日 出生 social insurance versicherung assuranc national identity
+  ausweis credit kredit tarjeta carte bancaire account konto compte cuenta rekening routing passport
+  reisepass passeport pasaporte passaporto licen führerschein patient paciente paziente medical health
+  record member customer kunden cliente employee mitglied number nummer numero número matricul codice
+  fiscale phone telefon mobile rufnummer email`);
+/** These do occur as a part of other words. */
+export const SHORT_WORDS =
+  words(`pass pwd pin psk puk mdp otp clave senha creds key keys xauth dob born ssn mrn
+  nino iban card karte fax bsn pesel nhs code clé née nato handy`);
+
+function words(list: string): readonly string[] {
+  return list.split(/\s+/);
+}
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 const turned = (text: string): string => [...text].reverse().join('');
 
-const anyOf = (marks: readonly string[], disguise: (text: string) => string): string =>
-  `(?:${marks.map((mark) => escaped(disguise(mark))).join('|')})`;
+/** Rot13 leaves other alphabets as they are, so that their words are no sign of it. */
+const anyOf = (marks: readonly string[], disguise: (text: string) => string): string => {
+  const disguised = marks.filter((mark) => disguise(mark) !== mark);
+  return `(?:${disguised.map((mark) => escaped(disguise(mark))).join('|')})`;
+};
 
 /** Marks for one expression, which may not be too long. */
 const MARKS_AT_ONCE = 80;
@@ -43,7 +61,8 @@ function marks(disguise: (text: string) => string, others: readonly string[]): s
   return [
     ...issuers(disguise),
     anyOf(others, disguise),
-    String.raw`(?i)(?:\b|_)${anyOf(WORDS, disguise)}`,
+    `(?i)${anyOf(WORDS, disguise)}`,
+    String.raw`(?i)(?:\b|_)${anyOf(SHORT_WORDS, disguise)}(?:\b|_)`,
   ];
 }
 
@@ -64,7 +83,9 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
       String.raw`(?i)\b(?:moc|gro|ten|ed|ku\.oc|rf|oi)\.[a-z0-9-]+@[a-z0-9]`,
       String.raw`(?i)\breverse|backwards?\b|r[üu]ckw[äa]rts|umgekehrt|envers|al rev[ée]s|invert`,
       String.raw`\b\d(?:[ .-]?\d){14}`,
+      // Dates, the year last or first, and US SSN.
       String.raw`\b\d{1,2}[-/.]\d{1,2}[-/.]\d{2}(?:91|02)\b|\b\d{4}-\d{2}-\d{3}\b`,
+      String.raw`\b\d{2}(?:91|02)[-/.]\d{1,2}[-/.]\d{1,2}\b`,
     ],
   },
   {

@@ -2,8 +2,9 @@
 
 import { rot13 } from '../../rot13.ts';
 import { createUnitReader } from '../../units.ts';
-import { escapes, foldedCharacters, mayBeEscaped } from './characters.ts';
-import type { Gate } from './gates.ts';
+import { foldedCharacters, mayBeEscaped } from './characters.ts';
+import { escapes } from './escapes.ts';
+import { type Gate, SHORT_WORDS, WORDS } from './gates.ts';
 import { byteStrings } from './hex.ts';
 import { codeLists } from './lists.ts';
 import { createInflate } from './readable.ts';
@@ -72,10 +73,15 @@ export function turnedViews(text: string, gates: ReadonlySet<Gate>): View[] {
   return views;
 }
 
-/** Words with digits reversed in place, so that the labels beside them stay. */
+const turned = (words: readonly string[]): string =>
+  words.map((word) => [...word].reverse().join('')).join('|');
+const LABEL = new RegExp(`${turned(WORDS)}|^(?:${turned(SHORT_WORDS)})$`, 'iu');
+
+/** Labels and words with digits reversed in place: either of them may be disguised alone. */
 function reversedWords(text: string): View {
   const edits: Edit[] = [];
-  for (const match of text.matchAll(/drowssap|esarhpssap|terces|nekot|yek[_ -]?ipa/gi)) {
+  for (const match of text.matchAll(/\p{L}{3,40}/gu)) {
+    if (!LABEL.test(match[0])) continue;
     const end = match.index + match[0].length;
     const replacement = [...match[0]].reverse().join('');
     edits.push({ start: match.index, end, replacement, disguise: ['reversed'] });
