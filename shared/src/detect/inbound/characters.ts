@@ -149,3 +149,10 @@ function buildLookalikes(): Map<number, number> {
   }
   return lookalikes;
 }
+
+export const FIRST_ODD = 0x250;
+
+/** Whether a unit from there on is a small capital, a phonetic letter, or of full width. */
+export function isOdd(unit: number): boolean {
+  return unit < 0x2b0 || unit >= 0xff00 || (unit >= 0x1d00 && unit < 0x1dc0);
+}

@@ -6,6 +6,7 @@ import type { Severity } from '../../ledger-record.ts';
 import type { InboundClass } from '../findings.ts';
 import { rankOf } from '../gravest.ts';
 import { LEAST_OF_CONTEXT, MOST_OF_CONTEXT, MOST_OF_PIECES, strictness } from './calibration.ts';
+import { CERTAIN_SUM, isCertain } from './certain.ts';
 import { classOf } from './class-model.ts';
 import { conceptNumber } from './concepts.ts';
 import { sumContext } from './context.ts';
@@ -83,6 +84,7 @@ export function detectInjection(text: string, options: DetectionOptions = {}): D
         const context = sumContext(wordingWeights, wordGroups, passage) * model.wording_unit;
         sum += Math.max(LEAST_OF_CONTEXT, context);
       }
+      if (sum < CERTAIN_SUM && isCertain(text, passage)) sum = CERTAIN_SUM;
       if (sum > worst) {
         worst = sum;
         // Reasons are not needed for a clean text.

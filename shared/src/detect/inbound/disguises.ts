@@ -4,6 +4,12 @@
  * text, and so the cost is linear.
  */
 
+import { foldedCharacters } from '../dlp/decode/characters.ts';
+import { escapes } from '../dlp/decode/escapes.ts';
+import { codeLists } from '../dlp/decode/lists.ts';
+import { createInflate } from '../dlp/decode/readable.ts';
+import { encodedRuns } from '../dlp/decode/runs.ts';
+import { applyEdits, type Edit } from '../dlp/decode/view.ts';
 import { rot13 } from '../rot13.ts';
 import { asciiOfTag, IDEOGRAPH, KIND_OF, OTHER_LETTER } from './characters.ts';
 import type { Reading } from './reading.ts';
@@ -14,7 +20,7 @@ export interface Unveiled {
   /** Where the disguised passage stands. */
   readonly start: number;
   readonly length: number;
-  readonly how: 'base64' | 'hex' | 'escapes' | 'tags' | 'apart' | 'reversed' | 'rot13';
+  readonly how: 'base64' | 'hex' | 'escapes' | 'tags' | 'apart' | 'reversed' | 'rot13' | 'letters';
 }
 
 const MIN_ENCODED = 20;
@@ -32,23 +38,23 @@ export function findDisguised(
   text: string,
   units: Uint16Array,
   signs: number,
-  { spelled, isBackwards, isRot13 }: Reading,
+  { spelled, isBackwards, isRot13, isOdd, holdsCodes }: Reading,
 ): readonly Unveiled[] {
   const firstRun = nextRun(units, text.length, 0);
   const isTurned = isBackwards || isRot13;
-  if (firstRun < 0 && (signs & (ESCAPE | TAG)) === 0 && spelled.length === 0 && !isTurned) {
-    return NOTHING;
-  }
+  const isWritten = firstRun < 0 && (signs & (ESCAPE | TAG)) === 0 && spelled.length === 0;
+  if (isWritten && !isTurned && !isOdd && !holdsCodes) return NOTHING;
   const found: Unveiled[] = [];
   const add = (decoded: string, start: number, length: number, how: Unveiled['how']) => {
     if (decoded.length >= MIN_DECODED) found.push({ text: decoded, start, length, how });
   };
-  addEncoded(text, units, firstRun, add);
+  if (firstRun >= 0 || holdsCodes) addEncoded(text, units, holdsCodes, add);
   if ((signs & ESCAPE) !== 0) addEscaped(text, add);
   if ((signs & TAG) !== 0) add(readTags(text), 0, text.length, 'tags');
   for (const { start, end } of spelled) {
     add(joinLetters(text.slice(start, end)), start, end - start, 'apart');
   }
+  if (isOdd) add(unfolded(text, units), 0, text.length, 'letters');
   if (isTurned) {
     const lower = text.toLowerCase();
     if (isBackwards) add([...lower].reverse().join(''), 0, text.length, 'reversed');
@@ -59,14 +65,18 @@ export function findDisguised(
 
 type Add = (decoded: string, start: number, length: number, how: Unveiled['how']) => void;
 
-/** Runs in the alphabet of base64 or hex. */
-function addEncoded(text: string, units: Uint16Array, firstRun: number, add: Add): void {
-  const { length } = text;
-  for (let start = firstRun; start >= 0; ) {
-    let end = start + MIN_ENCODED;
-    while (end < length && isBase64(units[end] as number)) end += 1;
-    decodeRun(text.slice(start, end), start, add);
-    start = nextRun(units, length, end + 1);
+/** Runs in the alphabets of base64, base32 or hex, also over several lines, and codes of characters. */
+function addEncoded(text: string, units: Uint16Array, holdsCodes: boolean, add: Add): void {
+  const inflate = createInflate();
+  addReadable(encodedRuns(text, units, inflate), add);
+  if (holdsCodes) addReadable(codeLists(text, inflate), add);
+}
+
+function addReadable(edits: readonly Edit[], add: Add): void {
+  for (const { start, end, replacement, disguise } of edits) {
+    if (isReadable(replacement)) {
+      add(replacement, start, end - start, disguise.includes('base64') ? 'base64' : 'hex');
+    }
   }
 }
 
@@ -95,64 +105,43 @@ export function isBase64(unit: number): boolean {
   return unit < 128 && BASE64[unit] === 1;
 }
 
-/** Bytes that rule out nearly every run that is not text. */
-const SAMPLE = 48;
-
-function decodeRun(whole: string, start: number, add: Add): void {
-  const run = whole.startsWith('0x') ? whole.slice(2) : whole;
-  const isHex = run.length % 2 === 0 && /^[0-9a-fA-F]+$/.test(run);
-  const encoding = isHex ? 'hex' : 'base64';
-  const sample = Buffer.from(run.slice(0, isHex ? SAMPLE * 2 : (SAMPLE / 3) * 4), encoding);
-  if (!beginsReadable(sample)) return;
-  const decoded = readable(Buffer.from(run, encoding));
-  if (decoded !== undefined) add(decoded, start, whole.length, encoding);
-}
-
-/** Whether bytes may be text: printable characters and spaces. */
-function beginsReadable(bytes: Buffer): boolean {
-  if (bytes.length < 12) return false;
-  let plain = 0;
-  for (const byte of bytes) {
-    if (byte >= 0x20 ? byte !== 0x7f : byte === 0x0a || byte === 0x09 || byte === 0x0d) plain += 1;
-  }
-  return plain >= bytes.length * 0.97;
-}
-
-/** The text in bytes, if it is one: valid UTF-8, mostly letters and spaces. */
-function readable(bytes: Buffer): string | undefined {
-  const text = bytes.toString('utf8');
+/** Whether what was decoded is a text: mostly letters and spaces. */
+function isReadable(text: string): boolean {
   let letters = 0;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
-    if (unit === 0xfffd) return undefined;
     const kind = KIND_OF[unit] as number;
     if (unit === 0x20 || (kind > 0 && kind <= OTHER_LETTER) || kind === IDEOGRAPH) letters += 1;
   }
-  return letters >= text.length * 0.8 ? text : undefined;
+  return letters >= text.length * 0.6;
 }
 
-/** A text with many `%20`, `&#105;` or `\u0069` is also read with these decoded. */
+/** A text with many `%20`, `&#105;`, `\u0069` or `=69` is also read with these decoded. */
 function addEscaped(text: string, add: Add): void {
-  const percents = countUpTo(text, '%', 6);
-  const entities = countUpTo(text, '&#', 6);
-  const escapes = countUpTo(text, '\\u', 6) + countUpTo(text, '\\x', 6);
-  if (percents < 6 && entities < 6 && escapes < 6) return;
-  const decoded = text
-    .replace(/(?:%[0-9a-fA-F]{2})+/g, (run) =>
-      Buffer.from(run.replaceAll('%', ''), 'hex').toString(),
-    )
-    .replace(/&#(\d{1,7});?|&#x([0-9a-fA-F]{1,6});?/g, (_run, decimal?: string, hex?: string) =>
-      character(decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal)),
-    )
-    .replace(
-      /\\u\{?([0-9a-fA-F]{4,6})\}?|\\x([0-9a-fA-F]{2})/g,
-      (_run, four?: string, two?: string) => character(Number.parseInt(four ?? two ?? '', 16)),
-    );
-  if (decoded !== text) add(decoded, 0, text.length, 'escapes');
+  const isEscaped =
+    countUpTo(text, '%', 6) === 6 ||
+    countUpTo(text, '&#', 6) === 6 ||
+    countUpTo(text, '\\u', 6) + countUpTo(text, '\\x', 6) >= 6 ||
+    (text.includes('=') && /(?:=[2-7C-F][0-9A-F]){6}/.test(text));
+  if (isEscaped) add(applyEdits(text, escapes(text)).text, 0, text.length, 'escapes');
 }
 
-function character(codePoint: number): string {
-  return codePoint > 0 && codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : ' ';
+const DIGITS_FOR: Readonly<Record<string, string>> = {
+  '0': 'o',
+  '1': 'i',
+  '3': 'e',
+  '4': 'a',
+  '5': 's',
+  '7': 't',
+  '8': 'b',
+};
+
+/** In Latin letters, without invisible characters; `1gn0r3` in letters, too. */
+function unfolded(text: string, units: Uint16Array): string {
+  const folded = applyEdits(text, foldedCharacters(text, units)).text;
+  return folded.replace(/[A-Za-z\d]{2,40}/g, (word) =>
+    /[A-Za-z]/.test(word) ? word.replace(/\d/g, (digit) => DIGITS_FOR[digit] ?? digit) : word,
+  );
 }
 
 function countUpTo(text: string, part: string, most: number): number {
@@ -172,8 +161,12 @@ function readTags(text: string): string {
   return read;
 }
 
-/** `i g n o r e   a l l`: a wider gap separates words; without one, everything is one word. */
+/**
+ * `i g n o r e   a l l`: a wider gap separates words, and a space does where other signs separate the
+ * letters (`i.g.n.o.r.e a.l.l`); without either, everything is one word.
+ */
 function joinLetters(apart: string): string {
+  const isDotted = /^.[^\s\p{L}\d]/u.test(apart);
   let joined = '';
   let gap = '';
   for (const letter of apart) {
@@ -181,7 +174,8 @@ function joinLetters(apart: string): string {
     const isLetter = (kind > 0 && kind <= OTHER_LETTER) || letter.length > 1;
     if (!isLetter) gap += letter;
     else {
-      joined += gap.length > 1 ? ` ${letter}` : letter;
+      const isNext = gap.length > 1 || (isDotted && gap === ' ');
+      joined += isNext ? ` ${letter}` : letter;
       gap = '';
     }
   }

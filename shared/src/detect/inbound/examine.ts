@@ -22,6 +22,10 @@ export interface Examined {
 
 /** A disguise within a disguise, but no deeper. */
 const MAX_DEPTH = 2;
+/** Undone twice they are the same, or the text as it was. */
+const IN_ITSELF: ReadonlySet<Unveiled['how']> = new Set(['reversed', 'rot13', 'letters']);
+/** Some formats escape any text, and some languages mix alphabets; other disguises hide a text. */
+const OF_ANY_TEXT: ReadonlySet<Unveiled['how']> = new Set(['escapes', 'letters']);
 const unitsOf = createUnitReader();
 const DECODED = conceptNumber('decoded');
 const DESCRIPTION = conceptNumber('description');
@@ -78,14 +82,13 @@ function examine(
       reading,
     )) {
       // Turned twice it is the text as it was.
-      if (how === inner?.how && (how === 'reversed' || how === 'rot13')) continue;
+      if (how === inner?.how && IN_ITSELF.has(how)) continue;
       hidden.push({
         text: decoded,
         depth: depth + 1,
         how,
         disguise: disguise ?? { start, length },
-        // Some formats escape any text; the other disguises hide it.
-        isSecret: isSecret || how !== 'escapes',
+        isSecret: isSecret || !OF_ANY_TEXT.has(how),
       });
     }
   }

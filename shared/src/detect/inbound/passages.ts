@@ -7,9 +7,11 @@ import {
   AT_SIGN,
   BACKSLASH,
   COLON,
+  FIRST_ODD,
   HIGH_SURROGATE,
   IDEOGRAPH,
   IGNORED,
+  isOdd,
   JOINER,
   KIND_OF,
   kindOfAstral,
@@ -17,7 +19,6 @@ import {
   LETTER_END,
   LINE_END,
   LOW_SURROGATE,
-  lookalikeOf,
   OTHER_LETTER,
   QUOTE,
   SENTENCE_END,
@@ -25,7 +26,7 @@ import {
 } from './characters.ts';
 import { CONCEPTS, conceptNumber } from './concepts.ts';
 import { PassageWords } from './passage-words.ts';
-import { PhraseWalk, table } from './phrase-walk.ts';
+import { listOfLookalikes, PhraseWalk, table } from './phrase-walk.ts';
 import {
   APOSTROPHE,
   BAR,
@@ -46,7 +47,7 @@ import {
 } from './punctuation.ts';
 import type { Passage, Reading } from './reading.ts';
 import { NO_CONCEPTS, NOTHING_READ, ORDERS, REQUESTS } from './reading.ts';
-import { SpelledLetters } from './spelled-letters.ts';
+import { CodeNumbers, SpelledLetters } from './spelled-letters.ts';
 import { ROOT, stepFrom } from './word-trie.ts';
 import { MIN_WORDS, STEM_LETTERS } from './wording.ts';
 
@@ -108,6 +109,8 @@ class Reader {
   #requests = 0;
   #quotedRequests = 0;
   readonly #alone = new SpelledLetters();
+  readonly #codes = new CodeNumbers();
+  #isOdd = false;
 
   read(text: string, units: Uint16Array, toolNames: ReadonlySet<string> | undefined): Reading {
     this.#begin(text, units, toolNames);
@@ -125,9 +128,13 @@ class Reader {
     const { rows: spelled } = this.#alone;
     const isBackwards = (this.#seen[BACKWARDS] as number) >= 0;
     const isRot13 = (this.#seen[ROT13] as number) >= 0;
+    const isOdd = this.#isOdd || (this.#seen[DISGUISED] as number) >= 0;
+    const { areMany: holdsCodes } = this.#codes;
     // A concept makes a passage.
-    if (this.#passages.length === 0 && spelled.length === 0) return NOTHING_READ;
-    return { passages: this.#passages, spelled, isBackwards, isRot13 };
+    if (this.#passages.length === 0 && spelled.length === 0 && !isOdd && !holdsCodes) {
+      return NOTHING_READ;
+    }
+    return { passages: this.#passages, spelled, isBackwards, isRot13, isOdd, holdsCodes };
   }
 
   forget = (): void => this.#hashes.forget();
@@ -138,6 +145,8 @@ class Reader {
     this.#toolNames = toolNames;
     if (this.#passages.length > 0) this.#passages = [];
     this.#alone.begin();
+    this.#codes.begin();
+    this.#isOdd = false;
     this.#seen.fill(-1);
     if (this.#concepts.length > 0) this.#concepts = [];
     this.#hashes.drop();
@@ -195,32 +204,18 @@ class Reader {
     this.#words += 1;
     if (letters === 1) this.#alone.take(from, at);
     else if (this.#alone.count > 0) this.#alone.end();
+    if (alphabets !== LATIN) this.#codes.take(letters, (alphabets & DIGITS) !== 0);
+    else if (this.#codes.row > 0) this.#codes.take(letters, false);
+    const first = units[from] as number;
+    if (ignored || (first >= FIRST_ODD && isOdd(first))) this.#isOdd = true;
     let list = (node !== 0 ? whole[node] : started[lastNode]) as number;
     // More than one bit.
     if (list === 0 && letters > 3 && (alphabets & (alphabets - 1)) !== 0) {
-      list = this.#readDisguised(from, at);
+      list = listOfLookalikes(units, from, at);
       if (list !== 0) this.#note(DISGUISED);
     } else if (ignored && list !== 0 && letters > 3) this.#note(DISGUISED);
     this.#walk.take(list);
     return at;
-  }
-
-  /** A word of mixed alphabets, or with digits for letters, as the Latin word it looks like. */
-  #readDisguised(from: number, to: number): number {
-    if (to - from > 40) return 0;
-    let node = ROOT;
-    let lastNode = ROOT;
-    for (let at = from; at < to && node !== 0; at += 1) {
-      const unit = this.#units[at] as number;
-      const plain = KIND_OF[unit] as number;
-      if (plain === IGNORED) continue;
-      const kind = plain <= 26 ? plain : lookalikeOf(unit);
-      // No letter has the kind 0, so there is no step for it either.
-      node = stepFrom(steps, node, kind);
-      if (node !== 0) lastNode = node;
-    }
-    if (node !== 0) return whole[node] as number;
-    return started[lastNode] as number;
   }
 
   /** `send_email`: one name, whose parts say little about the sentence. */

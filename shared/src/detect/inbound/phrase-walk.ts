@@ -1,9 +1,11 @@
+import { IGNORED, KIND_OF, lookalikeOf } from './characters.ts';
 import { LEXICONS } from './lexicon/lexicons.ts';
 import { buildPhraseTable, findStep } from './phrase-table.ts';
+import { ROOT, stepFrom } from './word-trie.ts';
 
 /** The lexicons' words and phrases, built once at load. */
 export const table = buildPhraseTable(LEXICONS);
-const { entries, first, isLater, later, named, goesOn } = table;
+const { entries, first, isLater, later, named, goesOn, steps, whole, started } = table;
 
 /** Phrases in progress at one word; further ones are dropped. */
 const MAX_UNDER_WAY = 24;
@@ -70,4 +72,24 @@ export class PhraseWalk {
     this.#nextPassedOver[this.#nextCount] = over;
     this.#nextCount += 1;
   }
+}
+
+/** Longer words are not looked up. */
+const MAX_LOOKALIKES = 40;
+
+/** What a word of mixed alphabets, or with digits for letters, matches as the Latin word it looks like. */
+export function listOfLookalikes(units: Uint16Array, from: number, to: number): number {
+  if (to - from > MAX_LOOKALIKES) return 0;
+  let node = ROOT;
+  let lastNode = ROOT;
+  for (let at = from; at < to && node !== 0; at += 1) {
+    const unit = units[at] as number;
+    const plain = KIND_OF[unit] as number;
+    if (plain === IGNORED) continue;
+    const kind = plain <= 26 ? plain : lookalikeOf(unit);
+    // No letter has the kind 0, so there is no step for it either.
+    node = stepFrom(steps, node, kind);
+    if (node !== 0) lastNode = node;
+  }
+  return (node !== 0 ? whole[node] : started[lastNode]) as number;
 }

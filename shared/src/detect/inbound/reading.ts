@@ -18,6 +18,10 @@ export interface Reading {
   /** Whether it holds words backwards, or in rot13. */
   readonly isBackwards: boolean;
   readonly isRot13: boolean;
+  /** Whether words hold invisible characters, or letters that only look like Latin ones. */
+  readonly isOdd: boolean;
+  /** Whether it holds numbers in a row that may be codes of characters. */
+  readonly holdsCodes: boolean;
 }
 
 export const NO_CONCEPTS: readonly number[] = [];
@@ -26,6 +30,8 @@ export const NOTHING_READ: Reading = {
   spelled: [],
   isBackwards: false,
   isRot13: false,
+  isOdd: false,
+  holdsCodes: false,
 };
 
 /** By concept: whether a sentence that begins with it gives an order. */

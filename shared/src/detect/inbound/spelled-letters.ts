@@ -1,4 +1,4 @@
-/** Single letters, one after another: `i g n o r e`. */
+/** Single letters, one after another: `i g n o r e`; and numbers that may be codes of letters. */
 
 /** This many in a row are not a coincidence. */
 const MIN_LETTERS = 6;
@@ -29,5 +29,26 @@ export class SpelledLetters {
   end(): void {
     if (this.count >= MIN_LETTERS) this.rows.push({ start: this.#from, end: this.#end });
     this.count = 0;
+  }
+}
+
+/** As many numbers in a row may be the codes of characters. */
+const MIN_CODES = 12;
+
+/** Numbers of up to three digits, or of eight as in binary: `105 103`, `69 67`, `01101001`. */
+export class CodeNumbers {
+  areMany = false;
+  row = 0;
+
+  begin(): void {
+    this.areMany = false;
+    this.row = 0;
+  }
+
+  /** A word, with or without digits. In hex two letters may stand between numbers. */
+  take(letters: number, hasDigits: boolean): void {
+    if (hasDigits && (letters <= 3 || letters === 8)) {
+      if (++this.row === MIN_CODES) this.areMany = true;
+    } else if (letters !== 2) this.row = 0;
   }
 }

@@ -12,7 +12,12 @@ const WORDS = `instructions instruction previous password passwords assistant ad
   files secret please following everything nutzer sende daten kunden und bitte sofort konto jetzt
   keine toujours jamais maintenant votre toutes fichiers données envoie compte sans datos siempre ahora
   todos envía archivos borra dados senha você agora envie arquivos utente senza tutti adesso invia conto
-  gebruiker wachtwoord bestanden stuur meteen пользователю пароль отправь данные файлы сейчас`.split(
+  would could must into only when what them need make next first never always answer reply message write
+  output respond print secretly silently werden wurde sich dass wenn kann wird noch auch nachricht antworte
+  antwort schreibe niemals heimlich dans avec sont tout être faire doit message réponds répondre secret
+  como debe hacer mensaje correo responde nunca della questo sono devi messaggio rispondi mensagem deve
+  responda niet voor deze moet bericht antwoord antwoorden geheim verwijder que est ist это для нужно
+  сообщение ответ никогда удали gebruiker wachtwoord bestanden stuur meteen пользователю пароль отправь данные файлы сейчас`.split(
   /\s+/,
 );
 const WIDE =

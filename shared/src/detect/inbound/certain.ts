@@ -1,0 +1,51 @@
+/**
+ * Passages that are attacks whatever their wording is: the bluntest ones. Ordinary texts quote them
+ * so often that the model takes the words themselves for a report.
+ */
+import { CONCEPTS, type Concept, conceptNumber } from './concepts.ts';
+import type { MarkedPassage } from './scoring.ts';
+
+/** Each is certain where all of its concepts are in one passage. */
+const CERTAIN: readonly (readonly Concept[])[] = [
+  // "Ignore all previous instructions", "disregard your system prompt"
+  ['opens-with-order', 'override', 'instructions', 'previous'],
+  ['opens-with-order', 'override', 'instructions', 'system-prompt'],
+  ['from-now', 'override', 'instructions', 'safeguard'],
+  // "以前の指示をすべて無視してください": the order ends the sentence.
+  ['previous', 'instructions', 'override', 'must', 'please'],
+  // "You must ignore previous constraints"
+  ['you', 'must', 'override', 'instructions', 'previous'],
+  // "You are now in developer mode"
+  ['you', 'role', 'persona', 'urgent'],
+];
+/** Whoever reports, forbids, asks or tells does not give the order. */
+const EXCUSES: readonly Concept[] = [
+  'quoted',
+  'quoting',
+  'security-talk',
+  'never',
+  'question',
+  'manual',
+];
+
+/** The sum of a certain passage: a score of 0.88. */
+export const CERTAIN_SUM = 2;
+
+const rules = CERTAIN.map((rule) => rule.map(conceptNumber));
+const FIRST = new Uint8Array(CONCEPTS.length);
+for (const name of ['override', 'role'] as const) FIRST[conceptNumber(name)] = 1;
+const excuses = new Uint8Array(CONCEPTS.length);
+for (const name of EXCUSES) excuses[conceptNumber(name)] = 1;
+
+/** "Never ignore …", "no ignore …", "n'ignorez pas …" */
+const NEGATED =
+  /^\P{L}{0,8}(?:never|no|not|non|don.?t|do not|n(?=['’])|ne|nunca|não|niemals|nie|niet|не)(?!\p{L})/iu;
+const MAX_NEGATED = 24;
+
+/** @param text that the passage is of */
+export function isCertain(text: string, { concepts, start }: MarkedPassage): boolean {
+  if (!concepts.some((concept) => FIRST[concept] === 1)) return false;
+  if (concepts.some((concept) => excuses[concept] === 1)) return false;
+  if (!rules.some((rule) => rule.every((concept) => concepts.includes(concept)))) return false;
+  return !NEGATED.test(text.slice(start, start + MAX_NEGATED));
+}
