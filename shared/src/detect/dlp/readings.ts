@@ -125,7 +125,7 @@ function isLabelledOtherwise(reading: string, { start, end }: Stretch): boolean 
 
 /** Turned around, or in rot13, the form of an address is still one. */
 const TOP_LEVEL =
-  /\.(?:com|org|net|edu|gov|mil|info|biz|io|ai|app|dev|co|me|eu|uk|de|fr|es|it|nl|be|at|ch|pl|pt|br|mx|ar|us|ca|au|nz|in|jp|cn|kr|tw|ru|ua|se|no|dk|fi|cz|ie|za|gr|hu|ro|tr|il|sg|hk)$/i;
+  /\.(?:com|org|net|edu|gov|mil|info|biz|io|ai|app|dev|co|me|eu|uk|de|fr|es|it|nl|be|at|ch|pl|pt|br|mx|ar|us|ca|au|nz|in|jp|cn|kr|tw|ru|ua|se|no|dk|fi|cz|ie|za|gr|hu|ro|tr|il|sg|hk|lu|bg|hr|sk|si|lt|lv|ee|xyz|tech|online|cloud|shop|site|store)$/i;
 
 /** Whether what a turned reading holds is a number or an address by coincidence. */
 function isByChance(finding: PlainFinding, { text, turned }: Reading): boolean {

@@ -15,8 +15,6 @@ const CERTAIN: readonly (readonly Concept[])[] = [
   ['previous', 'instructions', 'override', 'must', 'please'],
   // "You must ignore previous constraints"
   ['you', 'must', 'override', 'instructions', 'previous'],
-  // "You are now in developer mode"
-  ['you', 'role', 'persona', 'urgent'],
 ];
 /** Whoever reports, forbids, asks or tells does not give the order. */
 const EXCUSES: readonly Concept[] = [
@@ -33,7 +31,7 @@ export const CERTAIN_SUM = 2;
 
 const rules = CERTAIN.map((rule) => rule.map(conceptNumber));
 const FIRST = new Uint8Array(CONCEPTS.length);
-for (const name of ['override', 'role'] as const) FIRST[conceptNumber(name)] = 1;
+FIRST[conceptNumber('override')] = 1;
 const excuses = new Uint8Array(CONCEPTS.length);
 for (const name of EXCUSES) excuses[conceptNumber(name)] = 1;
 
@@ -42,10 +40,23 @@ const NEGATED =
   /^\P{L}{0,8}(?:never|no|not|non|don.?t|do not|n(?=['’])|ne|nunca|não|niemals|nie|niet|не)(?!\p{L})/iu;
 const MAX_NEGATED = 24;
 
+/** The nouns that name an assistant's own orders; settings, rules and policies have others, too. */
+const NARROW = /instru[ckç]|directi|prompt|anweisung|指示|指令|инструкц|istruzion/iu;
+/** All of them, or the reader's own, or the bare phrase: a manual speaks of certain ones. */
+const WHOLLY =
+  /(?<!\p{L})(?:all|any|every|everything|alle|jede|tou[st]e?s?|tod[ao]s|tutt[eio]|your|system|(?:ignore|disregard|forget) (?:previous|prior) (?:instructions|directives|prompts?))(?!\p{L})|すべて|全て|所有|вс[её]/iu;
+/** "Ignore the instructions above if you use …" */
+const LIMITED =
+  /(?<!\p{L})(?:if|unless|when|while|about|regarding|concerning|for|on|wenn|falls|si|se|sur|sobre|zum|zur)(?!\p{L})/iu;
+/** A passage is at most so long; a longer one says more than an order. */
+const MAX_ORDER = 400;
+
 /** @param text that the passage is of */
-export function isCertain(text: string, { concepts, start }: MarkedPassage): boolean {
+export function isCertain(text: string, { concepts, start, end }: MarkedPassage): boolean {
   if (!concepts.some((concept) => FIRST[concept] === 1)) return false;
   if (concepts.some((concept) => excuses[concept] === 1)) return false;
   if (!rules.some((rule) => rule.every((concept) => concepts.includes(concept)))) return false;
+  const passage = text.slice(start, Math.min(end, start + MAX_ORDER));
+  if (LIMITED.test(passage) || !(WHOLLY.test(passage) && NARROW.test(passage))) return false;
   return !NEGATED.test(text.slice(start, start + MAX_NEGATED));
 }

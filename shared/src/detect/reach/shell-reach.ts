@@ -56,6 +56,10 @@ const WRITES = wordSet(
 const CHANGES = wordSet('chmod chown chgrp chattr setfacl');
 const COPIES = wordSet('cp copy xcopy robocopy install rsync scp ln copy-item');
 const MOVES = wordSet('mv move ren rename move-item rename-item');
+/** What may stand before a program that is called, and not merely named. */
+const PLAIN = wordSet(
+  'sudo doas nohup time nice ionice exec command builtin xargs setsid then do else if while until ! {',
+);
 const POWERSHELLS = wordSet('powershell pwsh');
 const AWKS = wordSet('awk gawk mawk nawk');
 const SHELLS = wordSet('sh bash zsh dash ksh fish ash cmd powershell pwsh');
@@ -137,8 +141,12 @@ function readCommand({ words, writes }: ShellCommand, reach: ShellReach, depth: 
   for (let wrappers = 0; wrappers < MAX_WRAPPERS; wrappers++) {
     const whole = findWholeReach(name, words.slice(at + 1));
     if (whole) reach.whole.push(whole);
-    const removed = isContainerProgram(name) && findRemoved(words.slice(at + 1));
-    if (removed) {
+    const removed =
+      isContainerProgram(name) && !/compose|kubectl/.test(name) && findRemoved(words.slice(at + 1));
+    if (
+      removed &&
+      words.slice(0, at).every((word) => word.startsWith('-') || PLAIN.has(nameOf(word)))
+    ) {
       // Its `rm` removes no files.
       if (removed.length === 0) reach.whole.push(DELETES_LISTED);
       break;
@@ -163,7 +171,9 @@ function readCommand({ words, writes }: ShellCommand, reach: ShellReach, depth: 
     }
     // Its own options follow, some with values: the first known command counts.
     const from = innerFrom(words, at);
-    const inner = words.findIndex((word, index) => index >= from && known(nameOf(word)));
+    const inner = words.findIndex(
+      (word, index) => index >= from && !/^[A-Za-z_]\w*=/.test(word) && known(nameOf(word)),
+    );
     if (inner < 0) break;
     at = inner;
     name = nameOf(words[at]);

@@ -16,7 +16,7 @@ const SECRETS = `kennwort Zugangscode pwd db_pwd passphrase PIN Geheimzahl contr
   .split(/\s+/)
   .map((label) => `${label}: ${SECRET}`);
 const RECORDS = [
-  'DOB: 14/03/1987',
+  'date of birth: 14/03/1987',
   'born: 1987-03-14',
   'geboren am: 14.03.1987',
   'MRN: 4471982',
@@ -42,6 +42,7 @@ describe.each([...SECRETS, ...RECORDS])('%s', (line) => {
 
 it.each([
   ['a reversed label', `trowsseprgnaguz: x, trownnek: ${SECRET}`],
+  ['a reversed label of two words', 'yek_ipa: 8xKq2LmP9zTr4W'],
   ['a reversed date', 'DOB: 7891/30/41'],
   ['strings that are concatenated', `const a = "kennwort: Xk9#m" + "Q2vLp8z";`],
   ['strings joined by a dot', `$a = "kennwort: Xk9#m" . "Q2vLp8z";`],
@@ -54,6 +55,12 @@ it.each([
 
 it.each([
   ['labels that mean something turned around', 'You can beg, let it be, in esac: 4155552671 ein'],
+  [
+    'a German preposition and a number',
+    'Wir erhöhen den Betrag auf 123456 Euro, auf Seite 88213771',
+  ],
+  ['a Polish tax number', 'Sprzedawca: Nowak, NIP: 5252248481'],
+  ['a name that holds a reversed label', 'retrievalLink = "x8Kq2LmP9z"'],
   ['an address of a turned text', `trowssap is the label, mail jane@example.com`],
   ['an address in a text of rot13', `cnffjbeq is the label, mail jane@example.com`],
   ['concatenated prose', `"Your password must be " + "at least twelve characters long"`],

@@ -28,10 +28,10 @@ export const WORDS =
   reisepass passeport pasaporte passaporto licen führerschein patient paciente paziente medical health
   record member customer kunden cliente employee mitglied number nummer numero número matricul codice
   fiscale phone telefon mobile rufnummer email`);
-/** These do occur as a part of other words. */
+/** These do occur as a part of other words. Not `nhs`, `dob`, `née`: `auf`, `QBO` and `een` are words. */
 export const SHORT_WORDS =
-  words(`pass pwd pin psk puk mdp otp clave senha creds key keys xauth dob born ssn mrn
-  nino iban card karte fax bsn pesel nhs code clé née nato handy`);
+  words(`pass pwd pin psk puk mdp otp clave senha creds key keys xauth born ssn mrn
+  nino iban card karte fax bsn pesel code clé nato handy`);
 
 function words(list: string): readonly string[] {
   return list.split(/\s+/);

@@ -4,7 +4,7 @@ import { rot13 } from '../../rot13.ts';
 import { createUnitReader } from '../../units.ts';
 import { foldedCharacters, mayBeEscaped } from './characters.ts';
 import { escapes } from './escapes.ts';
-import { type Gate, SHORT_WORDS, WORDS } from './gates.ts';
+import { type Gate, WORDS } from './gates.ts';
 import { byteStrings } from './hex.ts';
 import { codeLists } from './lists.ts';
 import { createInflate } from './readable.ts';
@@ -75,12 +75,12 @@ export function turnedViews(text: string, gates: ReadonlySet<Gate>): View[] {
 
 const turned = (words: readonly string[]): string =>
   words.map((word) => [...word].reverse().join('')).join('|');
-const LABEL = new RegExp(`${turned(WORDS)}|^(?:${turned(SHORT_WORDS)})$`, 'iu');
+const LABEL = new RegExp(`^(?:${turned(WORDS)}|yek[_ -]?ipa)$`, 'iu');
 
 /** Labels and words with digits reversed in place: either of them may be disguised alone. */
 function reversedWords(text: string): View {
   const edits: Edit[] = [];
-  for (const match of text.matchAll(/\p{L}{3,40}/gu)) {
+  for (const match of text.matchAll(/yek[_ -]?ipa|\p{L}{3,40}/giu)) {
     if (!LABEL.test(match[0])) continue;
     const end = match.index + match[0].length;
     const replacement = [...match[0]].reverse().join('');
