@@ -10,10 +10,9 @@ const CERTAIN: readonly (readonly Concept[])[] = [
   // "Ignore all previous instructions", "disregard your system prompt"
   ['opens-with-order', 'override', 'instructions', 'previous'],
   ['opens-with-order', 'override', 'instructions', 'system-prompt'],
-  ['from-now', 'override', 'instructions', 'safeguard'],
   // "以前の指示をすべて無視してください": the order ends the sentence.
   ['previous', 'instructions', 'override', 'must', 'please'],
-  // "You must ignore previous constraints"
+  // "You must ignore all previous instructions"
   ['you', 'must', 'override', 'instructions', 'previous'],
 ];
 /** Whoever reports, forbids, asks or tells does not give the order. */
@@ -30,8 +29,8 @@ const EXCUSES: readonly Concept[] = [
 export const CERTAIN_SUM = 2;
 
 const rules = CERTAIN.map((rule) => rule.map(conceptNumber));
-const FIRST = new Uint8Array(CONCEPTS.length);
-FIRST[conceptNumber('override')] = 1;
+/** Each of them has it; few passages do. */
+const OVERRIDE = conceptNumber('override');
 const excuses = new Uint8Array(CONCEPTS.length);
 for (const name of EXCUSES) excuses[conceptNumber(name)] = 1;
 
@@ -53,7 +52,7 @@ const MAX_ORDER = 400;
 
 /** @param text that the passage is of */
 export function isCertain(text: string, { concepts, start, end }: MarkedPassage): boolean {
-  if (!concepts.some((concept) => FIRST[concept] === 1)) return false;
+  if (!concepts.includes(OVERRIDE)) return false;
   if (concepts.some((concept) => excuses[concept] === 1)) return false;
   if (!rules.some((rule) => rule.every((concept) => concepts.includes(concept)))) return false;
   const passage = text.slice(start, Math.min(end, start + MAX_ORDER));
