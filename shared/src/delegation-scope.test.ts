@@ -30,6 +30,9 @@ describe('a scope at its issue', () => {
       ['files:read', 'mail/b:execute'],
     ],
     [['*'], ['*:*']],
+    [['localmodel-proxy'], ['web:read', 'web:write']],
+    [['localmodel-proxy/localmodel-api'], ['web:*']],
+    [['localmodel-proxy/*'], ['*:read']],
   ])('%j is within %j', (tools, permissions) => {
     expect(exceeds(tools, [], role(permissions))).toBeUndefined();
   });
@@ -44,6 +47,9 @@ describe('a scope at its issue', () => {
     [['files/a'], ['files:nothing']],
     [['files/a'], ['no permission']],
     [['files/a'], []],
+    [['localmodel-proxy'], ['localmodel-proxy:*']],
+    [['localmodel-proxy/localmodel-api'], ['localmodel-proxy:*', 'web:write']],
+    [['*'], ['web:*']],
   ])('%j is not within %j', (tools, permissions) => {
     expect(exceeds(tools, [], role(permissions))).toBe(tools[0]);
   });

@@ -6,8 +6,10 @@
  */
 import type { RoleFact } from './facts.ts';
 import type { Effort } from './glob.ts';
+import { LOCAL_MODELS, MODEL_READ } from './local-models.ts';
 import {
   ACTIONS,
+  coversCall,
   isToolName,
   type Servers,
   splitPermission,
@@ -76,12 +78,14 @@ export function findExceedingRoles(
   const effort: Effort = { left: EFFORT };
   const grants = roles.flatMap(({ permissions, resource_scopes }) => {
     const scopes = parseResourceScopes(resource_scopes);
-    return scopes === 'none' ? [] : [{ resources: permissions.flatMap(resourceOf), scopes }];
+    if (scopes === 'none') return [];
+    const resources = permissions.flatMap(resourceOf);
+    return [{ resources, usesModels: permissions.some(coversModels), scopes }];
   });
   for (const tool of scope.tools) {
     const able = grants.filter(
-      ({ resources, scopes }) =>
-        resources.some((outer) => isToolWithin(tool, outer)) &&
+      ({ resources, usesModels, scopes }) =>
+        (isOfModels(tool) ? usesModels : resources.some((outer) => isToolWithin(tool, outer))) &&
         (scopes === null || coverTool(scopes, tool, effort)),
     );
     if (able.length === 0) return tool;
@@ -93,6 +97,17 @@ export function findExceedingRoles(
     }
   }
   return undefined;
+}
+
+/** Whether an entry names nothing but local models, which other permissions are for. */
+function isOfModels(entry: string): boolean {
+  const { serverId } = LOCAL_MODELS;
+  return entry === serverId || entry.startsWith(`${serverId}/`);
+}
+
+/** Whether a permission covers what every call to a local model needs. */
+function coversModels(permission: string): boolean {
+  return coversCall(permission, MODEL_READ.serverId, LOCAL_MODELS.toolName, MODEL_READ.action);
 }
 
 /** The server and action of a permission; undefined for an unknown action. */

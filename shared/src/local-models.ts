@@ -8,3 +8,27 @@ export const LOCAL_MODELS = {
   /** The action in the record of such a call, whichever way its client sent it. */
   recordedAction: 'POST',
 } as const;
+
+/** A permission that a call needs: it has to cover this action at this place. */
+export interface NeededPermission {
+  serverId: string;
+  action: string;
+  /** As it is named to people. */
+  permission: string;
+}
+
+/** The permission that every call to a local model needs. */
+export const MODEL_READ: NeededPermission = onWeb('read');
+const MODEL_WRITE = onWeb('write');
+
+/**
+ * The permissions that a call to a local model needs (specification 2, section 5): those of `web`,
+ * as policies/rego/baseline/local_models.rego asks them of the caller.
+ */
+export function neededForModels(action: string): readonly NeededPermission[] {
+  return action === 'read' ? [MODEL_READ] : [MODEL_READ, MODEL_WRITE];
+}
+
+function onWeb(action: string): NeededPermission {
+  return { serverId: 'web', action, permission: `web:${action}` };
+}

@@ -4,6 +4,11 @@
  */
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import { coversTool, type DelegationScope } from '@governance/shared/delegation-scope';
+import {
+  LOCAL_MODELS,
+  type NeededPermission,
+  neededForModels,
+} from '@governance/shared/local-models';
 import { coversCall, isMisread, mayCoverServer, type Servers } from '@governance/shared/permission';
 import { coverReach, coverServer, coverTool, type Reach } from '@governance/shared/resource-scopes';
 import type { Grant, ReplicaAgent } from '../contracts.ts';
@@ -52,22 +57,30 @@ function reachOf(ask: Ask, grants: readonly Grant[]): Reach {
 }
 
 /**
- * The permission that an agent lacks for a call, and whether one of its roles has it but excludes
- * the call by `resource_scopes`.
+ * The first permission that an agent lacks for a call, and whether one of its roles has it but
+ * excludes the call by `resource_scopes`.
  *
- * @returns undefined where a permission covers it
+ * @returns undefined where its permissions cover it
  */
 export function findLackingPermission(
   { grants }: Pick<ReplicaAgent, 'grants'>,
   { ask, action, rules }: Pick<ClassifiedCall, 'ask' | 'action' | 'rules'>,
 ) {
-  const { serverId, name } = ask;
   const servers = serversOf(rules);
-  const covers = (permission: string) => coversCall(permission, serverId, name, action, servers);
-  if (heldFor(grants, ask).some(covers)) return undefined;
-  const permission = `${serverId}/${name}:${action}`;
-  const isOutOfScope = grants.some(({ permissions }) => permissions.some(covers));
-  return { permission, isOutOfScope };
+  const held = heldFor(grants, ask);
+  const covers = (one: string, need: NeededPermission) =>
+    coversCall(one, need.serverId, ask.name, need.action, servers);
+  const lacking = neededFor(ask, action).find((need) => !held.some((one) => covers(one, need)));
+  if (lacking === undefined) return undefined;
+  const isOutOfScope = grants.some(({ permissions }) =>
+    permissions.some((one) => covers(one, lacking)),
+  );
+  return { permission: lacking.permission, isOutOfScope };
+}
+
+function neededFor({ serverId, name }: Ask, action: Action): readonly NeededPermission[] {
+  if (serverId === LOCAL_MODELS.serverId) return neededForModels(action);
+  return [{ serverId, action, permission: `${serverId}/${name}:${action}` }];
 }
 
 /**

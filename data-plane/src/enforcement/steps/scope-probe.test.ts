@@ -119,6 +119,23 @@ describe('a delegated call', () => {
     );
   });
 
+  it.each([
+    [['localmodel-proxy:*'], 'write', 'deny'],
+    [['localmodel-proxy:*', 'web:read'], 'write', 'deny'],
+    [['localmodel-proxy:*', 'web:write'], 'read', 'deny'],
+    [['web:read'], 'read', 'continue'],
+    [['web:read', 'web:write'], 'write', 'continue'],
+    [['*:*'], 'write', 'continue'],
+  ] as const)('to a local model, by a delegator with %j, to %s: %s', (held, action, kind) => {
+    const link = { permissions: [...held], resource_scopes: [], resources: ['*'] };
+    for (const tools of [['localmodel-proxy'], ['*']]) {
+      const asked = { server: 'localmodel-proxy', tool: 'localmodel-api', path: '/' };
+      const call = aCall([aLink({ ...link, tools })], asked);
+      // Nobody's probe: the scope covers it.
+      expect(judge({ ...call, action })).toEqual({ kind, probes: 0 });
+    }
+  });
+
   it('that lists shows, and does nothing', () => {
     const call = aCall(
       [aLink({ permissions: [], resource_scopes: [], tools: ['x'], resources: ['*'] })],
