@@ -10,7 +10,12 @@ import { testDatabase } from '../../../tests/support/test-database.ts';
 import { sealFor } from '../data-planes/sealed-facts.ts';
 import { createMasterKey } from '../platform/master-key.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
-import { createMcpServerService, MAX_SERVERS, readServerSettings } from './mcp-server-service.ts';
+import {
+  createMcpServerService,
+  MAX_SERVERS,
+  readOtherServerIds,
+  readServerSettings,
+} from './mcp-server-service.ts';
 
 const test = await testDatabase();
 const { db, superuser } = test;
@@ -190,6 +195,8 @@ describe('a change of a server', () => {
     });
     await servers.change(scope, 'web', { enabled: false });
     expect(Object.keys(await settings())).toEqual(['files']);
+    // A permission that names it still covers no tool that is called like it.
+    expect(await db.inTenant(scope, readOtherServerIds)).toEqual(['web']);
     expect(waited.at(-1)).toEqual({ bundleRevision: 9, feedSeq: 1 });
   });
 

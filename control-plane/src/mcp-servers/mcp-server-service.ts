@@ -82,6 +82,15 @@ export async function readServerSettings(tx: TenantTransaction) {
   );
 }
 
+/**
+ * The ids of the servers that data planes may not use. They have to know them: a permission that
+ * names one covers no tool of another server that is called like it.
+ */
+export async function readOtherServerIds(tx: TenantTransaction): Promise<string[]> {
+  const servers = await mcpServerStore(tx).list();
+  return servers.filter(({ server }) => !server.enabled).map(({ server }) => server.serverId);
+}
+
 /** The ids of all registered servers. */
 export async function readServerIds(tx: TenantTransaction): Promise<string[]> {
   return (await mcpServerStore(tx).list()).map(({ server }) => server.serverId);

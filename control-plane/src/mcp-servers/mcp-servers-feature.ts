@@ -3,6 +3,7 @@ import { mcpServerRoutes } from './mcp-server-routes.ts';
 import {
   createMcpServerService,
   type McpServerServiceDeps,
+  readOtherServerIds,
   readServerSettings,
 } from './mcp-server-service.ts';
 import { createServerHealth } from './server-health.ts';
@@ -11,7 +12,7 @@ export function mcpServersFeature(core: McpServerServiceDeps): Feature {
   const servers = createMcpServerService(core);
   return {
     routes: [mcpServerRoutes(servers, createServerHealth(core))],
-    settings: { mcp_servers: readServerSettings },
+    settings: { mcp_servers: readServerSettings, other_server_ids: readOtherServerIds },
     facts: {
       addForDataPlane: servers.sealCredentialsFor,
       takeBack: servers.takeBackCredentials,

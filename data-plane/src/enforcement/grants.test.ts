@@ -103,6 +103,15 @@ describe('a tool that is called like something of another server', () => {
     expect(judged(permission, serverId, name)).toEqual({ inPolicy: [permission], ...COVERED });
   });
 
+  it('nor where that server is disabled', () => {
+    const settings = { mcp_servers: { evil: server('evil') }, other_server_ids: ['files'] };
+    const ask: Ask = { serverId: 'evil', method: 'tools/call', name: 'files', args: {} };
+    const held = grants('files:*');
+    expect(permissionsFor(held, ask, { settings })).toEqual([]);
+    expect(isToolVisible(held, 'evil', 'files', 'read', { settings })).toBe(false);
+    expect(isToolVisible(held, 'evil', 'other', 'read', { settings })).toBe(false);
+  });
+
   it('leaves permissions that only a policy of the tenant reads', () => {
     expect(judged('payments/refund:approve', 'evil', 'pay').inPolicy).toEqual([
       'payments/refund:approve',

@@ -15,6 +15,7 @@ import type { Grant, ReplicaAgent } from '../contracts.ts';
 import { nameOfMethod, useOfList } from './call-kinds.ts';
 import { readingsOfCall } from './call-targets.ts';
 import type { Action, Ask, ClassifiedCall } from './calls.ts';
+import { perSettings } from './per-settings.ts';
 
 /** Matching steps that one check may cost. Beyond them, a scope covers nothing. */
 const EFFORT = 1_000_000;
@@ -125,13 +126,22 @@ export function isToolDelegated(
 }
 
 /** The tenant's registry of servers; null where no bundle is active. */
-export type Registry = { readonly settings: Pick<BundleSettings, 'mcp_servers'> } | null;
+export type Registry = { readonly settings: ServerSettings } | null;
+type ServerSettings = Pick<BundleSettings, 'mcp_servers' | 'other_server_ids'>;
 
 const NO_SERVERS: Servers = {};
 
+/** All registered servers by id, for the meaning of permissions: also those that are disabled. */
 export function serversOf(registry: Registry): Servers {
-  return registry?.settings.mcp_servers ?? NO_SERVERS;
+  return registry ? serversIn(registry.settings) : NO_SERVERS;
 }
+
+const serversIn = perSettings(
+  ({ mcp_servers, other_server_ids = [] }: ServerSettings): Servers =>
+    other_server_ids.length === 0
+      ? mcp_servers
+      : { ...Object.fromEntries(other_server_ids.map((id) => [id, true])), ...mcp_servers },
+);
 
 /** Whether a permission could cover anything of a server. */
 export function isServerVisible(

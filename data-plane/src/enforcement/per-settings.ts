@@ -6,10 +6,10 @@ import type { BundleSettings } from '@governance/shared/bundle-format';
  *
  * @param prepare called once for each bundle; where it throws, it is called again at the next use
  */
-export function perSettings<T>(
-  prepare: (settings: BundleSettings) => T,
-): (settings: BundleSettings) => T {
-  const prepared = new WeakMap<BundleSettings, T>();
+export function perSettings<T, S extends object = BundleSettings>(
+  prepare: (settings: S) => T,
+): (settings: S) => T {
+  const prepared = new WeakMap<S, T>();
   return (settings) => {
     let found = prepared.get(settings);
     if (found === undefined) {
