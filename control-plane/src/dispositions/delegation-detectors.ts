@@ -4,6 +4,7 @@
  * calls. Proven by requester-detectors.pg.test.ts.
  */
 import { DELEGATOR_LACKS } from '@governance/shared/delegation-scope';
+import { isQuestion } from '@governance/shared/server-questions';
 import { keyOf } from '../sessions/session-key.ts';
 import { about, type Detect } from './detector.ts';
 import type { SessionDecision } from './disposition.ts';
@@ -22,8 +23,10 @@ const delegationOf = ({ record }: SessionDecision) => record.delegation_chain.at
 /** DELEGATION_SCOPE_PROBE: the third call outside of a delegation's scope, and those after it. */
 export const detectScopeProbes: Detect = async ({ decisions, states }) => {
   const probes = decisions.flatMap((decision) => {
-    const { decided_by, policy_reason } = decision.record;
+    const { decided_by, method, policy_reason } = decision.record;
     const delegation = delegationOf(decision);
+    // A server asks this, not the agent.
+    if (isQuestion(method)) return [];
     // Not a probe: the call is within the delegation's scope, but the delegator has lost the right.
     const isProbe = decided_by === 'scope-probe' && policy_reason !== DELEGATOR_LACKS;
     return isProbe && delegation ? [{ decision, delegation }] : [];

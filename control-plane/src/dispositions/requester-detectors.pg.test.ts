@@ -183,6 +183,8 @@ describe('DELEGATION_SCOPE_PROBE', () => {
     probe(0, { delegation_chain: [delegation, uuidv7()] });
     probe(0, { policy_reason: DELEGATOR_LACKS });
     probe(0, { decided_by: 'policy' });
+    // A server asks this, not the agent.
+    probe(0, { method: 'elicitation/create', tool_name: 'mcp:elicitation/create' });
     probe(0, { policy_result: 'allow', decided_by: 'policy', policy_reason: null });
     expect(await told(PROBE)).toEqual([]);
   });

@@ -80,17 +80,6 @@ export function isRepeatable(method: string): boolean {
   return REPEATABLE.has(method);
 }
 
-const QUESTIONS: ReadonlySet<string> = new Set([
-  'roots/list',
-  'elicitation/create',
-  'sampling/createMessage',
-]);
-
-/** Whether a method is a server's question to a client: its params come from the server. */
-export function isQuestion(method: string): boolean {
-  return QUESTIONS.has(method);
-}
-
 /** Whether a method concerns an existing task of a server. */
 export function isTaskMethod(method: string): boolean {
   return method === 'tasks/get' || method === 'tasks/update' || method === 'tasks/cancel';

@@ -162,6 +162,8 @@ export interface AgentCall extends RawCall {
   readonly workflow?: WorkflowPlace;
   /** The delegation under which the call is made, if any (2e). */
   readonly delegation?: DelegationChain;
+  /** Findings in the pieces of several calls, where it was judged before: they are found once. */
+  readonly fragments?: readonly DlpFinding[];
   /** The requester, where a delegation names one. */
   readonly requester?: { readonly id: string; readonly verified: boolean };
 }
@@ -294,4 +296,14 @@ export interface Escalate {
   readonly reasons: readonly PolicyReason[];
 }
 
-export type StepResult<C> = Continue<C> | Deny | Escalate;
+/**
+ * What earlier steps went by has changed during a step's wait: the call is judged again from the
+ * step that classifies it.
+ */
+export interface Again {
+  readonly kind: 'again';
+  readonly call: AgentCall;
+  readonly from: 'classify';
+}
+
+export type StepResult<C> = Continue<C> | Deny | Escalate | Again;

@@ -17,6 +17,7 @@ import type {
   DelegationChain,
   DelegationLink,
   Deny,
+  WorkflowPlace,
 } from './calls.ts';
 
 export interface EligibilityDeps {
@@ -172,28 +173,101 @@ export function findChain(
   return refused('the delegation depends on too many others');
 }
 
-/** Why a judged call may no longer be sent; undefined where it may. */
-export function findCallIneligibility(
-  call: AgentCall,
-  deps: EligibilityDeps & WorkflowEligibilityDeps,
-): Deny | undefined {
-  const agent = findAgentNow(call, deps);
-  return 'kind' in agent ? agent : findWorkflowIneligibility(call, deps);
+/** An agent's place in a workflow: as participant, or as owner, who may do everything there. */
+export function placeOf(
+  agentId: string,
+  { session, workflow }: RunningSession,
+): WorkflowPlace | undefined {
+  const participant = workflow.participants.find(({ agent_id }) => agent_id === agentId);
+  if (participant === undefined && workflow.owner_agent_id !== agentId) return undefined;
+  return {
+    ...placeOfDelegatee({ session, workflow }),
+    role: participant?.role ?? 'owner',
+    allowedActions: participant?.allowed_actions ?? ['*'],
+  };
 }
 
-/** Why a call's session or delegation is no longer valid; undefined where it is. */
-function findWorkflowIneligibility(
-  { caller: { tenantId }, workflow, delegation }: AgentCall,
+/** The place of an agent that takes part only by a delegation. */
+export function placeOfDelegatee({ session, workflow }: RunningSession): WorkflowPlace {
+  return {
+    sessionId: session.id,
+    workflowId: workflow.id,
+    maxDepth: workflow.max_depth,
+    role: 'delegatee',
+    allowedActions: null,
+    delegatorsActions: [],
+    causalDepth: 0,
+    parentEventId: null,
+  };
+}
+
+/** The place of an agent that calls by a delegation; a denial where the workflow does not allow it. */
+export function findDelegatedPlace(
+  agentId: string,
+  { links }: DelegationChain,
+  session: RunningSession,
+): WorkflowPlace | Deny {
+  const { max_depth } = session.workflow;
+  if (links.length > max_depth) {
+    return denied(`the workflow allows delegations ${max_depth} deep`);
+  }
+  const delegators = links.map(({ delegator }) => placeOf(delegator.id, session));
+  // The first delegator must be a participant; later ones may take part by delegation only.
+  if (delegators[0] === undefined) return refused('its delegator takes no part in this workflow');
+  const delegatorsActions = delegators.flatMap((one) =>
+    one?.allowedActions ? [one.allowedActions] : [],
+  );
+  return { ...(placeOf(agentId, session) ?? placeOfDelegatee(session)), delegatorsActions };
+}
+
+/** The denial of an agent that is neither participant nor owner nor delegatee. */
+export const NO_PART = denied('the agent takes no part in this workflow');
+
+/**
+ * The present place and chain of a call that had to wait: changes of the workflow, its participants,
+ * its delegations and their delegators apply to it. Its place in the trace stays.
+ *
+ * @returns a denial where the session or a delegation is no longer valid, or the agent takes no part
+ */
+function findPlaceNow(
+  { caller: { tenantId }, agent, workflow: then, delegation }: AgentCall,
   deps: WorkflowEligibilityDeps,
-): Deny | undefined {
-  if (workflow === undefined) return undefined;
-  const session = findSession(tenantId, workflow.sessionId, deps);
+): Pick<AgentCall, 'workflow' | 'delegation'> | Deny {
+  if (then === undefined) return {};
+  const { causalDepth, parentEventId } = then;
+  const session = findSession(tenantId, then.sessionId, deps);
   if ('kind' in session) return session;
-  if (delegation === undefined) return undefined;
+  if (delegation === undefined) {
+    const place = placeOf(agent.id, session);
+    return place ? { workflow: { ...place, causalDepth, parentEventId } } : NO_PART;
+  }
   const last = deps.replica.findDelegation(tenantId, delegation.last.id);
   if (last === undefined) return refused('the delegation was revoked or is unknown');
   const chain = findChain(tenantId, last, deps);
-  return 'kind' in chain ? chain : undefined;
+  if ('kind' in chain) return chain;
+  const place = findDelegatedPlace(agent.id, chain, session);
+  if ('kind' in place) return place;
+  return { workflow: { ...place, causalDepth, parentEventId }, delegation: chain };
+}
+
+export interface CallNowDeps extends WorkflowEligibilityDeps {
+  replica: WorkflowEligibilityDeps['replica'] & EligibilityDeps['replica'];
+  findDenial: EligibilityDeps['findDenial'];
+}
+
+/** What a call was judged by beside the rules. */
+export type CallNow = Pick<AgentCall, 'agent' | 'workflow' | 'delegation'>;
+
+/**
+ * The present agent, place in the workflow and delegations of a call that had to wait.
+ *
+ * @returns a denial where one of them no longer holds
+ */
+export function findCallNow(call: AgentCall, deps: CallNowDeps): CallNow | Deny {
+  const agent = findAgentNow(call, deps);
+  if ('kind' in agent) return agent;
+  const place = findPlaceNow(call, deps);
+  return 'kind' in place ? place : { agent, ...place };
 }
 
 /** The denial where an agent may not act, or a session or delegation is invalid: -32000. */

@@ -14,6 +14,7 @@ import type {
   AgentCall,
   Ask,
   Caller,
+  Deny,
   Destination,
   Exchange,
   HoldGrant,
@@ -21,7 +22,7 @@ import type {
   RawCall,
 } from './calls.ts';
 import { aboutCall, createDecisionLog } from './decision-log.ts';
-import { findCallerIneligibility, findCallIneligibility } from './eligibility.ts';
+import { type CallNowDeps, findCallerIneligibility, findCallNow } from './eligibility.ts';
 import { createForward } from './forward.ts';
 import { type Escalated, type Holds, NOBODY_TO_ASK, type OpenedHold } from './holds.ts';
 import { type InspectionDeps, inspection } from './inspection.ts';
@@ -33,6 +34,8 @@ import { createResultWaits } from './result-waits.ts';
 import { createInspect } from './said.ts';
 import { policyInput } from './steps/policy.ts';
 import { findExcess } from './steps/rate-limit.ts';
+import { checkDelegatedScope } from './steps/scope-probe.ts';
+import { checkWorkflowActions } from './steps/workflow-actions.ts';
 import { createUnprompted, type Unprompted, type UnpromptedDeps } from './unprompted.ts';
 
 export type Verdict = CallJudgement['verdict'] | 'unauthenticated' | 'unrecorded';
@@ -209,6 +212,19 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enf
       return deniedAnswer(deny, null);
     },
   };
+}
+
+/** Why a judged call may no longer be sent; undefined where it may. */
+function findCallIneligibility(call: JudgedCall, deps: CallNowDeps): Deny | undefined {
+  const now = findCallNow(call, deps);
+  if ('kind' in now) return now;
+  if (now.workflow === undefined) return undefined;
+  const again = { ...call, ...now };
+  for (const check of [checkWorkflowActions, checkDelegatedScope]) {
+    const result = check(again);
+    if (result.kind === 'deny') return result;
+  }
+  return undefined;
 }
 
 /** Whether a grant covers a call: not where the comparison throws. */

@@ -63,6 +63,42 @@ describe('a pipeline', () => {
     }
   });
 
+  it('goes back to the step that a later one names after a wait, a few times at most', async () => {
+    const ran: string[] = [];
+    const build = (times: number) =>
+      pipeline<Raw, object>()
+        .step('first', (call) => {
+          ran.push('first');
+          return proceed(call);
+        })
+        .step('classify', (call) => {
+          ran.push('classify');
+          return proceed(call);
+        })
+        .step('waits', async (call) => {
+          ran.push('waits');
+          const isDone = ran.filter((name) => name === 'waits').length > times;
+          return isDone ? proceed(call) : { kind: 'again', call: call as never, from: 'classify' };
+        });
+    expect(await build(1).run({ n: 1 }, {})).toMatchObject({ verdict: 'allow' });
+    expect(ran).toEqual(['first', 'classify', 'waits', 'classify', 'waits']);
+    ran.length = 0;
+    expect(await build(10).run({ n: 1 }, {})).toMatchObject({ verdict: 'deny', step: 'waits' });
+    expect(ran.filter((name) => name === 'waits')).toHaveLength(4);
+  });
+
+  it('does not go forward, nor without a wait', async () => {
+    const again = { kind: 'again', call: { n: 1 } as never, from: 'classify' } as const;
+    const ahead = pipeline<Raw, object>()
+      .step('waits', async () => again)
+      .step('classify', (call) => proceed(call));
+    expect(await ahead.run({ n: 1 }, {})).toMatchObject({ verdict: 'deny', step: 'waits' });
+    const atOnce = pipeline<Raw, object>()
+      .step('classify', (call) => proceed(call))
+      .step('hurries', () => again);
+    expect(await atOnce.run({ n: 1 }, {})).toMatchObject({ verdict: 'deny', step: 'hurries' });
+  });
+
   it('makes a denial that names the step of whatever is thrown', async () => {
     type Fault = (call: Raw) => StepResult<Raw> | Promise<StepResult<Raw>>;
     const faults: Fault[] = [

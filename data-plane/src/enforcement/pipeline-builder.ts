@@ -1,10 +1,11 @@
 /**
  * Runs the steps for calls (pipeline.ts) and for what comes back (inspection.ts). Its one rule: a
- * step that throws, or does not end in time, is a denial that names the step. Proven by
+ * step that throws, or does not end in time, is a denial that names the step. A step that waited may
+ * send the call back to an earlier one. Proven by
  * pipeline-builder.test.ts (a throwing step never allows, a wrong order does not compile).
  */
 import { inTime } from '@governance/shared/in-time';
-import type { Continue, Deny, Escalate, StepResult } from './calls.ts';
+import type { Again, Continue, Deny, Escalate, StepResult } from './calls.ts';
 
 /** One step: takes a call, and passes it on with what it established, denies or escalates it. */
 export type Step<In, Out, Deps> = (
@@ -54,6 +55,8 @@ interface AnyStep {
 
 /** Longer than any step of the product takes: each has a shorter limit of its own. */
 const STEP_MS = 60_000;
+/** How often a call is judged again: rules seldom change twice within a wait. */
+const MOST_AGAINS = 3;
 
 type Passed = (call: unknown, step: string) => void;
 type AnyJudgement = Judgement<unknown, unknown>;
@@ -72,30 +75,36 @@ function build<In, Out, Deps>(steps: readonly AnyStep[]): Pipeline<In, Out, Deps
         { name, run: run as unknown as Step<unknown, unknown, unknown> },
       ]),
     run: (call, deps, passed) =>
-      runSteps(steps, 0, call, deps, passed as Passed | undefined) as Judgement<In, Out>,
+      runSteps(
+        { steps, deps, passed: passed as Passed | undefined, agains: 0 },
+        0,
+        call,
+      ) as Judgement<In, Out>,
   };
 }
 
+/** One run of the steps for a call. */
+interface Run {
+  readonly steps: readonly AnyStep[];
+  readonly deps: unknown;
+  readonly passed: Passed | undefined;
+  /** How often the call was judged again. */
+  readonly agains: number;
+}
+
 /** Runs the steps from an index on. Returns a promise only where a step does. */
-function runSteps(
-  steps: readonly AnyStep[],
-  from: number,
-  first: unknown,
-  deps: unknown,
-  passed: Passed | undefined,
-): AnyJudgement | Promise<AnyJudgement> {
+function runSteps(run: Run, from: number, first: unknown): AnyJudgement | Promise<AnyJudgement> {
+  const { steps, deps, passed } = run;
   let call = first;
   for (let at = from; at < steps.length; at++) {
-    const { name, run } = steps[at] as AnyStep;
+    const { name, run: runStep } = steps[at] as AnyStep;
     let result: StepResult<unknown> | Promise<StepResult<unknown>>;
     try {
-      result = run(call, deps);
+      result = runStep(call, deps);
     } catch (error) {
       return thrown(name, call, error);
     }
-    if (result instanceof Promise) {
-      return finishLater(steps, at, call, result, deps, passed);
-    }
+    if (result instanceof Promise) return finishLater(run, at, call, result);
     const ended = endOf(name, call, result);
     if (ended !== null) return ended;
     call = (result as { call: unknown }).call;
@@ -107,25 +116,41 @@ function runSteps(
 }
 
 async function finishLater(
-  steps: readonly AnyStep[],
+  run: Run,
   at: number,
   call: unknown,
   waiting: Promise<StepResult<unknown>>,
-  deps: unknown,
-  passed: Passed | undefined,
 ): Promise<AnyJudgement> {
-  const { name } = steps[at] as AnyStep;
+  const { name } = run.steps[at] as AnyStep;
   let result: StepResult<unknown>;
   try {
     result = await inTime(waiting, STEP_MS, hung);
   } catch (error) {
     return thrown(name, call, error);
   }
+  if (result?.kind === 'again') return runAgain(run, at, result);
   const ended = endOf(name, call, result);
   if (ended !== null) return ended;
   const next = (result as { call: unknown }).call;
-  passed?.(next, name);
-  return runSteps(steps, at + 1, next, deps, passed);
+  run.passed?.(next, name);
+  return runSteps(run, at + 1, next);
+}
+
+/** Goes back to a step before the one that waited. */
+function runAgain(
+  run: Run,
+  at: number,
+  { call, from }: Again,
+): AnyJudgement | Promise<AnyJudgement> {
+  const { steps, agains } = run;
+  const { name } = steps[at] as AnyStep;
+  const first = steps.findIndex((step) => step.name === from);
+  if (first < 0 || first >= at)
+    return thrown(name, call, new TypeError(`no step ${from} before it`));
+  if (agains >= MOST_AGAINS) {
+    return denied(name, call, 'the rules changed again and again while the call was judged');
+  }
+  return runSteps({ ...run, agains: agains + 1 }, first, call);
 }
 
 /** A step that hangs counts as one that threw. */
@@ -142,6 +167,7 @@ function endOf(step: string, call: unknown, result: StepResult<unknown>): AnyJud
       return { verdict: 'deny', step, call: call as object, deny: result };
     case 'escalate':
       return { verdict: 'escalate', step, call: call as object, escalate: result };
+    // Nothing changes within a step that does not wait: `again` is none of its verdicts.
     default:
       return thrown(step, call, new TypeError('a step gave no verdict'));
   }

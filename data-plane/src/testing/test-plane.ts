@@ -149,10 +149,16 @@ export async function startTestPlane(options: TestPlaneOptions = {}, at?: PlaneP
   let rules: ActiveRules | null = null;
   /** Other tenants of the plane, with the policies and servers of this one. */
   const neighbours = new Map<string, string>();
+  /** As long as the plane's own rules are the same, a neighbour's are: calls compare them. */
+  const ofNeighbours = new WeakMap<ActiveRules, Map<string, ActiveRules>>();
   const findActiveRules = (id: string): ActiveRules | null => {
     if (id === tenantId || rules === null) return id === tenantId ? rules : null;
     if (!neighbours.has(id)) return null;
-    return { ...rules, settings: { ...rules.settings, tenant_id: id } };
+    const known = ofNeighbours.get(rules) ?? new Map<string, ActiveRules>();
+    ofNeighbours.set(rules, known);
+    const own = known.get(id) ?? { ...rules, settings: { ...rules.settings, tenant_id: id } };
+    known.set(id, own);
+    return own;
   };
   const setServers = (servers: McpServerSetting[]) => {
     if (rules === null) return;

@@ -37,6 +37,12 @@ const MAX_VALUES = 256;
 /** UTF-16 units that a finding must have on each side of the boundary. */
 const MIN_SHARE = 3;
 
+/** The disguise of a value that several calls send piece by piece. */
+const IN_PIECES = 'fragments';
+
+/** Whether a finding is in the pieces of several calls. */
+export const isOfPieces = ({ disguise }: DlpFinding): boolean => disguise?.[0] === IN_PIECES;
+
 export function createAcrossCalls(deps: {
   raiseAlert: RaiseAlert;
   /** The requester, in a form that may be recorded. */
@@ -134,7 +140,7 @@ export function createAcrossCalls(deps: {
         severity,
         place: '',
         length,
-        disguise: ['fragments'],
+        disguise: [IN_PIECES],
       }));
       if (trail.mayAlert('fragments', at, COOL_DOWN_MS)) {
         raiseAlert(caller.tenantId, {

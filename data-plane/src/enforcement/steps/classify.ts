@@ -1,11 +1,11 @@
 import type { RulesProvider } from '../../contracts.ts';
 import { actionOf, TOOL_CALL, targetOf } from '../call-kinds.ts';
 import type { AgentCall, ClassifiedCall, StepResult } from '../calls.ts';
-import { type EligibilityDeps, findAgentNow } from '../eligibility.ts';
+import { type CallNowDeps, findCallNow } from '../eligibility.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import type { ToolHints } from '../tool-action.ts';
 
-export interface ClassifyDeps extends EligibilityDeps {
+export interface ClassifyDeps extends CallNowDeps {
   rules: RulesProvider;
   catalogue: {
     /** The hints for a tool; asks the server where its list is unknown or outdated. */
@@ -18,7 +18,7 @@ export interface ClassifyDeps extends EligibilityDeps {
 
 /**
  * Determines, once for all later steps, a call's rules, action and target. If the server had to be
- * asked for its tools, agent and rules are those after the wait, which a server can prolong.
+ * asked for its tools, agent, workflow and rules are those after the wait, which a server can prolong.
  */
 export function classify(
   call: AgentCall,
@@ -34,9 +34,9 @@ export function classify(
   });
   if (!(hints instanceof Promise)) return proceed(extend(call, { rules, ...describe(hints) }));
   return hints.then((hinted) => {
-    const agent = findAgentNow(call, deps);
-    if ('kind' in agent) return agent;
+    const now = findCallNow(call, deps);
+    if ('kind' in now) return now;
     const rulesNow = deps.rules.findActiveRules(tenantId);
-    return proceed(extend(call, { agent, rules: rulesNow, ...describe(hinted) }));
+    return proceed(extend(call, { ...now, rules: rulesNow, ...describe(hinted) }));
   });
 }

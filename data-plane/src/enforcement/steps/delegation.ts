@@ -1,7 +1,7 @@
 import type { AgentCall, StepResult } from '../calls.ts';
-import { denied, findChain, findSession, refused } from '../eligibility.ts';
+import { findChain, findDelegatedPlace, findSession, refused } from '../eligibility.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
-import { placeOf, placeOfDelegatee, type SessionTokenDeps, withToken } from './workflow-session.ts';
+import { type SessionTokenDeps, withToken } from './workflow-session.ts';
 
 /**
  * Step 2e: validates the delegation of a call. It has to be for the caller and of the call's
@@ -28,21 +28,12 @@ export function validateDelegation(
     if ('kind' in session) return session;
     const chain = findChain(tenantId, delegation, deps);
     if ('kind' in chain) return chain;
-    if (chain.links.length > session.workflow.max_depth) {
-      return denied(`the workflow allows delegations ${session.workflow.max_depth} deep`);
-    }
+    const workflow = findDelegatedPlace(now.agent.id, chain, session);
+    if ('kind' in workflow) return workflow;
     const requester = {
       id: requesterId ?? delegation.requester,
       verified: requesterId === null || requesterId === delegation.requester,
     };
-    const delegators = chain.links.map(({ delegator }) => placeOf(delegator.id, session));
-    // The first delegator must be a participant; later ones may take part by delegation only.
-    if (delegators[0] === undefined) return refused('its delegator takes no part in this workflow');
-    const place = now.workflow ?? placeOf(now.agent.id, session) ?? placeOfDelegatee(session);
-    const delegatorsActions = delegators.flatMap((one) =>
-      one?.allowedActions ? [one.allowedActions] : [],
-    );
-    const workflow = { ...place, delegatorsActions };
     return proceed(extend(now, { workflow, delegation: chain, requester }));
   });
 }

@@ -2,19 +2,20 @@ import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import { actionFor } from '@governance/shared/dlp-settings';
+import { isQuestion } from '@governance/shared/server-questions';
 import type { RulesProvider } from '../../contracts.ts';
-import { isQuestion } from '../call-kinds.ts';
 import type { Ask, CallDlp, ClassifiedCall, Deny, ScannedCall, StepResult } from '../calls.ts';
 import { coverMatched, NO_MARKS } from '../cover-texts.ts';
 import { DONE, describeFindings, strongestOf, TOO_MUCH_TO_SCAN } from '../dlp/dlp-findings.ts';
 import { dlpOf, type PreparedDlp, type SentScan } from '../dlp/dlp-scanners.ts';
 import { type DlpWatch, placeOf } from '../dlp/dlp-watch.ts';
-import { type EligibilityDeps, findAgentNow } from '../eligibility.ts';
+import { type CallNowDeps, findCallNow } from '../eligibility.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import type { DlpScans } from '../scan-thread/dlp-scans.ts';
 import { ScanFailure } from '../scan-thread/scan-threads.ts';
+import { judgeAgain } from './judge-again.ts';
 
-export interface DlpDeps extends EligibilityDeps {
+export interface DlpDeps extends CallNowDeps {
   dlp: DlpWatch;
   scans: DlpScans;
   rules: RulesProvider;
@@ -52,13 +53,12 @@ function judgeLater(
   scan: SentScan,
   prepared: PreparedDlp,
   deps: DlpDeps,
-): StepResult<ScannedCall> | Promise<StepResult<ScannedCall>> {
-  const agent = findAgentNow(call, deps);
-  if ('kind' in agent) return agent;
-  const rules = deps.rules.findActiveRules(call.caller.tenantId);
-  extend(call, { agent, rules });
-  const isSame = rules !== null && dlpOf(rules.settings).settingsText() === prepared.settingsText();
-  return isSame ? judge(call, scan, prepared, deps) : scanCall(call, deps);
+): StepResult<ScannedCall> {
+  const now = findCallNow(call, deps);
+  if ('kind' in now) return now;
+  // Earlier steps went by the rules, too: what they found may no longer be so.
+  if (deps.rules.findActiveRules(call.caller.tenantId) !== call.rules) return judgeAgain(call, now);
+  return judge(extend(call, now), scan, prepared, deps);
 }
 
 /** The denial where a scan did not finish. @throws any other error as it is */
@@ -82,7 +82,7 @@ function judge(
 ): StepResult<ScannedCall> {
   const { ask } = call;
   const findings = scan.findings.filter((finding) => !isOwnToken(finding, ask));
-  const fragments = findFragments(call, findings, prepared, dlp);
+  const fragments = call.fragments ?? findFragments(call, findings, prepared, dlp);
   if (findings.length === 0 && fragments.length === 0) {
     return proceed(extend(call, { dlp: NOTHING_FOUND }));
   }

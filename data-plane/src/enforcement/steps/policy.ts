@@ -22,6 +22,7 @@ import type {
   StepResult,
 } from '../calls.ts';
 import { patternsOf } from '../dlp/dlp-findings.ts';
+import { type CallNowDeps, findCallNow } from '../eligibility.ts';
 import {
   decideCall,
   type ExceptionDeps,
@@ -31,9 +32,13 @@ import {
 import { findLackingPermission, permissionsFor } from '../grants.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import { type AskOpaDeps, askOpa, type OpaDenial } from './ask-opa.ts';
+import { judgeAgain } from './judge-again.ts';
 
-export interface PolicyDeps extends Omit<AskOpaDeps, 'opa' | 'replica'>, ExceptionDeps {
-  replica: AskOpaDeps['replica'] & ExceptionDeps['replica'];
+export interface PolicyDeps
+  extends Omit<AskOpaDeps, 'opa' | 'replica'>,
+    CallNowDeps,
+    ExceptionDeps {
+  replica: CallNowDeps['replica'] & ExceptionDeps['replica'];
   /** The OPA servers that decide; null for the engine of the active bundle. */
   opa: OpaServers | null;
   /** This data plane's id at the tenant. */
@@ -74,6 +79,11 @@ async function evaluateByOpa(
     return deny(OPA_DENIALS[reason], [], `${reason}: ${message}`);
   }
   const { agent, rules } = judgement;
+  if (rules !== call.rules) {
+    // Earlier steps went by other rules than the ones that OPA decided by.
+    const now = findCallNow(call, deps);
+    return 'kind' in now ? now : judgeAgain(call, now);
+  }
   if (judgement.kind === 'allowed_unjudged') {
     // No policy was asked, so no exceptions apply: a person has to decide on carried reasons.
     const verdict: PolicyVerdict = { decision: 'allow', reasons: [UNJUDGED] };

@@ -1,7 +1,8 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
+import { isQuestion } from '@governance/shared/server-questions';
 import { isObject } from '../../upstream/message.ts';
 import type { Answer, Refusal } from '../answer.ts';
-import { isQuestion, isTaskMethod } from '../call-kinds.ts';
+import { isTaskMethod } from '../call-kinds.ts';
 import type { Ask, Caller, Deny, Destination, JudgedCall, StepResult } from '../calls.ts';
 import { askOf, canAnswer } from '../client-questions.ts';
 import { denied } from '../eligibility.ts';

@@ -1,6 +1,6 @@
 import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
+import { isQuestion } from '@governance/shared/server-questions';
 import type { RulesProvider } from '../../contracts.ts';
-import { isQuestion } from '../call-kinds.ts';
 import type { CallRates } from '../call-rates.ts';
 import type { AgentCall, Continue, Deny, ExceededLimit } from '../calls.ts';
 import { proceed } from '../pipeline-builder.ts';

@@ -1,12 +1,13 @@
 import type { SessionTokenClass } from '@governance/shared/session-token';
 import type { AskForNews, FeedNews, Replica } from '../../contracts.ts';
-import type { AgentCall, Deny, StepResult, WorkflowPlace } from '../calls.ts';
+import type { AgentCall, Deny, StepResult } from '../calls.ts';
 import {
-  denied,
   type EligibilityDeps,
   findAgentNow,
   findSession,
-  type RunningSession,
+  NO_PART,
+  placeOf,
+  placeOfDelegatee,
   refused,
   type WorkflowEligibilityDeps,
 } from '../eligibility.ts';
@@ -47,7 +48,7 @@ export function validateWorkflowSession(
       return proceed(extend(now, { workflow: placeOfDelegatee(session) }));
     }
     deps.workflowAlerts.unexpectedParticipant(now, session.workflow.id, session.session.id);
-    return denied('the agent takes no part in this workflow');
+    return NO_PART;
   });
 }
 
@@ -109,32 +110,4 @@ function withAgentNow<T>(
 function notValid(kind: SessionTokenClass, fault: string): Deny {
   const name = kind === 'workflow' ? 'X-Workflow-Session' : 'X-Delegation-Token';
   return { ...refused(`the token in ${name} is not valid`), detail: `${name}: ${fault}` };
-}
-
-/** An agent's place in a workflow: as participant, or as owner, who may do everything there. */
-export function placeOf(
-  agentId: string,
-  { session, workflow }: RunningSession,
-): WorkflowPlace | undefined {
-  const participant = workflow.participants.find(({ agent_id }) => agent_id === agentId);
-  if (participant === undefined && workflow.owner_agent_id !== agentId) return undefined;
-  return {
-    ...placeOfDelegatee({ session, workflow }),
-    role: participant?.role ?? 'owner',
-    allowedActions: participant?.allowed_actions ?? ['*'],
-  };
-}
-
-/** The place of an agent that takes part only by a delegation. */
-export function placeOfDelegatee({ session, workflow }: RunningSession): WorkflowPlace {
-  return {
-    sessionId: session.id,
-    workflowId: workflow.id,
-    maxDepth: workflow.max_depth,
-    role: 'delegatee',
-    allowedActions: null,
-    delegatorsActions: [],
-    causalDepth: 0,
-    parentEventId: null,
-  };
 }
