@@ -30,6 +30,12 @@ const FAILURES_BY_ADDRESS = 60;
 /** Tokens that a client with the right secret may have in a window. */
 const TOKENS_BY_CLIENT = 600;
 const WINDOW_MS = 60_000;
+/**
+ * Most bytes of a token's lists of roles and of permissions, as JSON. With both, and the other
+ * claims, a token stays below what gateways read (8,192 characters).
+ */
+const MAX_ROLES = 1024;
+const MAX_PERMISSIONS = 3072;
 
 /** The owner of a client id, as far as a request without a verified secret may look. */
 export interface AgentClient {
@@ -145,8 +151,8 @@ async function sign(
   const { kid, privateKey } = await key();
   return new SignJWT({
     tenant_id: agent.tenantId,
-    roles: agent.roles,
-    permissions: agent.permissions,
+    ...claimsOfList('roles', agent.roles, MAX_ROLES),
+    ...claimsOfList('permissions', agent.permissions, MAX_PERMISSIONS),
     risk_tier: agent.riskTier,
     feed_seq: agent.feedSeq,
     ...claimsOfProof(agent.proof),
@@ -159,4 +165,10 @@ async function sign(
     .setExpirationTime(issued + AGENT_TOKEN_MAX_SECONDS)
     .setJti(uuidv7())
     .sign(privateKey);
+}
+
+/** A list for information, empty and marked so where it is too long: half of one would mislead. */
+function claimsOfList(name: 'roles' | 'permissions', list: readonly string[], maxBytes: number) {
+  if (Buffer.byteLength(JSON.stringify(list)) <= maxBytes) return { [name]: list };
+  return { [name]: [], [`${name}_omitted`]: true };
 }

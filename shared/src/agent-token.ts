@@ -46,6 +46,9 @@ const Claims = z.looseObject({
   credential: z.strictObject({ id: Id, version: z.int().positive() }).optional(),
   roles: z.array(z.string()),
   permissions: z.array(z.string()),
+  /** Present where the list was too long for a token: it is empty then. */
+  roles_omitted: z.boolean().optional(),
+  permissions_omitted: z.boolean().optional(),
   risk_tier: RiskTier,
 });
 export const AgentTokenClaims = Claims.refine(

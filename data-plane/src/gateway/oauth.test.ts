@@ -103,6 +103,24 @@ const INITIALIZE = {
   },
 };
 
+it('gives an agent with a thousand permissions a token that opens the gateway', async () => {
+  const permissions = Array.from({ length: 1_000 }, (_, at) => `some-server-${at}/a_tool:read`);
+  const holder = plane.addAgent([...permissions, 'up:*']);
+  const issued = await fetch(`${plane.url}/api/v1/auth/token`, {
+    method: 'POST',
+    headers: { authorization: holder.basic },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  });
+  const { access_token } = (await issued.json()) as { access_token: string };
+  const claims = JSON.parse(
+    Buffer.from(access_token.split('.')[1] as string, 'base64url').toString(),
+  );
+  expect(claims).toMatchObject({ permissions: [], permissions_omitted: true });
+  const headers = { authorization: `Bearer ${access_token}` };
+  expect((await plane.post('/mcp/v1/up', CALL, headers)).json.result).toBeDefined();
+  expect((await plane.post('/mcp/v1/other', CALL, headers)).json.error.code).toBe(-32003);
+});
+
 describe.each([
   ['/mcp/v1', 'up__echo'],
   ['/mcp/v1/up', 'echo'],
