@@ -211,10 +211,28 @@ function parseBasic(value: string): Credential {
 
 function readRequester(header: string | string[] | undefined): string | null {
   if (header === undefined || header === '') return null;
-  if (typeof header !== 'string' || header.length > MAX_REQUESTER_LENGTH) {
+  const requester = typeof header === 'string' ? inUtf8(header) : null;
+  if (requester === null || requester.length > MAX_REQUESTER_LENGTH) {
     throw new GatewayError(400, `X-Requester-Id has at most ${MAX_REQUESTER_LENGTH} characters.`);
   }
-  return header;
+  return requester;
+}
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
+/** A header's value, which Node reads as Latin-1: as UTF-8 where its bytes are that. */
+function inUtf8(header: string): string {
+  if (isAscii(header)) return header;
+  try {
+    return UTF_8.decode(Buffer.from(header, 'latin1'));
+  } catch {
+    return header;
+  }
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 0x7f) return false;
+  return true;
 }
 
 /** Undefined for nearly every request. Its content is judged with each call. */

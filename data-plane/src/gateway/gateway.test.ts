@@ -89,6 +89,18 @@ describe('POST of a tool call', () => {
     expect(outcome).toMatchObject({ event_id: decision?.id, outcome: 'forwarded' });
   });
 
+  it('reads a requester in UTF-8, and in Latin-1 what is no UTF-8', async () => {
+    for (const [sent, requester] of [
+      [Buffer.from('Zoë 东').toString('latin1'), 'Zoë 东'],
+      ['Zo\u00eb', 'Zoë'],
+    ]) {
+      const headers = { authorization: agent.basic, 'x-requester-id': sent as string };
+      await plane.post('/mcp/v1/up', call('echo', {}), headers);
+      const decision = (await plane.records()).find(({ type }) => type === 'decision');
+      expect(decision).toMatchObject({ requester_id: requester });
+    }
+  });
+
   it('answers a denial with -32003, records it and forwards nothing', async () => {
     const reader = plane.addAgent(['up:read']);
     const message = call('delete_thing', { id: 1 });
