@@ -4,14 +4,17 @@ import { findForbidden } from '@governance/shared/data-plane-records';
 import { uuidv7 } from '@governance/shared/ids';
 import { parseRecord, type UnchainedRecord } from '@governance/shared/ledger-record';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { aDecision, anOutcome, createWriter } from '../../../tests/support/a-data-plane.ts';
 import { ledgerColumns } from '../chain/ledger-columns.ts';
 import { readUsualRecord } from './record-pattern.ts';
 
 const { privateKey } = generateKeyPairSync('ed25519');
+// The same on every day.
+vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 6, 31, 12) });
 const writer = createWriter(uuidv7(), uuidv7(), privateKey);
 writer.boot();
+afterAll(() => vi.useRealTimers());
 const textOf = (record: UnchainedRecord) => writer.append(record).bytes.toString();
 
 /** What ingest would read of it the long way; undefined where it is no valid record. */
@@ -40,6 +43,35 @@ it.each(USUAL)('reads %s', (_, record) => {
   const text = textOf(record);
   expect(readUsualRecord(text)).toEqual(readLong(text));
   expect(readLong(text)).toBeDefined();
+});
+
+it('reads records of every day but 29 February', () => {
+  const base = JSON.parse(textOf(anOutcome(uuidv7())));
+  for (let day = Date.UTC(2027, 0, 1); day < Date.UTC(2029, 0, 1); day += 86_400_000) {
+    const timestamp = new Date(day).toISOString();
+    const written = canonicalize({ ...base, timestamp });
+    const read = readUsualRecord(written);
+    if (timestamp.includes('-02-29')) expect(read).toBeUndefined();
+    else expect(read).toEqual(readLong(written));
+  }
+});
+
+it('reads no day that its month lacks', () => {
+  const base = JSON.parse(textOf(anOutcome(uuidv7())));
+  for (const day of [
+    '02-30',
+    '02-31',
+    '04-31',
+    '06-31',
+    '09-31',
+    '11-31',
+    '01-32',
+    '13-30',
+    '00-29',
+  ]) {
+    const written = canonicalize({ ...base, timestamp: `2026-${day}T00:00:00.000Z` });
+    expect(readUsualRecord(written)).toBeUndefined();
+  }
 });
 
 const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constant(''));
