@@ -88,7 +88,7 @@ it('a deployment that holds its share of polls is told to wait, and another is n
   const [plane, bystander] = [await aPlane(admin), await aPlane(admin)];
   const { perDeployment } = LISTENER_LIMITS;
   const held = await Promise.all(Array.from({ length: perDeployment }, () => hold(plane)));
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
   for (const answer of await Promise.all(await hold(plane))) {
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
   }
@@ -96,4 +96,4 @@ it('a deployment that holds its share of polls is told to wait, and another is n
   await revoke(plane.root.id, admin);
   expect(await statusesOf(held.flat())).toEqual(Array(2 * perDeployment).fill(401));
   expect(await statusesOf(others)).toEqual([200, 304]);
-}, 30_000);
+}, 60_000);
