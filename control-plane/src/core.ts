@@ -97,7 +97,8 @@ export async function createCore(deps: CoreDeps, features: FeatureList) {
     },
   });
   const { listStdioNames } = deps;
-  return { ...platform, ...identity, ...channels, tenants, listStdioNames };
+  const { endWithServer } = features;
+  return { ...platform, ...identity, ...channels, tenants, listStdioNames, endWithServer };
 }
 
 export type Core = Awaited<ReturnType<typeof createCore>>;

@@ -60,7 +60,7 @@ export type McpServerSetting = z.infer<typeof McpServerSetting>;
 export const BundleSettings = z.looseObject({
   tenant_id: Id,
   mcp_servers: z.record(z.string(), McpServerSetting),
-  /** Servers that are registered but disabled: their ids are no names of tools either. */
+  /** Disabled and deleted servers: their ids are no names of tools either. */
   other_server_ids: z.array(z.string()).optional(),
   data_protection: DataProtectionSettings.optional(),
   blast_radius: BlastRadiusSettings.optional(),

@@ -1,6 +1,6 @@
 import type { Feature } from '../platform/feature.ts';
 import type { TenantDatabase } from '../platform/tenant-scope.ts';
-import { createExceptionExpiry } from './exception-endings.ts';
+import { createExceptionExpiry, revokeExceptionsOfServer } from './exception-endings.ts';
 import { exceptionRoutes } from './exception-routes.ts';
 import { createExceptionService, type ExceptionServiceDeps } from './exception-service.ts';
 
@@ -10,4 +10,5 @@ export const exceptionsFeature = (
 ): Feature => ({
   routes: [exceptionRoutes(createExceptionService(core), core.now)],
   tasks: [createExceptionExpiry(core)],
+  endWithServer: revokeExceptionsOfServer,
 });

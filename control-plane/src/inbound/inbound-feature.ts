@@ -1,6 +1,10 @@
 import type { Feature } from '../platform/feature.ts';
 import { inboundRuleRoutes } from './inbound-rule-routes.ts';
-import { createInboundRuleService, type InboundDeps } from './inbound-rule-service.ts';
+import {
+  createInboundRuleService,
+  endTrustInServer,
+  type InboundDeps,
+} from './inbound-rule-service.ts';
 import { pinnedToolProjection } from './pinned-tool-projection.ts';
 import { pinnedToolRoutes } from './pinned-tool-routes.ts';
 import { createPinnedToolService } from './pinned-tool-service.ts';
@@ -16,6 +20,7 @@ export function inboundFeature(core: InboundDeps): Feature {
       tenantSettingsRoutes(createTenantSettingsService(core)),
     ],
     projections: [pinnedToolProjection(core.now)],
+    endWithServer: endTrustInServer,
     settings: { inbound: (tx) => readInboundSettings(tx, core.now()) },
   };
 }

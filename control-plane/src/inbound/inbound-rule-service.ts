@@ -66,6 +66,24 @@ export function createInboundRuleService({ db, bundles, applied, now }: InboundD
   };
 }
 
+/**
+ * Deletes the rules that trust a deleted server: its id may be given to another server. Rules that
+ * restrict it stay, and so do patterns with a `*`, which name no single server.
+ */
+export async function endTrustInServer(
+  tx: TenantTransaction,
+  serverId: string,
+  at: Date,
+): Promise<void> {
+  const store = inboundRuleStore(tx);
+  for (const rule of await store.listActive(at)) {
+    const [source] = rule.sourcePattern.split(' ');
+    if (rule.ruleType !== 'trust' || source !== serverId) continue;
+    await store.deleteActive(rule.id, at);
+    audit(tx, 'inbound_rule_deleted', rule, { because_of: `mcp_server/${serverId}` });
+  }
+}
+
 /** The rules for the bundle. */
 export async function readSourceRules(tx: TenantTransaction, now: Date): Promise<SourceRule[]> {
   const rules = await inboundRuleStore(tx).listActive(now);
@@ -83,7 +101,12 @@ async function lockRules({ db, scope }: TenantTransaction): Promise<void> {
     SELECT pg_advisory_xact_lock(hashtextextended(${`inbound_rules ${scope.tenantId}`}, 0))::text`;
 }
 
-function audit(tx: TenantTransaction, action: string, rule: InboundRule): void {
+function audit(
+  tx: TenantTransaction,
+  action: string,
+  rule: InboundRule,
+  details: Record<string, unknown> = {},
+): void {
   tx.audit.append({
     action,
     target: `inbound_rule/${rule.id}`,
@@ -91,6 +114,7 @@ function audit(tx: TenantTransaction, action: string, rule: InboundRule): void {
       source_pattern: rule.sourcePattern,
       rule_type: rule.ruleType,
       expires_at: rule.expiresAt?.toISOString() ?? null,
+      ...details,
     },
   });
 }

@@ -10,12 +10,8 @@ import { testDatabase } from '../../../tests/support/test-database.ts';
 import { sealFor } from '../data-planes/sealed-facts.ts';
 import { createMasterKey } from '../platform/master-key.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
-import {
-  createMcpServerService,
-  MAX_SERVERS,
-  readOtherServerIds,
-  readServerSettings,
-} from './mcp-server-service.ts';
+import { createMcpServerService, MAX_SERVERS, readServerSettings } from './mcp-server-service.ts';
+import { readOtherServerIds } from './retired-servers.ts';
 
 const test = await testDatabase();
 const { db, superuser } = test;
@@ -26,6 +22,7 @@ const servers = createMcpServerService({
   masterKey: createMasterKey(new Secret(Buffer.alloc(32, 7))),
   bundles: { requestBuild: async () => ({ revision: 9, feedSeq: 1 }) },
   applied: { wait: async (_tenant, target) => void waited.push(target) },
+  endWithServer: async () => {},
   now: () => new Date(),
 });
 

@@ -12,7 +12,6 @@ import {
   readSealingTargets,
   takeBackFromOthers,
 } from '../data-planes/sealed-facts.ts';
-import { revokeExceptionsOfServer } from '../exceptions/exception-endings.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { SealingTarget } from '../platform/feature.ts';
 import type { MasterKey } from '../platform/master-key.ts';
@@ -33,6 +32,7 @@ import {
 } from './mcp-server.ts';
 import type { NewServerBody, ServerPatchBody } from './mcp-server-schemas.ts';
 import { mcpServerStore, type StoredServer } from './mcp-server-store.ts';
+import { retireServerId, reuseServerId } from './retired-servers.ts';
 
 /** Servers of one tenant; all are in its bundle. */
 export const MAX_SERVERS = 500;
@@ -47,6 +47,8 @@ export interface McpServerServiceDeps {
   applied: AppliedBarrier;
   /** Standalone: the stdio servers that a tenant may use at the local data plane. */
   listStdioNames?: ((tenantId: string) => readonly string[] | undefined) | undefined;
+  /** Ends what other features keep about a server, in the transaction that deletes it. */
+  endWithServer(tx: TenantTransaction, serverId: string, at: Date): Promise<void>;
   now(): Date;
 }
 
@@ -80,15 +82,6 @@ export async function readServerSettings(tx: TenantTransaction) {
       .filter(({ server }) => server.enabled)
       .map(({ server, ciphertext }) => [server.serverId, toSetting(server, ciphertext !== null)]),
   );
-}
-
-/**
- * The ids of the servers that data planes may not use. They have to know them: a permission that
- * names one covers no tool of another server that is called like it.
- */
-export async function readOtherServerIds(tx: TenantTransaction): Promise<string[]> {
-  const servers = await mcpServerStore(tx).list();
-  return servers.filter(({ server }) => !server.enabled).map(({ server }) => server.serverId);
 }
 
 /** The ids of all registered servers. */
@@ -170,6 +163,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
         }
         await requireRoomForActions(tx, created, body.tool_actions);
         await mcpServerStore(tx).insert(encrypt(tx, created)).catch(refuseDuplicate);
+        await reuseServerId(tx, created.server.serverId);
         if (created.credential) await distribute(tx, created);
         tx.audit.append(
           auditOf('mcp_server_created', created, created.credential && 'set', body.tool_actions),
@@ -203,8 +197,8 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
         await lockSealedFacts(tx);
         const removed = decrypt(tx, orNotFound(await mcpServerStore(tx).findForUpdate(serverId)));
         await mcpServerStore(tx).delete(serverId);
-        // The id may be given to another server.
-        await revokeExceptionsOfServer(tx, serverId, deps.now());
+        await retireServerId(tx, serverId, deps.now());
+        await deps.endWithServer(tx, serverId, deps.now());
         if (removed.credential) await distribute(tx, { ...removed, credential: null });
         tx.audit.append(auditOf('mcp_server_deleted', removed, removed.credential && 'removed'));
       }),

@@ -3,9 +3,9 @@ import { mcpServerRoutes } from './mcp-server-routes.ts';
 import {
   createMcpServerService,
   type McpServerServiceDeps,
-  readOtherServerIds,
   readServerSettings,
 } from './mcp-server-service.ts';
+import { readOtherServerIds } from './retired-servers.ts';
 import { createServerHealth } from './server-health.ts';
 
 export function mcpServersFeature(core: McpServerServiceDeps): Feature {

@@ -15,6 +15,8 @@ export interface FeatureList {
   publishFacts(): Promise<void>;
   addFactsForDataPlane(tx: TenantTransaction, dataPlane: SealingTarget): Promise<void>;
   takeBackFacts(tenantId: string): Promise<void>;
+  /** Ends what names a server, in the transaction that deletes it. */
+  endWithServer(tx: TenantTransaction, serverId: string, at: Date): Promise<void>;
 }
 
 /** Features are added while the control plane is composed, before any other method is called. */
@@ -53,6 +55,9 @@ export function createFeatureList(): FeatureList {
     },
     takeBackFacts: async (tenantId) => {
       for (const { facts } of features) await facts?.takeBack?.(tenantId);
+    },
+    endWithServer: async (tx, serverId, at) => {
+      for (const feature of features) await feature.endWithServer?.(tx, serverId, at);
     },
   };
 }

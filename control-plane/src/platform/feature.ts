@@ -18,6 +18,11 @@ export interface Feature {
   settings?: Readonly<Record<string, ReadSetting>>;
   projections?: readonly Projection[];
   facts?: Facts;
+  /**
+   * Ends what an administrator said of a server, in the transaction that deletes it: its id may be
+   * given to another server.
+   */
+  endWithServer?(tx: TenantTransaction, serverId: string, at: Date): Promise<void>;
 }
 
 /** @returns JSON; any difference in it makes a new bundle */

@@ -1,0 +1,140 @@
+/** What stays of a deleted server, and what ends with it, over the API. */
+import { uuidv7 } from '@governance/shared/ids';
+import { describe, expect, it } from 'vitest';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { MAX_RETIRED, readOtherServerIds, retireServerId } from './retired-servers.ts';
+
+const { call, aTenantAdmin, controlPlane } = await testControlPlane();
+type Admin = Awaited<ReturnType<typeof aTenantAdmin>>;
+
+const otherIds = ({ scope }: Admin) => controlPlane.db.inTenant(scope, readOtherServerIds);
+
+function asking({ token }: Admin) {
+  return async (method: 'GET' | 'POST' | 'DELETE', url: string, body?: object) => {
+    const answer = await call(url, { method, token, ...(body && { body }) });
+    expect(answer.statusCode, `${url}: ${answer.body}`).toBeLessThan(300);
+    return answer.body === '' ? {} : answer.json();
+  };
+}
+
+function aServer(server_id: string) {
+  return { server_id, transport: 'streamable-http', url: 'https://mcp.example.com/mcp' };
+}
+
+describe('the id of a deleted server', () => {
+  it('stays one in the bundle until it is given to a server again', async () => {
+    const admin = await aTenantAdmin();
+    const ask = asking(admin);
+    const stranger = await aTenantAdmin();
+    await ask('POST', '/api/v1/mcp-servers', aServer('files'));
+    expect(await otherIds(admin)).toEqual([]);
+    await ask('DELETE', '/api/v1/mcp-servers/files');
+    expect(await otherIds(admin)).toEqual(['files']);
+    expect(await otherIds(stranger)).toEqual([]);
+    await ask('POST', '/api/v1/mcp-servers', aServer('files'));
+    expect(await otherIds(admin)).toEqual([]);
+  });
+
+  it('is forgotten where there are too many, unless a role names it', async () => {
+    const admin = await aTenantAdmin();
+    const ask = asking(admin);
+    const role = { name: 'reader', description: '', resource_scopes: [] };
+    await ask('POST', '/api/v1/roles', { ...role, permissions: ['git:read', 'old/a:b:read'] });
+    await controlPlane.db.inTenant(admin.scope, async (tx) => {
+      const { tenantId } = admin.scope;
+      const at = (i: number) => new Date(Date.UTC(2026, 0, 1) + i * 1_000);
+      const rows = [
+        'git',
+        'old',
+        'older',
+        ...Array.from({ length: MAX_RETIRED }, (_, i) => `s${i}`),
+      ];
+      await tx.db.retiredServer.createMany({
+        data: rows.map((serverId, i) => ({ tenantId, serverId, retiredAt: at(i) })),
+      });
+      await retireServerId(tx, 'new', at(rows.length));
+    });
+    const ids = await otherIds(admin);
+    expect(ids).toHaveLength(MAX_RETIRED + 1);
+    expect(ids).toEqual(expect.arrayContaining(['git', 'new', `s${MAX_RETIRED - 1}`]));
+    for (const gone of ['old', 'older', 's0']) expect(ids).not.toContain(gone);
+  });
+});
+
+describe('what is said of a server', () => {
+  it('ends with it: delegations that name it, and rules that trust it', async () => {
+    const admin = await aTenantAdmin();
+    const ask = asking(admin);
+    for (const id of ['files', 'git']) await ask('POST', '/api/v1/mcp-servers', aServer(id));
+    const anAgent = async () => {
+      const name = uuidv7();
+      const agent = { name, agent_type: 't', owner: 'o', description: '' };
+      const { id } = await ask('POST', '/api/v1/agents', agent);
+      const role = { name, description: '', permissions: ['*:*'], resource_scopes: [] };
+      const { id: role_id } = await ask('POST', '/api/v1/roles', role);
+      await ask('POST', `/api/v1/agents/${id}/roles`, { role_id });
+      return id as string;
+    };
+    const [owner, worker, helper] = [await anAgent(), await anAgent(), await anAgent()];
+    const workflow = { name: 'w', owner_agent_id: owner, max_depth: 3, max_participants: 3 };
+    const participants = [worker, helper].map((agent_id) => {
+      return { agent_id, role: 'r', allowed_actions: ['read'] };
+    });
+    const { id } = await ask('POST', '/api/v1/workflows', { ...workflow, participants });
+    const session = await ask('POST', `/api/v1/workflows/${id}/sessions`, {});
+    const delegate = async (from: string, to: string, tools: string[]) => {
+      const scope = { tools, resources: [] };
+      const agents = { delegator_agent_id: from, delegatee_agent_id: to };
+      const asked = { workflow_session_id: session.id, ...agents, scope, reason: 'r' };
+      return (await ask('POST', '/api/v1/delegations', asked)).id as string;
+    };
+    const whole = await delegate(owner, worker, ['*']);
+    const named = await delegate(owner, worker, ['git', 'files']);
+    const passedOn = await delegate(worker, helper, ['git']);
+    const ofTool = await delegate(owner, helper, ['files/read_file']);
+    const alike = await delegate(owner, helper, ['files2', 'git/files']);
+    const aRule = async (source_pattern: string, rule_type: string) =>
+      (await ask('POST', '/api/v1/inbound/rules', { source_pattern, rule_type })).id as string;
+    const trusted = [
+      await aRule('files', 'trust'),
+      await aRule('files https://a.example/*', 'trust'),
+    ];
+    const kept = [
+      await aRule('files', 'block'),
+      await aRule('files', 'untrusted'),
+      await aRule('files2', 'trust'),
+      await aRule('file*', 'trust'),
+    ];
+
+    await ask('DELETE', '/api/v1/mcp-servers/files');
+
+    const statusOf = async (one: string) =>
+      (await ask('GET', `/api/v1/delegations/${one}`)).status as string;
+    for (const one of [named, passedOn, ofTool]) expect(await statusOf(one)).toBe('revoked');
+    for (const one of [whole, alike]) expect(await statusOf(one)).toBe('active');
+    const rules = (await ask('GET', '/api/v1/inbound/rules')) as unknown as { id: string }[];
+    expect(rules.map((rule) => rule.id).sort()).toEqual([...kept].sort());
+    const ended = [
+      ...trusted.map((one) => [`inbound_rule/${one}`, 'mcp_server/files']),
+      [`delegation/${named}`, 'mcp_server/files'],
+      [`delegation/${ofTool}`, 'mcp_server/files'],
+      [`delegation/${passedOn}`, named],
+    ];
+    expect(await endings(admin)).toEqual(ended.sort());
+  });
+});
+
+/** What was ended because of something else, as recorded. */
+async function endings({ scope }: Admin) {
+  const rows = await controlPlane.db.inTenant(
+    scope,
+    (tx) => tx.db.$queryRaw<{ bytes: Uint8Array }[]>`
+      SELECT bytes FROM ledger_records WHERE tenant_id = ${scope.tenantId}::uuid
+      ORDER BY position`,
+  );
+  return rows
+    .map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()))
+    .filter(({ details }) => details?.because_of !== undefined)
+    .map(({ target, details }) => [target, details.because_of])
+    .sort();
+}
