@@ -113,6 +113,7 @@ export async function startDataPlane(
       publicUrl,
       replica: core.replica,
       findDenial,
+      now: core.planeNow,
     });
     const own = {
       registries: [registry],

@@ -68,6 +68,9 @@ export function createEnforcement(
 ) {
   const { opa, catalogue, pins, room, limits, metrics, writes, raiseAlert, now, elapsed } = parts;
   const { config, ledger, replica, rules, log, findRegion, findDenial, askForNews } = deps;
+  // Whatever ends at a time ends by the clock that never runs back. Records and ids have the
+  // machine's own.
+  const { planeNow } = deps;
   const identifiers = createIdentifierKeys({
     findSealed: (tenantId) => replica.findIdentifierKey(tenantId),
     findDeploymentId: deps.findDeploymentId,
@@ -109,7 +112,7 @@ export function createEnforcement(
     tokens: createAgentTokenVerifier({
       findTokenKeys: (tenantId) => replica.findTokenKeys(tenantId),
       ownKeys: deps.ownTokenKeys,
-      now,
+      now: planeNow,
       cacheSize: TOKEN_CACHE,
     }),
     sessionTokens: createSessionTokenVerifier({ replica, cacheSize: SESSION_TOKEN_CACHE }),
@@ -123,8 +126,7 @@ export function createEnforcement(
     dlp,
     scans,
     findRegion,
-    now,
-    planeNow: deps.planeNow,
+    now: planeNow,
     onUnauthenticated: createRefusalLog(log, metrics.unauthenticated, elapsed),
     onBlastRadius: createBlastRadiusAlert(raiseAlert, metrics.blastRadius),
     onPolicyFault: createPolicyFaultAlert(raiseAlert),
@@ -137,7 +139,7 @@ export function createEnforcement(
     onKept: metrics.payloadKept,
     onNotKept: metrics.payloadNotKept,
   });
-  const elsewhere = createHeldElsewhere({ replica, places: deps.heldPlaces, now });
+  const elsewhere = createHeldElsewhere({ replica, places: deps.heldPlaces, now: planeNow });
   const ofHolds = {
     held: deps.held,
     elsewhere,
@@ -176,7 +178,7 @@ export function createEnforcement(
           detector: { inText: detectInjection, inValue: detectInPortions },
           scanItem: createItemScanner(detectInPortions),
           onFinding: metrics.inboundFinding,
-          now,
+          now: planeNow,
         },
       },
       ledger,
