@@ -135,16 +135,27 @@ export interface RuleStep {
 }
 
 export interface Explanation {
+  /** Of OPA's interpreter; the default denial where it gave none. */
   verdict: PolicyVerdict;
+  /** Why it was stopped before its end, and the verdict is none; null otherwise. */
+  stopped: string | null;
   /** By policy and row, at most 500. */
   steps: RuleStep[];
   /** OPA's interpreter trace, one line an event, bounded. */
   trace: string[];
 }
 
+/** The decision of a data plane about an input, or why no data plane could make one. */
+export type Judgement =
+  | { kind: 'decided'; outcome: PolicyOutcome }
+  | { kind: 'not_compiled'; diagnostics: Diagnostic[] }
+  | { kind: 'not_loaded'; message: string }
+  | { kind: 'stopped'; message: string };
+
 /**
- * The compiler as its users see it; `createRegoCompiler` builds one. It does one thing at a time:
- * `turn` names the requester (a tenant's id), and waiting requesters take turns.
+ * The compiler as its users see it; `createRegoCompiler` builds one. It does two things at a time,
+ * one for those who save policies and one for those who try them (`judge`, `explain`). `turn` names
+ * the requester (a tenant's id), and waiting requesters take turns.
  */
 export interface RegoCompiler {
   /**
@@ -157,7 +168,9 @@ export interface RegoCompiler {
   compile(policies: PolicySource[], turn?: string): Promise<CompileResult>;
   /** Runs `_test.rego` sources against the policies with OPA's own test runner. */
   test(policies: PolicySource[], tests: PolicySource[]): Promise<RegoTestResult[]>;
-  /** Explains one decision of these policies by OPA's interpreter. */
+  /** Judges one input as a data plane does: compiled, metered and with its bounds. */
+  judge(policies: PolicySource[], input: unknown, data: unknown, turn?: string): Promise<Judgement>;
+  /** Explains one decision of these policies by OPA's interpreter, in EXPLAIN_TIMEOUT_MS. */
   explain(
     policies: PolicySource[],
     input: unknown,
@@ -181,6 +194,17 @@ export type PolicyFault =
   | 'trap'
   | 'builtin_error'
   | 'not_loaded';
+
+/** What a data plane gives as the reason of its denial. */
+export const FAULT_REASONS: Record<PolicyFault, string> = {
+  undefined: 'the policies gave no decision',
+  malformed_verdict: 'the policies gave no well-formed decision',
+  out_of_fuel: 'the policies took too long to decide',
+  out_of_memory: 'the policies used too much memory',
+  trap: 'the policies could not be evaluated',
+  builtin_error: 'a built-in function of the policies failed',
+  not_loaded: 'the policies are not loaded',
+};
 
 const AUTHORS_FAULTS: ReadonlySet<PolicyFault> = new Set<PolicyFault>([
   'out_of_fuel',

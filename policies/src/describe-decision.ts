@@ -40,7 +40,7 @@ function isTelling({ rule, holds }: RuleStep): boolean {
   return DECISION_RULES.has(rule) || !holds;
 }
 
-function describeVerdict({ decision, reasons }: PolicyVerdict): string {
+export function describeVerdict({ decision, reasons }: PolicyVerdict): string {
   const [first] = reasons;
   if (first?.policy_id === '') return `${SAID[decision]}: ${first.message}.`;
   const why = reasons.map(({ policy, message }) => `${policy}: ${message}`).join('; ');

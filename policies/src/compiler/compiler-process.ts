@@ -6,11 +6,14 @@ import type { Worker } from 'node:worker_threads';
 import { assetPath } from '@governance/shared/assets';
 import { AppError } from '@governance/shared/errors';
 import { spawnWorker } from '@governance/shared/spawn-worker';
+import type { PolicyOutcome } from '../contract.ts';
 import type {
   CompilerAnswer,
   CompilerRequest,
   CrashCause,
+  JudgeRequest,
   WorkerMessage,
+  WorkerRequest,
 } from './compiler-wire.ts';
 import { createTurnQueue } from './turn-queue.ts';
 
@@ -20,20 +23,39 @@ export const COMPILER_ARTIFACT = 'policies/compiler/artifact/rego-compiler.wasm.
 const START_TIMEOUT_MS = 60_000;
 
 /** The result of a request: an answer, or the reason why it was stopped. */
-export type CompilerOutcome =
-  | { kind: 'answer'; answer: CompilerAnswer }
-  | { kind: 'stopped'; cause: CrashCause | 'timeout'; message: string };
+export type CompilerOutcome = { kind: 'answer'; answer: CompilerAnswer } | StoppedOutcome;
+
+/** The decision of compiled policies, or why there is none. */
+export type JudgeOutcome =
+  | { kind: 'judged'; outcome: PolicyOutcome }
+  | { kind: 'not_loaded'; message: string }
+  | CompilerOutcome;
+
+export interface StoppedOutcome {
+  kind: 'stopped';
+  cause: CrashCause | 'timeout';
+  message: string;
+}
 
 export interface CompilerProcess {
   /**
    * Returns the answer, or why it was stopped; throws UNAVAILABLE when closed or the queue is full.
    *
-   * @param turn the requester's id: waiting requesters take turns
+   * @param how the requester's id, by which waiting requesters take turns, and the request's own
+   *   limit of time
    */
-  ask(request: CompilerRequest, turn?: string): Promise<CompilerOutcome>;
+  ask(request: CompilerRequest, how?: AskOptions): Promise<CompilerOutcome>;
+  /** As `ask`: compiles, loads what was compiled as a data plane does, and asks for one decision. */
+  judge(request: JudgeRequest, how?: AskOptions): Promise<JudgeOutcome>;
   /** Whether a worker thread is up. */
   isRunning(): boolean;
   close(): Promise<void>;
+}
+
+export interface AskOptions {
+  turn?: string | undefined;
+  /** Unless given, the process's own. */
+  timeoutMs?: number;
 }
 
 export interface CompilerProcessOptions {
@@ -50,8 +72,10 @@ export interface CompilerProcessOptions {
 }
 
 interface Job {
-  request: string;
-  settle(outcome: CompilerOutcome): void;
+  /** Completed when its turn has come, so that what waits holds little. */
+  request(): WorkerRequest;
+  timeoutMs: number;
+  settle(outcome: JudgeOutcome): void;
   fail(error: unknown): void;
 }
 
@@ -60,8 +84,8 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
   let worker: Worker | undefined;
   let current: Job | undefined;
   let currentTurn = '';
-  /** Until when the owner of a stopped request must let others go first, by turn. */
-  const resting = new Map<string, number>();
+  /** How long, and until when, the owner of a stopped request lets others go first, by turn. */
+  const resting = new Map<string, { ms: number; until: number }>();
   let waking: NodeJS.Timeout | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -76,13 +100,14 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
     void ending.then(() => endings.delete(ending));
   }
 
-  function finish(outcome: CompilerOutcome): void {
+  function finish(outcome: JudgeOutcome): void {
     clearTimeout(timer);
     const job = current;
     current = undefined;
     job?.settle(outcome);
     if (job && outcome.kind === 'stopped' && outcome.cause === 'timeout' && currentTurn !== '') {
-      resting.set(currentTurn, performance.now() + options.timeoutMs);
+      const ms = job.timeoutMs;
+      resting.set(currentTurn, { ms, until: performance.now() + ms });
     }
     next();
   }
@@ -93,20 +118,20 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
    */
   function takeNext(): Job | undefined {
     const now = performance.now();
-    for (const [turn, until] of resting) if (until <= now) resting.delete(turn);
+    for (const [turn, { until }] of resting) if (until <= now) resting.delete(turn);
     clearTimeout(waking);
     const taken = queue.take((turn) => !resting.has(turn));
     if (taken) {
       currentTurn = taken.turn;
       return taken.entry;
     }
-    const ends = queue.turns().flatMap((turn) => resting.get(turn) ?? []);
+    const ends = queue.turns().flatMap((turn) => resting.get(turn)?.until ?? []);
     if (ends.length > 0) waking = setTimeout(next, Math.max(1, Math.min(...ends) - now));
     return undefined;
   }
 
   /** The worker has ended or must end; its pending request is rejected with the reason. */
-  function lose(outcome: CompilerOutcome): void {
+  function lose(outcome: StoppedOutcome): void {
     dropWorker();
     finish(outcome);
   }
@@ -130,12 +155,11 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
   }
 
   function hear(from: Worker, message: WorkerMessage): void {
-    if (message.kind === 'answer') finish(message);
-    else if (message.kind === 'crash') finish({ ...message, kind: 'stopped' });
+    if (message.kind === 'crash') finish({ ...message, kind: 'stopped' });
+    else if (message.kind !== 'ready') finish(message);
     else {
       // Starting the worker is part of the stopped request's cost, so the rest begins here.
-      const until = performance.now() + options.timeoutMs;
-      for (const turn of resting.keys()) resting.set(turn, until);
+      for (const rest of resting.values()) rest.until = performance.now() + rest.ms;
       if (current) dispatch(from, current);
     }
   }
@@ -143,10 +167,10 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
   function dispatch(to: Worker, job: Job): void {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      const seconds = options.timeoutMs / 1000;
+      const seconds = job.timeoutMs / 1000;
       lose({ kind: 'stopped', cause: 'timeout', message: `it took longer than ${seconds} s` });
-    }, options.timeoutMs);
-    to.postMessage(job.request);
+    }, job.timeoutMs);
+    to.postMessage(job.request());
   }
 
   function next(): void {
@@ -185,17 +209,30 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
     timer.unref();
   }
 
+  function post(
+    request: () => WorkerRequest,
+    { turn = '', timeoutMs = options.timeoutMs }: AskOptions,
+  ): Promise<JudgeOutcome> {
+    return new Promise((settle, fail) => {
+      if (closed || !queue.put(turn, { request, timeoutMs, settle, fail })) {
+        const why = closed ? 'is closed' : 'is busy: try again in a few seconds';
+        fail(new AppError('UNAVAILABLE', `The policy compiler ${why}.`));
+        return;
+      }
+      next();
+    });
+  }
+
   return {
-    ask(request, turn = '') {
-      return new Promise((settle, fail) => {
-        const job = { request: JSON.stringify(request), settle, fail };
-        if (closed || !queue.put(turn, job)) {
-          const why = closed ? 'is closed' : 'is busy: try again in a few seconds';
-          fail(new AppError('UNAVAILABLE', `The policy compiler ${why}.`));
-          return;
-        }
-        next();
-      });
+    async ask(request, how = {}) {
+      const compiler = JSON.stringify(request);
+      const outcome = await post(() => ({ compiler }), how);
+      if (outcome.kind === 'answer' || outcome.kind === 'stopped') return outcome;
+      throw new Error('the compiler gave another answer than it was asked for');
+    },
+    judge({ compile, find, ...asked }, how = {}) {
+      const compiler = JSON.stringify(compile);
+      return post(() => ({ compiler, judge: { ...asked, wasm: find() } }), how);
     },
     isRunning: () => worker !== undefined,
     async close() {

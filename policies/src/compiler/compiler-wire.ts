@@ -3,7 +3,7 @@
  * policies/compiler/rego/wire.go.
  */
 import { z } from 'zod';
-import type { PolicySource } from '../contract.ts';
+import type { PolicyOutcome, PolicySource } from '../contract.ts';
 import { PolicyVerdict } from '../contract.ts';
 
 /** One module at a path of its own; without a version it is read as v1, else as v0. */
@@ -24,6 +24,24 @@ export interface CompilerRequest {
   modules?: RawModule[];
   entrypoints?: string[];
   limits?: CompilerLimits;
+}
+
+/** Judges one input by what is compiled first. */
+export interface JudgeRequest {
+  compile: CompilerRequest & { op: 'compile' };
+  /** Of what is compiled: the worker keeps what it compiled last by it. */
+  digest: string;
+  /** The WebAssembly, if it is at hand when the request's turn has come. */
+  find(): Uint8Array | undefined;
+  /** JSON. */
+  input: string;
+  data: unknown;
+}
+
+/** To the worker: a request to the compiler as JSON, and what to do with the WebAssembly it makes. */
+export interface WorkerRequest {
+  compiler: string;
+  judge?: Omit<JudgeRequest, 'compile' | 'find'> & { wasm?: Uint8Array | undefined };
 }
 
 /** Bounds of one request inside the WebAssembly; omitted ones have the compiler's defaults. */
@@ -99,4 +117,6 @@ export type CrashCause = 'stack' | 'memory' | 'other';
 export type WorkerMessage =
   | { kind: 'ready' }
   | { kind: 'answer'; answer: CompilerAnswer }
+  | { kind: 'judged'; outcome: PolicyOutcome }
+  | { kind: 'not_loaded'; message: string }
   | { kind: 'crash'; cause: CrashCause; message: string };

@@ -8,7 +8,11 @@ import { createRegoCompiler } from './rego-compiler.ts';
 
 const compiler = createRegoCompiler({ timeoutMs: 6_000, memoryPages: 2_048 });
 const HASTY_SECONDS = 2.5;
-const hasty = createRegoCompiler({ timeoutMs: HASTY_SECONDS * 1_000, memoryPages: 2_048 });
+const hasty = createRegoCompiler({
+  timeoutMs: HASTY_SECONDS * 1_000,
+  explainTimeoutMs: HASTY_SECONDS * 1_000,
+  memoryPages: 2_048,
+});
 afterAll(() => Promise.all([compiler.close(), hasty.close()]));
 
 const policy = (rego: string): PolicySource => ({ id: 'p-1', name: 'P', rego });
@@ -123,8 +127,13 @@ describe('what runs forever', () => {
 
   test('in an explanation is stopped, and reported as a denial', async () => {
     used = hasty;
-    const { verdict } = await hasty.explain([policy(`package a\nallow if ${ENDLESS}`)], {}, {});
+    const { verdict, stopped } = await hasty.explain(
+      [policy(`package a\nallow if ${ENDLESS}`)],
+      {},
+      {},
+    );
     expect(verdict.decision).toBe('deny');
+    expect(stopped).not.toBeNull();
     expect(verdict.reasons[0]?.message).toMatch(/longer than 2\.5 s|memory/);
   });
 

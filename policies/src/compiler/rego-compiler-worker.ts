@@ -7,12 +7,18 @@ import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { brotliDecompressSync } from 'node:zlib';
 import { z } from 'zod';
+import { type LoadedPolicyEngine, loadPolicyEngine } from '../evaluator/policy-engine.ts';
 import { wasmApi } from '../evaluator/wasm-api.ts';
+import { createCompileCache } from './compile-cache.ts';
 import { CompilerCrash, type CompilerInstance, instantiateCompiler } from './compiler-instance.ts';
-import { CompilerResponse, type WorkerMessage } from './compiler-wire.ts';
+import { CompilerResponse, type WorkerMessage, type WorkerRequest } from './compiler-wire.ts';
 import { limitWasmMemory } from './wasm-memory.ts';
 
 const PAGE_BYTES = 65_536;
+/** Policies that are tried again and again are compiled once. */
+const KEPT_SETS = 8;
+const KEPT_BYTES = 32 * 1024 * 1024;
+
 const { artifact, memoryPages } = z
   .object({ artifact: z.string(), memoryPages: z.int().positive() })
   .parse(workerData);
@@ -39,8 +45,34 @@ function answer(request: string): WorkerMessage {
   }
 }
 
-port.on('message', (request: string) => {
-  const message = answer(request);
+const kept = createCompileCache<Uint8Array>(KEPT_SETS, KEPT_BYTES);
+
+async function judge(
+  compiler: string,
+  { digest, input, data, wasm: given }: NonNullable<WorkerRequest['judge']>,
+): Promise<WorkerMessage> {
+  let wasm = given ?? kept.find(digest);
+  if (!wasm) {
+    const compiled = answer(compiler);
+    if (compiled.kind !== 'answer' || !compiled.answer.wasm) return compiled;
+    wasm = compiled.answer.wasm;
+    kept.put(digest, wasm, wasm.length);
+  }
+  let engine: LoadedPolicyEngine;
+  try {
+    engine = await loadPolicyEngine(wasm, data);
+  } catch (thrown) {
+    return { kind: 'not_loaded', message: thrown instanceof Error ? thrown.message : 'unknown' };
+  }
+  return { kind: 'judged', outcome: engine.evaluateRaw(input) };
+}
+
+port.on('message', async ({ compiler, judge: asked }: WorkerRequest) => {
+  if (asked) {
+    port.postMessage(await judge(compiler, asked));
+    return;
+  }
+  const message = answer(compiler);
   const wasm = message.kind === 'answer' ? message.answer.wasm : null;
   port.postMessage(message, wasm ? [wasm.buffer as ArrayBuffer] : []);
 });

@@ -1,6 +1,7 @@
 /**
  * OPA's compiler, test runner and interpreter for the rest of the product: the WebAssembly of
- * policies/compiler in a worker thread. A source that is wrong, hostile or too costly becomes
+ * policies/compiler in two worker threads. One is for those who save policies; the other is for
+ * those who try them, so that nobody who saves one waits for a trial (trial-lane.test.ts). A source that is wrong, hostile or too costly becomes
  * diagnostics (rego-compiler.test.ts, "hostile"); only a full queue or a closed compiler throws.
  */
 import { createHash } from 'node:crypto';
@@ -13,25 +14,33 @@ import type {
   CompileResult,
   Diagnostic,
   Explanation,
+  Judgement,
   PolicySource,
   RegoCompiler,
   RegoTestResult,
 } from '../contract.ts';
 import { createCompileCache } from './compile-cache.ts';
-import { type CompilerOutcome, createCompilerProcess } from './compiler-process.ts';
+import {
+  type AskOptions,
+  createCompilerProcess,
+  type JudgeOutcome,
+  type StoppedOutcome,
+} from './compiler-process.ts';
 import type { CompilerLimits, CompilerRequest, RawModule } from './compiler-wire.ts';
 import { readPolicyLibrary } from './policy-library.ts';
 
 export interface RegoCompilerOptions {
   /** The worker thread ends after this long without work. Default 30 s. */
   idleMs?: number;
-  /** Anything that takes longer is stopped. Default 10 s. */
+  /** Anything else that takes longer is stopped. Default 10 s. */
   timeoutMs?: number;
-  /** Bound of the compiler's memory in pages of 64 KiB. Default 8,192 (512 MiB). */
+  /** An explanation that takes longer is stopped. Default EXPLAIN_TIMEOUT_MS. */
+  explainTimeoutMs?: number;
+  /** Bound of the compiler's memory in pages of 64 KiB, for trials half. Default 8,192 (512 MiB). */
   memoryPages?: number;
-  /** Requests that may wait at once. Default 256. */
+  /** Requests that may wait at once, of trials a quarter of that. Default 256. */
   maxQueue?: number;
-  /** Requests of one tenant. Default 32. */
+  /** Requests of one tenant, of trials a quarter of that. Default 32. */
   maxQueueOfOne?: number;
   limits?: CompilerLimits;
 }
@@ -51,32 +60,45 @@ export interface FullRegoCompiler extends RegoCompiler {
   isRunning(): boolean;
 }
 
+/** The longest explanation; OPA's interpreter has no fuel of its own. */
+export const EXPLAIN_TIMEOUT_MS = 2_000;
+
 const CACHE_ENTRIES = 64;
 const CACHE_BYTES = 64 * 1024 * 1024;
+
+/** A set that is being compiled, or was. */
+interface Compiling {
+  result: Promise<CompileResult>;
+  wasm?: Uint8Array;
+}
 
 export function createRegoCompiler(options: RegoCompilerOptions = {}): FullRegoCompiler {
   const { idleMs = 30_000, timeoutMs = 10_000, memoryPages = 8_192 } = options;
   const { maxQueue = 256, maxQueueOfOne = Math.min(32, maxQueue) } = options;
+  const { explainTimeoutMs = EXPLAIN_TIMEOUT_MS } = options;
+  const common = { idleMs, timeoutMs };
   const compilerProcess = createCompilerProcess({
-    idleMs,
-    timeoutMs,
-    memoryPages,
-    maxQueue,
-    maxQueueOfOne,
+    ...common,
+    ...{ memoryPages, maxQueue, maxQueueOfOne },
   });
-  const cache = createCompileCache<Promise<CompileResult>>(CACHE_ENTRIES, CACHE_BYTES);
+  const trials = createCompilerProcess({
+    ...common,
+    memoryPages: Math.ceil(memoryPages / 2),
+    // A waiting trial holds its policies and its input.
+    maxQueue: Math.ceil(maxQueue / 4),
+    maxQueueOfOne: Math.ceil(maxQueueOfOne / 4),
+  });
+  const cache = createCompileCache<Compiling>(CACHE_ENTRIES, CACHE_BYTES);
   const library = readPolicyLibrary();
   const version = compilerVersion();
+  const complete = <R extends CompilerRequest>(request: R): R => ({
+    library,
+    renames: BUILTIN_RENAMES,
+    ...(options.limits && { limits: options.limits }),
+    ...request,
+  });
   const ask = (request: CompilerRequest, turn?: string) =>
-    compilerProcess.ask(
-      {
-        library,
-        renames: BUILTIN_RENAMES,
-        ...(options.limits && { limits: options.limits }),
-        ...request,
-      },
-      turn,
-    );
+    compilerProcess.ask(complete(request), { turn });
 
   async function compileFresh(
     policies: PolicySource[],
@@ -114,15 +136,16 @@ export function createRegoCompiler(options: RegoCompilerOptions = {}): FullRegoC
       const sorted = sortById(policies);
       const digest = digestOf(version, library, sorted);
       const known = cache.find(digest);
-      if (known) return known;
-      const compiling = compileFresh(sorted, digest, turn);
+      if (known) return known.result;
+      const result = compileFresh(sorted, digest, turn);
       // Kept while it runs, so that a set is compiled once; stopped ones are retried.
-      cache.put(digest, compiling, 0);
-      compiling.then(
-        (result) => (result.ok ? cache.put(digest, compiling, sizeOf(result)) : cache.drop(digest)),
+      cache.put(digest, { result }, 0);
+      result.then(
+        (set) =>
+          set.ok ? cache.put(digest, { result, wasm: set.wasm }, sizeOf(set)) : cache.drop(digest),
         () => cache.drop(digest),
       );
-      return compiling;
+      return result;
     },
 
     async test(policies, tests): Promise<RegoTestResult[]> {
@@ -133,11 +156,26 @@ export function createRegoCompiler(options: RegoCompilerOptions = {}): FullRegoC
       return [...outcome.answer.diagnostics.map(failedTest), ...outcome.answer.tests];
     },
 
+    async judge(policies, input, data, turn): Promise<Judgement> {
+      const sorted = sortById(policies);
+      const digest = digestOf(version, library, sorted);
+      const request = {
+        ...{ digest, data, input: JSON.stringify(input) },
+        compile: complete({ op: 'compile' as const, policies: sorted }),
+        find: () => cache.find(digest)?.wasm,
+      };
+      return toJudgement(await trials.judge(request, { turn }));
+    },
+
     async explain(policies, input, data, turn): Promise<Explanation> {
-      const outcome = await ask({ op: 'explain', policies, input, data }, turn);
-      if (outcome.kind === 'stopped') return unexplained(stoppedDiagnostic(outcome).message);
+      const how: AskOptions = { turn, timeoutMs: explainTimeoutMs };
+      const outcome = await trials.ask(complete({ op: 'explain', policies, input, data }), how);
+      if (outcome.kind === 'stopped') {
+        const stopped = whyStopped(outcome);
+        return { ...unexplained(`the explanation was stopped: ${stopped}`), stopped };
+      }
       const { verdict, steps, trace, diagnostics } = outcome.answer;
-      if (verdict) return { verdict, steps, trace };
+      if (verdict) return { verdict, steps, trace, stopped: null };
       return unexplained(diagnostics[0]?.message ?? 'the evaluation gave no decision', trace);
     },
 
@@ -152,7 +190,9 @@ export function createRegoCompiler(options: RegoCompilerOptions = {}): FullRegoC
     },
 
     isRunning: compilerProcess.isRunning,
-    close: compilerProcess.close,
+    close: async () => {
+      await Promise.all([compilerProcess.close(), trials.close()]);
+    },
   };
 }
 
@@ -182,18 +222,43 @@ function sizeOf(set: CompiledPolicySet): number {
   return set.wasm.length + set.modules.reduce((sum, { rego }) => sum + rego.length, 0);
 }
 
-type Stopped = Extract<CompilerOutcome, { kind: 'stopped' }>;
-
-const STOPPED: Record<Stopped['cause'], { code: string; message: string }> = {
+const STOPPED: Record<StoppedOutcome['cause'], { code: string; message: string }> = {
   timeout: { code: 'governance_compile_timeout', message: 'compiling was stopped' },
   stack: { code: 'governance_nesting_too_deep', message: 'the source is nested too deeply' },
   memory: { code: 'governance_out_of_memory', message: 'compiling needs too much memory' },
   other: { code: 'governance_compile_failed', message: 'the compiler failed' },
 };
 
-function stoppedDiagnostic({ cause, message }: Stopped): Diagnostic {
+function stoppedDiagnostic({ cause, message }: StoppedOutcome): Diagnostic {
   const known = STOPPED[cause];
   return { code: known.code, message: `${known.message}: ${message}`, row: 1, col: 1 };
+}
+
+/** In the words of a trial: what was stopped is not a source that somebody saves. */
+function whyStopped({ cause, message }: StoppedOutcome): string {
+  switch (cause) {
+    case 'timeout':
+      return message;
+    case 'stack':
+      return 'it is nested too deeply';
+    case 'memory':
+      return 'it needs too much memory';
+    case 'other':
+      return `OPA failed (${message})`;
+  }
+}
+
+function toJudgement(outcome: JudgeOutcome): Judgement {
+  switch (outcome.kind) {
+    case 'judged':
+      return { kind: 'decided', outcome: outcome.outcome };
+    case 'answer':
+      return { kind: 'not_compiled', diagnostics: outcome.answer.diagnostics };
+    case 'stopped':
+      return { kind: 'stopped', message: whyStopped(outcome) };
+    case 'not_loaded':
+      return outcome;
+  }
 }
 
 function failedTest({ code, message, row, policy_id }: Diagnostic): RegoTestResult {
@@ -203,5 +268,5 @@ function failedTest({ code, message, row, policy_id }: Diagnostic): RegoTestResu
 /** A decision that cannot be explained is reported as the denial that it would be. */
 function unexplained(message: string, trace: string[] = []): Explanation {
   const reason = { policy_id: '', policy: 'default', rule: 'deny' as const, message };
-  return { verdict: { decision: 'deny', reasons: [reason] }, steps: [], trace };
+  return { verdict: { decision: 'deny', reasons: [reason] }, steps: [], trace, stopped: null };
 }

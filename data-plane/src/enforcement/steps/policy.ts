@@ -1,4 +1,5 @@
 import {
+  FAULT_REASONS,
   formatReasons,
   isAuthorsFault,
   type PolicyFault,
@@ -148,7 +149,7 @@ function judge(
 ): StepResult<JudgedCall> {
   if (!outcome.ok) {
     if (isAuthorsFault(outcome.fault)) deps.onPolicyFault(call, outcome.fault);
-    return deny(FAULTS[outcome.fault], [], `${outcome.fault}: ${outcome.message}`);
+    return deny(FAULT_REASONS[outcome.fault], [], `${outcome.fault}: ${outcome.message}`);
   }
   return decide(call, rules, outcome.verdict, exceptionsFor(call, deps));
 }
@@ -192,16 +193,6 @@ function denied(call: ScannedCall, said: readonly PolicyReason[]): Deny {
 
 /** The `policy_id` of the reason used when no policy gave one. */
 const DEFAULT_REASON = '';
-
-const FAULTS: Record<PolicyFault, string> = {
-  undefined: 'the policies gave no decision',
-  malformed_verdict: 'the policies gave no well-formed decision',
-  out_of_fuel: 'the policies took too long to decide',
-  out_of_memory: 'the policies used too much memory',
-  trap: 'the policies could not be evaluated',
-  builtin_error: 'a built-in function of the policies failed',
-  not_loaded: 'the policies are not loaded',
-};
 
 function deny(message: string, reasons: readonly PolicyReason[], detail?: string): Deny {
   return { kind: 'deny', cause: 'policy', message, reasons, detail };
