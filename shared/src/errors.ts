@@ -152,6 +152,7 @@ export const ERRORS = {
   RANGE_NOT_SATISFIABLE: [416, 'The file has no such range of bytes.'],
   VALIDATION_FAILED: [422, 'A field is missing or wrong.'],
   POLICY_DOES_NOT_COMPILE: [422, 'The policy does not compile.'],
+  NOT_EVALUATED: [422, 'Nothing was decided: the evaluation was stopped.'],
   RATE_LIMITED: [429, 'Too many requests: wait and try again.'],
   INTERNAL: [500, 'Something went wrong on our side.'],
   MODEL_RUNTIME_UNREACHABLE: [502, 'Cannot reach the local model runtime. Is it running?'],

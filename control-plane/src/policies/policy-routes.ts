@@ -100,7 +100,7 @@ export const policyRoutes =
         schema: {
           summary: 'What this policy alone, and the active set with it, would decide, and why',
           description:
-            'By OPA’s interpreter, whatever the status of this policy; nothing is recorded or forwarded.',
+            'Whatever the status of this policy. Decided as data planes decide, and explained by OPA’s interpreter; nothing is recorded or forwarded.',
           tags,
           params: PolicyParams,
           body: EvaluateBody,

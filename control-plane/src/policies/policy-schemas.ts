@@ -1,4 +1,5 @@
 /** The wire shapes of policies; specification 1, sections 2 and 4. */
+import type { PolicyFault } from '@governance/policies/contract';
 import { GivenId, Id, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { Description, Name } from '../platform/http/schemas.ts';
@@ -136,8 +137,20 @@ export const EvaluateBody = z.strictObject({
 });
 export type EvaluateBody = z.infer<typeof EvaluateBody>;
 
+const FAULTS = [
+  'undefined',
+  'malformed_verdict',
+  'out_of_fuel',
+  'out_of_memory',
+  'trap',
+  'builtin_error',
+  'not_loaded',
+] as const satisfies PolicyFault[];
+
 const JudgedView = z.object({
-  decision: z.enum(['allow', 'deny', 'escalate']),
+  decision: z.enum(['allow', 'deny', 'escalate']).meta({
+    description: 'As a data plane decides, by its engine and within its bounds.',
+  }),
   reasons: z.array(
     z.object({
       policy_id: z.string(),
@@ -146,9 +159,12 @@ const JudgedView = z.object({
       message: z.string(),
     }),
   ),
+  fault: z.enum(FAULTS).optional().meta({
+    description: 'Where policies do not come to a decision: data planes then deny.',
+  }),
   explanation: z.array(z.string()).meta({
     description:
-      'In plain words: the decision, the rules that made it, and the failed condition of every rule that does not hold.',
+      'By OPA’s interpreter, in plain words: the decision, the rules that made it, and the failed condition of every rule that does not hold.',
   }),
   trace: z.array(z.string()).optional().meta({ description: 'Where it was asked for.' }),
 });

@@ -4,8 +4,7 @@
  * change is built, signed and, in standalone mode, enforced. Proven by policy-routes.pg.test.ts ("a
  * storm of activations").
  */
-import type { PolicyInput, PolicySource, RegoCompiler } from '@governance/policies/contract';
-import { describeDecision } from '@governance/policies/describe-decision';
+import type { PolicySource, RegoCompiler } from '@governance/policies/contract';
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
@@ -15,6 +14,7 @@ import { compiledBytes, MAX_COMPILED_BYTES } from '../bundles/bundle-content.ts'
 import { isUniqueViolation } from '../platform/database.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { requiresChangeRequests } from '../tenants/tenant-settings-store.ts';
+import { evaluatePolicy, toPolicyInput } from './evaluate-policy.ts';
 import { createKeyedMutex } from './keyed-mutex.ts';
 import {
   affectsDecisions,
@@ -34,7 +34,7 @@ const MAX_ROUNDS = 5;
 
 export interface PolicyServiceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
-  compiler: Pick<RegoCompiler, 'check' | 'compile' | 'explain' | 'sourcesDigest'>;
+  compiler: Pick<RegoCompiler, 'check' | 'compile' | 'judge' | 'explain' | 'sourcesDigest'>;
   bundles: Pick<BundleBuilder, 'requestBuild'>;
   /** The tenant's enforcement settings, which policies may read. */
   readSettings(tx: TenantTransaction): Promise<BundleSettings>;
@@ -230,17 +230,15 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
         settings: await deps.readSettings(tx),
       }));
       if (!policy) throw new AppError('POLICY_NOT_FOUND');
-      const input = toPolicyInput(body, deps.now());
-      const judge = (policies: PolicySource[]) =>
-        explainDecision(compiler, policies, { input, settings, turn: scope.tenantId });
-      const { trace, ...alone } = await judge([toSource(policy)]);
-      const { trace: traceTogether, ...together } = await judge(withPolicy(active, policy));
-      return {
-        policy_id: id,
-        ...alone,
-        active_set: { ...together, ...(body.trace && { trace: traceTogether }) },
-        ...(body.trace && { trace }),
-      };
+      return evaluatePolicy(compiler, {
+        policyId: id,
+        alone: [toSource(policy)],
+        together: withPolicy(active, policy),
+        input: toPolicyInput(body, deps.now()),
+        settings,
+        turn: scope.tenantId,
+        withTrace: body.trace,
+      });
     },
   };
 }
@@ -275,43 +273,10 @@ function definedFields(change: PolicyChange): PolicyChange {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }
 
-async function explainDecision(
-  compiler: Pick<RegoCompiler, 'explain'>,
-  policies: PolicySource[],
-  asked: { input: PolicyInput; settings: unknown; turn: string },
-) {
-  const { input, settings, turn } = asked;
-  const explained = await compiler.explain(policies, input, { settings }, turn);
-  const { verdict: whole, steps, trace } = explained;
-  const names = new Map(policies.map(({ id, name }) => [id, name]));
-  const { decision } = whole;
-  const verdict = { decision, reasons: whole.reasons.filter(({ rule }) => rule === decision) };
-  return { ...verdict, explanation: describeDecision(verdict, steps, names), trace };
-}
-
 function toSource({ id, name, regoContent }: Policy): PolicySource {
   return { id, name, rego: regoContent };
 }
 
 function withPolicy(active: PolicySource[], policy: Policy): PolicySource[] {
   return [...active.filter(({ id }) => id !== policy.id), toSource(policy)];
-}
-
-function toPolicyInput(body: EvaluateBody, now: Date): PolicyInput {
-  const { agent, request, requester, workflow, delegation, dlp, context } = body;
-  const { input_responses, request_state, resource = request.tool_name, ...asked } = request;
-  return {
-    agent,
-    request: {
-      ...asked,
-      resource,
-      ...(input_responses !== undefined && { input_responses }),
-      ...(request_state !== undefined && { request_state }),
-    },
-    requester,
-    workflow,
-    delegation,
-    dlp,
-    context: { ...context, time: context.time ?? now.toISOString() },
-  };
 }
