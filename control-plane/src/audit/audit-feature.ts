@@ -3,9 +3,10 @@ import { type AuditRoutesDeps, auditRoutes } from './audit-routes.ts';
 import { createAuditService } from './audit-service.ts';
 import { type AuditStreamDeps, createAuditStream } from './audit-stream.ts';
 import { exportRoutes } from './export/export-routes.ts';
-import { createExportService } from './export/export-service.ts';
+import { createExportService, type ExportServiceDeps } from './export/export-service.ts';
 
 export interface AuditCore extends Pick<AuditStreamDeps, 'db' | 'changes' | 'now'> {
+  masterKey: ExportServiceDeps['masterKey'];
   config: { sseKeepaliveSeconds: number };
   adminTokens: { authenticate: AuditRoutesDeps['authenticateAdmin'] };
 }

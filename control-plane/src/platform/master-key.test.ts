@@ -47,3 +47,17 @@ it('says so when it was closed under another key', () => {
     `another SERVICE_MASTER_KEY (its id is ${masterKey.keyId}) than the one given (${other.keyId})`,
   );
 });
+
+it('knows a text that it handed out again, in its context and under earlier keys', () => {
+  const keys = [randomBytes(32), randomBytes(32)] as const;
+  const before = createMasterKey(new Secret(keys[0]));
+  const after = createMasterKey(new Secret(keys[1]), new Secret([keys[0]]));
+  const tag = before.tag('text', context);
+  for (const key of [before, after]) {
+    expect(key.isTag(tag, 'text', context)).toBe(true);
+    expect(key.isTag(tag, 'text', { ...context, tenant_id: 'b' })).toBe(false);
+    expect(key.isTag(tag, 'other', context)).toBe(false);
+    expect(key.isTag('', 'text', context)).toBe(false);
+  }
+  expect(before.isTag(after.tag('text', context), 'text', context)).toBe(false);
+});

@@ -3,8 +3,9 @@
  * purpose, the tenant (if any) and the row as associated data, so that a ciphertext moved to
  * another row or tenant does not decrypt.
  */
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
+import { equalSecrets } from '@governance/shared/equal-secrets';
 import { Secret } from '@governance/shared/settings';
 import { StartError } from '@governance/shared/start-error';
 
@@ -29,6 +30,10 @@ export interface MasterKey {
    *   context were changed
    */
   decrypt(ciphertext: Uint8Array, context: CipherContext): Buffer;
+  /** By it the service recognises a text that it handed out, in the same context only. */
+  tag(text: string, context: CipherContext): string;
+  /** Whether it is that text's tag, under any key that is accepted for reading. */
+  isTag(tag: string, text: string, context: CipherContext): boolean;
 }
 
 const FORMAT = 1;
@@ -58,6 +63,8 @@ export function createMasterKey(
       if (!used) throw new StartError(sayMissing(bytes, own.keyId));
       return used.decrypt(bytes, context);
     },
+    tag: own.tag,
+    isTag: (tag, text, context) => all.some((key) => equalSecrets(tag, key.tag(text, context))),
     isCurrent: (ciphertext) => Buffer.from(ciphertext).subarray(0, HEADER_BYTES).equals(own.header),
   };
 }
@@ -80,9 +87,15 @@ function createNamedKey(key: Buffer) {
   const header = Buffer.concat([Buffer.from([FORMAT]), keyId]);
   const associated = (context: CipherContext) =>
     Buffer.concat([header, Buffer.from(canonicalize(context))]);
+  const tagKey = createHmac('sha256', key).update('tags of texts that are handed out\0').digest();
   return {
     keyId: keyId.toString('hex'),
     header,
+    tag: (text: string, context: CipherContext): string =>
+      createHmac('sha256', tagKey)
+        .update(`${canonicalize(context)}\0`)
+        .update(text)
+        .digest('base64url'),
     encrypt: (plaintext: Uint8Array, context: CipherContext): Uint8Array<ArrayBuffer> => {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', key, nonce);

@@ -5,10 +5,11 @@
  * export-routes.pg.test.ts.
  */
 import { AppError } from '@governance/shared/errors';
+import type { MasterKey } from '../../platform/master-key.ts';
 import { createShares } from '../../platform/shares.ts';
 import type { TenantDatabase, TenantScope } from '../../platform/tenant-scope.ts';
 import { type EventMetadata, toEventMetadata } from './event-metadata.ts';
-import { type Cursor, readCursor, writeCursor, wrongCursor } from './export-cursor.ts';
+import { type Cursor, createExportCursors, wrongCursor } from './export-cursor.ts';
 import { type ExportRange, exportStore } from './export-store.ts';
 
 /** Limits of a step; a record has up to 256 KiB, and usually 1 KiB. */
@@ -35,7 +36,13 @@ export interface ExportPage {
 
 export type ExportService = ReturnType<typeof createExportService>;
 
-export function createExportService({ db }: { db: Pick<TenantDatabase, 'inTenant'> }) {
+export interface ExportServiceDeps {
+  db: Pick<TenantDatabase, 'inTenant'>;
+  masterKey: Pick<MasterKey, 'tag' | 'isTag'>;
+}
+
+export function createExportService({ db, masterKey }: ExportServiceDeps) {
+  const cursors = createExportCursors(masterKey);
   const shares = createShares(AT_ONCE);
 
   async function* read(scope: TenantScope, range: ExportRange, page: Page) {
@@ -53,9 +60,11 @@ export function createExportService({ db }: { db: Pick<TenantDatabase, 'inTenant
   return {
     /** @throws AppError VALIDATION_FAILED for a wrong cursor, RATE_LIMITED */
     open: async (scope: TenantScope, request: ExportRequest): Promise<ExportPage> => {
-      const given = request.cursor === undefined ? undefined : readCursor(request.cursor);
+      const { tenantId } = scope;
+      const given =
+        request.cursor === undefined ? undefined : cursors.read(tenantId, request.cursor);
       if (given) requireSameRange(given, request);
-      const release = shares.take(scope.tenantId, 1);
+      const release = shares.take(tenantId, 1);
       if (!release)
         throw new AppError('RATE_LIMITED', 'The limit of concurrent exports is reached.');
       try {
@@ -64,7 +73,7 @@ export function createExportService({ db }: { db: Pick<TenantDatabase, 'inTenant
           const plan = await planPage(exportStore(tx), range, given, request.limit);
           tx.audit.append({
             action: 'audit_exported',
-            target: `tenant/${scope.tenantId}`,
+            target: `tenant/${tenantId}`,
             details: detailsOf(request, range, plan),
           });
           return plan;
@@ -73,7 +82,7 @@ export function createExportService({ db }: { db: Pick<TenantDatabase, 'inTenant
         const bounds = { after: page.last, until: plan.until, total, ...toMillis(range) };
         return {
           total,
-          nextCursor: isLast ? undefined : writeCursor(bounds),
+          nextCursor: isLast ? undefined : cursors.write(tenantId, bounds),
           events: () => read(scope, range, page),
           release,
         };
