@@ -3,12 +3,16 @@ import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ErrorBody, QueryTime, queryInt } from '../../platform/http/schemas.ts';
+import { closeAfter } from './close-after.ts';
 import { EventMetadata } from './event-metadata.ts';
 import { MAX_CURSOR_CHARS } from './export-cursor.ts';
 import type { ExportPage, ExportService } from './export-service.ts';
 import { toCef, toLeef } from './log-lines.ts';
 
 export const EXPORT_PAGE = { default: 1_000, max: 10_000 } as const;
+
+/** How long reading a page may take: whoever reads more slowly asks for fewer events. */
+export const EXPORT_PAGE_MS = 5 * 60_000;
 
 const ExportQuery = z
   .object({
@@ -66,6 +70,7 @@ export const exportRoutes =
         const { format, from, to, cursor, limit } = query;
         const page = await exports.open(scope, { format, from, to, cursor, limit });
         reply.raw.once('close', page.release);
+        closeAfter(reply.raw, EXPORT_PAGE_MS);
         // The client may have disconnected while the page was planned.
         if (reply.raw.destroyed) page.release();
         reply
