@@ -10,7 +10,7 @@ import type { TestDatabase } from '../../../tests/support/test-database.ts';
 import { systemScope } from '../platform/tenant-scope.ts';
 import { LEASE_MS } from './replay-run.ts';
 import { replayStore } from './replay-store.ts';
-import { type ReplayTasksDeps, runDue } from './replay-tasks.ts';
+import { MAX_ATTEMPTS, type ReplayTasksDeps, runDue } from './replay-tasks.ts';
 
 let ahead = 0;
 const now = () => new Date(Date.now() + ahead);
@@ -342,6 +342,47 @@ describe('an interrupted replay', () => {
     expect(await look(id)).toMatchObject({ status: 'running', decisions_done: 2, judged: 2 });
     await run({ step: 2 });
     expect(await look(id)).toMatchObject({ status: 'completed', decisions_done: 5, changed: 5 });
+  });
+
+  it('that was set aside for others that wait goes on behind them, as often as it takes', async () => {
+    const settings = [await aSetting(), await aSetting()];
+    const decisions = 2 * MAX_ATTEMPTS + 2;
+    const started: string[] = [];
+    for (const { recordCall, start } of settings) {
+      for (let n = 0; n < decisions; n++) await recordCall('write');
+      started.push((await start()).id);
+    }
+    const turns: string[] = [];
+    await run({
+      ...{ step: 2, turnMs: 0 },
+      readSettings: (tx) => {
+        turns.push(tx.scope.tenantId);
+        return controlPlane.readSettings(tx);
+      },
+    });
+    for (const [n, { look }] of settings.entries()) {
+      expect(await look(started[n] ?? '')).toMatchObject({
+        ...{ status: 'completed', decisions_done: decisions, changed: decisions },
+      });
+    }
+    const [first, second] = settings.map(({ scope }) => scope.tenantId);
+    expect(turns.slice(0, 8)).toEqual([1, 2, 3, 4].flatMap(() => [first, second]));
+    expect(turns.filter((tenantId) => tenantId === first).length).toBeGreaterThan(MAX_ATTEMPTS);
+  });
+
+  it('keeps its turn while nobody waits', async () => {
+    const { recordCall, start, look } = await aSetting();
+    for (let n = 0; n < 6; n++) await recordCall('write');
+    const { id } = await start();
+    let turns = 0;
+    await run({
+      ...{ step: 2, turnMs: 0 },
+      readSettings: (tx) => {
+        turns++;
+        return controlPlane.readSettings(tx);
+      },
+    });
+    expect([turns, (await look(id)).status]).toEqual([1, 'completed']);
   });
 
   it('is taken over when the lease of a dead replica ends, not before', async () => {

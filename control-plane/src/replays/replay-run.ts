@@ -30,10 +30,14 @@ export interface ReplayRunDeps {
   now: () => Date;
   /** Decisions read at once. Default 500. */
   step?: number;
+  /** How long it keeps others waiting. Default TURN_MS. */
+  turnMs?: number;
 }
 
 /** How long a replay's lease lasts after it was taken or renewed. */
 export const LEASE_MS = 30_000;
+/** After so long it is set aside for replays that wait, and goes on later. */
+export const TURN_MS = 30_000;
 /** Progress is stored no more often. */
 const SAVE_EVERY_MS = 1_000;
 const STEP = 500;
@@ -44,20 +48,23 @@ class ReplayFailure extends Error {}
 /**
  * @param replay claimed by this replica
  * @param signal aborted when this replica stops; another one continues then
+ * @param areOthersWaiting whether a replay that nobody runs is due
  */
 export async function runReplay(
   deps: ReplayRunDeps,
   tenantId: string,
   replay: Replay,
   signal: AbortSignal,
+  areOthersWaiting: () => Promise<boolean>,
 ): Promise<void> {
   const scope = systemScope(tenantId);
   const held = createHolder(deps, scope, replay);
   let judge: PolicyJudge | undefined;
   try {
     judge = await loadJudge(deps, scope, replay);
-    const end = await judgeAll(deps, { scope, replay, judge, signal, held });
+    const end = await judgeAll(deps, { scope, replay, judge, signal, held, areOthersWaiting });
     if (end === 'stopped') await held.release();
+    else if (end === 'turn over') await held.passOn();
     else if (end === 'done') await held.finish('completed', null);
   } catch (error) {
     if (!(error instanceof ReplayFailure)) throw error;
@@ -119,6 +126,8 @@ function createHolder({ db, now }: ReplayRunDeps, scope: TenantScope, replay: Re
     },
     /** Releases the replay for another replica. */
     release: () => save({ ...progress(), leaseUntil: now() }),
+    /** The same, behind those that wait; no interruption that counts. */
+    passOn: () => save({ ...progress(), leaseUntil: now(), attempts: replay.attempts - 1 }),
     finish: (status: 'completed' | 'failed', reason: string | null) =>
       save({ ...progress(), status, reason, finishedAt: now() }, (tx) =>
         tx.audit.append({
@@ -139,11 +148,15 @@ interface Run {
   judge: PolicyJudge;
   signal: AbortSignal;
   held: Holder;
+  areOthersWaiting(): Promise<boolean>;
 }
 
-async function judgeAll(deps: ReplayRunDeps, run: Run): Promise<'done' | 'stopped' | 'lost'> {
-  const { replay, scope, signal, held } = run;
-  const limit = deps.step ?? STEP;
+type RunEnd = 'done' | 'stopped' | 'turn over' | 'lost';
+
+async function judgeAll(deps: ReplayRunDeps, run: Run): Promise<RunEnd> {
+  const { replay, scope, signal, held, areOthersWaiting } = run;
+  const { step: limit = STEP, turnMs = TURN_MS } = deps;
+  let turnBegan = performance.now();
   const { fromTime: from, toTime: to, untilPosition } = replay;
   const read = (after: number) =>
     deps.db.inTenant(scope, (tx) =>
@@ -157,6 +170,9 @@ async function judgeAll(deps: ReplayRunDeps, run: Run): Promise<'done' | 'stoppe
     replay.position = last;
     rows = next;
     if (!(await held.keep())) return 'lost';
+    if (performance.now() - turnBegan < turnMs) continue;
+    if (rows.length > 0 && (await areOthersWaiting())) return 'turn over';
+    turnBegan = performance.now();
   }
   return 'done';
 }

@@ -82,7 +82,10 @@ export function replayStore({ db, scope: { tenantId } }: TenantTransaction) {
     save: async (
       { id, leaseUntil }: Pick<Replay, 'id' | 'leaseUntil'>,
       data: Partial<
-        Pick<Replay, 'position' | 'result' | 'leaseUntil' | 'status' | 'reason' | 'finishedAt'>
+        Pick<
+          Replay,
+          'position' | 'result' | 'leaseUntil' | 'attempts' | 'status' | 'reason' | 'finishedAt'
+        >
       >,
     ): Promise<boolean> => {
       const { count } = await db.policyReplay.updateMany({

@@ -10,7 +10,7 @@ import { replayStore } from './replay-store.ts';
 const EVERY_MS = 1_000;
 const LANES = 2;
 /** A replay that was not finished in this many attempts is given up. */
-const MAX_ATTEMPTS = 10;
+export const MAX_ATTEMPTS = 10;
 const PURGE_EVERY_MS = 60 * 60_000;
 const DAY_MS = 86_400_000;
 
@@ -46,16 +46,20 @@ export function createReplayTasks(deps: ReplayTasksDeps): LeaderTask[] {
  */
 export async function runDue(deps: ReplayTasksDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const due = await deps.db.inPlatform(
-      SYSTEM_ACTOR,
-      (tx) =>
-        tx.db.$queryRaw<{ tenant_id: string; id: string }[]>`
-          SELECT tenant_id::text, id::text FROM find_due_replays(${deps.now()})`,
-    );
+    const due = await findDue(deps);
     if (due.length === 0) return;
     await inTurn(due, signal, ({ tenant_id, id }) => runOne(deps, tenant_id, id, signal));
   }
 }
+
+/** Those that wait longest first. */
+const findDue = ({ db, now }: ReplayTasksDeps) =>
+  db.inPlatform(
+    SYSTEM_ACTOR,
+    (tx) =>
+      tx.db.$queryRaw<{ tenant_id: string; id: string }[]>`
+        SELECT tenant_id::text, id::text FROM find_due_replays(${now()})`,
+  );
 
 async function runOne(deps: ReplayTasksDeps, tenantId: string, id: string, signal: AbortSignal) {
   const { db, now } = deps;
@@ -75,5 +79,6 @@ async function runOne(deps: ReplayTasksDeps, tenantId: string, id: string, signa
     return;
   }
   const replay = await db.inTenant(scope, (tx) => replayStore(tx).find(claimed.policyId, id));
-  if (replay) await runReplay(deps, tenantId, replay, signal);
+  const areOthersWaiting = async () => (await findDue(deps)).length > 0;
+  if (replay) await runReplay(deps, tenantId, replay, signal, areOthersWaiting);
 }
