@@ -2,7 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { isReadAsClaimed, OTHER_CHARSET } from './body-charset.ts';
 import { type BodyHolder, createBodyTurns } from './body-turns.ts';
+import { AppError } from './errors.ts';
 import { RequestInvalid } from './http-errors.ts';
 import { readRequestBody } from './request-body.ts';
 import { parseStrictJson } from './strict-json.ts';
@@ -17,7 +19,7 @@ const MAX_BODY_NODES = 20_000;
 const MAX_AUTHORIZATION = 8192;
 
 /**
- * Makes a scope validate by zod schemas and read JSON strictly.
+ * Makes a scope validate by zod schemas and read JSON strictly, and all bodies as UTF-8.
  *
  * @param app a scope of its own (inside `register`): what is set here does not reach its parent
  * @param holderOf whose a large body is, of which one is read at a time; their address by default
@@ -32,6 +34,11 @@ export function readStrictRequests(
     return result.success
       ? { value: result.data }
       : { error: new RequestInvalid(result.error.issues) };
+  });
+  // A GET's body is not read.
+  app.addHook('preParsing', ({ method, headers }, _reply, _payload, done) => {
+    const isRefused = method !== 'GET' && !isReadAsClaimed(headers['content-type']);
+    done(isRefused ? new AppError('UNSUPPORTED_MEDIA_TYPE', OTHER_CHARSET) : null);
   });
   app.removeContentTypeParser(['application/json', 'text/plain']);
   app.addContentTypeParser(

@@ -141,6 +141,7 @@ describe('a batch', () => {
     const batch = encodeBatch(plane.batch(0));
     expect((await ship(batch, { type: 'application/json' })).statusCode).toBe(415);
     expect((await ship(batch, { type: 'text/plain' })).statusCode).toBe(415);
+    expect((await ship(batch, { type: `${NDJSON}; charset=utf-16` })).statusCode).toBe(415);
     expect((await ship(Buffer.alloc(BATCH_LIMITS.bytes + 1))).statusCode).toBe(413);
     const [header] = batch.toString().split('\n');
     const many = `${header}${'\n{}'.repeat(BATCH_LIMITS.records + 1)}`;

@@ -6,6 +6,7 @@
  * length before it arrives.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isReadAsClaimed, OTHER_CHARSET } from '@governance/shared/body-charset';
 import { createBodyTurns } from '@governance/shared/body-turns';
 import { readRequestBody } from '@governance/shared/request-body';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -69,8 +70,6 @@ export function readCallerBodies(
   );
 }
 
-const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/gi;
-
 /**
  * Refuses bodies that claim to be something other than UTF-8 text: whoever reads them as they claim
  * to be reads another request than the one that is judged here.
@@ -83,9 +82,7 @@ function requirePlainText(headers: IncomingHttpHeaders): void {
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
     throw new GatewayError(415, 'The body must not be compressed: leave out Content-Encoding.');
   }
-  for (const [, charset = ''] of (headers['content-type'] ?? '').matchAll(CHARSET)) {
-    if (!/^utf-?8$/i.test(charset)) throw new GatewayError(415, 'The body must be in UTF-8.');
-  }
+  if (!isReadAsClaimed(headers['content-type'])) throw new GatewayError(415, OTHER_CHARSET);
 }
 
 function createBodyRoom(maxBody: number) {

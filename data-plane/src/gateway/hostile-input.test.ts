@@ -69,6 +69,7 @@ describe('a body that claims to be other than UTF-8 text', () => {
   it.each<Record<string, string>>([
     { 'content-encoding': 'identity' },
     { 'content-type': 'application/json; charset="UTF-8"' },
+    { 'content-type': 'application/json; charset=us-ascii' },
   ])('and %j is that', async (headers) => {
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
     const { status } = await plane.post('/mcp/v1', ping, {

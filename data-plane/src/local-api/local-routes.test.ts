@@ -123,6 +123,14 @@ it.each([
 });
 
 describe('POST /api/v1/auth/token at a data plane', () => {
+  it.each([
+    'application/json',
+    'application/x-www-form-urlencoded',
+  ])('refuses %s in another charset than it reads', async (type) => {
+    const answer = await ask('{}', { 'content-type': `${type}; charset=utf-16` });
+    expect([answer.statusCode, answer.json().detail]).toEqual([415, 'The body must be in UTF-8.']);
+  });
+
   it('issues what its own gateway verifies', async () => {
     const answer = await ask(CREDENTIALS);
     expect(answer.statusCode).toBe(200);

@@ -48,6 +48,23 @@ describe('bodies', () => {
     expect(form.statusCode).toBe(415);
   });
 
+  it.each([
+    '/api/v1/tenants',
+    '/api/v1/auth/admin/login',
+    '/api/v1/auth/token',
+  ])('refuses a charset that it does not read: %s', async (path) => {
+    const answer = await call(path, {
+      ...{ method: 'POST', token, body: Buffer.from('{"name":"x"}', 'utf16le') },
+      headers: { 'content-type': 'application/json; charset=utf-16' },
+    });
+    expect([answer.statusCode, answer.json().detail]).toEqual([415, 'The body must be in UTF-8.']);
+  });
+
+  it.each(['utf-8', '"UTF-8"', 'us-ascii'])('reads the charset %s', async (charset) => {
+    const type = { 'content-type': `application/json; charset=${charset}` };
+    expect((await post('{"name":"x"}', type)).statusCode).toBe(422);
+  });
+
   it('answers any JSON at all with 4xx and a detail', async () => {
     await fc.assert(
       fc.asyncProperty(fc.json(), async (text) => {
