@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { PayloadMode } from './data-protection-settings.ts';
-import { Id } from './text.ts';
+import { GivenId } from './text.ts';
 
 /** `input`: what policy was asked; `result`: what came back. */
 export const PayloadPart = z.enum(['input', 'result']);
@@ -21,10 +21,10 @@ export const PAYLOAD_SEALING = { alg: 'ECDH-ES', enc: 'A256GCM' } as const;
 
 /** The plaintext of the JWE. It names its place, so that none can replace another. */
 export const PayloadContent = z.strictObject({
-  tenant_id: Id,
-  deployment_id: Id,
+  tenant_id: GivenId,
+  deployment_id: GivenId,
   /** The call's. */
-  event_id: Id,
+  event_id: GivenId,
   part: PayloadPart,
   mode: PayloadMode.exclude(['metadata_only']),
   /** 16 bytes, base64url: for this event's payload only. */
@@ -39,7 +39,7 @@ export const PayloadUpload = z.strictObject({
   payloads: z
     .array(
       z.strictObject({
-        event_id: Id,
+        event_id: GivenId,
         part: PayloadPart,
         jwe: z
           .string()

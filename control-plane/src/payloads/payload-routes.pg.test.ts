@@ -55,10 +55,10 @@ const INPUT = JSON.stringify({ request: { parameters: { path: '/a' } } });
 const RESULT = JSON.stringify({ content: [{ type: 'text', text: 'the secret' }] });
 
 /** A call with both parts, in the ledger of the data plane; not shipped yet. */
-function aCall() {
+function aCall(input = INPUT) {
   const salt = randomBytes(16);
   const digestOf = (text: string) => payloadDigest(salt, text);
-  const decision = aDecision({ payload_digest: digestOf(INPUT) });
+  const decision = aDecision({ payload_digest: digestOf(input) });
   plane.append(decision);
   plane.append(anOutcome(decision.id, { payload_digest: digestOf(RESULT) }));
   return { id: decision.id, salt: salt.toString('base64url') };
@@ -145,6 +145,38 @@ it('a payload that policy does not encrypt is shown, and not decrypted', async (
   expect(encrypting.statusCode).toBe(200);
   await upload(await seal(event, 'result', { mode: 'full' }));
   expect((await decrypt(event.id)).statusCode).toBe(200);
+});
+
+it('ids in capital letters name the same event', async () => {
+  const event = aCall();
+  await ship();
+  const capital = { ...event, id: event.id.toUpperCase() };
+  const place = {
+    tenant_id: tenantId.toUpperCase(),
+    deployment_id: plane.deploymentId.toUpperCase(),
+  };
+  expect((await upload(await seal(capital, 'input', place))).json()).toEqual({
+    results: ['stored'],
+  });
+  expect((await decrypt(event.id)).json().decrypted).toEqual({ input: JSON.parse(INPUT) });
+});
+
+it('what JSON would not give back as it was is shown as its text', async () => {
+  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+  const shownAs = async (text: string) => {
+    const event = aCall(text);
+    await ship();
+    await upload(await seal(event, 'input', { text }));
+    const answer = await decrypt(event.id);
+    expect(answer.statusCode, answer.body.slice(0, 200)).toBe(200);
+    return answer.json().decrypted.input;
+  };
+  for (const text of [deep(257), deep(400_000), '{"id":9007199254740993}', '[1e400]']) {
+    expect(await shownAs(text)).toBe(text);
+  }
+  for (const text of [deep(256), '{"id":9007199254740991}']) {
+    expect(await shownAs(text)).toEqual(JSON.parse(text));
+  }
 });
 
 it('404, 400 and 500 are recorded too', async () => {

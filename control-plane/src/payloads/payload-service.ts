@@ -3,7 +3,12 @@
  * one; if it cannot be recorded, nothing is shown.
  */
 import { AppError, type ErrorCode } from '@governance/shared/errors';
-import { type PayloadPart, payloadDigest } from '@governance/shared/event-payload';
+import {
+  MAX_PAYLOAD_BYTES,
+  type PayloadPart,
+  payloadDigest,
+} from '@governance/shared/event-payload';
+import { parseStrictJson } from '@governance/shared/strict-json';
 import { Id, toStorableText } from '@governance/shared/text';
 import { z } from 'zod';
 import { readRecord } from '../chain/ledger-row.ts';
@@ -146,10 +151,19 @@ async function findPayload(
   return { isEvent: rows.length > 0, parts, digests };
 }
 
-/** A server's result may be something other than JSON. */
+/**
+ * Nesting that is shown as JSON: more than data planes keep, and little enough that the answer can
+ * be written.
+ */
+const SHOWN_JSON = { maxDepth: 256, maxNodes: MAX_PAYLOAD_BYTES };
+
+/**
+ * A server's result may be something other than JSON, or JSON that would be another once it is read
+ * and written again (an integer past 2^53): it is shown as its text.
+ */
 function asJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseStrictJson(text, SHOWN_JSON);
   } catch {
     return text;
   }
