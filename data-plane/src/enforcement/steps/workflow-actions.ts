@@ -1,4 +1,5 @@
 import { coversTool } from '@governance/shared/delegation-scope';
+import { LOCAL_MODELS, neededForModels } from '@governance/shared/local-models';
 import { ACTIONS, coversCall } from '@governance/shared/permission';
 import { isList } from '../call-kinds.ts';
 import type { ClassifiedCall, Continue, Deny } from '../calls.ts';
@@ -14,7 +15,7 @@ export function checkWorkflowActions<C extends ClassifiedCall>(call: C): Continu
   const { workflow } = call;
   if (workflow === undefined || isList(call.ask.method)) return proceed(call);
   const isAllowed = (allowed: readonly string[]) =>
-    allowed.some((entry) => allowsCall(entry, call));
+    allowed.some((entry) => allowsCall(entry, call)) || permitsModels(allowed, call);
   if (workflow.allowedActions !== null && !isAllowed(workflow.allowedActions)) {
     return denied('the agent may not do this in its workflow');
   }
@@ -31,5 +32,17 @@ function allowsCall(entry: string, { ask, action, rules }: ClassifiedCall): bool
   return (
     coversCall(entry, serverId, name, action, servers) ||
     coversTool({ tools: [entry] }, serverId, name, servers)
+  );
+}
+
+/** Calls to local models are judged by permissions for `web`, and may be allowed by the same. */
+function permitsModels(
+  allowed: readonly string[],
+  { ask, action, rules }: ClassifiedCall,
+): boolean {
+  if (ask.serverId !== LOCAL_MODELS.serverId) return false;
+  const servers = serversOf(rules);
+  return neededForModels(action).every((need) =>
+    allowed.some((entry) => coversCall(entry, need.serverId, ask.name, need.action, servers)),
   );
 }
