@@ -27,6 +27,9 @@ export const ToolDifference = z
   .max(10);
 export type ToolDifference = z.infer<typeof ToolDifference>;
 
+/** When a tool was seen. PostgreSQL knows no year 0. */
+export const SeenAt = Timestamp.refine((time) => time >= '0001', 'must not be in the year 0');
+
 export const ToolPinReport = z.object({
   server_id: Text.min(1).max(100),
   tool_name: Text.min(1).max(256),
@@ -34,9 +37,9 @@ export const ToolPinReport = z.object({
   pinned_hash: Sha256Hex,
   /** The tool's last definition, where that differs. */
   seen_hash: Sha256Hex.optional(),
-  first_seen_at: Timestamp,
+  first_seen_at: SeenAt,
   /** When the tool's definition last changed. */
-  seen_at: Timestamp,
+  seen_at: SeenAt,
   /** The server keeps changing it. */
   varies: z.boolean().optional(),
   /** Members that differ. */

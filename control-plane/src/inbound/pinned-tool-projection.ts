@@ -3,8 +3,8 @@
  * seen last, unless something newer is known. Proven by pinned-tool-routes.pg.test.ts.
  */
 import { MAX_KEPT_PINS } from '@governance/shared/inbound-settings';
-import { Sha256Hex, Text, Timestamp } from '@governance/shared/text';
-import { ToolDifference } from '@governance/shared/tool-pins';
+import { Sha256Hex, Text } from '@governance/shared/text';
+import { SeenAt, ToolDifference } from '@governance/shared/tool-pins';
 import { z } from 'zod';
 import type { ProjectedRecord, Projection } from '../platform/feature.ts';
 
@@ -16,10 +16,10 @@ const ChangeDetails = z.object({
   tool_name: Text.min(1).max(256),
   pinned_hash: Sha256Hex,
   seen_hash: Sha256Hex,
-  first_seen_at: Timestamp,
+  first_seen_at: SeenAt,
   changed: z.array(Text.max(40)).max(10),
   /** Earlier versions send none of these. */
-  seen_at: Timestamp.optional(),
+  seen_at: SeenAt.optional(),
   difference: ToolDifference.default([]),
   varies: z.boolean().default(false),
 });

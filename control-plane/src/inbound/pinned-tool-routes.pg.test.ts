@@ -228,6 +228,20 @@ it('lists every tool that a data plane has seen, in pages, and keeps no others',
   expect(await list()).toEqual(answer);
 });
 
+it('leaves out reports of the year 0, which no store can hold, and takes the heartbeat', async () => {
+  const { beat, tell, ship, list } = await start();
+  const report = { server_id: 'up', tool_name: 'read', pinned_hash: FIRST };
+  const [zero, first] = ['0000-12-31T23:59:59.999Z', '0001-01-01T00:00:00.000Z'];
+  await beat({ ...report, first_seen_at: zero, seen_at: first });
+  await beat({ ...report, first_seen_at: first, seen_at: zero });
+  tell({ first_seen_at: zero });
+  tell({ seen_at: zero });
+  await ship();
+  expect(await list()).toEqual({ tools: [], total: 0 });
+  await beat({ ...report, first_seen_at: first, seen_at: first });
+  expect((await list()).total).toBe(1);
+});
+
 it('keeps the newest report, in whatever order reports come, by heartbeat and by alert', async () => {
   const { list, beat, tell, ship } = await start();
   await beat(aPin());
