@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { isStorableText, Text, toStorableText, VisibleText } from './text.ts';
+import {
+  isStorableText,
+  Text,
+  Timestamp,
+  toStorableText,
+  USUAL_TIMESTAMP,
+  VisibleText,
+} from './text.ts';
 
 /** Among them NUL, blanks of all kinds, and halves of characters. */
 const anyText = fc.string({
@@ -70,5 +77,25 @@ describe('what JSON Schema says of a text is what is checked', () => {
     // Half a million blanks, then what no text may have: quadratic work would be minutes.
     expect(VisibleText.safeParse(`${' a'.repeat(250_000)}\u0000`).success).toBe(false);
     expect(VisibleText.safeParse(`${' '.repeat(500_000)}\u0000`).success).toBe(false);
+  });
+});
+
+describe('USUAL_TIMESTAMP', () => {
+  const usual = new RegExp(`^${USUAL_TIMESTAMP}$`);
+
+  it('matches nothing that is no time', () => {
+    for (let month = 0; month <= 13; month++) {
+      for (let day = 0; day <= 32; day++) {
+        const [mm, dd] = [month, day].map((part) => String(part).padStart(2, '0'));
+        for (const year of ['2026', '2028']) {
+          const time = `${year}-${mm}-${dd}T23:59:59.999Z`;
+          const isTime = Timestamp.safeParse(time).success;
+          expect(usual.test(time), time).toBe(isTime && `${mm}-${dd}` !== '02-29');
+        }
+      }
+    }
+    for (const time of ['24:00:00.000', '00:60:00.000', '00:00:60.000', '00:00:00.00']) {
+      expect(usual.test(`2026-01-01T${time}Z`)).toBe(false);
+    }
   });
 });

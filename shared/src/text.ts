@@ -68,6 +68,16 @@ export const VisibleText = z
 /** A time as the product writes it: ISO 8601 UTC with milliseconds. */
 export const Timestamp = z.iso.datetime({ precision: 3 });
 
+/** Month and day: all but 29 February, which not every year has. */
+const DAYS =
+  '(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31';
+
+/**
+ * Nearly all of `Timestamp`, told without a calendar, in years that every store has: source of a
+ * regular expression.
+ */
+export const USUAL_TIMESTAMP = `(?:19[7-9]\\d|2\\d{3})-(?:${DAYS})T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z`;
+
 /** An identifier in what we wrote: a UUID, lower case where we generate it. */
 export const Id = z.uuid();
 

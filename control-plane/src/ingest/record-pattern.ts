@@ -7,7 +7,7 @@
  * reads.
  */
 import { RecordV2 } from '@governance/shared/ledger-record';
-import { Id, Sha256Hex, Text, Timestamp } from '@governance/shared/text';
+import { Id, Sha256Hex, Text, Timestamp, USUAL_TIMESTAMP } from '@governance/shared/text';
 import { safeParse, type z } from 'zod';
 import type { LedgerColumns } from '../chain/ledger-columns.ts';
 import type { RecordEnvelope } from '../chain/record-envelope.ts';
@@ -17,18 +17,13 @@ export interface UsualRecord {
   columns: LedgerColumns;
 }
 
-/** Month and day: all but 29 February. */
-const DAYS =
-  '(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31';
-
 /** The patterns of strings in canonical form, by schema. */
 const STRINGS = new Map<unknown, string>([
   [Id, '[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}'],
   [Sha256Hex, '[0-9a-f]{64}'],
   // No numeric escapes: one of them is NUL, which no text contains.
   [Text, '[^"\\\\\\x00-\\x1f]*(?:\\\\["\\\\bfnrt][^"\\\\\\x00-\\x1f]*)*'],
-  // Only days that every year has, and years that PostgreSQL has.
-  [Timestamp, `(?:19[7-9]\\d|2\\d{3})-(?:${DAYS})T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z`],
+  [Timestamp, USUAL_TIMESTAMP],
 ]);
 
 /** At most 15 digits, which a double holds and prints unchanged. */

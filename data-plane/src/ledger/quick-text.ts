@@ -4,7 +4,14 @@
  * than all other work on them. Derived from the schemas; a value that it does not handle takes the
  * general path. Proven by record-text.test.ts: both paths write the same text.
  */
-import { Id, isStorableText, Sha256Hex, Text, Timestamp } from '@governance/shared/text';
+import {
+  Id,
+  isStorableText,
+  Sha256Hex,
+  Text,
+  Timestamp,
+  USUAL_TIMESTAMP,
+} from '@governance/shared/text';
 import { safeParse, type z } from 'zod';
 
 /** @returns the value in canonical form; undefined where the general path has to handle it */
@@ -24,15 +31,11 @@ const writeText: QuickWrite = (value) => {
   return isStorableText(value) ? JSON.stringify(value) : undefined;
 };
 
-/** Only days that every month has, and no years before 1970. */
-const TIME =
-  /^(?:19[7-9]\d|2\d{3})-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
-
 const STRINGS = new Map<unknown, QuickWrite>([
   [Text, writeText],
   [Id, matching(/^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)],
   [Sha256Hex, matching(/^[0-9a-f]{64}$/)],
-  [Timestamp, matching(TIME)],
+  [Timestamp, matching(new RegExp(`^${USUAL_TIMESTAMP}$`))],
 ]);
 
 /** Writes the usual values of a schema. */
