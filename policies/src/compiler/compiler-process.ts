@@ -75,6 +75,7 @@ interface Job {
   /** Completed when its turn has come, so that what waits holds little. */
   request(): WorkerRequest;
   timeoutMs: number;
+  keep?: JudgeRequest['keep'];
   settle(outcome: JudgeOutcome): void;
   fail(error: unknown): void;
 }
@@ -156,8 +157,10 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
 
   function hear(from: Worker, message: WorkerMessage): void {
     if (message.kind === 'crash') finish({ ...message, kind: 'stopped' });
-    else if (message.kind !== 'ready') finish(message);
-    else {
+    else if (message.kind !== 'ready') {
+      if (message.kind === 'judged' && message.compiled) current?.keep?.(message.compiled);
+      finish(message);
+    } else {
       // Starting the worker is part of the stopped request's cost, so the rest begins here.
       for (const rest of resting.values()) rest.until = performance.now() + rest.ms;
       if (current) dispatch(from, current);
@@ -212,9 +215,11 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
   function post(
     request: () => WorkerRequest,
     { turn = '', timeoutMs = options.timeoutMs }: AskOptions,
+    keep?: JudgeRequest['keep'],
   ): Promise<JudgeOutcome> {
     return new Promise((settle, fail) => {
-      if (closed || !queue.put(turn, { request, timeoutMs, settle, fail })) {
+      const job = { request, timeoutMs, settle, fail, ...(keep && { keep }) };
+      if (closed || !queue.put(turn, job)) {
         const why = closed ? 'is closed' : 'is busy: try again in a few seconds';
         fail(new AppError('UNAVAILABLE', `The policy compiler ${why}.`));
         return;
@@ -230,9 +235,9 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
       if (outcome.kind === 'answer' || outcome.kind === 'stopped') return outcome;
       throw new Error('the compiler gave another answer than it was asked for');
     },
-    judge({ compile, find, ...asked }, how = {}) {
+    judge({ compile, find, keep, ...asked }, how = {}) {
       const compiler = JSON.stringify(compile);
-      return post(() => ({ compiler, judge: { ...asked, wasm: find() } }), how);
+      return post(() => ({ compiler, judge: { ...asked, wasm: find() } }), how, keep);
     },
     isRunning: () => worker !== undefined,
     async close() {

@@ -29,10 +29,10 @@ export interface CompilerRequest {
 /** Judges one input by what is compiled first. */
 export interface JudgeRequest {
   compile: CompilerRequest & { op: 'compile' };
-  /** Of what is compiled: the worker keeps what it compiled last by it. */
-  digest: string;
   /** The WebAssembly, if it is at hand when the request's turn has come. */
   find(): Uint8Array | undefined;
+  /** Takes the WebAssembly that was compiled for it, before the next request's turn. */
+  keep(wasm: Uint8Array): void;
   /** JSON. */
   input: string;
   data: unknown;
@@ -41,7 +41,7 @@ export interface JudgeRequest {
 /** To the worker: a request to the compiler as JSON, and what to do with the WebAssembly it makes. */
 export interface WorkerRequest {
   compiler: string;
-  judge?: Omit<JudgeRequest, 'compile' | 'find'> & { wasm?: Uint8Array | undefined };
+  judge?: Omit<JudgeRequest, 'compile' | 'find' | 'keep'> & { wasm?: Uint8Array | undefined };
 }
 
 /** Bounds of one request inside the WebAssembly; omitted ones have the compiler's defaults. */
@@ -117,6 +117,6 @@ export type CrashCause = 'stack' | 'memory' | 'other';
 export type WorkerMessage =
   | { kind: 'ready' }
   | { kind: 'answer'; answer: CompilerAnswer }
-  | { kind: 'judged'; outcome: PolicyOutcome }
+  | { kind: 'judged'; outcome: PolicyOutcome; compiled: Uint8Array | null }
   | { kind: 'not_loaded'; message: string }
   | { kind: 'crash'; cause: CrashCause; message: string };

@@ -9,16 +9,11 @@ import { brotliDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 import { type LoadedPolicyEngine, loadPolicyEngine } from '../evaluator/policy-engine.ts';
 import { wasmApi } from '../evaluator/wasm-api.ts';
-import { createCompileCache } from './compile-cache.ts';
 import { CompilerCrash, type CompilerInstance, instantiateCompiler } from './compiler-instance.ts';
 import { CompilerResponse, type WorkerMessage, type WorkerRequest } from './compiler-wire.ts';
 import { limitWasmMemory } from './wasm-memory.ts';
 
 const PAGE_BYTES = 65_536;
-/** Policies that are tried again and again are compiled once. */
-const KEPT_SETS = 8;
-const KEPT_BYTES = 32 * 1024 * 1024;
-
 const { artifact, memoryPages } = z
   .object({ artifact: z.string(), memoryPages: z.int().positive() })
   .parse(workerData);
@@ -45,18 +40,15 @@ function answer(request: string): WorkerMessage {
   }
 }
 
-const kept = createCompileCache<Uint8Array>(KEPT_SETS, KEPT_BYTES);
-
 async function judge(
   compiler: string,
-  { digest, input, data, wasm: given }: NonNullable<WorkerRequest['judge']>,
+  { input, data, wasm: given }: NonNullable<WorkerRequest['judge']>,
 ): Promise<WorkerMessage> {
-  let wasm = given ?? kept.find(digest);
+  let wasm = given;
   if (!wasm) {
-    const compiled = answer(compiler);
-    if (compiled.kind !== 'answer' || !compiled.answer.wasm) return compiled;
-    wasm = compiled.answer.wasm;
-    kept.put(digest, wasm, wasm.length);
+    const made = answer(compiler);
+    if (made.kind !== 'answer' || !made.answer.wasm) return made;
+    wasm = made.answer.wasm;
   }
   let engine: LoadedPolicyEngine;
   try {
@@ -64,7 +56,7 @@ async function judge(
   } catch (thrown) {
     return { kind: 'not_loaded', message: thrown instanceof Error ? thrown.message : 'unknown' };
   }
-  return { kind: 'judged', outcome: engine.evaluateRaw(input) };
+  return { kind: 'judged', outcome: engine.evaluateRaw(input), compiled: given ? null : wasm };
 }
 
 port.on('message', async ({ compiler, judge: asked }: WorkerRequest) => {

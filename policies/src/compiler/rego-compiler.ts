@@ -65,6 +65,9 @@ export const EXPLAIN_TIMEOUT_MS = 2_000;
 
 const CACHE_ENTRIES = 64;
 const CACHE_BYTES = 64 * 1024 * 1024;
+/** Sets that were compiled for trials, apart from the others so that no trial displaces one. */
+const TRIED_ENTRIES = 16;
+const TRIED_BYTES = 32 * 1024 * 1024;
 
 /** A set that is being compiled, or was. */
 interface Compiling {
@@ -89,6 +92,7 @@ export function createRegoCompiler(options: RegoCompilerOptions = {}): FullRegoC
     maxQueueOfOne: Math.ceil(maxQueueOfOne / 4),
   });
   const cache = createCompileCache<Compiling>(CACHE_ENTRIES, CACHE_BYTES);
+  const tried = createCompileCache<Uint8Array>(TRIED_ENTRIES, TRIED_BYTES);
   const library = readPolicyLibrary();
   const version = compilerVersion();
   const complete = <R extends CompilerRequest>(request: R): R => ({
@@ -160,9 +164,10 @@ export function createRegoCompiler(options: RegoCompilerOptions = {}): FullRegoC
       const sorted = sortById(policies);
       const digest = digestOf(version, library, sorted);
       const request = {
-        ...{ digest, data, input: JSON.stringify(input) },
+        ...{ data, input: JSON.stringify(input) },
         compile: complete({ op: 'compile' as const, policies: sorted }),
-        find: () => cache.find(digest)?.wasm,
+        find: () => cache.find(digest)?.wasm ?? tried.find(digest),
+        keep: (wasm: Uint8Array) => tried.put(digest, wasm, wasm.length),
       };
       return toJudgement(await trials.judge(request, { turn }));
     },

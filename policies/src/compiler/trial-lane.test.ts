@@ -41,6 +41,24 @@ it('says what does not compile, and what no data plane would load', async () => 
   expect(await judge('package a\nallow if true', data)).toMatchObject({ kind: 'not_loaded' });
 });
 
+it('compiles a set once, also after an explanation was stopped', async () => {
+  const rules = Array.from(
+    { length: 600 },
+    (_, n) => `deny contains "no ${n}" if input.x == "${n}"`,
+  );
+  const large = { id: 'q', name: 'Q', rego: `package q\n\n${rules.join('\n\n')}\n` };
+  const timed = async () => {
+    const began = performance.now();
+    expect(await compiler.judge([large], {}, {})).toMatchObject({ kind: 'decided' });
+    return performance.now() - began;
+  };
+  await compiler.judge([counting(5)], {}, {});
+  const first = await timed();
+  await compiler.explain([ENDLESS], {}, {});
+  await compiler.judge([counting(5)], {}, {});
+  expect(await timed()).toBeLessThan(first / 2);
+}, 30_000);
+
 it('stops an explanation after a short while, and what is saved does not wait for it', async () => {
   const order: string[] = [];
   const began = performance.now();
