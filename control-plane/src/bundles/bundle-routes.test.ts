@@ -19,7 +19,13 @@ afterAll(async () => {
 app.setSerializerCompiler(serializerCompiler);
 app.setValidatorCompiler(() => (value) => ({ value }));
 app.decorateRequest('dataPlane', {
-  getter: () => ({ tenantId: TENANT, tokenId: '', deploymentId: null, region: '' }),
+  getter: () => ({
+    tenantId: TENANT,
+    tokenId: '',
+    deploymentId: null,
+    region: '',
+    hasEnded: false,
+  }),
 });
 const bundle = { revision: 1, digest: 'a'.repeat(64), bytes: new Uint8Array(BYTES) };
 void app.register(

@@ -226,7 +226,7 @@ describe('back-pressure', () => {
   app.decorateRequest('dataPlane', {
     getter() {
       const tenantId = String(this.headers['x-tenant']);
-      return { tenantId, tokenId: '', deploymentId: null, region: '' };
+      return { tenantId, tokenId: '', deploymentId: null, region: '', hasEnded: false };
     },
   });
   app.setErrorHandler((error, _, reply) => {
@@ -237,8 +237,8 @@ describe('back-pressure', () => {
     auditBatchRoutes({
       registry,
       limits: {
-        inWork: { total: 3, perTenant: 2 },
-        bytes: { total: 20_000, perTenant: 15_000 },
+        inWork: { total: 3, perTenant: 2, perSender: 2 },
+        bytes: { total: 20_000, perTenant: 15_000, perSender: 15_000 },
       },
       ingest: {
         ingestBatch: async (_, stream, { header }) => {

@@ -17,7 +17,7 @@ app.setSerializerCompiler(serializerCompiler);
 app.setValidatorCompiler(() => (value) => ({ value }));
 app.setErrorHandler((_error, _request, reply) => void reply.code(422).send({ detail: '' }));
 app.decorateRequest('dataPlane', {
-  getter: () => ({ tenantId: 'a', tokenId: '', deploymentId: null, region: '' }),
+  getter: () => ({ tenantId: 'a', tokenId: '', deploymentId: null, region: '', hasEnded: false }),
 });
 /** As the route's guard, which asks the database: it is done when the caller has gone, or at once. */
 let isWaitingForEnd = false;
@@ -28,8 +28,8 @@ void app.register(
   auditBatchRoutes({
     registry: new Registry(),
     limits: {
-      inWork: { total: 2, perTenant: 2 },
-      bytes: { total: BYTES * 2, perTenant: BYTES + 1 },
+      inWork: { total: 2, perTenant: 2, perSender: 2 },
+      bytes: { total: BYTES * 2, perTenant: BYTES + 1, perSender: BYTES + 1 },
     },
     ingest: { ingestBatch: () => Promise.reject(new Error('nothing comes here')) },
   }),

@@ -15,22 +15,23 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import { z } from 'zod';
 import type { IngestService } from '../ingest/ingest-service.ts';
+import { createPlaneShares, type PlaneShareLimits } from '../platform/http/plane-shares.ts';
 import { ErrorBody } from '../platform/http/schemas.ts';
-import { createShares } from '../platform/shares.ts';
 import { createBatchMetrics } from './batch-metrics.ts';
 import { DeploymentParams } from './data-plane-schemas.ts';
 
 export interface AuditBatchLimits {
   /** Batches stored concurrently. */
-  inWork: { total: number; perTenant: number };
+  inWork: PlaneShareLimits;
   /** Bytes of bodies being read or stored. */
-  bytes: { total: number; perTenant: number };
+  bytes: PlaneShareLimits;
 }
 
 const MIB = 1024 * 1024;
+/** A data plane ships one batch at a time; the one before may still be stored. */
 const LIMITS: AuditBatchLimits = {
-  inWork: { total: 16, perTenant: 8 },
-  bytes: { total: 128 * MIB, perTenant: 32 * MIB },
+  inWork: { total: 16, perTenant: 8, perSender: 2 },
+  bytes: { total: 128 * MIB, perTenant: 32 * MIB, perSender: BATCH_LIMITS.bytes },
 };
 
 /** Random, so that refused callers do not all retry at once. */
@@ -54,8 +55,8 @@ const Receipt = z
 
 export const auditBatchRoutes = (deps: AuditBatchRoutesDeps): FastifyPluginAsyncZod => {
   const { ingest, registry, limits = LIMITS } = deps;
-  const bodies = createShares(limits.bytes);
-  const work = createShares(limits.inWork);
+  const bodies = createPlaneShares(limits.bytes);
+  const work = createPlaneShares(limits.inWork);
   const metrics = createBatchMetrics(registry, work.taken);
   const held = new WeakMap<FastifyRequest, () => void>();
 
@@ -106,7 +107,7 @@ export const auditBatchRoutes = (deps: AuditBatchRoutesDeps): FastifyPluginAsync
           // The caller disconnected while the guard ran: no `close` event would give the share
           // back.
           if (reply.raw.destroyed) return answerBusy(reply);
-          const giveBack = bodies.take(request.dataPlane.tenantId, announcedBytes(request));
+          const giveBack = bodies.take(request.dataPlane, announcedBytes(request));
           if (!giveBack) return answerBusy(reply);
           held.set(request, giveBack);
           // A caller that disconnects during the body gets no response.
@@ -117,7 +118,7 @@ export const auditBatchRoutes = (deps: AuditBatchRoutesDeps): FastifyPluginAsync
         const { tenantId, deploymentId: bound } = request.dataPlane;
         const { deployment_id: deploymentId } = request.params;
         if (bound !== null && bound !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');
-        const done = work.take(tenantId, 1);
+        const done = work.take(request.dataPlane, 1);
         if (!done) return answerBusy(reply);
         try {
           const batch = readBatch(request.body);

@@ -10,18 +10,18 @@ import { GivenId } from '@governance/shared/text';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { createPlaneShares } from '../platform/http/plane-shares.ts';
 import { ErrorBody } from '../platform/http/schemas.ts';
-import { createShares } from '../platform/shares.ts';
 import type { PayloadIngest } from './payload-ingest.ts';
 
 const MIB = 1024 * 1024;
 /** Bytes of bodies that are being read or stored. */
-const SHARES = { total: 64 * MIB, perTenant: 16 * MIB };
+const SHARES = { total: 64 * MIB, perTenant: 16 * MIB, perSender: PAYLOAD_LIMITS.bytes };
 
 export const payloadUploadRoute =
   (payloads: PayloadIngest): FastifyPluginAsyncZod =>
   async (app) => {
-    const shares = createShares(SHARES);
+    const shares = createPlaneShares(SHARES);
     const held = new WeakMap<FastifyRequest, () => void>();
     app.addHook('onResponse', async (request) => held.get(request)?.());
 
@@ -41,7 +41,7 @@ export const payloadUploadRoute =
           response: { 200: PayloadReceipt, 404: ErrorBody, 413: ErrorBody, 503: ErrorBody },
         },
         onRequest: async (request, reply) => {
-          const giveBack = shares.take(request.dataPlane.tenantId, PAYLOAD_LIMITS.bytes);
+          const giveBack = shares.take(request.dataPlane, PAYLOAD_LIMITS.bytes);
           if (!giveBack) {
             const detail = 'Too many payloads are in progress: send these again.';
             return reply

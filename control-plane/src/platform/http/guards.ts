@@ -109,7 +109,8 @@ async function enterAsDataPlane(
 ): Promise<void> {
   const token = bearerToken(request);
   const owner = token && (await deps.lookups.findDataPlaneToken(sha256(token)));
-  if (!owner || !isGoodFor(owner, graceMs, deps.now())) {
+  const now = deps.now();
+  if (!owner || !isGoodFor(owner, graceMs, now)) {
     throw new AppError('DATA_PLANE_TOKEN_INVALID');
   }
   const actor: Actor = {
@@ -125,6 +126,7 @@ async function enterAsDataPlane(
       tokenId: owner.id,
       deploymentId: owner.deploymentId,
       region: owner.region,
+      hasEnded: !isGoodFor(owner, 0, now),
     },
   });
 }

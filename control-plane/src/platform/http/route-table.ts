@@ -36,6 +36,8 @@ export interface DataPlaneIdentity {
   /** Null for a root, the token that data planes register with. */
   deploymentId: string | null;
   region: string;
+  /** Its token was revoked or has expired, and it may deliver only what was before. */
+  hasEnded: boolean;
 }
 
 export interface RouteEntry {
