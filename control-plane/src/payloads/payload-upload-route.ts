@@ -41,7 +41,11 @@ export const payloadUploadRoute =
           response: { 200: PayloadReceipt, 404: ErrorBody, 413: ErrorBody, 503: ErrorBody },
         },
         onRequest: async (request, reply) => {
-          const giveBack = shares.take(request.dataPlane, PAYLOAD_LIMITS.bytes);
+          // The caller disconnected while the guard ran: no `close` event would give the share
+          // back.
+          const giveBack = reply.raw.destroyed
+            ? undefined
+            : shares.take(request.dataPlane, PAYLOAD_LIMITS.bytes);
           if (!giveBack) {
             const detail = 'Too many payloads are in progress: send these again.';
             return reply
