@@ -3,12 +3,10 @@
  * is judged by the new ones as a whole.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { DEFAULT_BLAST_RADIUS } from '@governance/shared/blast-radius-settings';
 import { uuidv7 } from '@governance/shared/ids';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { parseOpaAddress } from '../opa-server/opa-address.ts';
+import { startOpaPlane } from '../testing/test-opa.ts';
 import { HTTP_SERVER, startTestPlane, type TestPlane } from '../testing/test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 import { createTestWorkflows } from '../testing/test-workflows.ts';
@@ -96,28 +94,11 @@ it('what changes again and again is no permission', async () => {
 });
 
 it('while OPA is asked a file comes to be protected', async () => {
-  let tenantId = '';
   let change: (() => void) | null = null;
-  const opa = createServer((request, response) => {
-    request.resume().once('end', () => {
-      const isProbe = request.url?.includes('settings/tenant_id');
-      if (!isProbe) change?.();
-      const result = isProbe ? tenantId : { decision: 'allow', reasons: [] };
-      const provenance = { bundles: { governance: { revision: '1' } } };
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ result, provenance }));
-    });
+  const judged = await startOpaPlane({ servers: [server()] }, () => {
+    change?.();
+    return { decision: 'allow', reasons: [] };
   });
-  await new Promise<void>((resolve) => opa.listen(0, '127.0.0.1', resolve));
-  const { port } = opa.address() as AddressInfo;
-  const address = parseOpaAddress(`http://127.0.0.1:${port}`);
-  const judged = await startTestPlane({
-    servers: [server()],
-    config: {
-      opa: { address, failClosed: true, token: null, timeoutMs: 2_000, connections: 4 } as never,
-    },
-  });
-  ({ tenantId } = judged);
   try {
     const { basic } = judged.addAgent(['files:*']);
     const post = () =>
@@ -136,8 +117,6 @@ it('while OPA is asked a file comes to be protected', async () => {
     expect(upstream.messages('tools/call')).toEqual([]);
   } finally {
     await judged.stop();
-    opa.closeAllConnections();
-    opa.close();
   }
 });
 

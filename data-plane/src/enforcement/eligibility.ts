@@ -3,6 +3,7 @@
  * It is asked when a request arrives (for the 401), in the pipeline, after every wait, and right
  * before bytes go to a server, so that a revocation in the meantime applies to the call.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { CredentialProof } from '@governance/shared/agent-token';
 import {
   type DelegationFact,
@@ -235,11 +236,17 @@ function findPlaceNow(
 ): Pick<AgentCall, 'workflow' | 'delegation'> | Deny {
   if (then === undefined) return {};
   const { causalDepth, parentEventId } = then;
+  const asBefore = (place: WorkflowPlace) =>
+    causalDepth > place.maxDepth
+      ? tooDeep(causalDepth, place.maxDepth)
+      : { ...place, causalDepth, parentEventId };
   const session = findSession(tenantId, then.sessionId, deps);
   if ('kind' in session) return session;
   if (delegation === undefined) {
     const place = placeOf(agent.id, session);
-    return place ? { workflow: { ...place, causalDepth, parentEventId } } : NO_PART;
+    if (place === undefined) return NO_PART;
+    const workflow = asBefore(place);
+    return 'kind' in workflow ? workflow : { workflow };
   }
   const last = deps.replica.findDelegation(tenantId, delegation.last.id);
   if (last === undefined) return refused('the delegation was revoked or is unknown');
@@ -247,7 +254,8 @@ function findPlaceNow(
   if ('kind' in chain) return chain;
   const place = findDelegatedPlace(agent.id, chain, session);
   if ('kind' in place) return place;
-  return { workflow: { ...place, causalDepth, parentEventId }, delegation: chain };
+  const workflow = asBefore(place);
+  return 'kind' in workflow ? workflow : { workflow, delegation: chain };
 }
 
 export interface CallNowDeps extends WorkflowEligibilityDeps {
@@ -268,6 +276,22 @@ export function findCallNow(call: AgentCall, deps: CallNowDeps): CallNow | Deny 
   if ('kind' in agent) return agent;
   const place = findPlaceNow(call, deps);
   return 'kind' in place ? place : { agent, ...place };
+}
+
+/**
+ * Whether a call's place in its workflow, or its delegations, are no longer as they were: earlier
+ * steps went by them.
+ */
+export function hasMoved(then: AgentCall, now: CallNow): boolean {
+  return !(
+    isDeepStrictEqual(then.workflow, now.workflow) &&
+    isDeepStrictEqual(then.delegation, now.delegation)
+  );
+}
+
+/** The denial of a call that stands too deep in the trace of its session. */
+export function tooDeep(depth: number, maxDepth: number): Deny {
+  return denied(`the call is ${depth} deep, and its workflow allows ${maxDepth}`);
 }
 
 /** The denial where an agent may not act, or a session or delegation is invalid: -32000. */

@@ -215,10 +215,17 @@ function readRequester(header: string | string[] | undefined): string | null {
   if (requester === null || requester.length > MAX_REQUESTER_LENGTH) {
     throw new GatewayError(400, `X-Requester-Id has at most ${MAX_REQUESTER_LENGTH} characters.`);
   }
+  if (UNSEEN.test(requester) || requester.trim() === '') {
+    throw new GatewayError(400, 'X-Requester-Id is blank, or has characters that nobody sees.');
+  }
   return requester;
 }
 
-const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+/** Controls, marks of direction and of no width: two requesters must not look the same. */
+const UNSEEN = /[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/u;
+
+/** A byte order mark is one of the requester's characters, and refused as such. */
+const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** A header's value, which Node reads as Latin-1: as UTF-8 where its bytes are that. */
 function inUtf8(header: string): string {

@@ -14,6 +14,7 @@ import { AnswerBytes, bytesToHold, noRoomYet } from '../upstream/shares/answer-r
 import type { FairBytes } from '../upstream/shares/fair-bytes.ts';
 import {
   type Cancellation,
+  requireEligible,
   type SendToClient,
   type ServerRequest,
   type SessionPeer,
@@ -75,7 +76,13 @@ export function bindClient(client: AskedClient, serverId: string, deps: Question
     const exchange = { ...quiet(), sender: target.sender };
     asked.set(key, exchange.cancellation);
     try {
-      const destination = { speaker: 'client', send: target.deliver } as const;
+      const destination: Destination = {
+        speaker: 'client',
+        send: async (call, exchange) => {
+          requireEligible(exchange);
+          return target.deliver(call, exchange);
+        },
+      };
       const shown = await deps.enforcer.introduce(caller, serverId, params);
       if (shown === null) return errorText(id, RPC_ERRORS.INTERNAL, REFUSED);
       const question = askOf(serverId, method, shown);

@@ -101,6 +101,20 @@ describe('POST of a tool call', () => {
     }
   });
 
+  it.each([
+    ['\ufeffann', 'a byte order mark'],
+    ['ann\u200b', 'a space of no width'],
+    ['\u202enna', 'a mark of direction'],
+    ['ann\u0085', 'a control character'],
+    ['\u00a0', 'nothing but blanks'],
+  ])('refuses a requester with what nobody sees: %j (%s)', async (requester) => {
+    const sent = Buffer.from(requester).toString('latin1');
+    const headers = { authorization: agent.basic, 'x-requester-id': sent };
+    const { status } = await plane.post('/mcp/v1/up', call('echo', {}), headers);
+    expect(status).toBe(400);
+    expect(await plane.records()).toEqual([]);
+  });
+
   it('answers a denial with -32003, records it and forwards nothing', async () => {
     const reader = plane.addAgent(['up:read']);
     const message = call('delete_thing', { id: 1 });

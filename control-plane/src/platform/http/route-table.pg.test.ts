@@ -85,7 +85,7 @@ async function makeVictim() {
   });
   const rule = await post('/api/v1/inbound/rules', {
     source_pattern: 'victim',
-    rule_type: 'trust',
+    rule_type: 'untrusted',
   });
   const token = await post('/api/v1/admin/data-plane-tokens', { label: 'victim' });
   const user = await post('/api/v1/admin/users', {

@@ -1,6 +1,6 @@
 import { isUuid } from '@governance/shared/ids';
 import type { AgentCall, Continue, Deny } from '../calls.ts';
-import { denied } from '../eligibility.ts';
+import { tooDeep } from '../eligibility.ts';
 import type { EventPlaces } from '../event-places.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import type { WorkflowAlerts } from '../workflow-alerts.ts';
@@ -34,9 +34,7 @@ export function findCausalDepth(
   const causalDepth = isBelow ? parent.depth + 1 : 0;
   caller.workflow?.tellEvent?.(call.id);
   deps.eventPlaces.set(call.id, { tenantId, sessionId, depth: causalDepth });
-  if (causalDepth > maxDepth) {
-    return denied(`the call is ${causalDepth} deep, and its workflow allows ${maxDepth}`);
-  }
+  if (causalDepth > maxDepth) return tooDeep(causalDepth, maxDepth);
   const parentEventId = isBelow ? named : null;
   return proceed(extend(call, { workflow: { ...workflow, causalDepth, parentEventId } }));
 }

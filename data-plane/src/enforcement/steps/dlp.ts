@@ -9,7 +9,7 @@ import { coverMatched, NO_MARKS } from '../cover-texts.ts';
 import { DONE, describeFindings, strongestOf, TOO_MUCH_TO_SCAN } from '../dlp/dlp-findings.ts';
 import { dlpOf, type PreparedDlp, type SentScan } from '../dlp/dlp-scanners.ts';
 import { type DlpWatch, placeOf } from '../dlp/dlp-watch.ts';
-import { type CallNowDeps, findCallNow } from '../eligibility.ts';
+import { type CallNowDeps, findCallNow, hasMoved } from '../eligibility.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import type { DlpScans } from '../scan-thread/dlp-scans.ts';
 import { ScanFailure } from '../scan-thread/scan-threads.ts';
@@ -56,8 +56,9 @@ function judgeLater(
 ): StepResult<ScannedCall> {
   const now = findCallNow(call, deps);
   if ('kind' in now) return now;
-  // Earlier steps went by the rules, too: what they found may no longer be so.
-  if (deps.rules.findActiveRules(call.caller.tenantId) !== call.rules) return judgeAgain(call, now);
+  // Earlier steps went by the rules and the workflow, too: what they found may no longer be so.
+  const isSame = deps.rules.findActiveRules(call.caller.tenantId) === call.rules;
+  if (!isSame || hasMoved(call, now)) return judgeAgain(call, now);
   return judge(extend(call, now), scan, prepared, deps);
 }
 
@@ -94,8 +95,11 @@ function judge(
     ...fragments.map(() => 'warn' as const),
   ]);
   const all = [...findings, ...fragments];
-  dlp.count(findings, 'outbound', (finding) => DONE[actionOf(finding)]);
-  dlp.count(fragments, 'outbound', () => 'warned');
+  if (call.fragments === undefined) {
+    // A call that is judged again was counted already.
+    dlp.count(findings, 'outbound', (finding) => DONE[actionOf(finding)]);
+    dlp.count(fragments, 'outbound', () => 'warned');
+  }
   if (!isQuestion(ask.method)) {
     const { serverId } = ask;
     const toolName = coverMatched(ask.name, scan.matched ?? NO_MARKS);

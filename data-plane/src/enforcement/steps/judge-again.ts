@@ -3,15 +3,16 @@ import { isOfPieces } from '../dlp/across-calls.ts';
 import type { CallNow } from '../eligibility.ts';
 
 /**
- * Judges a call again from `classify`, without what that step and later ones established: the
- * rules that they went by have changed. Proven by changed-rules.test.ts.
+ * Judges a call again from `classify`, without what that step and later ones established: the rules
+ * or the workflow that they went by have changed. What it sends in pieces is joined once, since the
+ * pieces are forgotten then. Proven by changed-rules.test.ts.
  */
 export function judgeAgain(
   call: ClassifiedCall & Partial<Pick<ScannedCall, 'dlp'>>,
   now: CallNow,
 ): Again {
   const { id, caller, ask, grant, ineligibility, requester, dlp } = call;
-  const fragments = dlp?.findings.filter(isOfPieces) ?? [];
+  const fragments = dlp ? dlp.findings.filter(isOfPieces) : call.fragments;
   const again: AgentCall = {
     id,
     caller,
@@ -19,7 +20,7 @@ export function judgeAgain(
     grant,
     ...(ineligibility && { ineligibility }),
     ...(requester && { requester }),
-    ...(fragments.length > 0 && { fragments }),
+    ...(fragments && { fragments }),
     ...now,
   };
   return { kind: 'again', call: again, from: 'classify' };

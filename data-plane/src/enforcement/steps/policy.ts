@@ -23,7 +23,7 @@ import type {
   StepResult,
 } from '../calls.ts';
 import { patternsOf } from '../dlp/dlp-findings.ts';
-import { type CallNowDeps, findCallNow } from '../eligibility.ts';
+import { type CallNowDeps, findCallNow, hasMoved } from '../eligibility.ts';
 import {
   decideCall,
   type ExceptionDeps,
@@ -80,11 +80,10 @@ async function evaluateByOpa(
     return deny(OPA_DENIALS[reason], [], `${reason}: ${message}`);
   }
   const { agent, rules } = judgement;
-  if (rules !== call.rules) {
-    // Earlier steps went by other rules than the ones that OPA decided by.
-    const now = findCallNow(call, deps);
-    return 'kind' in now ? now : judgeAgain(call, now);
-  }
+  const now = findCallNow(call, deps);
+  if ('kind' in now) return now;
+  // Earlier steps, or OPA, went by other rules or another workflow than those of now.
+  if (rules !== call.rules || hasMoved(call, now)) return judgeAgain(call, now);
   if (judgement.kind === 'allowed_unjudged') {
     // No policy was asked, so no exceptions apply: a person has to decide on carried reasons.
     const verdict: PolicyVerdict = { decision: 'allow', reasons: [UNJUDGED] };

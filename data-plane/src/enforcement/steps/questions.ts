@@ -1,6 +1,7 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { isQuestion } from '@governance/shared/server-questions';
 import { isObject } from '../../upstream/message.ts';
+import { requireEligible } from '../../upstream/upstream.ts';
 import type { Answer, Refusal } from '../answer.ts';
 import { isTaskMethod } from '../call-kinds.ts';
 import type { Ask, Caller, Deny, Destination, JudgedCall, StepResult } from '../calls.ts';
@@ -75,7 +76,10 @@ const NOT_MCP = 'The MCP server gave an answer that is not valid MCP.';
 /** Sends nothing: the client receives the questions with the result. */
 const SHOWN: Destination = {
   speaker: 'gateway',
-  send: async () => ({ kind: 'result', raw: '{}', value: {} }),
+  send: async (_call, exchange) => {
+    requireEligible(exchange);
+    return { kind: 'result', raw: '{}', value: {} };
+  },
 };
 
 /**
