@@ -48,6 +48,8 @@ export function readCallerBodies(
       const place = takeRoom(request.caller ?? NOBODY, request.headers);
       request.bodyPlace = place;
       reply.raw.once('close', place.give);
+      // The caller disconnected while its token was verified: that event came before.
+      if (reply.raw.destroyed) place.give();
       done();
     } catch (error) {
       done(error as Error);
