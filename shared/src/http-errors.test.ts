@@ -1,15 +1,13 @@
-import { Writable } from 'node:stream';
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { Readable, Writable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { createErrorHandler } from './http-errors.ts';
 import { createHttpServer } from './http-server.ts';
 import { createLog } from './log.ts';
 
-it.each([
-  ['undefined', undefined],
-  ['null', null],
-  ['a text', 'secret: the database said no'],
-  ['an error', new Error('secret: the database said no')],
-])('%s that a handler threw is a 500 with a request id and nothing else', async (_what, thrown) => {
+/** A server, and what it logged. */
+function aServer() {
   const logged: string[] = [];
   const output = new Writable({
     write: (chunk, _encoding, done) => {
@@ -18,6 +16,16 @@ it.each([
     },
   });
   const app = createHttpServer({ log: createLog({ debug: false }, output), corsOrigins: [] });
+  return { app, logged };
+}
+
+it.each([
+  ['undefined', undefined],
+  ['null', null],
+  ['a text', 'secret: the database said no'],
+  ['an error', new Error('secret: the database said no')],
+])('%s that a handler threw is a 500 with a request id and nothing else', async (_what, thrown) => {
+  const { app, logged } = aServer();
   app.get('/late', async () => {
     throw thrown;
   });
@@ -42,5 +50,53 @@ it.each([
   expect(logged.filter((line) => line.includes('unexpected error'))).toHaveLength(3);
   // What was thrown, not how it was answered.
   expect(logged.join()).not.toContain('TypeError');
+  await app.close();
+});
+
+it('an answer of another form that fails before its first byte is a 500 like any other', async () => {
+  const { app } = aServer();
+  app.get('/lines', async (_request, reply) => {
+    const lines = Readable.from(
+      (async function* () {
+        yield* await Promise.reject<string[]>(new Error('secret'));
+      })(),
+    );
+    return reply.header('content-type', 'application/x-ndjson').send(lines);
+  });
+  const answer = await app.inject({ method: 'GET', url: '/lines' });
+  expect(answer.statusCode).toBe(500);
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(answer.json()).toEqual({ detail: expect.stringContaining('Request id') });
+  await app.close();
+});
+
+it('a caller that leaves is no error; what fails besides is one', async () => {
+  const { app, logged } = aServer();
+  app.get('/poll', async (_request, reply) => {
+    await once(reply.raw, 'close');
+    throw new DOMException('it was aborted', 'AbortError');
+  });
+  app.get('/lines', async (_request, reply) => {
+    await once(reply.raw, 'close');
+    return reply.send(Readable.from(['a']));
+  });
+  app.get('/broken', async (_request, reply) => {
+    await once(reply.raw, 'close');
+    throw new Error('the database said no');
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  for (const path of ['/poll', '/lines', '/broken']) {
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    const asked = once(app.server, 'request');
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: here\r\n\r\n`);
+    const [, response] = await asked;
+    const closed = once(response, 'close');
+    socket.destroy();
+    await closed;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const errors = logged.filter((line) => line.includes('unexpected error'));
+  expect(errors).toHaveLength(1);
+  expect(errors[0]).toContain('the database said no');
   await app.close();
 });

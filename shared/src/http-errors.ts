@@ -133,9 +133,12 @@ function toFieldErrors(issue: z.core.$ZodIssue, where: string): FieldError[] {
  */
 export function createErrorHandler(isAway: (error: unknown) => boolean = () => false) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    // A route may have begun to answer in another form.
+    reply.type('application/json; charset=utf-8');
     const known = toAppError(error, isAway);
     if (!known) {
-      request.log.error({ err: error }, 'unexpected error');
+      if (isOfLeaving(error, reply)) request.log.debug({ err: error }, 'the caller left');
+      else request.log.error({ err: error }, 'unexpected error');
       const detail = `Something went wrong on our side. Request id: ${request.id}`;
       void reply.code(500).send({ detail, ...inOAuthWords('INTERNAL', detail, request) });
       return;
@@ -149,6 +152,13 @@ export function createErrorHandler(isAway: (error: unknown) => boolean = () => f
     const words = inOAuthWords(code, detail, request);
     void reply.code(status).send({ detail, ...(errors && { errors }), ...words });
   };
+}
+
+/** Whether it only says that what was under way for a caller ended, since the caller left. */
+function isOfLeaving(thrown: unknown, reply: FastifyReply): boolean {
+  if (!reply.raw.destroyed || !(thrown instanceof Error)) return false;
+  const { code } = frameworkFieldsOf(thrown);
+  return thrown.name === 'AbortError' || code === 'ERR_STREAM_PREMATURE_CLOSE';
 }
 
 /** RFC 6749's additions to the specification's body, for OAuth callers. */
