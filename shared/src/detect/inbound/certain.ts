@@ -28,9 +28,47 @@ const EXCUSES: readonly Concept[] = [
 /** The sum of a certain passage: a score of 0.88. */
 export const CERTAIN_SUM = 2;
 
+/**
+ * Phrases by which jailbreaks are known, each looked for where its concept is. Their gaps are
+ * bounded, so that they cost linear time.
+ */
+const PHRASES: readonly (readonly [Concept, RegExp])[] = [
+  [
+    'persona',
+    /(?<!\p{L})(?:[Yy]ou are|[Yy]ou['’]re|[Aa]ct as|[Bb]ecome) (?:now )?(?:called )?DAN(?!\p{L})/u,
+  ],
+  ['persona', /(?<!\p{L})you can do anything now(?!\p{L})/iu],
+  [
+    'persona',
+    /(?<!\p{L})(?:you are|you['’]re|act as|behave as|be|become|pretend (?:to be|you are)) (?:now )?an? (?:\p{L}{1,12} ){0,2}(?:assistant|ai|model|chatbot|agent|bot) (?:with no|without any|without|that has no|who has no) (?:rules|restrictions|limits|limitations|filters|guidelines|ethics|morals|boundaries)(?!\p{L})/iu,
+  ],
+  [
+    'obey',
+    /(?<!\p{L})(?:obey|answer to) (?:only (?:to )?me|me (?:only|alone)|no[ -]?one but me|nobody but me)(?!\p{L})/iu,
+  ],
+  [
+    'override',
+    /(?<!\p{L})(?:ignore|disregard|forget|override|bypass|violate|break|stop following) (?:any|all|every|your)(?: of your| your| the)? (?:own )?(?:safety|content|ethical|moral) (?:polic(?:y|ies)|rules?|guidelines?|filters?|settings?|restrictions?|protocols?|training|guardrails?)(?=\s*(?:$|[.!,;:]|and |or |but ))/iu,
+  ],
+  [
+    'override',
+    /(?<!\p{L})forget (?:everything|all)(?: that)? (?:you (?:were|have been|had been)|you['’]ve been|they|anyone|anybody) (?:ever )?(?:told|taught|instructed)(?: you)? (?:before|so far|until now|up to now|earlier|previously)(?!\p{L})/iu,
+  ],
+  [
+    'override',
+    /(?<!\p{L})(?:overrides?|supersedes?|takes? precedence over|replaces?) (?:everything|anything|all)(?: \p{L}{1,12}){0,2} (?:in|of|from) your (?:context|prompt|instructions|system)(?!\p{L})/iu,
+  ],
+  [
+    'system-prompt',
+    /(?<!\p{L})(?:reveal|print|output|show|repeat|display|leak|recite|dump|tell|what (?:is|are|was|were))(?: me| us)? your (?:full |entire |complete |exact )?(?:system|initial|hidden|secret|original|internal) (?:prompt|instructions|message|rules|directives)(?!\p{L})/iu,
+  ],
+];
+const phrases = PHRASES.map(([concept, pattern]) => ({ of: conceptNumber(concept), pattern }));
+
 const rules = CERTAIN.map((rule) => rule.map(conceptNumber));
-/** Each of them has it; few passages do. */
-const OVERRIDE = conceptNumber('override');
+/** Whatever is certain has one of them; few passages do. */
+const suspects = new Uint8Array(CONCEPTS.length);
+for (const { of } of phrases) suspects[of] = 1;
 const excuses = new Uint8Array(CONCEPTS.length);
 for (const name of EXCUSES) excuses[conceptNumber(name)] = 1;
 
@@ -52,10 +90,12 @@ const MAX_ORDER = 400;
 
 /** @param text that the passage is of */
 export function isCertain(text: string, { concepts, start, end }: MarkedPassage): boolean {
-  if (!concepts.includes(OVERRIDE)) return false;
+  if (!concepts.some((concept) => suspects[concept] === 1)) return false;
   if (concepts.some((concept) => excuses[concept] === 1)) return false;
-  if (!rules.some((rule) => rule.every((concept) => concepts.includes(concept)))) return false;
+  if (NEGATED.test(text.slice(start, start + MAX_NEGATED))) return false;
   const passage = text.slice(start, Math.min(end, start + MAX_ORDER));
-  if (LIMITED.test(passage) || !(WHOLLY.test(passage) && NARROW.test(passage))) return false;
-  return !NEGATED.test(text.slice(start, start + MAX_NEGATED));
+  if (phrases.some(({ of, pattern }) => concepts.includes(of) && pattern.test(passage)))
+    return true;
+  if (!rules.some((rule) => rule.every((concept) => concepts.includes(concept)))) return false;
+  return WHOLLY.test(passage) && NARROW.test(passage) && !LIMITED.test(passage);
 }
