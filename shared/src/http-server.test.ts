@@ -181,3 +181,34 @@ it('reads the address that a trusted proxy appended to very many headers', async
   expect(answer.split('\r\n\r\n')[1]).toBe('192.0.2.9');
   await app.close();
 });
+
+it('serves no request whose client left before its handler', async () => {
+  const log = createLog({ debug: false }, { write: () => {} });
+  const app = createHttpServer({ log, corsOrigins: [] });
+  const served: string[] = [];
+  const closed: string[] = [];
+  let verified: (() => void) | undefined;
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.url !== '/left') return;
+    reply.raw.once('close', () => closed.push(request.url));
+    await new Promise<void>((resolve) => {
+      verified = resolve;
+    });
+  });
+  app.get('/:name', async ({ url }) => {
+    served.push(url);
+    return 'served';
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  const leaving = connect(port, '127.0.0.1');
+  await once(leaving, 'connect');
+  leaving.write('GET /left HTTP/1.1\r\nHost: x\r\n\r\n');
+  await expect.poll(() => verified).toBeDefined();
+  leaving.destroy();
+  await expect.poll(() => closed).toEqual(['/left']);
+  verified?.();
+  expect(await (await fetch(`http://127.0.0.1:${port}/there`)).text()).toBe('served');
+  expect(served).toEqual(['/there']);
+  await app.close();
+});

@@ -10,6 +10,7 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   LogController,
+  type preHandlerHookHandler,
 } from 'fastify';
 import type { Logger } from 'pino';
 import { findClientAddress, NO_PROXIES, type TrustedProxies } from './client-address.ts';
@@ -76,6 +77,7 @@ export function createHttpServer({
   oneAtATime(app);
   stopping.bind(app);
   app.addHook('onRequest', ({ raw }, _reply, done) => done(checkHost(raw)));
+  app.addHook('preHandler', serveWhoIsThere);
   app.server.on('checkExpectation', refuseExpectation);
   const letStall = closeStalled(app.server);
   app.addHook('onClose', async () => letStall());
@@ -107,6 +109,16 @@ function checkHost({ httpVersion, rawHeaders }: IncomingMessage): AppError | und
   if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return undefined;
   return new AppError('BAD_REQUEST', 'The request must have one Host header.');
 }
+
+/**
+ * Ends a request whose client left while its token was verified or its body was read. Handlers learn
+ * of a client that leaves by `close`, and that has been: they would keep streams, timers and room for
+ * nobody.
+ */
+const serveWhoIsThere: preHandlerHookHandler = (_request, reply, done) => {
+  if (reply.raw.destroyed) reply.hijack();
+  else done();
+};
 
 function refuseExpectation(_request: IncomingMessage, answer: ServerResponse): void {
   answer.statusCode = 417;

@@ -73,6 +73,8 @@ export function createUnreadAnswers(options: UnreadOptions) {
     }
 
     follow(raw: ServerResponse): void {
+      // Its `close` has been.
+      if (raw.destroyed) return;
       const one = known.get(raw) ?? this.#watch(raw);
       if (!this.#followed.has(one)) {
         one.clock = new StallClock(elapsed());
