@@ -36,6 +36,8 @@ const WINDOW_MS = 60_000;
  */
 const MAX_ROLES = 1024;
 const MAX_PERMISSIONS = 3072;
+/** Characters of a server's id: a token for a name without a bound would be too long as well. */
+const MAX_SERVER_ID = 63;
 
 /** The owner of a client id, as far as a request without a verified secret may look. */
 export interface AgentClient {
@@ -136,7 +138,7 @@ function chooseAudience(publicUrl: string, resource: string | undefined): string
     resource === undefined ? gateway : asPublicAddress(publicUrl, withoutTrailingSlashes(resource));
   if (wanted === gateway) return gateway;
   const server = wanted.startsWith(`${gateway}/`) ? wanted.slice(gateway.length + 1) : '';
-  if (server === '' || !/^[\w.~%-]+$/.test(server)) {
+  if (server.length > MAX_SERVER_ID || !/^[\w.~%-]+$/.test(server)) {
     throw new AppError('INVALID_TARGET', `resource must be ${gateway} or a server under it.`);
   }
   return wanted;
