@@ -1,5 +1,6 @@
 /** What a command line does with paths, and what it passes to a database. */
-import { decodedCommand, linesOfAwk } from './inner-lines.ts';
+import { isInterpreter, readCode } from './code-commands.ts';
+import { decodedCommand } from './inner-lines.ts';
 import { readPathForms } from './path-forms.ts';
 import {
   DELETES_LISTED,
@@ -61,7 +62,6 @@ const PLAIN = wordSet(
   'sudo doas nohup time nice ionice exec command builtin xargs setsid then do else if while until ! {',
 );
 const POWERSHELLS = wordSet('powershell pwsh');
-const AWKS = wordSet('awk gawk mawk nawk');
 const SHELLS = wordSet('sh bash zsh dash ksh fish ash cmd powershell pwsh');
 const DATABASES = wordSet(
   'psql mysql mariadb sqlite3 sqlcmd duckdb clickhouse-client redis-cli mongo mongosh',
@@ -77,9 +77,8 @@ const BEFORE_LINE = /^(?:--[a-z-]{1,20}=|-c)/;
 const REDIS_VALUE =
   /^(?:-[hpsaunridDXt]|--(?:user|pass|sni|cacert|cacertdir|cert|key|tls-ciphers|tls-ciphersuites|show-pushes))$/;
 const known = (name: string) =>
-  [DELETES, WIPES, WRITES, CHANGES, COPIES, MOVES, SHELLS, DATABASES, AWKS].some((of) =>
-    of.has(name),
-  ) ||
+  [DELETES, WIPES, WRITES, CHANGES, COPIES, MOVES, SHELLS, DATABASES].some((of) => of.has(name)) ||
+  isInterpreter(name) ||
   isWholeProgram(name) ||
   isContainerProgram(name) ||
   isPackageRunner(name) ||
@@ -239,11 +238,20 @@ function readSimple(
       // Only its first word is a command, others are keys and values.
       reach.inner.push(rest.slice(afterOptions(rest, 0, REDIS_VALUE)).join(' '));
     } else if (DATABASES.has(name)) reach.inner.push(...operands, ...values);
-    if (AWKS.has(name)) {
-      for (const line of linesOfAwk(operands)) readLine(line, reach, depth + 1);
-    }
+    if (isInterpreter(name)) readCodeOf(name, rest, reach, depth);
     add(operands.map(withoutAt), 'read');
     add(values, 'read');
+  }
+}
+
+/** Code may follow an option without a blank, so each word may be some. */
+function readCodeOf(name: string, words: readonly string[], reach: ShellReach, depth: number) {
+  if (depth > MAX_DEPTH) reach.whole.push(UNREAD);
+  for (const word of depth > MAX_DEPTH ? [] : words) {
+    const { lines, argvs, isUnread } = readCode(name, word);
+    for (const line of lines) readLine(line, reach, depth + 1);
+    for (const argv of argvs) readCommand({ words: argv, writes: [] }, reach, depth + 1);
+    if (isUnread) reach.whole.push(UNREAD);
   }
 }
 

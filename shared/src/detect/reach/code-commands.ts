@@ -1,0 +1,238 @@
+/**
+ * What code does that an interpreter is given (`python -c`, `node -e`, awk's program), as far as
+ * literals show it: the commands of a shell that it runs, or that would do the same. It is searched
+ * for calls and not parsed, since each language has its own texts and comments.
+ */
+import { decodeEscapes } from './backslash-escapes.ts';
+import { wordSet } from './word-set.ts';
+
+export interface CodeCommands {
+  readonly lines: string[];
+  /** Commands whose words are known each by itself. */
+  readonly argvs: string[][];
+  /** Set where it is too tangled to be read. */
+  isUnread?: true;
+}
+
+const INTERPRETER =
+  /^(?:python|pythonw|pypy|py|perl|ruby|php|node|nodejs|deno|bun|tsx|ts-node|[gmn]?awk)[\d.]*$/;
+/** Those in which backticks are a command; elsewhere they are a text. */
+const RUNS_BACKTICKS = /^(?:perl|ruby|php)/;
+
+export const isInterpreter = (name: string): boolean => INTERPRETER.test(name);
+
+type Effect = 'run' | 'delete' | 'tree' | 'write' | 'open' | 'move' | 'copy' | 'path';
+
+const EFFECTS = new Map<string, Effect>();
+const tell = (effect: Effect, names: string) => {
+  for (const name of names.split(' ')) EFFECTS.set(name, effect);
+};
+tell('run', 'system popen Popen run call check_call check_output getoutput getstatusoutput');
+tell('run', 'exec execl execle execlp execlpe execv execve execvp execvpe execSync execFile');
+tell('run', 'execFileSync execa execaSync execaCommand execaCommandSync shell_exec passthru');
+tell('run', 'spawn spawnSync spawnl spawnlp spawnv spawnvp posix_spawn posix_spawnp proc_open');
+tell('run', 'pcntl_exec capture2 capture2e capture3 Command create_subprocess_exec');
+tell('run', 'create_subprocess_shell');
+tell('tree', 'rmtree remove_tree rm_rf rm_r remove_dir remove_entry remove_entry_secure rimraf');
+tell('tree', 'rimrafSync emptyDir emptyDirSync');
+tell('delete', 'rm rmSync rm_f rmdir rmdirSync unlink unlinkSync removedirs');
+tell('write', 'writeFile writeFileSync appendFile appendFileSync createWriteStream');
+tell('write', 'file_put_contents writeTextFile writeTextFileSync outputFile outputFileSync');
+tell('open', 'open fopen openSync');
+tell('move', 'rename renameSync');
+tell('copy', 'copyFile copyFileSync copyfile copytree cpSync');
+tell('path', 'Path Pathname');
+
+/** Names that mean many things, and these of a module for files. */
+const OF_FILES = new Map<string, Effect>([
+  ['remove', 'delete'],
+  ['removeSync', 'delete'],
+  ['delete', 'delete'],
+  ['write', 'write'],
+  ['binwrite', 'write'],
+  ['move', 'move'],
+  ['mv', 'move'],
+  ['replace', 'move'],
+  ['copy', 'copy'],
+  ['copy2', 'copy'],
+  ['cp', 'copy'],
+  ['cp_r', 'copy'],
+]);
+const FILES = wordSet('os fs fsp fse promises Deno Bun shutil File Dir IO FileUtils');
+
+/** A call, whose parentheses may be left out before a text. */
+const CALL =
+  /(?:\b([A-Za-z]\w*)[ \t]*(?:\.|::)[ \t]*)?\b([A-Za-z]\w*)(?:[ \t]*\(|[ \t]+(?=["'`]))/g;
+/** Perl's and Ruby's other way to write backticks. */
+const QX = /(?:\bqx|%x)[ \t]*([^\w\s])/g;
+/** zx's and Bun's shell. */
+const TAGGED = /\$`/g;
+/** How awk passes a text to a shell, and takes one from it. */
+const PIPED = /\|&?[ \t]*(?=")/g;
+
+/** What may stand before a literal: brackets, handles of files, names of arguments, prefixes. */
+const BEFORE =
+  /(?:[\s,[\](){}*]|(?:args|argv|cmd|command|mode|path|file)\s{0,9}[:=]|(?:my\s{0,9})?\$\w{1,40}\s{0,9},|[A-Z]{1,20}\s{0,9},|(?:os\.)?P_[A-Z]{1,20}\s{0,9},|[rbfuRBFU]{1,2}(?=["']))*/y;
+/** What a literal is followed by where it is a name, or a part of a text. */
+const IS_NAME = /\s{0,99}(?::|=>)/y;
+const JOINS = /\s{0,99}(?:\+|\.(?=[\s"'$])|%(?=\s))\s{0,99}/y;
+/** Stands for what only the run shows. */
+const UNKNOWN = '$x';
+
+const IS_RECURSIVE = /[^;\n]{0,120}?\brecursive["']?\s{0,9}(?::|=>)\s{0,9}(?:true|!0)/y;
+const OF_PATH =
+  /\s{0,99}\)\s{0,99}\.\s{0,99}(?:(unlink|rmdir|rmtree|delete)|(write_text|write_bytes|write|touch|open\(\s{0,9}["'][rbt]{0,2}[wax+]))/y;
+const WRITING = /^[rbt]{0,2}[wax+]/;
+
+/** Literals of one call, at most. */
+const MAX_TEXTS = 64;
+const PAIRS: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}', '<': '>' };
+
+/** @param name of the interpreter, in lower case */
+export function readCode(name: string, code: string): CodeCommands {
+  return new CodeReader(code).read(name);
+}
+
+class CodeReader {
+  readonly #code: string;
+  readonly #found: CodeCommands = { lines: [], argvs: [] };
+  /** Each literal is read once, and again where a call stands within it. */
+  #effort: number;
+
+  constructor(code: string) {
+    this.#code = code;
+    this.#effort = 2 * code.length + 1_024;
+  }
+
+  read(name: string): CodeCommands {
+    const { lines } = this.#found;
+    const code = this.#code;
+    for (const { 0: all, 1: owner = '', 2: called = '', index } of code.matchAll(CALL)) {
+      const effect = EFFECTS.get(called) ?? (FILES.has(owner) ? OF_FILES.get(called) : undefined);
+      if (effect) this.#call(effect, index + all.length);
+      if (this.#effort < 0) return { ...this.#found, isUnread: true };
+    }
+    for (const { 0: all, index } of code.matchAll(TAGGED)) {
+      const text = this.#literal(index + all.length - 1)?.text;
+      if (text) lines.push(text);
+    }
+    if (name.endsWith('awk')) {
+      for (const { 0: all, index } of code.matchAll(PIPED)) {
+        const text = this.#literal(index + all.length)?.text;
+        if (text) lines.push(text);
+      }
+    }
+    if (RUNS_BACKTICKS.test(name)) this.#backticks();
+    return this.#effort < 0 ? { ...this.#found, isUnread: true } : this.#found;
+  }
+
+  #backticks(): void {
+    const code = this.#code;
+    for (let at = code.indexOf('`'); at >= 0; at = code.indexOf('`', at + 1)) {
+      const literal = this.#literal(at);
+      if (literal === undefined) break;
+      this.#found.lines.push(literal.text);
+      at = literal.end - 1;
+    }
+    for (const { 0: all, 1: open = '', index } of code.matchAll(QX)) {
+      const from = index + all.length;
+      const end = code.indexOf(PAIRS[open] ?? open, from);
+      this.#effort -= (end < 0 ? code.length : end) - from;
+      if (this.#effort < 0) return;
+      this.#found.lines.push(code.slice(from, end < 0 ? undefined : end));
+    }
+  }
+
+  #call(effect: Effect, from: number): void {
+    const { texts, end } = this.#texts(from);
+    const [first, second] = texts;
+    const { lines, argvs } = this.#found;
+    if (first === undefined) return;
+    switch (effect) {
+      case 'run':
+        if (texts.length > 1) argvs.push(texts);
+        if (texts.length === 1 || /\s/.test(first)) lines.push(first);
+        return;
+      case 'tree':
+      case 'delete': {
+        IS_RECURSIVE.lastIndex = end;
+        const isTree = effect === 'tree' || IS_RECURSIVE.test(this.#code);
+        argvs.push(['rm', ...(isTree ? ['-r'] : []), '--', ...texts]);
+        return;
+      }
+      case 'write':
+        argvs.push(['tee', '--', first]);
+        return;
+      case 'move':
+      case 'copy':
+        if (second !== undefined)
+          argvs.push([effect === 'move' ? 'mv' : 'cp', '--', first, second]);
+        return;
+      case 'path': {
+        OF_PATH.lastIndex = end;
+        const [, deletes, writes] = OF_PATH.exec(this.#code) ?? [];
+        if (deletes) argvs.push(['rm', ...(deletes === 'rmtree' ? ['-r'] : []), '--', first]);
+        else if (writes) argvs.push(['tee', '--', first]);
+        return;
+      }
+      case 'open':
+        this.#open(first, second);
+    }
+  }
+
+  /** A file, or in Perl a mode with a file behind it, or a command to or from which it pipes. */
+  #open(first: string, second = ''): void {
+    const { lines, argvs } = this.#found;
+    const [, mode, rest = ''] = /^\s*(\+?[<>]{1,2}|-?\||\|-)(.*)$/s.exec(first) ?? [];
+    const named = rest.trim() || second;
+    if (mode?.includes('|')) lines.push(named);
+    else if (mode !== undefined) argvs.push([mode === '<' ? 'cat' : 'tee', '--', named.trim()]);
+    else argvs.push([WRITING.test(second) ? 'tee' : 'cat', '--', first]);
+  }
+
+  /** The literals that follow, as far as nothing else stands between them. */
+  #texts(from: number): { texts: string[]; end: number } {
+    const texts: string[] = [];
+    let end = from;
+    while (texts.length < MAX_TEXTS && this.#effort >= 0) {
+      BEFORE.lastIndex = end;
+      const before = BEFORE.exec(this.#code)?.[0] ?? '';
+      this.#effort -= before.length;
+      const literal = this.#joined(end + before.length);
+      if (literal === undefined) break;
+      IS_NAME.lastIndex = literal.end;
+      if (IS_NAME.test(this.#code)) break;
+      texts.push(literal.text);
+      end = literal.end;
+    }
+    return { texts, end };
+  }
+
+  #joined(from: number): { text: string; end: number } | undefined {
+    let literal = this.#literal(from);
+    for (let parts = 0; literal !== undefined && parts < MAX_TEXTS; parts++) {
+      JOINS.lastIndex = literal.end;
+      const joins = JOINS.exec(this.#code)?.[0];
+      if (joins === undefined) break;
+      const next = this.#literal(literal.end + joins.length);
+      if (next === undefined) return { text: literal.text + UNKNOWN, end: literal.end };
+      literal = { text: literal.text + next.text, end: next.end };
+    }
+    return literal;
+  }
+
+  /** A text in quotes, also in three of them, without its escapes. */
+  #literal(from: number): { text: string; end: number } | undefined {
+    const code = this.#code;
+    const quote = code[from];
+    if (quote !== '"' && quote !== "'" && quote !== '`') return undefined;
+    const long = quote.repeat(3);
+    const close = quote !== '`' && code.startsWith(long, from) ? long : quote;
+    let at = from + close.length;
+    while (at < code.length && !code.startsWith(close, at)) at += code[at] === '\\' ? 2 : 1;
+    this.#effort -= at - from;
+    // Without an end it is no text.
+    if (at >= code.length || this.#effort < 0) return undefined;
+    return { text: decodeEscapes(code.slice(from + close.length, at)), end: at + close.length };
+  }
+}

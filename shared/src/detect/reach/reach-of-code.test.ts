@@ -1,0 +1,117 @@
+/** What code does that a command line gives to an interpreter. */
+import { expect, it } from 'vitest';
+import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
+import { createReachFinder } from './reach.ts';
+
+const find = createReachFinder(DEFAULT_BLAST_RADIUS);
+const run = (command: string) =>
+  find({ name: 'run_command', action: 'execute', args: { command } })
+    .map(({ rule, verdict }) => `${verdict} ${rule}`)
+    .sort();
+
+const ROOT = ['deny delete_depth', 'escalate config_path'];
+const TOP = ['deny delete_depth'];
+const CONFIG = ['escalate config_path'];
+const KEY = ['deny protected_file'];
+
+it.each([
+  [`python -c 'import os; os.system("rm -rf /")'`, ROOT],
+  [`sudo python3.11 -Ic "import os; os.system('rm -rf /')"`, ROOT],
+  [`python3 -c"__import__('os').popen('rm -rf /')"`, ROOT],
+  [`python3 -c "import subprocess as s; s.run(['rm', '-rf', '/'], cwd='/srv/a/b')"`, ROOT],
+  [`python3 -c "import subprocess; subprocess.check_output(args=('sh', '-c', 'rm -rf /'))"`, ROOT],
+  [`python3 -c 'import os; os.execvp("rm", ["rm", "-rf", "/"])'`, ROOT],
+  [`python3 -c 'import os; os.spawnlp(os.P_WAIT, "rm", "rm", "-rf", "/")'`, ROOT],
+  [`python3 -c 'import os; os.system("""rm -rf /""")'`, ROOT],
+  [`python3 -c 'import os; os.system("rm -rf " + "/")'`, ROOT],
+  [`python3 -c 'import os; os.system("\\x72m -rf /")'`, ROOT],
+  [`python3 -c "import shutil; shutil.rmtree('/srv')"`, TOP],
+  [`python3 -c "import pathlib; pathlib.Path('/srv').rmdir()"`, TOP],
+  [`python3 -c "open('/etc/motd', 'w').write('a')"`, CONFIG],
+  [`python3 -c "open('/etc/motd', mode='ab')"`, CONFIG],
+  [`python3 -c "from pathlib import Path; Path('/etc/motd').write_text('a')"`, CONFIG],
+  [`python3 -c "import os; os.remove('tls/site.key')"`, KEY],
+  [`python3 -c "import os; os.rename('/srv', '/tmp/a/b')"`, TOP],
+  [`node -e "require('fs').rmSync('/srv', { recursive: true })"`, TOP],
+  [`node --eval="require('child_process').execSync('rm -rf /')"`, ROOT],
+  [`node -e "require('child_process').spawn('rm', ['-rf', '/'], { stdio: 'inherit' })"`, ROOT],
+  [`node -e "require('fs').promises.writeFile('/etc/motd', 'a')"`, CONFIG],
+  [`node -p "require('fs').appendFileSync('a/site.pem', 'b')"`, KEY],
+  [`deno eval "await Deno.remove('/srv', { recursive: true })"`, TOP],
+  [`deno eval "new Deno.Command('rm', { args: ['-rf', '/'] }).spawn()"`, ROOT],
+  ["bun -e 'await Bun.$`rm -rf /`'", ROOT],
+  [`perl -e 'system("rm -rf /")'`, ROOT],
+  [`perl -e 'system "rm", "-rf", "/"'`, ROOT],
+  ["perl -e 'print `rm -rf /`'", ROOT],
+  [`perl -e 'print qx{rm -rf /}'`, ROOT],
+  [`perl -MFile::Path -e 'rmtree("/srv")'`, TOP],
+  [`perl -e 'open(my $f, ">", "/etc/motd")'`, CONFIG],
+  [`perl -e 'open(F, ">>/etc/motd")'`, CONFIG],
+  [`perl -e 'open(F, "| rm -rf /")'`, ROOT],
+  [`ruby -e 'system("rm -rf /")'`, ROOT],
+  [`ruby -e 'puts %x(rm -rf /)'`, ROOT],
+  [`ruby -rfileutils -e 'FileUtils.rm_rf "/srv"'`, TOP],
+  [`ruby -e 'File.write("/etc/motd", "a")'`, CONFIG],
+  [`ruby -e 'File.open("/etc/motd", "w") { |f| f << 1 }'`, CONFIG],
+  [`php -r 'shell_exec("rm -rf /");'`, ROOT],
+  [`php -r 'unlink("/srv");'`, TOP],
+  [`php -r 'file_put_contents("/etc/motd", "a");'`, CONFIG],
+  [`docker exec web python -c 'import os; os.system("rm -rf /")'`, ROOT],
+  [`ssh host 'perl -e "system(\\"rm -rf /\\")"'`, ROOT],
+])('code reaches far: %s', (command, expected) => {
+  expect(run(command)).toEqual(expected);
+});
+
+it.each([
+  `python -c 'print("rm -rf /")'`,
+  `python -c 'import os; os.system("date")'`,
+  `python3 -c "import subprocess; subprocess.run(['rm', '-rf', 'a/b/c/d'], cwd='/')"`,
+  `python3 -c "import shutil; shutil.rmtree('/srv/app/build/out')"`,
+  `python3 -c "import shutil; shutil.rmtree('/srv/app/build/' + name)"`,
+  `python3 -c "import shutil; shutil.rmtree(path)"`,
+  `python3 -c "items.remove('/')"`,
+  `python3 -c "print(open('/etc/hosts').read())"`,
+  `python3 -c "print('a'.replace('/', '/etc/motd'))"`,
+  `python3 -m json.tool a.json`,
+  `node -e "console.log(\\\`rm -rf /\\\`)"`,
+  `node -e "require('fs').readFileSync('/etc/hosts')"`,
+  `node -e "require('fs').writeFileSync('out/a.json', '/etc/motd')"`,
+  `node -e "require('fs').rmSync('/srv/app/build/out', { recursive: true })"`,
+  `perl -pe 's/rm -rf/unlink/' a/b.txt`,
+  `perl -e 'print "system(1)"'`,
+  `perl -e 'open(F, "<", "/etc/hosts")'`,
+  `ruby -e 'puts [1, 2].sum'`,
+  `php -r 'echo date("Y");'`,
+  `awk 'BEGIN{system("date")}' a/b.txt`,
+  `node build.js --out=dist`,
+])('code stays within bounds: %s', (command) => {
+  expect(run(command)).toEqual([]);
+});
+
+it('what is hostile takes no more time than what is as long', () => {
+  const texts = [
+    'system(',
+    'system("',
+    'system(\'system("',
+    'system("\\\\',
+    'open(my $f,',
+    'call(a, ',
+    'rm("a"+',
+    'Path("a") . ',
+    'qx(',
+    '`\\`',
+    '$`',
+    'a . ',
+    'rm("a", recursive ',
+    '[,(',
+  ];
+  for (const text of texts) {
+    const long = text.repeat(60_000 / text.length);
+    for (const name of ['perl', 'awk', 'node']) {
+      const began = performance.now();
+      find({ name: 'run', action: 'execute', args: { command: [name, '-e', long] } });
+      find({ name: 'run', action: 'execute', args: { command: `${name} -e '${long}'` } });
+      expect(performance.now() - began, text).toBeLessThan(2_000);
+    }
+  }
+});
