@@ -50,6 +50,8 @@ describe('a scope at its issue', () => {
     [['localmodel-proxy'], ['localmodel-proxy:*']],
     [['localmodel-proxy/localmodel-api'], ['localmodel-proxy:*', 'web:write']],
     [['*'], ['web:*']],
+    [['files/web'], ['web:*']],
+    [['files/localmodel-proxy'], ['localmodel-proxy:*']],
   ])('%j is not within %j', (tools, permissions) => {
     expect(exceeds(tools, [], role(permissions))).toBe(tools[0]);
   });
@@ -71,7 +73,7 @@ describe('a scope at its issue', () => {
 });
 
 describe('what a scope within another covers', () => {
-  const word = fc.constantFrom('files', 'mail', 'read', 'read_file', 'r', 'a', 'b');
+  const word = fc.constantFrom('files', 'mail', 'read', 'read_file', 'r', 'a', 'b', 'web');
   const glob = fc.array(fc.oneof(word, fc.constant('*'), fc.constant('_')), {
     minLength: 1,
     maxLength: 3,
@@ -89,8 +91,18 @@ describe('what a scope within another covers', () => {
       resources: fc.array(path, { maxLength: 3 }),
     })
     .map(completeScope);
-  const server = fc.constantFrom('files', 'mail', 'read', 'a', 'ab', 'filesmail');
-  const toolName = fc.constantFrom('read', 'read_file', 'r', 'a', 'b', 'a/b', 'b/read', 'filesa');
+  const server = fc.constantFrom('files', 'mail', 'read', 'a', 'ab', 'filesmail', 'web');
+  const toolName = fc.constantFrom(
+    'read',
+    'read_file',
+    'r',
+    'a',
+    'b',
+    'a/b',
+    'b/read',
+    'filesa',
+    'web',
+  );
   const place = fc
     .array(fc.constantFrom('srv', 'a', 'b', 'ab', 'etc'), { minLength: 1, maxLength: 5 })
     .map((all) => `/${all.join('/')}`);

@@ -141,7 +141,8 @@ function isToolWithin(inner: string, outer: string): boolean {
   // Where a server's star ends is ambiguous: a tool may have a slash in its name.
   if (slash < 0 || server.includes('*') || outer.includes('/')) return false;
   // `files` is all of a server, and `read_file` is that tool of every server.
-  return wildcardMatches(outer, server) || wildcardMatches(outer, inner.slice(slash + 1));
+  if (wildcardMatches(outer, server)) return true;
+  return wildcardMatches(outer, inner.slice(slash + 1)) && isToolName(outer, {});
 }
 
 function coversResource(scopes: ResourceScopes, resource: string, effort: Effort): boolean {

@@ -9,6 +9,9 @@ export const LOCAL_MODELS = {
   recordedAction: 'POST',
 } as const;
 
+/** The server of the permissions that calls to local models need. It need not be registered. */
+export const WEB = 'web';
+
 /** A permission that a call needs: it has to cover this action at this place. */
 export interface NeededPermission {
   serverId: string;
@@ -30,5 +33,5 @@ export function neededForModels(action: string): readonly NeededPermission[] {
 }
 
 function onWeb(action: string): NeededPermission {
-  return { serverId: 'web', action, permission: `web:${action}` };
+  return { serverId: WEB, action, permission: `${WEB}:${action}` };
 }

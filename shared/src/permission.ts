@@ -4,6 +4,7 @@
  * meaning as in policies/rego/lib/permissions.rego, which knows no servers: permissions that
  * `isMisread` are kept from it.
  */
+import { LOCAL_MODELS, WEB } from './local-models.ts';
 
 export const ACTIONS: readonly string[] = ['read', 'write', 'delete', 'execute'];
 
@@ -23,6 +24,12 @@ export type Servers = Readonly<Record<string, unknown>>;
 
 const NONE: Servers = {};
 
+/**
+ * Ids of servers that nobody has to register. Who uses local models has permissions for them, which
+ * cover no tool that a server calls so.
+ */
+export const BUILT_IN_SERVERS: readonly string[] = [LOCAL_MODELS.serverId, WEB];
+
 /** Whether a name is that under which a method of MCP is judged. No tool can be called by one. */
 export function isMethodName(name: string): boolean {
   return name.startsWith('mcp:');
@@ -30,12 +37,13 @@ export function isMethodName(name: string): boolean {
 
 /**
  * Whether a resource is the name of a tool, of whatever server. Who calls chooses the name: what
- * names a registered server is that server, and with a slash it is `server/tool`. Only the names of
- * MCP's own methods have one.
+ * names a registered or a built-in server is that server, and with a slash it is `server/tool`. Only
+ * the names of MCP's own methods have one.
  */
 export function isToolName(resource: string, servers: Servers): boolean {
   if (isMethodName(resource)) return true;
-  return !resource.includes('/') && !Object.hasOwn(servers, resource);
+  if (resource.includes('/') || BUILT_IN_SERVERS.includes(resource)) return false;
+  return !Object.hasOwn(servers, resource);
 }
 
 /** Whether a permission covers a call. */

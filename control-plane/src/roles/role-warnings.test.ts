@@ -17,3 +17,14 @@ it('compares all of a role as people write them', () => {
   const few = serverIds.slice(0, 50);
   expect(findRoleWarnings({ permissions, resourceScopes: [] }, few)).toHaveLength(100);
 });
+
+it('knows the servers of local models, which nobody registers', () => {
+  const permissions = ['web:read', 'web:*', 'localmodel-proxy:write'];
+  const resourceScopes = ['tool:localmodel-proxy/*'];
+  expect(findRoleWarnings({ permissions, resourceScopes }, [])).toEqual([]);
+  const mistaken = { permissions: ['localmodel-prox:write'], resourceScopes: ['tool:web/*'] };
+  expect(findRoleWarnings(mistaken, [])).toEqual([
+    expect.stringContaining('no MCP server localmodel-prox is registered'),
+    'tool:web/*: the scope matches no tool of a registered MCP server, as server/tool',
+  ]);
+});

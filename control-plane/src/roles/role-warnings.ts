@@ -1,6 +1,8 @@
 import type { Effort } from '@governance/shared/glob';
+import { LOCAL_MODELS } from '@governance/shared/local-models';
 import {
   ACTIONS,
+  BUILT_IN_SERVERS,
   mayCoverServer,
   splitPermission,
   wildcardMatches,
@@ -18,16 +20,19 @@ const MAX_COMPARED = 1_000_000;
  * Permissions and scopes of a role that match nothing. They may be meant for a later server, so
  * they are not refused.
  *
- * @param serverIds of the registered MCP servers
+ * @param registeredIds of the registered MCP servers
  */
 export function findRoleWarnings(
   { permissions, resourceScopes }: Pick<Role, 'permissions' | 'resourceScopes'>,
-  serverIds: readonly string[],
+  registeredIds: readonly string[],
 ): string[] {
   const effort: Effort = { left: MAX_COMPARED };
+  const permitted = [...BUILT_IN_SERVERS, ...registeredIds];
+  // Scopes cover places of calls, and no call is made to `web`.
+  const called = [LOCAL_MODELS.serverId, ...registeredIds];
   const warnings = [
-    ...permissions.map((permission) => () => warningsOf(permission, serverIds, effort)),
-    ...resourceScopes.map((scope) => () => scopeWarnings(scope, serverIds, effort)),
+    ...permissions.map((permission) => () => warningsOf(permission, permitted, effort)),
+    ...resourceScopes.map((scope) => () => scopeWarnings(scope, called, effort)),
   ];
   const found: string[] = [];
   for (const [index, warn] of warnings.entries()) {
@@ -61,10 +66,8 @@ function warningsOf(permission: string, serverIds: readonly string[], effort: Ef
   if (!ACTIONS.some((one) => wildcardMatches(action, one))) {
     warnings.push(`${permission}: the action is not one of ${ACTIONS.join(', ')}`);
   }
-  // No warning for everything (`*`), for MCP's own methods, which every server has, and for `web`,
-  // which local models need.
+  // No warning for everything (`*`), and for MCP's own methods, which every server has.
   if (/^\*+(?:\/\*+)?$/.test(resource) || /^(?:\*\/)?mcp:/.test(resource)) return warnings;
-  if (resource === 'web') return warnings;
   const isServer = (id: string) => wildcardMatches(resource, id);
   if (someServer(serverIds, resource, effort, isServer)) return warnings;
   if (!resource.includes('/')) {

@@ -42,6 +42,7 @@ describe('isToolVisible', () => {
       false,
     );
     expect(isServerVisible(grants('echo:read'), 'files', null)).toBe(true);
+    expect(isServerVisible(grants('web:read', 'localmodel-proxy:read'), 'files', null)).toBe(false);
     // The name of another server is that server's.
     const echo = { server_id: 'echo', transport: 'stdio', url: null, local_name: 'e' } as const;
     const registry = { settings: { mcp_servers: { echo } } };
@@ -87,6 +88,10 @@ describe('a tool that is called like something of another server', () => {
     ['files/*:read', 'evil', 'files/read_x'],
     ['files/*:*', 'evil', 'files/any'],
     ['files/read_x:read', 'evil', 'files/read_x'],
+    // Local models need these, and neither has to be registered.
+    ['web:read', 'evil', 'web'],
+    ['web/*:read', 'evil', 'web/search'],
+    ['localmodel-proxy:*', 'evil', 'localmodel-proxy'],
   ])('%s does not cover it at %s: %s', (permission, serverId, name) => {
     expect(judged(permission, serverId, name)).toEqual(NOT_COVERED);
   });
@@ -98,6 +103,8 @@ describe('a tool that is called like something of another server', () => {
     ['*/read_x:read', 'evil', 'read_x'],
     ['evil/files:read', 'evil', 'files'],
     ['*:*', 'evil', 'files'],
+    ['evil/web:read', 'evil', 'web'],
+    ['web:read', 'web', 'search'],
     ['mcp:prompts/get:read', 'evil', 'mcp:prompts/get'],
   ])('%s covers %s: %s', (permission, serverId, name) => {
     expect(judged(permission, serverId, name)).toEqual({ inPolicy: [permission], ...COVERED });
