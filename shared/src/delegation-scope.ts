@@ -23,8 +23,9 @@ import {
 } from './resource-scopes.ts';
 
 /**
- * Why a call within a delegation's scope is denied all the same, as recorded. It does not count as
- * a scope probe: the delegatee cannot know what its delegator has lost.
+ * Why a call within a delegation's scope is denied all the same. It does not count as a scope probe:
+ * the delegatee cannot know what its delegator has lost. Recorded as it is: it quotes nothing, and
+ * no data protection changes it.
  */
 export const DELEGATOR_LACKS = 'a delegator may not do this itself';
 

@@ -28,6 +28,8 @@ export const detectScopeProbes: Detect = async ({ decisions, states }) => {
     // A server asks this, not the agent.
     if (isQuestion(method)) return [];
     // Not a probe: the call is within the delegation's scope, but the delegator has lost the right.
+    // Data planes record this sentence unchanged, so a redacted reason is another one and counts:
+    // else an agent could hide its probes by arguments that have the reason redacted.
     const isProbe = decided_by === 'scope-probe' && policy_reason !== DELEGATOR_LACKS;
     return isProbe && delegation ? [{ decision, delegation }] : [];
   });

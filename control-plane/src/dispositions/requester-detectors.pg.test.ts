@@ -177,6 +177,16 @@ describe('DELEGATION_SCOPE_PROBE', () => {
     expect(await told(PROBE)).toHaveLength(1);
   });
 
+  it('counts probes whose reason was redacted', async () => {
+    for (const which of [0, 1, 0] as const) {
+      probe(which, {
+        policy_reason: 'the [REDACTED] does not',
+        protected_fields: ['policy_reason'],
+      });
+    }
+    expect(await told(PROBE)).toMatchObject([{ details: { probes: 3 } }]);
+  });
+
   it('counts each delegation by itself, and no call that lies within its scope', async () => {
     probe(0);
     probe(0);

@@ -1,9 +1,11 @@
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
+import { DELEGATOR_LACKS } from '@governance/shared/delegation-scope';
 import { createIdentifierHash } from '@governance/shared/identifier-hash';
 import { uuidv7 } from '@governance/shared/ids';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { marksOf } from '../cover-texts.ts';
 import { createProtectMembers } from './protected-members.ts';
 
 const protectMembers = createProtectMembers({ hashOf: () => (identifier) => `#${identifier}#` });
@@ -72,6 +74,25 @@ it('fields that are removed stand nowhere', () => {
     requester_id: '[REDACTED]',
     protected_fields: ['target', 'policy_reason', 'requester_id'],
   });
+});
+
+it('what the control plane compares stays as it is, whatever the arguments and requesters are', () => {
+  const reason = { ...members, target: 'a', policy_reason: DELEGATOR_LACKS };
+  const settings = settingsOf({
+    ...{ redact_dlp_matches: true, hash_identifiers: true },
+    redact_fields: ['note', 'policy_reason'],
+  });
+  const args = { note: 'delegator', password: 'delegator', policy_reason: DELEGATOR_LACKS };
+  const matched = marksOf([['delegator', '[REDACTED:word]']]);
+  for (const given of [settings, null]) {
+    const said = protectMembers(given, { args }, reason, ['delegator', DELEGATOR_LACKS], matched);
+    expect(said.policy_reason).toBe(DELEGATOR_LACKS);
+    expect(said.protected_fields).not.toContain('policy_reason');
+  }
+  const quoted = { ...reason, policy_reason: `Own: ${DELEGATOR_LACKS}` };
+  const said = protectMembers(settings, { args }, quoted, [], matched);
+  expect(said.policy_reason).not.toContain('delegator');
+  expect(said.protected_fields).toContain('policy_reason');
 });
 
 it('fields stand nowhere, however many texts they had', () => {

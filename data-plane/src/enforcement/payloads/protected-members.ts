@@ -4,6 +4,7 @@
  * protected-members.test.ts.
  */
 import type { BundleSettings } from '@governance/shared/bundle-format';
+import { DELEGATOR_LACKS } from '@governance/shared/delegation-scope';
 import { isObject } from '../../upstream/message.ts';
 import type { ProtectedMembers, SaidMembers } from '../audit.ts';
 import type { Ask } from '../calls.ts';
@@ -32,12 +33,16 @@ export function createProtectMembers(identifiers: IdentifierKeys): ProtectMember
    * @param otherRequesters further requesters that the members may name
    * @param matched texts that DLP found, which no record quotes, whatever the tenant set
    */
-  return (settings, { args, retry }, given, otherRequesters = [], matched = NO_MARKS) => {
+  return (settings, { args, retry }, whole, otherRequesters = [], matched = NO_MARKS) => {
+    // The control plane compares this sentence, which quotes nothing: no argument may change it.
+    const fixed = whole.policy_reason === DELEGATOR_LACKS ? DELEGATOR_LACKS : null;
+    const given = fixed === null ? whole : { ...whole, policy_reason: null };
     const protect = settings && protectionOf(settings).protect;
-    if (!protect && matched === NO_MARKS) return { ...given, protected_fields: [] };
+    if (!protect && matched === NO_MARKS) return { ...whole, protected_fields: [] };
     const members = withoutMatched(given, matched);
     const told = (kept: SaidMembers): ProtectedMembers => ({
       ...kept,
+      policy_reason: fixed ?? kept.policy_reason,
       protected_fields: NAMES.filter((name) => kept[name] !== given[name]),
     });
     if (!protect) return told(members);
