@@ -9,18 +9,27 @@ import {
   isDeleteOperation,
 } from './call-scope.ts';
 import { isBroadcast, mentionsAll, NOTIFIES_ALL } from './chat-mentions.ts';
+import { CELLS, listKindOf } from './counted-lists.ts';
 import { countOf } from './counted-text.ts';
 import { DELETES_A_STORE, deletesStore } from './deleted-store.ts';
 import { parseInner } from './inner-json.ts';
 import { mayBeMail, readMailRecipients } from './mail-headers.ts';
 import { findMongoCommand, matchesAll } from './mongo-command.ts';
 import { findMongoReach } from './mongo-reach.ts';
-import type { PathUse, ReachCall, ReachFinding, TouchedPath } from './reach-finding.ts';
+import {
+  type PathUse,
+  type ReachCall,
+  type ReachFinding,
+  type TouchedPath,
+  tooMany,
+} from './reach-finding.ts';
+import { asksGraphQl } from './read-requests.ts';
 import { addRecipients, isAddress } from './recipients.ts';
 import { MAX_SHELL_LENGTH, readShellReach, type ShellReach } from './shell-reach.ts';
+import { countSqlThings } from './sql-count.ts';
 import { findSqlFiles } from './sql-files.ts';
-import { findSqlReach, SQL_EFFORT } from './sql-reach.ts';
-import { findToolReach } from './tool-program.ts';
+import { findSqlReach, mayBeSql, SQL_EFFORT } from './sql-reach.ts';
+import { commandOfParts, findToolReach, isTexts } from './tool-program.ts';
 import { asCommandLine, isTyped } from './typed-text.ts';
 import { COUNTS, FILTERS, selectsNothing } from './unbounded-tool.ts';
 import { isAllName, isWildAddress } from './web-reach.ts';
@@ -28,13 +37,6 @@ import { wordSet } from './word-set.ts';
 
 const SOURCES = wordSet('src source sources from old');
 const TARGETS = wordSet('dst dest destination destinations to new target');
-/** Lists that are parts of one thing, however long. */
-const PARTS = wordSet(
-  'edits lines hunks vector vectors embedding embeddings values coordinates pixels columns fields headers args arguments options params history',
-);
-
-/** Names of a program whose words have an argument of their own. */
-const PROGRAMS = ['command', 'cmd', 'program', 'executable', 'binary', 'bin'];
 
 /** Filters in a query language that match everything. */
 const ALL_TEXTS = new Set(['', '{}', '*', '*:*']);
@@ -108,16 +110,10 @@ export class ArgumentReader {
     if (mongo) this.#tell({ ...mongo, place: this.#place() });
     if (this.#isMessage() && isBroadcast(record)) this.#notifiesAll();
     const tool = findToolOf(record);
-    // A program and its words, each in its own argument.
-    const { arguments: listed, argv = listed, args: words = argv } = record;
-    const program =
-      words !== undefined &&
-      PROGRAMS.map((key) => record[key]).find((one) => typeof one === 'string');
-    if (typeof program === 'string' && isTexts(words)) {
-      this.#shell(readShellReach([program, ...words]));
-    } else if (typeof program === 'string' && typeof words === 'string') {
-      this.#line(`${program} ${words}`);
-    }
+    const command = commandOfParts(record, this.#scope.tool.words);
+    if (typeof command === 'string') this.#line(command);
+    else if (command) this.#shell(readShellReach(command));
+    const isAsked = call.action !== 'delete' && asksGraphQl(record);
     for (const key of Object.keys(record)) {
       const member = record[key];
       const own = readArgumentName(key);
@@ -127,9 +123,12 @@ export class ArgumentReader {
       if (isPathForm(key)) this.#path(key, name);
       else if (isAddress(key)) this.#addRecipient(key, false);
       const isRead = hasBase && isBase(name) && typeof member === 'string';
+      const before = this.items;
       if (!isRead && !(tool?.key === key && this.#arguments(tool.name, member))) {
         this.#member(member, name, isInList);
       }
+      // What a query asks for is not changed.
+      if (isAsked && key === 'variables') this.items = before;
       this.#trail.pop();
     }
   }
@@ -161,17 +160,17 @@ export class ArgumentReader {
       return;
     }
     const isRecipients = this.#isRecipient(name);
-    if (!isRecipients && !PARTS.has(name.last) && (!isInList || name.kind === 'ids')) {
-      if (!list.some((one) => typeof one === 'number' && !Number.isInteger(one))) {
-        this.#count(list.length);
-      }
-    }
+    const { call, tool } = this.#scope;
+    const kind = isRecipients ? 'parts' : listKindOf(list, name, call.action, tool.words, isInList);
+    if (kind === 'data') return;
+    const before = this.items;
+    if (kind === 'things' || kind === 'rows') this.#count(list.length);
     for (const [index, one] of list.entries()) {
       this.#trail.push(String(index));
       if (Array.isArray(one)) {
         // Items of a list within a list count one by one.
-        this.items -= !isRecipients && this.items > 0 ? 1 : 0;
-        this.#list(one, name, isInList);
+        if (kind === 'things') this.items--;
+        this.#list(one, kind === 'rows' ? CELLS : name, isInList);
       } else if (typeof one === 'object' && one !== null) {
         if (isRecipients) this.#recipient(one);
         this.#object(one, true, false, name);
@@ -179,6 +178,7 @@ export class ArgumentReader {
       else if (typeof one === 'string') this.#text(one, name, true);
       this.#trail.pop();
     }
+    if (kind === 'reads') this.items = before;
   }
 
   /** Whether an argument names recipients; ids of users and phones do where something is sent. */
@@ -359,6 +359,7 @@ export class ArgumentReader {
     if (found) this.#tell({ rule: 'sql_without_where', ...found, place });
     const mongo = findMongoReach(text);
     if (mongo) this.#tell({ ...mongo, place });
+    if (!found && (isSql || mayBeSql(text))) this.#sqlThings(text);
     const files = isSql ? findSqlFiles(text, this.#sqlEffort) : undefined;
     if (files === undefined) return;
     if (files.isUnread) this.#unreadable('the call has SQL that is too long to be read');
@@ -366,6 +367,14 @@ export class ArgumentReader {
     for (const path of files.written) this.#touch({ text: path, use: 'write', place });
     for (const path of files.read) this.#touch({ text: path, use: 'read', place });
     for (const line of files.programs) this.#line(line);
+  }
+
+  /** Told by itself: a text may be read in several ways. */
+  #sqlThings(text: string): void {
+    const things = countSqlThings(text, this.#threshold, this.#sqlEffort);
+    if (this.#sqlEffort.left < 0) this.#unreadable('the call has SQL that is too long to be read');
+    if (things <= this.#threshold || this.#scope.call.action === 'read') return;
+    this.#tell({ ...tooMany(things, this.#threshold), place: this.#place() });
   }
 
   #count(things: number): void {
@@ -376,10 +385,6 @@ export class ArgumentReader {
   #place(): string {
     return this.#trail.map(pointerStep).join('').slice(0, 256);
   }
-}
-
-function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
 }
 
 /** Whether an empty path leaves a server at its own folder. */

@@ -29,6 +29,11 @@ export function graver(one: ReachFinding | undefined, other: ReachFinding): Reac
     : one;
 }
 
+export function tooMany(things: number, threshold: number): Omit<ReachFinding, 'place'> {
+  const message = `the call changes ${things} things at once, and ${threshold} are allowed`;
+  return { rule: 'bulk_action', verdict: 'escalate', message };
+}
+
 /** A call, as far as its reach is judged. Caller-controlled. */
 export interface ReachCall {
   /** Of the tool. */

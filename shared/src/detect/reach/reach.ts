@@ -6,7 +6,13 @@
 import type { BlastRadiusSettings } from '../../blast-radius-settings.ts';
 import { ArgumentReader } from './argument-reader.ts';
 import { createPathRules } from './path-rules.ts';
-import { graver, type ReachCall, type ReachFinding, type ReachRule } from './reach-finding.ts';
+import {
+  graver,
+  type ReachCall,
+  type ReachFinding,
+  type ReachRule,
+  tooMany,
+} from './reach-finding.ts';
 
 /** Returns at most one finding per rule, the gravest; none if the call stays within bounds. */
 export type FindReach = (call: ReachCall) => readonly ReachFinding[];
@@ -29,8 +35,7 @@ export function createReachFinder(settings: BlastRadiusSettings): FindReach {
       tell({ rule: 'email_recipients', verdict: 'escalate', message, place: reader.recipientsAt });
     }
     if (call.action !== 'read' && reader.items > threshold) {
-      const message = `the call changes ${reader.items} things at once, and ${threshold} are allowed`;
-      tell({ rule: 'bulk_action', verdict: 'escalate', message, place: reader.itemsAt });
+      tell({ ...tooMany(reader.items, threshold), place: reader.itemsAt });
     }
     return [...found.values()];
   };

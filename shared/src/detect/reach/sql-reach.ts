@@ -18,6 +18,9 @@ const BEGINS =
 /** The work for one call, in tokens and characters: enough for 64 KiB without nested statements. */
 export const SQL_EFFORT = 1_000_000;
 
+/** Whether a text begins as SQL does. */
+export const mayBeSql = (text: string): boolean => BEGINS.test(text);
+
 /** How a text is read. */
 interface Reading {
   /** Whether the argument is for SQL; otherwise it may be a sentence. */
@@ -35,7 +38,7 @@ interface Reading {
  */
 export function findSqlReach(sql: string, reading: Reading): SqlReach | undefined {
   const { isSql, effort } = reading;
-  if (!CHANGES.test(sql) || (!isSql && !BEGINS.test(sql))) return undefined;
+  if (!CHANGES.test(sql) || (!isSql && !mayBeSql(sql))) return undefined;
   if (sql.length > MAX_SQL_LENGTH) return TOO_LONG;
   let found: SqlReach | undefined;
   for (const tokens of readSqlReadings(sql, effort)) {

@@ -4,6 +4,48 @@ import { isTypeName } from './deleted-store.ts';
 import { findWholeReach, isWholeProgram, type WholeReach } from './program-reach.ts';
 import { FLUSHES } from './sql-reach.ts';
 import { wordSet } from './word-set.ts';
+import { isContainerProgram } from './wrapped-command.ts';
+
+/** Names of a program whose words have an argument of their own. */
+const PROGRAMS = ['command', 'cmd', 'program', 'executable', 'binary', 'bin'];
+/** All words of the names of tools that run any program. */
+const RUNS = wordSet(
+  'run exec execute start spawn launch invoke call command commands cmd shell bash sh terminal console process program subprocess script in a',
+);
+
+/** Programs that a tool is called like, beside those for containers. */
+const TOOLS = wordSet('ssh sudo npx bunx powershell pwsh rm');
+
+/**
+ * The command whose program and words stand each in an argument of their own. Without one the
+ * program is the tool itself (`docker`), or the first word.
+ *
+ * @param ofTool words of its name
+ */
+export function commandOfParts(
+  record: Readonly<Record<string, unknown>>,
+  ofTool: readonly string[],
+): string | readonly string[] | undefined {
+  const { arguments: listed, argv = listed, args: words = argv } = record;
+  if (words === undefined) return undefined;
+  const program = PROGRAMS.map((key) => record[key]).find((one) => typeof one === 'string');
+  if (typeof program === 'string') {
+    if (isTexts(words)) return [program, ...words];
+    return typeof words === 'string' ? `${program} ${words}` : undefined;
+  }
+  if (ofTool.every((word) => RUNS.has(word))) {
+    return isTexts(words) || typeof words === 'string' ? words : undefined;
+  }
+  const tool = ofTool.find((word) => isContainerProgram(word) || TOOLS.has(word));
+  if (tool === undefined) return undefined;
+  if (isTexts(words)) return [tool, ...words];
+  return typeof words === 'string' ? `${tool} ${words}` : undefined;
+}
+
+/** Whether a value is a list of texts, and not empty. */
+export function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
+}
 
 /** Words of a command that are made from arguments, at most. */
 const MAX_WORDS = 64;

@@ -1,0 +1,36 @@
+/** Requests within a call that only read, however many things they name. */
+import { wordSet } from './word-set.ts';
+
+type Member = Readonly<Record<string, unknown>>;
+
+const READS = wordSet('GET HEAD');
+/** All that such a request may hold; headers, for instance, may ask for another method. */
+const MEMBERS = wordSet(
+  'method http_method httpMethod path url uri relative_url relativeUrl endpoint id name params query depends_on dependsOn',
+);
+const OVERRIDES = /_method=/i;
+
+/** Whether a list is one of requests to an HTTP API that are all reads. */
+export function areReads(list: readonly unknown[]): boolean {
+  return list.length > 0 && list.every(isRead);
+}
+
+function isRead(one: unknown): boolean {
+  if (typeof one !== 'object' || one === null || Array.isArray(one)) return false;
+  const { httpMethod, http_method = httpMethod, method = http_method } = one as Member;
+  if (typeof method !== 'string' || !READS.has(method.toUpperCase())) return false;
+  return Object.entries(one).every(
+    ([key, value]) => MEMBERS.has(key) && !(typeof value === 'string' && OVERRIDES.test(value)),
+  );
+}
+
+/** Each as a word of its own, wherever it stands. */
+const CHANGES = /\b(?:mutation|subscription)\b/;
+const IS_QUERY = /^[\s,]*(?:#[^\n]*\n[\s,]*)*(?:query\b\s*\w*\s*[({@]|\{\s*[A-Za-z_]\w*\s*[\w({])/;
+const MAX_DOCUMENT = 64 * 1024;
+
+/** Whether a call hands a GraphQL document, which only asks, the variables beside it. */
+export function asksGraphQl({ query, variables }: Member): boolean {
+  if (typeof query !== 'string' || typeof variables !== 'object') return false;
+  return query.length <= MAX_DOCUMENT && IS_QUERY.test(query) && !CHANGES.test(query);
+}
