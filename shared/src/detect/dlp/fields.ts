@@ -38,9 +38,10 @@ function identifierEnd(text: string, end: number): number {
   return to;
 }
 
-// Closing quotes and brackets, a comment in brackets, a type (`: string =`), then the sign.
+// Closing quotes and brackets, a comment in brackets, a type (`: string =`), then the sign; in YAML
+// an anchor may stand behind it.
 const ASSIGNED =
-  /^(?:\\{0,2}["'`\])*_}]){0,3}[ \t]{0,12}(?:\([^()\n]{0,40}\)[ \t]{0,3})?(?::? ?&?(?:string|String|str|char\*?|text|const)(?:\[\])?[ \t]?(?==))?(?:=>|:=|->|={1,3}|:(?!:)|::(?=[ \t])|：|＝|→|⇒|\|)[ \t]{0,12}(?:\*{1,2}[ \t]?)?(?:\r?\n[ \t]{1,16})?/;
+  /^(?:\\{0,2}["'`\])*_}]){0,3}[ \t]{0,12}(?:\([^()\n]{0,40}\)[ \t]{0,3})?(?::? ?&?(?:string|String|str|char\*?|text|const)(?:\[\])?[ \t]?(?==))?(?:=>|:=|->|={1,3}|:(?!:)|::(?=[ \t])|：|＝|→|⇒|\|)[ \t]{0,12}(?:\*{1,2}[ \t]?)?(?:\r?\n[ \t]{1,16})?(?:&[A-Za-z_][\w-]{0,40}[ \t]{1,2}(?=[^\s&|]{6}))?/;
 const XML = /^(?:[^<>\n"]{0,40})>\s{0,12}(?:<!\[CDATA\[|<[a-z]{1,6}>)?(?!@)/;
 /** Elsewhere the sign behind other words may be a comparison: `f.pass.debug > limit`. */
 const IN_TAG = /<[A-Za-z!?/][^<>]*$/;

@@ -55,6 +55,8 @@ export function findInReadings(plain: PlainScan, text: string, taker: Taker): vo
       if (pattern === 'payment_card' && isTableRow(text, place)) continue;
       // Without its separators, or backwards, it is not recognised as one.
       if (pattern === 'record_number' && origin && isInUuid(text, place)) continue;
+      const isRot13 = pattern === 'secret_assignment' && place.disguise.includes('rot13');
+      if (isRot13 && isShortLabel(reading.text, finding)) continue;
       taker.take({ pattern, severity, ...place });
     }
     if (depth >= MAX_DEPTH) continue;
@@ -136,6 +138,14 @@ function isByChance(finding: PlainFinding, { text, turned }: Reading): boolean {
     pattern === 'payment_card' &&
     (isMistyped(text, finding) || isInList(text, finding) || isLabelledOtherwise(text, finding))
   );
+}
+
+const SHORT_LABEL = /(?:^|[^A-Za-z])[A-Za-z]{1,3}["']?[ \t]{0,4}[:=#][ \t]{0,4}["']?$/;
+
+/** A number is the same in rot13, and any three letters are three others: `BGC: 4711`. */
+function isShortLabel(reading: string, { start, end }: Stretch): boolean {
+  if (/\p{L}/u.test(reading.slice(start, Math.min(end, start + LIST)))) return false;
+  return SHORT_LABEL.test(reading.slice(Math.max(0, start - 16), start));
 }
 
 const DECIMAL_CELL = /(?:^|[|,;])[ \t]*\d+\.\d+[ \t]*(?:[|,;]|$)/;

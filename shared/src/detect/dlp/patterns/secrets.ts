@@ -13,6 +13,14 @@ import {
 import { ANNOUNCED } from './announced.ts';
 import { BARE_PRIVATE_KEYS, PASSWORD_FILES } from './bare-keys.ts';
 import { PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
+import {
+  isAlias,
+  isFieldsName,
+  isInReference,
+  isInTemplate,
+  isPlace,
+  isRequired,
+} from './references.ts';
 
 /** Forty base64 characters after words for AWS's secret. */
 const awsSecret: Judge = (text, _start, end) => {
@@ -135,23 +143,11 @@ function goesOn(written: string): boolean {
   return at >= 0 && at < 6;
 }
 
-/** A resource's name: arn:aws:secretsmanager:eu-west-1:123456789012:secret:name. */
-const OF_AN_ARN = /\barn:aws[a-z-]*:[\w:/-]*$/;
-
-/** A variable without a default: `${DB_PASSWORD:?what to do if it is missing}`. */
-const isRequired = (text: string, start: number, end: number): boolean =>
-  /\$\{\w{0,64}$/.test(text.slice(Math.max(0, start - 66), start)) &&
-  /^\w{0,40}:?\?/.test(text.slice(end, end + 42));
-
 /** "user bob, pass hunter2", and not "pass bzip2 to it" or "Pin ubuntu-26.04". */
 const isSaid = (text: string, start: number, written: string): boolean =>
   /\d/.test(written) &&
   !/\w\/\w/.test(written) &&
   (isMixed(written) || /user|login|name|^\d+$/i.test(text.slice(Math.max(0, start - 40), start)));
-
-/** {{ .password | b64enc }}: what a template fills in, or `{{` as far as it is read. */
-const isInTemplate = (text: string, start: number): boolean =>
-  /\{\{[^{}\n]{0,60}$/.test(text.slice(Math.max(0, start - 62), start));
 
 const isDocstring = (text: string, { start }: FieldValue): boolean =>
   /^(["'])\1\1$/.test(text.slice(Math.max(0, start - 3), start));
@@ -163,10 +159,12 @@ const isOtherPattern = (label: string, written: string): boolean =>
 function secretLabel(kind: SecretKind): Judge {
   return (text, start, end) => {
     const label = identifierAround(text, start, end);
-    if (OF_AN_ARN.test(text.slice(Math.max(0, start - 120), start))) return NOTHING;
     if (isNotTheSecret(label) || isRequired(text, start, end)) return NOTHING;
     if (isInTemplate(text, start)) return NOTHING;
     if (kind === 'token' && ABOUT_IT.test(label)) return NOTHING;
+    const before = text.slice(Math.max(0, start - 120), start);
+    if (isInReference(before)) return NOTHING;
+    const isField = isFieldsName(before);
     const found: Stretch[] = [];
     const isVerb = /^(?:pass|pin)$/i.test(label);
     const isPin = /(?:^|[_-])pin$/i.test(label);
@@ -181,7 +179,8 @@ function secretLabel(kind: SecretKind): Judge {
       if (isVerb && /^\d+$/.test(written) && /^pass$/i.test(label)) continue;
       const isLoose = value.link === 'prose' || value.link === 'adjacent';
       if (isVerb && isLoose && !isSaid(text, start, written)) continue;
-      if (isOtherPattern(label, written)) continue;
+      if (isOtherPattern(label, written) || isAlias(text, value)) continue;
+      if ((isField && value.link === 'adjacent') || isPlace(text, value)) continue;
       // In languages without spaces, a sentence about passwords goes on.
       if (!value.quoted && goesOn(written)) continue;
       // A PIN has digits, and a docstring describes what it stands behind.
@@ -193,8 +192,8 @@ function secretLabel(kind: SecretKind): Judge {
       }
     }
     if (found.length > 0) return found;
-    const before = kind === 'password' ? saidBefore(text, start) : NOTHING;
-    return before.length > 0 ? before : inReply(text, end);
+    const said = kind === 'password' ? saidBefore(text, start) : NOTHING;
+    return said.length > 0 ? said : inReply(text, end);
   };
 }
 
@@ -238,7 +237,7 @@ function inReply(text: string, labelEnd: number): readonly Stretch[] {
 /** The credentials of an Authorization header, or of curl's -u. */
 const authorization: Judge = (text, start, end) => {
   const rest = /^[ \t]{1,4}["']?([^\s"'`,;<>]{6,})/.exec(text.slice(end, end + 600));
-  if (!rest?.[1]) return NOTHING;
+  if (!rest?.[1] || isFieldsName(text.slice(Math.max(0, start - 12), start))) return NOTHING;
   const from = end + rest[0].length - rest[1].length;
   const value = rest[1];
   const isBasic = /^basic$/i.test(text.slice(start, end));

@@ -25,6 +25,9 @@ const WORDS_FOR_NOTHING = new Set(
 
 const PLACEHOLDER =
   /^(?:[x*•·.#_\-?0]{3,}|\$\{.*|\$\(.*|\$[A-Z_][A-Z0-9_]*|\$(?:env|script|global):.*|\{\{.*|\{[a-z_. ]+\}?|%[A-Z_]+%|%\(?[a-z]+\)?s?|<.*|\[[A-Za-z _-]*\]?|@[a-z.]+@|#\{.*|__.*__|!(?:vault|secret|ref|sub|env|file).*|(?:vault|op|ref\+\w+|secretref|ssm|keyring|file|env|aws-sm|gcp-sm|keyvault):.*|arn:aws.*|enc[[(].*|\/run\/secrets.*|\/etc\/.*|\.\/.*|~\/.*)$/i;
+/** Where a vault keeps a secret: what only its service can resolve. */
+const REFERENCE =
+  /^(?:@microsoft\.(?:keyvault|appconfiguration)\((?:secreturi|vaultname|secretname|endpoint)=\S*|(?:g?sm|aws-?ss?m|aws-?secrets?(?:manager)?|secret-?manager|secrets?|gcp-?secrets?|azure-?keyvault|akv|bws|bitwarden|gopass|(?:1|one)password|infisical|doppler|berglas|conjur|chamber):\/\/[\w./:@?=&#%+ -]*|(?:\/\/secretmanager\.googleapis\.com\/)?projects\/[\w.:-]+\/(?:locations\/[\w-]+\/)?secrets\/[\w-]+(?:\/versions\/\w+)?)$/i;
 const PLACEHOLDER_WORDS =
   /your[_\- ]?|^my[_-](?:secret|pass|token|key|api)|[_\- ]here\b|example|placeholder|changeme|change[_-]me|replace[_-]?|insert[_-]|redacted|xxxx|\.\.\.|…|todo\b|dummy|<[a-z]|\*\*\*|sample|required\||goes[_-]|to[_-]be[_-]|fill[_-]|put[_-]|enter[_-]|abcdefgh?$|^(?:foo|bar|baz|test|abc|none)$|not[_-]a[_-]real|n[o0]t[_-]?real|fake/i;
 const CODE =
@@ -58,7 +61,12 @@ const WEAK = new Set(
 
 /** Whether a text is only a placeholder. */
 export function isPlaceholder(value: string): boolean {
-  return PLACEHOLDER.test(value) || PLACEHOLDER_WORDS.test(value) || isMonotonous(value);
+  return (
+    PLACEHOLDER.test(value) ||
+    REFERENCE.test(value) ||
+    PLACEHOLDER_WORDS.test(value) ||
+    isMonotonous(value)
+  );
 }
 
 /** Few different characters for its length: `xxxxxxxx`, `00000000`, `abababab`. */

@@ -1,0 +1,45 @@
+/** What refers to a secret instead of being one: templates, aliases, names in a vault. */
+import type { Stretch } from '../builtin-pattern.ts';
+import type { FieldValue } from '../fields.ts';
+import { isMixed } from '../validators/secret-value.ts';
+
+/** A resource's name: arn:aws:secretsmanager:eu-west-1:123456789012:secret:name. */
+const OF_AN_ARN = /\barn:aws[a-z-]*:[^\s"']*$/;
+/** vault kv get -field=password path: behind the field's name stands where the secret is kept. */
+const NAME_OF_A_FIELD = /(?:^|\s)--?fields?[ =]["']?$/i;
+/** gcloud secrets versions access latest --secret=name */
+const OPTION_OF_A_VAULT = /\bgcloud (?:[a-z]{1,8} )?secrets\b[^\n;|&]{0,80} --$/;
+
+/** @param before what stands before a label */
+export const isInReference = (before: string): boolean =>
+  OF_AN_ARN.test(before) || OPTION_OF_A_VAULT.test(before);
+
+export const isFieldsName = (before: string): boolean => NAME_OF_A_FIELD.test(before);
+
+/** Whether a label is a scheme: secret://place. */
+export const isPlace = (text: string, { start }: Stretch): boolean =>
+  text[start - 1] === ':' && text.startsWith('//', start);
+
+/** A variable without a default: `${DB_PASSWORD:?what to do if it is missing}`. */
+export const isRequired = (text: string, start: number, end: number): boolean =>
+  /\$\{\w{0,64}$/.test(text.slice(Math.max(0, start - 66), start)) &&
+  /^\w{0,40}:?\?/.test(text.slice(end, end + 42));
+
+/** {{ .password | b64enc }}: what a template fills in, or `{{` as far as it is read. */
+export const isInTemplate = (text: string, start: number): boolean =>
+  /\{\{[^{}\n]{0,60}$/.test(text.slice(Math.max(0, start - 62), start));
+
+/** How far before its alias an anchor with a mixed name may stand. */
+const MAX_ANCHOR = 2_000;
+
+/** A YAML alias: `password: *name`. A password may begin with the sign, too, but no name is mixed. */
+export function isAlias(text: string, { start, end, link, quoted }: FieldValue): boolean {
+  if (link !== 'assigned' || quoted || text[start - 1] !== '*') return false;
+  const name = text.slice(start, end);
+  return (
+    /(?:^|[^:]):[ \t]{1,4}\*$/.test(text.slice(Math.max(0, start - 7), start)) &&
+    /^[A-Za-z_][\w-]*$/.test(name) &&
+    /^[ \t]{0,8}(?:$|[\r\n#,}])/.test(text.slice(end, end + 10)) &&
+    (!isMixed(name) || text.slice(Math.max(0, start - MAX_ANCHOR), start).includes(`&${name} `))
+  );
+}
