@@ -62,6 +62,10 @@ export const BundleSettings = z.looseObject({
   mcp_servers: z.record(z.string(), McpServerSetting),
   /** Disabled and deleted servers: their ids are no names of tools either. */
   other_server_ids: z.array(z.string()).optional(),
+  /**
+   * Whether the baseline policy *Local models* is active. Bundles of earlier versions do not say.
+   */
+  local_models_policy: z.boolean().optional(),
   data_protection: DataProtectionSettings.optional(),
   blast_radius: BlastRadiusSettings.optional(),
   inbound: InboundSettings.optional(),

@@ -56,6 +56,17 @@ describe('a scope at its issue', () => {
     expect(exceeds(tools, [], role(permissions))).toBe(tools[0]);
   });
 
+  it.each<[tools: string[], permissions: string[], isWithin: boolean]>([
+    [['localmodel-proxy'], ['localmodel-proxy:write'], true],
+    [['localmodel-proxy/localmodel-api'], ['localmodel-proxy:*'], true],
+    [['localmodel-proxy'], ['*:*'], true],
+    [['localmodel-proxy'], ['web:*'], false],
+    [['localmodel-proxy/*'], ['web:read', 'web:write'], false],
+  ])('without the policy Local models, whether %j is within %j: %s', (tools, held, isWithin) => {
+    const exceeding = findExceedingRoles(completeScope({ tools }), [role(held)], false);
+    expect(exceeding === undefined).toBe(isWithin);
+  });
+
   it('keeps to the scopes of roles', () => {
     const narrow = role(['files:*'], ['tool:files/read_*', 'target:/srv/**']);
     expect(exceeds(['files/read_file'], ['/srv/a', '/srv/b/**'], narrow)).toBeUndefined();

@@ -71,10 +71,15 @@ export function resourcesOf({ resources }: DelegationScope): ResourceScopes | nu
   return parseResourceScopes(resources.map((entry) => `target:${entry}`));
 }
 
-/** The first entry of a scope that a delegator's roles do not cover; undefined where they cover all. */
+/**
+ * The first entry of a scope that a delegator's roles do not cover; undefined where they cover all.
+ *
+ * @param hasModelsPolicy whether *Local models* is active: calls to models need other permissions
+ */
 export function findExceedingRoles(
   scope: DelegationScope,
   roles: readonly Pick<RoleFact, 'permissions' | 'resource_scopes'>[],
+  hasModelsPolicy = true,
 ): string | undefined {
   const effort: Effort = { left: EFFORT };
   const grants = roles.flatMap(({ permissions, resource_scopes }) => {
@@ -84,9 +89,10 @@ export function findExceedingRoles(
     return [{ resources, usesModels: permissions.some(coversModels), scopes }];
   });
   for (const tool of scope.tools) {
+    const needsWeb = hasModelsPolicy && isOfModels(tool);
     const able = grants.filter(
       ({ resources, usesModels, scopes }) =>
-        (isOfModels(tool) ? usesModels : resources.some((outer) => isToolWithin(tool, outer))) &&
+        (needsWeb ? usesModels : resources.some((outer) => isToolWithin(tool, outer))) &&
         (scopes === null || coverTool(scopes, tool, effort)),
     );
     if (able.length === 0) return tool;
@@ -100,13 +106,13 @@ export function findExceedingRoles(
   return undefined;
 }
 
-/** Whether an entry names nothing but local models, which other permissions are for. */
+/** Whether an entry names nothing but local models. */
 function isOfModels(entry: string): boolean {
   const { serverId } = LOCAL_MODELS;
   return entry === serverId || entry.startsWith(`${serverId}/`);
 }
 
-/** Whether a permission covers what every call to a local model needs. */
+/** Whether a permission covers what *Local models* asks of every call to a model. */
 function coversModels(permission: string): boolean {
   return coversCall(permission, MODEL_READ.serverId, LOCAL_MODELS.toolName, MODEL_READ.action);
 }

@@ -15,6 +15,7 @@ import { type AgentStatus, effectiveAgentStatus } from '@governance/shared/facts
 import { uuidv7 } from '@governance/shared/ids';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { hasLocalModelsPolicy } from '../policies/local-models-policy.ts';
 import {
   type Delegation,
   delegationStore,
@@ -138,7 +139,7 @@ async function issue(
   if (parent === undefined && !takesPart(workflow, delegatorId)) {
     throw exceeding('the delegator takes no part in the workflow');
   }
-  requireWithin(scope, delegator.roles, parent);
+  requireWithin(scope, delegator.roles, parent, await hasLocalModelsPolicy(tx));
 
   const delegation = await store.create({
     id: uuidv7(at.getTime()),
@@ -229,13 +230,15 @@ function requireWithin(
   scope: DelegationScope,
   roles: readonly { permissions: string[]; resourceScopes: string[] }[],
   parent: Delegation | undefined,
+  hasModelsPolicy: boolean,
 ): void {
   const granting = roles.map(({ permissions, resourceScopes: resource_scopes }) => ({
     permissions,
     resource_scopes,
   }));
   const entry =
-    findExceedingRoles(scope, granting) ?? (parent && findExceedingScope(scope, parent));
+    findExceedingRoles(scope, granting, hasModelsPolicy) ??
+    (parent && findExceedingScope(scope, parent));
   if (entry !== undefined) throw exceeding(`the delegator may not pass on ${entry}`);
 }
 

@@ -4,6 +4,7 @@ import type { TenantDatabase } from '../platform/tenant-scope.ts';
 import { completeBaselinePacks, insertBaselinePack } from './baseline-pack.ts';
 import { changeRequestRoutes } from './change-requests/change-request-routes.ts';
 import { createChangeRequestService } from './change-requests/change-request-service.ts';
+import { hasLocalModelsPolicy } from './local-models-policy.ts';
 import { policyRoutes } from './policy-routes.ts';
 import { createPolicyService, type PolicyServiceDeps } from './policy-service.ts';
 
@@ -21,6 +22,7 @@ export function policiesFeature(core: PoliciesCore): Feature {
       policyRoutes(policies),
       changeRequestRoutes(createChangeRequestService(core, policies)),
     ],
+    settings: { local_models_policy: hasLocalModelsPolicy },
     facts: {
       begin: (tx) => insertBaselinePack(tx, pack, now()),
       publish: () => completeBaselinePacks(core.db, pack, now()),

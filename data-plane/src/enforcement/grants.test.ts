@@ -119,6 +119,30 @@ describe('a tool that is called like something of another server', () => {
     expect(isToolVisible(held, 'evil', 'other', 'read', { settings })).toBe(false);
   });
 
+  it.each<
+    [hasPolicy: boolean | undefined, action: 'read' | 'write', held: string[], lacks: string]
+  >([
+    [true, 'write', ['web:read', 'web:write'], ''],
+    [true, 'read', ['web:read'], ''],
+    [true, 'write', ['localmodel-proxy:*'], 'web:read'],
+    [true, 'write', ['localmodel-proxy:*', 'web:read'], 'web:write'],
+    [false, 'write', ['web:read', 'web:write'], 'localmodel-proxy/localmodel-api:write'],
+    [false, 'write', ['localmodel-proxy:read'], 'localmodel-proxy/localmodel-api:write'],
+    [false, 'write', ['localmodel-proxy:write'], ''],
+    [false, 'read', ['localmodel-api:read'], ''],
+    [undefined, 'write', ['web:*'], 'localmodel-proxy/localmodel-api:write'],
+    [undefined, 'write', ['localmodel-proxy:*'], 'web:read'],
+    [undefined, 'write', ['web:*', 'localmodel-proxy:*'], ''],
+    [undefined, 'read', ['*:read'], ''],
+  ])('a call to a model, Local models active: %s, to %s, with %j, lacks: %s', (...given) => {
+    const [local_models_policy, action, held, lacks] = given;
+    const ask = { serverId: 'localmodel-proxy', method: '', name: 'localmodel-api', args: {} };
+    const settings = { ...rules.settings, local_models_policy };
+    const call = { ask, action, rules: { settings } as never };
+    const lacking = findLackingPermission({ grants: grants(...held) }, call);
+    expect(lacking?.permission ?? '').toBe(lacks);
+  });
+
   it('leaves permissions that only a policy of the tenant reads', () => {
     expect(judged('payments/refund:approve', 'evil', 'pay').inPolicy).toEqual([
       'payments/refund:approve',

@@ -7,7 +7,7 @@ import { coversTool, type DelegationScope } from '@governance/shared/delegation-
 import {
   LOCAL_MODELS,
   type NeededPermission,
-  neededForModels,
+  neededByPolicies,
 } from '@governance/shared/local-models';
 import { coversCall, isMisread, mayCoverServer, type Servers } from '@governance/shared/permission';
 import { coverReach, coverServer, coverTool, type Reach } from '@governance/shared/resource-scopes';
@@ -71,7 +71,9 @@ export function findLackingPermission(
   const held = heldFor(grants, ask);
   const covers = (one: string, need: NeededPermission) =>
     coversCall(one, need.serverId, ask.name, need.action, servers);
-  const lacking = neededFor(ask, action).find((need) => !held.some((one) => covers(one, need)));
+  const lacking = neededFor(ask, action, rules).find(
+    (need) => !held.some((one) => covers(one, need)),
+  );
   if (lacking === undefined) return undefined;
   const isOutOfScope = grants.some(({ permissions }) =>
     permissions.some((one) => covers(one, lacking)),
@@ -79,8 +81,15 @@ export function findLackingPermission(
   return { permission: lacking.permission, isOutOfScope };
 }
 
-function neededFor({ serverId, name }: Ask, action: Action): readonly NeededPermission[] {
-  if (serverId === LOCAL_MODELS.serverId) return neededForModels(action);
+function neededFor(
+  { serverId, name }: Ask,
+  action: Action,
+  rules: ClassifiedCall['rules'],
+): readonly NeededPermission[] {
+  if (serverId === LOCAL_MODELS.serverId) {
+    // Without rules no call is allowed, and the policies may be taken for those of a new tenant.
+    return neededByPolicies(action, rules ? rules.settings.local_models_policy : true);
+  }
   return [{ serverId, action, permission: `${serverId}/${name}:${action}` }];
 }
 

@@ -174,7 +174,9 @@ export async function startTestPlane(options: TestPlaneOptions = {}, at?: PlaneP
     const engine = await loadPolicyEngine((await compileOnce(policies)).wasm, {});
     // A test calls as often as it needs, unless it sets limits itself.
     const rate_limits = { ...DEFAULT_RATE_LIMITS, enabled: false };
-    const settings = rules?.settings ?? { tenant_id: tenantId, mcp_servers: {}, rate_limits };
+    const before = rules?.settings ?? { tenant_id: tenantId, mcp_servers: {}, rate_limits };
+    const local_models_policy = policies.some(({ rego }) => rego.includes(MODELS_POLICY));
+    const settings = { ...before, local_models_policy };
     rules = { revision: (rules?.revision ?? 0) + 1, digest: 'ab'.repeat(32), settings, engine };
   };
   const policies = [...baseline(), ...(options.policies ?? [])];
@@ -395,6 +397,9 @@ export async function startTestPlane(options: TestPlaneOptions = {}, at?: PlaneP
     },
   };
 }
+
+/** As the control plane recognises it. */
+const MODELS_POLICY = 'package baseline.local_models\n';
 
 /** The baseline pack as it is compiled for a tenant. */
 function baseline(): PolicySource[] {
