@@ -234,6 +234,11 @@ const recordLabelled: Judge = (text, start, end) => {
   });
 };
 
+/** Medicare Beneficiary Identifier: where CMS puts letters, and those it leaves out. */
+const MBI = stretches(
+  /(?<![A-Za-z0-9-])[1-9][AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d[ -]?[AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d[ -]?[AC-HJKMNP-RT-Y]{2}\d{2}(?![A-Za-z0-9-])/gi,
+);
+
 const NHS = stretches(/(?<![\d.])\d{3}[ -]\d{3}[ -]\d{4}(?!\d)/g);
 
 /** People: who they are, and the numbers under which others file them. */
@@ -310,6 +315,10 @@ export const IDENTITY: readonly BuiltinPattern[] = [
       ...RECORD_LABELS.map((expression) => ({ expression, judge: recordLabelled })),
       // The patient's segment of HL7.
       { expression: String.raw`\bPID\|\d{0,4}\|[^|\n]{0,40}\|[A-Z0-9]{4,20}\^`, judge: whole },
+      {
+        expression: String.raw`(?i)\bmbis?\b|medicare|\bcms\b|beneficiary`,
+        judge: (text, start, end) => findNear(text, start, end, { after: 60, before: 24 }, MBI),
+      },
       {
         expression: String.raw`(?i)\bnhs\b`,
         judge: (text, start, end) => findNear(text, start, end, { after: 60, before: 24 }, NHS),
