@@ -57,6 +57,7 @@ const PAIR =
 // variable "api_key" { … default = "…"
 const BLOCK =
   /^["']?\s{0,3}\{\s{0,12}(?:(?:type|description|sensitive|nullable|ephemeral)\s{0,12}=[^\n]{0,160}\n\s{0,12}){0,4}(?:default|value)\s{0,12}=\s{0,4}/;
+// A full stop behind a digit ends no sentence: "im 2. OG", "room 3.12".
 // The word that joins a label and its value, and what may stand behind it: "is now", "changed to".
 const IS =
   'is|was|are|has been|este|ist|war|lautet|est|es|era|è|é|jest|to|als|as|auf|zu|à|a|is:|using|with|mit|être|byl|je|är|er|on|ialah|adalah';
@@ -65,11 +66,11 @@ const NOW =
 const CHANGED =
   '(?:(?:re)?set|changed|updated|rotated|gewijzigd|veranderd|aangepast|ge[äa]ndert|gesetzt|changé|modifié|cambiad[oa]|cambiat[oa]|alterad[oa]|zmienione|ustawione|ændret|ändrat)[ \\t](?:to|in|naar|op|auf|zu|en|par|pour|por|a|para|na|til|till)[ \\t]{1,2}';
 const PROSE = new RegExp(
-  `^(?:["'\`)]{0,2}[^\\n.!?:=;]{0,48}?[ \\t])?(?:(?:${IS})(?![A-Za-z\\u00c0-\\u024f])[ \\t]{0,2}(?::[ \\t]{0,2}|(?:${NOW})[ \\t])?(?:${CHANGED})?|${CHANGED})`,
+  `^(?:["'\`)]{0,2}(?:[^\\n.!?:=;]|(?<=\\d)\\.(?=[ \\t]?\\S)){0,48}?[ \\t])?(?:(?:${IS})(?![A-Za-z\\u00c0-\\u024f])[ \\t]{0,2}(?::[ \\t]{0,2}|(?:${NOW})[ \\t])?(?:${CHANGED})?|${CHANGED})`,
 );
 // "Password for the server: …"
 const FOR =
-  /^["']?[ \t](?:for|für|fuer|of|on|zu|zum|vom|von|de|du|del|della|para|pour|voor|per|do|dla|k|ke|til|till|от|для|к)[ \t][^\n:=.!?;"']{1,40}[:=][ \t]{1,3}/;
+  /^["']?[ \t](?:for|für|fuer|of|on|zu|zum|vom|von|de|du|del|della|para|pour|voor|per|do|dla|k|ke|til|till|от|для|к)[ \t](?:[^\n:=.!?;"']|(?<=\d)\.(?=[ \t]?\S)){1,40}[ \t]?[:=][ \t]{1,3}/;
 // "credential used: …"
 const SAID =
   /^[ \t](?:used|sent|given|provided|received|supplied|tried|value|is now|verwendet|utilisée?|usad[oa])[ \t]?[:=][ \t]{0,3}/;
