@@ -114,7 +114,11 @@ function isUnder(form: PathForm, prefix: PathForm, use: PathUse): boolean {
 }
 
 function protectedMatcher(pattern: string): (form: PathForm) => boolean {
-  const plain = pattern.toLowerCase().replaceAll('\\', '/');
+  // It matches at any depth, and so also at the beginning.
+  const plain = pattern
+    .toLowerCase()
+    .replaceAll('\\', '/')
+    .replace(/^(?:\*\*\/)+(?=.)/, '');
   if (plain.includes('/')) {
     const glob = new Glob(plain.startsWith('/') ? plain : `**/${plain}`, 'path');
     return ({ segments }) => matches(glob, `/${segments.join('/')}`);

@@ -313,6 +313,9 @@ describe('SQL', () => {
     'DELETE FROM `users`',
     'UPDATE [users] SET a = 1',
     'EXPLAIN ANALYZE DELETE FROM users',
+    'EXPLAIN (ANALYZE, BUFFERS) DELETE FROM users',
+    'EXPLAIN SELECT 1; DELETE FROM users',
+    'EXPLAIN DELETE FROM users; DELETE FROM users',
     'MERGE INTO users u USING s ON (1 = 1) WHEN MATCHED THEN DELETE',
     'MERGE users USING s ON users.id = s.id WHEN NOT MATCHED BY SOURCE THEN DELETE',
   ])('%s is unbounded', (query) => expect(judge(query)).toEqual(['escalate sql_without_where']));
@@ -320,6 +323,9 @@ describe('SQL', () => {
   it.each([
     'DELETE FROM users WHERE id = 1 OR id = 2',
     'DELETE FROM users LIMIT 10',
+    'EXPLAIN DELETE FROM users',
+    'EXPLAIN QUERY PLAN UPDATE users SET a = 1',
+    'EXPLAIN (COSTS OFF, FORMAT JSON) DELETE FROM users',
     "UPDATE users SET a = 'DELETE FROM x' WHERE id = 1",
     'INSERT INTO t (a) VALUES (1) ON CONFLICT (a) DO UPDATE SET a = 2',
     'INSERT INTO t VALUES (1) ON DUPLICATE KEY UPDATE a = 2',
@@ -474,7 +480,7 @@ it('goes by the tenant’s own limits', () => {
     min_delete_depth: 4,
     bulk_action_threshold: 2,
     config_path_prefixes: ['~/.ssh/', 'C:\\Windows\\'],
-    protected_file_patterns: ['secrets/**', 'id_*'],
+    protected_file_patterns: ['secrets/**', 'id_*', '**/.git/hooks/**', '**/*.jks'],
   });
   const of = (name: string, action: ReachCall['action'], args: Args) =>
     own({ name, action, args }).map(({ rule, verdict }) => `${verdict} ${rule}`);
@@ -491,4 +497,16 @@ it('goes by the tenant’s own limits', () => {
   ]);
   expect(of('write_file', 'write', { path: '/app/secrets/a/b' })).toEqual(['deny protected_file']);
   expect(of('read_file', 'read', { path: '/home/a/id_rsa' })).toEqual(['escalate protected_file']);
+  for (const path of [
+    '.git/hooks/pre-push',
+    'a/.git/hooks/b/c',
+    '/.git/hooks/a',
+    'a.jks',
+    '/b/c.jks',
+  ]) {
+    expect(of('write_file', 'write', { path }), path).toEqual(['deny protected_file']);
+  }
+  for (const path of ['.git/config', 'x.git/hooks/a', '.git/hooks', 'a.jks/b']) {
+    expect(of('write_file', 'write', { path }), path).toEqual([]);
+  }
 });

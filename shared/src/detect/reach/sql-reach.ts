@@ -43,10 +43,13 @@ export function findSqlReach(sql: string, reading: Reading): SqlReach | undefine
   let found: SqlReach | undefined;
   for (const tokens of readSqlReadings(sql, effort)) {
     let isOfTable = false;
+    let isPlan = false;
     for (let at = 0; at < tokens.length; at++) {
       const token = tokens[at] as SqlToken;
       isOfTable = isAlterTable(tokens, at) || (isOfTable && token.text !== ';');
-      if (token.kind !== 'word' || !VERBS.has(token.text)) continue;
+      const isPlanned = isPlan;
+      isPlan = isPlanAt(tokens, at, isPlan);
+      if (token.kind !== 'word' || !VERBS.has(token.text) || isPlanned) continue;
       const reach =
         isOfTable && isDropOfColumn(tokens, at) ? DROPS_A_COLUMN : judgeAt(tokens, at, reading);
       if (reach?.verdict === 'deny') return reach;
@@ -81,6 +84,19 @@ function isStart(tokens: readonly SqlToken[], at: number): boolean {
   if (before === undefined) return true;
   if (before.kind === 'sign') return ';()$'.includes(before.text);
   return before.kind === 'word' && BEFORE.has(before.text);
+}
+
+/** Words and signs that may follow EXPLAIN; with ANALYZE it runs the statement. */
+const OF_PLAN = wordSet(
+  'VERBOSE QUERY PLAN FOR COSTS BUFFERS SETTINGS GENERIC_PLAN TIMING SUMMARY MEMORY WAL FORMAT TEXT XML JSON YAML TREE TRADITIONAL ON OFF TRUE FALSE ( ) , =',
+);
+
+/** Whether only the plan is asked for of the statement that may follow a token. */
+function isPlanAt(tokens: readonly SqlToken[], at: number, isBefore: boolean): boolean {
+  const { kind, text } = tokens[at] as SqlToken;
+  const before = tokens[at - 1];
+  if (text === 'EXPLAIN') return kind === 'word' && (before === undefined || before.text === ';');
+  return isBefore && kind !== 'text' && OF_PLAN.has(text);
 }
 
 const isWord = (token: SqlToken, text: string): boolean =>
