@@ -344,11 +344,12 @@ export class ArgumentReader {
     this.#tell({ rule: 'unreadable', verdict: 'escalate', message, place: this.#place() });
   }
 
-  #shell({ paths, inner, whole }: ShellReach): void {
+  #shell({ paths, inner, recipients, whole }: ShellReach): void {
     const place = this.#place();
     const base = this.#scope.base;
     for (const path of paths) this.#touch({ ...path, place, base });
     for (const text of inner) this.#sql(text, true);
+    for (const text of recipients) this.#addRecipient(text, true);
     for (const one of whole) this.#tell({ ...one, place });
   }
 

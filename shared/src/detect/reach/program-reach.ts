@@ -1,6 +1,8 @@
 /** Programs that remove whole stores of data, which no path on the command line names. */
+import { CLOUD_DELETES } from './cloud-commands.ts';
 import type { ReachFinding } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
+import { containerCommandAt } from './wrapped-command.ts';
 
 /** What a command line does beyond the paths that it names. */
 export type WholeReach = Omit<ReachFinding, 'place'>;
@@ -84,6 +86,7 @@ const COMMANDS: readonly WholeCommand[] = [
   whole('dropdb', 'removes a whole database'),
   whole('gh repo delete', 'deletes a whole repository'),
   whole('crontab', 'removes all jobs of a user', '-r'),
+  ...CLOUD_DELETES.map((line) => whole(line, 'deletes a whole store of data')),
 ];
 
 const PROGRAMS = new Map<string, WholeCommand[]>();
@@ -127,7 +130,9 @@ const REMOVED_KINDS = wordSet('container image volume network');
  * @returns undefined for another command
  */
 export function findRemoved(words: readonly string[]): readonly string[] | undefined {
-  const operands = words.filter((word) => word !== '' && !word.startsWith('-'));
+  const operands = words
+    .slice(containerCommandAt(words, -1))
+    .filter((word) => word !== '' && !word.startsWith('-'));
   if (REMOVED_KINDS.has(operands[0] ?? '')) operands.shift();
   const [verb, ...things] = operands;
   return (verb === 'rm' || verb === 'rmi') && !words.includes('--help') ? things : undefined;

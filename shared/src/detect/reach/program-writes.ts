@@ -28,6 +28,7 @@ const OPTIONS = new Map<string, Options>([
 
 /** Programs that change the files among their operands; some only with `-i`. */
 const EDITORS = wordSet('ed ex patch');
+const OTHERS = wordSet('git crontab');
 const IN_PLACE = wordSet('perl ruby');
 
 /** Programs of one command line that are looked at, behind `sudo` and the like. */
@@ -43,7 +44,7 @@ export function findWrites(words: readonly string[], isWrapped: boolean): string
   let left = isWrapped ? MAX_PROGRAMS : 1;
   for (let at = 0; at < words.length && left > 0; at++) {
     const name = nameOf(words[at]);
-    const isOne = name === 'git' || OPTIONS.has(name) || EDITORS.has(name) || IN_PLACE.has(name);
+    const isOne = OTHERS.has(name) || OPTIONS.has(name) || EDITORS.has(name) || IN_PLACE.has(name);
     if (isOne) {
       left--;
       found.push(...writesOf(name, words.slice(at + 1)));
@@ -56,6 +57,7 @@ export function findWrites(words: readonly string[], isWrapped: boolean): string
 function writesOf(name: string, rest: readonly string[]): readonly string[] {
   const operands = rest.filter((word) => !word.startsWith('-'));
   if (name === 'git') return clonedTo(operands);
+  if (name === 'crontab') return crontabOf(rest);
   if (IN_PLACE.has(name)) return rest.some((word) => /^-[a-z]*i/.test(word)) ? operands : [];
   const edited = EDITORS.has(name) ? operands.slice(0, name === 'patch' ? 1 : undefined) : [];
   const options = OPTIONS.get(name);
@@ -69,6 +71,18 @@ function clonedTo(operands: readonly string[]): readonly string[] {
   // Options of git itself may have values before it.
   const isClone = at >= 0 && at <= 2;
   return isClone && operands.length > at + 2 ? operands.slice(-1) : [];
+}
+
+/** Options of crontab with which it only lists, or asks somebody at a screen. */
+const LISTS_JOBS = /^(?:-[leVhT]|--help|--version)$/;
+
+/** The jobs of a user, which crontab replaces by a file or by what it reads. */
+function crontabOf(rest: readonly string[]): readonly string[] {
+  if (rest.some((word) => LISTS_JOBS.test(word))) return [];
+  const at = rest.findIndex((word) => word.startsWith('-u'));
+  const given = rest[at] === '-u' ? rest[at + 1] : rest[at]?.slice(2);
+  const user = given || 'user';
+  return [`/var/spool/cron/${user}`, `/var/spool/cron/crontabs/${user}`];
 }
 
 /** Letters of ssh-keygen with which its file is only read: `-lf`, `-y -f`. */

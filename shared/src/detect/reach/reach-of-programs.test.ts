@@ -4,7 +4,10 @@ import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
 import { createReachFinder } from './reach.ts';
 import type { ReachCall } from './reach-finding.ts';
 
-const find = createReachFinder(DEFAULT_BLAST_RADIUS);
+const find = createReachFinder({
+  ...DEFAULT_BLAST_RADIUS,
+  config_path_prefixes: [...DEFAULT_BLAST_RADIUS.config_path_prefixes, '/var/spool/cron/'],
+});
 const reach = (name: string, action: ReachCall['action'], args: ReachCall['args']) =>
   find({ name, action, args })
     .map(({ rule, verdict }) => `${verdict} ${rule}`)
@@ -44,6 +47,12 @@ it.each([
   ['ed -s /etc/passwd', CONFIG],
   ['ssh-keygen -t ed25519 -N "" -f /etc/ssh/host', CONFIG],
   ['ssh-keygen -lf /etc/ssh/host.pub', []],
+  ['(crontab -l; echo a) | crontab -', CONFIG],
+  ['crontab jobs.txt', CONFIG],
+  ['sudo crontab -u www jobs.txt', CONFIG],
+  ['crontab -r', ['escalate config_path', 'escalate delete_whole']],
+  ['crontab -l', []],
+  ['crontab -u www -l', []],
   ['sudo -u ed curl -o /etc/x https://a', CONFIG],
   ['echo curl -o /etc/x', []],
 ])('a shell writes with %s', (command, expected) => {
@@ -67,6 +76,12 @@ it.each([
   ['dd if=a of=/dev/shm/../sda', WIPED],
   ['mkfs.ext4 /dev/sda1', WIPED],
   ['mkfs -V /dev/sda1', WIPED],
+  ['wipefs -a /dev/sda', WIPED],
+  ['sudo wipefs -fa /dev/sda', WIPED],
+  ['wipefs --all /dev/sda', WIPED],
+  ['wipefs -o 0x438 /dev/sda', WIPED],
+  ['wipefs /dev/sda', []],
+  ['wipefs --types ext4 /dev/sda', []],
   ['diskutil list', []],
   ['dd if=a of=/dev/stdout', []],
   ['dd if=a of=/dev/stderr', []],
@@ -85,6 +100,116 @@ it.each([
   ['ls /dev/disk/by-id', []],
   ['smartctl -a /dev/sda', []],
 ])('a shell wipes a disk with %s', (command, expected) => {
+  expect(reach('run_command', 'execute', { command })).toEqual(expected);
+});
+
+const ROOT = ['deny delete_depth', 'escalate config_path'];
+const WHOLE = ['escalate delete_whole'];
+const DRIVE = ['deny delete_wildcard'];
+const LISTED = ['escalate unreadable'];
+
+it.each([
+  ['Get-ChildItem C:\\ -Recurse | Remove-Item -Force -Recurse', DRIVE],
+  ['gci -Path C:\\Users -Recurse | where { $_.Length } | ri -Force', DRIVE],
+  ['gci C:\\ -Recurse | % { Remove-Item $_.FullName }', DRIVE],
+  ['dir C:\\ | del', DRIVE],
+  ['Get-Item C:\\Users | Remove-Item -Recurse', ['deny delete_depth']],
+  ['Get-ChildItem D:\\a\\b -Filter *.log | Remove-Item', ['escalate delete_wildcard']],
+  ['Get-ChildItem C:\\ -Recurse | Remove-Item -WhatIf', []],
+  ['Get-ChildItem C:\\ -Recurse | Select-Object Name', []],
+  ['Get-ChildItem C:\\; Get-Content a | Select-Object b', []],
+  ['Get-ChildItem C:\\ || Remove-Item D:\\a\\b\\c', []],
+  ['ls / | rm a/b/c', []],
+  ['Remove-Item -Recurse -Force C:\\Users -WhatIf', []],
+  ['Remove-Item C:\\Users -Recurse -WhatIf:$true', []],
+  ['Remove-Item C:\\Users -Recurse -WhatIf:$false', ['deny delete_depth']],
+  ["Remove-Item -Recurse C:\\Users, '-WhatIf'", ['deny delete_depth']],
+  ['rm -rf / -WhatIf', ROOT],
+  ['npx del-cli / -WhatIf', ROOT],
+])('PowerShell runs %s', (command, expected) => {
+  expect(reach('run_command', 'execute', { command })).toEqual(expected);
+});
+
+it.each([
+  ['rm -rf $(cat list)', LISTED],
+  ['sudo rm -rf "$(cat list)"', LISTED],
+  ['rm -rf `cat list`', LISTED],
+  ['rm -rf a/b/c/$(date +%F)', []],
+  ['echo $(which rm)', []],
+  ['`command -v rm`', []],
+  ['docker --context rm exec c rm -rf /', ROOT],
+  ['docker --context exec exec -it c rm -rf /', ROOT],
+  ['docker --context rm rm -f web', []],
+  ['chroot /srv/awk rm -rf /', ROOT],
+  ['chroot --userspec a:b /srv/node rm -rf /', ROOT],
+  ['runuser -u awk -- rm -rf /', ROOT],
+  ['flock /var/mail rm -rf /', ROOT],
+  ['env -C /srv/node rm -rf /', ROOT],
+  ['xargs -a /var/mail rm -rf /', ROOT],
+  ["npx --call='rm -rf /'", ROOT],
+  ["npm exec -c 'rm -rf /'", ROOT],
+  ["npx --call='ls /'", []],
+  [`powershell -Encoding x -e ${Buffer.from('rm -rf /', 'utf16le').toString('base64')}`, ROOT],
+])('a program behind others is found: %s', (command, expected) => {
+  expect(reach('run_command', 'execute', { command })).toEqual(expected);
+});
+
+it.each<[string, ReachCall['args'], string[]]>([
+  ['docker', { args: ['exec', 'c', 'rm', '-rf', '/'] }, ROOT],
+  ['docker', { args: 'exec c rm -rf /' }, ROOT],
+  ['docker', { args: ['exec', 'c', 'ls', '/'] }, []],
+  ['run', { args: ['rm', '-r', '-f', '/'] }, ROOT],
+  ['run_command', { argv: ['sudo', 'rm', '-rf', '/'] }, ROOT],
+  ['start_process', { arguments: ['sh', '-c', 'rm -rf /'] }, ROOT],
+  ['run', { args: ['ls', '-r', '/'] }, []],
+  ['npm', { args: ['rm', 'lodash'] }, []],
+  ['search', { args: ['rm', '-rf', '/'] }, []],
+])('%s is given words without a program: %j', (name, args, expected) => {
+  expect(reach(name, 'execute', args)).toEqual(expected);
+});
+
+it.each([
+  ['aws ec2 delete-volume --volume-id vol-1', WHOLE],
+  ['aws --region eu-west-1 rds delete-db-cluster --db-cluster-identifier a', WHOLE],
+  ['az storage container delete --name a', WHOLE],
+  ['az group delete -n a --yes', WHOLE],
+  ['gcloud compute disks delete a --zone b', WHOLE],
+  ['gcloud storage buckets delete gs://a', WHOLE],
+  ['gh api -X DELETE repos/o/r', WHOLE],
+  ['gh api --method DELETE /repos/o/r', WHOLE],
+  ['glab api -X DELETE projects/7', WHOLE],
+  ['glab api -X DELETE groups/a%2Fb', WHOLE],
+  ['curl -X DELETE https://git.example/api/v4/projects/7', WHOLE],
+  ['curl -XDELETE https://api.github.com/repos/o/r', WHOLE],
+  ['aws ec2 describe-volumes', []],
+  ['aws ec2 delete-tags --resources vol-1', []],
+  ['az storage container list', []],
+  ['az storage blob delete --name a', []],
+  ['gcloud compute disks list', []],
+  ['gh api repos/o/r', []],
+  ['gh api -X DELETE repos/o/r/issues/comments/1', []],
+  ['glab api -X DELETE projects/7/labels/a', []],
+])('a cloud is asked %s', (command, expected) => {
+  expect(reach('run_command', 'execute', { command })).toEqual(expected);
+});
+
+const MAIL = ['escalate email_recipients'];
+const people = (count: number, by = ' ') =>
+  Array.from({ length: count }, (_, at) => `p${at}@example.com`).join(by);
+
+it.each([
+  [`mail -s 'A b' ${people(51)}`, MAIL],
+  [`echo a | sudo mailx -r me@example.com -s a ${people(51, ',')}`, MAIL],
+  [`mail -s a -c ${people(30, ',')} -b ${people(51, ',')} root`, MAIL],
+  [`mutt -s a -a b.pdf -- ${people(51)} < c`, MAIL],
+  [`/usr/sbin/sendmail -f me@example.com ${people(51)} < a`, MAIL],
+  [`swaks --to ${people(51, ',')} --server a`, MAIL],
+  [`swaks --to=${people(51, ',')}`, MAIL],
+  [`mail -s me@example.com -r me@example.com ${people(50)}`, []],
+  [`swaks --from me@example.com --to ${people(50, ',')}`, []],
+  [`echo ${people(51)}`, []],
+  [`grep -s a ${people(51)}`, []],
+])('mail is sent by %.40s', (command, expected) => {
   expect(reach('run_command', 'execute', { command })).toEqual(expected);
 });
 
@@ -119,8 +244,6 @@ it.each<[string, ReachCall['args'], string[]]>([
   expect(reach(name, 'execute', args)).toEqual(expected);
 });
 
-const ROOT = ['deny delete_depth', 'escalate config_path'];
-
 it.each<[string, ReachCall['args'], string[]]>([
   ['interact_with_process', { pid: 1, input: 'rm -rf /\n' }, ROOT],
   ['send_input_to_process', { id: 1, text: 'rm -rf /' }, ROOT],
@@ -151,6 +274,11 @@ it('what is hostile takes no more time than what is as long', () => {
     'perl -i ',
     '-o ',
     ':del a',
+    'gci | ri | ',
+    'rm `',
+    'mail -s ',
+    'gh DELETE http://a/',
+    'npx --call=',
   ]) {
     const began = performance.now();
     reach('write_stdin', 'execute', { chars: text.repeat(60_000 / text.length) });

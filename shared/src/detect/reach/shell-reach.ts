@@ -1,7 +1,9 @@
 /** What a command line does with paths, and what it passes to a database. */
 import { isInterpreter, readCode } from './code-commands.ts';
 import { decodedCommand } from './inner-lines.ts';
+import { isMailProgram, readMailOf } from './mail-programs.ts';
 import { readPathForms } from './path-forms.ts';
+import { deletesListed, type Listed, listedBy, onlyTells } from './powershell.ts';
 import {
   DELETES_LISTED,
   findRemoved,
@@ -20,17 +22,19 @@ import {
   afterHost,
   afterOptions,
   innerFrom,
-  isBeforeLine,
   isContainerProgram,
   isPackageRunner,
   packageCommand,
   packageCommandAt,
+  packageLine,
 } from './wrapped-command.ts';
 
 export interface ShellReach {
   readonly paths: Omit<TouchedPath, 'place' | 'base' | 'containers'>[];
   /** Texts for other programs: SQL, for instance. */
   readonly inner: string[];
+  /** To whom it sends mail. */
+  readonly recipients: string[];
   /** What it does beyond the paths that it names. */
   readonly whole: WholeReach[];
 }
@@ -79,6 +83,7 @@ const REDIS_VALUE =
 const known = (name: string) =>
   [DELETES, WIPES, WRITES, CHANGES, COPIES, MOVES, SHELLS, DATABASES].some((of) => of.has(name)) ||
   isInterpreter(name) ||
+  isMailProgram(name) ||
   isWholeProgram(name) ||
   isContainerProgram(name) ||
   isPackageRunner(name) ||
@@ -90,7 +95,7 @@ const known = (name: string) =>
 
 /** Reads a command line, or a command given as separate words; caller-controlled. */
 export function readShellReach(command: string | readonly string[]): ShellReach {
-  const reach: ShellReach = { paths: [], inner: [], whole: [] };
+  const reach: ShellReach = { paths: [], inner: [], recipients: [], whole: [] };
   if (typeof command === 'string') readLine(command, reach, 0);
   else readCommand({ words: command, writes: [] }, reach, 0);
   if (reach.paths.some(overwritesDisk)) reach.whole.push(WIPES_A_DISK);
@@ -121,10 +126,18 @@ function readLine(line: string, reach: ShellReach, depth: number): void {
     reach.whole.push(UNREAD);
     return;
   }
-  for (const command of readShellCommands(line)) readCommand(command, reach, depth);
+  let listed: Listed | undefined;
+  for (const command of readShellCommands(line)) {
+    listed = listedBy(command, listed);
+    for (const text of listed ? deletesListed(command, listed) : []) {
+      reach.paths.push({ text, use: 'delete', isRecursive: true });
+    }
+    readCommand(command, reach, depth);
+  }
 }
 
-function readCommand({ words, writes }: ShellCommand, reach: ShellReach, depth: number): void {
+function readCommand(command: ShellCommand, reach: ShellReach, depth: number): void {
+  const { words, writes } = command;
   for (const text of writes) reach.paths.push({ text, use: 'write' });
   let at = 0;
   while (at < words.length && /^[A-Za-z_][A-Za-z0-9_]*\+?=/.test(words[at] as string)) at++;
@@ -152,7 +165,7 @@ function readCommand({ words, writes }: ShellCommand, reach: ShellReach, depth: 
     }
     const ofPackage = packageCommandAt(words, at);
     if (ofPackage !== undefined) {
-      if (isBeforeLine(words[ofPackage - 1])) readLine(words[ofPackage] ?? '', reach, depth + 1);
+      readLine(packageLine(words, at, ofPackage), reach, depth + 1);
       at = ofPackage;
       name = packageCommand(words[at]);
       continue;
@@ -177,7 +190,7 @@ function readCommand({ words, writes }: ShellCommand, reach: ShellReach, depth: 
     at = inner;
     name = nameOf(words[at]);
   }
-  const isListed = at > 0 && nameOf(words[0]) === 'xargs';
+  const isListed = command.isCut === true || (at > 0 && nameOf(words[0]) === 'xargs');
   readSimple(name, words.slice(at + 1), reach, depth, isListed);
 }
 
@@ -188,6 +201,7 @@ function readSimple(
   depth: number,
   isListed: boolean,
 ): void {
+  if (onlyTells([name, ...rest])) return;
   const { options, operands } = split(rest, name);
   const isRecursive = options.some(
     (option) => /^-[a-z]*r/i.test(option) || option === '--recursive' || option === '/s',
@@ -198,11 +212,12 @@ function readSimple(
   if (DELETES.has(name)) {
     if (OVERWRITES.has(name)) add(operands, 'write');
     add(operands, 'delete', { isRecursive: isRecursive || name === 'rimraf' });
-    if (isListed && operands.length === 0) {
-      reach.whole.push(DELETES_LISTED);
-    }
+    if (isListed && operands.every((one) => one === '')) reach.whole.push(DELETES_LISTED);
+  } else if (isMailProgram(name)) {
+    reach.recipients.push(...readMailOf(name, rest));
+    add(operands, 'read');
   } else if (name === 'find') readFind(rest, reach);
-  else if (wipesDisk(name, operands) && !asksForHelp(rest)) reach.whole.push(WIPES_A_DISK);
+  else if (wipesDisk(name, rest, operands) && !asksForHelp(rest)) reach.whole.push(WIPES_A_DISK);
   else if (FLUSHALL.has(name)) reach.whole.push({ rule: 'sql_without_where', ...FLUSHES });
   else if (name === 'dd') {
     for (const word of rest) {
@@ -255,7 +270,13 @@ function readCodeOf(name: string, words: readonly string[], reach: ShellReach, d
   }
 }
 
-function wipesDisk(name: string, [first = '']: readonly string[]): boolean {
+function wipesDisk(
+  name: string,
+  rest: readonly string[],
+  [first = '']: readonly string[],
+): boolean {
+  // Otherwise it lists what is there.
+  if (name === 'wipefs') return rest.some((word) => /^(?:-[a-z]*[ao]|--[ao])/.test(word));
   if (name === 'diskutil') return ERASES.test(first);
   // Of Windows: elsewhere such a program formats texts.
   if (name === 'format') return /^[a-z]:[\\/]?$/i.test(first);

@@ -9,6 +9,10 @@ export interface ShellCommand {
   readonly words: readonly string[];
   /** Files that `>` and `>>` write. */
   readonly writes: readonly string[];
+  /** Whether what another command prints follows: `rm $(cat list)`. */
+  readonly isCut?: boolean;
+  /** Whether it reads what the command before it prints. */
+  readonly isPiped?: boolean;
 }
 
 /** Stands for a blank. */
@@ -22,6 +26,8 @@ export function readShellCommands(line: string): ShellCommand[] {
   let writes: string[] = [];
   let word: string | null = null;
   let isRedirected = false;
+  let isPiped = false;
+  let isInBackticks = false;
   const endWord = () => {
     if (word === null) return;
     if (isRedirected) writes.push(word);
@@ -29,9 +35,10 @@ export function readShellCommands(line: string): ShellCommand[] {
     isRedirected = false;
     word = null;
   };
-  const endCommand = () => {
+  const endCommand = (isCut = false) => {
     endWord();
-    if (words.length > 0 || writes.length > 0) commands.push({ words, writes });
+    if (words.length > 0 || writes.length > 0) commands.push({ words, writes, isCut, isPiped });
+    isPiped = false;
     words = [];
     writes = [];
     isRedirected = false;
@@ -52,8 +59,9 @@ export function readShellCommands(line: string): ShellCommand[] {
       at++;
     } else if (sign === '`' || (sign === '$' && next === '(')) {
       quote = '';
-      endCommand();
+      endCommand(sign === '$' || !isInBackticks);
       if (sign === '$') at++;
+      else isInBackticks = !isInBackticks;
     } else if (quote === '"') {
       if (sign === quote) quote = '';
       else take(sign);
@@ -84,8 +92,10 @@ export function readShellCommands(line: string): ShellCommand[] {
       if (next === '>' || next === '|') at++;
     } else if (sign === '&' && next === '>') {
       endWord();
-    } else if (SEPARATORS.has(sign)) endCommand();
-    else if (sign <= ' ') endWord();
+    } else if (SEPARATORS.has(sign)) {
+      endCommand();
+      isPiped = sign === '|' && line[at - 1] !== '|' && next !== '|';
+    } else if (sign <= ' ') endWord();
     else take(sign);
   }
   endCommand();

@@ -13,11 +13,34 @@ const EXEC_VALUE =
 /** Those of npx and its like. */
 const PACKAGE_VALUE = /^(?:-[pw]|--(?:package|workspace|cache|registry|prefix))$/;
 
-const USERS = wordSet('sudo doas');
 const CONTAINERS = wordSet('docker podman nerdctl docker-compose kubectl');
 const PACKAGES = wordSet('npx bunx pnpx');
 const MANAGERS = wordSet('npm pnpm yarn bun');
 const RUNS_PACKAGE = wordSet('exec x dlx');
+
+/** Those of programs for containers, before their command. */
+const CONTAINER_VALUE =
+  /^(?:-[cHlnsfp]|--(?:context|host|config|log-level|tlscacert|tlscert|tlskey|namespace|kubeconfig|cluster|user|server|token|as|file|project-name|project-directory|profile|env-file|connection|url|identity|root))$/;
+
+/** What stands between a wrapper and its command. */
+interface Before {
+  readonly hasValue: RegExp;
+  /** Whether an operand of its own comes first: a folder, a file. */
+  readonly hasOperand?: true;
+}
+const user: Before = { hasValue: USER_VALUE };
+const BEFORE = new Map<string, Before>([
+  ['sudo', user],
+  ['doas', user],
+  ['runuser', { hasValue: /^(?:-[lfmpP]*[ugGsTw]|--(?:user|group|supp-group|shell))$/ }],
+  ['chroot', { hasValue: /^--(?:userspec|groups)$/, hasOperand: true }],
+  [
+    'flock',
+    { hasValue: /^(?:-[a-z]*[wE]|--(?:timeout|wait|conflict-exit-code))$/, hasOperand: true },
+  ],
+  ['env', { hasValue: /^(?:-[i0v]*[uC]|--(?:unset|chdir))$/ }],
+  ['xargs', { hasValue: /^(?:-[0rtxop]*[aEdILnPs]|--(?:arg-file|delimiter|replace|max-args))$/ }],
+]);
 
 /** Words behind a program among which its `exec` stands. */
 const MAX_BEFORE_EXEC = 8;
@@ -31,11 +54,18 @@ export const isPackageRunner = (name: string): boolean => PACKAGES.has(name);
 /** From where on a wrapper's command is to be looked for: a user or a container is none. */
 export function innerFrom(words: readonly string[], at: number): number {
   const name = nameOf(words[at]);
-  if (USERS.has(name)) return afterOptions(words, at + 1, USER_VALUE);
+  const before = BEFORE.get(name);
+  if (before?.hasOperand) return afterName(words, at + 1, before.hasValue);
+  if (before) return afterOptions(words, at + 1, before.hasValue);
   if (!CONTAINERS.has(name)) return at + 1;
-  const exec = words.slice(at, at + MAX_BEFORE_EXEC).indexOf('exec');
-  return exec < 0 ? at + 1 : afterName(words, at + exec + 1, EXEC_VALUE);
+  const from = containerCommandAt(words, at);
+  const exec = words.slice(from, from + MAX_BEFORE_EXEC).indexOf('exec');
+  return exec < 0 ? at + 1 : afterName(words, from + exec + 1, EXEC_VALUE);
 }
+
+/** Where the command of a program for containers stands, behind options with their values. */
+export const containerCommandAt = (words: readonly string[], at: number): number =>
+  afterOptions(words, at + 1, CONTAINER_VALUE);
 
 /** Where the command begins that ssh runs on its host. */
 export const afterHost = (words: readonly string[], at: number): number =>
@@ -52,9 +82,15 @@ export function packageCommandAt(words: readonly string[], at: number): number |
     : undefined;
 }
 
-/** Whether an option precedes what is a line for a shell: `npx -c 'rm -rf /'`. */
-export const isBeforeLine = (word: string | undefined): boolean =>
-  word === '-c' || word === '--call';
+/** The line for a shell that a package runner is given: `npx -c 'rm -rf /'`, `--call='rm -rf /'`. */
+export function packageLine(words: readonly string[], from: number, to: number): string {
+  const before = words[to - 1];
+  if (before === '-c' || before === '--call') return words[to] ?? '';
+  const option = words.slice(from, to).find((word) => CALL.test(word));
+  return option === undefined ? '' : option.replace(CALL, '');
+}
+
+const CALL = /^(?:--call=|-c(?=.))/;
 
 /** The name of a package's command, without a version: `rimraf@6`. */
 export const packageCommand = (word: string | undefined): string =>

@@ -1,0 +1,48 @@
+/** Commands of clouds and file systems that delete a store of data, or all that is in one. */
+
+const SERVICES: readonly (readonly [service: string, ...commands: string[]])[] = [
+  ['aws ec2', 'delete-volume', 'delete-snapshot'],
+  ['aws rds', 'delete-db-instance', 'delete-db-cluster'],
+  ['aws rds', 'delete-db-snapshot', 'delete-db-cluster-snapshot'],
+  ['aws dynamodb', 'delete-table', 'delete-backup'],
+  ['aws cloudformation', 'delete-stack'],
+  ['aws s3api', 'delete-bucket'],
+  ['aws eks', 'delete-cluster'],
+  ['aws ecs', 'delete-cluster'],
+  ['aws efs', 'delete-file-system'],
+  ['aws fsx', 'delete-file-system'],
+  ['aws elasticache', 'delete-cache-cluster', 'delete-replication-group'],
+  ['aws redshift', 'delete-cluster'],
+  ['aws opensearch', 'delete-domain'],
+  ['aws ecr', 'delete-repository'],
+  ['aws logs', 'delete-log-group'],
+  ['aws route53', 'delete-hosted-zone'],
+  ['aws kms', 'schedule-key-deletion'],
+  ['aws backup', 'delete-backup-vault', 'delete-recovery-point'],
+  ['aws sqs', 'delete-queue'],
+  ['aws sns', 'delete-topic'],
+  ['az storage', 'container delete', 'account delete', 'share delete'],
+  ['az sql', 'db delete', 'server delete'],
+  ['az cosmosdb', 'delete'],
+  ['az postgres', 'flexible-server delete'],
+  ['az mysql', 'flexible-server delete'],
+  ['az', 'aks delete', 'acr delete', 'keyvault delete', 'disk delete', 'snapshot delete'],
+  ['gcloud storage', 'buckets delete'],
+  ['gcloud compute', 'disks delete', 'snapshots delete'],
+  ['gcloud sql', 'instances delete', 'databases delete'],
+  ['gcloud container', 'clusters delete'],
+  ['gcloud spanner', 'instances delete', 'databases delete'],
+  ['gcloud bigtable', 'instances delete'],
+  ['gcloud artifacts', 'repositories delete'],
+  ['gcloud pubsub', 'topics delete'],
+  ['gsutil', 'rb'],
+  ['doctl', 'compute volume delete', 'databases delete'],
+  ['glab', 'repo delete'],
+  ['zfs', 'destroy'],
+  ['zpool', 'destroy'],
+];
+
+/** Each as the words of its line. */
+export const CLOUD_DELETES: readonly string[] = SERVICES.flatMap(([service, ...commands]) =>
+  commands.map((command) => `${service} ${command}`),
+);

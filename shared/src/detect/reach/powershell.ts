@@ -1,0 +1,60 @@
+/** What PowerShell's cmdlets do with what a pipe hands them, and with its options. */
+import { nameOf, type ShellCommand } from './shell-words.ts';
+import { wordSet } from './word-set.ts';
+
+const LISTS = wordSet('get-childitem gci get-item gi dir ls');
+/** Those that no other shell has. */
+const LISTS_FOR_SURE = wordSet('get-childitem gci get-item gi');
+const DELETES = wordSet('remove-item ri');
+/** Names that other shells have as well, where they take nothing from a pipe. */
+const MAY_DELETE = wordSet('del rm erase rd rmdir');
+/** Parameters whose value is no place. */
+const HAS_VALUE = /^-(?:filter|include|exclude|depth|attributes)$/i;
+
+/**
+ * Follows a pipeline: which places it has listed so far.
+ *
+ * @param before of the command before this one, if it is piped
+ */
+export function listedBy(command: ShellCommand, before: Listed | undefined): Listed | undefined {
+  if (command.isPiped) return before;
+  const [first, ...rest] = command.words;
+  const name = nameOf(first);
+  if (!LISTS.has(name)) return undefined;
+  const places = rest.filter(
+    (word, at) => !word.startsWith('-') && !HAS_VALUE.test(rest[at - 1] ?? ''),
+  );
+  const isWhole = name === 'get-item' || name === 'gi';
+  return {
+    // What is listed is in the folder, as with `find`.
+    places: (places.length > 0 ? places : ['.']).map((one) => (isWhole ? one : below(one))),
+    isSure: LISTS_FOR_SURE.has(name),
+  };
+}
+
+const below = (place: string): string => `${place}${place.includes('\\') ? '\\' : '/'}*`;
+
+export interface Listed {
+  readonly places: readonly string[];
+  readonly isSure: boolean;
+}
+
+/** The places in which a command deletes what a pipe hands it, also in a block of its own. */
+export function deletesListed({ words, isPiped }: ShellCommand, listed: Listed): readonly string[] {
+  if (!isPiped || onlyTells(words)) return [];
+  const isDelete =
+    words.some((word) => DELETES.has(nameOf(word))) ||
+    (listed.isSure && words.some((word) => MAY_DELETE.has(nameOf(word)))) ||
+    (MAY_DELETE.has(nameOf(words[0])) && words.slice(1).every((word) => word.startsWith('-')));
+  return isDelete ? listed.places : [];
+}
+
+/** Programs of other shells, such as `del-cli`, may ignore an option that they do not know. */
+const CMDLET = /^(?:ri|(?:remove|clear|move|rename|copy|set|add|new|out|format)-[a-z]{2,20})$/;
+const TELLS = /^-(?:whatif|wi)(?::\$true)?$/i;
+
+/** Whether a cmdlet is asked what it would do: -WhatIf, and not as the last item of a list. */
+export function onlyTells(words: readonly string[]): boolean {
+  if (!CMDLET.test(nameOf(words[0]))) return false;
+  return words.some((word, at) => TELLS.test(word) && !words[at - 1]?.endsWith(','));
+}
