@@ -5,6 +5,7 @@ import { findNear, stretches } from '../near.ts';
 import { weightedSum } from '../validators/checksums.ts';
 import { ibanLength, isIban } from '../validators/iban.ts';
 import { cardIssuer, isCardNumber } from '../validators/payment-card.ts';
+import { BROKEN_CARDS, BROKEN_IBANS } from './broken-lines.ts';
 import { BANK_LABELS, CARD_LABELS } from './labels.ts';
 
 /** How far from the number a word for a card may stand. */
@@ -143,6 +144,7 @@ export const FINANCIAL: readonly BuiltinPattern[] = [
     expressions: [
       String.raw`\b\d(?:[ .\-_/*]?\d){11}`,
       String.raw`\b\d{4} ?[-–—.·,|:/] ?\d{4} ?[-–—.·,|:/] ?\d{4} ?[-–—.·,|:/] ?\d{4}\b|\b\d{4}\s{1,4}\d{4}\s{1,4}\d{4}\s{1,4}\d{4}\b`,
+      ...BROKEN_CARDS,
       { expression: String.raw`B\d{13,19}\^[^^\n]{2,40}\^`, judge: track },
     ],
     validator: 'Luhn, and the ranges of the issuers; rare ranges only beside a word for a card',
@@ -154,6 +156,7 @@ export const FINANCIAL: readonly BuiltinPattern[] = [
     description: 'International bank account number.',
     expressions: [
       String.raw`\b[A-Za-z]{2}[ _-]?\d[ _-]?\d[ _-]?[A-Za-z0-9]{1,4}[ _-]?[A-Za-z0-9]`,
+      ...BROKEN_IBANS,
       // Behind a field's number or name in a message of a bank: ?31DE…, IBANDE…, iban_DE….
       {
         expression: String.raw`(?:\?3\d|IBAN_?|iban_?)[A-Z]{2}\d{2}[A-Z0-9]{11}`,

@@ -1,6 +1,7 @@
 import type { BuiltinPattern, Judge, JudgedExpression } from '../builtin-pattern.ts';
 import { NOTHING } from '../builtin-pattern.ts';
 import { machineMade, realKey } from '../judges.ts';
+import { BROKEN_WEBHOOKS } from './broken-lines.ts';
 
 const FORM = 'not a placeholder of the same form';
 
@@ -72,6 +73,7 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       String.raw`xox[abceoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,255}`,
       String.raw`xapp-\d-[A-Za-z0-9-]{10,255}`,
       String.raw`hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9_]{6,20}/[A-Za-z0-9_/]{12,120}`,
+      ...BROKEN_WEBHOOKS,
     ],
     validator: FORM,
     judge: marked(realKey),
