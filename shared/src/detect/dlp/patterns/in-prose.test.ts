@@ -50,3 +50,18 @@ describe('Medicare Beneficiary Identifiers', () => {
     expect(found(text)).toEqual([]);
   });
 });
+
+describe('insurance numbers of Germany', () => {
+  it.each([
+    ['sv_nummer = "15 070649 C 103"', '15 070649 C 103'],
+    ['Sozialversicherungsnummer: 15070649C103', '15070649C103'],
+    ['sv_nummer = "MTUgMDcwNjQ5IEMgMTAz"', 'MTUgMDcwNjQ5IEMgMTAz'],
+  ])('are found by their check digit, in base64, too: %s', (text, value) => {
+    expect(found(text)).toEqual([value]);
+  });
+
+  it('are nothing else', () => {
+    expect(found('sv_nummer = "15 070649 C 104"')).toEqual([]);
+    expect(found('lot 15 070649 C 103')).toEqual([]);
+  });
+});

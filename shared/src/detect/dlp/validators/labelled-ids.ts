@@ -90,7 +90,19 @@ function isThai(id: string): boolean {
 /** Australia, tax file number. */
 const isTfn = (id: string): boolean => weightedSum(id, [1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 === 0;
 
+/** Germany, pension insurance: the letter counts by its place, and each product by its digits. */
+function isVsnr(id: string): boolean {
+  const place = String(id.charCodeAt(8) - 64).padStart(2, '0');
+  const weights = [2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1];
+  const sum = [...`${id.slice(0, 8)}${place}${id.slice(9, 11)}`].reduce((total, digit, i) => {
+    const product = Number(digit) * (weights[i] ?? 0);
+    return total + Math.floor(product / 10) + (product % 10);
+  }, 0);
+  return isMonth(id.slice(4, 6)) && sum % 10 === Number(id[11]);
+}
+
 export const LABELLED_IDS: readonly LabelledId[] = [
+  { country: 'DE', shape: /^\d{8}[A-Z]\d{3}$/, isValid: isVsnr },
   { country: 'AT', shape: /^[1-9]\d{9}$/, isValid: isSvnr },
   { country: 'DK', shape: /^\d{10}$/, isValid: isDayFirst },
   { country: 'CZ', shape: /^\d{10}$/, isValid: isRodneCislo },
