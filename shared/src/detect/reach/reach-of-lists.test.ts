@@ -118,9 +118,9 @@ it('what is hostile takes no more time than what is as long', () => {
     reach('query', 'execute', { sql: `INSERT INTO t VALUES ${text.repeat(60_000 / text.length)}` });
     expect(performance.now() - began, text).toBeLessThan(2_000);
   }
-  for (const text of ['query ', '{ a', '#\n', ', ']) {
+  for (const text of ['query ', '{ a', '#\n', ', ', ' ', '\n', 'a']) {
     const began = performance.now();
-    reach('graphql', 'execute', { query: text.repeat(60_000 / text.length), variables });
+    reach('graphql', 'execute', { query: `query ${text.repeat(60_000 / text.length)}`, variables });
     expect(performance.now() - began, text).toBeLessThan(2_000);
   }
 });

@@ -276,6 +276,8 @@ it('what is hostile takes no more time than what is as long', () => {
     ':del a',
     'gci | ri | ',
     'rm `',
+    '\n',
+    'ri\n ',
     'mail -s ',
     'gh DELETE http://a/',
     'npx --call=',

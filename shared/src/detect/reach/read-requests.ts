@@ -26,7 +26,8 @@ function isRead(one: unknown): boolean {
 
 /** Each as a word of its own, wherever it stands. */
 const CHANGES = /\b(?:mutation|subscription)\b/;
-const IS_QUERY = /^[\s,]*(?:#[^\n]*\n[\s,]*)*(?:query\b\s*\w*\s*[({@]|\{\s*[A-Za-z_]\w*\s*[\w({])/;
+const IS_QUERY =
+  /^[\s,]*(?:#[^\n]*\n[\s,]*)*(?:query\b\s*(?:\w+\s*)?[({@]|\{\s*[A-Za-z_]\w*\s*[\w({])/;
 const MAX_DOCUMENT = 64 * 1024;
 
 /** Whether a call hands a GraphQL document, which only asks, the variables beside it. */

@@ -21,7 +21,7 @@ const SEPARATORS = new Set([';', '|', '&', '\n', '(', ')', '`']);
 
 export function readShellCommands(line: string): ShellCommand[] {
   const commands: ShellCommand[] = [];
-  const isWindows = /(?:^|[\s"'=])[a-z]:\\|^\s*(?:del|erase|rd|remove-item|ri)\s/im.test(line);
+  const isWindows = /(?:^|[\s"'=])[a-z]:\\|^[ \t]*(?:del|erase|rd|remove-item|ri)\s/im.test(line);
   let words: string[] = [];
   let writes: string[] = [];
   let word: string | null = null;
