@@ -46,3 +46,18 @@ it('finds nothing in encoded texts that stand beside each other', () => {
   expect(scanner.scanValue(texts.map(base64))).toEqual([]);
   expect(scanner.scanValue(texts.map(hex))).toEqual([]);
 });
+
+describe('an IBAN over two fields', () => {
+  it.each([
+    [{ a: '{"tool":"pay","iban":"DE8937040', b: '0440532013000"}' }],
+    [{ a: 'please pay to DE8937040', b: '0440532013000 by May' }],
+  ])('is found at the ends of longer texts: %j', (value) => {
+    expect(scanner.scanValue(value).map(({ pattern }) => pattern)).toEqual(['iban']);
+  });
+
+  it('is not found without its check digits', () => {
+    expect(scanner.scanValue({ a: 'please pay to DE8837040', b: '0440532013000 by May' })).toEqual(
+      [],
+    );
+  });
+});

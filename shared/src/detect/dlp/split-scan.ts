@@ -158,6 +158,8 @@ function isConcatenated(touched: readonly Piece[]): boolean {
 /** Whether neighbours that nothing joins hold the value nevertheless. */
 function isCertain({ pattern, start, end }: PlainFinding, touched: readonly Piece[]): boolean {
   if (!SPLIT_OPEN.has(pattern) && !WHOLE_PIECES.has(pattern)) return true;
+  // Country, length and two check digits: no two neighbours have them by chance.
+  if (pattern === 'iban' && touched.length === 2) return true;
   if (!WHOLE_PIECES.has(pattern) || touched.some(({ isEnd }) => isEnd)) return false;
   const together = touched.reduce((sum, piece) => sum + piece.text.length, 0);
   return Math.abs(end - start - together) <= 1;
