@@ -57,7 +57,7 @@ Two authors who knew nothing of the detector wrote a corpus each: 915 texts (508
 sensitive) and 942 (521). At first it found 92.3 % and 92.9 % of theirs, at a precision of 98.1 % and
 99.6 %. Then the families of notations that were missed were added: it now finds 99.4 % and 100 %, at
 a precision of 100 %. The second pair of figures is of texts that the patterns have been corrected by.
-Three more authors followed, each to see what is new to the detector. The figures before anything was
+Four more authors followed, each to see what is new to the detector. The figures before anything was
 corrected by an author's texts are what to expect of texts by others (goal 95 % at 98 %):
 
 | author | texts | sensitive | recall, before | precision, before | now |
@@ -65,6 +65,7 @@ corrected by an author's texts are what to expect of texts by others (goal 95 % 
 | third | 1,027 | 584 | 95.7 % | 97.2 % | 99.3 % at 100 % |
 | fourth | 1,036 | 570 | 94.0 % | 96.8 % | 99.3 % at 98.8 % |
 | fifth | 1,020 | 560 | 96.4 % | 98.2 % | 98.6 % at 99.1 % |
+| sixth | 700 | 350 | 96.3 % | 99.1 % | 98.6 % at 100 % |
 
 Each author knows families of keys, notations and national ids that were not thought of before. Lines of
 password files are reported, though some authors count hashes as nothing sensitive; so are numbers of
