@@ -105,7 +105,7 @@ async function composeDataPlane(options: DataPlaneOptions, parts: OpenedParts) {
   const findDenial: FindDenial = (tenantId) =>
     localSwitch.findDenial(tenantId) ?? core.findDenial(tenantId);
   const { identity } = core;
-  const tokenKey = await ownTokenKey(identity.tokenKey, identity.earlierTokenKeys, core.planeNow);
+  const tokenKey = await ownTokenKey(identity.tokenKey, identity.earlierTokenKeys);
   const enforcement = createEnforcementPlane(createEnforcement, {
     ...core,
     ...identity,

@@ -113,7 +113,6 @@ export async function startDataPlane(
       publicUrl,
       replica: core.replica,
       findDenial,
-      now: core.planeNow,
     });
     const own = {
       registries: [registry],

@@ -52,11 +52,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
   const folder = await openDataFolder(options, now);
   const { identity, ledger, payloadSpool, replica, heldResults, standing } = folder;
   const places = options.heldPlaces;
-  const held = createHeldCalls({
-    ...{ ledger, replica, places },
-    results: heldResults,
-    now: folder.clock.read,
-  });
+  const held = createHeldCalls({ ledger, replica, results: heldResults, places, now });
   const tokens = new Map<string, TokenStatus>();
   const unknownKeys = createListeners<[tenantId: string]>();
   const statements = createListeners<[tenantId: string, stated: number]>();

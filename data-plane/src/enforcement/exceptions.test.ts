@@ -29,7 +29,7 @@ const aCall = (args: Record<string, unknown> = { path: '/srv/a' }) =>
   }) as unknown as AgentCall;
 
 const finding = (exceptions: ExceptionFact[], call = aCall(), now = NOW): FindException =>
-  exceptionsFor(call, { replica: { findExceptions: () => exceptions }, now: () => now });
+  exceptionsFor(call, { replica: { findExceptions: () => exceptions }, planeNow: () => now });
 
 const reason = (rule: PolicyReason['rule'], policy_id: string): PolicyReason => ({
   ...{ policy_id, policy: policy_id, rule, message: `${rule} of ${policy_id}` },

@@ -21,7 +21,7 @@ export interface ExceptionDeps {
    * A clock that never runs back, Unix milliseconds: an exception expires here without the control
    * plane.
    */
-  now(): number;
+  planeNow(): number;
 }
 
 /** Finds an exception that lifts a policy's escalation or denial; undefined where there is none. */
@@ -61,7 +61,7 @@ function findInForce(tenantId: string, agentId: string, ask: Ask, deps: Exceptio
   const place = { agentId, serverId: ask.serverId, toolName: ask.name };
   const found = deps.replica.findExceptions(tenantId, place);
   if (found.length === 0) return found;
-  const now = deps.now();
+  const now = deps.planeNow();
   return found.filter(({ expires_at }) => Date.parse(expires_at) > now);
 }
 

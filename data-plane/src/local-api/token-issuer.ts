@@ -67,12 +67,9 @@ interface LocalTokensDeps {
   publicUrl: string;
   replica: Pick<Replica, 'findClient' | 'findKillSwitch' | 'cursor'>;
   findDenial: FindDenial;
-  /** Unix milliseconds, by the clock that the gateway checks tokens with. */
-  now?: () => number;
 }
 
 export function createLocalTokens(deps: LocalTokensDeps): AgentTokens {
-  const { now = Date.now } = deps;
   return createAgentTokens({
     key: () => deps.key,
     publicUrl: deps.publicUrl,
@@ -81,7 +78,7 @@ export function createLocalTokens(deps: LocalTokensDeps): AgentTokens {
       const read = async () => findCredentials(clientId, deps);
       return client && { secretHash: client.secretHash, read };
     },
-    now: () => new Date(now()),
+    now: () => new Date(),
   });
 }
 

@@ -68,9 +68,6 @@ export function createEnforcement(
 ) {
   const { opa, catalogue, pins, room, limits, metrics, writes, raiseAlert, now, elapsed } = parts;
   const { config, ledger, replica, rules, log, findRegion, findDenial, askForNews } = deps;
-  // Whatever ends at a time ends by the clock that never runs back. Records and ids have the
-  // machine's own.
-  const { planeNow } = deps;
   const identifiers = createIdentifierKeys({
     findSealed: (tenantId) => replica.findIdentifierKey(tenantId),
     findDeploymentId: deps.findDeploymentId,
@@ -112,7 +109,7 @@ export function createEnforcement(
     tokens: createAgentTokenVerifier({
       findTokenKeys: (tenantId) => replica.findTokenKeys(tenantId),
       ownKeys: deps.ownTokenKeys,
-      now: planeNow,
+      now,
       cacheSize: TOKEN_CACHE,
     }),
     sessionTokens: createSessionTokenVerifier({ replica, cacheSize: SESSION_TOKEN_CACHE }),
@@ -126,7 +123,8 @@ export function createEnforcement(
     dlp,
     scans,
     findRegion,
-    now: planeNow,
+    now,
+    planeNow: deps.planeNow,
     onUnauthenticated: createRefusalLog(log, metrics.unauthenticated, elapsed),
     onBlastRadius: createBlastRadiusAlert(raiseAlert, metrics.blastRadius),
     onPolicyFault: createPolicyFaultAlert(raiseAlert),
@@ -139,7 +137,7 @@ export function createEnforcement(
     onKept: metrics.payloadKept,
     onNotKept: metrics.payloadNotKept,
   });
-  const elsewhere = createHeldElsewhere({ replica, places: deps.heldPlaces, now: planeNow });
+  const elsewhere = createHeldElsewhere({ replica, places: deps.heldPlaces, now });
   const ofHolds = {
     held: deps.held,
     elsewhere,
@@ -178,7 +176,7 @@ export function createEnforcement(
           detector: { inText: detectInjection, inValue: detectInPortions },
           scanItem: createItemScanner(detectInPortions),
           onFinding: metrics.inboundFinding,
-          now: planeNow,
+          now,
         },
       },
       ledger,

@@ -47,7 +47,6 @@ export interface TestPlaneOptions {
   /** Stands between the plane and its ledger. */
   wrapLedger?: (ledger: Ledger) => Ledger;
   now?: () => number;
-  /** A clock that never runs back; `now` unless given. */
   planeNow?: () => number;
   keepAliveMs?: number;
   log?: Logger;
@@ -114,7 +113,6 @@ export async function startTestPlane(options: TestPlaneOptions = {}, at?: PlaneP
   const place = at ?? (await aPlace());
   const { dataDir, tenantId, deploymentId, cursors, signingKey } = place;
   const now = options.now ?? Date.now;
-  const planeNow = options.planeNow ?? now;
   const ledger = await createLedger({
     dataDir,
     signingKey,
@@ -188,7 +186,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}, at?: PlaneP
     seal: identity.sealOwn,
     open: identity.openSealedNow,
   });
-  const held = createHeldCalls({ ledger, replica, results: heldResults, now: planeNow });
+  const held = createHeldCalls({ ledger, replica, results: heldResults, now });
   held.load(tenantId);
   const findDenial = options.findDenial ?? (() => null);
   const ownKey = await ownTokenKey(ownKeys.privateKey);
@@ -210,7 +208,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}, at?: PlaneP
       findDeploymentId: (id) => neighbours.get(id) ?? deploymentId,
       findDenial,
       askForNews: options.askForNews ?? (() => null),
-      planeNow,
+      planeNow: options.planeNow ?? now,
       servesSeveral: options.servesSeveral ?? (() => false),
       ...(options.issuesTokens && { ownTokenKeys: asTokenKeys(ownKey, publicUrl) }),
       taskSecret: ownKeys.privateKey,
@@ -231,7 +229,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}, at?: PlaneP
       localRoutes({
         publicUrl,
         version: 'test',
-        tokens: createLocalTokens({ key: ownKey, publicUrl, replica, findDenial, now: planeNow }),
+        tokens: createLocalTokens({ key: ownKey, publicUrl, replica, findDenial }),
         tokenKey: ownKey,
         metricsToken: undefined,
         isProduction: false,

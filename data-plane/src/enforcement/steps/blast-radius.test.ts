@@ -42,7 +42,7 @@ const aCall = (name: string, action: string, args: object, more: object = {}): S
 
 const CONFIG = { path: '/etc/hosts', content: 'x' };
 const onBlastRadius = vi.fn();
-const exceptions = { replica: { findExceptions: () => [] as ExceptionFact[] }, now: () => 0 };
+const exceptions = { replica: { findExceptions: () => [] as ExceptionFact[] }, planeNow: () => 0 };
 const policyDeps = {
   opa: null,
   ...exceptions,

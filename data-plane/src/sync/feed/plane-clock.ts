@@ -41,7 +41,7 @@ export function createPlaneClock(options: {
   function read(): number {
     const steady = seen + (elapsed() - seenAt);
     const wall = now();
-    if (wall < steady) return Math.floor(steady);
+    if (wall < steady) return steady;
     set(wall);
     return wall;
   }
