@@ -70,45 +70,25 @@ export function createDelegationService({ db, applied, tokens, now }: Delegation
     revoke: async (scope: TenantScope, id: string): Promise<Delegation> => {
       const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
         const { workflowSessionId } = await getDelegation(tx, id);
-        await revokeChain(tx, { id, workflowSessionId }, now());
+        // The session's lock prevents new delegations from deriving from it meanwhile.
+        await sessionStore(tx).lock(workflowSessionId);
+        for (const key of await delegationStore(tx).revokeChain(id, now())) {
+          tx.feed.append({ kind: 'delegation', key, value: null });
+          tx.audit.append({
+            action: 'delegation_revoked',
+            target: `delegation/${key}`,
+            details: {
+              workflow_session_id: workflowSessionId,
+              ...(key !== id && { because_of: id }),
+            },
+          });
+        }
         return getDelegation(tx, id);
       });
       if (feedSeq !== undefined) await applied.wait(scope.tenantId, { feedSeq });
       return result;
     },
   };
-}
-
-/** Revokes delegations that name a deleted server: its id may be given to another server. */
-export async function revokeDelegationsOfServer(
-  tx: TenantTransaction,
-  serverId: string,
-  at: Date,
-): Promise<void> {
-  const because = `mcp_server/${serverId}`;
-  for (const one of await delegationStore(tx).listOfServer(serverId)) {
-    await revokeChain(tx, one, at, because);
-  }
-}
-
-/** @param because what else than an administrator's request ends the delegation */
-async function revokeChain(
-  tx: TenantTransaction,
-  { id, workflowSessionId }: Pick<Delegation, 'id' | 'workflowSessionId'>,
-  at: Date,
-  because?: string,
-): Promise<void> {
-  // The session's lock prevents new delegations from deriving from it meanwhile.
-  await sessionStore(tx).lock(workflowSessionId);
-  for (const key of await delegationStore(tx).revokeChain(id, at)) {
-    tx.feed.append({ kind: 'delegation', key, value: null });
-    const reason = key === id ? because : id;
-    tx.audit.append({
-      action: 'delegation_revoked',
-      target: `delegation/${key}`,
-      details: { workflow_session_id: workflowSessionId, ...(reason && { because_of: reason }) },
-    });
-  }
 }
 
 async function getDelegation(tx: TenantTransaction, id: string): Promise<Delegation> {

@@ -163,7 +163,8 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
         }
         await requireRoomForActions(tx, created, body.tool_actions);
         await mcpServerStore(tx).insert(encrypt(tx, created)).catch(refuseDuplicate);
-        await reuseServerId(tx, created.server.serverId);
+        const { serverId } = created.server;
+        if (await reuseServerId(tx, serverId)) await deps.endWithServer(tx, serverId, deps.now());
         if (created.credential) await distribute(tx, created);
         tx.audit.append(
           auditOf('mcp_server_created', created, created.credential && 'set', body.tool_actions),

@@ -1,5 +1,4 @@
 /** What stays of a deleted server, and what ends with it, over the API. */
-import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { MAX_RETIRED, readOtherServerIds, retireServerId } from './retired-servers.ts';
@@ -47,7 +46,7 @@ describe('the id of a deleted server', () => {
         'git',
         'old',
         'older',
-        ...Array.from({ length: MAX_RETIRED }, (_, i) => `s${i}`),
+        ...Array.from({ length: MAX_RETIRED.ofAll }, (_, i) => `s${i}`),
       ];
       await tx.db.retiredServer.createMany({
         data: rows.map((serverId, i) => ({ tenantId, serverId, retiredAt: at(i) })),
@@ -55,44 +54,17 @@ describe('the id of a deleted server', () => {
       await retireServerId(tx, 'new', at(rows.length));
     });
     const ids = await otherIds(admin);
-    expect(ids).toHaveLength(MAX_RETIRED + 1);
-    expect(ids).toEqual(expect.arrayContaining(['git', 'new', `s${MAX_RETIRED - 1}`]));
+    expect(ids).toHaveLength(MAX_RETIRED.ofAll + 1);
+    expect(ids).toEqual(expect.arrayContaining(['git', 'new', `s${MAX_RETIRED.ofAll - 1}`]));
     for (const gone of ['old', 'older', 's0']) expect(ids).not.toContain(gone);
   });
 });
 
 describe('what is said of a server', () => {
-  it('ends with it: delegations that name it, and rules that trust it', async () => {
+  it('ends with it where it trusts the server, and stays where it restricts it', async () => {
     const admin = await aTenantAdmin();
     const ask = asking(admin);
-    for (const id of ['files', 'git']) await ask('POST', '/api/v1/mcp-servers', aServer(id));
-    const anAgent = async () => {
-      const name = uuidv7();
-      const agent = { name, agent_type: 't', owner: 'o', description: '' };
-      const { id } = await ask('POST', '/api/v1/agents', agent);
-      const role = { name, description: '', permissions: ['*:*'], resource_scopes: [] };
-      const { id: role_id } = await ask('POST', '/api/v1/roles', role);
-      await ask('POST', `/api/v1/agents/${id}/roles`, { role_id });
-      return id as string;
-    };
-    const [owner, worker, helper] = [await anAgent(), await anAgent(), await anAgent()];
-    const workflow = { name: 'w', owner_agent_id: owner, max_depth: 3, max_participants: 3 };
-    const participants = [worker, helper].map((agent_id) => {
-      return { agent_id, role: 'r', allowed_actions: ['read'] };
-    });
-    const { id } = await ask('POST', '/api/v1/workflows', { ...workflow, participants });
-    const session = await ask('POST', `/api/v1/workflows/${id}/sessions`, {});
-    const delegate = async (from: string, to: string, tools: string[]) => {
-      const scope = { tools, resources: [] };
-      const agents = { delegator_agent_id: from, delegatee_agent_id: to };
-      const asked = { workflow_session_id: session.id, ...agents, scope, reason: 'r' };
-      return (await ask('POST', '/api/v1/delegations', asked)).id as string;
-    };
-    const whole = await delegate(owner, worker, ['*']);
-    const named = await delegate(owner, worker, ['git', 'files']);
-    const passedOn = await delegate(worker, helper, ['git']);
-    const ofTool = await delegate(owner, helper, ['files/read_file']);
-    const alike = await delegate(owner, helper, ['files2', 'git/files']);
+    await ask('POST', '/api/v1/mcp-servers', aServer('files'));
     const aRule = async (source_pattern: string, rule_type: string) =>
       (await ask('POST', '/api/v1/inbound/rules', { source_pattern, rule_type })).id as string;
     const trusted = [
@@ -108,19 +80,21 @@ describe('what is said of a server', () => {
 
     await ask('DELETE', '/api/v1/mcp-servers/files');
 
-    const statusOf = async (one: string) =>
-      (await ask('GET', `/api/v1/delegations/${one}`)).status as string;
-    for (const one of [named, passedOn, ofTool]) expect(await statusOf(one)).toBe('revoked');
-    for (const one of [whole, alike]) expect(await statusOf(one)).toBe('active');
     const rules = (await ask('GET', '/api/v1/inbound/rules')) as unknown as { id: string }[];
     expect(rules.map((rule) => rule.id).sort()).toEqual([...kept].sort());
-    const ended = [
-      ...trusted.map((one) => [`inbound_rule/${one}`, 'mcp_server/files']),
-      [`delegation/${named}`, 'mcp_server/files'],
-      [`delegation/${ofTool}`, 'mcp_server/files'],
-      [`delegation/${passedOn}`, named],
-    ];
-    expect(await endings(admin)).toEqual(ended.sort());
+    expect(await endings(admin)).toEqual(
+      trusted.map((one) => [`inbound_rule/${one}`, 'mcp_server/files']).sort(),
+    );
+  });
+
+  it('ends where it was said meanwhile, when another server gets the id', async () => {
+    const admin = await aTenantAdmin();
+    const ask = asking(admin);
+    await ask('POST', '/api/v1/mcp-servers', aServer('files'));
+    await ask('DELETE', '/api/v1/mcp-servers/files');
+    await ask('POST', '/api/v1/inbound/rules', { source_pattern: 'files', rule_type: 'trust' });
+    await ask('POST', '/api/v1/mcp-servers', aServer('files'));
+    expect(await ask('GET', '/api/v1/inbound/rules')).toEqual([]);
   });
 });
 

@@ -4,8 +4,8 @@
  */
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
-/** Ids kept per tenant whether or not a role names them; all are in its bundle. */
-export const MAX_RETIRED = 2_000;
+/** Ids kept per tenant; all are in its bundle. Beyond the first number, only those that a role names. */
+export const MAX_RETIRED = { ofAll: 2_000, named: 5_000 };
 
 /**
  * The ids of the servers that data planes may not use, disabled or deleted. They have to know them:
@@ -20,7 +20,7 @@ export async function readOtherServerIds({ db, scope }: TenantTransaction): Prom
   return rows.map(({ id }) => id);
 }
 
-/** Keeps a deleted server's id. Of more than MAX_RETIRED, the oldest that no role names are dropped. */
+/** Keeps a deleted server's id. Of too many, the oldest are dropped, first those that no role names. */
 export async function retireServerId(
   { db, scope: { tenantId } }: TenantTransaction,
   serverId: string,
@@ -30,24 +30,36 @@ export async function retireServerId(
     INSERT INTO retired_servers (tenant_id, server_id, retired_at)
     VALUES (${tenantId}::uuid, ${serverId}, ${at})
     ON CONFLICT (tenant_id, server_id) DO UPDATE SET retired_at = EXCLUDED.retired_at`;
-  // A permission ends with its action, after the last colon.
-  await db.$executeRaw`
-    DELETE FROM retired_servers old
-    WHERE tenant_id = ${tenantId}::uuid
-      AND server_id IN (
-        SELECT server_id FROM retired_servers WHERE tenant_id = ${tenantId}::uuid
-        ORDER BY retired_at DESC, server_id OFFSET ${MAX_RETIRED})
-      AND NOT EXISTS (
-        SELECT FROM roles, unnest(permissions) AS permission
-        WHERE roles.tenant_id = ${tenantId}::uuid
-          AND left(permission, length(permission) - strpos(reverse(permission), ':'))
-            = old.server_id)`;
+  const newest = await db.$queryRaw<{ id: string }[]>`
+    SELECT server_id AS id FROM retired_servers WHERE tenant_id = ${tenantId}::uuid
+    ORDER BY retired_at DESC, server_id`;
+  const old = newest.slice(MAX_RETIRED.ofAll).map(({ id }) => id);
+  if (old.length === 0) return;
+  const named = new Set(await listNamed(db, tenantId));
+  const kept = new Set(old.filter((id) => named.has(id)).slice(0, MAX_RETIRED.named));
+  await db.retiredServer.deleteMany({
+    where: { tenantId, serverId: { in: old.filter((id) => !kept.has(id)) } },
+  });
 }
 
-/** A registered server's id is no longer that of a deleted one. */
+/** The resources of the tenant's permissions: what stands before the action, after the last colon. */
+async function listNamed(db: TenantTransaction['db'], tenantId: string): Promise<string[]> {
+  const rows = await db.$queryRaw<{ resource: string }[]>`
+    SELECT DISTINCT left(permission, length(permission) - strpos(reverse(permission), ':'))
+      AS resource
+    FROM roles, unnest(permissions) AS permission WHERE roles.tenant_id = ${tenantId}::uuid`;
+  return rows.map(({ resource }) => resource);
+}
+
+/**
+ * A registered server's id is no longer that of a deleted one.
+ *
+ * @returns whether it was: what was said of that one since then is not meant for this one
+ */
 export async function reuseServerId(
   { db, scope: { tenantId } }: TenantTransaction,
   serverId: string,
-): Promise<void> {
-  await db.retiredServer.deleteMany({ where: { tenantId, serverId } });
+): Promise<boolean> {
+  const { count } = await db.retiredServer.deleteMany({ where: { tenantId, serverId } });
+  return count > 0;
 }

@@ -71,15 +71,6 @@ export function delegationStore({ db, scope: { tenantId } }: TenantTransaction) 
 
     countActive: () => db.delegation.count({ where: { tenantId, status: 'active' } }),
 
-    /** Active ones that name a server or a tool of it, by their sessions: that is how they lock. */
-    listOfServer: (serverId: string) =>
-      db.$queryRaw<Pick<Delegation, 'id' | 'workflowSessionId'>[]>`
-        SELECT id, workflow_session_id AS "workflowSessionId" FROM delegations
-        WHERE tenant_id = ${tenantId}::uuid AND status = 'active' AND EXISTS (
-          SELECT FROM unnest(tools) AS entry
-          WHERE entry = ${serverId} OR starts_with(entry, ${`${serverId}/`}))
-        ORDER BY workflow_session_id, delegation_depth, id`,
-
     /** Revokes one and all derived from it. @returns their ids */
     revokeChain: async (id: string, at: Date): Promise<string[]> => {
       const rows = await db.$queryRaw<{ id: string }[]>`
