@@ -65,6 +65,18 @@ export const VisibleText = z
   )
   .refine((text) => text.isWellFormed(), 'must not contain a lone surrogate');
 
+/**
+ * What nobody sees: controls, marks of direction, of no width and of no character, and blanks at the
+ * ends. Not the joiners of letters, which some scripts need.
+ */
+const UNSEEN =
+  /(?![\u200c\u200d])[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Noncharacter_Code_Point}]|^\p{Z}|\p{Z}$/u;
+
+/** Whether a name has nothing in it that nobody sees: two that look the same are the same. */
+export function isSeen(name: string): boolean {
+  return !UNSEEN.test(name);
+}
+
 /** A time as the product writes it: ISO 8601 UTC with milliseconds. */
 export const Timestamp = z.iso.datetime({ precision: 3 });
 

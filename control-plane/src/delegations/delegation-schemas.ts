@@ -1,5 +1,5 @@
 import { findScopeFault } from '@governance/shared/resource-scopes';
-import { GivenId, Text } from '@governance/shared/text';
+import { GivenId, isSeen, Text } from '@governance/shared/text';
 import { z } from 'zod';
 import { pageQuery } from '../platform/http/schemas.ts';
 import type { Delegation } from '../workflows/delegation-store.ts';
@@ -37,8 +37,11 @@ export const NewDelegationBody = z.strictObject({
       'must name tools or resources',
     ),
   reason: Text.max(2_000).default(''),
-  /** The requester for whom the delegatee acts; the delegator unless given. */
-  requester: Text.min(1).max(256).optional(),
+  /** The requester for whom the delegatee acts, as `X-Requester-Id`; the delegator unless given. */
+  requester: Text.min(1)
+    .max(256)
+    .refine(isSeen, 'must have no characters, nor blanks at its ends, that nobody sees')
+    .optional(),
   /**
    * The delegation under which the delegator acts. Omitted: the last one that it received in this
    * session, if any. Null: none, the delegator acts by its own roles.

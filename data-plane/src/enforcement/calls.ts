@@ -162,8 +162,8 @@ export interface AgentCall extends RawCall {
   readonly workflow?: WorkflowPlace;
   /** The delegation under which the call is made, if any (2e). */
   readonly delegation?: DelegationChain;
-  /** Findings in the pieces of several calls, where it was judged before: they are found once. */
-  readonly fragments?: readonly DlpFinding[];
+  /** Findings in the pieces of several calls, where they were joined: that is done once a call. */
+  readonly fragments?: readonly DlpFinding[] | undefined;
   /** The requester, where a delegation names one. */
   readonly requester?: { readonly id: string; readonly verified: boolean };
 }

@@ -6,6 +6,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PolicyInput, PolicyVerdict } from '@governance/policies/contract';
+import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { postModern } from '../testing/test-modern-client.ts';
 import { startOpaPlane } from '../testing/test-opa.ts';
@@ -176,6 +177,22 @@ it.each([
   expect(error.code).toBe(-32003);
   expect(found.at(-1)).toBe(1);
   expect(upstream.messages('tools/call')).toEqual([]);
+});
+
+it('pieces are joined where the rules come to look for them while OPA is asked', async () => {
+  const { basic } = judged.addAgent();
+  const post = (note: string) =>
+    judged.post('/mcp/v1/files', callOf('write_file', { note }), { authorization: basic });
+  const found: number[] = [];
+  verdict = ({ dlp }) => {
+    found.push(dlp.findings_count);
+    if (found.length === 2) judged.setSettings({ dlp: DEFAULT_DLP_SETTINGS });
+    return dlp.findings_count > 0 ? DENY : ALLOW;
+  };
+  expect((await post(PIECES[0])).json.result).toBeDefined();
+  judged.setSettings({ dlp: { ...DEFAULT_DLP_SETTINGS, fragments: false } });
+  expect((await post(PIECES[1])).json.error.code).toBe(-32003);
+  expect(found).toEqual([0, 0, 1]);
 });
 
 it('pieces of one call are joined once, and counted once', async () => {

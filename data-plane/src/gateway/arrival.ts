@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { ownAddresses } from '@governance/shared/own-addresses';
-import { isStorableText } from '@governance/shared/text';
+import { isSeen, isStorableText } from '@governance/shared/text';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Caller, Credential, Deny, WorkflowHeaders } from '../enforcement/calls.ts';
 import { agentKeyOf } from '../enforcement/eligibility.ts';
@@ -215,14 +215,14 @@ function readRequester(header: string | string[] | undefined): string | null {
   if (requester === null || requester.length > MAX_REQUESTER_LENGTH) {
     throw new GatewayError(400, `X-Requester-Id has at most ${MAX_REQUESTER_LENGTH} characters.`);
   }
-  if (UNSEEN.test(requester) || requester.trim() === '') {
-    throw new GatewayError(400, 'X-Requester-Id is blank, or has characters that nobody sees.');
+  if (!isSeen(requester)) {
+    throw new GatewayError(
+      400,
+      'X-Requester-Id has characters, or blanks at its ends, that nobody sees.',
+    );
   }
   return requester;
 }
-
-/** Controls, marks of direction and of no width: two requesters must not look the same. */
-const UNSEEN = /[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/u;
 
 /** A byte order mark is one of the requester's characters, and refused as such. */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

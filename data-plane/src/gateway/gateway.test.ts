@@ -106,6 +106,9 @@ describe('POST of a tool call', () => {
     ['ann\u200b', 'a space of no width'],
     ['\u202enna', 'a mark of direction'],
     ['ann\u0085', 'a control character'],
+    ['an\u061cn', 'a mark of direction for Arabic'],
+    ['ann\u3164', 'a letter that is not drawn'],
+    ['ann\u00a0', 'a blank at its end'],
     ['\u00a0', 'nothing but blanks'],
   ])('refuses a requester with what nobody sees: %j (%s)', async (requester) => {
     const sent = Buffer.from(requester).toString('latin1');

@@ -40,9 +40,6 @@ const MIN_SHARE = 3;
 /** The disguise of a value that several calls send piece by piece. */
 const IN_PIECES = 'fragments';
 
-/** Whether a finding is in the pieces of several calls. */
-export const isOfPieces = ({ disguise }: DlpFinding): boolean => disguise?.[0] === IN_PIECES;
-
 export function createAcrossCalls(deps: {
   raiseAlert: RaiseAlert;
   /** The requester, in a form that may be recorded. */

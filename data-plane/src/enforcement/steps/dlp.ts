@@ -83,9 +83,10 @@ function judge(
 ): StepResult<ScannedCall> {
   const { ask } = call;
   const findings = scan.findings.filter((finding) => !isOwnToken(finding, ask));
-  const fragments = call.fragments ?? findFragments(call, findings, prepared, dlp);
+  const joined = call.fragments ?? findFragments(call, findings, prepared, dlp);
+  const fragments = joined ?? [];
   if (findings.length === 0 && fragments.length === 0) {
-    return proceed(extend(call, { dlp: NOTHING_FOUND }));
+    return proceed(extend(call, { dlp: NOTHING_FOUND, fragments: joined }));
   }
   const { outbound } = prepared.settings;
   const actionOf = ({ severity }: DlpFinding) => actionFor(outbound, severity);
@@ -107,6 +108,7 @@ function judge(
   }
   const scanned = extend(call, {
     dlp: { findings: all, action: DONE[action], matched: scan.matched },
+    fragments: joined,
   });
   if (action !== 'block') return proceed(scanned);
   const blocking = findings.filter((finding) => actionOf(finding) === 'block');
@@ -140,15 +142,15 @@ function isOwnToken({ pattern, place, length }: DlpFinding, { retry }: Ask): boo
   return pattern === 'jwt' && place === '/request_state' && length === retry?.requestState?.length;
 }
 
-/** Findings in values that this call completes and earlier calls began. */
+/** Findings in values that this call completes and earlier calls began; undefined where none is looked for. */
 function findFragments(
   { caller, ask, id }: ClassifiedCall,
   findings: readonly DlpFinding[],
   { scanner, settings }: PreparedDlp,
   { across }: DlpWatch,
-): DlpFinding[] {
+): DlpFinding[] | undefined {
   // A server's question to a client is not text of the agent.
-  if (!settings.fragments || isQuestion(ask.method)) return [];
+  if (!settings.fragments || isQuestion(ask.method)) return undefined;
   const sent = { caller, serverId: ask.serverId, toolName: ask.name, eventId: id };
   const found = across.assemble(sent, ownArgs(ask), scanner);
   if (found.length === 0 || findings.length === 0) return found;

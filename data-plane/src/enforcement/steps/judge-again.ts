@@ -1,5 +1,4 @@
-import type { Again, AgentCall, ClassifiedCall, ScannedCall } from '../calls.ts';
-import { isOfPieces } from '../dlp/across-calls.ts';
+import type { Again, AgentCall, ClassifiedCall } from '../calls.ts';
 import type { CallNow } from '../eligibility.ts';
 
 /**
@@ -7,12 +6,8 @@ import type { CallNow } from '../eligibility.ts';
  * or the workflow that they went by have changed. What it sends in pieces is joined once, since the
  * pieces are forgotten then. Proven by changed-rules.test.ts.
  */
-export function judgeAgain(
-  call: ClassifiedCall & Partial<Pick<ScannedCall, 'dlp'>>,
-  now: CallNow,
-): Again {
-  const { id, caller, ask, grant, ineligibility, requester, dlp } = call;
-  const fragments = dlp ? dlp.findings.filter(isOfPieces) : call.fragments;
+export function judgeAgain(call: ClassifiedCall, now: CallNow): Again {
+  const { id, caller, ask, grant, ineligibility, requester, fragments } = call;
   const again: AgentCall = {
     id,
     caller,
