@@ -157,8 +157,11 @@ it('a batch that is sent several times at once is disputed once', async () => {
   const one = await aPlane();
   await one.ship();
   one.decide({ bundle_revision: 999 });
-  const answers = await Promise.all(Array.from({ length: 8 }, () => one.send(1)));
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200));
+  // As many as a data plane may have in progress.
+  for (let round = 0; round < 4; round++) {
+    const answers = await Promise.all([one.send(1), one.send(1)]);
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
+  }
   expect(await one.disputed()).toEqual(['2 policy.binding']);
 });
 
