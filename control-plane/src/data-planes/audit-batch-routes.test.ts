@@ -1,11 +1,11 @@
 /** Who hangs up: what was set aside for a body that never came is given back. */
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
 import { NDJSON } from '@governance/shared/channel-routes';
 import Fastify from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { Registry } from 'prom-client';
 import { afterAll, expect, it } from 'vitest';
+import { hangUpInTheMiddle } from '../../../tests/support/hang-up.ts';
 import { auditBatchRoutes } from './audit-batch-routes.ts';
 
 const PATH = '/api/v1/data-planes/0190aaaa-0000-7000-8000-00000000000a/audit-batches';
@@ -35,19 +35,7 @@ void app.register(
   }),
 );
 
-async function hangUpInTheMiddle(): Promise<void> {
-  const { port } = app.server.address() as AddressInfo;
-  const socket = connect(port, '127.0.0.1');
-  const asked = once(app.server, 'request');
-  socket.write(
-    `POST ${PATH} HTTP/1.1\r\nHost: here\r\nContent-Type: ${NDJSON}\r\nContent-Length: ${BYTES}\r\n\r\nabc`,
-  );
-  const [, response] = await asked;
-  const closed = once(response, 'close');
-  socket.destroy();
-  await closed;
-  await new Promise((resolve) => setImmediate(resolve));
-}
+const body = { path: PATH, contentType: NDJSON, bytes: BYTES };
 
 it.each([
   ['while its body is read', false],
@@ -55,7 +43,7 @@ it.each([
 ])('one that hangs up %s leaves room for the next', async (_, isWaiting) => {
   if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' });
   isWaitingForEnd = isWaiting;
-  for (let i = 0; i < 3; i++) await hangUpInTheMiddle();
+  for (let i = 0; i < 3; i++) await hangUpInTheMiddle(app.server, body);
   isWaitingForEnd = false;
   const answer = await app.inject({
     method: 'POST',

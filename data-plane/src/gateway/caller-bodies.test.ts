@@ -1,8 +1,8 @@
 /** Who hangs up: the memory that was reserved for a body that never came is given back. */
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
 import Fastify from 'fastify';
 import { afterAll, expect, it } from 'vitest';
+import { hangUpInTheMiddle } from '../../../tests/support/hang-up.ts';
 import { readCallerBodies } from './caller-bodies.ts';
 import type { GatewayError } from './json-rpc.ts';
 
@@ -21,18 +21,7 @@ app.addHook('onRequest', async (_request, reply) => {
 readCallerBodies(app, '*', BYTES);
 app.post('/', async (request) => ({ bytes: (request.body as Buffer).length }));
 
-async function hangUpInTheMiddle(): Promise<void> {
-  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
-  const asked = once(app.server, 'request');
-  socket.write(
-    `POST / HTTP/1.1\r\nHost: here\r\nContent-Type: text/plain\r\nContent-Length: ${BYTES}\r\n\r\na`,
-  );
-  const [, response] = await asked;
-  const closed = once(response, 'close');
-  socket.destroy();
-  await closed;
-  await new Promise((resolve) => setImmediate(resolve));
-}
+const body = { path: '/', contentType: 'text/plain', bytes: BYTES };
 
 it.each([
   ['while its body is read', false],
@@ -41,7 +30,7 @@ it.each([
   if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' });
   isWaitingForEnd = isWaiting;
   // One more than there is room for.
-  for (let i = 0; i < 17; i++) await hangUpInTheMiddle();
+  for (let i = 0; i < 17; i++) await hangUpInTheMiddle(app.server, body);
   isWaitingForEnd = false;
   const answer = await app.inject({
     method: 'POST',
