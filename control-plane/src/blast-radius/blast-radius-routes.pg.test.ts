@@ -1,6 +1,7 @@
 import { unpackArchive } from '@governance/shared/bundle-archive';
 import { BundleData } from '@governance/shared/bundle-format';
 import { uuidv7 } from '@governance/shared/ids';
+import { parseRecord } from '@governance/shared/ledger-record';
 import { expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
@@ -55,8 +56,29 @@ it('has defaults, changes what is named, audits it and tells the data planes', a
     details: {
       email_recipient_limit: 5,
       fields: ['config_path_prefixes', 'email_recipient_limit'],
+      before: {
+        email_recipient_limit: DEFAULTS.email_recipient_limit,
+        config_path_prefixes: DEFAULTS.config_path_prefixes,
+      },
     },
   });
+});
+
+it('records a change that is larger than a record by its digest', async () => {
+  const { token, scope } = await aTenantAdmin();
+  const names = Array.from({ length: 200 }, (_, i) => `/${i}`.padEnd(1_024, '日'));
+  const patch = (body: object) => call(URL, { token, method: 'PATCH', body });
+  const large = await patch({ config_path_prefixes: names });
+  expect(large.statusCode, large.body).toBe(200);
+  expect((await patch({ config_path_prefixes: [] })).statusCode).toBe(200);
+  const { rows } = await test.superuser.query(
+    `SELECT bytes FROM ledger_records WHERE tenant_id = $1 AND type = 'admin_action' ORDER BY seq`,
+    [scope.tenantId],
+  );
+  const digest = { omitted_bytes: expect.any(Number), sha256: expect.any(String) };
+  const [set, cleared] = rows.map(({ bytes }) => parseRecord(bytes));
+  expect(set).toMatchObject({ details: { config_path_prefixes: digest, min_delete_depth: 2 } });
+  expect(cleared).toMatchObject({ details: { before: { config_path_prefixes: digest } } });
 });
 
 it.each([

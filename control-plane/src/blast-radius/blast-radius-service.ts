@@ -1,6 +1,7 @@
 /** A tenant's blast radius. A change goes into the bundle; the answer comes once it is enforced. */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
+import { formerValues } from '../platform/admin-details.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
 import type { BlastRadiusPatch } from './blast-radius-schemas.ts';
 import { type BlastRadius, blastRadiusStore } from './blast-radius-store.ts';
@@ -29,7 +30,11 @@ export function createBlastRadiusService({ db, bundles, applied }: BlastRadiusSe
         tx.audit.append({
           action: 'blast_radius_updated',
           target: 'blast_radius',
-          details: { ...settings, fields: Object.keys(patch).sort() },
+          details: {
+            ...settings,
+            fields: Object.keys(patch).sort(),
+            before: formerValues(before, settings),
+          },
         });
         return { settings, isCustom: true };
       });

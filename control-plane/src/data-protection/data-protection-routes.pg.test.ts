@@ -96,7 +96,11 @@ it('has defaults, changes what is named, audits it and tells the data planes', a
   const records = rows.map((row) => row.bytes.toString());
   expect(JSON.parse(records[0])).toMatchObject({
     action: 'data_protection_updated',
-    details: { payload_mode: 'encrypted', kms_key_id_suffix: '1234' },
+    details: {
+      payload_mode: 'encrypted',
+      kms_key_id_suffix: '1234',
+      before: { payload_mode: 'metadata_only', kms_key_id_suffix: null },
+    },
   });
   expect(records.join()).not.toContain('the-key-of');
   await patch({ payload_mode: 'metadata_only' });

@@ -20,6 +20,7 @@ import {
   readProtectionPolicy,
   storeProtectionPolicy,
 } from '../payloads/protection-policy.ts';
+import { formerValues } from '../platform/admin-details.ts';
 import type { SealingTarget } from '../platform/feature.ts';
 import type { MasterKey } from '../platform/master-key.ts';
 import {
@@ -95,7 +96,11 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
         tx.audit.append({
           action: 'data_protection_updated',
           target: 'data_protection',
-          details: { ...toView(after), fields: changedFields(patch) },
+          details: {
+            ...toView(after),
+            fields: changedFields(patch),
+            before: formerValues(toView(before), toView(after)),
+          },
         });
         return after;
       });

@@ -81,7 +81,9 @@ describe(PATTERNS, () => {
     expect([removed.statusCode, removed.body]).toEqual([204, '']);
     expect(await patterns()).toHaveLength(26);
     expect((await send('DELETE', `${PATTERNS}/${id}`)).statusCode).toBe(404);
-    expect((await audited()).map(({ action, target }) => [action, target])).toEqual(
+    const actions = await audited();
+    expect(actions[1]?.details).toMatchObject({ before: { severity: made.json().severity } });
+    expect(actions.map(({ action, target }) => [action, target])).toEqual(
       ['created', 'updated', 'updated', 'deleted'].map((what) => [
         `dlp_pattern_${what}`,
         `dlp_pattern/${id}`,
@@ -257,7 +259,17 @@ describe(SETTINGS, () => {
     const { updated_at: _, ...inForce } = after;
     expect(await bundled()).toEqual({ ...inForce, builtins: {}, custom: [] });
     expect(await audited()).toMatchObject([
-      { action: 'dlp_settings_updated', details: { outbound: { high: 'block' } } },
+      {
+        action: 'dlp_settings_updated',
+        details: {
+          outbound: { high: 'block' },
+          before: {
+            outbound: { high: defaults.outbound.high },
+            results: { low: defaults.results.low },
+            fragments: true,
+          },
+        },
+      },
     ]);
     // Another tenant's are as they were.
     expect(await (await anAdmin()).settings()).toEqual(defaults);

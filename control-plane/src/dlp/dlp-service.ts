@@ -8,6 +8,7 @@ import { DLP_LIMITS } from '@governance/shared/dlp-settings';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
+import { formerValues } from '../platform/admin-details.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import {
@@ -111,7 +112,9 @@ export function createDlpService({ db, bundles, applied, now }: DlpServiceDeps) 
           if (body.regex !== undefined) checkPatterns(after, others);
           await dlpStore(tx).update(after, now()).catch(refuseDuplicate);
         }
-        tx.audit.append(auditOf('dlp_pattern_updated', after));
+        const { action, target, details } = auditOf('dlp_pattern_updated', after);
+        const replaced = formerValues(auditOf(action, before).details, details);
+        tx.audit.append({ action, target, details: { ...details, before: replaced } });
         return after;
       }),
 
@@ -149,7 +152,7 @@ export function createDlpService({ db, bundles, applied, now }: DlpServiceDeps) 
         tx.audit.append({
           action: 'dlp_settings_updated',
           target: 'dlp/settings',
-          details: { ...actions },
+          details: { ...actions, before: formerValues(row.actions, actions) },
         });
         return { ...row, actions, updatedAt };
       }),

@@ -167,7 +167,10 @@ describe('settings of the tenant', () => {
     expect((await patch({})).json()).toEqual(changed);
     expect((await audited())[0]).toMatchObject({
       action: 'tenant_settings_updated',
-      details: { inbound: { actions: { medium: 'substitute' } } },
+      details: {
+        inbound: { actions: { medium: 'substitute' } },
+        before: { inbound: { actions: { medium: actions.medium } } },
+      },
     });
     const other = await aTenantAdmin();
     expect((await call(SETTINGS, { token: other.token })).json()).toEqual(DEFAULT);

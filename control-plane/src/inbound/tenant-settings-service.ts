@@ -1,5 +1,6 @@
 import type { InboundSettings } from '@governance/shared/inbound-settings';
 import { raiseAlert } from '../alerts/raise-alert.ts';
+import { formerValues } from '../platform/admin-details.ts';
 import type { TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import {
   changedSettings,
@@ -28,7 +29,7 @@ export function createTenantSettingsService({ db, bundles, applied, now }: Inbou
         tx.audit.append({
           action: 'tenant_settings_updated',
           target: 'tenant_settings',
-          details: { ...patch },
+          details: { ...patch, before: formerValues(before, settings) },
         });
         const wasReviewed = before.policies.require_change_requests;
         if (wasReviewed && !settings.policies.require_change_requests) await tellNoReview(tx, at);

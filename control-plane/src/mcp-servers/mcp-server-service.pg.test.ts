@@ -214,8 +214,13 @@ describe('a change of a server', () => {
     expect(actions.map(({ action, target, details }) => ({ action, target, ...details }))).toEqual(
       [
         { action: 'mcp_server_created', enabled: true, credential: 'set' },
-        { action: 'mcp_server_updated', enabled: false },
-        { action: 'mcp_server_updated', enabled: false, credential: 'removed' },
+        { action: 'mcp_server_updated', enabled: false, before: { enabled: true } },
+        {
+          action: 'mcp_server_updated',
+          enabled: false,
+          credential: 'removed',
+          before: { credential: 'set' },
+        },
         { action: 'mcp_server_deleted', enabled: false },
       ].map((action) => ({ target: 'mcp_server/web', ...common, ...action })),
     );

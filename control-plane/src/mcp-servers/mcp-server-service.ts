@@ -12,6 +12,7 @@ import {
   readSealingTargets,
   takeBackFromOthers,
 } from '../data-planes/sealed-facts.ts';
+import { formerValues } from '../platform/admin-details.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { SealingTarget } from '../platform/feature.ts';
 import type { MasterKey } from '../platform/master-key.ts';
@@ -30,7 +31,7 @@ import {
   type ServerWithCredential,
   toSetting,
 } from './mcp-server.ts';
-import type { NewServerBody, ServerPatchBody } from './mcp-server-schemas.ts';
+import { actionsOf, type NewServerBody, type ServerPatchBody } from './mcp-server-schemas.ts';
 import { mcpServerStore, type StoredServer } from './mcp-server-store.ts';
 import { retireServerId, reuseServerId } from './retired-servers.ts';
 
@@ -181,15 +182,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
         await requireRoomForActions(tx, after, body.tool_actions);
         await mcpServerStore(tx).update(encrypt(tx, after));
         if (body.credential !== undefined) await distribute(tx, after);
-        const fate = body.credential && 'set';
-        tx.audit.append(
-          auditOf(
-            'mcp_server_updated',
-            after,
-            body.credential === null ? 'removed' : fate,
-            body.tool_actions,
-          ),
-        );
+        tx.audit.append(auditOfChange(before, after, body));
         return after;
       }),
 
@@ -318,6 +311,27 @@ function refuseFields(body: ServerPatchBody, names: (keyof ServerPatchBody)[], m
 function invalidField(name: keyof ServerPatchBody, msg: string): AppError {
   const errors = [{ loc: ['body', name], msg, type: 'custom' }];
   return new AppError('VALIDATION_FAILED', `body.${name}: ${msg}`, { errors });
+}
+
+function auditOfChange(
+  before: ServerWithCredential,
+  after: ServerWithCredential,
+  { credential, tool_actions: actions }: ServerPatchBody,
+): AdminAction {
+  const action = 'mcp_server_updated';
+  const had = before.credential ? 'set' : null;
+  const saidBefore = actions === undefined ? undefined : actionsOf(before.server);
+  const was = auditOf(action, before, undefined, saidBefore);
+  const is = auditOf(action, after, undefined, actions);
+  const replaced = formerValues({ ...was.details }, { ...is.details });
+  return {
+    ...is,
+    details: {
+      ...is.details,
+      ...(credential !== undefined && { credential: credential ? 'set' : 'removed' }),
+      before: { ...replaced, ...(credential !== undefined && { credential: had }) },
+    },
+  };
 }
 
 function auditOf(

@@ -21,6 +21,7 @@ import {
   type UnchainedRecord,
 } from '@governance/shared/ledger-record';
 import { Id } from '@governance/shared/text';
+import { boundedDetails } from './admin-details.ts';
 import type { AdminRole } from './admin-role.ts';
 import type { ChangeBus } from './change-bus.ts';
 import type { Connections } from './database.ts';
@@ -287,7 +288,10 @@ function toRecord(
     actor: { ...actor, break_glass: breakGlass === true },
     action,
     target,
-    details: { ...details, ...(requestId === undefined ? {} : { request_id: requestId }) },
+    details: boundedDetails({
+      ...details,
+      ...(requestId === undefined ? {} : { request_id: requestId }),
+    }),
   };
 }
 

@@ -42,7 +42,11 @@ it('has defaults, changes what is named, audits it and tells the data planes', a
   );
   expect(JSON.parse(rows[0].bytes.toString())).toMatchObject({
     action: 'rate_limits_updated',
-    details: { enabled: true, limits: { critical: { requests: 5 } } },
+    details: {
+      enabled: true,
+      limits: { critical: { requests: 5 } },
+      before: { limits: { critical: { requests: expect.any(Number) } } },
+    },
   });
 });
 

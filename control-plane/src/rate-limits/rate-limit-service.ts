@@ -10,6 +10,7 @@ import {
   type RateLimitSettings,
 } from '@governance/shared/rate-limit-settings';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
+import { formerValues } from '../platform/admin-details.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
 import type { RateLimitPatch } from './rate-limit-schemas.ts';
 import { type RateLimits, rateLimitStore } from './rate-limit-store.ts';
@@ -47,7 +48,7 @@ export function createRateLimitService({ db, bundles, applied }: RateLimitServic
         tx.audit.append({
           action: 'rate_limits_updated',
           target: 'rate_limits',
-          details: settings,
+          details: { ...settings, before: formerValues(before, settings) },
         });
         return { settings, isCustom: true };
       });

@@ -5,6 +5,7 @@
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
+import { formerValues } from '../platform/admin-details.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { endSessions } from './session-service.ts';
 import { sessionStore } from './session-store.ts';
@@ -73,7 +74,7 @@ export function createWorkflowService({ db, applied, now }: WorkflowServiceDeps)
         checkParticipants(after);
         await requireAgents(tx, after);
         const updated = await workflowStore(tx).update(id, changes, now());
-        tell(tx, updated, 'workflow_updated');
+        tell(tx, updated, 'workflow_updated', workflow);
         return updated;
       }),
 
@@ -150,14 +151,30 @@ async function requireAgents(
   if (count < ids.length) throw new AppError('AGENT_NOT_FOUND');
 }
 
-function tell(tx: TenantTransaction, workflow: Workflow, action: string): void {
-  const fact = toWorkflowFact(workflow);
-  tx.feed.append({ kind: 'workflow', key: workflow.id, value: fact });
-  const { status, owner_agent_id, max_depth } = fact;
-  const participants = fact.participants.map(({ agent_id }) => agent_id);
+function tell(tx: TenantTransaction, workflow: Workflow, action: string, before?: Workflow): void {
+  tx.feed.append({ kind: 'workflow', key: workflow.id, value: toWorkflowFact(workflow) });
+  const details = detailsOf(workflow);
   tx.audit.append({
     action,
     target: `workflow/${workflow.id}`,
-    details: { name: workflow.name, status, owner_agent_id, max_depth, participants },
+    details: { ...details, ...(before && { before: formerValues(detailsOf(before), details) }) },
   });
+}
+
+function detailsOf(workflow: Workflow) {
+  const { status, owner_agent_id, max_depth, participants } = toWorkflowFact(workflow);
+  return {
+    name: workflow.name,
+    status,
+    owner_agent_id,
+    max_depth,
+    max_participants: workflow.maxParticipants,
+    participants: participants.map(({ agent_id }) => agent_id),
+    permitted: Object.fromEntries(
+      participants.map(({ agent_id, role, allowed_actions }) => [
+        agent_id,
+        { role, allowed_actions },
+      ]),
+    ),
+  };
 }
