@@ -1,5 +1,6 @@
 /** Who hangs up: what was set aside for a body that never came is given back. */
 import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { afterAll, expect, it } from 'vitest';
@@ -21,7 +22,19 @@ let isWaitingForEnd = false;
 app.addHook('onRequest', async (_request, reply) => {
   if (isWaitingForEnd) await once(reply.raw, 'close');
 });
-void app.register(payloadUploadRoute({ ingest: async () => ({ results: ['refused'] }) }));
+/** What is stored waits for this, as for a database or a provider of keys. */
+let storing: Promise<unknown> = Promise.resolve();
+let inWork = 0;
+void app.register(
+  payloadUploadRoute({
+    ingest: async () => {
+      inWork += 1;
+      await storing;
+      inWork -= 1;
+      return { results: ['refused'] };
+    },
+  }),
+);
 
 const body = { path: PATH, contentType: JSON_TYPE, bytes: 9 };
 
@@ -36,4 +49,28 @@ it.each([
   isWaitingForEnd = false;
   const answer = await app.inject({ method: 'POST', url: PATH, payload: { payloads: [] } });
   expect(answer.statusCode, answer.body).toBe(200);
+});
+
+it('one that hangs up while its payloads are stored has no room for others meanwhile', async () => {
+  if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' });
+  let resolve = () => {};
+  storing = new Promise<void>((done) => {
+    resolve = done;
+  });
+  const send = () => app.inject({ method: 'POST', url: PATH, payload: { payloads: [] } });
+  const { port } = app.server.address() as AddressInfo;
+  const leaving = new AbortController();
+  const asked = once(app.server, 'request');
+  const headers = { 'content-type': JSON_TYPE };
+  const request = { method: 'POST', body: '{}', headers, signal: leaving.signal };
+  const left = expect(fetch(`http://127.0.0.1:${port}${PATH}`, request)).rejects.toThrow();
+  const [, answer] = await asked;
+  await expect.poll(() => inWork).toBe(1);
+  const closed = once(answer, 'close');
+  leaving.abort();
+  await Promise.all([left, closed]);
+  expect((await send()).statusCode).toBe(503);
+  resolve();
+  await expect.poll(() => inWork).toBe(0);
+  expect((await send()).statusCode).toBe(200);
 });

@@ -23,6 +23,8 @@ export const payloadUploadRoute =
   async (app) => {
     const shares = createPlaneShares(SHARES);
     const held = new WeakMap<FastifyRequest, () => void>();
+    /** Those that are being stored: who hangs up meanwhile frees no memory. */
+    const stored = new WeakSet<FastifyRequest>();
     app.addHook('onResponse', async (request) => held.get(request)?.());
 
     app.post(
@@ -55,14 +57,22 @@ export const payloadUploadRoute =
           }
           held.set(request, giveBack);
           // A caller that disconnects during the body gets no response.
-          reply.raw.once('close', giveBack);
+          reply.raw.once('close', () => {
+            if (!stored.has(request)) giveBack();
+          });
         },
       },
-      async ({ dataPlane, params, body }) => {
+      async (request) => {
+        const { dataPlane, params, body } = request;
         const { tenantId, deploymentId: bound } = dataPlane;
         const { deployment_id: deploymentId } = params;
         if (bound !== null && bound !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');
-        return payloads.ingest(tenantId, deploymentId, body);
+        stored.add(request);
+        try {
+          return await payloads.ingest(tenantId, deploymentId, body);
+        } finally {
+          held.get(request)?.();
+        }
       },
     );
   };
