@@ -9,6 +9,7 @@ import Fastify, {
   type ConnectionError,
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyRequest,
   LogController,
   type preHandlerHookHandler,
 } from 'fastify';
@@ -90,14 +91,23 @@ export function createHttpServer({
   });
   app.setErrorHandler(handleError);
   if (corsOrigins.length > 0) {
+    // The plugin has a route for every OPTIONS, and refuses what is no preflight in plain text.
+    app.addHook('onRequest', (request, reply, done) => {
+      if (request.method === 'OPTIONS' && !isPreflight(request)) answerOptions(request, reply);
+      else done();
+    });
     void app.register(cors, {
       origin: corsOrigins,
       methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
       maxAge: 600,
     });
   }
-  answerUnmatched(app);
+  const answerOptions = answerUnmatched(app);
   return app;
+}
+
+function isPreflight({ headers }: FastifyRequest): boolean {
+  return Boolean(headers.origin && headers['access-control-request-method']);
 }
 
 /** RFC 9112 section 3.2. Node keeps the first of several. */

@@ -105,5 +105,11 @@ it('browsers of allowed origins may read it, and their preflights are answered',
   });
   expect(preflight.statusCode).toBe(204);
   expect(preflight.headers['access-control-allow-methods']).toContain('POST');
+  for (const given of [{}, headers, { 'access-control-request-method': 'POST' }]) {
+    const asked = await open.inject({ method: 'OPTIONS', url: '/things', headers: given });
+    expect([asked.statusCode, asked.headers.allow]).toEqual([204, 'GET, OPTIONS, POST']);
+    const nowhere = await open.inject({ method: 'OPTIONS', url: '/no', headers: given });
+    expect([nowhere.statusCode, nowhere.json()]).toEqual([404, { detail: 'Nothing is there.' }]);
+  }
   await open.close();
 });

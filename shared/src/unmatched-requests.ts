@@ -24,8 +24,12 @@ interface Pattern {
 /**
  * Makes a server answer them. Call it before any route is registered: earlier routes are unknown to
  * it.
+ *
+ * @returns answers a request as one that matches no route
  */
-export function answerUnmatched(app: FastifyInstance): void {
+export function answerUnmatched(
+  app: FastifyInstance,
+): (request: FastifyRequest, reply: FastifyReply) => FastifyReply {
   const patterns = new Map<string, Pattern>();
   app.addHook('onRoute', ({ url, method, config }) => {
     // The CORS plugin's, at every path; and routes that exist to answer 405 themselves.
@@ -34,14 +38,15 @@ export function answerUnmatched(app: FastifyInstance): void {
     for (const one of [method].flat()) pattern.methods.add(one.toUpperCase());
     patterns.set(url, pattern);
   });
+  const answerOne = (request: FastifyRequest, reply: FastifyReply) =>
+    answer(request, reply, methodsAt(pathOf(request), patterns.values()));
   // A scope of its own, so that only these requests pay for its hook.
   void app.register(async (scope) => {
-    scope.addHook('onRequest', async (request, reply) =>
-      answer(request, reply, methodsAt(pathOf(request), patterns.values())),
-    );
+    scope.addHook('onRequest', async (request, reply) => answerOne(request, reply));
     // The hook has answered, unless a route was found that then has nothing: a file that is missing.
     scope.setNotFoundHandler((_request, reply) => notFound(reply));
   });
+  return answerOne;
 }
 
 function answer(
