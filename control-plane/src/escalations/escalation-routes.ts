@@ -3,7 +3,7 @@ import { AppError } from '@governance/shared/errors';
 import { GivenId, Text } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { MIN_JUSTIFICATION } from '../exceptions/exception.ts';
+import { isJustification, MIN_JUSTIFICATION } from '../exceptions/exception.ts';
 import { requireUse } from '../platform/http/role-table.ts';
 import { ErrorBody, pageQuery } from '../platform/http/schemas.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
@@ -42,7 +42,7 @@ const DenialBody = z.strictObject({ notes: Notes }).nullish();
  */
 function requireJustified({ actor }: TenantScope, notes: string | null): string {
   if (actor.role === 'approver' || actor.role === 'auditor') requireUse(actor.role, 'manage');
-  if (notes !== null && notes.trim().length >= MIN_JUSTIFICATION) return notes;
+  if (notes !== null && isJustification(notes)) return notes;
   const msg = `must say why there is an exception, in at least ${MIN_JUSTIFICATION} characters`;
   throw new AppError('VALIDATION_FAILED', `body.notes: ${msg}`, {
     errors: [{ loc: ['body', 'notes'], msg, type: 'custom' }],

@@ -192,6 +192,7 @@ describe('an exception', () => {
   it.each<[string, object]>([
     ['nothing that it is for', {}],
     ['a short justification', { mcp_server: 'files', justification: 'because' }],
+    ['a justification of nine characters', { mcp_server: 'files', justification: '👍'.repeat(9) }],
     ['a justification of blanks', { mcp_server: 'files', justification: ' '.repeat(20) }],
     ['no hours', { mcp_server: 'files', expires_in_hours: 0 }],
     ['a part of an hour', { mcp_server: 'files', expires_in_hours: 1.5 }],

@@ -7,6 +7,7 @@ import { pageQuery } from '../platform/http/schemas.ts';
 import {
   DEFAULT_MAX_EXTENSIONS,
   ExceptionStatus,
+  isJustification,
   MAX_DENY_HOURS,
   MAX_HOURS,
   MIN_JUSTIFICATION,
@@ -28,7 +29,7 @@ export const ExceptionQuery = z.object({
 const Hours = z.int().min(1).max(MAX_HOURS);
 
 const Justification = Text.max(2_000).refine(
-  (text) => text.trim().length >= MIN_JUSTIFICATION,
+  isJustification,
   `must say why, in at least ${MIN_JUSTIFICATION} characters`,
 );
 

@@ -15,6 +15,12 @@ export type ExceptionStatus = z.infer<typeof ExceptionStatus>;
 const HOUR_MS = 60 * 60 * 1000;
 
 export const MIN_JUSTIFICATION = 10;
+
+/** Counts characters: one beyond U+FFFF has two UTF-16 units. */
+export function isJustification(text: string): boolean {
+  return [...text.trim()].length >= MIN_JUSTIFICATION;
+}
+
 /** The longest duration of an exception or extension, in hours. */
 export const MAX_HOURS = 8_760;
 /** The longest time that a denial is lifted, extensions included, in hours. */
