@@ -13,8 +13,14 @@ import {
 } from '@governance/policies/contract';
 import { describeDecision, describeVerdict } from '@governance/policies/describe-decision';
 import { AppError } from '@governance/shared/errors';
+import { ACTIONS } from '@governance/shared/permission';
 import { doesNotCompile } from './policy-errors.ts';
 import type { EvaluateBody, EvaluationView } from './policy-schemas.ts';
+
+/** The input of a policy, with any action: roles may name others than calls have. */
+export type TrialInput = Omit<PolicyInput, 'request'> & {
+  request: Omit<PolicyInput['request'], 'action'> & { action: string };
+};
 
 export interface Trial {
   policyId: string;
@@ -22,7 +28,7 @@ export interface Trial {
   alone: PolicySource[];
   /** The active ones and this one. */
   together: PolicySource[];
-  input: PolicyInput;
+  input: TrialInput;
   settings: unknown;
   /** Who asks: the compiler takes tenants in turn. */
   turn: string;
@@ -49,8 +55,12 @@ export async function evaluatePolicy(
   const why = await explain(alone);
   // The larger set would be stopped too.
   const whyTogether = why.stopped === null ? await explain(together) : undefined;
+  const { action } = trial.input.request;
+  const notes = ACTIONS.includes(action)
+    ? []
+    : [`No call has the action ${action}: data planes give ${ACTIONS.join(', ')}.`];
   const view = (policies: PolicySource[], outcome: PolicyOutcome, explained?: Explanation) => ({
-    ...describe(policies, outcome, explained),
+    ...describe(policies, outcome, { notes, explained }),
     ...(withTrace && { trace: explained?.trace ?? [] }),
   });
   return {
@@ -82,7 +92,11 @@ function notEvaluated(why: string): AppError {
   return new AppError('NOT_EVALUATED', `Nothing was decided: ${why}.`);
 }
 
-function describe(policies: PolicySource[], outcome: PolicyOutcome, explained?: Explanation) {
+function describe(
+  policies: PolicySource[],
+  outcome: PolicyOutcome,
+  { notes, explained }: { notes: string[]; explained: Explanation | undefined },
+) {
   const names = new Map(policies.map(({ id, name }) => [id, name]));
   const verdict = outcome.ok ? outcome.verdict : denialOf(outcome);
   const { decision } = verdict;
@@ -92,7 +106,7 @@ function describe(policies: PolicySource[], outcome: PolicyOutcome, explained?: 
     decision,
     reasons,
     ...(!outcome.ok && { fault: outcome.fault }),
-    explanation: [said ?? '', ...notesOn(outcome, explained), ...rules],
+    explanation: [said ?? '', ...notes, ...notesOn(outcome, explained), ...rules],
   };
 }
 
@@ -127,7 +141,7 @@ function notesOfInterpreter(outcome: PolicyOutcome, explained: Explanation | und
   return [`OPA’s interpreter explains the rules, and has other bounds. It says: ${other}`];
 }
 
-export function toPolicyInput(body: EvaluateBody, now: Date): PolicyInput {
+export function toPolicyInput(body: EvaluateBody, now: Date): TrialInput {
   const { agent, request, requester, workflow, delegation, dlp, context } = body;
   const { input_responses, request_state, resource = request.tool_name, ...asked } = request;
   return {

@@ -9,8 +9,13 @@ const MAX_SHOWN = 50;
  * are left out.
  *
  * @param policyId the policy of the request; faults of other policies name theirs
+ * @param field of the request's body that has its source
  */
-export function doesNotCompile(diagnostics: Diagnostic[], policyId: string): AppError {
+export function doesNotCompile(
+  diagnostics: Diagnostic[],
+  policyId: string,
+  field = 'rego_content',
+): AppError {
   const [first] = diagnostics;
   const more = diagnostics.length - MAX_SHOWN;
   const leftOut =
@@ -21,7 +26,7 @@ export function doesNotCompile(diagnostics: Diagnostic[], policyId: string): App
   const errors = diagnostics.slice(0, MAX_SHOWN).map(
     (one): FieldError => ({
       loc: isAbout(one, policyId)
-        ? ['body', 'rego_content', one.row, one.col]
+        ? ['body', field, one.row, one.col]
         : ['policies', one.policy_id ?? '', one.row, one.col],
       msg: one.message,
       type: one.code,

@@ -266,6 +266,20 @@ describe('POST /api/v1/policies/{id}/evaluate', () => {
     );
   });
 
+  it('tries an action that no call has, and says so', async () => {
+    const { token } = await aTenantAdmin();
+    const { id } = await aPolicy(token);
+    const body = aQuestion({ action: 'tools/call' });
+    const answer = await call(`${URL}/${id}/evaluate`, { token, body });
+    expect(answer.statusCode, answer.body).toBe(200);
+    expect(answer.json()).toMatchObject({
+      ...{ decision: 'escalate', active_set: { decision: 'escalate' } },
+    });
+    expect(answer.json().explanation[1]).toBe(
+      'No call has the action tools/call: data planes give read, write, delete, execute.',
+    );
+  });
+
   it('tells apart what it says alone from what the others make of it', async () => {
     const { token } = await aTenantAdmin();
     await aPolicy(token, {
@@ -359,7 +373,7 @@ describe('POST /api/v1/policies/{id}/evaluate', () => {
     [{ ...aQuestion(), workflow: [] }, 422],
     [{ ...aQuestion(), delegation: 'x' }, 422],
     [{ agent: { id: 'a' } }, 422],
-    [aQuestion({ action: 'look' }), 422],
+    [aQuestion({ action: '' }), 422],
     [aQuestion({ tool: 'read_file' }), 422],
     [aQuestion({}, { role: 'reader' }), 422],
     [{ ...aQuestion(), inputs: {} }, 422],

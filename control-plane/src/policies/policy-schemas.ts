@@ -109,7 +109,10 @@ export const EvaluateBody = z.strictObject({
   }),
   request: z.strictObject({
     tool_name: Text.min(1).max(500),
-    action: z.enum(['read', 'write', 'delete', 'execute']).default('execute'),
+    action: Text.min(1).max(200).default('execute').meta({
+      description:
+        'Data planes give `read`, `write`, `delete` or `execute`; any other is tried too.',
+    }),
     /** The tool's name unless given. */
     resource: Text.max(4_000).optional(),
     /** The body parser bounds its nesting. */

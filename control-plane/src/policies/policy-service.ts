@@ -50,8 +50,11 @@ export interface PolicyService {
   create(scope: TenantScope, body: NewPolicyBody): Promise<Policy>;
   change(scope: TenantScope, id: string, change: PolicyChange): Promise<Policy>;
   evaluate(scope: TenantScope, id: string, body: EvaluateBody): Promise<EvaluationView>;
-  /** @throws AppError POLICY_DOES_NOT_COMPILE when it does not compile on its own */
-  requireCompiles(scope: TenantScope, policy: Policy): Promise<void>;
+  /**
+   * @param field of the request's body that has the source
+   * @throws AppError POLICY_DOES_NOT_COMPILE when it does not compile on its own
+   */
+  requireCompiles(scope: TenantScope, policy: Policy, field: string): Promise<void>;
   /** Applies a reviewed change, also where active policies change only by change requests. */
   applyReviewed(scope: TenantScope, id: string, review: Review): Promise<Policy>;
 }
@@ -86,9 +89,9 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
     });
   }
 
-  async function checkAlone({ tenantId }: TenantScope, policy: Policy): Promise<void> {
+  async function checkAlone({ tenantId }: TenantScope, policy: Policy, field?: string) {
     const { diagnostics } = await compiler.check(toSource(policy), tenantId);
-    if (diagnostics.length > 0) throw doesNotCompile(diagnostics, policy.id);
+    if (diagnostics.length > 0) throw doesNotCompile(diagnostics, policy.id, field);
   }
 
   /**
@@ -130,7 +133,8 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
   ): Promise<'done' | 'build' | 'again'> {
     const { before, after } = step;
     const isActive = after.status === 'active';
-    if (before && changedFields(before, after).length === 0) return isActive ? 'build' : 'done';
+    const isSame = isUnchanged(before, after);
+    if (isSame && !step.record) return isActive ? 'build' : 'done';
     const decides = affectsDecisions(before, after);
     let check = async (_tx: TenantTransaction): Promise<boolean> => true;
     if (decides && isActive) {
@@ -150,7 +154,7 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
     } else if (before?.regoContent !== after.regoContent) await checkAlone(scope, after);
     const committed = await commit(scope, step, { decides, check });
     if (!committed) return 'again';
-    return decides ? 'build' : 'done';
+    return decides || (isSame && isActive) ? 'build' : 'done';
   }
 
   /** @returns false when the state has changed since the step was prepared */
@@ -173,7 +177,7 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
       } else {
         await policies.insert(after);
       }
-      tx.audit.append(auditOf(before, after));
+      if (!isUnchanged(before, after)) tx.audit.append(auditOf(before, after));
       await record?.(tx);
       return true;
     };
@@ -249,6 +253,11 @@ interface Step {
   after: Policy;
   /** What else the transaction of a reviewed change writes. */
   record?: (tx: TenantTransaction) => Promise<void>;
+}
+
+/** An approved change request may propose what the policy is already. */
+function isUnchanged(before: Policy | undefined, after: Policy): boolean {
+  return before !== undefined && changedFields(before, after).length === 0;
 }
 
 function changed(before: Policy, change: PolicyChange, now: Date): Policy {

@@ -260,7 +260,7 @@ describe('a replay', () => {
     });
     expect(answer.statusCode).toBe(422);
     expect(answer.json().errors[0].loc).toEqual([
-      ...['body', 'rego_content', expect.any(Number), expect.any(Number)],
+      ...['body', 'rego', expect.any(Number), expect.any(Number)],
     ]);
   });
 

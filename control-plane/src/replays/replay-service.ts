@@ -26,9 +26,15 @@ export interface ReplayServiceDeps {
 export type ReplayService = ReturnType<typeof createReplayService>;
 
 export function createReplayService({ db, compiler, readSettings, now }: ReplayServiceDeps) {
-  async function compile(scope: TenantScope, active: PolicySource[], tried: Tried) {
+  /** @param field of the request's body that names the text */
+  async function compile(
+    scope: TenantScope,
+    active: PolicySource[],
+    tried: Tried,
+    field: keyof NewReplayBody,
+  ) {
     const compiled = await compiler.compile(candidateSet(active, tried), scope.tenantId);
-    if (!compiled.ok) throw doesNotCompile(compiled.diagnostics, tried.policyId);
+    if (!compiled.ok) throw doesNotCompile(compiled.diagnostics, tried.policyId, field);
     return compiled.digest;
   }
 
@@ -43,7 +49,8 @@ export function createReplayService({ db, compiler, readSettings, now }: ReplayS
         active: await readActivePolicies(tx),
         settings: await readSettings(tx),
       }));
-      const digest = await compile(scope, active, tried);
+      const field = body.change_request_id === undefined ? 'rego' : 'change_request_id';
+      const digest = await compile(scope, active, tried, field);
       const at = now();
       const work = async (tx: TenantTransaction): Promise<Replay> => {
         const store = replayStore(tx);

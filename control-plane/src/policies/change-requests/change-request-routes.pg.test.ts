@@ -191,8 +191,7 @@ describe('a change request', () => {
   });
 
   it.each<[string, object]>([
-    ['no change', { proposed_rego_content: source('ann') }],
-    ['nothing', {}],
+    ['nothing', { summary: 'nothing' }],
     ['what does not compile', { proposed_rego_content: 'package p\n\nallow if {' }],
     ['an unknown field', { proposed_rego_content: source('x'), reviewer: 'me' }],
     ['a status of its own', { proposed_rego_content: source('x'), status: 'approved' }],
@@ -201,6 +200,27 @@ describe('a change request', () => {
     const { ann, policy } = await aTeam();
     const answer = await call(requestsOf(policy), { token: ann.token, body });
     expect(answer.statusCode, answer.body).toBe(422);
+  });
+
+  it('says in which of its fields the fault is', async () => {
+    const { ann, policy } = await aTeam();
+    const body = { proposed_rego_content: 'package p\n\nallow if {' };
+    const answer = await call(requestsOf(policy), { token: ann.token, body });
+    expect(answer.json().errors[0].loc).toEqual([
+      ...['body', 'proposed_rego_content', expect.any(Number), expect.any(Number)],
+    ]);
+  });
+
+  it('may propose what the policy is already, and is decided like any other', async () => {
+    const { ann, bob, policy } = await aTeam();
+    const before = await policyAt(ann, policy);
+    const request = await aRequest(ann, policy, { proposed_rego_content: before.rego_content });
+    const answer = await decide(bob, policy, request, 'approve');
+    expect(answer.json()).toMatchObject({ status: 'approved', reviewer: bob.scope.actor.username });
+    expect(await policyAt(ann, policy)).toEqual(before);
+    const actions = (await actionsOf(ann)).map(({ action }) => action);
+    expect(actions.at(-1)).toBe('policy_change_approved');
+    expect(actions).not.toContain('policy_updated');
   });
 
   it('is bounded in number, by policy', async () => {

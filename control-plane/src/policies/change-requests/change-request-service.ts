@@ -54,8 +54,10 @@ export function createChangeRequestService(
         regoContent: body.proposed_rego_content ?? base.regoContent,
         status: body.proposed_status ?? base.status,
       };
-      if (differencesOf(base, proposed).length === 0) throw proposesNothing();
-      await policies.requireCompiles(scope, { ...policy, ...proposed });
+      if (!Object.keys(body).some((field) => field.startsWith('proposed_'))) {
+        throw proposesNothing();
+      }
+      await policies.requireCompiles(scope, { ...policy, ...proposed }, 'proposed_rego_content');
       const at = now();
       const { actor } = scope;
       const request: ChangeRequest = {
@@ -211,7 +213,7 @@ function auditOf(action: string, request: ChangeRequest, notes?: string) {
 }
 
 function proposesNothing(): AppError {
-  const msg = 'proposes no change';
+  const msg = 'proposes nothing';
   return new AppError('VALIDATION_FAILED', `body: ${msg}`, {
     errors: [{ loc: ['body'], msg, type: 'custom' }],
   });
