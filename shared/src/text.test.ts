@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
+  isSeen,
   isStorableText,
   Text,
   Timestamp,
@@ -77,6 +78,40 @@ describe('what JSON Schema says of a text is what is checked', () => {
     // Half a million blanks, then what no text may have: quadratic work would be minutes.
     expect(VisibleText.safeParse(`${' a'.repeat(250_000)}\u0000`).success).toBe(false);
     expect(VisibleText.safeParse(`${' '.repeat(500_000)}\u0000`).success).toBe(false);
+  });
+});
+
+describe('isSeen', () => {
+  it.each([
+    ['ann\u200d', 'a joiner at the end'],
+    ['an\u200cn', 'a joiner of letters that are not joined'],
+    ['\u200cann', 'a joiner at the beginning'],
+    ['\u200d', 'nothing but a joiner'],
+    ['آن\u200c', 'a joiner that keeps nothing apart'],
+    ['ann\ufff9', 'an anchor of annotations'],
+    ['an\u2028n', 'an end of a line'],
+  ])('not of %j (%s)', (name) => {
+    expect(isSeen(name)).toBe(false);
+  });
+
+  it.each([
+    'Zoë Müller',
+    '东',
+    'علی\u200cرضا',
+    'क्\u200dष',
+    'ന്\u200d',
+    'O’Neill, Jr.',
+    'a\u00a0b',
+  ])('%j as it is', (name) => {
+    expect(isSeen(name)).toBe(true);
+  });
+
+  it('in linear time', () => {
+    for (const part of ['\u200d', ' ', 'a\u200d', '\u0915\u200d', '\u00a0']) {
+      const began = performance.now();
+      isSeen(`a${part.repeat(500_000)}a`);
+      expect(performance.now() - began).toBeLessThan(2_000);
+    }
   });
 });
 

@@ -65,14 +65,30 @@ export const VisibleText = z
   )
   .refine((text) => text.isWellFormed(), 'must not contain a lone surrogate');
 
-/**
- * What nobody sees: controls, marks of direction, of no width and of no character, and blanks at the
- * ends. Not the joiners of letters, which some scripts need.
- */
-const UNSEEN =
-  /(?![\u200c\u200d])[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Noncharacter_Code_Point}]|^\p{Z}|\p{Z}$/u;
+/** Scripts that join no letters, and what belongs to no script. */
+const WITHOUT_JOINERS = ['Latin', 'Greek', 'Cyrillic', 'Armenian', 'Georgian', 'Hebrew', 'Han']
+  .concat('Hiragana', 'Katakana', 'Hangul', 'Thai', 'Common', 'Inherited')
+  .map((script) => `\\p{Script=${script}}`)
+  .join('');
 
-/** Whether a name has nothing in it that nobody sees: two that look the same are the same. */
+/**
+ * What nobody sees: controls, marks of direction, of no width and of no character, ends of lines,
+ * and blanks at the ends. Joiners of letters are seen only in what they join, which some scripts need.
+ */
+const UNSEEN = new RegExp(
+  [
+    '(?![\\u200c\\u200d])[\\p{Cc}\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}\\p{Noncharacter_Code_Point}]',
+    '[\\p{Zl}\\p{Zp}\\ufff9-\\ufffb]',
+    '(?<![\\p{L}\\p{M}])[\\u200c\\u200d]',
+    `(?<=[${WITHOUT_JOINERS}])[\\u200c\\u200d]`,
+    '\\u200c(?![\\p{L}\\p{M}])',
+    '^\\p{Z}',
+    '\\p{Z}$',
+  ].join('|'),
+  'u',
+);
+
+/** Whether a name has nothing in it that nobody sees. */
 export function isSeen(name: string): boolean {
   return !UNSEEN.test(name);
 }
