@@ -54,3 +54,21 @@ it('leaves an answer that was read in time alone', async () => {
   expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toBe('onetwo');
   await stop();
 });
+
+it('waits for no answer that was closed before', async () => {
+  let added = -1;
+  const server = createServer((request, answer) => {
+    request.socket.destroy();
+    answer.once('close', () => {
+      const before = answer.listenerCount('close');
+      closeAfter(answer, 60_000);
+      added = answer.listenerCount('close') - before;
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow();
+  await new Promise((done) => server.close(done));
+  expect(added).toBe(0);
+});

@@ -5,6 +5,8 @@ import type { ServerResponse } from 'node:http';
  * closed anyway (unsent-bytes.ts); this is for readers that read a little now and then.
  */
 export function closeAfter(answer: ServerResponse, ms: number): void {
+  // Its `close` has been.
+  if (answer.destroyed) return;
   const timer = setTimeout(() => answer.destroy(), ms);
   timer.unref();
   answer.once('close', () => clearTimeout(timer));
