@@ -218,3 +218,17 @@ it('pieces of one call are joined once, and counted once', async () => {
   expect(found).toEqual([1, 1]);
   expect((await counted()) - before).toBe(1);
 });
+
+it('the call that completes a value is denied however often it is repeated', async () => {
+  const { basic } = judged.addAgent();
+  const post = async (note: string) =>
+    (await judged.post('/mcp/v1/files', callOf('write_file', { note }), { authorization: basic }))
+      .json;
+  verdict = ({ dlp }) => (dlp.findings_count > 0 ? DENY : ALLOW);
+  expect((await post(PIECES[0])).result).toBeDefined();
+  upstream.seen.length = 0;
+  for (let times = 0; times < 3; times += 1) {
+    expect((await post(PIECES[1])).error?.code).toBe(-32003);
+  }
+  expect(upstream.messages('tools/call')).toEqual([]);
+});

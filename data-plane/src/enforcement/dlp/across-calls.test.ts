@@ -136,11 +136,19 @@ describe('a value that is sent piece by piece', () => {
       },
     ]);
     expect(JSON.stringify(alerts)).not.toMatch(/123|456/);
-    // The pieces are forgotten with it.
     expect(assemble({ text: 'QX' })).toEqual([]);
     assemble({ text: 'BADGE123' });
     expect(assemble({ text: '456QX' })).toHaveLength(1);
     expect(alerts).toHaveLength(1);
+  });
+
+  it('is found again where its last piece is repeated, also with a word before it', () => {
+    assemble({ text: 'BADGE123' });
+    for (const text of ['456QX', '456QX', 'and 456QX']) {
+      expect(assemble({ text })).toHaveLength(1);
+    }
+    now += 11 * MINUTE;
+    expect(assemble({ text: '456QX' })).toEqual([]);
   });
 
   it('is found with words around the pieces, and in other tools and arguments', () => {
@@ -155,6 +163,7 @@ describe('a value that is sent piece by piece', () => {
     assemble({ text: 'BADGE123' });
     for (const text of ['Weather12', 'and Page2 of Report7']) assemble({ text });
     expect(assemble({ text: '456QX' })).toHaveLength(1);
+    now += 11 * MINUTE;
     assemble({ text: '456QX' });
     expect(assemble({ text: 'BADGE123' })).toHaveLength(1);
   });

@@ -115,6 +115,7 @@ export function createAcrossCalls(deps: {
       if (texts.length === 0) return [];
       const trail = trailOf(caller);
       const at = now();
+      const before = trail.pieces();
       const joined: (Joined | null)[] = [];
       for (const { name, ends } of texts) {
         if (ends === null) continue;
@@ -129,7 +130,9 @@ export function createAcrossCalls(deps: {
       const found = splitFindings(joined, scanner);
       if (found.length === 0) return [];
 
-      trail.forgetPieces();
+      // Else a call that a policy denied for it would pass when it is repeated: the earlier pieces
+      // have left already.
+      trail.restore(before);
       const findings = [
         ...new Map(found.map((finding) => [finding.pattern, finding])).values(),
       ].map(({ pattern, severity, length }) => ({

@@ -34,6 +34,9 @@ interface Piece {
   readonly at: number;
 }
 
+/** By argument, least recently used first. */
+export type Pieces = readonly (readonly [string, Piece[]])[];
+
 /** The joined text of several pieces, and the offset at which the newest begins. */
 export interface Joined {
   readonly text: string;
@@ -124,9 +127,15 @@ export class AgentTrail {
       ]);
   }
 
-  /** Forgets all pieces, after a value was found in them. */
-  forgetPieces(): void {
+  /** What pieces are remembered now; none is ever changed in place. */
+  pieces(): Pieces {
+    return [...this.#chains];
+  }
+
+  /** Remembers what was remembered then, and nothing else. */
+  restore(pieces: Pieces): void {
     this.#chains.clear();
+    for (const [argument, kept] of pieces) this.#chains.set(argument, kept);
   }
 }
 

@@ -3,8 +3,8 @@ import type { CallNow } from '../eligibility.ts';
 
 /**
  * Judges a call again from `classify`, without what that step and later ones established: the rules
- * or the workflow that they went by have changed. What it sends in pieces is joined once, since the
- * pieces are forgotten then. Proven by changed-rules.test.ts.
+ * or the workflow that they went by have changed. What it sends in pieces is joined once: it would
+ * continue itself. Proven by changed-rules.test.ts.
  */
 export function judgeAgain(call: ClassifiedCall, now: CallNow): Again {
   const { id, caller, ask, grant, ineligibility, requester, fragments } = call;
