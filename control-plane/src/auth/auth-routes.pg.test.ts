@@ -50,6 +50,14 @@ const tokenFor = (
   });
 
 describe('POST /api/v1/auth/admin/login', () => {
+  it('takes no form, which a page of any origin can send', async () => {
+    const answer = await call(LOGIN, {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: `username=admin&password=${encodeURIComponent(ADMIN_PASSWORD)}`,
+    });
+    expect([answer.statusCode, answer.json().detail]).toEqual([415, expect.any(String)]);
+  });
+
   it('gives admin a token for the default tenant', async () => {
     const answer = await login('admin', ADMIN_PASSWORD);
     expect(answer.statusCode).toBe(200);

@@ -41,11 +41,13 @@ export const authRoutes =
       },
     );
 
-    // Registered in this scope only, since only OAuth clients send forms.
-    await addTokenRoutes(app, {
-      publicUrl,
-      tokens: agentTokens,
-      keys,
-      config: { guard: 'public' },
-    });
+    // A scope of its own, since only OAuth clients send forms.
+    await app.register((scope) =>
+      addTokenRoutes(scope, {
+        publicUrl,
+        tokens: agentTokens,
+        keys,
+        config: { guard: 'public' },
+      }),
+    );
   };
