@@ -77,7 +77,8 @@ export async function endTrustInServer(
 ): Promise<void> {
   const store = inboundRuleStore(tx);
   for (const rule of await store.listActive(at)) {
-    const [source] = rule.sourcePattern.split(' ');
+    // Before a URI, data planes read a server's id in capital letters, too.
+    const [source] = rule.sourcePattern.toLowerCase().split(' ');
     if (rule.ruleType !== 'trust' || source !== serverId) continue;
     await store.deleteActive(rule.id, at);
     audit(tx, 'inbound_rule_deleted', rule, { because_of: `mcp_server/${serverId}` });

@@ -70,6 +70,7 @@ describe('what is said of a server', () => {
     const trusted = [
       await aRule('files', 'trust'),
       await aRule('files https://a.example/*', 'trust'),
+      await aRule('FILES https://b.example/*', 'trust'),
     ];
     const kept = [
       await aRule('files', 'block'),
