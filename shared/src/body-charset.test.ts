@@ -10,6 +10,8 @@ it.each([
   'application/json ; charset = utf8',
   'application/json; charset=US-ASCII',
   'application/x-ndjson; profile=x; charset=utf-8',
+  'application/x-www-form-urlencoded; charset=ISO-8859-1',
+  'Application/X-WWW-Form-Urlencoded;charset="windows-1252"',
 ])('reads %j as it claims to be', (contentType) => {
   expect(isReadAsClaimed(contentType)).toBe(true);
 });
@@ -20,6 +22,9 @@ it.each([
   'application/json; CHARSET="iso-8859-1"',
   'application/json; charset=utf-8; charset=utf-7',
   'application/json; charset=',
+  'application/x-www-form-urlencoded; charset=utf-16',
+  'application/x-www-form-urlencoded; charset=iso-8859-1; charset=utf-7',
+  'application/json; a=application/x-www-form-urlencoded; charset=iso-8859-1',
   'application/json; charset=utf-8x',
   "application/json; charset='utf-16'",
   'application/json; charset\t=\tutf-32',
@@ -31,5 +36,6 @@ it('looks through a long header in no time', () => {
   const began = performance.now();
   expect(isReadAsClaimed(`a/b${';charset'.repeat(2_000)}${' '.repeat(16_000)}`)).toBe(true);
   expect(isReadAsClaimed(`a/b;${' '.repeat(16_000)}`)).toBe(true);
+  expect(isReadAsClaimed(`${' '.repeat(16_000)}application/x-www`)).toBe(true);
   expect(performance.now() - began).toBeLessThan(500);
 });

@@ -131,6 +131,14 @@ describe('POST /api/v1/auth/token at a data plane', () => {
     expect([answer.statusCode, answer.json().detail]).toEqual([415, 'The body must be in UTF-8.']);
   });
 
+  it('takes a form of a client that says Latin-1 of every form', async () => {
+    const form = new URLSearchParams(CREDENTIALS).toString();
+    const type = 'application/x-www-form-urlencoded; charset=ISO-8859-1';
+    expect((await ask(form, { 'content-type': type })).statusCode).toBe(200);
+    const other = await ask(`${form}%E9`, { 'content-type': type });
+    expect(other.statusCode).toBe(401);
+  });
+
   it('issues what its own gateway verifies', async () => {
     const answer = await ask(CREDENTIALS);
     expect(answer.statusCode).toBe(200);
