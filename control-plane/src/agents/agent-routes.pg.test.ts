@@ -193,7 +193,7 @@ describe('the list', () => {
 
   it.each([
     'limit=0',
-    'limit=201',
+    'limit=1001',
     'limit=ten',
     'offset=-1',
     'status=asleep',

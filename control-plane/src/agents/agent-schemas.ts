@@ -11,7 +11,7 @@ export const AgentRoleParams = z.object({ id: GivenId, role_id: GivenId });
 
 export const AgentQuery = z.object({
   status: AgentStatus.optional(),
-  ...pageQuery({ default: 50, max: 200 }),
+  ...pageQuery({ default: 50, max: 1000 }),
 });
 
 export const NewAgentBody = z.strictObject({
