@@ -1,5 +1,6 @@
 /** Who hangs up: the memory that was reserved for a body that never came is given back. */
 import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { afterAll, expect, it } from 'vitest';
 import { hangUpInTheMiddle } from '../../../tests/support/hang-up.ts';
@@ -19,7 +20,15 @@ app.addHook('onRequest', async (_request, reply) => {
   if (isWaitingForEnd) await once(reply.raw, 'close');
 });
 readCallerBodies(app, '*', BYTES);
-app.post('/', async (request) => ({ bytes: (request.body as Buffer).length }));
+/** What a handler waits for, as for a server. */
+let serving: Promise<void> | undefined;
+let inWork = 0;
+app.post('/', async (request) => {
+  inWork += 1;
+  await serving;
+  inWork -= 1;
+  return { bytes: (request.body as Buffer).length };
+});
 
 const body = { path: '/', contentType: 'text/plain', bytes: BYTES };
 
@@ -39,4 +48,31 @@ it.each([
     payload: 'x'.repeat(BYTES),
   });
   expect(answer.json()).toEqual({ bytes: BYTES });
+});
+
+it('who does not wait for the answers has no room for more until these are there', async () => {
+  if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  let serve = () => {};
+  serving = new Promise((done) => {
+    serve = done;
+  });
+  const request = { method: 'POST', body: 'x'.repeat(BYTES) };
+  const leaving = new AbortController();
+  const left = Array.from({ length: 16 }, () =>
+    expect(
+      fetch(`http://127.0.0.1:${port}/`, { ...request, signal: leaving.signal }),
+    ).rejects.toThrow(),
+  );
+  await expect.poll(() => inWork).toBe(16);
+  leaving.abort();
+  await Promise.all(left);
+  const connections = () =>
+    new Promise((done) => app.server.getConnections((_error, count) => done(count)));
+  await expect.poll(connections).toBe(0);
+  const answer = () => fetch(`http://127.0.0.1:${port}/`, request);
+  expect((await answer()).status).toBe(503);
+  serve();
+  await expect.poll(() => inWork).toBe(0);
+  expect(await (await answer()).json()).toEqual({ bytes: BYTES });
 });

@@ -1,15 +1,15 @@
 /**
  * Reads the bodies of callers' requests as bytes: only the strict JSON parser makes values of them.
  * Bodies are parsed in turn. Memory for one is reserved from its first byte until its request is
- * answered, bounded by agent and by tenant over all of their connections: a client that sends many
- * large bodies and never finishes them cannot fill the memory. A body counts with its declared
- * length before it arrives.
+ * answered, or is over where the client has left, bounded by agent and by tenant over all of their
+ * connections: a client that sends many large bodies, and never finishes them or does not wait for
+ * the answers, cannot fill the memory. A body counts with its declared length before it arrives.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isReadAsClaimed, OTHER_CHARSET } from '@governance/shared/body-charset';
 import { createBodyTurns } from '@governance/shared/body-turns';
 import { readRequestBody } from '@governance/shared/request-body';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { GatewayError } from './json-rpc.ts';
 
 /** Bodies of maximum size that one agent, and all agents of a tenant, may have in progress. */
@@ -23,8 +23,11 @@ const NOBODY = { tenantId: '', agent: { id: '' } };
 export interface BodyPlace {
   /** Corrects the reservation to the body's actual length. */
   arrived(bytes: number): void;
-  /** Releases the memory. */
-  give(): void;
+  /** The connection is closed: the memory is released, once no handler has the body. */
+  close(): void;
+  /** The handler has the body from now on. */
+  begin(): void;
+  end(): void;
 }
 
 /**
@@ -47,14 +50,15 @@ export function readCallerBodies(
       requirePlainText(request.headers);
       const place = takeRoom(request.caller ?? NOBODY, request.headers);
       request.bodyPlace = place;
-      reply.raw.once('close', place.give);
+      reply.raw.once('close', place.close);
       // The caller disconnected while its token was verified: that event came before.
-      if (reply.raw.destroyed) place.give();
+      if (reply.raw.destroyed) place.close();
       done();
     } catch (error) {
       done(error as Error);
     }
   });
+  app.addHook('onRoute', keepBodies);
   const turns = createBodyTurns();
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -70,6 +74,19 @@ export function readCallerBodies(
       return body;
     },
   );
+}
+
+/** A call in a session goes on without its client, and keeps its arguments. */
+function keepBodies(route: RouteOptions): void {
+  const { handler } = route;
+  route.handler = async function (request, reply) {
+    request.bodyPlace?.begin();
+    try {
+      return await handler.call(this, request, reply);
+    } finally {
+      request.bodyPlace?.end();
+    }
+  };
 }
 
 /**
@@ -121,7 +138,24 @@ function createBodyRoom(maxBody: number) {
       add(tenantId, to - bytes);
       bytes = to;
     };
-    return { arrived: change, give: () => change(0) };
+    let [isClosed, isHandled] = [false, false];
+    const review = () => {
+      if (isClosed && !isHandled) change(0);
+    };
+    return {
+      arrived: change,
+      close: () => {
+        isClosed = true;
+        review();
+      },
+      begin: () => {
+        isHandled = true;
+      },
+      end: () => {
+        isHandled = false;
+        review();
+      },
+    };
   };
 }
 
