@@ -33,6 +33,13 @@ _APPROVAL = record(
     is_open=True,
 )
 
+# Where a person lets a held call pass, or a held result reach its agent: the target's kind, by action.
+_APPROVED = {
+    "escalation_approved": "escalation",
+    "inbound_hold_allowed_original": "inbound_hold",
+    "inbound_hold_allowed_sanitized": "inbound_hold",
+}
+
 _ISSUED = record(
     {
         "workflow_session_id": _string,
@@ -162,12 +169,16 @@ def _signed_records(
 
 
 def _admin_actions(
-    evidence: Evidence, action: str, kind: str, *, with_repeats: bool
+    evidence: Evidence, kinds: dict[str, str], *, with_repeats: bool
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Actions in the admin chain: the target's id, the time, and the details."""
+    """Actions in the admin chain: the target's id, the time, and the details.
+
+    `kinds` are those of the targets, by action.
+    """
     for value, signer in _signed_records(evidence, with_repeats=with_repeats):
-        if value["type"] != "admin_action" or value["action"] != action:
+        if value["type"] != "admin_action" or value["action"] not in kinds:
             continue
+        kind = kinds[value["action"]]
         # A data plane's stream cannot claim administrators' actions.
         if signer and signer.purpose == "batch" and value["target"].startswith(f"{kind}/"):
             target = value["target"].removeprefix(f"{kind}/")
@@ -180,7 +191,7 @@ def approval_binding(evidence: Evidence) -> Tally:
     approvals = {
         details["grant_id"]: {**details, "escalation_id": escalation_id, "at": at}
         for escalation_id, at, details in _admin_actions(
-            evidence, "escalation_approved", "escalation", with_repeats=False
+            evidence, _APPROVED, with_repeats=False
         )
         if matches(_APPROVAL, details)
     }
@@ -289,7 +300,7 @@ def delegation_binding(evidence: Evidence) -> Tally:
     issued = {
         delegation_id: {**details, "at": at}
         for delegation_id, at, details in _admin_actions(
-            evidence, "delegation_issued", "delegation", with_repeats=True
+            evidence, {"delegation_issued": "delegation"}, with_repeats=True
         )
         if matches(_ISSUED, details)
     }

@@ -128,8 +128,7 @@ async function findApprovals(
   named: ReadonlySet<string>,
 ): Promise<Map<string, Approval>> {
   if (named.size === 0) return new Map();
-  // Results that were released are no approvals of a call.
-  const where = { tenantId, grantId: { in: [...named] }, held: 'call' };
+  const where = { tenantId, grantId: { in: [...named] } };
   const approvals = new Map<string, Approval>();
   for (const row of await db.escalation.findMany({ where })) {
     const { grantId, grantExpiresAt, resolvedAt } = row;

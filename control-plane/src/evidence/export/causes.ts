@@ -1,6 +1,6 @@
 /**
- * The records that decisions refer to and that the volume may lack: the approval of a call, and the
- * delegations under which it was made. Each is a record of the admin chain, included with its
+ * The records that decisions refer to and that the volume may lack: the approval of a call or the
+ * release of its result, and the delegations under which it was made. Each is a record of the admin chain, included with its
  * proofs.
  */
 import { MAX_WORKFLOW_DEPTH } from '@governance/shared/facts';
@@ -32,6 +32,14 @@ interface Wanted {
   at: Date;
 }
 
+interface Approved {
+  id: string;
+  at: Date;
+  held: string;
+  /** Of a result: as it came, or sanitized. */
+  release: string | null;
+}
+
 interface Place {
   epoch: number;
   seq: bigint;
@@ -46,7 +54,7 @@ export const mayNameCauses = (text: string): boolean =>
   text.includes('"grant_id":"') || text.includes('"delegation_chain":["');
 
 /**
- * Collects the approval and the delegations that a record refers to: no more than a chain that was
+ * Collects the approval or release, and the delegations, that a record refers to: no more than a chain that was
  * issued can have. A longer one has a fault, whatever its end names.
  */
 export function noteCauses({ grants, delegations }: NamedCauses, text: string): void {
@@ -82,16 +90,19 @@ async function listWanted(
   { grants, delegations }: NamedCauses,
 ): Promise<Wanted[]> {
   // One parameter each, as where ingest looks them up.
-  const approved = await db.$queryRaw<{ id: string; at: Date }[]>`
-    SELECT id, resolved_at AS at FROM escalations
+  const approved = await db.$queryRaw<Approved[]>`
+    SELECT id, resolved_at AS at, held, release FROM escalations
     WHERE tenant_id = ${tenantId}::uuid AND grant_id = ANY(${[...grants]}::uuid[])
       AND resolved_at IS NOT NULL`;
   const issued = await db.$queryRaw<{ id: string; at: Date }[]>`
     SELECT id, created_at AS at FROM delegations
     WHERE tenant_id = ${tenantId}::uuid AND id = ANY(${[...delegations]}::uuid[])`;
   return [
-    ...approved.map(({ id, at }) => ({
-      ...{ action: 'escalation_approved', target: `escalation/${id}`, at },
+    ...approved.map(({ id, at, held, release }) => ({
+      ...(held === 'result'
+        ? { action: `inbound_hold_allowed_${release}`, target: `inbound_hold/${id}` }
+        : { action: 'escalation_approved', target: `escalation/${id}` }),
+      at,
     })),
     ...issued.map(({ id, at }) => ({
       ...{ action: 'delegation_issued', target: `delegation/${id}`, at },

@@ -12,6 +12,16 @@ import type { DisputableRecord, EventView, Evidence } from './evidence.ts';
 import type { KnownKey } from './keyset.ts';
 import { lineOf } from './location.ts';
 
+/**
+ * Where a person lets a held call pass, or a held result reach its agent: the prefix of the target, by
+ * action. Both are grants that one decision uses.
+ */
+const TARGETS: Record<string, string | undefined> = {
+  escalation_approved: 'escalation/',
+  inbound_hold_allowed_original: 'inbound_hold/',
+  inbound_hold_allowed_sanitized: 'inbound_hold/',
+};
+
 /** An approval, as the control plane records it. */
 const Approval = z.looseObject({
   event_id: z.string(),
@@ -97,7 +107,7 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
   }
 
   function read(record: LedgerRecord | null, signer: KnownKey | undefined): void {
-    if (record?.type === 'admin_action' && record.action === 'escalation_approved') {
+    if (record?.type === 'admin_action' && Object.hasOwn(TARGETS, record.action)) {
       // Only the control plane approves: a data plane's stream cannot say so.
       if (signer?.purpose !== 'batch') return;
       const approval = readApproval(record);
@@ -196,10 +206,12 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
   };
 }
 
-function readApproval({ target, details, timestamp }: AdminActionRecord): Approval | undefined {
+function readApproval(record: AdminActionRecord): Approval | undefined {
+  const { action, target, details, timestamp } = record;
   const read = Approval.safeParse(details);
-  if (!read.success || !target.startsWith('escalation/')) return undefined;
-  return { ...read.data, escalation_id: target.slice('escalation/'.length), at: timestamp };
+  const prefix = TARGETS[action];
+  if (!read.success || prefix === undefined || !target.startsWith(prefix)) return undefined;
+  return { ...read.data, escalation_id: target.slice(prefix.length), at: timestamp };
 }
 
 /**
