@@ -76,12 +76,15 @@ export function pageTooLarge(fitting: number): AppError {
 }
 
 /**
- * Any ISO 8601 time with an offset; times before 1970 count as 1970. An offset can lead out of the
- * years 1 to 9999, and such a time could be stored, but neither read nor written again.
+ * Any ISO 8601 date and time; one without an offset is in UTC, as all that the product writes. Times
+ * before 1970 count as 1970. An offset can lead out of the years 1 to 9999, and such a time could be
+ * stored, but neither read nor written again.
  */
 export const QueryTime = z.iso
-  .datetime({ offset: true })
-  .transform((text) => Date.parse(text))
+  .datetime({ offset: true, local: true })
+  .meta({ format: 'date-time' })
+  // Without an offset, `Date.parse` takes the zone of the machine.
+  .transform((text) => Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`))
   .refine((ms) => ms >= FIRST_MS && ms <= LAST_MS, 'must be a time of the years 1 to 9999 in UTC')
   .transform((ms) => new Date(Math.max(0, ms)));
 

@@ -3,7 +3,7 @@
  * administrator may send, found in the OpenAPI document, refuses that: stored, it would make each
  * list that holds its row a 500.
  */
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   type CallOptions,
   testControlPlane,
@@ -16,11 +16,17 @@ it.each(OUTSIDE)('refuses %s', (text) => {
   expect(QueryTime.safeParse(text).success).toBe(false);
 });
 
+beforeAll(() => vi.stubEnv('TZ', 'Asia/Kolkata'));
+afterAll(() => vi.unstubAllEnvs());
+
 it.each([
   ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
   ['9999-12-31T23:59:59-00:00', '9999-12-31T23:59:59.000Z'],
   ['0001-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
   ['2026-01-01T01:00:00+01:00', '2026-01-01T00:00:00.000Z'],
+  ['2026-01-01T00:00:00', '2026-01-01T00:00:00.000Z'],
+  ['2026-07-01T00:00', '2026-07-01T00:00:00.000Z'],
+  ['2026-07-01T00:00:00.123456', '2026-07-01T00:00:00.123Z'],
 ])('reads %s as %s', (text, read) => {
   expect(QueryTime.parse(text).toISOString()).toBe(read);
 });
