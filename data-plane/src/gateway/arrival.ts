@@ -136,6 +136,11 @@ export function checkOrigin(
   reply.header('vary', 'origin');
 }
 
+/** Whether a record can hold it. The router takes `/mcp/v1/` for a server without a name. */
+function mayName(serverId: string): boolean {
+  return serverId !== '' && serverId.length <= MAX_SERVER_ID_LENGTH && isStorableText(serverId);
+}
+
 function setCaller(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -149,9 +154,7 @@ function setCaller(
     request.denied = identity;
     return;
   }
-  if (serverId !== null && (serverId.length > MAX_SERVER_ID_LENGTH || !isStorableText(serverId))) {
-    throw new GatewayError(404, 'No such MCP server.');
-  }
+  if (serverId !== null && !mayName(serverId)) throw new GatewayError(404, 'No such MCP server.');
   const { tenantId, agent, proof, ineligibility } = identity;
   const requesterId = readRequester(request.headers['x-requester-id']);
   const hops = readHops(request.headers[HOPS_HEADER]);

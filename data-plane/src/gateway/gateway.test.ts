@@ -371,7 +371,9 @@ describe('what is malformed', () => {
     expect(page.headers.get('access-control-allow-origin')).toBe(own.origin);
     const huge = `{"x":"${'x'.repeat(5 * 1024 * 1024)}"}`;
     expect((await plane.post('/mcp/v1/up', huge, auth)).status).toBe(413);
-    expect((await plane.post('/mcp/v1/none', good, auth)).status).toBe(404);
+    for (const path of ['/mcp/v1/none', '/mcp/v1/', '/mcp/v1/up/']) {
+      expect((await plane.post(path, good, auth)).status, path).toBe(404);
+    }
     for (const method of ['PUT', 'PATCH']) {
       const answer = await fetch(`${plane.url}/mcp/v1/up`, { method, headers: auth });
       expect(answer.status).toBe(405);
