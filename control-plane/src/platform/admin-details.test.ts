@@ -51,3 +51,39 @@ it('always bounds details, and keeps the small members', () => {
     { numRuns: 30 },
   );
 });
+
+it('shows the largest values by their digests, and what is beside them as it is', () => {
+  const participant = (actions: number) => ({
+    role: 'reader',
+    allowed_actions: Array.from({ length: actions }, (_, index) => `${index}`.padEnd(200, 'x')),
+  });
+  const permitted = Object.fromEntries(
+    Array.from({ length: 100 }, (_, index) => [`agent-${index}`, participant(index < 80 ? 50 : 1)]),
+  );
+  const bounded = boundedDetails({ name: 'w', permitted, before: { permitted } }) as never as {
+    permitted: typeof permitted;
+    before: { permitted: typeof permitted };
+  };
+  expect(Buffer.byteLength(canonicalize(bounded))).toBeLessThan(201 * 1024);
+  for (const { permitted: shown } of [bounded, bounded.before]) {
+    expect(shown['agent-0']).toEqual({
+      role: 'reader',
+      allowed_actions: { omitted_bytes: expect.any(Number), sha256: expect.any(String) },
+    });
+    expect(shown['agent-99']).toEqual(participant(1));
+  }
+  expect(permitted['agent-0']).toEqual(participant(50));
+});
+
+it('bounds what has very many members, too', () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 20_000 }, (_, index) => [`member-${index}`.padEnd(40, 'x'), index]),
+  );
+  const bounded = boundedDetails({ name: 'w', many, other: 'x' });
+  expect(Buffer.byteLength(canonicalize(bounded))).toBeLessThan(1024);
+  expect(bounded).toMatchObject({
+    name: 'w',
+    other: 'x',
+    many: { omitted_bytes: expect.any(Number) },
+  });
+});

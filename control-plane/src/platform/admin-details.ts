@@ -5,7 +5,7 @@ import { canonicalize } from '@governance/shared/canonical-json';
 
 /** As canonical JSON. The rest of the record's 256 KiB is for its other members. */
 const MAX_DETAILS_BYTES = 200 * 1024;
-/** A larger former value is shown by its digest: the record that set it has it. */
+/** A larger former value is shown by its digest: the record that set it usually has it. */
 const MAX_FORMER_BYTES = 16 * 1024;
 
 type Details = Record<string, unknown>;
@@ -33,21 +33,55 @@ export function formerValues(before: object, after: object): Details {
 
 /**
  * Nobody could verify a record beyond its limit. So where the details are too large, their largest
- * members are shown by their digests.
+ * values are shown by their digests, the innermost first: whoever pads a change hides little of it.
  *
  * @returns details of at most 200 KiB
  */
 export function boundedDetails(details: Details): Details {
-  const sizes = Object.entries(details).map(([name, value]) => ({ name, bytes: sizeOf(value) }));
-  let total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
-  if (total <= MAX_DETAILS_BYTES) return details;
-  const bounded = { ...details };
-  for (const { name, bytes } of sizes.sort((a, b) => b.bytes - a.bytes)) {
-    if (total <= MAX_DETAILS_BYTES) break;
-    bounded[name] = digested(details[name], 0);
-    total += sizeOf(bounded[name]) - bytes;
-  }
+  const bytes = sizeOf(details);
+  if (bytes <= MAX_DETAILS_BYTES) return details;
+  const bounded = copyOf(details);
+  const left = boundPlaces(valuesIn(bounded), bytes);
+  if (left > MAX_DETAILS_BYTES) boundPlaces(membersOf(bounded), left);
   return bounded;
+}
+
+/** A member of an object. */
+interface Place {
+  holder: Details;
+  name: string;
+  bytes: number;
+}
+
+/** Shows the largest by their digests. @returns how many bytes of the whole are left */
+function boundPlaces(places: Place[], whole: number): number {
+  let left = whole;
+  for (const { holder, name, bytes } of places.sort((a, b) => b.bytes - a.bytes)) {
+    const digest = digested(holder[name], 0);
+    const saved = bytes - sizeOf(digest);
+    if (left <= MAX_DETAILS_BYTES || saved <= 0) break;
+    holder[name] = digest;
+    left -= saved;
+  }
+  return left;
+}
+
+function membersOf(holder: Details): Place[] {
+  return Object.keys(holder).map((name) => ({ holder, name, bytes: sizeOf(holder[name]) }));
+}
+
+/** All that are no objects with members of their own. */
+function valuesIn(holder: Details): Place[] {
+  return Object.entries(holder).flatMap(([name, value]) =>
+    isObject(value) ? valuesIn(value) : [{ holder, name, bytes: sizeOf(value) }],
+  );
+}
+
+function copyOf(details: Details): Details {
+  const members = Object.entries(details);
+  return Object.fromEntries(
+    members.map(([name, value]) => [name, isObject(value) ? copyOf(value) : value]),
+  );
 }
 
 /** @returns the value, or its digest where its canonical form has more bytes than that */
