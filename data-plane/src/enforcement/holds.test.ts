@@ -83,6 +83,23 @@ describe('a call that waits', () => {
     expect(sent()).toBe(1);
   });
 
+  it('has the finding in its pieces at each judgement', async () => {
+    for (const [index, note] of ['ghp_aB3dE5fG7h', 'J9kL1mN2pQ4rS6tU8vW0xYz1Ab'].entries()) {
+      const waiting = call({ args: { note } });
+      decide(await held(index + 1), 'approved');
+      expect((await waiting).result).toBeDefined();
+    }
+    const found = (await readRecords()).flatMap((one) =>
+      one.type === 'decision' && one.v === 2 ? [[one.policy_result, one.dlp_findings_count]] : [],
+    );
+    expect(found).toEqual([
+      ['escalate', 0],
+      ['allow', 0],
+      ['escalate', 1],
+      ['allow', 1],
+    ]);
+  });
+
   it('is refused when it was denied, also when the client asks again', async () => {
     const waiting = call();
     const hold = await held();
