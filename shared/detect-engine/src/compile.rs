@@ -25,10 +25,10 @@ impl Kind {
         }
     }
 
-    /// Bytes of the states that the automaton of all patterns has met.
-    pub fn set_cache_bytes(self) -> usize {
+    /// Bytes of the states that a gate has met: of ours there are four, a tenant's has all patterns.
+    pub fn gate_cache_bytes(self) -> usize {
         match self {
-            Kind::Builtin => 8 * MIB,
+            Kind::Builtin => 2 * MIB,
             Kind::Tenant => MIB,
         }
     }

@@ -23,7 +23,11 @@ pub struct LiteralGate {
 /// Places that are told of one text.
 const MAX_BEGINNINGS: usize = 128;
 
-/// All other patterns. The automaton grows as texts lead it to new states.
+/// Among which our own other patterns are dealt out. The states of an automaton are what texts make
+/// of all its patterns together, so that several small ones meet far fewer of them than a large one.
+const LAZY_GATES: usize = 4;
+
+/// Some of the other patterns. The automaton grows as texts lead it to new states.
 pub struct LazyGate {
     dfa: DFA,
     cache: Cache,
@@ -32,9 +36,9 @@ pub struct LazyGate {
     patterns: Vec<PatternID>,
 }
 
-/// Our own patterns share both gates. A tenant's all stand in the lazy one, as they are, so that
-/// its limits hold for all of them.
-pub fn build_gates(hirs: &[Hir], kind: Kind) -> Result<(LiteralGate, LazyGate), Failure> {
+/// Our own patterns share all gates. A tenant's all stand in one lazy gate, as they are, so that its
+/// limits hold for all of them.
+pub fn build_gates(hirs: &[Hir], kind: Kind) -> Result<(LiteralGate, Vec<LazyGate>), Failure> {
     let (mut literals, mut literals_of) = (Vec::new(), Vec::new());
     let (mut others, mut others_of) = (Vec::new(), Vec::new());
     for (i, hir) in hirs.iter().enumerate() {
@@ -56,7 +60,16 @@ pub fn build_gates(hirs: &[Hir], kind: Kind) -> Result<(LiteralGate, LazyGate), 
             });
         }
     }
-    let lazy = LazyGate::new(&others, others_of, kind)?;
+    // Neighbours in the list have more states in common than others.
+    let each = match kind {
+        Kind::Builtin => others.len().div_ceil(LAZY_GATES).max(1),
+        Kind::Tenant => others.len().max(1),
+    };
+    let lazy = others
+        .chunks(each)
+        .zip(others_of.chunks(each))
+        .map(|(hirs, patterns)| LazyGate::new(hirs, patterns.to_vec(), kind))
+        .collect::<Result<Vec<_>, _>>()?;
     Ok((LiteralGate::new(&literals, literals_of)?, lazy))
 }
 
@@ -124,56 +137,73 @@ impl LiteralGate {
     }
 }
 
-/// Asks both gates in one pass: each waits for its memory at every byte, and the two wait together.
-pub fn search_both(
+/// Asks all gates in one pass where there are as many as usual: each waits for its memory at every
+/// byte, and all wait together.
+pub fn search_all(
     literal: &LiteralGate,
-    lazy: &mut LazyGate,
+    lazy: &mut [LazyGate],
     text: &[u8],
     beginnings: &mut Vec<(PatternID, usize)>,
     candidates: &mut PatternSet,
 ) -> Result<(), GaveUp> {
-    if !literal.patterns.is_empty() && !lazy.patterns.is_empty() {
-        if try_search_both(literal, lazy, text, beginnings, candidates).is_ok() {
-            lazy.tell(candidates);
+    if let Ok(gates) = <&mut [LazyGate; LAZY_GATES]>::try_from(&mut *lazy) {
+        if !literal.patterns.is_empty()
+            && try_search_all(literal, gates, text, beginnings, candidates).is_ok()
+        {
+            gates.iter().for_each(|gate| gate.tell(candidates));
             return Ok(());
         }
         beginnings.clear();
         candidates.clear();
     }
     literal.search(text, beginnings, candidates);
-    lazy.search(text, candidates)
+    for gate in lazy {
+        gate.search(text, candidates)?;
+    }
+    Ok(())
 }
 
-fn try_search_both(
+fn try_search_all(
     literal: &LiteralGate,
-    lazy: &mut LazyGate,
+    lazy: &mut [LazyGate; LAZY_GATES],
     text: &[u8],
     beginnings: &mut Vec<(PatternID, usize)>,
     candidates: &mut PatternSet,
 ) -> Result<(), GaveUp> {
-    let LazyGate {
-        dfa, cache, hit, ..
-    } = lazy;
-    hit.clear();
     let mut literal_state = literal.start_state();
-    let mut state = dfa
-        .start_state_forward(cache, &Input::new(text))
-        .map_err(|_| GaveUp)?;
+    let mut states = [LazyStateID::default(); LAZY_GATES];
+    for (state, gate) in states.iter_mut().zip(lazy.iter_mut()) {
+        gate.hit.clear();
+        *state = gate
+            .dfa
+            .start_state_forward(&mut gate.cache, &Input::new(text))
+            .map_err(|_| GaveUp)?;
+    }
     for (at, &byte) in text.iter().enumerate() {
         literal_state = literal
             .automaton
             .next_state(Anchored::No, literal_state, byte);
-        state = dfa.next_state(cache, state, byte).map_err(|_| GaveUp)?;
+        for (state, gate) in states.iter_mut().zip(lazy.iter_mut()) {
+            *state = gate
+                .dfa
+                .next_state(&mut gate.cache, *state, byte)
+                .map_err(|_| GaveUp)?;
+            if state.is_match() {
+                insert_matches(&gate.dfa, &gate.cache, *state, &mut gate.hit);
+            }
+        }
         if literal.automaton.is_match(literal_state) {
             literal.take(literal_state, at, beginnings, candidates);
         }
-        if state.is_match() {
-            insert_matches(dfa, cache, state, hit);
-        }
     }
-    let state = dfa.next_eoi_state(cache, state).map_err(|_| GaveUp)?;
-    if state.is_match() {
-        insert_matches(dfa, cache, state, hit);
+    for (state, gate) in states.into_iter().zip(lazy.iter_mut()) {
+        let state = gate
+            .dfa
+            .next_eoi_state(&mut gate.cache, state)
+            .map_err(|_| GaveUp)?;
+        if state.is_match() {
+            insert_matches(&gate.dfa, &gate.cache, state, &mut gate.hit);
+        }
     }
     Ok(())
 }
@@ -191,7 +221,7 @@ impl LazyGate {
         let config = Config::new()
             .match_kind(MatchKind::All)
             .prefilter(None)
-            .cache_capacity(kind.set_cache_bytes())
+            .cache_capacity(kind.gate_cache_bytes())
             .skip_cache_capacity_check(true)
             .minimum_cache_clear_count(kind.clears())
             .minimum_bytes_per_state(None);

@@ -3,7 +3,7 @@
 
 use crate::compile::{Failure, Kind, parse};
 use crate::find::{Finder, Found, Fuel, GaveUp};
-use crate::gate::{LazyGate, LiteralGate, build_gates, search_both};
+use crate::gate::{LazyGate, LiteralGate, build_gates, search_all};
 use regex_automata::PatternSet;
 use regex_syntax::hir::Hir;
 
@@ -11,7 +11,7 @@ pub struct Set {
     kind: Kind,
     hirs: Vec<Hir>,
     literal_gate: LiteralGate,
-    lazy_gate: LazyGate,
+    lazy_gates: Vec<LazyGate>,
     candidates: PatternSet,
     finders: Vec<Option<Finder>>,
 }
@@ -22,14 +22,14 @@ const KEPT_FINDER_BYTES: usize = 1024 * 1024;
 impl Set {
     pub fn new(patterns: &[&str], kind: Kind) -> Result<Set, Failure> {
         let hirs = parse(patterns)?;
-        let (literal_gate, lazy_gate) = build_gates(&hirs, kind)?;
+        let (literal_gate, lazy_gates) = build_gates(&hirs, kind)?;
         let candidates = PatternSet::new(hirs.len());
         let finders = hirs.iter().map(|_| None).collect();
         Ok(Set {
             kind,
             hirs,
             literal_gate,
-            lazy_gate,
+            lazy_gates,
             candidates,
             finders,
         })
@@ -75,9 +75,9 @@ impl Set {
     fn find_candidates(&mut self, text: &[u8]) -> Result<Vec<usize>, GaveUp> {
         self.candidates.clear();
         let mut beginnings = Vec::new();
-        search_both(
+        search_all(
             &self.literal_gate,
-            &mut self.lazy_gate,
+            &mut self.lazy_gates,
             text,
             &mut beginnings,
             &mut self.candidates,
