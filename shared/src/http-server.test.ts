@@ -212,3 +212,17 @@ it('serves no request whose client left before its handler', async () => {
   expect(served).toEqual(['/there']);
   await app.close();
 });
+
+it('shows the cursor of a list to pages of the origins that may call', async () => {
+  const log = createLog({ debug: false }, { write: () => {} });
+  const app = createHttpServer({ log, corsOrigins: ['https://a.example'] });
+  app.get('/page', async (_request, reply) => reply.header('x-next-cursor', 'next').send({}));
+  const ask = (origin: string) => app.inject({ url: '/page', headers: { origin } });
+  const { headers } = await ask('https://a.example');
+  expect(headers['access-control-allow-origin']).toBe('https://a.example');
+  expect(headers['access-control-expose-headers']).toContain('x-next-cursor');
+  expect((await ask('https://b.example')).headers).not.toHaveProperty(
+    'access-control-allow-origin',
+  );
+  await app.close();
+});

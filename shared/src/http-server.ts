@@ -28,6 +28,12 @@ import { closeStalled } from './unsent-bytes.ts';
 /** Of a body, unless a route says otherwise. */
 const BODY_LIMIT_BYTES = 1024 * 1024;
 
+/** What pages of other origins may read of an answer besides what browsers always show them. */
+const EXPOSED_HEADERS = [
+  ...['x-next-cursor', 'x-total-events', 'x-request-id', 'retry-after', 'www-authenticate'],
+  ...['location', 'content-disposition', 'content-range', 'etag', 'allow'],
+];
+
 export interface HttpServerOptions {
   log: Logger;
   /** SERVICE_CORS_ORIGINS_STR, split. */
@@ -99,6 +105,7 @@ export function createHttpServer({
     void app.register(cors, {
       origin: corsOrigins,
       methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      exposedHeaders: EXPOSED_HEADERS,
       maxAge: 600,
     });
   }
