@@ -4,6 +4,7 @@ import { decodedCommand } from './inner-lines.ts';
 import { isMailProgram, readMailOf } from './mail-programs.ts';
 import { readPathForms } from './path-forms.ts';
 import { deletesListed, type Listed, listedBy, onlyTells } from './powershell.ts';
+import { decodedBy, printedBy } from './printed-text.ts';
 import {
   DELETES_LISTED,
   findRemoved,
@@ -14,7 +15,7 @@ import {
 } from './program-reach.ts';
 import { findWrites } from './program-writes.ts';
 import type { PathUse, TouchedPath } from './reach-finding.ts';
-import { nameOf, readShellCommands, type ShellCommand } from './shell-words.ts';
+import { nameOf, PRINTED, readShellCommands, type ShellCommand } from './shell-words.ts';
 import { FLUSHES } from './sql-reach.ts';
 import { findWebReach } from './web-reach.ts';
 import { wordSet } from './word-set.ts';
@@ -75,6 +76,12 @@ const WRAPPERS = wordSet(
 );
 /** Wrappers that pass a text on to a shell: `su -c 'rm -rf /'`, `watch 'rm -rf /'`. */
 const LINE_TAKERS = wordSet('su runuser sg script flock watch parallel ssh eval');
+/** Programs other than shells that run what they read. */
+const RUNS_INPUT = wordSet('ssh at batch wsl parallel');
+/** Programs that run nothing: beside these alone, the text of a file to be written is no command. */
+const CALM = wordSet(
+  'cat tee cd mkdir echo printf ls pwd touch chmod git gh glab head tail wc true export',
+);
 /** An option that holds the text itself. */
 const BEFORE_LINE = /^(?:--[a-z-]{1,20}=|-c)/;
 /** Options of redis-cli that have a value, in the next word. */
@@ -127,16 +134,46 @@ function readLine(line: string, reach: ShellReach, depth: number): void {
     return;
   }
   let listed: Listed | undefined;
-  for (const command of readShellCommands(line)) {
+  let printed: string | undefined;
+  const commands = readShellCommands(line);
+  const isCalm = commands.every(({ words }) => words.length === 0 || CALM.has(nameOf(words[0])));
+  for (const command of commands) {
+    const { inputs = [], isPiped } = command;
+    const given = isPiped && printed !== undefined ? [...inputs, printed] : inputs;
     listed = listedBy(command, listed);
     for (const text of listed ? deletesListed(command, listed) : []) {
       reach.paths.push({ text, use: 'delete', isRecursive: true });
     }
-    readCommand(command, reach, depth);
+    const isTaken = readCommand({ ...command, inputs: given }, reach, depth);
+    for (const { text, isPlain } of isTaken ? [] : (command.documents ?? [])) {
+      if (!isCalm || !isPlain) readLine(text, reach, depth + 1);
+    }
+    // Whatever takes it, perhaps `bash -c "$(…)"`.
+    const decoded = decodedBy(command, given);
+    if (decoded !== undefined) readLine(decoded, reach, depth + 1);
+    printed = decoded ?? printedBy(command, given);
   }
 }
 
-function readCommand(command: ShellCommand, reach: ShellReach, depth: number): void {
+/** @returns whether the program takes texts otherwise than as commands */
+function readInputs(
+  name: string,
+  { inputs = [], documents = [] }: ShellCommand,
+  reach: ShellReach,
+  depth: number,
+): boolean {
+  const texts = [...inputs, ...documents.map(({ text }) => text)];
+  if (DATABASES.has(name)) reach.inner.push(...texts);
+  else if (isInterpreter(name)) readCodeOf(name, texts, reach, depth);
+  else if (SHELLS.has(name) || RUNS_INPUT.has(name)) {
+    for (const text of inputs) readLine(text, reach, depth + 1);
+    return false;
+  } else return false;
+  return true;
+}
+
+/** @returns whether it takes the documents that it is given otherwise than as commands */
+function readCommand(command: ShellCommand, reach: ShellReach, depth: number): boolean {
   const { words, writes } = command;
   for (const text of writes) reach.paths.push({ text, use: 'write' });
   let at = 0;
@@ -174,7 +211,7 @@ function readCommand(command: ShellCommand, reach: ShellReach, depth: number): v
     if (name === 'eval' || name === 'ssh') {
       const from = name === 'ssh' ? afterHost(words, at) : at + 1;
       readLine(words.slice(from).join(' '), reach, depth + 1);
-      return;
+      return readInputs(name, command, reach, depth);
     }
     if (LINE_TAKERS.has(name) && !hasReadLines) {
       hasReadLines = true;
@@ -192,6 +229,7 @@ function readCommand(command: ShellCommand, reach: ShellReach, depth: number): v
   }
   const isListed = command.isCut === true || (at > 0 && nameOf(words[0]) === 'xargs');
   readSimple(name, words.slice(at + 1), reach, depth, isListed);
+  return readInputs(name, command, reach, depth);
 }
 
 function readSimple(
@@ -212,7 +250,8 @@ function readSimple(
   if (DELETES.has(name)) {
     if (OVERWRITES.has(name)) add(operands, 'write');
     add(operands, 'delete', { isRecursive: isRecursive || name === 'rimraf' });
-    if (isListed && operands.every((one) => one === '')) reach.whole.push(DELETES_LISTED);
+    if (isListed && operands.every((one) => one === '' || one === PRINTED))
+      reach.whole.push(DELETES_LISTED);
   } else if (isMailProgram(name)) {
     reach.recipients.push(...readMailOf(name, rest));
     add(operands, 'read');
