@@ -35,6 +35,11 @@ export function readStrictRequests(
       ? { value: result.data }
       : { error: new RequestInvalid(result.error.issues) };
   });
+  // No body is of no type: some clients name one all the same, as `curl -d ''` does.
+  app.addHook('onRequest', ({ headers }, _reply, done) => {
+    if (headers['content-length'] === '0') delete headers['content-type'];
+    done();
+  });
   // A GET's body is not read.
   app.addHook('preParsing', ({ method, headers }, _reply, _payload, done) => {
     const isRefused = method !== 'GET' && !isReadAsClaimed(headers['content-type']);

@@ -5,12 +5,13 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
 
-const { app, call, controlPlane, logged, superAdminToken, test } = await testControlPlane({
-  env: {
-    SERVICE_METRICS_TOKEN: 'metrics-token',
-    SERVICE_CORS_ORIGINS_STR: 'https://console.example',
-  },
-});
+const { app, aTenantAdmin, call, controlPlane, logged, superAdminToken, test } =
+  await testControlPlane({
+    env: {
+      SERVICE_METRICS_TOKEN: 'metrics-token',
+      SERVICE_CORS_ORIGINS_STR: 'https://console.example',
+    },
+  });
 const token = await superAdminToken();
 const json = { 'content-type': 'application/json' };
 const post = (payload: string | Buffer, headers: Record<string, string> = json) =>
@@ -46,6 +47,19 @@ describe('bodies', () => {
     expect(answer.statusCode).toBe(415);
     const form = await post('name=x', { 'content-type': 'application/x-www-form-urlencoded' });
     expect(form.statusCode).toBe(415);
+  });
+
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/json',
+  ])('takes no body for none, as %s too', async (type) => {
+    const headers = { 'content-type': type, 'content-length': '0' };
+    const path = `/api/v1/agents/${crypto.randomUUID()}/rotate`;
+    const { token } = await aTenantAdmin();
+    const answer = await call(path, { method: 'POST', token, headers });
+    expect(answer.statusCode, answer.body).toBe(404);
+    expect((await post('', headers)).statusCode).toBe(422);
   });
 
   it.each([
