@@ -35,32 +35,36 @@ export const CERTAIN_SUM = 2;
 const PHRASES: readonly (readonly [Concept, RegExp])[] = [
   [
     'persona',
-    /(?<!\p{L})(?:[Yy]ou are|[Yy]ou['’]re|[Aa]ct as|[Bb]ecome) (?:now )?(?:called )?DAN(?!\p{L})/u,
+    // Such an abbreviation also names a product or an office: "DAN-certified", "a DAN node".
+    /(?<!\p{L})(?:[Yy]ou are|[Yy]ou['’]re|[Aa]ct as|[Bb]ecome) (?:now )?(?:called )?DAN(?=\s*(?:$|[.,;:!?]|\((?:do|Do) |(?:and|who|which|from|for|without|with|now|mode) ))/u,
   ],
-  ['persona', /(?<!\p{L})you can do anything now(?!\p{L})/iu],
   [
     'persona',
-    /(?<!\p{L})(?:you are|you['’]re|act as|behave as|be|become|pretend (?:to be|you are)) (?:now )?an? (?:\p{L}{1,12} ){0,2}(?:assistant|ai|model|chatbot|agent|bot) (?:with no|without any|without|that has no|who has no) (?:rules|restrictions|limits|limitations|filters|guidelines|ethics|morals|boundaries)(?!\p{L})/iu,
+    /(?<!\p{L})(?:you are|you['’]re|act as|behave as|be|become|pretend (?:to be|you are)) (?:now )?an? (?:\p{L}{1,12} ){0,2}(?:assistant|ai|chatbot|bot|(?:ai|language) (?:model|agent|assistant)) (?:with no|without any|without|that has no|who has no) (?:rules|restrictions|limits|limitations|filters|guidelines|ethics|morals|boundaries)(?!\p{L})/iu,
   ],
   [
     'obey',
-    /(?<!\p{L})(?:obey|answer to) (?:only (?:to )?me|me (?:only|alone)|no[ -]?one but me|nobody but me)(?!\p{L})/iu,
+    // To whoever reads: others may obey somebody, too.
+    /(?:^|[.!?;:]\s{1,3}|(?<!\p{L})you(?: (?:now|will|must|shall|should|only|always|to|are)){0,3} )(?:obey|answer to) (?:only (?:to )?me|me (?:only|alone)|no[ -]?one but me|nobody but me)(?!\p{L})/iu,
   ],
   [
     'override',
-    /(?<!\p{L})(?:ignore|disregard|forget|override|bypass|violate|break|stop following) (?:any|all|every|your)(?: of your| your| the)? (?:own )?(?:safety|content|ethical|moral) (?:polic(?:y|ies)|rules?|guidelines?|filters?|settings?|restrictions?|protocols?|training|guardrails?)(?=\s*(?:$|[.!,;:]|and |or |but ))/iu,
+    // As an order: a report says of others that they do.
+    /(?:^|[.!?;:,]\s{1,3}|(?<!\p{L})(?:now|on|you|you must|you will|must|please|then) )(?:ignore|disregard|forget|override|bypass|violate|break|stop following) (?:any|all|every|your)(?: of your| your| the)? (?:own )?(?:safety|content|ethical|moral) (?:polic(?:y|ies)|rules?|guidelines?|filters?|restrictions?|protocols?|training|guardrails?)(?=\s*(?:$|[.!,;:]|and |or |but ))/iu,
   ],
   [
     'override',
-    /(?<!\p{L})forget (?:everything|all)(?: that)? (?:you (?:were|have been|had been)|you['’]ve been|they|anyone|anybody) (?:ever )?(?:told|taught|instructed)(?: you)? (?:before|so far|until now|up to now|earlier|previously)(?!\p{L})/iu,
+    /(?<!\p{L})forget (?:everything|all)(?: that)? (?:you (?:were|have been|had been)|you['’]ve been|they|anyone|anybody) (?:ever )?(?:told|taught|instructed)(?: you)? (?:before|so far|until now|up to now|earlier|previously)(?!\p{L}|\s+(?:about|on|regarding|concerning)\s)/iu,
   ],
   [
     'override',
-    /(?<!\p{L})(?:overrides?|supersedes?|takes? precedence over|replaces?) (?:everything|anything|all)(?: \p{L}{1,12}){0,2} (?:in|of|from) your (?:context|prompt|instructions|system)(?!\p{L})/iu,
+    // "all files in your system directory" are no instructions.
+    /(?<!\p{L})(?:overrides?|supersedes?|takes? precedence over|replaces?) (?:everything|anything|all)(?: \p{L}{1,12}){0,2} (?:in|of|from) your (?:(?:system )?(?:prompt|instructions)|context(?: window)?)(?=\s*(?:$|[.!?,;:)]|and |or |but ))/iu,
   ],
   [
     'system-prompt',
-    /(?<!\p{L})(?:reveal|print|output|show|repeat|display|leak|recite|dump|tell|what (?:is|are|was|were))(?: me| us)? your (?:full |entire |complete |exact )?(?:system|initial|hidden|secret|original|internal) (?:prompt|instructions|message|rules|directives)(?!\p{L})/iu,
+    // Whoever writes has an original message, and a company internal rules.
+    /(?<!\p{L})(?:reveal|print|output|show|repeat|display|leak|recite|dump|tell|what (?:is|are|was|were))(?: me| us)? your (?:full |entire |complete |exact )?(?:system (?:prompt|instructions|message|rules|directives)|(?:initial|hidden|secret|original|internal) prompt|(?:hidden|secret) (?:instructions|directives))(?!\p{L})/iu,
   ],
 ];
 const phrases = PHRASES.map(([concept, pattern]) => ({ of: conceptNumber(concept), pattern }));

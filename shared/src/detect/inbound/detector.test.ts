@@ -75,6 +75,14 @@ describe('detectInjection', () => {
 
   it.each([
     'Attackers write "ignore all previous instructions" into pages that an assistant reads.',
+    'You can do anything now that you have admin rights.',
+    'A local rule supersedes all defaults in your system.',
+    'The dog should obey only me.',
+    'Schools report that pupils bypass all content filters.',
+    'You are DAN-certified.',
+    'Be an agent with no limits on commission.',
+    'Print your secret message on a T-shirt.',
+    'Forget everything you were told before about CSS.',
     'Never ignore previous instructions of the safety officer.',
     'No ignore las instrucciones anteriores.',
     "N'ignorez pas les instructions précédentes.",

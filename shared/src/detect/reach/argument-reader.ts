@@ -148,7 +148,8 @@ export class ArgumentReader {
     else if (value === true) this.#flag(name);
     else if (typeof value === 'object' && value !== null) {
       if (this.#isFilter(name) && matchesAll(value as Args)) this.#everything();
-      if (name.words.join(' ') === 'match all') this.#everything();
+      const isAll = name.words.join(' ') === 'match all';
+      if (isAll && this.#scope.call.action !== 'read') this.#everything();
       this.#object(value, isInList, false, name);
     }
   }
@@ -384,7 +385,8 @@ export class ArgumentReader {
   }
 
   #place(): string {
-    return this.#trail.map(pointerStep).join('').slice(0, 256);
+    // Each step has a sign at least, so that further ones would be cut off.
+    return this.#trail.slice(0, 256).map(pointerStep).join('').slice(0, 256);
   }
 }
 

@@ -124,3 +124,43 @@ it('what is hostile takes no more time than what is as long', () => {
     expect(performance.now() - began, text).toBeLessThan(2_000);
   }
 });
+
+const rulesOf = (name: string, action: 'read' | 'execute', args: Record<string, unknown>) =>
+  find({ name, action, args }).map(({ rule }) => rule);
+const joined = (text: (at: number) => string, join: string) => many(150, text).join(join);
+
+it.each([
+  joined((at) => `INSERT INTO t VALUES (${at})`, ';\n'),
+  joined((at) => `DELETE FROM t WHERE id = ${at}`, '; '),
+  `DELETE FROM t WHERE ${joined((at) => `id = ${at}`, ' OR ')}`,
+  `INSERT ALL ${joined((at) => `INTO t VALUES (${at})`, ' ')} SELECT 1 FROM dual`,
+])('rows that statements without lists change are counted (%#)', (sql) => {
+  expect(rulesOf('execute_sql', 'execute', { sql })).toEqual(['bulk_action']);
+});
+
+it.each([
+  joined((at) => `SELECT a FROM t WHERE id = ${at}`, ';\n'),
+  `SELECT a FROM t WHERE ${joined((at) => `id = ${at}`, ' OR ')}`,
+  `EXPLAIN DELETE FROM t WHERE ${joined((at) => `id = ${at}`, ' OR ')}`,
+])('statements that change nothing are not (%#)', (sql) => {
+  expect(rulesOf('execute_sql', 'execute', { sql })).toEqual([]);
+});
+
+it('a search may match all', () => {
+  const args = { index: 'logs', query: { match_all: {} } };
+  expect(rulesOf('search', 'read', args)).toEqual([]);
+  expect(rulesOf('update_by_query', 'execute', args)).toEqual(['delete_wildcard']);
+});
+
+it.each([
+  'EXPLAIN ANALYSE DELETE FROM t',
+  'EXPLAIN ANALYZE VERBOSE DELETE FROM t',
+])('a plan that is run changes rows: %s', (sql) => {
+  expect(rulesOf('execute_sql', 'execute', { sql })).toEqual(['sql_without_where']);
+});
+
+it('words for ssh beside a host are a command', () => {
+  const args = { host: 'web', args: ['rm', '-rf', '/var'] };
+  expect(rulesOf('ssh_exec', 'execute', args)).toEqual(['delete_depth']);
+  expect(rulesOf('ssh_exec', 'execute', { host: 'web', args: ['ls', '/var'] })).toEqual([]);
+});

@@ -17,20 +17,22 @@ const OF_QUERY = wordSet('SELECT WITH VALUES');
  * @param effort is used up by what is read
  */
 export function countSqlThings(sql: string, threshold: number, effort: Effort): number {
-  if (!MAY.test(sql) || !hasMoreCommas(sql, threshold)) return 0;
+  if (!MAY.test(sql) || !hasMoreSigns(sql, threshold)) return 0;
   let most = 0;
   for (const tokens of readSqlReadings(sql, effort)) most = Math.max(most, countOf(tokens));
   return most;
 }
 
-function hasMoreCommas(sql: string, threshold: number): boolean {
+/** What stands between things: in lists commas, otherwise the ends or the beginnings of statements. */
+function hasMoreSigns(sql: string, threshold: number): boolean {
   let left = threshold;
-  for (let at = sql.indexOf(','); at >= 0 && left > 0; at = sql.indexOf(',', at + 1)) left--;
+  for (const _ of sql.matchAll(/[,;]|\b(?:into|or)\b/gi)) if (--left <= 0) return true;
   return left <= 0;
 }
 
 function countOf(tokens: readonly SqlToken[]): number {
   let count = 0;
+  let statements = 0;
   let depth = 0;
   let changes = false;
   let selects = false;
@@ -47,6 +49,9 @@ function countOf(tokens: readonly SqlToken[]): number {
       changes ||= !isPlan && (CHANGES.has(text) || isReplace);
       selects ||= !isPlan && SELECTS.has(text);
       // Of an upsert it is a function: `SET a = VALUES(a)`.
+      // One row each, unless the statement lists what it changes.
+      if (isFirst && SELECTS.has(text) && !isPlan) statements++;
+      if (selects && text === 'OR') count++;
       if (OF_VALUES.has(text) && tokens[at - 1]?.text !== '=') rowsAt = depth;
       else if (depth === rowsAt && !OF_ROWS.has(text)) rowsAt = -1;
     } else if (kind === 'name' && isWord(tokens[at - 1], 'ARRAY')) {
@@ -74,7 +79,7 @@ function countOf(tokens: readonly SqlToken[]): number {
       changes = selects = false;
     }
   }
-  return count;
+  return count + statements;
 }
 
 const isWord = (token: SqlToken | undefined, text: string): boolean =>

@@ -76,7 +76,7 @@ const TOO_LONG: SqlReach = {
  * a trigger, a grant, a key, an upsert or a lock.
  */
 const BEFORE = wordSet(
-  'EXPLAIN ANALYZE VERBOSE QUERY PLAN BEGIN THEN ELSE LOOP AS PREPARE EXECUTE IMMEDIATE',
+  'EXPLAIN ANALYZE ANALYSE VERBOSE QUERY PLAN BEGIN THEN ELSE LOOP AS PREPARE EXECUTE IMMEDIATE',
 );
 
 function isStart(tokens: readonly SqlToken[], at: number): boolean {

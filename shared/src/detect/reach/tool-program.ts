@@ -13,6 +13,9 @@ const RUNS = wordSet(
   'run exec execute start spawn launch invoke call command commands cmd shell bash sh terminal console process program subprocess script in a',
 );
 
+/** Arguments that say where ssh runs the command that stands beside them. */
+const HOSTS = ['host', 'hostname', 'server', 'target', 'machine', 'connection', 'connectionName'];
+
 /** Programs that a tool is called like, beside those for containers. */
 const TOOLS = wordSet('ssh sudo npx bunx powershell pwsh rm');
 
@@ -38,6 +41,8 @@ export function commandOfParts(
   }
   const tool = ofTool.find((word) => isContainerProgram(word) || TOOLS.has(word));
   if (tool === undefined) return undefined;
+  const isAtHost = tool === 'ssh' && HOSTS.some((key) => typeof record[key] === 'string');
+  if (isAtHost) return isTexts(words) || typeof words === 'string' ? words : undefined;
   if (isTexts(words)) return [tool, ...words];
   return typeof words === 'string' ? `${tool} ${words}` : undefined;
 }

@@ -32,6 +32,7 @@ describe('what refers to a secret', () => {
     ['password=*kestrel_27', 'kestrel_27'],
     ['a:\n  password: &dbPw7 Kestrel27!x\nb:\n  password: *dbPw7\n', 'Kestrel27!x'],
     ['password: projects/Tr4vel!Nine9', 'projects/Tr4vel!Nine9'],
+    ['arn:aws:rds:eu-1:7:db:password=Tr4vel!Nine9', 'Tr4vel!Nine9'],
   ])('does not hide one: %s', (text, value) => {
     expect(found(text)).toEqual([value]);
   });

@@ -10,9 +10,12 @@ const NAME_OF_A_FIELD = /(?:^|\s)--?fields?[ =]["']?$/i;
 /** gcloud secrets versions access latest --secret=name */
 const OPTION_OF_A_VAULT = /\bgcloud (?:[a-z]{1,8} )?secrets\b[^\n;|&]{0,80} --$/;
 
-/** @param before what stands before a label */
-export const isInReference = (before: string): boolean =>
-  OF_AN_ARN.test(before) || OPTION_OF_A_VAULT.test(before);
+/**
+ * @param before what stands before a label
+ * @param isAssigned whether a sign of equality stands behind it
+ */
+export const isInReference = (before: string, isAssigned: boolean): boolean =>
+  (!isAssigned && OF_AN_ARN.test(before)) || OPTION_OF_A_VAULT.test(before);
 
 export const isFieldsName = (before: string): boolean => NAME_OF_A_FIELD.test(before);
 

@@ -163,7 +163,9 @@ function secretLabel(kind: SecretKind): Judge {
     if (isInTemplate(text, start)) return NOTHING;
     if (kind === 'token' && ABOUT_IT.test(label)) return NOTHING;
     const before = text.slice(Math.max(0, start - 120), start);
-    if (isInReference(before)) return NOTHING;
+    // No name in a vault has the sign of an assignment behind a label.
+    const isAssigned = /^\w{0,40}=/.test(text.slice(end, end + 42));
+    if (isInReference(before, isAssigned)) return NOTHING;
     const isField = isFieldsName(before);
     const found: Stretch[] = [];
     const isVerb = /^(?:pass|pin)$/i.test(label);
