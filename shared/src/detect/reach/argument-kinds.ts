@@ -85,3 +85,8 @@ const PATH_FORM =
 export function isPathForm(text: string): boolean {
   return PATH_FORM.test(text);
 }
+
+/** Whether an empty path leaves a server at its own folder. */
+export function isNowhere(text: string, { last }: ArgumentName): boolean {
+  return text.trim() === '' && /path|dir/.test(last);
+}

@@ -1,12 +1,19 @@
 /** Reads a call's arguments by their shape: the paths, recipients and items that they name. */
 import { pointerStep } from '../../json-pointer.ts';
-import { type ArgumentName, isBase, isPathForm, readArgumentName } from './argument-kinds.ts';
+import {
+  type ArgumentName,
+  isBase,
+  isNowhere,
+  isPathForm,
+  readArgumentName,
+} from './argument-kinds.ts';
 import {
   type CallScope,
   createScope,
   findToolOf,
   innerCall,
   isDeleteOperation,
+  isRunCode,
 } from './call-scope.ts';
 import { isBroadcast, mentionsAll, NOTIFIES_ALL } from './chat-mentions.ts';
 import { CELLS, listKindOf } from './counted-lists.ts';
@@ -25,7 +32,7 @@ import {
 } from './reach-finding.ts';
 import { asksGraphQl } from './read-requests.ts';
 import { addRecipients, isAddress } from './recipients.ts';
-import { MAX_SHELL_LENGTH, readShellReach, type ShellReach } from './shell-reach.ts';
+import { MAX_SHELL_LENGTH, readCodeReach, readShellReach, type ShellReach } from './shell-reach.ts';
 import { countSqlThings } from './sql-count.ts';
 import { findSqlFiles } from './sql-files.ts';
 import { findSqlReach, mayBeSql, SQL_EFFORT } from './sql-reach.ts';
@@ -213,6 +220,7 @@ export class ArgumentReader {
     const { isShell, isSql, isMove, isSearch, isTerminal } = this.#scope.tool;
     if (this.#isMessage() && mentionsAll(text)) this.#notifiesAll();
     if (mayBeMail(name.words)) this.#mail(text);
+    if (isRunCode(this.#scope.tool, name)) this.#line(text, readCodeReach);
     const isLine = kind === 'command' || (isShell && kind === 'content');
     if (isLine || (isTerminal && isTyped(name))) {
       // A shell runs what is substituted in JSON, too.
@@ -241,7 +249,7 @@ export class ArgumentReader {
     if (isDelete && kind === 'path' && isNowhere(text, name)) this.#path('.', name);
     else if (kind === 'path' || isPath || (isMove && kind === 'recipient')) this.#path(text, name);
     else if (isAddress(text)) this.#addRecipient(text, false);
-    else if (isDelete && isWildcard(text)) this.#path(text, name);
+    else if (isDelete && text.includes('*') && !/\s/.test(text)) this.#path(text, name);
     else if (isDelete && text.split(',').some(isAllName)) this.#path('*', name);
     if (isDelete && /^https?:/i.test(text) && isWildAddress(text)) this.#everything();
     this.#sql(text, isSql && !isPath);
@@ -335,9 +343,9 @@ export class ArgumentReader {
   }
 
   /** Reads a command line, as long as all of them together are not too long. */
-  #line(line: string): void {
+  #line(line: string, read: (line: string) => ShellReach = readShellReach): void {
     this.#shellLeft -= line.length;
-    if (this.#shellLeft >= 0) this.#shell(readShellReach(line));
+    if (this.#shellLeft >= 0) this.#shell(read(line));
     else this.#unreadable('the call has command lines that are too long to be read');
   }
 
@@ -388,13 +396,4 @@ export class ArgumentReader {
     // Each step has a sign at least, so that further ones would be cut off.
     return this.#trail.slice(0, 256).map(pointerStep).join('').slice(0, 256);
   }
-}
-
-/** Whether an empty path leaves a server at its own folder. */
-function isNowhere(text: string, { last }: ArgumentName): boolean {
-  return text.trim() === '' && /path|dir/.test(last);
-}
-
-function isWildcard(text: string): boolean {
-  return text.includes('*') && !/\s/.test(text);
 }

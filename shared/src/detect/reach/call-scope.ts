@@ -1,6 +1,6 @@
 /** What all arguments of a call share, and the calls that stand within a call. */
 import { wordsOfName } from '../../words-of-name.ts';
-import { isBase, readArgumentName } from './argument-kinds.ts';
+import { type ArgumentName, isBase, readArgumentName } from './argument-kinds.ts';
 import { findDeleteOperation, isDeletion } from './deleted-store.ts';
 import type { ReachCall } from './reach-finding.ts';
 import { isTerminalTool } from './typed-text.ts';
@@ -12,6 +12,12 @@ const SHELL_TOOLS = wordSet(
 const SQL_TOOLS = wordSet(
   'sql query db database sqlite postgres postgresql mysql mariadb bigquery snowflake duckdb clickhouse',
 );
+const RUNS_CODE = wordSet('run exec execute eval evaluate interpreter repl python ipython');
+const CODES = wordSet(
+  'code cell python ipython jupyter notebook javascript js node typescript ruby perl php interpreter repl',
+);
+/** Programs in a browser have no files. */
+const PAGES = wordSet('browser page puppeteer playwright chrome devtools');
 const COMMAND_TOOLS = wordSet('mongo mongodb mongosh command');
 const SEARCH_TOOLS = wordSet('search find lookup grep browse ask web');
 const SENDS = wordSet('send post message dm notify email mail invite share broadcast sms');
@@ -133,6 +139,8 @@ function isPatch(record: Args): boolean {
 export interface ToolKind {
   readonly isShell: boolean;
   readonly isSql: boolean;
+  /** Whether it runs code, and not in a page. */
+  readonly isCode: boolean;
   /** Whether it takes the commands of a database. */
   readonly isDatabase: boolean;
   readonly isSearch: boolean;
@@ -145,6 +153,12 @@ export interface ToolKind {
   readonly isTerminal: boolean;
   readonly words: readonly string[];
 }
+
+const CODE = wordSet('code source snippet program');
+
+/** Whether an argument is code that the tool runs. */
+export const isRunCode = ({ isCode }: ToolKind, { last }: ArgumentName): boolean =>
+  isCode && CODE.has(last);
 
 /** Names of tools, parsed; agents may invent any number. */
 const TOOLS = new Map<string, ToolKind>();
@@ -167,6 +181,7 @@ function toolOf(name: string): ToolKind {
   return {
     isShell: has(SHELL_TOOLS) && !has(SQL_TOOLS),
     isSql: has(SQL_TOOLS),
+    isCode: has(RUNS_CODE) && has(CODES) && !has(PAGES),
     isDatabase: has(COMMAND_TOOLS),
     isSearch: has(SEARCH_TOOLS),
     isMove: has(MOVES),
@@ -185,6 +200,7 @@ function joined(outer: ToolKind, inner: ToolKind): ToolKind {
     ...inner,
     isShell: outer.isShell || inner.isShell,
     isSql: outer.isSql || inner.isSql,
+    isCode: outer.isCode || inner.isCode,
     isDatabase: outer.isDatabase || inner.isDatabase,
     isMany: outer.isMany || inner.isMany,
     isMove: outer.isMove || inner.isMove,

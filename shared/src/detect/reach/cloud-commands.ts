@@ -1,4 +1,4 @@
-/** Commands of clouds and file systems that delete a store of data, or all that is in one. */
+/** Commands of clouds, platforms, databases and file systems that delete a store of data, or all that is in one. */
 
 const SERVICES: readonly (readonly [service: string, ...commands: string[]])[] = [
   ['aws ec2', 'delete-volume', 'delete-snapshot'],
@@ -38,11 +38,51 @@ const SERVICES: readonly (readonly [service: string, ...commands: string[]])[] =
   ['gsutil', 'rb'],
   ['doctl', 'compute volume delete', 'databases delete'],
   ['glab', 'repo delete'],
+  ['aws kinesis', 'delete-stream'],
+  ['aws cognito-idp', 'delete-user-pool'],
+  ['aws glacier', 'delete-vault'],
+  ['aws organizations', 'close-account'],
+  ['bq', 'rm'],
+  ['oc', 'delete project', 'delete namespace'],
+  ['kubectl delete', 'pv', 'persistentvolume', 'pvc', 'persistentvolumeclaim'],
+  ['kubectl delete', 'crd', 'customresourcedefinition'],
+  ['terragrunt', 'destroy', 'run-all destroy', 'run --all destroy'],
+  ['cdk', 'destroy'],
+  ['serverless', 'remove'],
+  ['sls', 'remove'],
+  ['sam', 'delete'],
+  ['heroku', 'apps:destroy', 'pg:reset', 'addons:destroy'],
+  ['fly', 'apps destroy', 'volumes destroy'],
+  ['flyctl', 'apps destroy', 'volumes destroy'],
+  ['netlify', 'sites:delete'],
+  ['firebase', 'firestore:delete'],
+  ['eksctl', 'delete cluster'],
+  ['kops', 'delete cluster'],
+  ['mc', 'rb'],
+  ['s3cmd', 'rb'],
+  ['influx', 'bucket delete'],
+  ['vault', 'secrets disable'],
+  ['rabbitmqctl', 'reset', 'force_reset', 'delete_queue', 'delete_vhost'],
+  ['mysqladmin', 'drop'],
+  ['rails', 'db:drop', 'db:reset'],
+  ['rake', 'db:drop', 'db:reset'],
+  ['php artisan', 'migrate:fresh', 'migrate:reset', 'db:wipe'],
+  ['python manage.py', 'flush', 'reset_db'],
+  ['python3 manage.py', 'flush', 'reset_db'],
+  ['prisma', 'migrate reset'],
+  ['flyway', 'clean'],
+  ['liquibase', 'drop-all', 'dropAll'],
+  ['borg', 'delete'],
+  ['lvremove'],
+  ['vgremove'],
+  ['btrfs', 'subvolume delete'],
+  ['vssadmin', 'delete shadows'],
+  ['wbadmin', 'delete catalog', 'delete backup'],
   ['zfs', 'destroy'],
   ['zpool', 'destroy'],
 ];
 
 /** Each as the words of its line. */
 export const CLOUD_DELETES: readonly string[] = SERVICES.flatMap(([service, ...commands]) =>
-  commands.map((command) => `${service} ${command}`),
+  commands.length > 0 ? commands.map((command) => `${service} ${command}`) : [service],
 );

@@ -15,7 +15,7 @@ export interface CodeCommands {
 }
 
 const INTERPRETER =
-  /^(?:python|pythonw|pypy|py|perl|ruby|php|node|nodejs|deno|bun|tsx|ts-node|[gmn]?awk)[\d.]*$/;
+  /^(?:python|pythonw|pypy|py|perl|ruby|php|node|nodejs|deno|bun|tsx|ts-node|lua|luajit|rscript|[gmn]?awk)[\d.]*$/;
 /** Those in which backticks are a command; elsewhere they are a text. */
 const RUNS_BACKTICKS = /^(?:perl|ruby|php)/;
 
@@ -45,6 +45,7 @@ tell('path', 'Path Pathname');
 
 /** Names that mean many things, and these of a module for files. */
 const OF_FILES = new Map<string, Effect>([
+  ['execute', 'run'],
   ['remove', 'delete'],
   ['removeSync', 'delete'],
   ['delete', 'delete'],
@@ -79,7 +80,7 @@ const JOINS = /\s{0,99}(?:\+|\.(?=[\s"'$])|%(?=\s))\s{0,99}/y;
 /** Stands for what only the run shows. */
 const UNKNOWN = '$x';
 
-const IS_RECURSIVE = /[^;\n]{0,120}?\brecursive["']?\s{0,9}(?::|=>)\s{0,9}(?:true|!0)/y;
+const IS_RECURSIVE = /[^;\n]{0,120}?\brecursive["']?\s{0,9}(?::|=>|=)\s{0,9}(?:true|TRUE|!0)/y;
 const OF_PATH =
   /\s{0,99}\)\s{0,99}\.\s{0,99}(?:(unlink|rmdir|rmtree|delete)|(write_text|write_bytes|write|touch|open\(\s{0,9}["'][rbt]{0,2}[wax+]))/y;
 const WRITING = /^[rbt]{0,2}[wax+]/;

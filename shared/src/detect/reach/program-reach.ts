@@ -83,6 +83,14 @@ const COMMANDS: readonly WholeCommand[] = [
   whole('docker volume prune', 'deletes all volumes that no container uses'),
   whole('docker volume rm', 'deletes a whole volume'),
   whole('docker compose down', 'deletes the volumes of a project', '-v', '--volumes'),
+  whole('docker-compose down', 'deletes the volumes of a project', '-v', '--volumes'),
+  whole('prisma db push', 'removes a whole database', '--force-reset'),
+  whole('mc rm', 'deletes all objects under a prefix', '--recursive', '-r'),
+  whole('s3cmd del', 'deletes all objects under a prefix', '--recursive', '-r'),
+  whole('azcopy remove', 'deletes all objects under a prefix', '--recursive'),
+  whole('etcdctl del', 'deletes all keys under a prefix', '--prefix', '--from-key'),
+  whole('consul kv delete', 'deletes all keys under a prefix', '-recurse'),
+  whole('git update-ref', 'deletes a branch whose commits are nowhere else', '-d'),
   whole('dropdb', 'removes a whole database'),
   whole('gh repo delete', 'deletes a whole repository'),
   whole('crontab', 'removes all jobs of a user', '-r'),
@@ -112,13 +120,18 @@ export function findWholeReach(name: string, words: readonly string[]): WholeRea
   const commands = PROGRAMS.get(name);
   if (commands === undefined || words.some((word) => HARMLESS.test(word))) return undefined;
   if (name.startsWith('git') && words.some(isHarmlessForGit)) return undefined;
-  const operands = words.filter((word) => !word.startsWith('-'));
+  const operands = words
+    .filter((word) => !word.startsWith('-'))
+    .flatMap((word) => (KIND_AND_NAME.test(word) && name === 'kubectl' ? word.split('/') : [word]));
   const found = commands.find(
     (command) => beginsWith(operands, command, name) && hasOption(words, command.options),
   );
   if (found === undefined) return undefined;
   return { rule: 'delete_whole', verdict: 'escalate', message: found.message };
 }
+
+/** Of kubectl: `namespace/prod`. */
+const KIND_AND_NAME = /^[a-z]{2,60}\/[a-z0-9.-]{1,253}(?<!\.ya?ml|\.json)$/;
 
 const REMOVED_KINDS = wordSet('container image volume network');
 

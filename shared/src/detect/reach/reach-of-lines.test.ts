@@ -91,6 +91,87 @@ it.each([
   expect(run(command)).toEqual([]);
 });
 
+it.each([
+  ...['systemd-run', 'strace -f', 'taskset 1', 'gosu root', 'pkexec', 'sshpass -p a ssh host'],
+  ...['uv run', 'poetry run --', 'op run --', 'aws-vault exec a --', 'conda run -n a'],
+])('a command stands behind %s', (before) => {
+  expect(run(`${before} rm -rf /`)).toEqual(ROOT);
+});
+
+it.each([
+  'trap "rm -rf /" EXIT',
+  'tmux send-keys "rm -rf /" Enter',
+  'ansible all -a "rm -rf /"',
+])('a line stands behind %s', (command) => {
+  expect(run(command)).toEqual(ROOT);
+});
+
+it.each([
+  'kubectl delete namespace/prod',
+  'kubectl -n a delete pvc data',
+  'terragrunt run-all destroy',
+  'heroku pg:reset DATABASE',
+  'bundle exec rake db:drop',
+  'php artisan migrate:fresh',
+  'npx prisma migrate reset --force',
+  'docker-compose down -v',
+  'etcdctl del / --prefix',
+  'lvremove -f vg/data',
+])('a whole store is deleted: %s', (command) => {
+  expect(run(command)).toEqual(['escalate delete_whole']);
+});
+
+it.each([
+  'sgdisk --zap-all /dev/sda',
+  'parted /dev/sda mklabel gpt',
+  'cryptsetup luksFormat a',
+])('a disk is wiped: %s', (command) => {
+  expect(run(command)).toEqual(['deny delete_whole']);
+});
+
+it.each([
+  'kubectl delete pod/web-1',
+  'kubectl delete -f namespace/a.yaml',
+  'heroku pg:info',
+  'rake db:migrate',
+  'php artisan migrate',
+  'npx prisma migrate dev',
+  'docker-compose down',
+  'etcdctl del a',
+  'parted /dev/sda print',
+  'cryptsetup status a',
+  'uv pip install a',
+  'poetry remove a',
+  'bundle install --path vendor/a',
+  'op item get a',
+  'conda create -n rm',
+])('nothing whole is deleted: %s', (command) => {
+  expect(run(command)).toEqual([]);
+});
+
+it.each([
+  ['find . -name "*.pyc" -delete', ['escalate delete_wildcard']],
+  ['find . -name "*" -delete', ['deny delete_wildcard']],
+  ['find . -name "*.pyc" -o -type f -delete', ['deny delete_wildcard']],
+  ['find . ! -name "keep.txt" -delete', ['deny delete_wildcard']],
+  ['find / -name "*.log" -delete', ['deny delete_wildcard', 'escalate config_path']],
+])('find deletes what it is bound to: %s', (command, found) => {
+  expect(run(command)).toEqual(found);
+});
+
+it.each([
+  ['run_python', 'import shutil; shutil.rmtree("/srv")', ['deny delete_depth']],
+  ['execute_code', 'import os; os.system("rm -rf /")', ROOT],
+  ['jupyter_execute_cell', 'a = 1\n!rm -rf /', ROOT],
+  ['execute_code', '%%bash\ncd /\nrm -rf /', ROOT],
+  ['run_python', 'del frame\nframe.drop("/srv")', []],
+  ['search_code', 'shutil.rmtree("/srv")', []],
+  ['browser_run_code', 'page.remove("/srv")', []],
+])('code that %s is given', (name, code, found) => {
+  const findings = find({ name, action: 'execute', args: { code } });
+  expect(findings.map(({ rule, verdict }) => `${verdict} ${rule}`).sort()).toEqual(found);
+});
+
 describe('in linear time', () => {
   const shapes = [
     '"$(',

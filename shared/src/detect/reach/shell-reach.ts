@@ -1,5 +1,6 @@
 /** What a command line does with paths, and what it passes to a database. */
 import { isInterpreter, readCode } from './code-commands.ts';
+import { isDiskProgram, wipesDisk } from './disk-programs.ts';
 import { decodedCommand } from './inner-lines.ts';
 import { isMailProgram, readMailOf } from './mail-programs.ts';
 import { readPathForms } from './path-forms.ts';
@@ -25,9 +26,11 @@ import {
   innerFrom,
   isContainerProgram,
   isPackageRunner,
+  isRunner,
   packageCommand,
   packageCommandAt,
   packageLine,
+  runCommandAt,
 } from './wrapped-command.ts';
 
 export interface ShellReach {
@@ -50,12 +53,9 @@ const MAX_DEPTH = 4;
 const DELETES = wordSet(
   'rm rmdir unlink shred srm rimraf trash trash-cli del del-cli erase rd ri remove-item',
 );
-const WIPES = wordSet('wipefs blkdiscard clear-disk format-volume diskutil');
 const OVERWRITES = wordSet('shred srm');
 /** Commands of a key-value store, which a tool takes as others take those of a shell. */
 const FLUSHALL = wordSet('flushall flushdb');
-/** What diskutil erases a disk with. */
-const ERASES = /^(?:erase|secureerase|zerodisk|randomdisk|reformat|partitiondisk)/i;
 const WRITES = wordSet(
   'tee truncate touch mkdir vi vim nano set-content add-content out-file new-item clear-content',
 );
@@ -69,13 +69,15 @@ const PLAIN = wordSet(
 const POWERSHELLS = wordSet('powershell pwsh');
 const SHELLS = wordSet('sh bash zsh dash ksh fish ash cmd powershell pwsh');
 const DATABASES = wordSet(
-  'psql mysql mariadb sqlite3 sqlcmd duckdb clickhouse-client redis-cli mongo mongosh',
+  'psql mysql mariadb sqlite3 sqlcmd cqlsh snowsql usql pgcli mycli trino presto beeline duckdb clickhouse-client redis-cli mongo mongosh',
 );
 const WRAPPERS = wordSet(
-  'sudo doas env nohup time nice ionice exec command builtin busybox xargs timeout stdbuf setsid su runuser sg script flock watch parallel unshare nsenter chroot then do else if while until ! { ssh docker podman nerdctl docker-compose kubectl eval',
+  'sudo doas env nohup time nice ionice exec command builtin busybox xargs timeout stdbuf setsid su runuser sg script flock watch parallel unshare nsenter chroot then do else if while until ! { ssh docker podman nerdctl docker-compose kubectl eval systemd-run strace ltrace fakeroot proot taskset chrt setpriv unbuffer chronic pkexec run0 gosu su-exec sshpass tini dumb-init trap tmux screen wsl mosh pssh pdsh ansible salt',
 );
 /** Wrappers that pass a text on to a shell: `su -c 'rm -rf /'`, `watch 'rm -rf /'`. */
-const LINE_TAKERS = wordSet('su runuser sg script flock watch parallel ssh eval');
+const LINE_TAKERS = wordSet(
+  'su runuser sg script flock watch parallel ssh eval trap tmux screen wsl mosh pssh pdsh ansible salt',
+);
 /** Programs other than shells that run what they read. */
 const RUNS_INPUT = wordSet('ssh at batch wsl parallel');
 /** Programs that run nothing: beside these alone, the text of a file to be written is no command. */
@@ -88,12 +90,14 @@ const BEFORE_LINE = /^(?:--[a-z-]{1,20}=|-c)/;
 const REDIS_VALUE =
   /^(?:-[hpsaunridDXt]|--(?:user|pass|sni|cacert|cacertdir|cert|key|tls-ciphers|tls-ciphersuites|show-pushes))$/;
 const known = (name: string) =>
-  [DELETES, WIPES, WRITES, CHANGES, COPIES, MOVES, SHELLS, DATABASES].some((of) => of.has(name)) ||
+  [DELETES, WRITES, CHANGES, COPIES, MOVES, SHELLS, DATABASES].some((of) => of.has(name)) ||
+  isDiskProgram(name) ||
   isInterpreter(name) ||
   isMailProgram(name) ||
   isWholeProgram(name) ||
   isContainerProgram(name) ||
   isPackageRunner(name) ||
+  isRunner(name) ||
   name === 'find' ||
   name === 'dd' ||
   name === 'sed' ||
@@ -106,6 +110,16 @@ export function readShellReach(command: string | readonly string[]): ShellReach 
   if (typeof command === 'string') readLine(command, reach, 0);
   else readCommand({ words: command, writes: [] }, reach, 0);
   if (reach.paths.some(overwritesDisk)) reach.whole.push(WIPES_A_DISK);
+  return reach;
+}
+
+/** Reads code that a tool runs; in a notebook a line may be one for a shell. */
+export function readCodeReach(code: string): ShellReach {
+  const reach: ShellReach = { paths: [], inner: [], recipients: [], whole: [] };
+  readCodeOf('python', [code], reach, 0);
+  for (const [, line = ''] of code.matchAll(/^[ \t]{0,99}!(.*)/gm)) readLine(line, reach, 1);
+  const [, script] = /^\s{0,99}%%(?:bash|sh)\b[^\n]*\n([\s\S]*)/.exec(code) ?? [];
+  if (script !== undefined) readLine(script, reach, 1);
   return reach;
 }
 
@@ -200,6 +214,12 @@ function readCommand(command: ShellCommand, reach: ShellReach, depth: number): b
       if (removed.length === 0) reach.whole.push(DELETES_LISTED);
       break;
     }
+    const run = runCommandAt(words, at);
+    if (run !== undefined) {
+      at = run;
+      name = nameOf(words[at]);
+      continue;
+    }
     const ofPackage = packageCommandAt(words, at);
     if (ofPackage !== undefined) {
       readLine(packageLine(words, at, ofPackage), reach, depth + 1);
@@ -256,7 +276,7 @@ function readSimple(
     reach.recipients.push(...readMailOf(name, rest));
     add(operands, 'read');
   } else if (name === 'find') readFind(rest, reach);
-  else if (wipesDisk(name, rest, operands) && !asksForHelp(rest)) reach.whole.push(WIPES_A_DISK);
+  else if (wipesDisk(name, rest, operands)) reach.whole.push(WIPES_A_DISK);
   else if (FLUSHALL.has(name)) reach.whole.push({ rule: 'sql_without_where', ...FLUSHES });
   else if (name === 'dd') {
     for (const word of rest) {
@@ -309,25 +329,6 @@ function readCodeOf(name: string, words: readonly string[], reach: ShellReach, d
   }
 }
 
-function wipesDisk(
-  name: string,
-  rest: readonly string[],
-  [first = '']: readonly string[],
-): boolean {
-  // Otherwise it lists what is there.
-  if (name === 'wipefs') return rest.some((word) => /^(?:-[a-z]*[ao]|--[ao])/.test(word));
-  if (name === 'diskutil') return ERASES.test(first);
-  // Of Windows: elsewhere such a program formats texts.
-  if (name === 'format') return /^[a-z]:[\\/]?$/i.test(first);
-  return name.startsWith('mkfs') || WIPES.has(name);
-}
-
-const HELP = /^(?:-h|-V|--help|--version)$/;
-
-/** Whether nothing is given but that: with a device, `mkfs -V` makes a file system. */
-const asksForHelp = (rest: readonly string[]): boolean =>
-  rest.length > 0 && rest.every((word) => HELP.test(word));
-
 function readFind(rest: readonly string[], reach: ShellReach): void {
   const end = rest.findIndex((word) => /^[-(!]/.test(word));
   const places = end < 0 ? rest : rest.slice(0, end);
@@ -337,9 +338,18 @@ function readFind(rest: readonly string[], reach: ShellReach): void {
       (/^-(?:exec|execdir|ok)$/.test(word) && DELETES.has(nameOf(rest[at + 1]))),
   );
   if (!isDelete) return;
+  const name = onlyName(rest) ?? '*';
   for (const place of places.length > 0 ? places : ['.']) {
-    reach.paths.push({ text: `${place}/*`, use: 'delete', isRecursive: true });
+    reach.paths.push({ text: `${place}/${name}`, use: 'delete', isRecursive: true });
   }
+}
+
+/** The pattern of the names that `find` is bound to; none where it may find others, too. */
+function onlyName(rest: readonly string[]): string | undefined {
+  const at = rest.findIndex((word) => word === '-name' || word === '-iname');
+  const name = at < 0 ? undefined : rest[at + 1];
+  if (name === undefined || !/^[\w.*-]*[a-z0-9]{2}[\w.*-]*$/i.test(name)) return undefined;
+  return rest.some((word) => /^(?:-o|-or|-not|!|,)$/.test(word)) ? undefined : name;
 }
 
 const OF_WINDOWS = wordSet('del erase rd rmdir copy xcopy move');

@@ -42,6 +42,14 @@ const BEFORE = new Map<string, Before>([
   ['xargs', { hasValue: /^(?:-[0rtxop]*[aEdILnPs]|--(?:arg-file|delimiter|replace|max-args))$/ }],
 ]);
 
+/** Programs that run others in an environment, and the words behind which those stand. */
+const RUNNERS = wordSet(
+  'uv poetry pipenv pdm hatch rye conda mamba micromamba bundle op doppler infisical dotenv aws-vault direnv limactl',
+);
+const RUN_WORDS = wordSet('run exec shell x --');
+const RUNNER_VALUE =
+  /^(?:-[npe]|--(?:name|prefix|with|python|project|directory|env-file|config|extra|group))$/;
+
 /** Words behind a program among which its `exec` stands. */
 const MAX_BEFORE_EXEC = 8;
 
@@ -80,6 +88,19 @@ export function packageCommandAt(words: readonly string[], at: number): number |
   return RUNS_PACKAGE.has(words[run] ?? '')
     ? afterOptions(words, run + 1, PACKAGE_VALUE)
     : undefined;
+}
+
+export const isRunner = (name: string): boolean => RUNNERS.has(name);
+
+/** Where the command begins that is run in an environment: `uv run`, `op run --`. */
+export function runCommandAt(words: readonly string[], at: number): number | undefined {
+  if (!RUNNERS.has(nameOf(words[at]))) return undefined;
+  const run = words.findIndex((word, index) => index > at && RUN_WORDS.has(word));
+  if (run < 0 || run > at + 4) return undefined;
+  const from = afterOptions(words, run + 1, RUNNER_VALUE);
+  // Behind the name of an environment or a profile: `aws-vault exec name -- aws`.
+  const over = words.indexOf('--', from);
+  return over >= 0 && over <= from + 2 ? over + 1 : from;
 }
 
 /** The line for a shell that a package runner is given: `npx -c 'rm -rf /'`, `--call='rm -rf /'`. */
