@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable, Writable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { createErrorHandler } from './http-errors.ts';
+import { z } from 'zod';
+import { createErrorHandler, RequestInvalid } from './http-errors.ts';
 import { createHttpServer } from './http-server.ts';
 import { createLog } from './log.ts';
 
@@ -50,6 +51,25 @@ it.each([
   expect(logged.filter((line) => line.includes('unexpected error'))).toHaveLength(3);
   // What was thrown, not how it was answered.
   expect(logged.join()).not.toContain('TypeError');
+  await app.close();
+});
+
+it('says of a field that is missing that it is required, and each thing once', async () => {
+  const { app } = aServer();
+  const issues = z
+    .object({ from: z.string(), list: z.array(z.number()), url: z.url({ error: 'is no URL' }) })
+    .refine(() => false, { error: 'is no URL', path: ['url'], when: () => true })
+    .safeParse({ list: ['a'], url: '127.0.0.1' }).error?.issues;
+  app.get('/invalid', async () => {
+    throw new RequestInvalid(issues ?? []);
+  });
+  const answer = await app.inject({ method: 'GET', url: '/invalid' });
+  expect(answer.statusCode).toBe(422);
+  expect(answer.json().detail).toBe(
+    'body.from: is required: expected string; ' +
+      'body.list.0: Invalid input: expected number, received string; body.url: is no URL',
+  );
+  expect(answer.json().errors).toHaveLength(4);
   await app.close();
 });
 

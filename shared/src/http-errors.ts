@@ -108,8 +108,9 @@ function invalidRequest({ issues, validationContext }: RequestInvalid): AppError
     .slice(0, MAX_FIELD_ERRORS)
     .flatMap((issue) => toFieldErrors(issue, where))
     .slice(0, MAX_FIELD_ERRORS);
-  const named = errors.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`);
-  return new AppError('VALIDATION_FAILED', named.join('; '), { errors });
+  // Two rules of one field may say the same of it.
+  const named = new Set(errors.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`));
+  return new AppError('VALIDATION_FAILED', [...named].join('; '), { errors });
 }
 
 function toFieldErrors(issue: z.core.$ZodIssue, where: string): FieldError[] {
@@ -122,7 +123,14 @@ function toFieldErrors(issue: z.core.$ZodIssue, where: string): FieldError[] {
       type: issue.code,
     }));
   }
-  return [{ loc, msg: issue.message, type: issue.code ?? 'custom' }];
+  return [{ loc, msg: messageOf(issue), type: issue.code ?? 'custom' }];
+}
+
+const MISSING = /^Invalid input: (expected .{1,200}), received undefined$/;
+
+/** JSON has no undefined: a field of which the schema says that is not there. */
+function messageOf({ message }: z.core.$ZodIssue): string {
+  return message.replace(MISSING, 'is required: $1');
 }
 
 /**

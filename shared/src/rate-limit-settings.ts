@@ -41,13 +41,16 @@ export const DEFAULT_RATE_LIMITS: RateLimitSettings = {
  */
 export function findLooserTier(
   limits: RateLimitSettings['limits'],
-): { readonly tier: RateTier; readonly by: 'rate' | 'burst' } | undefined {
+):
+  | { readonly tier: RateTier; readonly below: RateTier; readonly by: 'rate' | 'burst' }
+  | undefined {
   for (const [at, tier] of RATE_TIERS.slice(1).entries()) {
-    const [lower, higher] = [limits[RATE_TIERS[at] as RateTier], limits[tier]];
+    const below = RATE_TIERS[at] as RateTier;
+    const [lower, higher] = [limits[below], limits[tier]];
     const isFaster =
       higher.requests / higher.window_seconds > lower.requests / lower.window_seconds;
-    if (isFaster) return { tier, by: 'rate' };
-    if (higher.requests > lower.requests) return { tier, by: 'burst' };
+    if (isFaster) return { tier, below, by: 'rate' };
+    if (higher.requests > lower.requests) return { tier, below, by: 'burst' };
   }
   return undefined;
 }

@@ -77,7 +77,7 @@ it('tells more at once from more a second, and leaves limits of earlier versions
   const refused = await change({ limits: { medium: hour } });
   expect(refused.statusCode).toBe(422);
   expect(refused.json().detail).toBe(
-    'body.limits.medium: allows more requests in a window than the risk tier below it',
+    'body.limits.medium: 36000 in 3600 s allows more requests in a window than low with 600 in 60 s; change both together',
   );
   expect((await change({ limits: { low: hour, medium: hour } })).statusCode).toBe(200);
   await test.superuser.query(

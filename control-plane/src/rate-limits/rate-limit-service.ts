@@ -67,8 +67,10 @@ function changedLimits(before: RateLimitSettings, patch: RateLimitPatch): RateLi
   // Limits that an earlier version took stay until they are changed.
   const looser = patch.limits && findLooserTier(limits);
   if (looser === undefined) return { enabled: patch.enabled ?? before.enabled, limits };
-  const { tier, by } = looser;
-  const msg = `allows more ${MORE[by]} than the risk tier below it`;
+  const { tier, below, by } = looser;
+  const ofTier = (name: typeof tier) =>
+    `${limits[name].requests} in ${limits[name].window_seconds} s`;
+  const msg = `${ofTier(tier)} allows more ${MORE[by]} than ${below} with ${ofTier(below)}; change both together`;
   throw new AppError('VALIDATION_FAILED', `body.limits.${tier}: ${msg}`, {
     errors: [{ loc: ['body', 'limits', tier], msg, type: 'custom' }],
   });
