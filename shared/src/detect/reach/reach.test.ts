@@ -296,6 +296,11 @@ describe('SQL', () => {
     'DELETE FROM users /* WHERE id = 1 */',
     'DELETE FROM users # WHERE id = 1',
     'DELETE FROM users WHERE 1=1',
+    'DELETE FROM users WHERE id IS NOT NULL',
+    'DELETE FROM users u WHERE u.id > 0',
+    'UPDATE users SET active = 0 WHERE "id" >= 1',
+    'DELETE FROM users WHERE rowid > -1',
+    "DELETE FROM users WHERE uuid <> ''",
     "DELETE FROM users WHERE 'a'='a'",
     'DELETE FROM users WHERE (TRUE)',
     'DELETE FROM users WHERE id = 3 OR 1 = 1',
@@ -337,6 +342,10 @@ describe('SQL', () => {
     'MERGE INTO t USING s ON (t.id = s.id) WHEN MATCHED THEN UPDATE SET a = s.a WHEN NOT MATCHED THEN INSERT (a) VALUES (s.a)',
     "SELECT 'DROP TABLE users'",
     'DELETE FROM users WHERE deleted_at IS NOT NULL AND (a = 1 OR b = 2)',
+    'DELETE FROM users WHERE id > 100',
+    'DELETE FROM users WHERE id >= 2',
+    'DELETE FROM users WHERE id > 0 AND tenant = 4',
+    "DELETE FROM users WHERE 'id' > 0",
   ])('%s is bounded', (query) => expect(judge(query)).toEqual([]));
 
   it('is read in linear time, or not at all', () => {

@@ -109,7 +109,29 @@ function compare(tokens: readonly SqlToken[]): Truth {
   const sign = (tokens[at] as SqlToken).text;
   const left = unwrapped(tokens.slice(0, at));
   const right = unwrapped(tokens.slice(at + 1));
-  return compareTexts(left, sign, right);
+  return holdsForEveryKey(left, sign, right) || compareTexts(left, sign, right);
+}
+
+/** Columns that every row has, with a number above zero or a text. */
+const KEYS = new Set(['ID', '_ID', 'ROWID', '_ROWID_', 'OID', 'CTID', 'PK', 'UUID', 'GUID']);
+
+/** Of `id > 0` and `id IS NOT NULL`: what is written where a client refuses a delete without WHERE. */
+function holdsForEveryKey(
+  left: readonly SqlToken[],
+  sign: string,
+  right: readonly SqlToken[],
+): boolean {
+  const column = left.at(-1);
+  if (column === undefined || column.kind === 'text') return false;
+  if (!KEYS.has(column.text.toUpperCase().split('.').at(-1) ?? '')) return false;
+  if (sign === 'IS') return textOf(right) === 'word:NOT word:NULL';
+  const isNegative = right[0]?.kind === 'sign' && right[0].text === '-';
+  const [value, ...more] = isNegative ? right.slice(1) : right;
+  if (value === undefined || more.length > 0) return false;
+  if (value.kind === 'text' && value.text === '') return sign === '<>' || sign === '!=';
+  if (value.kind !== 'number') return false;
+  const least = isNegative ? 0 : Number(value.text);
+  return (sign === '>' && least === 0) || (sign === '>=' && least <= 1);
 }
 
 function compareTexts(left: readonly SqlToken[], sign: string, right: readonly SqlToken[]): Truth {
