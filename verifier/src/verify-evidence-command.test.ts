@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -134,4 +135,16 @@ it('is one file that bare Node runs', async () => {
     env: {},
   });
   expect((await node).stdout).toMatch(/^VERDICT: VERIFIED\n/);
+});
+
+it('keeps its exit code and is quiet when its output is closed early, as by `head`', async () => {
+  const path = await buildVerifier({ outdir: folder });
+  const child = spawn(process.execPath, [path, good], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  let errors = '';
+  child.stderr.on('data', (text) => {
+    errors += text;
+  });
+  const [code] = await once(child, 'close');
+  expect([code, errors]).toEqual([3, '']);
 });
