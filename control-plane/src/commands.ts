@@ -86,6 +86,7 @@ async function announce(env: NodeJS.ProcessEnv, reason: string, out: CommandOutp
       const changes = createChangeBus((error) => out.error(String(error)));
       const db = createTenantDatabase({ connections, changes, now: () => new Date() });
       const signer = await findSigner(db, env);
+      out.log(`announcing to the database of ${database.place}:`);
       let failed = 0;
       const restore = { reason, operator: userInfo().username, signer, now: () => new Date() };
       const announcing = announceRestore(db, {
@@ -161,6 +162,8 @@ function describe({ tenantId, restored, lost, logEpoch }: AnnouncedRestore): str
 
 interface OpenDatabase {
   url: string;
+  /** Where it is, for the operator: nothing of the URL but host and name. */
+  place: string;
   stop(): Promise<void>;
 }
 
@@ -178,7 +181,7 @@ async function openDatabase(env: NodeJS.ProcessEnv, out: CommandOutput): Promise
   if (databaseUrl) {
     const url = databaseUrl.reveal();
     await migrateDatabase(databaseMigrationUrl?.reveal() ?? url);
-    return { url, stop };
+    return { url, place: placeOf(url), stop };
   }
   if (!existsSync(join(dataDir, CREDENTIALS_FILE))) {
     throw new Error(
@@ -186,7 +189,7 @@ async function openDatabase(env: NodeJS.ProcessEnv, out: CommandOutput): Promise
     );
   }
   const running = readEmbeddedAddress(dataDir);
-  if (running && (await canConnect(running))) return { url: running, stop };
+  if (running && (await canConnect(running))) return { url: running, place: dataDir, stop };
   const log = { info: () => undefined, warn: out.error };
   const embedded = await startEmbeddedPostgres({ dataDir, log });
   try {
@@ -195,7 +198,14 @@ async function openDatabase(env: NodeJS.ProcessEnv, out: CommandOutput): Promise
     await embedded.stop();
     throw error;
   }
-  return embedded;
+  return { url: embedded.url, place: dataDir, stop: () => embedded.stop() };
+}
+
+/** An address that names a socket in place of a host may be no URL to Node. */
+function placeOf(url: string): string {
+  if (!URL.canParse(url)) return 'DATABASE_URL';
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
 }
 
 const Credentials = z.object({ password: z.string(), port: z.int() });

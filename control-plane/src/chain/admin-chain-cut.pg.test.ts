@@ -313,6 +313,8 @@ describe('a restore from a backup', () => {
     const env = { DATABASE_URL: test.url, SERVICE_MASTER_KEY };
     const args = ['announce-restore', '--reason', 'a disk'];
     expect(await runControlPlaneCommand(args, env, out)).toBe(1);
+    const { host, pathname } = new URL(test.url);
+    expect(done[0]).toBe(`announcing to the database of ${host}${pathname}:`);
     expect(done.join('\n')).toContain(`tenant ${scope.tenantId}: restored at `);
     expect(done.join('\n')).not.toContain(before);
     expect(failed).toEqual([
