@@ -151,7 +151,9 @@ function changeSwitch(
   const operator = userInfo().username;
   changeLocalSwitch(dataDir, { engaged, tenantId: tenant.data, reason, operator });
   const whom = tenant.data === null ? 'all tenants' : `tenant ${tenant.data}`;
-  out.log(`the local kill switch is ${engaged ? 'engaged' : 'lifted'} for ${whom}`);
+  const done = `the local kill switch is ${engaged ? 'engaged' : 'lifted'} for ${whom}`;
+  // Another data plane's folder may lie in the default place, and then the wrong one is stopped.
+  out.log(`${done} of the data plane in ${dataDir}`);
   if (!engaged || tenant.data === null || hasRegistered(dataDir, tenant.data)) return 0;
   throw new Error(
     `nobody is stopped by that now: the data plane of ${dataDir} does not serve ${whom}`,

@@ -170,7 +170,7 @@ describe('the command line', () => {
     const capitals = ['--tenant', A.toUpperCase()];
     expect(await run('kill-switch', 'engage', ...capitals, '--reason', 'x')).toEqual({
       code: 0,
-      said: `the local kill switch is engaged for tenant ${A}`,
+      said: `the local kill switch is engaged for tenant ${A} of the data plane in ${dataDir}`,
     });
     expect(watch().findDenial(A)).not.toBeNull();
     expect(await run('kill-switch', 'lift', ...capitals)).toMatchObject({ code: 0 });
