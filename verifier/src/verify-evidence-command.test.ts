@@ -80,6 +80,9 @@ describe('exit codes', () => {
     );
     expect((await run(good, '--issuers', readme)).errors).toMatch(/ is no list of issuers: /);
     expect((await run('--kept', readme)).errors).toMatch(/ is no kept log: /);
+    expect((await run(good, '--anchor', anchor)).errors).toBe(
+      "Unknown option '--anchor'; --help lists the options.\n",
+    );
   });
 
   it('3: without an anchor; 0 where the issuer is known', async () => {

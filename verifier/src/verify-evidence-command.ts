@@ -58,6 +58,9 @@ const UNREAD: Record<string, string> = {
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code = '', path } = error as NodeJS.ErrnoException;
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+    return `${error.message.split('. To specify')[0]}; --help lists the options.`;
+  }
   return UNREAD[code] ? `${path ?? 'the file'} cannot be read: ${UNREAD[code]}.` : error.message;
 }
 

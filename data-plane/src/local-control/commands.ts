@@ -126,7 +126,10 @@ function parseCommand(args: string[]) {
     if (repeated !== undefined) return { fault: `--${repeated} is given more than once` };
     return { command, values };
   } catch (error) {
-    return { fault: error instanceof Error ? error.message : String(error) };
+    const fault = error instanceof Error ? error.message : String(error);
+    // Node goes on about how an argument may begin with a hyphen, which none does here.
+    const [what] = fault.split('. To specify a positional');
+    return { fault: `${what}; settings are environment variables (docs/configuration.md)` };
   }
 }
 

@@ -200,7 +200,11 @@ describe('the command line', () => {
     [['rotate-keys', '--tenant', A], 'rotate-keys has no option --tenant'],
     [['kill-switch', 'lift', '--worker', '2'], 'kill-switch lift has no option --worker'],
     [['kill-switch', 'lift', '--tenant', A, '--tenant', B], '--tenant is given more than once'],
-    [['kill-switch', 'lift', '--tenants', A], "Unknown option '--tenants'"],
+    [
+      ['kill-switch', 'lift', '--tenants', A],
+      "Unknown option '--tenants'; settings are environment",
+    ],
+    [['--port', '1'], "Unknown option '--port'; settings are environment variables (docs/"],
     [['kill-switch', 'lift', A], 'there is no command'],
     [['kill-switch engage', '--worker', '1'], 'kill-switch engage has no option'],
   ])('does not ignore a part of %j', async (args, why) => {
