@@ -151,6 +151,12 @@ describe('a value that is sent piece by piece', () => {
     expect(assemble({ text: '456QX' })).toEqual([]);
   });
 
+  it('is found behind a call that completes another one', () => {
+    assemble({ decoy: 'BADGE123', text: 'nothing' });
+    assemble({ decoy: '456QX', text: 'BADGE98' });
+    expect(assemble({ decoy: 'nothing', text: '7654QX' })).toHaveLength(1);
+  });
+
   it('is found with words around the pieces, and in other tools and arguments', () => {
     assemble({ text: 'the first part is "BADGE12",' });
     expect(assemble({ body: { note: 'and then 3456QX' } }, { toolName: 'send' })).toHaveLength(1);

@@ -4,7 +4,7 @@
  * and agent.
  */
 import { hash } from 'node:crypto';
-import type { DlpScanner, TextFinding } from '@governance/shared/detect/dlp/scan-contract';
+import type { DlpScanner } from '@governance/shared/detect/dlp/scan-contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
@@ -127,12 +127,12 @@ export function createAcrossCalls(deps: {
       if (longest !== '') {
         joined.push(...trail.pairs('', longest, at), trail.join('', longest, longest, at));
       }
-      const found = splitFindings(joined, scanner);
+      const { found, completed } = splitFindings(joined, scanner);
       if (found.length === 0) return [];
 
       // Else a call that a policy denied for it would pass when it is repeated: the earlier pieces
-      // have left already.
-      trail.restore(before);
+      // have left already. What its other arguments send may be the first piece of another value.
+      trail.restore(before, completed);
       const findings = [
         ...new Map(found.map((finding) => [finding.pattern, finding])).values(),
       ].map(({ pattern, severity, length }) => ({
@@ -160,29 +160,41 @@ export function createAcrossCalls(deps: {
 /** Separates joined texts: no pattern matches across it. */
 const BETWEEN = '\n\u2028\n';
 
-/** Findings that cross the boundary of two pieces. All texts are scanned at once. */
-function splitFindings(joined: readonly (Joined | null)[], scanner: DlpScanner): TextFinding[] {
-  if (joined.every((part) => part === null)) return [];
+/**
+ * Findings that cross the boundary of two pieces, and the arguments whose pieces these are. All texts
+ * are scanned at once.
+ */
+function splitFindings(joined: readonly (Joined | null)[], scanner: DlpScanner) {
+  const completed = new Set<string>();
+  const parts: { at: number; isPair: boolean; argument: string }[] = [];
+  /** Pieces of an argument are often also those of all calls: equal texts are scanned once. */
+  const begins = new Map<string, number>();
   let all = '';
-  const boundaries: { at: number; isPair: boolean }[] = [];
-  for (const one of new Map(joined.map((part) => [part?.text, part])).values()) {
-    if (one === null || one === undefined) continue;
-    boundaries.push({ at: all.length + one.boundary, isPair: one.isPair ?? false });
-    all += one.text + BETWEEN;
+  for (const one of joined) {
+    if (one === null) continue;
+    const { text, boundary, argument, isPair = false } = one;
+    const begin = begins.get(text) ?? all.length;
+    if (begin === all.length) all += text + BETWEEN;
+    begins.set(text, begin);
+    parts.push({ at: begin + boundary, isPair, argument });
   }
-  if (boundaries.length === 0) return [];
-  return scanner.scanText(all).filter(({ pattern, severity, start, length, disguise }) => {
+  if (all === '') return { found: [], completed };
+  const found = scanner.scanText(all).filter((finding) => {
+    const { pattern, severity, start, length, disguise } = finding;
     const isGrave = severity === 'critical' || severity === 'high';
-    const isSplit = boundaries.some(
+    // Many numbers among consecutive ids happen to be valid as a reversed card number.
+    const isChance = pattern === 'payment_card' && disguise !== undefined;
+    if (!isGrave || isChance || BY_LABEL.has(pattern)) return false;
+    const split = parts.filter(
       ({ at, isPair }) =>
         start <= at - MIN_SHARE &&
         start + length >= at + MIN_SHARE &&
         !(isPair && BY_CHECKSUM.has(pattern)),
     );
-    // Many numbers among consecutive ids happen to be valid as a reversed card number.
-    const isChance = pattern === 'payment_card' && disguise !== undefined;
-    return isGrave && isSplit && !isChance && !BY_LABEL.has(pattern);
+    for (const { argument } of split) completed.add(argument);
+    return split.length > 0;
   });
+  return { found, completed };
 }
 
 /** Found by a checksum, which pairs of ids often have by chance. */

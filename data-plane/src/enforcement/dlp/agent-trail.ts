@@ -39,6 +39,7 @@ export type Pieces = readonly (readonly [string, Piece[]])[];
 
 /** The joined text of several pieces, and the offset at which the newest begins. */
 export interface Joined {
+  readonly argument: string;
   readonly text: string;
   readonly boundary: number;
   /** Whether they came neither in order nor one after the other. */
@@ -107,7 +108,7 @@ export class AgentTrail {
     const kept = tail === '' ? [] : [...pieces, { text: own(tail), at: now }].slice(-MAX_PIECES);
     touch(this.#chains, argument, kept, MAX_CHAINS);
     const isContinued = before !== '' && head !== '';
-    return isContinued ? { text: before + head, boundary: before.length } : null;
+    return isContinued ? { argument, text: before + head, boundary: before.length } : null;
   }
 
   /**
@@ -122,8 +123,8 @@ export class AgentTrail {
       .slice(-MAX_PAIRED)
       .filter(({ text, at }) => now - at <= PIECE_MS && text !== piece && isPairable(text))
       .flatMap(({ text }) => [
-        { text: text + piece, boundary: text.length, isPair: true as const },
-        { text: piece + text, boundary: piece.length, isPair: true as const },
+        { argument, text: text + piece, boundary: text.length, isPair: true as const },
+        { argument, text: piece + text, boundary: piece.length, isPair: true as const },
       ]);
   }
 
@@ -132,10 +133,12 @@ export class AgentTrail {
     return [...this.#chains];
   }
 
-  /** Remembers what was remembered then, and nothing else. */
-  restore(pieces: Pieces): void {
-    this.#chains.clear();
-    for (const [argument, kept] of pieces) this.#chains.set(argument, kept);
+  /** Remembers of these arguments what was remembered then, and nothing else. */
+  restore(pieces: Pieces, args: ReadonlySet<string>): void {
+    for (const argument of args) this.#chains.delete(argument);
+    for (const [argument, kept] of pieces) {
+      if (args.has(argument)) this.#chains.set(argument, kept);
+    }
   }
 }
 
