@@ -89,6 +89,7 @@ describe('isSeen', () => {
     ['\u200d', 'nothing but a joiner'],
     ['آن\u200c', 'a joiner that keeps nothing apart'],
     ['ann\ufff9', 'an anchor of annotations'],
+    ['an\u0651\u200cn', 'a joiner of letters that are not joined, behind a mark of others'],
     ['an\u2028n', 'an end of a line'],
   ])('not of %j (%s)', (name) => {
     expect(isSeen(name)).toBe(false);
@@ -98,6 +99,7 @@ describe('isSeen', () => {
     'Zoë Müller',
     '东',
     'علی\u200cرضا',
+    'حق\u0651\u200cپرست',
     'क्\u200dष',
     'ന്\u200d',
     'O’Neill, Jr.',
@@ -107,7 +109,15 @@ describe('isSeen', () => {
   });
 
   it('in linear time', () => {
-    for (const part of ['\u200d', ' ', 'a\u200d', '\u0915\u200d', '\u00a0']) {
+    for (const part of [
+      '\u200d',
+      ' ',
+      'a\u200d',
+      '\u0915\u200d',
+      '\u00a0',
+      '\u0651',
+      '\u0642\u0651\u0651\u200c',
+    ]) {
       const began = performance.now();
       isSeen(`a${part.repeat(500_000)}a`);
       expect(performance.now() - began).toBeLessThan(2_000);

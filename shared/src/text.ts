@@ -71,6 +71,9 @@ const WITHOUT_JOINERS = ['Latin', 'Greek', 'Cyrillic', 'Armenian', 'Georgian', '
   .map((script) => `\\p{Script=${script}}`)
   .join('');
 
+/** Of vowels and of doubled letters, which Unicode counts to no script. */
+const ARABIC_MARKS = '\\u064b-\\u0655\\u0670';
+
 /**
  * What nobody sees: controls, marks of direction, of no width and of no character, ends of lines,
  * and blanks at the ends. Joiners of letters are seen only in what they join, which some scripts need.
@@ -80,7 +83,8 @@ const UNSEEN = new RegExp(
     '(?![\\u200c\\u200d])[\\p{Cc}\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}\\p{Noncharacter_Code_Point}]',
     '[\\p{Zl}\\p{Zp}\\ufff9-\\ufffb]',
     '(?<![\\p{L}\\p{M}])[\\u200c\\u200d]',
-    `(?<=[${WITHOUT_JOINERS}])[\\u200c\\u200d]`,
+    // At joiners alone: looking back over marks takes as long as there are marks.
+    `(?=[\\u200c\\u200d])(?<=[${WITHOUT_JOINERS}])(?<!\\p{Script=Arabic}[${ARABIC_MARKS}]+)`,
     '\\u200c(?![\\p{L}\\p{M}])',
     '^\\p{Z}',
     '\\p{Z}$',
