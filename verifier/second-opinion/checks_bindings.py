@@ -34,6 +34,8 @@ _APPROVAL = record(
 )
 
 # Where a person lets a held call pass, or a held result reach its agent: the target's kind, by action.
+# The record of the hold has a type for each kind.
+_HELD = {"hold_opened": "escalation", "result_held": "inbound_hold"}
 _APPROVED = {
     "escalation_approved": "escalation",
     "inbound_hold_allowed_original": "inbound_hold",
@@ -170,8 +172,8 @@ def _signed_records(
 
 def _admin_actions(
     evidence: Evidence, kinds: dict[str, str], *, with_repeats: bool
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Actions in the admin chain: the target's id, the time, and the details.
+) -> Iterator[tuple[tuple[str, str], str, dict[str, Any]]]:
+    """Actions in the admin chain: the target's kind and id, the time, and the details.
 
     `kinds` are those of the targets, by action.
     """
@@ -182,15 +184,15 @@ def _admin_actions(
         # A data plane's stream cannot claim administrators' actions.
         if signer and signer.purpose == "batch" and value["target"].startswith(f"{kind}/"):
             target = value["target"].removeprefix(f"{kind}/")
-            yield target, value["timestamp"], value["details"]
+            yield (kind, target), value["timestamp"], value["details"]
 
 
 def approval_binding(evidence: Evidence) -> Tally:
     """Each call that an approval let pass is the approved one, in time, and passed once."""
     tally = Tally()
     approvals = {
-        details["grant_id"]: {**details, "escalation_id": escalation_id, "at": at}
-        for escalation_id, at, details in _admin_actions(
+        details["grant_id"]: {**details, "kind": kind, "escalation_id": escalation_id, "at": at}
+        for (kind, escalation_id), at, details in _admin_actions(
             evidence, _APPROVED, with_repeats=False
         )
         if matches(_APPROVAL, details)
@@ -248,14 +250,14 @@ _OF_ANOTHER_HOLD = "the approval is of another hold"
 
 
 class _Holds:
-    """The holds that are shown, by stream and id: event and instruction of each.
+    """The holds that are shown, by stream and id: kind, event and instruction of each.
 
     By stream: another data plane may name an escalation that is not its own.
     """
 
     def __init__(self, evidence: Evidence) -> None:
-        self._undisputed: dict[tuple[str, str], set[tuple[str, str]]] = {}
-        self._disputed: dict[tuple[str, str], set[tuple[str, str]]] = {}
+        self._undisputed: dict[tuple[str, str], set[tuple[str, str, str]]] = {}
+        self._disputed: dict[tuple[str, str], set[tuple[str, str, str]]] = {}
         # A hold of before the package may be shown only where a batch repeats it.
         events = [(one, one.batch) for one in evidence.package.events]
         causes = [
@@ -265,17 +267,17 @@ class _Holds:
         ]
         for one, batch in [*events, *causes]:
             value = one.valid
-            if value is None or value["type"] != "hold_opened":
+            if value is None or value["type"] not in _HELD:
                 continue
             is_disputed = evidence.disputes.is_disputed("approval.binding", one, batch)
             among = self._disputed if is_disputed else self._undisputed
-            form = (value["event_id"], value["instruction_hash"])
+            form = (_HELD[value["type"]], value["event_id"], value["instruction_hash"])
             among.setdefault((value["stream"], value["escalation_id"]), set()).add(form)
 
     def of(self, approval: dict[str, Any]) -> str:
         """Whether an approval is of its hold. Disputed ones count where there is no other."""
         key = (approval["deployment_id"], approval["escalation_id"])
-        form = (approval["event_id"], approval["instruction_hash"])
+        form = (approval["kind"], approval["event_id"], approval["instruction_hash"])
         if key in self._undisputed:
             return "same" if form in self._undisputed[key] else "other"
         return "same" if form in self._disputed.get(key, {form}) else "disputed"
@@ -299,7 +301,7 @@ def delegation_binding(evidence: Evidence) -> Tally:
     tally = Tally()
     issued = {
         delegation_id: {**details, "at": at}
-        for delegation_id, at, details in _admin_actions(
+        for (_, delegation_id), at, details in _admin_actions(
             evidence, {"delegation_issued": "delegation"}, with_repeats=True
         )
         if matches(_ISSUED, details)

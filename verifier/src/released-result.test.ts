@@ -23,6 +23,9 @@ const isPythonMissing = findMissingPython() !== undefined;
 interface Release {
   action?: string;
   kind?: string;
+  /** The record of the hold, and what of it the release does not name. */
+  held?: 'result_held' | 'hold_opened';
+  named?: Record<string, unknown>;
   /** What the data plane handed over. */
   handedOver?: Record<string, unknown>;
   times?: number;
@@ -31,6 +34,8 @@ interface Release {
 function aRelease({
   action = 'inbound_hold_allowed_original',
   kind = 'inbound_hold',
+  held = 'result_held',
+  named,
   handedOver,
   times = 1,
 }: Release) {
@@ -43,16 +48,18 @@ function aRelease({
     tool_name: 'read_page',
   };
   const event_id = tenant.decide(one, { ...call, instruction_hash });
-  one.add({
-    ...{ type: 'result_held', bundle_revision: 7, escalation_id: holdId, event_id },
-    ...{ requester_id: null, method: 'tools/call', target: 'read_page', risk_tier: 'high' },
-    ...{ severity: 'high', findings: [], findings_count: 1, result_bytes: 120 },
+  const hold = {
+    ...{ bundle_revision: 7, escalation_id: holdId, event_id, requester_id: null },
+    ...{ method: 'tools/call', target: 'read_page', risk_tier: 'high' },
     ...{ timeout_at: timeOf(1_000), ...call, instruction_hash },
-  });
+  } as const;
+  const result = { severity: 'high', findings: [], findings_count: 1, result_bytes: 120 } as const;
+  if (held === 'result_held') one.add({ type: held, ...hold, ...result });
+  else one.add({ type: held, held: 'call', reason: null, ...hold });
   one.ship();
   tenant.act(action, `${kind}/${holdId}`, {
     ...{ ...call, event_id, deployment_id: one.id, instruction_hash, notes: null },
-    ...{ grant_id, grant_expires_at: timeOf(900) },
+    ...{ grant_id, grant_expires_at: timeOf(900), ...named },
   });
   for (let n = 0; n < times; n++) tenant.decide(one, { ...call, grant_id, ...handedOver });
   one.ship();
@@ -90,6 +97,10 @@ describe('in a contiguous and a selective package', () => {
     ['though it was blocked', { action: 'inbound_hold_blocked' }, 'fail'],
     ['by the release of a call', { kind: 'escalation' }, 'fail'],
     ['by an approval of a result', { action: 'escalation_approved' }, 'fail'],
+    ['by the approval of its call', { action: 'escalation_approved', kind: 'escalation' }, 'fail'],
+    ['though a call was held', { held: 'hold_opened' }, 'fail'],
+    ['by the release of another result', { named: { event_id: 'another' } }, 'fail'],
+    ['by the release of another request', { named: { instruction_hash: 'another' } }, 'fail'],
     ['by an action that objects have', { action: 'constructor' }, 'fail'],
   ])('a result is handed over %s', async (name, release, status) => {
     expect(await approvalBindings(release, name)).toEqual([status, status]);

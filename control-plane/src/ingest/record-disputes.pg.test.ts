@@ -95,6 +95,10 @@ async function approved({
   return { ...asked, grant_id: answer.json().grant.id as string };
 }
 
+/** Disputes of approvals, so many records before the last. */
+const unbound = ({ writer }: Pick<Shipping, 'writer'>, ...before: number[]) =>
+  before.map((count) => `${writer.head.seq - count} approval.binding`);
+
 it('inventions are disputed, each in a leaf before that of its record', async () => {
   const one = await aPlane();
   const [grant, delegation] = [uuidv7(), uuidv7()];
@@ -312,8 +316,7 @@ it('a use beside one in quarantine is a second one', async () => {
   await one.ship();
   one.decide(call);
   await one.ship();
-  const { seq } = one.writer.head;
-  expect(await one.disputed()).toEqual([`${seq} approval.binding`]);
+  expect(await one.disputed()).toEqual(unbound(one, 0));
 });
 
 it('of several approvals that a batch uses, those that were used before are disputed', async () => {
@@ -324,33 +327,33 @@ it('of several approvals that a batch uses, those that were used before are disp
   for (const call of calls) one.decide(call);
   one.decide(calls[2]);
   await one.ship();
-  const { seq } = one.writer.head;
-  expect(await one.disputed()).toEqual([`${seq - 2} approval.binding`, `${seq} approval.binding`]);
+  expect(await one.disputed()).toEqual(unbound(one, 2, 0));
 });
 
-it('a second hold of one escalation is disputed, and the same one again is not', async () => {
-  const one = await aPlane();
-  const escalation_id = uuidv7();
+it.each([
+  ['call', aHoldOpened],
+  ['result', aResultHeld],
+])('a second hold of one %s is disputed, and the same one again is not', async (_, hold) => {
+  const [one, escalation_id] = [await aPlane(), uuidv7()];
   const [held, other] = [one.decide(), one.decide()];
-  one.writer.append(aHoldOpened(held, { escalation_id }));
-  await one.ship();
-  one.writer.append(aHoldOpened(held, { escalation_id }));
-  await one.ship();
+  for (let times = 0; times < 2; times += 1) {
+    one.writer.append(hold(held, { escalation_id }));
+    await one.ship();
+  }
   expect(await one.disputed()).toEqual([]);
-  one.writer.append(aHoldOpened(other, { escalation_id }));
+  one.writer.append(hold(other, { escalation_id }));
+  one.writer.append((hold === aHoldOpened ? aResultHeld : aHoldOpened)(held, { escalation_id }));
   await one.ship();
-  expect(await one.disputed()).toEqual([`${one.writer.head.seq} approval.binding`]);
+  expect(await one.disputed()).toEqual(unbound(one, 1, 0));
 });
 
 it('of two holds of one escalation in a batch, both are disputed, and nobody is told', async () => {
-  const one = await aPlane();
-  const escalation_id = uuidv7();
+  const [one, escalation_id] = [await aPlane(), uuidv7()];
   const [held, other] = [one.decide(), one.decide()];
   one.writer.append(aHoldOpened(held, { escalation_id }));
   one.writer.append(aHoldOpened(other, { escalation_id }));
   await one.ship();
-  const { seq } = one.writer.head;
-  expect(await one.disputed()).toEqual([`${seq - 1} approval.binding`, `${seq} approval.binding`]);
+  expect(await one.disputed()).toEqual(unbound(one, 1, 0));
   expect(await one.alerts()).toEqual([]);
 });
 
@@ -363,13 +366,13 @@ it('a hold that may find no room is disputed, and nobody is told of it', async (
   expect(await one.disputed()).toEqual([]);
   hold(one);
   await one.ship();
-  expect(await one.disputed()).toEqual([`${one.writer.head.seq} approval.binding`]);
+  expect(await one.disputed()).toEqual(unbound(one, 0));
   expect(await one.alerts()).toEqual([]);
   await fillEscalations(test, other, MAX_PENDING_OF_STREAM - 1);
   other.writer.append(aResultHeld(other.decide()));
   hold(other);
   await other.ship();
-  expect(await other.disputed()).toEqual([`${other.writer.head.seq} approval.binding`]);
+  expect(await other.disputed()).toEqual(unbound(other, 2, 0));
 });
 
 it('a batch whose references are known costs no query', async () => {

@@ -16,11 +16,16 @@ export const HELD_TYPES = ['hold_opened', 'result_held'] as const;
  */
 export const MAX_PENDING_OF_STREAM = 2_000;
 
+type Hold = Extract<LedgerRecord, { type: (typeof HELD_TYPES)[number] }>;
+
+const isHold = (record: LedgerRecord | null | undefined): record is Hold =>
+  record?.type === 'hold_opened' || record?.type === 'result_held';
+
 /** A hold that a batch opens. */
 export interface OpenedHold {
   seq: number;
   hash: string;
-  hold: Extract<LedgerRecord, { type: 'hold_opened' }>;
+  hold: Hold;
   isQuarantined: boolean;
 }
 
@@ -28,7 +33,7 @@ export function findHolds({ records }: Pick<CheckedBatch, 'records'>): OpenedHol
   return records.flatMap(({ seq, hash, record, shown, fault }): OpenedHold[] => {
     const isQuarantined = fault !== null;
     const hold = isQuarantined ? shown?.record : record;
-    return hold?.type === 'hold_opened' ? [{ seq, hash, hold, isQuarantined }] : [];
+    return isHold(hold) ? [{ seq, hash, hold, isQuarantined }] : [];
   });
 }
 
@@ -45,23 +50,29 @@ export async function findSecondHolds(
   const ids = [...new Set(holds.map(({ hold }) => hold.escalation_id))];
   const rows = await db.escalation.findMany({
     where: { ...of, id: { in: ids } },
-    select: { id: true, eventId: true, instructionHash: true },
+    select: { id: true, held: true, eventId: true, instructionHash: true },
   });
-  const stored = new Map(rows.map((row) => [row.id, row]));
+  const stored = new Map(
+    rows.map(({ id, held, eventId, instructionHash }) => {
+      const type = held === 'result' ? 'result_held' : 'hold_opened';
+      return [id, { type, event_id: eventId, instruction_hash: instructionHash } as const];
+    }),
+  );
   const first = new Map<string, OpenedHold>();
   const isCrowded = rows.length < ids.length && (await mayBeCrowded(tx, of, fresh));
   const found: FoundFaults = { faults: [], doubts: [] };
   for (const one of holds) {
     const { hold, isQuarantined } = one;
-    const { escalation_id: id, event_id, instruction_hash } = hold;
+    const { escalation_id: id, type, event_id, instruction_hash } = hold;
     const row = stored.get(id);
     const before = first.get(id);
     if (!before) first.set(id, one);
-    const isSame = (known: { event_id: string; instruction_hash: string }) =>
-      known.event_id === event_id && known.instruction_hash === instruction_hash;
+    const isSame = (known: Pick<Hold, 'type' | 'event_id' | 'instruction_hash'>) =>
+      known.type === type &&
+      known.event_id === event_id &&
+      known.instruction_hash === instruction_hash;
     if (row) {
-      if (!isSame({ event_id: row.eventId, instruction_hash: row.instructionHash }))
-        found.faults.push(toFault(one));
+      if (!isSame(row)) found.faults.push(toFault(one));
     }
     // Which of them will be stored is not known yet, and another may be kept later under the id of
     // one that is not; without a hold, none contradicts the approval.
@@ -77,9 +88,7 @@ async function mayBeCrowded(
   of: { tenantId: string; deploymentId: string },
   records: CheckedBatch['records'],
 ): Promise<boolean> {
-  const added = records.filter(({ record }) =>
-    HELD_TYPES.some((type) => type === record?.type),
-  ).length;
+  const added = records.filter(({ record }) => isHold(record)).length;
   const pending = await db.escalation.count({ where: { ...of, status: 'pending' } });
   return pending + added > MAX_PENDING_OF_STREAM;
 }

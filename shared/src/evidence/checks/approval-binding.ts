@@ -12,14 +12,16 @@ import type { DisputableRecord, EventView, Evidence } from './evidence.ts';
 import type { KnownKey } from './keyset.ts';
 import { lineOf } from './location.ts';
 
+type HeldType = 'hold_opened' | 'result_held';
+
 /**
- * Where a person lets a held call pass, or a held result reach its agent: the prefix of the target, by
- * action. Both are grants that one decision uses.
+ * Where a person lets a held call pass, or a held result reach its agent: the prefix of the target, and
+ * the record of the hold, by action. Both are grants that one decision uses.
  */
-const TARGETS: Record<string, string | undefined> = {
-  escalation_approved: 'escalation/',
-  inbound_hold_allowed_original: 'inbound_hold/',
-  inbound_hold_allowed_sanitized: 'inbound_hold/',
+const TARGETS: Record<string, readonly [prefix: string, held: HeldType] | undefined> = {
+  escalation_approved: ['escalation/', 'hold_opened'],
+  inbound_hold_allowed_original: ['inbound_hold/', 'result_held'],
+  inbound_hold_allowed_sanitized: ['inbound_hold/', 'result_held'],
 };
 
 /** An approval, as the control plane records it. */
@@ -34,6 +36,9 @@ const Approval = z.looseObject({
   grant_expires_at: z.iso.datetime({ precision: 3 }),
 });
 export type Approval = z.infer<typeof Approval> & { escalation_id: string; at: string };
+
+/** With the type of the record that its hold has. */
+type HoldApproval = Approval & { held: HeldType };
 
 /** A call that was made under an approval. */
 type Redeemed = Pick<
@@ -59,7 +64,7 @@ interface Use extends Redeemed {
 }
 
 /** What an approval and a hold agree on. */
-type Hold = Pick<Approval, 'event_id' | 'instruction_hash'>;
+type Hold = Pick<HoldApproval, 'event_id' | 'instruction_hash' | 'held'>;
 
 /** @param skewMs by how much clocks may differ */
 export function findApprovalFault(
@@ -82,14 +87,15 @@ export function findApprovalFault(
 
 const OF_ANOTHER_HOLD = 'the approval is of another hold';
 
-const formOf = ({ event_id, instruction_hash }: Hold): string => `${event_id}/${instruction_hash}`;
+const formOf = ({ held, event_id, instruction_hash }: Hold): string =>
+  `${held}/${event_id}/${instruction_hash}`;
 
 export function checkApprovals(tally: Tally, evidence: Evidence): Check {
   const judged = { tally, evidence, check: 'approval.binding' } as const;
   const uses: Use[] = [];
   /** `<stream>/<grant>/<hash>`: a repeated record is the same use. */
   const known = new Set<string>();
-  const approvals = new Map<string, Approval>();
+  const approvals = new Map<string, HoldApproval>();
   /** By `<stream>/<escalation>`: another data plane may name one that is not its own. */
   const openings = new Map<string, Opening[]>();
 
@@ -97,10 +103,10 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
     record: LedgerRecord | null,
     where: Pick<EventView, 'line' | 'hash' | 'batch'>,
   ): void {
-    if (record?.type !== 'hold_opened') return;
-    const { stream, escalation_id } = record;
+    if (record?.type !== 'hold_opened' && record?.type !== 'result_held') return;
+    const { stream, escalation_id, type: held } = record;
     const key = `${stream}/${escalation_id}`;
-    const opening = { form: formOf(record), record: toDisputable(where, record) };
+    const opening = { form: formOf({ ...record, held }), record: toDisputable(where, record) };
     const known = openings.get(key);
     if (known) known.push(opening);
     else openings.set(key, [opening]);
@@ -130,7 +136,7 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
    */
   function createHoldCheck() {
     const known = new Map<string, Shown>();
-    return (approval: Approval): 'same' | 'other' | 'disputed' => {
+    return (approval: HoldApproval): 'same' | 'other' | 'disputed' => {
       const key = `${approval.deployment_id}/${approval.escalation_id}`;
       const shown = known.get(key) ?? readShown(key);
       known.set(key, shown);
@@ -206,12 +212,12 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
   };
 }
 
-function readApproval(record: AdminActionRecord): Approval | undefined {
+function readApproval(record: AdminActionRecord): HoldApproval | undefined {
   const { action, target, details, timestamp } = record;
   const read = Approval.safeParse(details);
-  const prefix = TARGETS[action];
-  if (!read.success || prefix === undefined || !target.startsWith(prefix)) return undefined;
-  return { ...read.data, escalation_id: target.slice(prefix.length), at: timestamp };
+  const [prefix, held] = TARGETS[action] ?? [];
+  if (!read.success || !prefix || !held || !target.startsWith(prefix)) return undefined;
+  return { ...read.data, escalation_id: target.slice(prefix.length), held, at: timestamp };
 }
 
 /**
