@@ -11,6 +11,7 @@ import {
 import { readRecord } from '../../chain/ledger-row.ts';
 import { createReferenceFacts } from '../../ingest/reference-facts.ts';
 import { findReferenceFaults, grantOf, referencesOf } from '../../ingest/reference-faults.ts';
+import { HELD_TYPES } from '../../ingest/second-holds.ts';
 import { Prisma } from '../../platform/generated/client.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import type { Cause } from './causes.ts';
@@ -58,7 +59,7 @@ export function createDisputable() {
       };
       for (const [at, { type, hash }] of records.entries()) {
         const place = page[at];
-        if (place && type === 'hold_opened') add(place, hash);
+        if (place && HELD_TYPES.some((held) => held === type)) add(place, hash);
       }
       const decided = records.flatMap(({ type, text, hash, seq }, at) => {
         const decision = type === 'decision' ? readRecord(Buffer.from(text)) : undefined;

@@ -40,7 +40,7 @@ async function aHeldResult() {
       alert.alert_type.startsWith('DATA_PLANE'),
     );
   };
-  return { ...one, token, asked, hold: held.escalation_id, resolve, disputes };
+  return { ...one, token, asked, hold: held, resolve, disputes };
 }
 
 it.each(['allow_original', 'allow_sanitized'])('%s', async (resolution) => {
@@ -60,7 +60,7 @@ it.each(['allow_original', 'allow_sanitized'])('%s', async (resolution) => {
     const [cause = ''] = (await memberOf(volume, 'causes.ndjson')).split('\n');
     expect(JSON.parse(JSON.parse(cause).record)).toMatchObject({
       action: `inbound_hold_${resolution.replace('allow', 'allowed')}`,
-      target: `inbound_hold/${one.hold}`,
+      target: `inbound_hold/${one.hold.escalation_id}`,
     });
   }
 });
@@ -71,4 +71,23 @@ it('the release of one tool’s result lets no other tool pass', async () => {
   one.decide({ ...one.asked, tool_name: 'delete', grant_id });
   await one.ship();
   expect(await one.disputes()).toMatchObject([{ details: { violation: 'record_disputed' } }]);
+});
+
+it('another result under the id of one that was released is disputed, and changes nothing', async () => {
+  const one = await aHeldResult();
+  const { escalation_id } = one.hold;
+  const grant_id = await one.resolve('allow_original');
+  const another = one.decide({ ...one.asked, timestamp: at(60_000) });
+  one.writer.append(aResultHeld(another, { escalation_id }));
+  await one.ship();
+  expect(await one.disputes()).toMatchObject([{ details: { violation: 'record_disputed' } }]);
+  one.decide({ ...one.asked, grant_id, timestamp: at(61_000) });
+  await one.ship();
+  const anchor = await exports.anchorOf(one.token);
+  const of = { agent_ids: [one.asked.agent_id] };
+  // The last ones begin behind the result that was released.
+  for (const filter of [{}, of, { from: at(30_000) }, { ...of, from: at(30_000) }]) {
+    const [volume = expect.unreachable()] = await exports.exported(one.token, filter);
+    expect(await reader.read(volume, anchor)).toMatchObject({ verdict: 'VERIFIED', fails: [] });
+  }
 });
