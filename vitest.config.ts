@@ -10,6 +10,7 @@ const SHARED = ['control-plane/**/*.pg.test.ts', '{shared,data-plane,tests}/**/*
 export const APART = [
   'control-plane/src/auth/auth-routes.pg.test.ts',
   'control-plane/src/data-protection/data-protection-routes.pg.test.ts',
+  'control-plane/src/platform/http/times.pg.test.ts',
   'data-plane/src/enforcement/pipeline-builder.test.ts',
   'data-plane/src/enforcement/refused-calls.test.ts',
   'data-plane/src/enforcement/tool-catalogue.test.ts',
