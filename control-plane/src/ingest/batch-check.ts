@@ -55,7 +55,7 @@ export interface CheckedRecord extends NewLedgerRow {
 export interface ShownRecord {
   timestamp: string;
   /** Kept of the types that may be disputed. */
-  record: Extract<LedgerRecord, { type: 'decision' | 'hold_opened' }> | undefined;
+  record: Extract<LedgerRecord, { type: 'decision' | 'hold_opened' | 'result_held' }> | undefined;
 }
 
 export interface RecordFault {
@@ -199,8 +199,9 @@ function checkRecord(
 }
 
 function toShown(record: LedgerRecord): ShownRecord {
-  const isDisputable = record.type === 'decision' || record.type === 'hold_opened';
-  return { timestamp: record.timestamp, record: isDisputable ? record : undefined };
+  const { timestamp, type } = record;
+  const isDisputable = type === 'decision' || type === 'hold_opened' || type === 'result_held';
+  return { timestamp, record: isDisputable ? record : undefined };
 }
 
 /** The row of a record that is kept in quarantine. */

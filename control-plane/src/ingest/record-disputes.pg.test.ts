@@ -330,10 +330,8 @@ it('of several approvals that a batch uses, those that were used before are disp
   expect(await one.disputed()).toEqual(unbound(one, 2, 0));
 });
 
-it.each([
-  ['call', aHoldOpened],
-  ['result', aResultHeld],
-])('a second hold of one %s is disputed, and the same one again is not', async (_, hold) => {
+const holds = [['call', aHoldOpened] as const, ['result', aResultHeld] as const];
+it.each(holds)('a second hold of a %s is disputed, the same again is not', async (_, hold) => {
   const [one, escalation_id] = [await aPlane(), uuidv7()];
   const [held, other] = [one.decide(), one.decide()];
   for (let times = 0; times < 2; times += 1) {
@@ -341,10 +339,12 @@ it.each([
     await one.ship();
   }
   expect(await one.disputed()).toEqual([]);
-  one.writer.append(hold(other, { escalation_id }));
+  // Those in capital letters are in quarantine, where verifiers read them.
+  for (const id of [uuidv7(), uuidv7().toUpperCase()])
+    one.writer.append(hold(other, { escalation_id, id }));
   one.writer.append((hold === aHoldOpened ? aResultHeld : aHoldOpened)(held, { escalation_id }));
   await one.ship();
-  expect(await one.disputed()).toEqual(unbound(one, 1, 0));
+  expect(await one.disputed()).toEqual(unbound(one, 2, 1, 0));
 });
 
 it('of two holds of one escalation in a batch, both are disputed, and nobody is told', async () => {
