@@ -22,6 +22,13 @@ it('tells the former values of what changed, objects member by member', () => {
   expect(formerValues({ a: null }, {})).toEqual({});
 });
 
+it.each(['toString', 'constructor', 'hasOwnProperty'])('tells that %s was not set', (name) => {
+  expect(formerValues({ tools: {} }, { tools: { [name]: 'read' } })).toEqual({
+    tools: { [name]: null },
+  });
+  expect(formerValues({ [name]: 'read' }, {})).toEqual({ [name]: 'read' });
+});
+
 it('shows a large former value by its digest', () => {
   const names = Array.from({ length: 200 }, (_, index) => `${index}`.padEnd(200, 'x'));
   expect(formerValues({ names }, { names: [] })).toEqual({

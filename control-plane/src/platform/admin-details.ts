@@ -19,8 +19,7 @@ type Details = Record<string, unknown>;
  * that was not set
  */
 export function formerValues(before: object, after: object): Details {
-  const old: Details = { ...before };
-  const now: Details = { ...after };
+  const [old, now] = [withoutPrototype(before), withoutPrototype(after)];
   const former = Object.keys({ ...old, ...now }).flatMap((name) => {
     const was = old[name] ?? null;
     const is = now[name] ?? null;
@@ -30,6 +29,9 @@ export function formerValues(before: object, after: object): Details {
   });
   return Object.fromEntries(former);
 }
+
+/** Names may be any: those of tools, say, where one may be called `toString`. */
+const withoutPrototype = (value: object): Details => Object.assign(Object.create(null), value);
 
 /**
  * Nobody could verify a record beyond its limit. So where the details are too large, their largest
