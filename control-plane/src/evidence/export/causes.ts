@@ -1,7 +1,7 @@
 /**
  * The records that decisions refer to and that the volume may lack: the approval of a call or the
- * release of its result, and the delegations under which it was made. Each is a record of the admin chain, included with its
- * proofs.
+ * release of its result, and the delegations under which it was made. Each is a record of the admin
+ * chain, included with its proofs.
  */
 import { MAX_WORKFLOW_DEPTH } from '@governance/shared/facts';
 import { readRecord } from '../../chain/ledger-row.ts';
@@ -54,8 +54,8 @@ export const mayNameCauses = (text: string): boolean =>
   text.includes('"grant_id":"') || text.includes('"delegation_chain":["');
 
 /**
- * Collects the approval or release, and the delegations, that a record refers to: no more than a chain that was
- * issued can have. A longer one has a fault, whatever its end names.
+ * Collects the approval or release, and the delegations, that a record refers to: no more than a
+ * chain that was issued can have. A longer one has a fault, whatever its end names.
  */
 export function noteCauses({ grants, delegations }: NamedCauses, text: string): void {
   if (!mayNameCauses(text)) return;
