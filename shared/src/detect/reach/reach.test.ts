@@ -299,6 +299,8 @@ describe('SQL', () => {
     'DELETE FROM users WHERE id IS NOT NULL',
     'DELETE FROM users u WHERE u.id > 0',
     'UPDATE users SET active = 0 WHERE "id" >= 1',
+    'DELETE FROM users u WHERE "u"."id" > 0',
+    'DELETE FROM users u WHERE ((u."id")) IS NOT NULL',
     'DELETE FROM users WHERE rowid > -1',
     "DELETE FROM users WHERE uuid <> ''",
     "DELETE FROM users WHERE 'a'='a'",
@@ -346,6 +348,9 @@ describe('SQL', () => {
     'DELETE FROM users WHERE id >= 2',
     'DELETE FROM users WHERE id > 0 AND tenant = 4',
     "DELETE FROM users WHERE 'id' > 0",
+    'DELETE FROM users WHERE a + id > 0',
+    'DELETE FROM users WHERE -id > 0',
+    'DELETE FROM users WHERE a - users.id IS NOT NULL',
   ])('%s is bounded', (query) => expect(judge(query)).toEqual([]));
 
   it('is read in linear time, or not at all', () => {

@@ -122,7 +122,7 @@ function holdsForEveryKey(
   right: readonly SqlToken[],
 ): boolean {
   const column = left.at(-1);
-  if (column === undefined || column.kind === 'text') return false;
+  if (column === undefined || !isOneColumn(left)) return false;
   if (!KEYS.has(column.text.toUpperCase().split('.').at(-1) ?? '')) return false;
   if (sign === 'IS') return textOf(right) === 'word:NOT word:NULL';
   const isNegative = right[0]?.kind === 'sign' && right[0].text === '-';
@@ -132,6 +132,16 @@ function holdsForEveryKey(
   if (value.kind !== 'number') return false;
   const least = isNegative ? 0 : Number(value.text);
   return (sign === '>' && least === 0) || (sign === '>=' && least <= 1);
+}
+
+/** Whether they name one column: `id`, `t.id`, `"t"."id"`, but not `a + id`. */
+function isOneColumn(tokens: readonly SqlToken[]): boolean {
+  return tokens.every(({ kind, text }, at) => {
+    if (kind !== 'word' && kind !== 'name') return false;
+    const next = tokens[at + 1];
+    // A dot beside a quoted name stands in a token of its own, or in that of a bare name.
+    return next === undefined || text.endsWith('.') || next.text.startsWith('.');
+  });
 }
 
 function compareTexts(left: readonly SqlToken[], sign: string, right: readonly SqlToken[]): Truth {
