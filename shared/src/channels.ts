@@ -229,6 +229,12 @@ const SealingJwk = z.looseObject({
 });
 const TokenJwk = z.looseObject({ kty: z.literal('RSA'), n: Base64Url, e: Base64Url });
 
+/**
+ * Lengths of what a data plane says of itself. Its label is the host of its address, of at most 253
+ * characters, with a port and the number of a worker.
+ */
+export const MAX_REGISTERED = { region: 100, version: 100, label: 300 } as const;
+
 /** What a data plane states when it registers. Keys are public JWKs. */
 export const RegistrationRequest = z.strictObject({
   /** Signs its batches; one writer, one key. */
@@ -237,9 +243,9 @@ export const RegistrationRequest = z.strictObject({
   sealing_key: SealingJwk,
   /** Signs the agent tokens that it issues itself; RSA with 2048 bits. */
   token_key: TokenJwk,
-  region: Text.nullable(),
-  version: Text,
-  label: Text,
+  region: Text.max(MAX_REGISTERED.region).nullable(),
+  version: Text.max(MAX_REGISTERED.version),
+  label: Text.max(MAX_REGISTERED.label),
 });
 export type RegistrationRequest = z.infer<typeof RegistrationRequest>;
 

@@ -226,6 +226,25 @@ describe('a registration', () => {
     expect((await call(REGISTER, { token: root.token, body })).statusCode).toBe(413);
   });
 
+  it.each([
+    ['region', 100],
+    ['version', 100],
+    ['label', 300],
+  ] as const)('names a %s that is longer than %i characters', async (field, most) => {
+    const plane = aRegistration();
+    const ask = (length: number) =>
+      call(REGISTER, {
+        token: root.token,
+        body: plane.provenWith(root.token, { [field]: 'ä'.repeat(length) }),
+      });
+    const refused = await ask(most + 1);
+    expect(refused.statusCode).toBe(422);
+    expect(refused.json().errors[0].loc).toEqual(['body', 'registration', field]);
+    expect(await listPlanes()).toEqual([]);
+    expect((await ask(most)).statusCode).toBe(200);
+    expect(await listPlanes()).toMatchObject([{ [field]: 'ä'.repeat(most) }]);
+  });
+
   it('has to wait when one root registers endlessly', async () => {
     const { token } = root;
     const body = { ...aRegistration().provenWith(token), proof: 'none' };
