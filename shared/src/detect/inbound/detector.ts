@@ -13,7 +13,14 @@ import { sumContext } from './context.ts';
 import { type Examined, examineText, type TextKind } from './examine.ts';
 import { classWeights, model, weights, wordGroups, wordingWeights } from './model.ts';
 import { sumPieces } from './pieces.ts';
-import { featuresOf, isScored, type MarkedPassage, nameFeature, weigh } from './scoring.ts';
+import {
+  asksInWords,
+  featuresOf,
+  isScored,
+  type MarkedPassage,
+  nameFeature,
+  weigh,
+} from './scoring.ts';
 import { sumWording } from './wording.ts';
 
 export type { TextKind } from './examine.ts';
@@ -46,6 +53,9 @@ export interface Detection {
 
 const NOTHING: Detection = { score: 0, findings: [], reasons: [] };
 
+/** What a disguise that no honest text needs adds to a passage that asks for something. */
+const VEILED = 4;
+
 const MAX_REASONS = 8;
 /** Shorter texts cannot contain an instruction. */
 const MIN_TEXT = 6;
@@ -67,7 +77,7 @@ export function detectInjection(text: string, options: DetectionOptions = {}): D
   let worstFeatures: readonly number[] = [];
   const findings: TextFinding[] = [];
   for (const examined of texts) {
-    const { text, passages, topics } = examined;
+    const { text, passages, topics, isVeiled } = examined;
     for (let index = 0; index < passages.length; index += 1) {
       const passage = passages[index] as MarkedPassage;
       if (!isScored(passage)) continue;
@@ -76,7 +86,8 @@ export function detectInjection(text: string, options: DetectionOptions = {}): D
         model.bias +
         features.sum +
         sumWording(wordingWeights, passage.wording) * model.wording_unit -
-        strictness(passages.length, features.count);
+        strictness(passages.length, features.count) +
+        (isVeiled && asksInWords(passage) ? VEILED : 0);
       if (sum > -MOST_OF_PIECES) {
         sum += sumPieces(wordingWeights, text, passage) * model.wording_unit;
       }

@@ -21,11 +21,20 @@ export interface Unveiled {
   readonly start: number;
   readonly length: number;
   readonly how: 'base64' | 'hex' | 'escapes' | 'tags' | 'apart' | 'reversed' | 'rot13' | 'letters';
+  /**
+   * Whether nobody writes an honest text so. Files and mails come in base64, code has hex and
+   * escapes, and some languages mix alphabets.
+   */
+  readonly isVeiled: boolean;
 }
 
 const MIN_ENCODED = 20;
 /** Shorter texts cannot contain an instruction. */
 const MIN_DECODED = 8;
+/** A heading is spelled with spaces, and a puzzle's word turned; a sentence is longer. */
+const MIN_VEILED = 24;
+/** A longer line is prose without breaks, of which a sentence backwards is the least part. */
+const MAX_LINE = 4_096;
 
 const NOTHING: readonly Unveiled[] = [];
 
@@ -41,29 +50,40 @@ export function findDisguised(
   { spelled, isBackwards, isRot13, isOdd, holdsCodes }: Reading,
 ): readonly Unveiled[] {
   const firstRun = nextRun(units, text.length, 0);
-  const isTurned = isBackwards || isRot13;
+  const isSentence = holdsBackwardsLine(text, units);
+  const isTurned = isBackwards || isSentence || isRot13;
   const isWritten = firstRun < 0 && (signs & (ESCAPE | TAG)) === 0 && spelled.length === 0;
   if (isWritten && !isTurned && !isOdd && !holdsCodes) return NOTHING;
   const found: Unveiled[] = [];
-  const add = (decoded: string, start: number, length: number, how: Unveiled['how']) => {
-    if (decoded.length >= MIN_DECODED) found.push({ text: decoded, start, length, how });
+  const add: Add = (decoded, start, length, how, isVeil = false) => {
+    const isVeiled = isVeil && decoded.length >= MIN_VEILED;
+    if (decoded.length >= MIN_DECODED) found.push({ text: decoded, start, length, how, isVeiled });
   };
   if (firstRun >= 0 || holdsCodes) addEncoded(text, units, holdsCodes, add);
   if ((signs & ESCAPE) !== 0) addEscaped(text, add);
-  if ((signs & TAG) !== 0) add(readTags(text), 0, text.length, 'tags');
+  if ((signs & TAG) !== 0) add(readTags(text), 0, text.length, 'tags', true);
   for (const { start, end } of spelled) {
-    add(joinLetters(text.slice(start, end)), start, end - start, 'apart');
+    add(joinLetters(text.slice(start, end)), start, end - start, 'apart', true);
   }
-  if (isOdd) add(unfolded(text, units), 0, text.length, 'letters');
+  if (isOdd) add(unfolded(text, units), 0, text.length, 'letters', INTERLEAVED.test(text));
   if (isTurned) {
     const lower = text.toLowerCase();
-    if (isBackwards) add([...lower].reverse().join(''), 0, text.length, 'reversed');
-    if (isRot13) add(rot13(lower), 0, text.length, 'rot13');
+    if (isBackwards || isSentence) {
+      const isSure = isSentence || !WIDE_LETTER.test(text);
+      add([...lower].reverse().join(''), 0, text.length, 'reversed', isSure);
+    }
+    if (isRot13) add(rot13(lower), 0, text.length, 'rot13', true);
   }
   return found;
 }
 
-type Add = (decoded: string, start: number, length: number, how: Unveiled['how']) => void;
+type Add = (
+  decoded: string,
+  start: number,
+  length: number,
+  how: Unveiled['how'],
+  isVeil?: boolean,
+) => void;
 
 /** Runs in the alphabets of base64, base32 or hex, also over several lines, and codes of characters. */
 function addEncoded(text: string, units: Uint16Array, holdsCodes: boolean, add: Add): void {
@@ -143,6 +163,33 @@ function unfolded(text: string, units: Uint16Array): string {
     /[A-Za-z]/.test(word) ? word.replace(/\d/g, (digit) => DIGITS_FOR[digit] ?? digit) : word,
   );
 }
+
+/**
+ * A line that begins with the sign that ends a sentence, and ends with a capital: a whole sentence
+ * backwards, in whatever words. East Asian scripts have no capitals.
+ */
+const BACKWARDS_LINE =
+  /^[ \t"'>*-]{0,8}(?:[。！？]\p{L}|[.!?]\p{L}[^\n]{20,4000}\p{Lu}["']?[ \t\r]{0,8}(?:\n|$))/u;
+/** All that such a line begins with. */
+const BEFORE_AN_END = new Set([...' \t"\'>*-.!?。！？'].map((sign) => sign.charCodeAt(0)));
+
+/** Lines are sought by their ends, since most begin with a letter. */
+function holdsBackwardsLine(text: string, units: Uint16Array): boolean {
+  for (let at = 0; at >= 0 && at < text.length; ) {
+    if (BEFORE_AN_END.has(units[at] as number)) {
+      if (BACKWARDS_LINE.test(text.slice(at, at + MAX_LINE))) return true;
+    }
+    const end = text.indexOf('\n', at);
+    at = end < 0 ? -1 : end + 1;
+  }
+  return false;
+}
+
+/** Words of scripts without spaces stand backwards by chance, where two others meet. */
+const WIDE_LETTER = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+
+/** Letters with an invisible character after each; some languages and long links have single ones. */
+const INTERLEAVED = /(?:\p{L}[\u200b-\u200d\u2060\ufeff]){5}/u;
 
 function countUpTo(text: string, part: string, most: number): number {
   let count = 0;

@@ -18,6 +18,8 @@ export interface Examined {
   readonly topics: readonly number[];
   /** Where the text stands in the given one, if it was disguised there. */
   readonly disguise?: { readonly start: number; readonly length: number };
+  /** Whether it was disguised in a way that nobody needs for an honest text. */
+  readonly isVeiled: boolean;
 }
 
 /** A disguise within a disguise, but no deeper. */
@@ -38,7 +40,10 @@ interface Inner {
   readonly how: Unveiled['how'];
   readonly disguise: Examined['disguise'];
   readonly isSecret: boolean;
+  readonly isVeiled: boolean;
 }
+
+const PLAIN = { depth: 0, disguise: undefined, isSecret: false, isVeiled: false };
 
 /**
  * The text itself first, then the disguised texts in it. Texts without any passage are left out.
@@ -73,9 +78,9 @@ function examine(
   const signs = signsIn(text, units);
   const reading = readPassages(text, units, toolNames);
   const marked = addMarks(findMarks(text, units, signs), reading.passages);
-  const { depth, disguise, isSecret } = inner ?? { depth: 0, disguise: undefined, isSecret: false };
+  const { depth, disguise, isSecret, isVeiled } = inner ?? PLAIN;
   if (depth < MAX_DEPTH) {
-    for (const { text: decoded, start, length, how } of findDisguised(
+    for (const { text: decoded, start, length, how, ...found } of findDisguised(
       text,
       units,
       signs,
@@ -88,7 +93,8 @@ function examine(
         depth: depth + 1,
         how,
         disguise: disguise ?? { start, length },
-        isSecret: isSecret || !OF_ANY_TEXT.has(how),
+        isSecret: isSecret || found.isVeiled || !OF_ANY_TEXT.has(how),
+        isVeiled: isVeiled || found.isVeiled,
       });
     }
   }
@@ -98,7 +104,7 @@ function examine(
     : marked;
   const topics = findTopics(passages);
   const all = kind === 'tool_description' ? [...topics, DESCRIPTION] : topics;
-  return { text, passages, topics: all, disguise };
+  return { text, passages, topics: all, disguise, isVeiled };
 }
 
 /** Passages with their marks; a mark outside every passage becomes a passage of its own. */

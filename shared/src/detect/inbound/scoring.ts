@@ -39,6 +39,8 @@ const counts = new Uint32Array(COUNT);
 const ASKING = new Uint8Array(COUNT);
 for (const name of ASKING_CONCEPTS) ASKING[conceptNumber(name)] = 1;
 
+const DISGUISES = new Set((['decoded', 'disguised'] as const).map(conceptNumber));
+
 /** A passage, with its marks. */
 export interface MarkedPassage {
   readonly start: number;
@@ -65,6 +67,11 @@ export const isScored = (passage: MarkedPassage): boolean =>
 function isAsking({ concepts }: MarkedPassage): boolean {
   for (const concept of concepts) if (ASKING[concept] === 1) return true;
   return false;
+}
+
+/** Whether it asks for something beside being disguised: what was turned by mistake does not. */
+export function asksInWords({ concepts }: MarkedPassage): boolean {
+  return concepts.some((concept) => ASKING[concept] === 1 && !DISGUISES.has(concept));
 }
 
 /** Reset for each passage: 1 for its concepts, 2 for its neighbours'. */
