@@ -180,6 +180,18 @@ export const Heartbeat = z.object({
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
+/** The answer to a heartbeat. */
+export const HeartbeatReceipt = z.object({
+  received: z.literal(true),
+  timestamp: Timestamp,
+  /**
+   * The record that the control plane wants next of the data plane's stream. Only a registered
+   * deployment is told, and an older control plane tells nobody.
+   */
+  next: z.object({ epoch: Epoch, seq: z.int().positive() }).optional(),
+});
+export type HeartbeatReceipt = z.infer<typeof HeartbeatReceipt>;
+
 /**
  * One tenant's channels, as its data plane sees them. All calls reject when the control plane is
  * away.
@@ -202,7 +214,7 @@ export interface ControlPlaneLink {
   readSnapshot(request: {
     signal: AbortSignal;
   }): AsyncGenerator<FeedEntry[], SignedSnapshotEnd, undefined>;
-  heartbeat(body: Heartbeat): Promise<{ received: true; timestamp: string }>;
+  heartbeat(body: Heartbeat): Promise<HeartbeatReceipt>;
   /** Resolves only after the records are committed. Throws AppError BATCH_CONFLICT on a fork. */
   shipBatch(batch: SignedBatch): Promise<BatchReceipt>;
   /**

@@ -184,7 +184,8 @@ describe('a heartbeat', () => {
     const planeToken = await tokenOf(deploymentId);
     const answer = await beat(deploymentId, planeToken);
     expect(answer.statusCode, answer.body).toBe(200);
-    expect(answer.json()).toEqual({ received: true, timestamp: now.toISOString() });
+    const next = { epoch: 1, seq: 1 };
+    expect(answer.json()).toEqual({ received: true, timestamp: now.toISOString(), next });
     const { data_planes: planes } = (await call('/api/v1/data-planes', { token })).json();
     expect(planes).toEqual([
       {

@@ -1,11 +1,10 @@
-import { Heartbeat } from '@governance/shared/channels';
+import { Heartbeat, HeartbeatReceipt } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
 import {
   DataPlaneList,
   DataPlaneQuery,
-  HeartbeatAnswer,
   HeartbeatParams,
   IssuedToken,
   NewTokenBody,
@@ -105,7 +104,7 @@ export const dataPlaneRoutes =
           tags,
           params: HeartbeatParams,
           body: Heartbeat,
-          response: { 200: HeartbeatAnswer, 404: ErrorBody, 409: ErrorBody },
+          response: { 200: HeartbeatReceipt, 404: ErrorBody, 409: ErrorBody },
         },
       },
       async (request) => {

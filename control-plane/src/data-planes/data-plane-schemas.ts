@@ -45,8 +45,6 @@ export const TokenList = z.object({ tokens: z.array(TokenView), total: z.int() }
 /** The plaintext, shown only at creation. */
 export const IssuedToken = z.object({ ...token, token: z.string() });
 
-export const HeartbeatAnswer = z.object({ received: z.literal(true), timestamp: z.string() });
-
 export const DataPlaneView = z
   .object({
     deployment_id: z.string(),

@@ -31,6 +31,8 @@ export interface RecordedHeartbeat {
   wasStopped: boolean;
   /** The tenant's newest revision of rules. */
   newestRevision: number;
+  /** The record of its stream that is to be stored next. */
+  next: { epoch: number; seq: number };
 }
 
 export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
@@ -123,7 +125,14 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
     ): Promise<RecordedHeartbeat | undefined> => {
       if (!Id.safeParse(heartbeat.deployment_id).success) return undefined;
       const [row] = await db.$queryRaw<
-        { standing: DataPlaneStanding; label: string; was_stopped: boolean; newest: bigint }[]
+        {
+          standing: DataPlaneStanding;
+          label: string;
+          was_stopped: boolean;
+          newest: bigint;
+          epoch: number | null;
+          seq: bigint | null;
+        }[]
       >`
         WITH before AS (
           SELECT deployment_id, stream_stopped_at FROM data_planes
@@ -135,13 +144,17 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
             WHEN true THEN COALESCE(p.stream_stopped_at, ${now})
             WHEN false THEN NULL
             ELSE p.stream_stopped_at END
-        FROM before b
+        FROM before b LEFT JOIN stream_heads s
+          ON s.tenant_id = ${tenantId}::uuid AND s.stream = b.deployment_id
         WHERE p.tenant_id = ${tenantId}::uuid AND p.deployment_id = b.deployment_id
         RETURNING p.status AS standing, p.label, b.stream_stopped_at IS NOT NULL AS was_stopped,
+          s.epoch, s.next_seq AS seq,
           (SELECT bundle_revision FROM tenant_heads h WHERE h.tenant_id = p.tenant_id) AS newest`;
       if (!row) return undefined;
       const { standing, label, was_stopped: wasStopped, newest } = row;
-      return { standing, label, wasStopped, newestRevision: Number(newest) };
+      // Before a stream's first record its epoch is 0.
+      const next = { epoch: row.epoch || 1, seq: Number(row.seq ?? 1) };
+      return { standing, label, wasStopped, newestRevision: Number(newest), next };
     },
 
     count: (): Promise<number> => db.dataPlane.count({ where: { tenantId } }),

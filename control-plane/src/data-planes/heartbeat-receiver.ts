@@ -7,6 +7,7 @@
 import type {
   AdminHeadReport,
   Heartbeat,
+  HeartbeatReceipt,
   LogWatchReport,
   StreamReport,
 } from '@governance/shared/channels';
@@ -46,7 +47,7 @@ export type ReceiveHeartbeat = (
   scope: TenantScope,
   heartbeat: Heartbeat,
   rootId: string | null,
-) => Promise<{ received: true; timestamp: string }>;
+) => Promise<HeartbeatReceipt>;
 
 /**
  * The most alerts per hour about stops of one data plane's stream, counted by each process. A
@@ -83,7 +84,8 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
     if (heard && watch) await deps.onLogWatch?.(scope.tenantId, deploymentId, watch);
     // Before the answer, so that the data plane sends a report again that fails here.
     if (heard && pins) await deps.onToolPins?.(scope.tenantId, pins);
-    return { received: true, timestamp: at.toISOString() };
+    const receipt: HeartbeatReceipt = { received: true, timestamp: at.toISOString() };
+    return heard ? { ...receipt, next: heard.next } : receipt;
   };
 }
 

@@ -158,8 +158,9 @@ export async function startTenantSync(options: TenantSyncOptions) {
       shipped: shipping.shipper.acknowledged() ?? undefined,
       stream: shipping.stream.findReport(),
     }),
-    onReceived: () => {
+    onReceived: (sent, receipt) => {
       shipping.stream.heard();
+      if (receipt.next && sent.shipped) shipping.shipper.wanted(receipt.next, sent.shipped);
       options.onHeartbeat?.();
     },
     log,

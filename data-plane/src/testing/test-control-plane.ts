@@ -146,7 +146,9 @@ export function createTestControlPlane(options: {
     heartbeat: async (body) => {
       reach();
       heartbeats.push(body);
-      return { received: true, timestamp: new Date().toISOString() };
+      const { epoch = 1, seq = 0 } = position ?? {};
+      const next = { epoch, seq: seq + 1 };
+      return { received: true, timestamp: new Date().toISOString(), next };
     },
     shipBatch: async (batch) => {
       reach();

@@ -12,6 +12,7 @@ import {
 import {
   type ControlPlaneLink,
   DeploymentToken,
+  HeartbeatReceipt,
   type ProvenRegistration,
   RegistrationReply,
 } from '@governance/shared/channels';
@@ -21,7 +22,7 @@ import { LogView } from '@governance/shared/evidence/log-watch';
 import type { FeedEntry } from '@governance/shared/facts';
 import { LineTooLongError, readLines } from '@governance/shared/read-lines';
 import type { SignedSnapshotEnd } from '@governance/shared/signed-statement';
-import { Id, Sha256Hex, Timestamp } from '@governance/shared/text';
+import { Id, Sha256Hex } from '@governance/shared/text';
 import { z } from 'zod';
 import { BundleRefusedError } from './bundle-error.ts';
 import type { ControlPlaneClient, ControlPlaneRequest } from './control-plane-client.ts';
@@ -44,8 +45,6 @@ const LOG_VIEW_BYTES = 1024 * 1024;
 const LOG_VIEW_NODES = 50_000;
 /** Time limit for a batch of maximum size over a slow line. */
 const BATCH_MS = 60_000;
-
-const HeartbeatAnswer = z.object({ received: z.literal(true), timestamp: Timestamp });
 
 const Receipt: z.ZodType<BatchReceipt> = z.object({
   status: z.enum(['accepted', 'already_stored']),
@@ -168,7 +167,7 @@ export function createControlPlaneLink(options: {
         body: JSON.stringify(body),
         contentType: 'application/json',
       });
-      return answer.json(HeartbeatAnswer, SMALL_ANSWER);
+      return answer.json(HeartbeatReceipt, SMALL_ANSWER);
     },
     shipBatch: async (batch) => {
       const request = {

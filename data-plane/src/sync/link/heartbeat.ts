@@ -1,4 +1,4 @@
-import type { ControlPlaneLink, Heartbeat } from '@governance/shared/channels';
+import type { ControlPlaneLink, Heartbeat, HeartbeatReceipt } from '@governance/shared/channels';
 import { type SyncFailure, type SyncLog, toSyncFailure } from './sync-failure.ts';
 
 /** Specification 1, section 8. */
@@ -27,18 +27,19 @@ export function startHeartbeat(options: {
   log: SyncLog;
   now: () => number;
   intervalMs?: number;
-  /** Called when a heartbeat was received. */
-  onReceived?: () => void;
+  /** Called when a heartbeat was received, with what it said. */
+  onReceived?: (sent: Heartbeat, receipt: HeartbeatReceipt) => void;
 }) {
   const status: HeartbeatStatus = { last_received_at: null, failure: null };
   let beating = false;
 
   async function beat(): Promise<void> {
     try {
-      const { timestamp } = await options.link.heartbeat(options.body());
-      status.last_received_at = timestamp;
+      const sent = options.body();
+      const receipt = await options.link.heartbeat(sent);
+      status.last_received_at = receipt.timestamp;
       status.failure = null;
-      options.onReceived?.();
+      options.onReceived?.(sent, receipt);
     } catch (error) {
       const failure = toSyncFailure('heartbeat', error, options.now());
       const { code } = failure;

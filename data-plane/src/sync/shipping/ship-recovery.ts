@@ -41,16 +41,22 @@ export function createShipRecovery(options: {
   /** Consecutive refusals of one batch. */
   let refusals = 0;
 
-  /** Ships again the records that the control plane lacks, if they are still kept. */
+  /** Lets the records from `next` on be shipped again, if they are still kept. */
+  async function rewind(next: StreamPlace) {
+    const rewound = await ledger.rewindShipped(tenantId, next).catch(() => null);
+    if (rewound?.state !== 'rewound') return rewound;
+    status.acknowledged = null;
+    const { backlog } = rewound;
+    log.warn({ tenantId, next, backlog }, 'the control plane lacks records: shipped again');
+    return rewound;
+  }
+
+  /** Ships again the records that the control plane lacks, or stops the stream. */
   async function goBack(error: unknown, failure: SyncFailure): Promise<void> {
     status.acknowledged = null;
     const next = placeOfGap(error);
-    const rewound = next && (await ledger.rewindShipped(tenantId, next).catch(() => null));
-    if (next && rewound?.state === 'rewound') {
-      const { backlog } = rewound;
-      log.warn({ tenantId, next, backlog }, 'the control plane lacks records: shipped again');
-      return;
-    }
+    const rewound = next && (await rewind(next));
+    if (rewound?.state === 'rewound') return;
     const lacks = next ? `from epoch ${next.epoch}, record ${next.seq}` : '';
     const why =
       rewound?.state === 'gone'
@@ -86,6 +92,10 @@ export function createShipRecovery(options: {
       if (retryAfterMs !== null) await holdOff.wait(Math.min(retryAfterMs, LONGEST_HOLD_MS));
       else await retryPause.wait(backoff(failures, limits));
     },
+    /**
+     * As far as they are kept: of those that are gone, the refusal of the next batch tells.
+     */
+    goBackTo: async (next: StreamPlace): Promise<void> => void (await rewind(next)),
     /** A batch arrived, or none waits. */
     succeeded: (): void => {
       failures = 0;

@@ -75,6 +75,16 @@ function aShipper(over: Partial<ShipperOptions> = {}): Shipper {
 const append = (count: number) =>
   Promise.all(Array.from({ length: count }, () => ledger.append(tenantId, aDecision())));
 
+/** @returns what is acknowledged then, as a heartbeat tells it */
+async function idleAt(shipper: Shipper, seq: number) {
+  await until(() => shipper.acknowledged()?.seq === seq && shipper.status().state === 'idle');
+  // The run ends a moment after it has nothing more to ship.
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  const told = shipper.acknowledged();
+  if (!told) throw new Error('nothing is acknowledged');
+  return told;
+}
+
 /** Some 200 KB each: twenty-one fill a batch. */
 const appendLarge = (count: number) => {
   const dlp_findings = [{ class: 'x', severity: 'low' as const, note: 'x'.repeat(200_000) }];
@@ -249,6 +259,47 @@ describe('the shipper', () => {
       expect(second.status()).toMatchObject({ state: 'idle', backlog: 0, failure: null });
     }
     expect(stopped).toEqual([]);
+  });
+
+  it('ships what a control plane lacks that was restored while nothing was to be shipped', async () => {
+    const shipper = aShipper();
+    await append(300);
+    const told = await idleAt(shipper, 301);
+    plane.restore(100);
+    shipper.wanted({ epoch: 1, seq: 101 }, told);
+    expect(await shipper.flush(15_000)).toBe(true);
+    expect(plane.records.map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 301 }, (_, index) => index + 1),
+    );
+    expect(stopped).toEqual([]);
+  });
+
+  it('ships nothing again for an answer that is outdated, or says that nothing is lacking', async () => {
+    const shipper = aShipper();
+    await append(3);
+    const told = await idleAt(shipper, 4);
+    const shipped = plane.batches();
+    shipper.wanted({ epoch: 1, seq: 5 }, told);
+    shipper.wanted({ epoch: 2, seq: 1 }, told);
+    await append(1);
+    await idleAt(shipper, 5);
+    shipper.wanted({ epoch: 1, seq: 5 }, told);
+    expect(await shipper.flush(15_000)).toBe(true);
+    expect(plane.batches()).toBe(shipped + 1);
+  });
+
+  it('stays as it is where a heartbeat asks for what is no longer kept, until a batch is refused', async () => {
+    const shipper = aShipper();
+    for (let group = 0; group < 30; group++) await append(10);
+    const told = await idleAt(shipper, 301);
+    expect(await ledger.prune(tenantId, 0, 1_000)).toBeGreaterThan(200);
+    plane.restore(10);
+    shipper.wanted({ epoch: 1, seq: 11 }, told);
+    expect(await shipper.flush(15_000)).toBe(true);
+    expect(stopped).toEqual([]);
+    expect(shipper.acknowledged()).toEqual(told);
+    await append(1);
+    await until(() => shipper.status().state === 'conflict');
   });
 
   it('stops where the control plane lacks what is no longer kept, and says so', async () => {

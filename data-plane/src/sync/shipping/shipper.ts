@@ -4,14 +4,14 @@
  * acknowledged again, so that nothing is lost and nothing is stored twice.
  *
  * A control plane that lacks earlier records (restored from a backup) names the one that it wants
- * next, and shipping begins again there. A fork stops the stream: sending on would only repeat it,
+ * next, when it refuses a batch or answers a heartbeat, and shipping begins again there. A fork stops the stream: sending on would only repeat it,
  * and choosing a side would rewrite history. A batch that is refused again and again, and a gap that
  * cannot be closed, stop it too, but are tried again every five minutes: the control plane may be
  * repaired. The heartbeat reports a stop (stream-report.ts), since no record would arrive.
  */
 import type { SignedBatch } from '@governance/shared/audit-batch';
 import { BATCH_LIMITS } from '@governance/shared/channel-routes';
-import type { ControlPlaneLink } from '@governance/shared/channels';
+import type { ControlPlaneLink, ShippedEnd } from '@governance/shared/channels';
 import type { DurableLedger } from '../../ledger/ledger.ts';
 import { type BackoffLimits, WAKE_SPREAD_MS } from '../link/backoff.ts';
 import { createFlushWaits } from './flush-waits.ts';
@@ -21,6 +21,7 @@ import {
   type ShipperStatus,
   ShippingStatus,
   type ShippingStatusOptions,
+  type StreamPlace,
 } from './shipping-status.ts';
 
 const BATCH_RECORDS = BATCH_LIMITS.records;
@@ -84,6 +85,19 @@ export function startShipper(options: ShipperOptions) {
     });
   }
 
+  /** Ships what an answer to a heartbeat shows to be lacking, unless the answer is outdated. */
+  function wanted(next: StreamPlace, told: ShippedEnd): void {
+    const end = status.acknowledged;
+    // What was shipped meanwhile may have come after the answer; a batch under way tells the same.
+    if (stopped || running || end?.epoch !== told.epoch || end.seq !== told.seq) return;
+    if (next.epoch > end.epoch || (next.epoch === end.epoch && next.seq > end.seq)) return;
+    running = recovery.goBackTo(next).finally(() => {
+      running = null;
+      again = false;
+      begin();
+    });
+  }
+
   function endFlushes(): void {
     flushes.end(status.state === 'idle');
   }
@@ -140,6 +154,7 @@ export function startShipper(options: ShipperOptions) {
   return {
     /** Ships what waits now, without the delay. */
     kick,
+    wanted,
     /** Ends a pause after a failure within a second, since the control plane answers. */
     wake: () => recovery.retryWithin(WAKE_SPREAD_MS * Math.random()),
     /** @returns whether everything was shipped within `ms` */
