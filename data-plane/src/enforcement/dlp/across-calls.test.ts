@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createDlpScanner } from '@governance/shared/detect/dlp/scanner';
+import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Alert } from '../../alerts/alert.ts';
@@ -149,6 +150,18 @@ describe('a value that is sent piece by piece', () => {
     }
     now += 11 * MINUTE;
     expect(assemble({ text: '456QX' })).toEqual([]);
+  });
+
+  it('is refused again where the joined pieces take too long, however often it is repeated', () => {
+    const each = { regex: '[A-Z0-9]', severity: 'low' as const };
+    const costly = createDlpScanner({
+      custom: Array.from({ length: 100 }, (_, n) => ({ id: `${n}`, name: `n${n}`, ...each })),
+    });
+    const send = (text: string) => across.assemble(sent(), { text }, costly);
+    expect(send('A1'.repeat(30))).toEqual([]);
+    for (let times = 0; times < 3; times++) {
+      expect(() => send('B7'.repeat(30))).toThrow(PatternBudgetError);
+    }
   });
 
   it('is found behind a call that completes another one', () => {

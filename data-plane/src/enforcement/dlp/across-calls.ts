@@ -9,7 +9,7 @@ import type { DlpFinding } from '@governance/shared/detect/findings';
 import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import type { Caller } from '../calls.ts';
-import { AgentTrail, type Joined, piecesOf, tokenOf } from './agent-trail.ts';
+import { AgentTrail, type Joined, type Pieces, piecesOf, tokenOf } from './agent-trail.ts';
 import { patternsOf } from './dlp-findings.ts';
 
 /** A call that leaves an agent. */
@@ -107,7 +107,8 @@ export function createAcrossCalls(deps: {
      * Joins the texts of a call to those of the agent's last calls; raises DLP_FRAGMENT_REASSEMBLY.
      *
      * @returns critical and high findings of the joined pieces that no call has alone
-     * @throws PatternBudgetError when the tenant's patterns take too long
+     * @throws PatternBudgetError or ScanBudgetError, and forgets the call's pieces, when the patterns
+     *   take too long on them
      */
     assemble(sent: Sent, args: Record<string, unknown>, scanner: DlpScanner): DlpFinding[] {
       const { caller, serverId, toolName } = sent;
@@ -127,7 +128,7 @@ export function createAcrossCalls(deps: {
       if (longest !== '') {
         joined.push(...trail.pairs('', longest, at), trail.join('', longest, longest, at));
       }
-      const { found, completed } = splitFindings(joined, scanner);
+      const { found, completed } = scanJoined(joined, scanner, trail, before);
       if (found.length === 0) return [];
 
       // Else a call that a policy denied for it would pass when it is repeated: the earlier pieces
@@ -155,6 +156,21 @@ export function createAcrossCalls(deps: {
       return findings;
     },
   };
+}
+
+/** Forgets the pieces of a call that is denied because they cannot be scanned: its repetition, too, must be. */
+function scanJoined(
+  joined: readonly (Joined | null)[],
+  scanner: DlpScanner,
+  trail: AgentTrail,
+  before: Pieces,
+) {
+  try {
+    return splitFindings(joined, scanner);
+  } catch (error) {
+    trail.restore(before, new Set(joined.flatMap((one) => one?.argument ?? [])));
+    throw error;
+  }
 }
 
 /** Separates joined texts: no pattern matches across it. */
