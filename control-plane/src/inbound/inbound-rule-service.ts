@@ -76,12 +76,15 @@ export async function endTrustInServer(
   at: Date,
 ): Promise<void> {
   const store = inboundRuleStore(tx);
+  // One that is being created would be committed unseen.
+  await lockRules(tx);
   for (const rule of await store.listActive(at)) {
     // Before a URI, data planes read a server's id in capital letters, too.
     const [source] = rule.sourcePattern.toLowerCase().split(' ');
     if (rule.ruleType !== 'trust' || source !== serverId) continue;
-    await store.deleteActive(rule.id, at);
-    audit(tx, 'inbound_rule_deleted', rule, { because_of: `mcp_server/${serverId}` });
+    const deleted = await store.deleteActive(rule.id, at);
+    if (!deleted) continue;
+    audit(tx, 'inbound_rule_deleted', deleted, { because_of: `mcp_server/${serverId}` });
   }
 }
 
@@ -96,7 +99,10 @@ export async function readSourceRules(tx: TenantTransaction, now: Date): Promise
   }));
 }
 
-/** Serialises creation until the transaction ends, since the number of rules is bounded. */
+/**
+ * Serialises creation until the transaction ends, since the number of rules is bounded, and with the
+ * deletion and creation of servers, which end trust.
+ */
 async function lockRules({ db, scope }: TenantTransaction): Promise<void> {
   await db.$queryRaw`
     SELECT pg_advisory_xact_lock(hashtextextended(${`inbound_rules ${scope.tenantId}`}, 0))::text`;

@@ -1,6 +1,9 @@
 /** What stays of a deleted server, and what ends with it, over the API. */
 import { describe, expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { createExceptionService } from '../exceptions/exception-service.ts';
+import { createInboundRuleService } from '../inbound/inbound-rule-service.ts';
+import type { TenantDatabase } from '../platform/tenant-scope.ts';
 import { MAX_RETIRED, readOtherServerIds, retireServerId } from './retired-servers.ts';
 
 const { call, aTenantAdmin, controlPlane } = await testControlPlane();
@@ -98,6 +101,80 @@ describe('what is said of a server', () => {
     expect(await ask('GET', '/api/v1/inbound/rules')).toEqual([]);
   });
 });
+
+describe('what is being said of a server while it is deleted and created again', () => {
+  /** The control plane's database, whose next commits wait for `release`. */
+  function heldDatabase() {
+    const gate = aGate();
+    const reached = aGate();
+    const inTenantWithHeads: TenantDatabase['inTenantWithHeads'] = (scope, work, options) =>
+      controlPlane.db.inTenantWithHeads(
+        scope,
+        async (tx) => {
+          const result = await work(tx);
+          reached.open();
+          await gate.opened;
+          return result;
+        },
+        options,
+      );
+    const inTenant: TenantDatabase['inTenant'] = async (...given) =>
+      (await inTenantWithHeads(...given)).result;
+    return { inTenant, inTenantWithHeads, reached: reached.opened, release: gate.open };
+  }
+
+  const created = (admin: Admin) => asking(admin)('POST', '/api/v1/mcp-servers', aServer('files'));
+
+  async function createdAgain(admin: Admin) {
+    await asking(admin)('DELETE', '/api/v1/mcp-servers/files');
+    await created(admin);
+  }
+
+  const settle = () => new Promise((resolve) => setTimeout(resolve, 500));
+
+  it('ends where it trusts the server', async () => {
+    const admin = await aTenantAdmin();
+    await created(admin);
+    const db = heldDatabase();
+    const body = { source_pattern: 'files', rule_type: 'trust' } as const;
+    const said = createInboundRuleService({ ...controlPlane, db }).create(admin.scope, body);
+    await db.reached;
+    const again = createdAgain(admin);
+    await settle();
+    db.release();
+    await Promise.all([said, again]);
+    expect(await asking(admin)('GET', '/api/v1/inbound/rules')).toEqual([]);
+    expect(await endings(admin)).toEqual([[`inbound_rule/${(await said).id}`, 'mcp_server/files']]);
+  });
+
+  it('ends where it lifts an objection', async () => {
+    const admin = await aTenantAdmin();
+    await created(admin);
+    const db = heldDatabase();
+    const said = createExceptionService({ ...controlPlane, db }).create(admin.scope, {
+      ...{ agentId: null, mcpServer: 'files', toolName: null, resource: null, policyId: null },
+      ...{ lifts: 'escalation', justification: 'for a while', hours: 1, maxExtensions: 0 },
+      escalationId: null,
+    });
+    await db.reached;
+    const again = createdAgain(admin);
+    await settle();
+    db.release();
+    await Promise.all([said, again]);
+    const { id } = await said;
+    const now = await asking(admin)('GET', `/api/v1/exceptions/${id}`);
+    expect(now.status).toBe('revoked');
+    expect(await endings(admin)).toEqual([[`exception/${id}`, 'mcp_server/files']]);
+  });
+});
+
+function aGate() {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
 
 /** What was ended because of something else, as recorded. */
 async function endings({ scope }: Admin) {
