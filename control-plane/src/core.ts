@@ -22,6 +22,7 @@ import { createChainVerifier } from './chain/chain-verification.ts';
 import { readEvidenceKeys } from './chain/evidence-keys.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { createDataPlaneService } from './data-planes/data-plane-service.ts';
+import { createSealedFactTurns } from './data-planes/sealed-facts.ts';
 import { createAdminSigner } from './evidence/admin-batches.ts';
 import { listKeyEntries } from './evidence/key-entries.ts';
 import { createLogViews } from './evidence/watchers/log-views.ts';
@@ -239,6 +240,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     logViews: createLogViews({ db, serviceKeys, now }),
     facts: features,
     dataPlanes,
+    sealedFactTurns: createSealedFactTurns(),
     breaks,
     ingest,
     payloadIngest: createPayloadIngest({

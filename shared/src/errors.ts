@@ -180,11 +180,13 @@ export class AppError extends Error {
   readonly status: number;
   readonly detail: string;
   readonly errors: FieldError[] | undefined;
+  /** Answered as Retry-After, where the route has set none. */
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(
     code: ErrorCode,
     detail?: string,
-    options: { errors?: FieldError[]; cause?: unknown } = {},
+    options: { errors?: FieldError[]; cause?: unknown; retryAfterSeconds?: number } = {},
   ) {
     const [status, text] = ERRORS[code];
     super(detail ?? text, { cause: options.cause });
@@ -193,6 +195,7 @@ export class AppError extends Error {
     this.status = status;
     this.detail = detail ?? text;
     this.errors = options.errors;
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 

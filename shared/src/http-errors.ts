@@ -151,12 +151,15 @@ export function createErrorHandler(isAway: (error: unknown) => boolean = () => f
       void reply.code(500).send({ detail, ...inOAuthWords('INTERNAL', detail, request) });
       return;
     }
-    const { status, code, detail, errors } = known;
+    const { status, code, detail, errors, retryAfterSeconds } = known;
     if (status >= 500) request.log.error({ err: known.cause ?? known }, detail);
     if (status === 401 && !reply.hasHeader('www-authenticate')) {
       reply.header('www-authenticate', 'Bearer');
     }
-    if (status === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', '60');
+    const retryAfter = retryAfterSeconds ?? (status === 429 ? 60 : undefined);
+    if (retryAfter !== undefined && !reply.hasHeader('retry-after')) {
+      reply.header('retry-after', String(retryAfter));
+    }
     const words = inOAuthWords(code, detail, request);
     void reply.code(status).send({ detail, ...(errors && { errors }), ...words });
   };

@@ -7,7 +7,43 @@ import type { FactKind } from '@governance/shared/facts';
 import { SEALING } from '@governance/shared/upstream-credential';
 import { CompactEncrypt, importJWK, type JWK } from 'jose';
 import type { SealingTarget } from '../platform/feature.ts';
+import { createSlots, type SlotLimits } from '../platform/slots.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+/**
+ * What may change a tenant's sealed facts at a time: sealing for 2,000 data planes takes seconds,
+ * and whoever waits for `lockSealedFacts` in a transaction holds a connection of the pool. Taken
+ * before the transaction.
+ */
+const TURNS: SlotLimits = {
+  busy: 'Another change of this tenant is under way: try again.',
+  total: 4,
+  perTenant: 1,
+  waiting: 200,
+  waitMs: 10_000,
+  retryAfterSeconds: 5,
+};
+
+/** Runs changes of sealed facts, one of each tenant at a time. */
+export interface SealedFactTurns {
+  /** @throws AppError UNAVAILABLE when too many wait, or it took too long */
+  run<T>(tenantId: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** One for the process. */
+export function createSealedFactTurns(limits = TURNS): SealedFactTurns {
+  const slots = createSlots(limits);
+  return {
+    run: async (tenantId, work) => {
+      const release = await slots.take(tenantId);
+      try {
+        return await work();
+      } finally {
+        release();
+      }
+    },
+  };
+}
 
 export type SealedKind = Extract<FactKind, 'upstream_credential' | 'identifier_key'>;
 
@@ -83,7 +119,7 @@ async function takeBack(
 /**
  * Serialises changes of sealed facts, registrations and revocations of a tenant, until the
  * transaction ends, so that a data plane that registers meanwhile gets the new facts, and a revoked
- * one gets none.
+ * one gets none. Other processes hold it too.
  */
 export async function lockSealedFacts({ db, scope }: TenantTransaction): Promise<void> {
   await db.$queryRaw`

@@ -9,6 +9,7 @@ import type { BundleBuilder } from '../bundles/bundle-builder.ts';
 import {
   lockSealedFacts,
   readSealingTargets,
+  type SealedFactTurns,
   takeBackFromAll,
   takeBackFromOthers,
 } from '../data-planes/sealed-facts.ts';
@@ -40,12 +41,16 @@ export interface DataProtectionServiceDeps {
   payloadSealingKey: () => Promise<SealingKeyPair>;
   bundles: Pick<BundleBuilder, 'requestBuild'>;
   applied: AppliedBarrier;
+  sealedFactTurns: SealedFactTurns;
 }
 
 export type DataProtectionService = ReturnType<typeof createDataProtectionService>;
 
 export function createDataProtectionService(deps: DataProtectionServiceDeps) {
   const { db, keyProviders, masterKey } = deps;
+
+  const inTurn: TenantDatabase['inTenantWithHeads'] = (scope, work) =>
+    deps.sealedFactTurns.run(scope.tenantId, () => db.inTenantWithHeads(scope, work));
 
   /** Creates the identifier key if one is needed, and sends it to the data planes. */
   async function withIdentifierKey(
@@ -82,7 +87,7 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
       const tried = changedPolicy(await db.inTenant(scope, readProtectionPolicy), patch);
       requireUsable(tried, keyProviders);
       if (patch.test_kms_connectivity) await requireConnectivity(tenantId, tried, keyProviders);
-      const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
+      const { result, feedSeq } = await inTurn(scope, async (tx) => {
         // Locked before the row, in the same order as in registration.
         await lockSealedFacts(tx);
         const before = await lockProtectionPolicy(tx);
@@ -121,10 +126,10 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
 
     /** Removes the keys sealed for revoked and forked data planes. */
     takeBack: (tenantId: string): Promise<void> =>
-      db.inTenant(systemScope(tenantId), async (tx) => {
+      inTurn(systemScope(tenantId), async (tx) => {
         await lockSealedFacts(tx);
         await takeBackFromOthers(tx, 'identifier_key', MAX_TAKEN_BACK);
-      }),
+      }).then(() => undefined),
 
     /** The policy as data planes enforce it. */
     readSettings: async (tx: TenantTransaction): Promise<DataProtectionSettings> => {

@@ -7,7 +7,7 @@ import { compactDecrypt, importJWK, type JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
-import { sealFor } from '../data-planes/sealed-facts.ts';
+import { createSealedFactTurns, sealFor } from '../data-planes/sealed-facts.ts';
 import { createMasterKey } from '../platform/master-key.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
 import { createMcpServerService, MAX_SERVERS, readServerSettings } from './mcp-server-service.ts';
@@ -22,6 +22,7 @@ const servers = createMcpServerService({
   masterKey: createMasterKey(new Secret(Buffer.alloc(32, 7))),
   bundles: { requestBuild: async () => ({ revision: 9, feedSeq: 1 }) },
   applied: { wait: async (_tenant, target) => void waited.push(target) },
+  sealedFactTurns: createSealedFactTurns(),
   endWithServer: async () => {},
   now: () => new Date(),
 });

@@ -10,6 +10,7 @@ import type { BundleBuilder } from '../bundles/bundle-builder.ts';
 import {
   lockSealedFacts,
   readSealingTargets,
+  type SealedFactTurns,
   takeBackFromOthers,
 } from '../data-planes/sealed-facts.ts';
 import { formerValues } from '../platform/admin-details.ts';
@@ -46,6 +47,7 @@ export interface McpServerServiceDeps {
   masterKey: MasterKey;
   bundles: Pick<BundleBuilder, 'requestBuild'>;
   applied: AppliedBarrier;
+  sealedFactTurns: SealedFactTurns;
   /** Standalone: the stdio servers that a tenant may use at the local data plane. */
   listStdioNames?: ((tenantId: string) => readonly string[] | undefined) | undefined;
   /** Ends what other features keep about a server, in the transaction that deletes it. */
@@ -111,7 +113,9 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
     scope: TenantScope,
     work: (tx: TenantTransaction) => Promise<T>,
   ): Promise<T> {
-    const { result, feedSeq } = await db.inTenantWithHeads(scope, work);
+    const { result, feedSeq } = await deps.sealedFactTurns.run(scope.tenantId, () =>
+      db.inTenantWithHeads(scope, work),
+    );
     const built = await deps.bundles.requestBuild(scope.tenantId);
     const newest = Math.max(feedSeq ?? 0, built.feedSeq ?? 0);
     await deps.applied.wait(scope.tenantId, {
@@ -207,10 +211,12 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
 
     takeBackCredentials: async (tenantId) => {
       for (let taken = TAKEN_BACK_AT_ONCE; taken === TAKEN_BACK_AT_ONCE; ) {
-        taken = await db.inTenant(systemScope(tenantId), async (tx) => {
-          await lockSealedFacts(tx);
-          return takeBackFromOthers(tx, 'upstream_credential', TAKEN_BACK_AT_ONCE);
-        });
+        taken = await deps.sealedFactTurns.run(tenantId, () =>
+          db.inTenant(systemScope(tenantId), async (tx) => {
+            await lockSealedFacts(tx);
+            return takeBackFromOthers(tx, 'upstream_credential', TAKEN_BACK_AT_ONCE);
+          }),
+        );
       }
     },
   };

@@ -176,6 +176,15 @@ export function isDatabaseAway(error: unknown): boolean {
   return AWAY_TEXTS.test(error.message) || isDatabaseAway(error.cause);
 }
 
+/** Whether a statement waited for a lock for as long as it may (lock_timeout). */
+export function isLockTimeout(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, meta } = error as { code?: unknown; meta?: { code?: unknown } };
+  if (code === '55P03' || meta?.code === '55P03') return true;
+  // Prisma keeps only the text of what its models threw.
+  return /due to lock timeout/.test(error.message) || isLockTimeout(error.cause);
+}
+
 /** Whether an error is a unique violation, from Prisma's models or from raw SQL. */
 export function isUniqueViolation(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;

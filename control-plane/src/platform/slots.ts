@@ -15,6 +15,8 @@ export interface SlotLimits {
   /** How many requests may wait for a slot; each waits `waitMs` at most. */
   waiting: number;
   waitMs: number;
+  /** Told to whoever got none. */
+  retryAfterSeconds?: number;
 }
 
 export interface Slots {
@@ -64,7 +66,7 @@ export function createSlots(limits: SlotLimits): Slots {
       if (signal?.aborted) return Promise.reject(signal.reason);
       const free = occupy(tenantId);
       if (free) return Promise.resolve(free);
-      if (queue.length >= limits.waiting) return Promise.reject(tooMany(limits.busy));
+      if (queue.length >= limits.waiting) return Promise.reject(tooMany(limits));
       return new Promise((resolve, reject) => {
         const leave = (error: unknown) => {
           const index = queue.indexOf(waiting);
@@ -74,7 +76,7 @@ export function createSlots(limits: SlotLimits): Slots {
           reject(error);
         };
         const onAbort = () => leave(signal?.reason);
-        const timer = setTimeout(() => leave(tooMany(limits.busy)), limits.waitMs);
+        const timer = setTimeout(() => leave(tooMany(limits)), limits.waitMs);
         const finish = () => {
           clearTimeout(timer);
           signal?.removeEventListener('abort', onAbort);
@@ -93,6 +95,6 @@ export function createSlots(limits: SlotLimits): Slots {
   };
 }
 
-function tooMany(busy: string): AppError {
-  return new AppError('UNAVAILABLE', busy);
+function tooMany({ busy, retryAfterSeconds }: SlotLimits): AppError {
+  return new AppError('UNAVAILABLE', busy, retryAfterSeconds ? { retryAfterSeconds } : {});
 }

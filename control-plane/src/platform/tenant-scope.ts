@@ -11,6 +11,7 @@
  * numbers become visible in order. Proven by tenant-scope.pg.test.ts.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
+import { AppError } from '@governance/shared/errors';
 import { FACTS, type NewFact } from '@governance/shared/facts';
 import { feedDigest } from '@governance/shared/feed-chain';
 import { uuidv7 } from '@governance/shared/ids';
@@ -24,7 +25,7 @@ import { Id } from '@governance/shared/text';
 import { boundedDetails } from './admin-details.ts';
 import type { AdminRole } from './admin-role.ts';
 import type { ChangeBus } from './change-bus.ts';
-import type { Connections } from './database.ts';
+import { type Connections, isLockTimeout } from './database.ts';
 import type { Prisma } from './generated/client.ts';
 
 /** Who acts; goes into the audit record. */
@@ -78,7 +79,8 @@ export interface TenantDatabase {
    * Runs `work` in a transaction that sees and writes this tenant's rows only.
    *
    * @returns what `work` returns, after the commit
-   * @throws what `work` throws, after the rollback
+   * @throws what `work` throws, after the rollback; AppError UNAVAILABLE when it waited for a lock
+   *   for as long as it may
    */
   inTenant<T>(
     scope: TenantScope,
@@ -106,6 +108,13 @@ export interface TenantDatabaseDeps {
   now: () => Date;
 }
 
+/**
+ * How long a statement waits for a lock. Whoever waits holds a connection of the pool, so a few
+ * seconds are enough: longer than any change holds one, shorter than callers wait.
+ */
+const LOCK_TIMEOUT = '5s';
+const RETRY_AFTER_SECONDS = 5;
+
 /** The service itself as the actor: start-up, timers, ingest. */
 export const SYSTEM_ACTOR: Actor = { id: 'system', username: 'system', role: 'system' };
 
@@ -119,8 +128,10 @@ export function createTenantDatabase(deps: TenantDatabaseDeps): TenantDatabase {
   const inTenantWithHeads: TenantDatabase['inTenantWithHeads'] = async (scope, work, options) => {
     const facts: NewFact[] = [];
     const actions: AdminAction[] = [];
-    const { result, heads } = await prisma.$transaction(async (db) => {
-      await db.$queryRaw`SELECT set_config('app.tenant_id', ${scope.tenantId}, true)`;
+    const transaction = prisma.$transaction(async (db) => {
+      await db.$queryRaw`
+        SELECT set_config('app.tenant_id', ${scope.tenantId}, true),
+          set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
       const result = await work({
         db,
         scope,
@@ -129,6 +140,9 @@ export function createTenantDatabase(deps: TenantDatabaseDeps): TenantDatabase {
       });
       return { result, heads: await flush(db, scope, facts, actions, deps.now()) };
     }, options);
+    const { result, heads } = await transaction.catch((error: unknown) => {
+      throw isLockTimeout(error) ? waitedTooLong(error) : error;
+    });
     if (heads.feedSeq !== undefined || heads.position !== undefined) {
       deps.changes.publish({
         tenantId: scope.tenantId,
@@ -149,6 +163,13 @@ export function createTenantDatabase(deps: TenantDatabaseDeps): TenantDatabase {
         return work({ db, actor });
       }),
   };
+}
+
+function waitedTooLong(cause: unknown): AppError {
+  return new AppError('UNAVAILABLE', 'Another change of this tenant is under way: try again.', {
+    cause,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 }
 
 async function flush(
