@@ -1,38 +1,29 @@
 /**
- * `npm run eval:inbound [held-out | development | test-half | contrasts | authors | FILE]`: recall and
- * false positives by class, language and carrier, with the misses. The first five are built in
- * (docs/inbound-detection.md describes them); FILE is JSON lines `{text, kind: attack | benign,
+ * `npm run eval:inbound [held-out | development | test-half | contrasts | authors | natural | FILE]`:
+ * recall and false positives by class, language and carrier, with the misses. The first six are built
+ * in (docs/inbound-detection.md describes them); FILE is JSON lines `{text, kind: attack | benign,
  * class?, language?, carrier?}`. Also measures what reading 10 KB of plain text costs.
  */
-import { readFileSync } from 'node:fs';
 import { detectInjection } from '@governance/shared/detect/inbound/detector';
-import { z } from 'zod';
 import { developmentTexts } from './development-texts.ts';
 import { heldOutTexts } from './held-out-texts.ts';
 import { authorTexts, contrastTexts } from './marked-texts.ts';
+import { naturalTexts, readTestLines, type TestLine } from './natural-texts.ts';
 import { testTexts } from './texts.ts';
-
-const Line = z.object({
-  text: z.string(),
-  kind: z.enum(['attack', 'benign']),
-  class: z.string().optional(),
-  language: z.string().optional(),
-  carrier: z.string().optional(),
-});
-type Line = z.infer<typeof Line>;
 
 const MOST_MISSES = Number(process.env.EVAL_MISSES ?? 25);
 const SHOWN = 150;
 
 const [file = 'held-out'] = process.argv.slice(2);
-const SETS: Readonly<Record<string, () => Line[]>> = {
+const SETS: Readonly<Record<string, () => TestLine[]>> = {
   'held-out': heldOutTexts,
   development: developmentTexts,
   'test-half': testTexts,
   contrasts: contrastTexts,
   authors: authorTexts,
+  natural: naturalTexts,
 };
-const lines = SETS[file]?.() ?? readLines(file);
+const lines = SETS[file]?.() ?? readTestLines(file);
 const scored = lines.map((line) => {
   const { score, findings } = detectInjection(line.text);
   const [worst] = [...findings].sort((one, other) => other.score - one.score);
@@ -78,19 +69,12 @@ function rate(part: number, whole: number): string {
   return whole === 0 ? '–' : (part / whole).toFixed(3);
 }
 
-function readLines(path: string): Line[] {
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line) => Line.parse(JSON.parse(line)));
-}
-
 function report(by: 'class' | 'language' | 'carrier'): void {
   const names = [...new Set(scored.map((line) => line[by]))].filter((name) => name !== undefined);
   if (names.length < 2) return;
   console.log(`\n${by.padEnd(24)} attacks  recall   benign  false positives`);
   for (const name of names.sort()) {
-    const of = (kind: Line['kind']) =>
+    const of = (kind: TestLine['kind']) =>
       scored.filter((line) => line.kind === kind && line[by] === name);
     const over = (list: typeof scored) => list.filter(({ score }) => score >= 0.5).length;
     const [bad, good] = [of('attack'), of('benign')];
