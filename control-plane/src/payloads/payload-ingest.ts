@@ -89,12 +89,13 @@ export function createPayloadIngest(deps: PayloadIngestDeps): PayloadIngest {
       for (const payload of payloads) {
         opened.push(await open(payload, privateKey, { tenantId, deploymentId }));
       }
-      const policy = await db.inTenant(scope, readProtectionPolicy);
-      const key = await keyOf(scope, policy);
-      // A payload sent under an earlier mode is protected at least like a new one.
-      const isEncrypted = policy.encryptionEnabled || policy.payloadMode === 'encrypted';
-      const dueBefore = new Date(now().getTime() - policy.payloadRetentionDays * DAY_MS);
+      const key = await keyOf(scope, await db.inTenant(scope, readProtectionPolicy));
       const results = await db.inTenant(scope, async (tx) => {
+        // Read again, since the key provider may have taken seconds.
+        const policy = await readProtectionPolicy(tx);
+        // A payload sent under an earlier mode is protected at least like a new one.
+        const isEncrypted = policy.encryptionEnabled || policy.payloadMode === 'encrypted';
+        const dueBefore = new Date(now().getTime() - policy.payloadRetentionDays * DAY_MS);
         const results: Result[] = [];
         const inserted: string[] = [];
         for (const content of opened) {

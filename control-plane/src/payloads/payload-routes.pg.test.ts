@@ -7,7 +7,7 @@ import {
   payloadDigest,
 } from '@governance/shared/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import {
   aDecision,
   anOutcome,
@@ -262,6 +262,32 @@ it('what came before the mode was changed is shown as the new mode says', async 
   await ship();
   await protect({ payload_mode: 'encrypted' });
   await upload(await seal(event, 'input', { mode: 'full' }));
+  const shown = await call(`/api/v1/audit/events/${event.id}/payload`, { token: admin });
+  expect(shown.statusCode).toBe(400);
+  expect((await decrypt(event.id)).statusCode).toBe(200);
+});
+
+it('a mode that is changed while the key provider is asked holds for what it encrypts', async () => {
+  await protect({ payload_mode: 'full' });
+  const event = aCall();
+  await ship();
+  const provider = await test.superuser.connect();
+  try {
+    // The key is awaited here as it is where a provider takes long.
+    await provider.query('BEGIN; LOCK TABLE data_keys IN ACCESS EXCLUSIVE MODE');
+    const stored = upload(await seal(event, 'input', { mode: 'full' }));
+    await vi.waitFor(async () => {
+      const { rows } = await test.superuser.query(
+        `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'data_keys'::regclass`,
+      );
+      expect(rows).not.toHaveLength(0);
+    });
+    expect((await protect({ payload_mode: 'encrypted' })).statusCode).toBe(200);
+    await provider.query('COMMIT');
+    expect((await stored).json()).toEqual({ results: ['stored'] });
+  } finally {
+    provider.release();
+  }
   const shown = await call(`/api/v1/audit/events/${event.id}/payload`, { token: admin });
   expect(shown.statusCode).toBe(400);
   expect((await decrypt(event.id)).statusCode).toBe(200);
