@@ -54,6 +54,9 @@ describe('a stream', () => {
   it('that ends with an error says so', () => {
     expect(read('lines', `${LINES}{"error":"out of memory"}`)).toEqual({ ...READ, isError: true });
     expect(read('events', 'data: {"error":{"message":"no"}}\n\n').isError).toBe(true);
+    expect(read('events', 'event: error\r\ndata: {"message":"no"}\r\n\r\n').isError).toBe(true);
+    expect(read('events', 'error: {"message":"no"}\n\n').isError).toBe(true);
+    expect(read('events', 'event: errors\ndata: {}\n\n').isError).toBe(false);
   });
 
   it('is read further after a line that is too long or invalid', () => {

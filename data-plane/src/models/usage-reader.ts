@@ -13,6 +13,8 @@ export type AnswerForm = 'lines' | 'events' | 'document' | 'other';
 const MAX_BYTES = 1024 * 1024;
 const MAX_REASON = 100;
 const LINE_FEED = 0x0a;
+/** An event named so; some runtimes have a field of that name instead. */
+const ERROR_EVENT = /^(?:event: ?error\r?$|error:)/;
 
 export interface ReadUsage {
   input_tokens: number | null;
@@ -81,6 +83,7 @@ export class UsageReader {
     this.#isSkipping = false;
     if (this.#form !== 'events') this.#read(line);
     else if (line.startsWith('data:')) this.#read(line.slice('data:'.length));
+    else this.#usage.isError ||= ERROR_EVENT.test(line);
   }
 
   #read(text: string): void {
