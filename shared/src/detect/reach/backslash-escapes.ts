@@ -43,3 +43,10 @@ function characterOf(hex: string): string {
   const code = Number.parseInt(hex, 16);
   return code > 0x10ffff ? '' : String.fromCodePoint(code);
 }
+
+/** Where the quote of `$'…'` closes. */
+export function escapedEnd(line: string, from: number): number {
+  let at = from;
+  while (at < line.length && line[at] !== "'") at += line[at] === '\\' ? 2 : 1;
+  return at;
+}

@@ -1,5 +1,6 @@
 /** What PowerShell's cmdlets do with what a pipe hands them, and with its options. */
-import { nameOf, type ShellCommand } from './shell-words.ts';
+import { nameOf } from './program-name.ts';
+import type { ShellCommand } from './shell-frame.ts';
 import { wordSet } from './word-set.ts';
 
 const LISTS = wordSet('get-childitem gci get-item gi dir ls');

@@ -1,6 +1,7 @@
 /** What a command prints, where the line shows it: `echo 'rm -rf /' | sh`. */
 import { decodeEscapes } from './backslash-escapes.ts';
-import { nameOf, type ShellCommand } from './shell-words.ts';
+import { nameOf } from './program-name.ts';
+import type { ShellCommand } from './shell-frame.ts';
 import { wordSet } from './word-set.ts';
 
 const PASSES_ON = wordSet('cat tee');

@@ -1,5 +1,5 @@
 /** Files and folders that programs write where one of their options or operands says so. */
-import { nameOf } from './shell-words.ts';
+import { nameOf } from './program-name.ts';
 import { wordSet } from './word-set.ts';
 
 interface Options {

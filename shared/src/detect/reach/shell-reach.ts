@@ -1,22 +1,43 @@
 /** What a command line does with paths, and what it passes to a database. */
 import { isInterpreter, readCode } from './code-commands.ts';
-import { isDiskProgram, wipesDisk } from './disk-programs.ts';
+import { wipesDisk } from './disk-programs.ts';
+import { readFind } from './find-program.ts';
 import { decodedCommand } from './inner-lines.ts';
 import { isMailProgram, readMailOf } from './mail-programs.ts';
 import { readPathForms } from './path-forms.ts';
 import { deletesListed, type Listed, listedBy, onlyTells } from './powershell.ts';
 import { decodedBy, printedBy } from './printed-text.ts';
+import { nameOf } from './program-name.ts';
 import {
   DELETES_LISTED,
   findRemoved,
   findWholeReach,
-  isWholeProgram,
   type WholeReach,
   WIPES_A_DISK,
 } from './program-reach.ts';
 import { findWrites } from './program-writes.ts';
 import type { PathUse, TouchedPath } from './reach-finding.ts';
-import { nameOf, PRINTED, readShellCommands, type ShellCommand } from './shell-words.ts';
+import type { ShellCommand } from './shell-frame.ts';
+import {
+  CALM,
+  CHANGES,
+  COPIES,
+  DATABASES,
+  DELETES,
+  FLUSHALL,
+  isKnown,
+  LINE_TAKERS,
+  MOVES,
+  OVERWRITES,
+  PLAIN,
+  POWERSHELLS,
+  RUNS_INPUT,
+  SHELLS,
+  WRAPPERS,
+  WRITES,
+} from './shell-programs.ts';
+import { PRINTED, ShellVariables } from './shell-variables.ts';
+import { readShellCommands } from './shell-words.ts';
 import { FLUSHES } from './sql-reach.ts';
 import { findWebReach } from './web-reach.ts';
 import { wordSet } from './word-set.ts';
@@ -25,8 +46,6 @@ import {
   afterOptions,
   innerFrom,
   isContainerProgram,
-  isPackageRunner,
-  isRunner,
   packageCommand,
   packageCommandAt,
   packageLine,
@@ -43,6 +62,19 @@ export interface ShellReach {
   readonly whole: WholeReach[];
 }
 
+/** What is found while lines are read, and what holds in the line that is read now. */
+interface Reading extends ShellReach {
+  variables: ShellVariables;
+}
+
+const nothing = (): Reading => ({
+  paths: [],
+  inner: [],
+  recipients: [],
+  whole: [],
+  variables: new ShellVariables(),
+});
+
 /** A longer one is not read. */
 export const MAX_SHELL_LENGTH = 64 * 1024;
 /** Limit of `sudo`, `docker exec` and the like before one command. */
@@ -50,63 +82,15 @@ const MAX_WRAPPERS = 8;
 /** Command lines within command lines. */
 const MAX_DEPTH = 4;
 
-const DELETES = wordSet(
-  'rm rmdir unlink shred srm rimraf trash trash-cli del del-cli erase rd ri remove-item',
-);
-const OVERWRITES = wordSet('shred srm');
-/** Commands of a key-value store, which a tool takes as others take those of a shell. */
-const FLUSHALL = wordSet('flushall flushdb');
-const WRITES = wordSet(
-  'tee truncate touch mkdir vi vim nano set-content add-content out-file new-item clear-content',
-);
-const CHANGES = wordSet('chmod chown chgrp chattr setfacl');
-const COPIES = wordSet('cp copy xcopy robocopy install rsync scp ln copy-item');
-const MOVES = wordSet('mv move ren rename move-item rename-item');
-/** What may stand before a program that is called, and not merely named. */
-const PLAIN = wordSet(
-  'sudo doas nohup time nice ionice exec command builtin xargs setsid then do else if while until ! {',
-);
-const POWERSHELLS = wordSet('powershell pwsh');
-const SHELLS = wordSet('sh bash zsh dash ksh fish ash cmd powershell pwsh');
-const DATABASES = wordSet(
-  'psql mysql mariadb sqlite3 sqlcmd cqlsh snowsql usql pgcli mycli trino presto beeline duckdb clickhouse-client redis-cli mongo mongosh',
-);
-const WRAPPERS = wordSet(
-  'sudo doas env nohup time nice ionice exec command builtin busybox xargs timeout stdbuf setsid su runuser sg script flock watch parallel unshare nsenter chroot then do else if while until ! { ssh docker podman nerdctl docker-compose kubectl eval systemd-run strace ltrace fakeroot proot taskset chrt setpriv unbuffer chronic pkexec run0 gosu su-exec sshpass tini dumb-init trap tmux screen wsl mosh pssh pdsh ansible salt',
-);
-/** Wrappers that pass a text on to a shell: `su -c 'rm -rf /'`, `watch 'rm -rf /'`. */
-const LINE_TAKERS = wordSet(
-  'su runuser sg script flock watch parallel ssh eval trap tmux screen wsl mosh pssh pdsh ansible salt',
-);
-/** Programs other than shells that run what they read. */
-const RUNS_INPUT = wordSet('ssh at batch wsl parallel');
-/** Programs that run nothing: beside these alone, the text of a file to be written is no command. */
-const CALM = wordSet(
-  'cat tee cd mkdir echo printf ls pwd touch chmod git gh glab head tail wc true export',
-);
 /** An option that holds the text itself. */
 const BEFORE_LINE = /^(?:--[a-z-]{1,20}=|-c)/;
 /** Options of redis-cli that have a value, in the next word. */
 const REDIS_VALUE =
   /^(?:-[hpsaunridDXt]|--(?:user|pass|sni|cacert|cacertdir|cert|key|tls-ciphers|tls-ciphersuites|show-pushes))$/;
-const known = (name: string) =>
-  [DELETES, WRITES, CHANGES, COPIES, MOVES, SHELLS, DATABASES].some((of) => of.has(name)) ||
-  isDiskProgram(name) ||
-  isInterpreter(name) ||
-  isMailProgram(name) ||
-  isWholeProgram(name) ||
-  isContainerProgram(name) ||
-  isPackageRunner(name) ||
-  isRunner(name) ||
-  name === 'find' ||
-  name === 'dd' ||
-  name === 'sed' ||
-  LINE_TAKERS.has(name) ||
-  name.startsWith('mkfs');
 
 /** Reads a command line, or a command given as separate words; caller-controlled. */
 export function readShellReach(command: string | readonly string[]): ShellReach {
-  const reach: ShellReach = { paths: [], inner: [], recipients: [], whole: [] };
+  const reach = nothing();
   if (typeof command === 'string') readLine(command, reach, 0);
   else readCommand({ words: command, writes: [] }, reach, 0);
   if (reach.paths.some(overwritesDisk)) reach.whole.push(WIPES_A_DISK);
@@ -115,7 +99,7 @@ export function readShellReach(command: string | readonly string[]): ShellReach 
 
 /** Reads code that a tool runs; in a notebook a line may be one for a shell. */
 export function readCodeReach(code: string): ShellReach {
-  const reach: ShellReach = { paths: [], inner: [], recipients: [], whole: [] };
+  const reach = nothing();
   readCodeOf('python', [code], reach, 0);
   for (const [, line = ''] of code.matchAll(/^[ \t]{0,99}!(.*)/gm)) readLine(line, reach, 1);
   const [, script] = /^\s{0,99}%%(?:bash|sh)\b[^\n]*\n([\s\S]*)/.exec(code) ?? [];
@@ -142,14 +126,24 @@ const UNREAD: WholeReach = {
   message: 'the call has a command line that is not read',
 };
 
-function readLine(line: string, reach: ShellReach, depth: number): void {
+/** @param args what a shell is given beside the line, as `$1` and so on */
+function readLine(line: string, reach: Reading, depth: number, args?: readonly string[]): void {
   if (line.length > MAX_SHELL_LENGTH || depth > MAX_DEPTH) {
     reach.whole.push(UNREAD);
     return;
   }
+  const outer = reach.variables;
+  const { commands, variables } = readShellCommands(line, new ShellVariables(outer, args));
+  if (variables.effort.left < 0) reach.whole.push(UNREAD);
+  // Lines within it inherit what it sets.
+  reach.variables = variables;
+  readCommands(commands, reach, depth);
+  reach.variables = outer;
+}
+
+function readCommands(commands: readonly ShellCommand[], reach: Reading, depth: number): void {
   let listed: Listed | undefined;
   let printed: string | undefined;
-  const commands = readShellCommands(line);
   const isCalm = commands.every(({ words }) => words.length === 0 || CALM.has(nameOf(words[0])));
   for (const command of commands) {
     const { inputs = [], isPiped } = command;
@@ -173,7 +167,7 @@ function readLine(line: string, reach: ShellReach, depth: number): void {
 function readInputs(
   name: string,
   { inputs = [], documents = [] }: ShellCommand,
-  reach: ShellReach,
+  reach: Reading,
   depth: number,
 ): boolean {
   const texts = [...inputs, ...documents.map(({ text }) => text)];
@@ -187,7 +181,7 @@ function readInputs(
 }
 
 /** @returns whether it takes the documents that it is given otherwise than as commands */
-function readCommand(command: ShellCommand, reach: ShellReach, depth: number): boolean {
+function readCommand(command: ShellCommand, reach: Reading, depth: number): boolean {
   const { words, writes } = command;
   for (const text of writes) reach.paths.push({ text, use: 'write' });
   let at = 0;
@@ -241,7 +235,7 @@ function readCommand(command: ShellCommand, reach: ShellReach, depth: number): b
     // Its own options follow, some with values: the first known command counts.
     const from = innerFrom(words, at);
     const inner = words.findIndex(
-      (word, index) => index >= from && !/^[A-Za-z_]\w*=/.test(word) && known(nameOf(word)),
+      (word, index) => index >= from && !/^[A-Za-z_]\w*=/.test(word) && isKnown(nameOf(word)),
     );
     if (inner < 0) break;
     at = inner;
@@ -255,7 +249,7 @@ function readCommand(command: ShellCommand, reach: ShellReach, depth: number): b
 function readSimple(
   name: string,
   rest: readonly string[],
-  reach: ShellReach,
+  reach: Reading,
   depth: number,
   isListed: boolean,
 ): void {
@@ -275,8 +269,14 @@ function readSimple(
   } else if (isMailProgram(name)) {
     reach.recipients.push(...readMailOf(name, rest));
     add(operands, 'read');
-  } else if (name === 'find') readFind(rest, reach);
-  else if (wipesDisk(name, rest, operands)) reach.whole.push(WIPES_A_DISK);
+  } else if (name === 'find') {
+    const found = readFind(rest, DELETES);
+    add(found.deletes, 'delete', { isRecursive: true });
+    add(found.writes, 'write');
+    for (const words of depth < MAX_DEPTH ? found.runs : []) {
+      readCommand({ words, writes: [] }, reach, depth + 1);
+    }
+  } else if (wipesDisk(name, rest, operands)) reach.whole.push(WIPES_A_DISK);
   else if (FLUSHALL.has(name)) reach.whole.push({ rule: 'sql_without_where', ...FLUSHES });
   else if (name === 'dd') {
     for (const word of rest) {
@@ -304,8 +304,11 @@ function readSimple(
     const decoded = POWERSHELLS.has(name) && decodedCommand(rest);
     if (decoded) readLine(decoded, reach, depth + 1);
     const at = rest.findIndex((word) => /^(?:-[a-z]*c|-command|\/c)$/i.test(word));
-    if (at >= 0) readLine(rest.slice(at + 1).join(name === 'cmd' ? ' ' : '\n'), reach, depth + 1);
-    else add(operands, 'read');
+    if (at >= 0) {
+      const line = rest.slice(at + 1).join(name === 'cmd' ? ' ' : '\n');
+      // The name of the shell stands before them.
+      readLine(line, reach, depth + 1, rest.slice(at + 3));
+    } else add(operands, 'read');
   } else {
     const values = options.map(optionValue).filter((value) => value !== '');
     if (name === 'redis-cli') {
@@ -319,7 +322,7 @@ function readSimple(
 }
 
 /** Code may follow an option without a blank, so each word may be some. */
-function readCodeOf(name: string, words: readonly string[], reach: ShellReach, depth: number) {
+function readCodeOf(name: string, words: readonly string[], reach: Reading, depth: number) {
   if (depth > MAX_DEPTH) reach.whole.push(UNREAD);
   for (const word of depth > MAX_DEPTH ? [] : words) {
     const { lines, argvs, isUnread } = readCode(name, word);
@@ -327,29 +330,6 @@ function readCodeOf(name: string, words: readonly string[], reach: ShellReach, d
     for (const argv of argvs) readCommand({ words: argv, writes: [] }, reach, depth + 1);
     if (isUnread) reach.whole.push(UNREAD);
   }
-}
-
-function readFind(rest: readonly string[], reach: ShellReach): void {
-  const end = rest.findIndex((word) => /^[-(!]/.test(word));
-  const places = end < 0 ? rest : rest.slice(0, end);
-  const isDelete = rest.some(
-    (word, at) =>
-      word === '-delete' ||
-      (/^-(?:exec|execdir|ok)$/.test(word) && DELETES.has(nameOf(rest[at + 1]))),
-  );
-  if (!isDelete) return;
-  const name = onlyName(rest) ?? '*';
-  for (const place of places.length > 0 ? places : ['.']) {
-    reach.paths.push({ text: `${place}/${name}`, use: 'delete', isRecursive: true });
-  }
-}
-
-/** The pattern of the names that `find` is bound to; none where it may find others, too. */
-function onlyName(rest: readonly string[]): string | undefined {
-  const at = rest.findIndex((word) => word === '-name' || word === '-iname');
-  const name = at < 0 ? undefined : rest[at + 1];
-  if (name === undefined || !/^[\w.*-]*[a-z0-9]{2}[\w.*-]*$/i.test(name)) return undefined;
-  return rest.some((word) => /^(?:-o|-or|-not|!|,)$/.test(word)) ? undefined : name;
 }
 
 const OF_WINDOWS = wordSet('del erase rd rmdir copy xcopy move');

@@ -1,83 +1,59 @@
 /**
  * A command line as simple commands, each a list of words. Substitutions count as commands of their
- * own: their text runs too. One linear pass; it is not a shell, and leaves what it cannot know
- * (variables) unchanged.
+ * own: their text runs too. It is not a shell, and leaves what it cannot know (variables that the
+ * line does not set) unchanged. Linear: one pass, three where the line calls functions of its own.
  */
-import { decodeEscapes } from './backslash-escapes.ts';
-import { type HereDocument, HereDocuments } from './here-documents.ts';
-
-export interface ShellCommand {
-  readonly words: readonly string[];
-  /** Files that `>` and `>>` write. */
-  readonly writes: readonly string[];
-  /** Whether what another command prints is among the words: `rm $(cat list)`. */
-  readonly isCut?: boolean;
-  /** Whether it reads what the command before it prints. */
-  readonly isPiped?: boolean;
-  /** Texts that it is given to read: `bash <<< 'rm -rf /'`. */
-  readonly inputs?: readonly string[];
-  readonly documents?: readonly HereDocument[];
-}
+import { decodeEscapes, escapedEnd } from './backslash-escapes.ts';
+import { HereDocuments } from './here-documents.ts';
+import { type Frame, frame, type Hole, type ShellCommand } from './shell-frame.ts';
+import { ShellFunctions } from './shell-functions.ts';
+import {
+  followVariables,
+  listsThings,
+  PRINTED,
+  readReference,
+  ShellVariables,
+  startsCommand,
+  type Variable,
+} from './shell-variables.ts';
 
 /** Stands for a blank. */
 const BLANK_VARIABLE = '$\u007bIFS}';
 const SEPARATORS = new Set([';', '|', '&', '\n', '(', ')']);
-/** Stands for what a substitution prints, beside other text of its word. */
-export const PRINTED = '$x';
+/** Braces of references within one another, at most. */
+const MAX_BRACES = 20;
+const ARRAY = /^[A-Za-z_]\w{0,99}\+?=$/;
+const IS_ASSIGNED = /^[ \t]*=(?!=)|^[ \t]+in\b/i;
+/** What follows an unknown variable, and is understood without it. */
+const KNOWN_WITHOUT = new Set(['-', '=', '?']);
+const BLANKS = /[ \t\n]+/;
 const NOTHING: ShellCommand = { words: [], writes: [] };
 
-type Target = 'word' | 'file' | 'input';
-
-/** A command as far as it is read, and what stands around it. */
-interface Frame {
-  words: string[];
-  writes: string[];
-  inputs: string[];
-  documents: HereDocument[];
-  isCut: boolean;
-  isPiped: boolean;
-  word: string | null;
-  target: Target;
-  quote: '' | '"' | "'";
-  /** Where the quote was opened. */
-  quoteAt: number;
-  /** What ends the substitution. */
-  readonly end: ')' | '`' | '';
-  /** Brackets within it, and `case`s, whose patterns end in one. */
-  open: number;
-  cases: number;
-  /** Whether the word begins with what a substitution prints. */
-  isPrinted: boolean;
-  /** The command's place among all, before those of its substitutions. */
-  place: number | undefined;
+export interface ShellLine {
+  readonly commands: readonly ShellCommand[];
+  /** What holds behind it, and in lines within it. */
+  readonly variables: ShellVariables;
 }
 
-const frame = (end: Frame['end']): Frame => ({
-  words: [],
-  writes: [],
-  inputs: [],
-  documents: [],
-  isCut: false,
-  isPiped: false,
-  word: null,
-  target: 'word',
-  quote: '',
-  quoteAt: 0,
-  end,
-  open: 0,
-  cases: 0,
-  isPrinted: false,
-  place: undefined,
-});
+/** @param outer variables of the line around it */
+export function readShellCommands(line: string, outer: ShellVariables): ShellLine {
+  const functions = new ShellFunctions(line);
+  let read = readOnce(line, outer, functions);
+  // Their arguments are known once their calls are read.
+  while (functions.takeCalls()) read = readOnce(line, outer, functions);
+  return read;
+}
 
-export function readShellCommands(line: string): ShellCommand[] {
-  const reader = new LineReader(line);
+function readOnce(line: string, outer: ShellVariables, functions: ShellFunctions): ShellLine {
+  const variables = new ShellVariables(outer);
+  const reader = new LineReader(line, variables, functions);
   reader.read();
-  // No shell runs such a line: its quotes were understood otherwise than by whoever wrote it.
+  // No shell runs such a line: whoever wrote it understood its quotes otherwise.
   if (reader.openAt !== undefined) {
-    new LineReader(line.slice(reader.openAt).replace(/["']/g, ' '), reader.commands).read();
+    const rest = line.slice(reader.openAt).replace(/["']/g, ' ');
+    new LineReader(rest, variables, functions, reader.commands).read();
   }
-  return reader.commands.filter((command) => command !== NOTHING);
+  return { commands: reader.commands.filter((command) => command !== NOTHING), variables };
 }
 
 class LineReader {
@@ -92,10 +68,19 @@ class LineReader {
   #now = frame('');
   /** Substitutions in backticks around the current command. */
   #backticks = 0;
+  readonly #variables: ShellVariables;
+  readonly #functions: ShellFunctions;
 
-  constructor(line: string, commands: ShellCommand[] = []) {
+  constructor(
+    line: string,
+    variables: ShellVariables,
+    functions: ShellFunctions,
+    commands: ShellCommand[] = [],
+  ) {
     this.commands = commands;
     this.#line = line;
+    this.#variables = variables;
+    this.#functions = functions;
     this.#isWindows = /(?:^|[\s"'=])[a-z]:\\|^[ \t]*(?:del|erase|rd|remove-item|ri)\s/im.test(line);
     this.#documents = new HereDocuments(line);
   }
@@ -106,6 +91,8 @@ class LineReader {
     for (;;) {
       if (this.#now.quote !== '') this.openAt = this.#now.quoteAt;
       this.#endCommand();
+      // Without an end it is no array.
+      this.#endArray();
       const around = this.#outer.pop();
       if (around === undefined) return;
       this.#now = around;
@@ -133,7 +120,10 @@ class LineReader {
     } else if (sign === '`') {
       if (this.#backticks > 0) this.#leave('`');
       else this.#enter('`');
-    } else if (now.quote === '"') {
+    } else if ((sign === '$' || sign === '%') && this.#expand(at)) {
+      return this.#expandedTo;
+    } else if (sign === '}' && now.braces.length > 0) this.#closeBrace();
+    else if (now.quote === '"') {
       if (sign === '"') now.quote = '';
       else this.#take(sign);
     } else if (sign === '$' && next === "'") {
@@ -186,14 +176,31 @@ class LineReader {
   #separate(at: number): number {
     const line = this.#line;
     const sign = line[at] as string;
-    const { end, open, cases } = this.#now;
+    const { end, open, cases, array } = this.#now;
+    if (sign === '(') {
+      const { word, words } = this.#now;
+      const behind = this.#functions.define(at, words, word);
+      if (behind !== undefined) {
+        this.#now.word = null;
+        words.length = 0;
+        return behind;
+      }
+      if (word !== null && ARRAY.test(word)) {
+        this.#now.word = null;
+        this.#enter(')');
+        this.#now.array = { name: word, items: [] };
+        return at;
+      }
+    }
     this.#endCommand();
+    if (array !== undefined && sign !== ')' && sign !== '\n') this.#endArray();
     if (sign === '(') this.#now.open++;
     else if (sign === ')') {
       if (open > 0) this.#now.open--;
       else if (end === ')' && cases === 0) this.#leave(')');
     }
     this.#now.isPiped = sign === '|' && line[at - 1] !== '|' && line[at + 1] !== '|';
+    this.#now.isOptional = (sign === '|' || sign === '&') && line[at - 1] === sign;
     return sign === '\n' ? this.#documents.skip(at) : at;
   }
 
@@ -208,15 +215,92 @@ class LineReader {
   #leave(end: ')' | '`'): void {
     for (let isDone = false; !isDone; ) {
       this.#endCommand();
+      const { array, isList } = this.#now;
       isDone = this.#now.end === end;
       if (this.#now.end === '`') this.#backticks--;
       this.#now = this.#outer.pop() ?? frame('');
-      this.#now.isCut = true;
-      if (this.#now.word === null || this.#now.word === '') {
-        this.#now.word = '';
-        this.#now.isPrinted = true;
+      const now = this.#now;
+      if (array !== undefined) {
+        const isAdded = array.name.includes('+') || this.#isOptional();
+        this.#variables.set(array.name.replace(/\+?=$/, ''), array.items, true, isAdded);
+        continue;
+      }
+      now.isCut = true;
+      if (isList) now.hasList = true;
+      if (now.word === null || now.word === '') {
+        now.word = '';
+        now.isPrinted = true;
       } else this.#take(PRINTED);
     }
+  }
+
+  /** What was read as the items of an array is read as a command. */
+  #endArray(): void {
+    const { array, end } = this.#now;
+    if (array === undefined) return;
+    this.#now = frame(end);
+    this.#now.words = array.items;
+    this.#endCommand();
+  }
+
+  /** Behind the reference that was expanded last. */
+  #expandedTo = 0;
+
+  /** @returns false where the reference stays as it is written */
+  #expand(at: number): boolean {
+    const now = this.#now;
+    const reference = readReference(this.#line, at);
+    if (reference === undefined || now.braces.length > MAX_BRACES) return false;
+    const { name, sign, end } = reference;
+    const isFirst = now.words.length === 0 && now.word === null;
+    // Of PowerShell.
+    if (isFirst && sign === '' && IS_ASSIGNED.test(this.#line.slice(end, end + 9))) return false;
+    const variable = this.#functions.argument(name) ?? this.#variables.get(name);
+    if (variable === undefined && !KNOWN_WITHOUT.has(sign)) return false;
+    this.#expandedTo = end - 1;
+    // Whatever it holds, the message that follows is no part of it.
+    if (variable === undefined && sign === '?') this.#take(`$${name}`);
+    if (sign === '+') now.braces.push({ before: undefined });
+    else {
+      if (variable !== undefined) this.#insert(variable, reference.isList);
+      const before = variable === undefined && sign !== '?' ? undefined : now.word;
+      if (sign !== '') now.braces.push({ before });
+    }
+    return true;
+  }
+
+  #insert(variable: Variable, isList: boolean): void {
+    const now = this.#now;
+    const { values } = variable;
+    const isQuoted = now.quote !== '';
+    if (variable.isListed) {
+      this.#take(PRINTED);
+      now.isCut = true;
+      return;
+    }
+    this.#variables.effort.left -= 1 + (values.length > 1 ? values.length : 0);
+    if (values.length > 1) {
+      this.#take(now.isPrinted ? PRINTED : '');
+      const at = now.word?.length ?? 0;
+      now.holes.push({ at, values, isQuoted, isList: isList || variable.isList });
+      return;
+    }
+    const [value = ''] = values;
+    this.#variables.effort.left -= value.length;
+    if (this.#variables.effort.left < 0) return;
+    const [first = '', ...others] = isQuoted ? [value] : value.split(BLANKS);
+    if (isQuoted || first !== '') this.#take(first);
+    for (const other of others) {
+      this.#endWord();
+      if (other !== '') this.#take(other);
+    }
+  }
+
+  /** Ends `${…}`: what stands beside a known value is dropped. */
+  #closeBrace(): void {
+    const now = this.#now;
+    const before = now.braces.pop()?.before;
+    if (before !== undefined) now.word = before;
   }
 
   #take(text: string): void {
@@ -230,50 +314,86 @@ class LineReader {
 
   #endWord(): void {
     const now = this.#now;
-    const { word, target } = now;
+    for (const brace of now.braces) {
+      if (brace.before === undefined) continue;
+      now.word = brace.before;
+      brace.before = null;
+      break;
+    }
+    const { word, target, holes } = now;
     if (word === null) return;
+    const texts = holes.length > 0 ? this.#filled(word, holes) : [word];
     if (target === 'file') {
-      if (!now.isPrinted) now.writes.push(word);
-    } else if (target === 'input') now.inputs.push(word);
+      if (!now.isPrinted) now.writes.push(...texts);
+    } else if (target === 'input') now.inputs.push(...texts);
     else {
       if (word === 'case' && now.words.length === 0) now.cases++;
       if (word === 'esac' && now.words.length === 0 && now.cases > 0) now.cases--;
-      now.words.push(word);
+      if (holes.some(({ isList }) => !isList)) {
+        this.#variables.effort.left -= now.words.length;
+        const from = now.words.length;
+        if (startsCommand(now.words)) now.firsts = { from, count: texts.length };
+      }
+      for (const text of texts) now.words.push(text);
+      if (now.array === undefined) this.#functions.follow(now.words);
     }
     now.target = 'word';
     now.word = null;
     now.isPrinted = false;
+    now.holes = [];
+  }
+
+  /** A word once for each value that its variables have. */
+  #filled(word: string, holes: readonly Hole[]): readonly string[] {
+    const count = Math.max(...holes.map(({ values }) => values.length));
+    const texts: string[] = [];
+    for (let index = 0; index < count; index++) {
+      let text = '';
+      let from = 0;
+      for (const { at, values } of holes) {
+        text += word.slice(from, at) + (values[index % values.length] ?? '');
+        from = at;
+        this.#variables.effort.left -= 1;
+      }
+      text += word.slice(from);
+      this.#variables.effort.left -= text.length;
+      if (this.#variables.effort.left < 0) break;
+      texts.push(text);
+    }
+    if (holes.every(({ isQuoted }) => isQuoted)) return texts;
+    return texts.flatMap((text) => text.split(BLANKS)).filter((text) => text !== '');
+  }
+
+  #isOptional(): boolean {
+    const { isOptional, isPiped, open, cases } = this.#now;
+    const isInside = this.#outer.length > 0 || open > 0 || cases > 0 || this.#functions.blocks > 0;
+    return isOptional || isPiped || isInside;
   }
 
   #endCommand(): void {
     this.#endWord();
-    const { place, words, writes, ...rest } = this.#now;
-    const { inputs, documents, isCut, isPiped } = rest;
-    if (words.length > 0 || writes.length > 0) {
-      this.commands[place ?? this.commands.length] = {
-        words,
-        writes,
-        inputs,
-        documents,
-        isCut,
-        isPiped,
-      };
+    const { place, words, writes, firsts, ...rest } = this.#now;
+    const { end, open, cases, array } = rest;
+    if (array !== undefined) {
+      for (const word of words) array.items.push(word);
+      this.#now = { ...frame(end), open, cases, array };
+      return;
     }
-    const { end, open, cases } = rest;
-    this.#now = { ...frame(end), open, cases };
+    const { inputs, documents, isCut, isPiped, hasList } = rest;
+    let { isList } = rest;
+    if (words.length > 0 || writes.length > 0) {
+      const command = { words, writes, inputs, documents, isCut, isPiped };
+      this.commands[place ?? this.commands.length] = command;
+      for (let at = 1; at < (firsts?.count ?? 0); at++) {
+        this.#variables.effort.left -= words.length;
+        if (this.#variables.effort.left < 0) break;
+        this.commands.push({ ...command, words: words.slice((firsts?.from ?? 0) + at) });
+      }
+      const around = { isOptional: this.#isOptional(), isPiped, hasList };
+      followVariables(words, this.#variables, around);
+      this.#functions.call(words);
+      isList = listsThings(words, isList && isPiped);
+    }
+    this.#now = { ...frame(end), open, cases, isList };
   }
-}
-
-/** Where the quote of `$'…'` closes. */
-function escapedEnd(line: string, from: number): number {
-  let at = from;
-  while (at < line.length && line[at] !== "'") at += line[at] === '\\' ? 2 : 1;
-  return at;
-}
-
-/** A command without its folder and ending, in lower case. */
-export function nameOf(word: string | undefined): string {
-  if (word === undefined) return '';
-  const name = word.slice(Math.max(word.lastIndexOf('/'), word.lastIndexOf('\\')) + 1);
-  return name.toLowerCase().replace(/\.exe$/, '');
 }

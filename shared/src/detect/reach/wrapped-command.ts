@@ -1,5 +1,5 @@
 /** Where the command begins that another one runs: on a host, in a container, from a package. */
-import { nameOf } from './shell-words.ts';
+import { nameOf } from './program-name.ts';
 import { wordSet } from './word-set.ts';
 
 /** Options of ssh that have a value, in the next word. */

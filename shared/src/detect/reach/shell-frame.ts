@@ -1,0 +1,91 @@
+/** A command of a line, and as far as it is read. */
+import type { HereDocument } from './here-documents.ts';
+
+export interface ShellCommand {
+  readonly words: readonly string[];
+  /** Files that `>` and `>>` write. */
+  readonly writes: readonly string[];
+  /** Whether what another command prints is among the words: `rm $(cat list)`. */
+  readonly isCut?: boolean;
+  /** Whether it reads what the command before it prints. */
+  readonly isPiped?: boolean;
+  /** Texts that it is given to read: `bash <<< 'rm -rf /'`. */
+  readonly inputs?: readonly string[];
+  readonly documents?: readonly HereDocument[];
+}
+
+/** Where a variable with several values stands in a word. */
+export interface Hole {
+  readonly at: number;
+  readonly values: readonly string[];
+  /** Otherwise blanks in its values separate words. */
+  readonly isQuoted: boolean;
+  readonly isList: boolean;
+}
+
+/** A `${…` within which something follows the name. */
+interface Brace {
+  /** The word before what is read and dropped; undefined where it is kept. */
+  before: string | null | undefined;
+}
+
+/** A command, and what stands around it. */
+export interface Frame {
+  words: string[];
+  writes: string[];
+  inputs: string[];
+  documents: HereDocument[];
+  isCut: boolean;
+  isPiped: boolean;
+  /** Whether it is run only if the one before it ends so. */
+  isOptional: boolean;
+  word: string | null;
+  holes: Hole[];
+  braces: Brace[];
+  /** Which words are each what the program may be. */
+  firsts: { readonly from: number; readonly count: number } | undefined;
+  target: 'word' | 'file' | 'input';
+  quote: '' | '"' | "'";
+  /** Where the quote was opened. */
+  quoteAt: number;
+  /** What ends the substitution. */
+  readonly end: ')' | '`' | '';
+  /** Brackets within it, and `case`s, whose patterns end in one. */
+  open: number;
+  cases: number;
+  /** Whether the word begins with what a substitution prints. */
+  isPrinted: boolean;
+  /** Whether a substitution of the command lists things. */
+  hasList: boolean;
+  /** Whether what this substitution prints is a list. */
+  isList: boolean;
+  /** The array whose items are its words. */
+  array: { readonly name: string; readonly items: string[] } | undefined;
+  /** The command's place among all, before those of its substitutions. */
+  place: number | undefined;
+}
+
+export const frame = (end: Frame['end']): Frame => ({
+  words: [],
+  writes: [],
+  inputs: [],
+  documents: [],
+  isCut: false,
+  isPiped: false,
+  isOptional: false,
+  word: null,
+  holes: [],
+  braces: [],
+  firsts: undefined,
+  target: 'word',
+  quote: '',
+  quoteAt: 0,
+  end,
+  open: 0,
+  cases: 0,
+  isPrinted: false,
+  hasList: false,
+  isList: false,
+  array: undefined,
+  place: undefined,
+});
