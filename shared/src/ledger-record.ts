@@ -113,7 +113,7 @@ const Outcome = OutcomeV1.extend({
       dlp_findings: DecisionV1.shape.dlp_findings,
       /** Like `result_digest`, for what the agent got in place of the result. */
       replacement_digest: Sha256Hex.nullable(),
-      /** The hold of a held result (`hold_opened`). */
+      /** The hold (`result_held`) whose result this is: one that waits, or one that was released. */
       escalation_id: Id.nullable(),
     })
     .nullable(),

@@ -86,7 +86,7 @@ export function recordOutcome(
     inbound_findings_count: findings?.inbound.length ?? 0,
     result_action:
       heldOf(passed) ?? (raw === null && sent.kind !== 'model' ? null : actionOf(passed)),
-    inspection: inspectionOf(salt, passed),
+    inspection: inspectionOf(salt, passed, holdIdOf(call, sent, passed)),
     model_usage: sent.kind === 'model' ? sent.usage : null,
     detail: detail === null ? null : detail.slice(0, MAX_DETAIL),
   };
@@ -122,16 +122,22 @@ function actionOf({ step, blocked: why }: Passed): 'allowed' | 'blocked' | 'repl
   return step === undefined ? 'allowed' : 'replaced';
 }
 
-/** What the record says of the inspection; null where it found nothing and changed nothing. */
-function inspectionOf(salt: Uint8Array, { step, answer, findings, heldAs }: Passed) {
-  if (step === undefined && findings === undefined && heldAs === undefined) return null;
+/** The hold whose result this is: one that waits from now on, or that a person released. */
+function holdIdOf({ grant }: Pick<RawCall, 'grant'>, sent: Answer, { heldAs }: Passed) {
+  if (heldAs !== undefined) return heldAs;
+  return grant?.releaseAs && 'raw' in sent ? grant.escalationId : null;
+}
+
+/** What the record says of the inspection; null where there is nothing to say. */
+function inspectionOf(salt: Uint8Array, { step, answer, findings }: Passed, holdId: string | null) {
+  if (step === undefined && findings === undefined && holdId === null) return null;
   return {
     step: step ?? null,
     inbound_findings: recorded(findings?.inbound),
     dlp_findings_count: findings?.dlp.length ?? 0,
     dlp_findings: recorded(findings?.dlp),
     replacement_digest: step !== undefined && 'raw' in answer ? saltedHash(salt, answer.raw) : null,
-    escalation_id: heldAs ?? null,
+    escalation_id: holdId,
   };
 }
 

@@ -87,7 +87,8 @@ describe('a result that waits', () => {
     expect(JSON.stringify(hold)).not.toContain('collect.example');
     expect(await outcomes()).toEqual([
       ['held', 'held', hold.escalation_id],
-      ['forwarded', 'allowed', null],
+      // Both records name the hold: this one has its result.
+      ['forwarded', 'allowed', hold.escalation_id],
     ]);
     const decisions = driver.records.filter((one) => one.type === 'decision' && one.v === 2);
     expect(decisions).toMatchObject([
@@ -102,12 +103,13 @@ describe('a result that waits', () => {
 
   it('is handed over without the passages that were found', async () => {
     const waiting = call();
-    decide(await held(), 'approved', 'sanitized');
+    const hold = await held();
+    decide(hold, 'approved', 'sanitized');
     const text = textOf(await waiting);
     expect(text).toContain('The weather is fine.');
     expect(text).toMatch(/\[withheld by the gateway: /);
     expect(text).not.toContain('password');
-    expect((await outcomes())[1]).toEqual(['forwarded', 'replaced', null]);
+    expect((await outcomes())[1]).toEqual(['forwarded', 'replaced', hold.escalation_id]);
     expect(sent()).toBe(1);
   });
 
