@@ -129,14 +129,17 @@ function holdIdOf({ grant }: Pick<RawCall, 'grant'>, sent: Answer, { heldAs }: P
 }
 
 /** What the record says of the inspection; null where there is nothing to say. */
-function inspectionOf(salt: Uint8Array, { step, answer, findings }: Passed, holdId: string | null) {
+function inspectionOf(salt: Uint8Array, passed: Passed, holdId: string | null) {
+  const { step, answer, findings, heldAs } = passed;
   if (step === undefined && findings === undefined && holdId === null) return null;
+  // Nobody gets anything of a held result yet.
+  const isReplaced = step !== undefined && heldAs === undefined && 'raw' in answer;
   return {
     step: step ?? null,
     inbound_findings: recorded(findings?.inbound),
     dlp_findings_count: findings?.dlp.length ?? 0,
     dlp_findings: recorded(findings?.dlp),
-    replacement_digest: step !== undefined && 'raw' in answer ? saltedHash(salt, answer.raw) : null,
+    replacement_digest: isReplaced ? saltedHash(salt, answer.raw) : null,
     escalation_id: holdId,
   };
 }

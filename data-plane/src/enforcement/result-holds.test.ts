@@ -90,6 +90,9 @@ describe('a result that waits', () => {
       // Both records name the hold: this one has its result.
       ['forwarded', 'allowed', hold.escalation_id],
     ]);
+    const ofHeld = driver.records.find((one) => one.type === 'outcome' && one.outcome === 'held');
+    // The agent got nothing in the result's place.
+    expect(ofHeld).toMatchObject({ inspection: { replacement_digest: null } });
     const decisions = driver.records.filter((one) => one.type === 'decision' && one.v === 2);
     expect(decisions).toMatchObject([
       { id: hold.event_id, policy_result: 'allow', grant_id: null },
