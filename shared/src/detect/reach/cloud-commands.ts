@@ -7,6 +7,7 @@ const SERVICES: readonly (readonly [service: string, ...commands: string[]])[] =
   ['aws dynamodb', 'delete-table', 'delete-backup'],
   ['aws cloudformation', 'delete-stack'],
   ['aws s3api', 'delete-bucket'],
+  ['aws s3', 'delete-bucket'],
   ['aws eks', 'delete-cluster'],
   ['aws ecs', 'delete-cluster'],
   ['aws efs', 'delete-file-system'],

@@ -1,8 +1,10 @@
 /** Tools that are a program, such as `git` and `git_push`: their call is a command line. */
+import { wordsOfName } from '../../words-of-name.ts';
 import { isBase, readArgumentName } from './argument-kinds.ts';
 import { isTypeName } from './deleted-store.ts';
 import { findWholeReach, isWholeProgram, type WholeReach } from './program-reach.ts';
 import { FLUSHES } from './sql-reach.ts';
+import { findRequestReach } from './web-reach.ts';
 import { wordSet } from './word-set.ts';
 import { isContainerProgram } from './wrapped-command.ts';
 
@@ -17,7 +19,7 @@ const RUNS = wordSet(
 const HOSTS = ['host', 'hostname', 'server', 'target', 'machine', 'connection', 'connectionName'];
 
 /** Programs that a tool is called like, beside those for containers. */
-const TOOLS = wordSet('ssh sudo npx bunx powershell pwsh rm');
+const TOOLS = wordSet('ssh sudo npx bunx powershell pwsh rm curl');
 
 /**
  * The command whose program and words stand each in an argument of their own. Without one the
@@ -71,6 +73,8 @@ export function findToolReach(
   args: Readonly<Record<string, unknown>>,
 ): WholeReach | undefined {
   if (isFlush(words, args)) return { rule: 'sql_without_where', ...FLUSHES };
+  const request = findRequestReach(words, args);
+  if (request) return request;
   const [program, ...given] = programOfTool(words, Object.keys(args));
   return program === undefined ? undefined : findWholeReach(program, commandOf(given, args));
 }
@@ -94,18 +98,25 @@ function isFlush(words: readonly string[], args: Readonly<Record<string, unknown
   });
 }
 
+/** Clouds whose names are not those of their programs. */
+const ALIASES = new Map([['azure', 'az']]);
+
 /** The words of a tool's name from its program on; empty where it names none. */
 function programOfTool(
   words: readonly string[],
   argumentNames: readonly string[],
 ): readonly string[] {
-  const at = words.findIndex(isWholeProgram);
-  if (at >= 0) return words.slice(at);
+  const at = words.findIndex((word) => isWholeProgram(word) || ALIASES.has(word));
+  const program = words[at];
+  if (program !== undefined) return [ALIASES.get(program) ?? program, ...words.slice(at + 1)];
   const isPush = words.includes('push') || words.includes('ref');
   return isPush && argumentNames.some((name) => OF_GIT.has(readArgumentName(name).last))
     ? ['git', 'push']
     : [];
 }
+
+const isOperation = (words: readonly string[]): boolean =>
+  words.includes('operation') || words.at(-1) === 'action' || words.at(-1) === 'api';
 
 /** The words of the command that a call amounts to: flags become options, values words. */
 function commandOf(
@@ -117,11 +128,18 @@ function commandOf(
     if (typeof value !== 'string' || value === '' || value.length > MAX_WORD) return;
     if (words.length < MAX_WORDS) words.push(value);
   };
-  for (const [key, value] of Object.entries(args)) {
+  const isService = ([key]: [string, unknown]) => readArgumentName(key).words.includes('service');
+  const members = Object.entries(args);
+  // A command begins with the service, wherever it stands.
+  const ordered = [...members.filter(isService), ...members.filter((one) => !isService(one))];
+  for (const [key, value] of ordered) {
     const name = readArgumentName(key);
     if (isBase(name)) continue;
     if (isTypeName(key)) add(value);
-    else if (value === true || value === 'true') add(`--${name.words.join('-')}`);
+    else if (isOperation(name.words) && typeof value === 'string' && !/\s/.test(value)) {
+      // `delete_table` and `DeleteTable` of a library are `delete-table` on a command line.
+      add(wordsOfName(value.slice(0, MAX_WORD)).join('-'));
+    } else if (value === true || value === 'true') add(`--${name.words.join('-')}`);
     else if (typeof value === 'string' && OPTIONS.has(name.last)) add(`--${value}`);
     else if (typeof value === 'string' && name.kind !== 'content') {
       for (const word of value.slice(0, MAX_WORD).split(' ')) add(word);
