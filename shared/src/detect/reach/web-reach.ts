@@ -25,7 +25,7 @@ export function findWebReach(words: readonly string[]): WholeReach | undefined {
       return undefined;
     }
   }
-  return graverOf(words.filter((word) => word.includes('/') && !/\s/.test(word)));
+  return firstOf(words.filter((word) => word.includes('/') && !/\s/.test(word)));
 }
 
 /** Arguments that hold a request's method, and where it goes. */
@@ -50,7 +50,7 @@ export function findRequestReach(words: readonly string[], args: Members): Whole
   const isNamed = words.includes('delete') && words.some((word) => CLIENTS.has(word));
   if (method === undefined ? !isNamed : !METHOD.test(method)) return undefined;
   const addresses = Object.keys(args).filter((key) => ADDRESSES.has(key));
-  return graverOf(addresses.map((key) => args[key]).filter((one) => typeof one === 'string'));
+  return firstOf(addresses.map((key) => args[key]).filter((one) => typeof one === 'string'));
 }
 
 function methodOf(value: unknown): string | undefined {
@@ -60,9 +60,9 @@ function methodOf(value: unknown): string | undefined {
 }
 
 /** The first of what the addresses name that is more than one thing. */
-function graverOf(addresses: readonly string[]): WholeReach | undefined {
+function firstOf(addresses: readonly string[]): WholeReach | undefined {
   for (const address of addresses) {
-    const found = findStoreAt(address) ?? (isWildAddress(address) ? BY_WILDCARD : undefined);
+    const found = isWildAddress(address) ? BY_WILDCARD : findStoreAt(address);
     if (found) return found;
   }
   return undefined;
