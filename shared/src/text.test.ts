@@ -88,6 +88,7 @@ describe('isSeen', () => {
     ['\u200cann', 'a joiner at the beginning'],
     ['\u200d', 'nothing but a joiner'],
     ['آن\u200c', 'a joiner that keeps nothing apart'],
+    ['ಲ್\u200c\u200c', 'two joiners'],
     ['ann\ufff9', 'an anchor of annotations'],
     ['an\u0651\u200cn', 'a joiner of letters that are not joined, behind a mark of others'],
     ['an\u2028n', 'an end of a line'],
@@ -102,6 +103,9 @@ describe('isSeen', () => {
     'حق\u0651\u200cپرست',
     'क्\u200dष',
     'ന്\u200d',
+    'ರಾಹುಲ್\u200c ಜೋಶಿ',
+    'ଷ୍ଟିଫେନ୍\u200c',
+    'స్టీవ్\u200c',
     'O’Neill, Jr.',
     'a\u00a0b',
   ])('%j as it is', (name) => {

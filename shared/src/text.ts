@@ -75,6 +75,12 @@ const WITHOUT_JOINERS = ['Latin', 'Greek', 'Cyrillic', 'Armenian', 'Georgian', '
 const ARABIC_MARKS = '\\u064b-\\u0655\\u0670';
 
 /**
+ * The signs by which a consonant has no vowel, in scripts where that is often written with a joiner
+ * behind it, also at the end of a word (as in RFC 5892, A.1).
+ */
+const VIRAMAS = '\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d4d\\u0dca';
+
+/**
  * What nobody sees: controls, marks of direction, of no width and of no character, ends of lines,
  * and blanks at the ends. Joiners of letters are seen only in what they join, which some scripts need.
  */
@@ -85,7 +91,7 @@ const UNSEEN = new RegExp(
     '(?<![\\p{L}\\p{M}])[\\u200c\\u200d]',
     // At joiners alone: looking back over marks takes as long as there are marks.
     `(?=[\\u200c\\u200d])(?<=[${WITHOUT_JOINERS}])(?<!\\p{Script=Arabic}[${ARABIC_MARKS}]+)`,
-    '\\u200c(?![\\p{L}\\p{M}])',
+    `(?<![${VIRAMAS}])\\u200c(?![\\p{L}\\p{M}])`,
     '^\\p{Z}',
     '\\p{Z}$',
   ].join('|'),
