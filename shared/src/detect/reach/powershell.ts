@@ -50,6 +50,20 @@ export function deletesListed({ words, isPiped }: ShellCommand, listed: Listed):
   return isDelete ? listed.places : [];
 }
 
+/** Cmdlets that delete things of a service, and those that only forget what a session holds. */
+const REMOVES = /^(?:remove|clear|uninstall)-[a-z]{2,40}$/;
+const OF_SESSION =
+  /-(?:item|itemproperty|variable|module|job|event|alias|pssession|psbreakpoint|typedata|host|history|content)$/;
+
+/** Whether a cmdlet deletes what a pipe hands it: `Get-AzVM | Remove-AzVM`. */
+export function deletesHanded({ words, isPiped }: ShellCommand): boolean {
+  if (!isPiped || words.some((word) => TELLS.test(word))) return false;
+  return words.some((word) => {
+    const name = nameOf(word);
+    return REMOVES.test(name) && !OF_SESSION.test(name);
+  });
+}
+
 /** Programs of other shells, such as `del-cli`, may ignore an option that they do not know. */
 const CMDLET = /^(?:ri|(?:remove|clear|move|rename|copy|set|add|new|out|format)-[a-z]{2,20})$/;
 const TELLS = /^-(?:whatif|wi)(?::\$true)?$/i;

@@ -196,3 +196,38 @@ describe('in linear time', () => {
     expect(performance.now() - began).toBeLessThan(1_500);
   });
 });
+
+it.each([
+  'aws ec2 terminate-instances --instance-ids $(aws ec2 describe-instances --output text)',
+  'IDS=$(aws ec2 describe-instances); aws ec2 terminate-instances --instance-ids $IDS',
+  'for i in $(cat list); do aws ec2 terminate-instances --instance-ids "$i"; done',
+  'az vm delete --yes --ids $(az vm list --query "[].id")',
+  'gcloud compute instances delete $(gcloud compute instances list) --zone a',
+  'docker ps -aq | xargs -r sudo docker rm -f',
+  'docker rmi $(docker images -q)',
+  'kubectl get pods -o name | xargs kubectl delete',
+  'kubectl delete pod -n prod $(kubectl get pods -o name)',
+  'for p in $(kubectl get pods -o name); do kubectl delete $p; done',
+  'kubectl get pods | while read p; do kubectl delete pod $p; done',
+  'gh release list | cut -f1 | xargs -n1 gh release delete -y',
+  "redis-cli --scan --pattern '*' | xargs redis-cli del",
+  'cut -d: -f1 users | xargs -n1 userdel -r',
+  'Get-AzVM | Remove-AzVM -Force',
+  'Get-ADUser -Filter * | ForEach-Object { Remove-ADUser $_ }',
+])('%s deletes what another command lists', (command) => expect(run(command)).toEqual(LISTED));
+
+it.each([
+  'kubectl delete pod web-1 -n $(kubens -c)',
+  'kubectl delete pod web-$(date +%F)',
+  'kubectl delete -f $(pwd)/pod.yaml',
+  'kubectl delete pod $POD',
+  'kubectl exec $(kubectl get pod -o name) -- rm -rf /srv/a/b/c',
+  'aws s3api delete-object --bucket a --key $(cat key)',
+  'aws ec2 describe-instances --instance-ids $(cat list)',
+  'docker run --rm -v $(pwd):/w node npm test',
+  'git branch --merged | xargs git branch -d',
+  'gh pr list | xargs -n1 gh pr view',
+  'helm upgrade web ./chart --set tag=$(git rev-parse HEAD)',
+  'Get-Job | Remove-Job',
+  'Get-AzVM | Remove-AzVM -WhatIf',
+])('%s does not', (command) => expect(run(command)).toEqual([]));

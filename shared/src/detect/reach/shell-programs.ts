@@ -1,6 +1,7 @@
 /** What programs of a command line do, by their names. */
 import { isInterpreter } from './code-commands.ts';
 import { isDiskProgram } from './disk-programs.ts';
+import { isOfThings } from './listed-things.ts';
 import { isMailProgram } from './mail-programs.ts';
 import { isWholeProgram } from './program-reach.ts';
 import { wordSet } from './word-set.ts';
@@ -34,6 +35,8 @@ export const WRAPPERS = wordSet(
 export const LINE_TAKERS = wordSet(
   'su runuser sg script flock watch parallel ssh eval trap tmux screen wsl mosh pssh pdsh ansible salt',
 );
+/** Wrappers that hand what they read to a command, as its operands. */
+export const HANDS_ON = wordSet('xargs parallel');
 /** Programs other than shells that run what they read. */
 export const RUNS_INPUT = wordSet('ssh at batch wsl parallel');
 /** Programs that run nothing: beside these alone, the text of a file to be written is no command. */
@@ -48,6 +51,7 @@ export const isKnown = (name: string) =>
   isMailProgram(name) ||
   isWholeProgram(name) ||
   isContainerProgram(name) ||
+  isOfThings(name) ||
   isPackageRunner(name) ||
   isRunner(name) ||
   name === 'find' ||

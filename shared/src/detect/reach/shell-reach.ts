@@ -3,9 +3,10 @@ import { isInterpreter, readCode } from './code-commands.ts';
 import { wipesDisk } from './disk-programs.ts';
 import { readFind } from './find-program.ts';
 import { decodedCommand } from './inner-lines.ts';
+import { deletesListedThings } from './listed-things.ts';
 import { isMailProgram, readMailOf } from './mail-programs.ts';
 import { readPathForms } from './path-forms.ts';
-import { deletesListed, type Listed, listedBy, onlyTells } from './powershell.ts';
+import { deletesHanded, deletesListed, type Listed, listedBy, onlyTells } from './powershell.ts';
 import { decodedBy, printedBy } from './printed-text.ts';
 import { nameOf } from './program-name.ts';
 import {
@@ -25,6 +26,7 @@ import {
   DATABASES,
   DELETES,
   FLUSHALL,
+  HANDS_ON,
   isKnown,
   LINE_TAKERS,
   MOVES,
@@ -152,6 +154,7 @@ function readCommands(commands: readonly ShellCommand[], reach: Reading, depth: 
     for (const text of listed ? deletesListed(command, listed) : []) {
       reach.paths.push({ text, use: 'delete', isRecursive: true });
     }
+    if (deletesHanded(command)) reach.whole.push(DELETES_LISTED);
     const isTaken = readCommand({ ...command, inputs: given }, reach, depth);
     for (const { text, isPlain } of isTaken ? [] : (command.documents ?? [])) {
       if (!isCalm || !isPlain) readLine(text, reach, depth + 1);
@@ -198,6 +201,10 @@ function readCommand(command: ShellCommand, reach: Reading, depth: number): bool
   for (let wrappers = 0; wrappers < MAX_WRAPPERS; wrappers++) {
     const whole = findWholeReach(name, words.slice(at + 1));
     if (whole) reach.whole.push(whole);
+    const isHanded = words.slice(0, at).some((word) => HANDS_ON.has(nameOf(word)));
+    if (deletesListedThings(name, words.slice(at + 1), command.isCut === true, isHanded)) {
+      reach.whole.push(DELETES_LISTED);
+    }
     const removed =
       isContainerProgram(name) && !/compose|kubectl/.test(name) && findRemoved(words.slice(at + 1));
     if (
@@ -241,7 +248,8 @@ function readCommand(command: ShellCommand, reach: Reading, depth: number): bool
     at = inner;
     name = nameOf(words[at]);
   }
-  const isListed = command.isCut === true || (at > 0 && nameOf(words[0]) === 'xargs');
+  const isHanded = words.slice(0, at).some((word) => HANDS_ON.has(nameOf(word)));
+  const isListed = command.isCut === true || isHanded;
   readSimple(name, words.slice(at + 1), reach, depth, isListed);
   return readInputs(name, command, reach, depth);
 }

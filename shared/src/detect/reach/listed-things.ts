@@ -1,0 +1,68 @@
+/** Deletes of things of a cloud, a cluster or a registry that another command lists. */
+import { nameOf } from './program-name.ts';
+import { PRINTED } from './shell-variables.ts';
+import { wordSet } from './word-set.ts';
+
+/** Programs whose things are operands, and those whose things are values of options. */
+const OPERANDS = wordSet(
+  'kubectl oc docker podman nerdctl helm gh glab gcloud doctl hcloud heroku fly flyctl vercel netlify eksctl lxc virsh vagrant multipass openstack ibmcloud userdel deluser redis-cli valkey-cli',
+);
+const OPTIONS = wordSet('aws az oci aliyun linode-cli');
+/** Those that delete whatever they are given. */
+const DELETE = wordSet('userdel deluser');
+const VERBS = wordSet(
+  'delete rm rmi rb remove destroy terminate uninstall purge undefine del unlink deleterepo',
+);
+const VERB = /^(?:batch-)?(?:delete|terminate|deregister|remove|purge)-[a-z-]{2,60}$/i;
+/** Where the things are, and not which. */
+const PLACES =
+  /^(?:-[ngRlcfpho]|--(?:namespace|context|cluster|region|profile|project|zone|resource-group|subscription|location|repo|org|selector|filename|output|query|server|host|account|endpoint-url|kubeconfig))$/;
+/** Options that take more than one thing. */
+const SEVERAL = /(?:ids|names|arns|keys|entries|identifiers)$/;
+/** Words before the verb, at most. */
+const MAX_BEFORE = 6;
+
+/** Whether a program is one of those. */
+export const isOfThings = (name: string): boolean => OPERANDS.has(name) || OPTIONS.has(name);
+
+/**
+ * Whether a program deletes things, and which of them only the run shows.
+ *
+ * @param rest the words after the program; empty where a substitution prints one
+ * @param isHanded whether it gets them of a pipe, as from xargs
+ */
+export function deletesListedThings(
+  name: string,
+  rest: readonly string[],
+  isCut: boolean,
+  isHanded: boolean,
+): boolean {
+  const areOptions = OPTIONS.has(name);
+  if (!isOfThings(name)) return false;
+  if (!isCut && !isHanded) return false;
+  const verb = DELETE.has(name) ? -1 : verbAt(rest);
+  if (verb === undefined || rest.some((word) => HARMLESS.test(word))) return false;
+  if (isHanded) return true;
+  return rest.some((word, at) => {
+    if (at <= verb || (word !== '' && word !== PRINTED)) return false;
+    const before = rest[at - 1] ?? '';
+    if (PLACES.test(before) && !areOptions) return false;
+    if (!areOptions || !before.startsWith('-')) return true;
+    // A single one that is looked up is one thing, but for those of a loop.
+    return SEVERAL.test(before) || (word === PRINTED && !PLACES.test(before));
+  });
+}
+
+const HARMLESS = /^--(?:dry-?run(?:$|=(?!none))|help$|no-)/;
+
+/** Where the verb stands among the first words of a command. */
+function verbAt(rest: readonly string[]): number | undefined {
+  let left = MAX_BEFORE;
+  for (let at = 0; at < rest.length && left > 0; at++) {
+    const word = rest[at] as string;
+    if (word.startsWith('-')) continue;
+    if (VERBS.has(nameOf(word)) || VERB.test(word)) return at;
+    left--;
+  }
+  return undefined;
+}
