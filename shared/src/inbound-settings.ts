@@ -68,6 +68,8 @@ export const PinnedToolsSetting = z.object({
         hash: Sha256Hex,
         /** Every other definition from the server is approved, too. */
         varies: z.boolean().optional(),
+        /** When an administrator approved it last: a tool that varied before waits no longer. */
+        approved_at: Timestamp.optional(),
       }),
     )
     .max(MAX_PINS),

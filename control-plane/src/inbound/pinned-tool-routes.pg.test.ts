@@ -18,6 +18,8 @@ const [FIRST, SECOND, THIRD] = ['11', '22', '33'].map((two) => two.repeat(32)) a
   string,
 ];
 
+const TIME = expect.any(String);
+
 /** A tenant with a server `up`, and a data plane of it. */
 async function start() {
   const { token, scope } = await aTenantAdmin();
@@ -136,7 +138,7 @@ it('a changed tool is listed, approved, and pinned to what was seen', async () =
   expect(answer.json()).toEqual(approved);
   expect(await pins()).toEqual({
     require_approval: false,
-    pins: [{ server_id: 'up', tool_name: 'read/page', hash: SECOND }],
+    pins: [{ server_id: 'up', tool_name: 'read/page', hash: SECOND, approved_at: TIME }],
   });
   expect((await approve('read/page')).statusCode).toBe(409);
 
@@ -289,7 +291,9 @@ it('builds a bundle of a change, so that other data planes hold the tool to the 
     tools: [{ status: 'changed', pinned_hash: FIRST, seen_hash: THIRD }],
   });
   expect((await approve('read')).statusCode).toBe(200);
-  expect((await pins())?.pins).toEqual([{ server_id: 'up', tool_name: 'read', hash: THIRD }]);
+  expect((await pins())?.pins).toEqual([
+    { server_id: 'up', tool_name: 'read', hash: THIRD, approved_at: TIME },
+  ]);
 });
 
 it('an alert from the future keeps no later report out', async () => {
@@ -361,7 +365,7 @@ it('has every approved tool in the bundle, and those of a small server beside a 
   const built = (await pins())?.pins;
   expect(built).toHaveLength(MAX_PINS);
   expect(built?.slice(0, 2)).toEqual([
-    { server_id: 'up', tool_name: 'read', hash: FIRST, varies: true },
+    { server_id: 'up', tool_name: 'read', hash: FIRST, varies: true, approved_at: TIME },
     { server_id: 'second', tool_name: 'read', hash: FIRST },
   ]);
 });
@@ -390,13 +394,21 @@ it('says of a tool that it varies, and lets an administrator approve whatever it
       { name: 'read', status: 'varies', pinned_hash: FIRST, seen_hash: FIRST },
     ],
   });
+  expect((await approve('calm')).statusCode).toBe(409);
+  // It waits, although its definition is the pinned one.
+  expect((await approve('read')).json()).toMatchObject({
+    status: 'pinned',
+    approved_by: expect.any(String),
+  });
   expect((await approve('read')).statusCode).toBe(409);
   const answer = await approve('read', { may_vary: true });
   expect(answer.json()).toMatchObject({ status: 'pinned', may_vary: true });
   expect((await pins())?.pins).toEqual([
-    { server_id: 'up', tool_name: 'read', hash: FIRST, varies: true },
+    { server_id: 'up', tool_name: 'read', hash: FIRST, varies: true, approved_at: TIME },
   ]);
   expect((await approve('read', { may_vary: true })).statusCode).toBe(409);
   expect((await approve('read')).json()).toMatchObject({ may_vary: false });
-  expect((await pins())?.pins).toEqual([{ server_id: 'up', tool_name: 'read', hash: FIRST }]);
+  expect((await pins())?.pins).toEqual([
+    { server_id: 'up', tool_name: 'read', hash: FIRST, approved_at: TIME },
+  ]);
 });

@@ -8,7 +8,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ServerId } from '../mcp-servers/mcp-server.ts';
 import { ErrorBody, pageQuery } from '../platform/http/schemas.ts';
-import type { PinnedToolService } from './pinned-tool-service.ts';
+import { isVarying, type PinnedToolService } from './pinned-tool-service.ts';
 import type { PinnedTool } from './pinned-tool-store.ts';
 
 const tags = ['inbound'];
@@ -54,16 +54,12 @@ const ApprovalBody = z
   })
   .nullish();
 
-const VARIES_MS = 24 * 60 * 60_000;
-
 function toView(tool: PinnedTool, now: Date): z.input<typeof PinnedToolView> {
   const isChanged = tool.seenHash !== tool.pinnedHash;
-  // Reported until the definition has stayed the same for a day.
-  const varies = tool.varies && now.getTime() - tool.seenAt.getTime() < VARIES_MS;
   const status = isChanged ? 'changed' : 'pinned';
   return {
     name: tool.toolName,
-    status: varies ? 'varies' : status,
+    status: isVarying(tool, now) ? 'varies' : status,
     pinned_hash: tool.pinnedHash,
     seen_hash: tool.seenHash,
     changed: isChanged ? tool.changed : [],

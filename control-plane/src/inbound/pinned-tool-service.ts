@@ -28,8 +28,8 @@ export function createPinnedToolService({ db, bundles, applied, now }: InboundDe
         const store = pinnedToolStore(tx);
         const tool = await store.findForUpdate(serverId, toolName);
         if (tool === undefined) throw new AppError('TOOL_NOT_FOUND');
-        const isPinned = tool.seenHash === tool.pinnedHash;
-        if (isPinned && tool.mayVary === mayVary) throw new AppError('TOOL_NOT_WAITING');
+        const isWaiting = tool.seenHash !== tool.pinnedHash || isVarying(tool, now());
+        if (!isWaiting && tool.mayVary === mayVary) throw new AppError('TOOL_NOT_WAITING');
         if (hash !== undefined && hash !== tool.seenHash) {
           throw new AppError('TOOL_NOT_WAITING', 'The tool has changed again: review it again.');
         }
@@ -52,6 +52,16 @@ export function createPinnedToolService({ db, bundles, applied, now }: InboundDe
   };
 }
 
+const VARIES_MS = 24 * 60 * 60_000;
+
+/**
+ * Whether a tool has changed so often that it waits, whatever its definition is: until that has
+ * stayed the same for a day, or is approved.
+ */
+export function isVarying({ varies, seenAt }: PinnedTool, now: Date): boolean {
+  return varies && now.getTime() - seenAt.getTime() < VARIES_MS;
+}
+
 export interface AskedApproval {
   serverId: string;
   toolName: string;
@@ -66,10 +76,11 @@ type Pins = NonNullable<InboundSettings['pinned_tools']>['pins'];
 /** The pins for the bundle: of tools that ever changed or were approved. */
 export async function readPins(tx: TenantTransaction): Promise<Pins> {
   const tools = await pinnedToolStore(tx).listPins();
-  return tools.map(({ serverId, toolName, pinnedHash, mayVary }) => ({
+  return tools.map(({ serverId, toolName, pinnedHash, mayVary, approvedAt }) => ({
     server_id: serverId,
     tool_name: toolName,
     hash: pinnedHash,
     ...(mayVary && { varies: true }),
+    ...(approvedAt && { approved_at: approvedAt.toISOString() }),
   }));
 }

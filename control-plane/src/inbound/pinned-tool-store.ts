@@ -22,7 +22,10 @@ export interface PinnedTool {
 }
 
 /** What a bundle has of a tool. */
-type BundledTool = Pick<PinnedTool, 'serverId' | 'toolName' | 'pinnedHash' | 'mayVary'>;
+type BundledTool = Pick<
+  PinnedTool,
+  'serverId' | 'toolName' | 'pinnedHash' | 'mayVary' | 'approvedAt'
+>;
 
 /** What an administrator approves: the definition seen last, or all definitions. */
 export interface Approval {
@@ -58,7 +61,7 @@ export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) 
     listPins: (): Promise<BundledTool[]> =>
       db.$queryRaw<BundledTool[]>`
         SELECT server_id AS "serverId", tool_name AS "toolName", pinned_hash AS "pinnedHash",
-          may_vary AS "mayVary"
+          may_vary AS "mayVary", approved_at AS "approvedAt"
         FROM pinned_tools
         WHERE tenant_id = ${tenantId}::uuid AND (approved_at IS NOT NULL OR changed_at IS NOT NULL)
         ORDER BY approved_at, row_number() OVER (

@@ -57,7 +57,7 @@ const digestOf = (one: ReturnType<typeof tool>) => definitionOf(one).digest;
 const settings = (
   pinned?: string,
   require_approval = true,
-  more: { varies?: boolean } = {},
+  more: { varies?: boolean; approved_at?: string } = {},
 ): BundleSettings => ({
   tenant_id: uuidv7(),
   mcp_servers: {},
@@ -223,6 +223,31 @@ it('is reported four times a day; then it varies, always waits, and is no longer
   expect(one.isWaiting(PLACE, whatever)).toBe(false);
   one.observe('t', 's', [tool('Today is 7.')], whatever);
   expect(changes).toHaveLength(6);
+});
+
+it('that varied waits no longer once it is approved, and waits again for the next change', () => {
+  const one = worker();
+  const seen = (description: string, rules: BundleSettings | null = null) =>
+    one.observe('t', 's', [tool(description)], rules);
+  for (const description of ['a', 'b', 'c', 'a', 'b', 'a']) {
+    now += 60_000;
+    seen(description);
+  }
+  const approved = (at: number) =>
+    settings(digestOf(tool('a')), true, { approved_at: new Date(at).toISOString() });
+  expect(one.isWaiting(PLACE, settings(digestOf(tool('a'))))).toBe(true);
+  expect(one.isWaiting(PLACE, approved(now - 1))).toBe(true);
+  const rules = approved(now + 1);
+  expect(one.isWaiting(PLACE, rules)).toBe(false);
+  now += 60_000;
+  seen('a', rules);
+  expect(changes).toHaveLength(5);
+  seen('b', rules);
+  expect(one.isWaiting(PLACE, rules)).toBe(true);
+  // Reported again, as a change of a tool that does not vary.
+  expect(changes.slice(5)).toMatchObject([{ varies: false }]);
+  seen('a', rules);
+  expect(one.isWaiting(PLACE, rules)).toBe(false);
 });
 
 it('uses what another data plane saw first, as soon as the bundle has it', () => {

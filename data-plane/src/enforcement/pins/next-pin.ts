@@ -12,6 +12,8 @@ export interface BundlePin {
   readonly hash: string;
   /** Whether every definition of the tool is approved. */
   readonly varies?: boolean | undefined;
+  /** When an administrator approved it. */
+  readonly approved_at?: string | undefined;
 }
 
 export interface NextPin {
@@ -59,16 +61,19 @@ export function nextPin(
   const { digest, members } = definitionOf(tool);
   const isSame = row.seen === digest;
   const isNewPin = pin !== undefined && pin.hash !== row.pinned;
-  if (isSame && !isNewPin) return null;
+  const isSettled = row.varies === 1 && isApprovedSince(row, pin);
+  if (isSame && !isNewPin && !isSettled) return null;
   const next = { ...row };
+  if (isNewPin || isSettled) {
+    next.changes = 0;
+    next.varies = 0;
+  }
   // The bundle's pin, approved or first seen at another data plane, replaces the local one.
   if (isNewPin) {
     const isSeen = pin.hash === row.seen;
     next.pinned = pin.hash;
     next.members = isSeen ? row.seen_members : '{}';
     next.pinned_texts = isSeen ? (row.seen_texts ?? row.pinned_texts) : null;
-    next.changes = 0;
-    next.varies = 0;
   }
   const texts = JSON.stringify(textsOfDefinition(tool));
   next.seen = digest;
@@ -80,7 +85,7 @@ export function nextPin(
   } else next.seen_texts = texts;
   if (!isSame) return countChange(next, row, pin, now);
   // The definition matches the old local pin, but not the bundle's new one.
-  const isOther = row.pinned === digest;
+  const isOther = isNewPin && row.pinned === digest;
   if (isOther) next.seen_at = isoTime(now);
   return { row: next, isReported: isOther && pin?.varies !== true };
 }
@@ -111,7 +116,12 @@ function countChange(
 /** Whether a tool has changed, so that it must be approved before use. */
 export function isChanged(row: PinRow, pin: BundlePin | undefined, now: number): boolean {
   // Of a varying tool it is unknown which definition an agent saw, unless one was approved since.
-  const isApproved = pin !== undefined && pin.hash !== row.pinned;
+  const isApproved = pin !== undefined && (pin.hash !== row.pinned || isApprovedSince(row, pin));
   const hasVaried = row.varies === 1 && now - Date.parse(row.seen_at) < DAY_MS;
   return row.seen !== (pin?.hash ?? row.pinned) || (hasVaried && !isApproved);
+}
+
+/** Whether an administrator approved the pin after the tool changed last. */
+function isApprovedSince({ seen_at }: PinRow, pin: BundlePin | undefined): boolean {
+  return pin?.approved_at !== undefined && Date.parse(pin.approved_at) >= Date.parse(seen_at);
 }
