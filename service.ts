@@ -56,6 +56,7 @@ const USAGE = `Agent Governance Service
   npm run data-plane               start a data plane alone (SERVICE_CP_URL and SERVICE_CP_TOKEN say of which control plane)
   npm run data-plane -- <command>  act on the data plane's folder (below)
   npm start -- announce-restore    say that the control plane's database was restored (below)
+  npm start -- accept-clock        say that the machine's clock is right, after one was far ahead (below)
   npm run demo                     an agent, two policies and real MCP servers, shown in half a minute
   npm test                         every test
 

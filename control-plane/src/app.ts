@@ -138,6 +138,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps, makers: readonly
 
     /** Makes what must exist before the first request, and starts the periodic work. */
     start: async () => {
+      await core.standingClock?.start();
       await core.ledgerPartitions.run(new AbortController().signal);
       const purposes = SERVICE_KEY_PURPOSES.filter(
         (purpose) => purpose !== 'token-signing' || !core.tokenKeys.isConfigured,
@@ -152,6 +153,7 @@ export async function buildControlPlane(deps: ControlPlaneDeps, makers: readonly
     /** Ends the periodic work; whoever opened the connections closes them. */
     stop: async () => {
       await leaderWork.stop();
+      await core.standingClock?.stop();
       await bundles.close();
       await compiler.close();
       await changes.stop();
@@ -181,6 +183,7 @@ function createPlugin(parts: PluginParts): FastifyPluginAsync {
         readiness,
         warnings: async () => ({
           ...(await findKeyWarnings(core.serviceKeys)),
+          ...core.standingClock?.findWarnings(),
           ...parts.warnings?.(),
         }),
         health: parts.health,

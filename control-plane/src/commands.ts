@@ -10,22 +10,26 @@ import { CONTROL_PLANE_SETTINGS } from './config.ts';
 import type { LogEpochSigner } from './evidence/begin-log-epoch.ts';
 import { createChangeBus } from './platform/change-bus.ts';
 import { connectDatabase } from './platform/database.ts';
+import { forEachTenant } from './platform/each-tenant.ts';
 import { startEmbeddedPostgres } from './platform/embedded-postgres.ts';
 import { createServiceKeys } from './platform/keys.ts';
 import { createMasterKey } from './platform/master-key.ts';
 import { migrateDatabase } from './platform/migrations.ts';
 import { CREDENTIALS_FILE } from './platform/postgres-folder.ts';
 import { canConnect } from './platform/postgres-process.ts';
+import { acceptClock } from './platform/standing-clock.ts';
 import { findMasterKey, masterKeyPath } from './platform/stored-master-key.ts';
-import { createTenantDatabase, type TenantDatabase } from './platform/tenant-scope.ts';
+import { type Actor, createTenantDatabase, type TenantDatabase } from './platform/tenant-scope.ts';
 import { type AnnouncedRestore, announceRestore } from './restores/restore-announcement.ts';
 
 export const CONTROL_PLANE_USAGE = `Commands of the control plane:
   announce-restore --reason <text>   records in every tenant's admin chain that the database was restored,
                                      and begins the next epoch of every tenant's log
+  accept-clock --reason <text>       lets tokens go by this machine's clock again, after one was far ahead,
+                                     and records it in every tenant's admin chain
 
-It acts on DATABASE_URL, or on the embedded PostgreSQL in SERVICE_DATA_DIR, with the service running or not.
-It signs, and needs the service's SERVICE_MASTER_KEY, or the file of it in SERVICE_DATA_DIR.`;
+They act on DATABASE_URL, or on the embedded PostgreSQL in SERVICE_DATA_DIR, with the service running or not.
+The first signs, and needs the service's SERVICE_MASTER_KEY, or the file of it in SERVICE_DATA_DIR.`;
 
 export interface CommandOutput {
   log(text: string): void;
@@ -33,10 +37,17 @@ export interface CommandOutput {
 }
 
 const ANNOUNCE = 'announce-restore';
+const ACCEPT_CLOCK = 'accept-clock';
+const COMMANDS: Readonly<Record<string, Command>> = {
+  [ANNOUNCE]: announce,
+  [ACCEPT_CLOCK]: accept,
+};
+
+type Command = (env: NodeJS.ProcessEnv, reason: string, out: CommandOutput) => Promise<void>;
 
 /** Whether these arguments are a command of the control plane. */
 export function isControlPlaneCommand(args: readonly string[]): boolean {
-  return args[0] === ANNOUNCE;
+  return args[0] !== undefined && Object.hasOwn(COMMANDS, args[0]);
 }
 
 /**
@@ -57,11 +68,13 @@ export async function runControlPlaneCommand(
       options: { reason: { type: 'string' } },
     });
     const reason = (values.reason ?? '').trim().slice(0, 500).toWellFormed().replaceAll('\0', '');
-    if (positionals.join(' ') !== ANNOUNCE || reason === '') {
+    const [name = '', ...others] = positionals;
+    const command = others.length === 0 && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : null;
+    if (!command || reason === '') {
       out.error(reason === '' ? 'say why: --reason <text>' : CONTROL_PLANE_USAGE);
       return 2;
     }
-    await announce(env, reason, out);
+    await command(env, reason, out);
     return 0;
   } catch (error) {
     out.error(messageOf(error));
@@ -73,7 +86,12 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-async function announce(env: NodeJS.ProcessEnv, reason: string, out: CommandOutput): Promise<void> {
+/** Runs `work` on the service's database. */
+async function onDatabase(
+  env: NodeJS.ProcessEnv,
+  out: CommandOutput,
+  work: (db: TenantDatabase, place: string) => Promise<void>,
+): Promise<void> {
   const database = await openDatabase(env, out);
   try {
     const connections = await connectDatabase({
@@ -85,28 +103,52 @@ async function announce(env: NodeJS.ProcessEnv, reason: string, out: CommandOutp
     try {
       const changes = createChangeBus((error) => out.error(String(error)));
       const db = createTenantDatabase({ connections, changes, now: () => new Date() });
-      const signer = await findSigner(db, env);
-      out.log(`announcing to the database of ${database.place}:`);
-      let failed = 0;
-      const restore = { reason, operator: userInfo().username, signer, now: () => new Date() };
-      const announcing = announceRestore(db, {
-        ...restore,
-        onAnnounced: (one) => out.log(describe(one)),
-        onFailed: (tenantId, error) => {
-          failed++;
-          out.error(`tenant ${tenantId}: nothing was recorded: ${messageOf(error)}`);
-        },
-      });
-      await announcing.catch((error: unknown) => {
-        if (failed === 0) throw error;
-        throw new Error(`not announced to ${failed} of the tenants`, { cause: error });
-      });
+      await work(db, database.place);
     } finally {
       await connections.close();
     }
   } finally {
     await database.stop();
   }
+}
+
+function announce(env: NodeJS.ProcessEnv, reason: string, out: CommandOutput): Promise<void> {
+  return onDatabase(env, out, async (db, place) => {
+    const signer = await findSigner(db, env);
+    out.log(`announcing to the database of ${place}:`);
+    let failed = 0;
+    const restore = { reason, operator: userInfo().username, signer, now: () => new Date() };
+    const announcing = announceRestore(db, {
+      ...restore,
+      onAnnounced: (one) => out.log(describe(one)),
+      onFailed: (tenantId, error) => {
+        failed++;
+        out.error(`tenant ${tenantId}: nothing was recorded: ${messageOf(error)}`);
+      },
+    });
+    await announcing.catch((error: unknown) => {
+      if (failed === 0) throw error;
+      throw new Error(`not announced to ${failed} of the tenants`, { cause: error });
+    });
+  });
+}
+
+/** Recorded first: a clock that nobody is told of would revive tokens unseen. */
+function accept(env: NodeJS.ProcessEnv, reason: string, out: CommandOutput): Promise<void> {
+  return onDatabase(env, out, async (db, place) => {
+    const at = new Date();
+    const { username } = userInfo();
+    const operator: Actor = { id: 'local-operator', username, role: 'system' };
+    await forEachTenant(db, new AbortController().signal, (tenantId) =>
+      db.inTenant({ tenantId, actor: operator }, async (tx) => {
+        const details = { reason, clock: at.toISOString() };
+        tx.audit.append({ action: 'clock_accepted', target: `tenant/${tenantId}`, details });
+      }),
+    );
+    const before = await acceptClock(db, operator, at);
+    const was = before ? `it was ${before.toISOString()}` : 'none was kept';
+    out.log(`the database of ${place}: tokens go by ${at.toISOString()} from now on; ${was}`);
+  });
 }
 
 /**

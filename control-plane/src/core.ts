@@ -49,6 +49,7 @@ import { createLeaderWork } from './platform/leader.ts';
 import { createLookups } from './platform/lookups.ts';
 import { createMasterKey } from './platform/master-key.ts';
 import { createReplicaChanges } from './platform/replica-changes.ts';
+import { createStandingClock } from './platform/standing-clock.ts';
 import { createTenantDatabase } from './platform/tenant-scope.ts';
 import { createTokenKeys } from './platform/token-keys.ts';
 import { readActivePolicies } from './policies/policy-store.ts';
@@ -117,6 +118,8 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
     registry,
   });
   const db = createTenantDatabase({ connections, changes, now });
+  // A given clock is taken as it is: whoever gives it may set it back.
+  const standingClock = deps.now ? undefined : createStandingClock({ db, now, log, registry });
   const masterKey = createMasterKey(secret, config.masterKeyPrevious);
   const serviceKeys = createServiceKeys({
     ...{ db, masterKey, now },
@@ -137,6 +140,9 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
     config,
     log,
     now,
+    /** By which tokens begin and end that the control plane itself accepts: it never runs back. */
+    tokenNow: standingClock?.now ?? now,
+    standingClock,
     registry,
     changes,
     db,
@@ -156,7 +162,8 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
 }
 
 /** Authentication: the keys of tokens, administrators' logins, and the guards of routes. */
-async function createIdentity(deps: CoreDeps, { config, db, lookups, serviceKeys, now }: Platform) {
+async function createIdentity(deps: CoreDeps, platform: Platform) {
+  const { config, db, lookups, serviceKeys, now, tokenNow } = platform;
   const { jwtPrivateKey: privateKey, jwtPublicKey: publicKey, publicUrl } = config;
   const others = config.jwtPreviousPublicKeys?.reveal() ?? [];
   const configured = privateKey && publicKey ? { privateKey, publicKey, others } : undefined;
@@ -168,7 +175,7 @@ async function createIdentity(deps: CoreDeps, { config, db, lookups, serviceKeys
     publicUrl,
     lookups,
     superAdmin: superAdmin?.account,
-    now,
+    now: tokenNow,
   });
   const passwordGate = createPasswordGate();
   const adminLogin = await createAdminLogin({
@@ -181,7 +188,7 @@ async function createIdentity(deps: CoreDeps, { config, db, lookups, serviceKeys
     db,
     metricsToken: config.metricsToken?.reveal(),
     isProduction: config.env === 'production',
-    now,
+    now: tokenNow,
   });
   return { tokenKeys, adminTokens, adminLogin, passwordGate, guards };
 }

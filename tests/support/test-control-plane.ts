@@ -80,7 +80,7 @@ export async function testControlPlane(
       masterKey: config.masterKey ?? new Secret(randomBytes(32)),
       adminPassword: config.adminPassword ?? new Secret(ADMIN_PASSWORD),
       log,
-      now,
+      ...(options.now && { now }),
       compiler: createTestCompiler(),
       ...(options.applied ? { applied: options.applied } : {}),
       ...(options.listStdioNames ? { listStdioNames: options.listStdioNames } : {}),

@@ -16,6 +16,11 @@ import type { TokenKeys } from '../platform/token-keys.ts';
 const ADMIN_TOKEN_TYP = 'admin+jwt';
 const LIFETIME_SECONDS = 8 * 60 * 60;
 const CLOCK_SKEW_SECONDS = 60;
+/**
+ * A token from further ahead is of a clock that the operator has taken back since: it would live for
+ * as long as that clock was ahead. Replicas whose clocks differ learn of it within a minute or two.
+ */
+const MAX_AHEAD_SECONDS = 300;
 
 /**
  * `version` changes with the password, role or status and on log-out; that ends the account's
@@ -71,6 +76,7 @@ export function createAdminTokens(deps: {
         if (!key) throw new Error('signed by an unknown key');
         return key;
       };
+      const at = now();
       const { payload } = await jwtVerify(token, findKey, {
         algorithms: [AGENT_TOKEN_ALG],
         typ: ADMIN_TOKEN_TYP,
@@ -78,8 +84,11 @@ export function createAdminTokens(deps: {
         audience,
         clockTolerance: CLOCK_SKEW_SECONDS,
         requiredClaims: ['exp', 'iat', 'jti'],
-        currentDate: now(),
+        currentDate: at,
       });
+      if ((payload.iat ?? 0) > at.getTime() / 1_000 + MAX_AHEAD_SECONDS) {
+        throw new Error('issued in the future');
+      }
       return Claims.parse(payload);
     } catch (cause) {
       throw new AppError('UNAUTHENTICATED', undefined, { cause });

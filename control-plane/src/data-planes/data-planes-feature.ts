@@ -17,16 +17,19 @@ export interface DataPlanesCore
     Pick<AuditBatchRoutesDeps, 'ingest' | 'registry'> {
   db: SilenceWatchDeps['db'] & DataPlaneTokenServiceDeps['db'];
   dataPlanes: DataPlaneService;
+  /** The clock by which tokens begin and end. */
+  tokenNow: () => Date;
 }
 
 export function dataPlanesFeature(core: DataPlanesCore): Feature {
   const { dataPlanes, ingest, registry } = core;
+  const ofTokens = { ...core, now: core.tokenNow };
   return {
     routes: [
-      dataPlaneRoutes({ dataPlanes, tokens: createDataPlaneTokenService(core) }),
-      registrationRoutes(createRegistrationService(core)),
+      dataPlaneRoutes({ dataPlanes, tokens: createDataPlaneTokenService(ofTokens) }),
+      registrationRoutes(createRegistrationService(ofTokens)),
       auditBatchRoutes({ ingest, registry }),
     ],
-    tasks: [createSilenceWatch(core), createTokenPurge(core)],
+    tasks: [createSilenceWatch(core), createTokenPurge(ofTokens)],
   };
 }

@@ -8,17 +8,19 @@ import { signupRoutes } from './signup-routes.ts';
 import { createSignupService } from './signup-service.ts';
 
 export interface EnrollmentCore extends EnrollmentServiceDeps {
+  /** The clock by which tokens begin and end. */
+  tokenNow: () => Date;
   config: Pick<ControlPlaneConfig, 'publicUrl' | 'deploymentMode' | 'env' | 'signup'>;
   tenants: TenantService;
 }
 
 export function enrollmentFeature(core: EnrollmentCore): Feature {
-  const { config, tenants, now } = core;
+  const { config, tenants, tokenNow: now } = core;
   const isOpen = config.signup ?? config.env === 'development';
   const gatewayUrl = gatewayUrlOf(config);
   return {
     routes: [
-      enrollmentRoutes(createEnrollmentService(core), gatewayUrl),
+      enrollmentRoutes(createEnrollmentService({ ...core, now }), gatewayUrl),
       signupRoutes(createSignupService({ tenants, isOpen, now }), gatewayUrl),
     ],
   };

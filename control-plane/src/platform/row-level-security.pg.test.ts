@@ -15,6 +15,7 @@ const { superuser } = test;
 const PLATFORM_TABLES = [
   '_prisma_migrations',
   'fleet_kill_switch',
+  'service_clock',
   'service_key_rotations',
   'service_keys',
 ];

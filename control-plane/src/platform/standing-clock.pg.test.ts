@@ -1,0 +1,193 @@
+/** The clock by which tokens end: over restarts, at several replicas, and after a clock far ahead. */
+import { Registry } from 'prom-client';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aTenant } from '../../../tests/support/a-tenant.ts';
+import { testDatabase } from '../../../tests/support/test-database.ts';
+import { runControlPlaneCommand } from '../commands.ts';
+import { acceptClock, createStandingClock } from './standing-clock.ts';
+import { SYSTEM_ACTOR } from './tenant-scope.ts';
+
+const test = await testDatabase();
+const { db, superuser } = test;
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const YEAR = 365 * 24 * HOUR;
+const NOON = Date.parse('2026-03-01T12:00:00.000Z');
+
+/** One machine: its clock, and the time that has really passed. */
+let wall: number;
+let passed: number;
+beforeEach(async () => {
+  wall = NOON;
+  passed = 0;
+  await superuser.query('DELETE FROM service_clock');
+});
+
+function pass(ms: number): void {
+  wall += ms;
+  passed += ms;
+}
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+/** A process, of this machine unless it has a clock of its own. */
+async function aProcess(clock = () => wall) {
+  const registry = new Registry();
+  const logged: unknown[] = [];
+  const standing = createStandingClock({
+    db,
+    now: () => new Date(clock()),
+    elapsed: () => passed,
+    log: {
+      warn: (line: unknown) => logged.push(line),
+      error: (line: unknown) => logged.push(line),
+    },
+    registry,
+  });
+  await standing.start();
+  stops.push(standing.stop);
+  await standing.share();
+  const behind = async () => {
+    const metric = await registry.getSingleMetric('governance_clock_behind_seconds')?.get();
+    return metric?.values[0]?.value;
+  };
+  return { ...standing, read: () => standing.now().getTime(), behind, logged };
+}
+
+describe('a machine’s clock that is set back', () => {
+  it('does not set back the time, which goes on by what has passed', async () => {
+    const one = await aProcess();
+    pass(MINUTE);
+    expect(one.read()).toBe(NOON + MINUTE);
+    wall -= 9 * HOUR;
+    expect(one.read()).toBe(NOON + MINUTE);
+    pass(30 * MINUTE);
+    expect(one.read()).toBe(NOON + 31 * MINUTE);
+    expect(await one.behind()).toBe(9 * 60 * 60);
+    expect(one.findWarnings()).toEqual({
+      clock: 'the machine’s clock is 32400 s behind the newest time shown before'.replace('’', "'"),
+    });
+    await one.share();
+    await one.share();
+    expect(one.logged).toEqual([{ seconds: 32_400 }]);
+    wall += 9 * HOUR;
+    expect(one.findWarnings()).toEqual({});
+    await one.stop();
+  });
+
+  it('does not set it back over a restart, or a kill', async () => {
+    const one = await aProcess();
+    pass(20 * MINUTE);
+    await one.share();
+    pass(5 * MINUTE);
+    wall -= 3 * 24 * HOUR;
+    const afterKill = await aProcess();
+    expect(afterKill.read()).toBe(NOON + 20 * MINUTE);
+    await one.stop();
+    const afterStop = await aProcess();
+    expect(afterStop.read()).toBe(NOON + 25 * MINUTE);
+    for (const each of [afterKill, afterStop]) await each.stop();
+  });
+
+  it('is held to what another replica shows', async () => {
+    const right = await aProcess();
+    pass(MINUTE);
+    await right.share();
+    const behind = await aProcess(() => wall - 2 * HOUR);
+    expect(behind.read()).toBe(NOON + MINUTE);
+    // And hands on no earlier one.
+    await behind.share();
+    expect((await superuser.query('SELECT newest FROM service_clock')).rows).toEqual([
+      { newest: new Date(NOON + MINUTE) },
+    ]);
+    for (const each of [right, behind]) await each.stop();
+  });
+});
+
+describe('a machine’s clock that is far ahead', () => {
+  it('is believed at once, and forgotten where it lasted for less than ten minutes', async () => {
+    const one = await aProcess();
+    pass(MINUTE);
+    await one.share();
+    wall += 4 * YEAR;
+    expect(one.read()).toBe(wall);
+    pass(9 * MINUTE);
+    expect(one.read()).toBe(wall);
+    await one.share();
+    wall -= 4 * YEAR;
+    expect(one.read()).toBe(NOON + 10 * MINUTE);
+    expect((await aProcess()).read()).toBe(NOON + 10 * MINUTE);
+    expect(one.findWarnings()).toEqual({});
+  });
+
+  it('is kept after ten minutes, until the operator accepts the right one, at every replica', async () => {
+    const one = await aProcess();
+    const other = await aProcess();
+    wall += 4 * YEAR;
+    one.read();
+    pass(11 * MINUTE);
+    one.read();
+    await one.share();
+    wall -= 4 * YEAR;
+    await other.share();
+    const ahead = NOON + 4 * YEAR + 11 * MINUTE;
+    for (const each of [one, other]) expect(each.read()).toBe(ahead);
+
+    expect(await acceptClock(db, SYSTEM_ACTOR, new Date(wall))).toEqual(new Date(ahead));
+    // One that has not heard of it yet does not put its own back.
+    await other.share();
+    pass(MINUTE);
+    await one.share();
+    for (const each of [one, other]) expect(each.read()).toBe(wall);
+    await one.share();
+    expect((await aProcess()).read()).toBe(wall);
+    // And from then on nothing goes back behind that.
+    wall -= HOUR;
+    for (const each of [one, other]) expect(each.read()).toBe(wall + HOUR);
+  });
+
+  it('is taken back by a command, which every tenant’s admin chain records', async () => {
+    const { tenantId } = await aTenant(test);
+    await superuser.query(
+      `INSERT INTO service_clock (newest, generation) VALUES ('2090-01-01T00:00:00Z', 3)`,
+    );
+    const said: string[] = [];
+    const out = {
+      log: (text: string) => said.push(text),
+      error: (text: string) => said.push(text),
+    };
+    const env = { DATABASE_URL: test.url };
+    expect(await runControlPlaneCommand(['accept-clock'], env, out)).toBe(2);
+    const began = Date.now();
+    const given = ['accept-clock', '--reason', 'it showed 2090'];
+    expect(await runControlPlaneCommand(given, env, out), said.join()).toBe(0);
+    expect(said.at(-1)).toContain('it was 2090-01-01T00:00:00.000Z');
+    const { rows } = await superuser.query('SELECT newest, generation FROM service_clock');
+    expect(rows).toEqual([{ newest: expect.any(Date), generation: 4 }]);
+    expect(rows[0].newest.getTime()).toBeGreaterThanOrEqual(began);
+    const records = await superuser.query(
+      `SELECT bytes FROM ledger_records WHERE tenant_id = $1 AND type = 'admin_action'`,
+      [tenantId],
+    );
+    expect(records.rows.map(({ bytes }) => JSON.parse(bytes.toString()))).toMatchObject([
+      { action: 'clock_accepted', details: { reason: 'it showed 2090' } },
+    ]);
+  });
+
+  it('after a long stop is the time that has really passed', async () => {
+    const one = await aProcess();
+    await one.stop();
+    pass(30 * 24 * HOUR);
+    const two = await aProcess();
+    expect(two.read()).toBe(wall);
+    pass(11 * MINUTE);
+    two.read();
+    await two.share();
+    wall -= 24 * HOUR;
+    expect(two.read()).toBe(wall + 24 * HOUR);
+  });
+});

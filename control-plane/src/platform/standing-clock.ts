@@ -1,0 +1,159 @@
+/**
+ * A clock that never runs back, for what the control plane itself lets in until a time: tokens of
+ * administrators and data planes, enrollment and installer tokens. A machine's clock that is set
+ * back revives none of them, not even over a restart or at another replica: all share the newest
+ * time in one row, written once a minute. Proven by standing-clock.pg.test.ts; why: ADR 24.
+ *
+ * A machine that is suddenly ahead is believed at once, since then more is over, but what it shows
+ * is kept only once it has shown it for ten minutes: a short glitch leaves nothing behind.
+ */
+import type { Logger } from 'pino';
+import { Gauge, type Registry } from 'prom-client';
+import { repeat, type Schedule } from './schedule.ts';
+import { type Actor, SYSTEM_ACTOR, type TenantDatabase } from './tenant-scope.ts';
+
+const SHARE_EVERY_MS = 60_000;
+/** A machine's clock further ahead than this is believed for good only after the time below. */
+const JUMP_MS = 5 * 60_000;
+const SETTLED_AFTER_MS = 10 * 60_000;
+/** Corrections of NTP are far smaller. */
+const BEHIND_MS = 60_000;
+
+export type StandingClock = ReturnType<typeof createStandingClock>;
+
+/**
+ * @param options.now the machine's clock
+ * @param options.elapsed a monotonic clock, milliseconds
+ */
+export function createStandingClock(options: {
+  db: Pick<TenantDatabase, 'inPlatform'>;
+  now: () => Date;
+  log: Pick<Logger, 'warn' | 'error'>;
+  registry: Registry;
+  elapsed?: () => number;
+}) {
+  const { db, log } = options;
+  const elapsed = options.elapsed ?? (() => performance.now());
+  const machine = () => options.now().getTime();
+  let seen = Number.NEGATIVE_INFINITY;
+  let seenAt = 0;
+  /** Since when the machine's clock has been far ahead. */
+  let aheadSince: number | null = null;
+  let generation = 0;
+  let schedule: Schedule | undefined;
+  let isToldBehind = false;
+
+  const steady = () => Math.floor(seen + (elapsed() - seenAt));
+
+  function set(time: number): void {
+    seen = time;
+    seenAt = elapsed();
+    aheadSince = null;
+  }
+
+  /** Milliseconds, never less than what was kept. */
+  function read(): number {
+    const wall = machine();
+    const kept = steady();
+    if (wall <= kept) {
+      aheadSince = null;
+      return kept;
+    }
+    aheadSince ??= elapsed();
+    const isSettled = elapsed() - aheadSince >= SETTLED_AFTER_MS;
+    if (wall - kept <= JUMP_MS || isSettled) set(wall);
+    return wall;
+  }
+
+  const behindMs = () => read() - machine();
+
+  /** Exchanges the newest time with the other processes. */
+  async function share(): Promise<void> {
+    read();
+    const kept = steady();
+    const own = new Date(Number.isFinite(kept) ? kept : 0);
+    const found = await db.inPlatform(SYSTEM_ACTOR, async (tx) => {
+      const [row] = await tx.db.$queryRaw<{ newest: Date; generation: number }[]>`
+        INSERT INTO service_clock AS c (newest, generation) VALUES (${own}, ${generation})
+        ON CONFLICT (one) DO UPDATE SET newest = CASE WHEN c.generation = ${generation}
+          THEN greatest(c.newest, excluded.newest) ELSE c.newest END
+        RETURNING newest, generation`;
+      return row;
+    });
+    if (!found) throw new Error('the clock has one row');
+    const { newest } = found;
+    if (found.generation !== generation) {
+      // The operator has accepted an earlier time.
+      generation = found.generation;
+      set(newest.getTime());
+    } else if (newest.getTime() > steady()) set(newest.getTime());
+    tellBehind();
+  }
+
+  function tellBehind(): void {
+    const isBehind = behindMs() > BEHIND_MS;
+    if (isBehind && !isToldBehind) {
+      const seconds = Math.round(behindMs() / 1_000);
+      log.error(
+        { seconds },
+        "the machine's clock is behind the newest time that the control plane has shown: tokens go by the newest time; set the clock, or run accept-clock",
+      );
+    }
+    isToldBehind = isBehind;
+  }
+
+  new Gauge({
+    name: 'governance_clock_behind_seconds',
+    help: "By how much the machine's clock is behind the newest time that the control plane has shown",
+    registers: [options.registry],
+    collect() {
+      this.set(behindMs() / 1_000);
+    },
+  });
+
+  return {
+    /** The time by which anything ends here. */
+    now: (): Date => new Date(read()),
+    /** For /ready. */
+    findWarnings: (): Record<string, string> => {
+      if (behindMs() <= BEHIND_MS) return {};
+      const seconds = Math.round(behindMs() / 1_000);
+      return { clock: `the machine's clock is ${seconds} s behind the newest time shown before` };
+    },
+    share,
+    /** Reads the newest time, and exchanges it from then on. @throws where the database is away */
+    start: async (): Promise<void> => {
+      await share();
+      // The first process on this database has nothing to compare its machine's clock with.
+      if (seen === 0) set(machine());
+      schedule ??= repeat(SHARE_EVERY_MS, share, (err) =>
+        log.warn({ err }, 'the newest time could not be exchanged and will be tried again'),
+      );
+    },
+    stop: async (): Promise<void> => {
+      await schedule?.stop();
+      await share().catch((err: unknown) => log.warn({ err }, 'the newest time was not kept'));
+    },
+  };
+}
+
+/**
+ * Sets the newest time to the machine's, which all processes take over within a minute: the way out
+ * where a clock was far ahead for long.
+ *
+ * @returns the newest time before; undefined where none was kept
+ */
+export function acceptClock(
+  db: Pick<TenantDatabase, 'inPlatform'>,
+  actor: Actor,
+  now: Date,
+): Promise<Date | undefined> {
+  return db.inPlatform(actor, async (tx) => {
+    const [before] = await tx.db.$queryRaw<{ newest: Date }[]>`
+      SELECT newest FROM service_clock FOR UPDATE`;
+    await tx.db.$executeRaw`
+      INSERT INTO service_clock AS c (newest) VALUES (${now})
+      ON CONFLICT (one) DO UPDATE SET newest = excluded.newest, generation = c.generation + 1`;
+    return before?.newest;
+  });
+}
