@@ -76,6 +76,12 @@ export interface DataPlanePage {
   total: number;
 }
 
+export interface Registered {
+  deploymentId: string;
+  /** Whether its signing key was not known before. */
+  isNew: boolean;
+}
+
 export interface DataPlaneService {
   /**
    * One list: the data planes, then senders of heartbeats with a root's token that never
@@ -98,11 +104,10 @@ export interface DataPlaneService {
    * Registers a data plane, in a transaction that holds `lockRegistrations`. The caller has
    * verified the proof.
    *
-   * @returns its deployment_id
    * @throws AppError VALIDATION_FAILED, DATA_PLANE_REVOKED, DATA_PLANE_FORKED,
    *   DATA_PLANE_LIMIT_REACHED
    */
-  register(tx: TenantTransaction, request: RegistrationRequest): Promise<string>;
+  register(tx: TenantTransaction, request: RegistrationRequest): Promise<Registered>;
   /** The keys that a data plane may trust, as registration returns them. */
   trustKeys(): Promise<Pick<RegistrationAnswer, 'bundle_keys' | 'feed_keys' | 'key_history'>>;
   /**
@@ -119,7 +124,7 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
     tx: TenantTransaction,
     request: RegistrationRequest,
     { isLocal }: { isLocal: boolean },
-  ): Promise<string> {
+  ): Promise<Registered> {
     const store = dataPlaneStore(tx);
     const description = describe(request, readKeys(request));
     const signingKey = JSON.parse(description.signingKey) as { x: string };
@@ -127,12 +132,13 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
     if (!isLocal) requireActive(known);
     const at = now();
     const deploymentId = known?.deploymentId ?? uuidv7(at.getTime());
+    const registered = { deploymentId, isNew: known === undefined };
     const isUnchanged = known !== undefined && isSame(known, description);
     // Its sealed credentials were removed when its last token was revoked, and are added again.
     const hasLostItsTokens =
       known !== undefined &&
       (await dataPlaneTokenStore(tx).findWithoutToken([deploymentId])).has(deploymentId);
-    if (isUnchanged && !hasLostItsTokens) return deploymentId;
+    if (isUnchanged && !hasLostItsTokens) return registered;
 
     const counts = known !== undefined && !hasLostItsTokens;
     if (!counts && (await store.countActive()) >= maxDataPlanes) {
@@ -145,13 +151,13 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
       const target = { deploymentId, sealingKey: JSON.parse(sealingKey) };
       await deps.facts.addFactsForDataPlane(tx, target);
     }
-    if (isUnchanged) return deploymentId;
+    if (isUnchanged) return registered;
     tx.audit.append({
       action: known ? 'data_plane_updated' : 'data_plane_registered',
       target: `data_plane/${deploymentId}`,
       details: { label, region, version, signing_key: signingKey.x },
     });
-    return deploymentId;
+    return registered;
   }
 
   const trustKeys = async () => {
@@ -184,7 +190,7 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
     receiveHeartbeat: createHeartbeatReceiver(deps),
 
     registerLocalDataPlane: async (scope, request) => {
-      const deploymentId = await db.inTenant(scope, async (tx) => {
+      const { deploymentId } = await db.inTenant(scope, async (tx) => {
         await dataPlaneStore(tx).lockRegistrations();
         return register(tx, request, { isLocal: true });
       });

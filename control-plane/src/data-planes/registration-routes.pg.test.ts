@@ -183,6 +183,37 @@ describe('a registration', () => {
     expect(await statusOfBeat(one.deployment_id, two.token)).toBe(404);
   });
 
+  it('raises an alert where it is a new one and its root is older than a day, one for each root', async () => {
+    // A login lasts for eight hours.
+    const logIn = () => {
+      const { id, username } = admin.scope.actor;
+      const { tenantId } = admin.scope;
+      const account = { role: 'admin', id, username, tenantId, version: '1' } as const;
+      return controlPlane.adminTokens.issue(account);
+    };
+    const alerts = async () =>
+      (await call('/api/v1/monitor/alerts', { token: await logIn() })).json().alerts;
+    const first = aRegistration({ label: 'of the roll-out' });
+    await register(first);
+    time += DAY_MS;
+    await register(first);
+    expect(await alerts()).toEqual([]);
+    const late = await register(aRegistration({ label: 'a late one' }));
+    await register(aRegistration({ label: 'another' }));
+    expect(await alerts()).toMatchObject([
+      {
+        ...{ alert_type: 'DATA_PLANE_REGISTERED', severity: 'medium', agent_id: null },
+        details: {
+          ...{ deployment_id: late.deployment_id, label: 'a late one', region: 'eu-central' },
+          ...{ root_id: root.id, root_label: 'Frankfurt' },
+        },
+      },
+    ]);
+    const other = await issue({}, await logIn());
+    await register(aRegistration(), other.token);
+    expect(await alerts()).toHaveLength(1);
+  });
+
   it('is refused with a proof of another key, of another token, or of another request', async () => {
     const [plane, other] = [aRegistration(), aRegistration()];
     const second = await issue();

@@ -13,6 +13,7 @@ import {
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { createRateLimiter } from '@governance/shared/rate-limiter';
+import { raiseAlert } from '../alerts/raise-alert.ts';
 import type { DataPlaneIdentity } from '../platform/http/route-table.ts';
 import { createSlots } from '../platform/slots.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
@@ -122,7 +123,8 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
       const { deploymentId, region, token } = await inTurn(scope, async (tx) => {
         const root = await requireLive(tx, identity.tokenId, now());
         const described = { ...registration, region: registration.region ?? root.region };
-        const deploymentId = await dataPlanes.register(tx, described);
+        const { deploymentId, isNew } = await dataPlanes.register(tx, described);
+        if (isNew) await tellOfLateOne(tx, root, { ...described, deploymentId }, now());
         const token = await makeChild(tx, root, deploymentId, now());
         return { deploymentId, region: described.region, token };
       });
@@ -153,6 +155,34 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
       });
     },
   };
+}
+
+/** A root's data planes register in the days of its issue; later a new one is worth a look. */
+const ROLL_OUT_MS = 24 * 60 * MINUTE_MS;
+
+/**
+ * Whoever steals a root registers a data plane of their own and is given the tenant's credentials.
+ * One alert for each root, until it is resolved: a site that grows makes no flood of them.
+ */
+async function tellOfLateOne(
+  tx: TenantTransaction,
+  root: DataPlaneToken,
+  { deploymentId, label, region }: { deploymentId: string; label: string; region: string },
+  now: Date,
+): Promise<void> {
+  if (now.getTime() - root.createdAt.getTime() < ROLL_OUT_MS) return;
+  await raiseAlert(tx, {
+    alertType: 'DATA_PLANE_REGISTERED',
+    severity: 'medium',
+    agentId: null,
+    title: 'A new data plane registered with a token that was issued more than a day ago',
+    details: {
+      ...{ deployment_id: deploymentId, label, region },
+      ...{ root_id: root.id, root_label: root.label },
+    },
+    dedupeKey: `data-plane-registered/${root.id}`,
+    now,
+  });
 }
 
 /** Checks again under the lock: the token may have been revoked since the guard checked it. */

@@ -1,3 +1,4 @@
+import { uuidv7 } from '@governance/shared/ids';
 import { expect, it } from 'vitest';
 import { createPlaneShares } from './plane-shares.ts';
 
@@ -36,4 +37,36 @@ it('counts a tenant’s ended tokens as one sender, and roots by their token', (
   expect(shares.take(aSender({ hasEnded: true, deploymentId: 'e' }), 1)).toBeUndefined();
   expect(shares.take(aSender({ deploymentId: null }), 2)).toBeDefined();
   expect(shares.take(aSender({ deploymentId: null }), 1)).toBeUndefined();
+});
+
+it('keeps half of a tenant’s share for older data planes while they send, whatever registers meanwhile', () => {
+  const NOW = Date.parse('2026-03-01T12:00:00Z');
+  const HOUR = 3_600_000;
+  let now = NOW;
+  const shares = createPlaneShares({ total: 20, perTenant: 8, perSender: 2 }, () => now);
+  const old = aSender({ deploymentId: uuidv7(NOW - 25 * HOUR) });
+  const newcomers = Array.from({ length: 6 }, () => aSender({ deploymentId: uuidv7(NOW - HOUR) }));
+  const takeAll = () => newcomers.map((sender) => shares.take(sender, 2));
+
+  // A tenant that has none but new ones has its whole share.
+  const alone = takeAll();
+  expect(alone.filter(Boolean)).toHaveLength(4);
+  for (const giveBack of alone) giveBack?.();
+
+  shares.take(old, 2)?.();
+  const beside = takeAll();
+  expect(beside.filter(Boolean)).toHaveLength(2);
+  expect(shares.take(old, 2)).toBeDefined();
+  const another = aSender({ deploymentId: uuidv7(NOW - 24 * HOUR) });
+  expect(shares.take(another, 2)).toBeDefined();
+  expect(shares.taken()).toBe(8);
+  for (const giveBack of beside) giveBack?.();
+  expect(shares.taken()).toBe(4);
+
+  // Another tenant's are not concerned, and nothing is kept for those that send no more.
+  const stranger = newcomers.map((sender) => shares.take({ ...sender, tenantId: 'b' }, 2));
+  expect(stranger.filter(Boolean)).toHaveLength(4);
+  now += HOUR / 6;
+  expect(takeAll().filter(Boolean)).toHaveLength(2);
+  expect(shares.taken()).toBe(16);
 });
