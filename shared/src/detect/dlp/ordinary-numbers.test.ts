@@ -93,6 +93,8 @@ describe('in ordinary data', () => {
     ['behind an amount', '10.00,4532015112830366'],
     ['behind a version', 'v1:4532015112830366'],
     ['before its code', '4532015112830366:123'],
+    ['among tests, but not published for them', 'test card 4532 0151 1283 0366'],
+    ['where nothing says that it is for tests', 'card 5555 5555 5555 4444'],
     ['turned around', `note ${[...'4532015112830366'].reverse().join('')}`],
   ])('a card is found %s', (_, value) => {
     const found = scanner.scanValue(value).map(({ pattern }) => pattern);
@@ -104,6 +106,8 @@ describe('in ordinary data', () => {
     ['a decimal', '0.4532015112830366'],
     ['a decimal in a row', '1,0.4532015112830366,2'],
     ['a row of groups', '12,4532,0151,1283,0366,77'],
+    ['a published number for tests', 'in test mode pay with 5555 5555 5555 4444'],
+    ['one that is documented', 'the documented 378282246310005 is declined'],
   ])('a card is not found in %s', (_, text) => expect(scanner.scanText(text)).toEqual([]));
 
   it('a social security number is found in a row of CSV, and not in a longer number', () => {

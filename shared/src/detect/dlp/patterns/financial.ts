@@ -4,9 +4,18 @@ import { around, isPartOfLonger } from '../judges.ts';
 import { findNear, stretches } from '../near.ts';
 import { weightedSum } from '../validators/checksums.ts';
 import { ibanLength, isIban } from '../validators/iban.ts';
-import { cardIssuer, isCardNumber } from '../validators/payment-card.ts';
+import { cardIssuer, isCardNumber, isTestCard } from '../validators/payment-card.ts';
 import { BROKEN_CARDS, BROKEN_IBANS } from './broken-lines.ts';
 import { BANK_LABELS, CARD_LABELS } from './labels.ts';
+
+/** Words that call a card one for tests, which counts only for numbers that issuers publish as such. */
+const FOR_TESTS =
+  /\btest(?:ing|s|mode|karten?|nummern?|kort)?\b|\bdocumented\b|\bsandbox\b|\bpruebas?\b/i;
+const TEST_CONTEXT = 80;
+
+const isForTests = (text: string, start: number, end: number): boolean =>
+  isTestCard(text.slice(start, end).replace(/\D/g, '')) &&
+  FOR_TESTS.test(around(text, start, end, TEST_CONTEXT, TEST_CONTEXT));
 
 /** How far from the number a word for a card may stand. */
 const CARD_CONTEXT = 60;
@@ -23,6 +32,7 @@ const card: Judge = (text, start, candidateEnd) => {
   if (isCardNumber(digits)) {
     const isStrong = cardIssuer(digits) === 'strong';
     if (isPartOfLonger(text, { start, end }, isStrong)) return NOTHING;
+    if (isForTests(text, start, end)) return NOTHING;
     const isCertain = isStrong && !isInRow(text, { start, end });
     return isCertain || words() ? [{ start, end }] : NOTHING;
   }
@@ -147,7 +157,8 @@ export const FINANCIAL: readonly BuiltinPattern[] = [
       ...BROKEN_CARDS,
       { expression: String.raw`B\d{13,19}\^[^^\n]{2,40}\^`, judge: track },
     ],
-    validator: 'Luhn, and the ranges of the issuers; rare ranges only beside a word for a card',
+    validator:
+      'Luhn, and the ranges of the issuers; rare ranges only beside a word for a card; no number that is published for tests and called so',
     judge: card,
   },
   {

@@ -21,6 +21,13 @@ describe('what refers to a secret', () => {
     'env:\n- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      name: db-creds7\n      key: pw1',
     'password: *db7_default',
     'prod: { password: *db7_default, user: app }',
+    'spring.mail.password=%%MAIL_PASSWORD_2%%',
+    '"API_TOKEN":"[unkenntlich gemacht]"',
+    '"API_TOKEN":"[caviardé]"',
+    '{"attributes":{"db_password":"(sensitive value)"}}',
+    'password: ████████',
+    "The credential 'harbor-push' is kept by the platform team",
+    'Delete the credentials "aws-prod-2" when you are done',
   ])('is no finding: %s', (text) => {
     expect(found(text)).toEqual([]);
   });
@@ -32,6 +39,10 @@ describe('what refers to a secret', () => {
     ['password=*kestrel_27', 'kestrel_27'],
     ['a:\n  password: &dbPw7 Kestrel27!x\nb:\n  password: *dbPw7\n', 'Kestrel27!x'],
     ['password: projects/Tr4vel!Nine9', 'projects/Tr4vel!Nine9'],
+    ['password: %%Tr4vel!Nine', '%%Tr4vel!Nine'],
+    ['"db_password":"(Tr4vel!Nine9)"', '(Tr4vel!Nine9)'],
+    ["the credential 'Tr4vel!Nine9' is new", 'Tr4vel!Nine9'],
+    ["the password 'harbor-push' is new", 'harbor-push'],
     ['arn:aws:rds:eu-1:7:db:password=Tr4vel!Nine9', 'Tr4vel!Nine9'],
   ])('does not hide one: %s', (text, value) => {
     expect(found(text)).toEqual([value]);

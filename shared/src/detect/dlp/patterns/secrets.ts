@@ -15,6 +15,7 @@ import { BARE_PRIVATE_KEYS, PASSWORD_FILES } from './bare-keys.ts';
 import { PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
 import {
   isAlias,
+  isCredentialsName,
   isFieldsName,
   isInReference,
   isInTemplate,
@@ -182,6 +183,7 @@ function secretLabel(kind: SecretKind): Judge {
       const isLoose = value.link === 'prose' || value.link === 'adjacent';
       if (isVerb && isLoose && !isSaid(text, start, written)) continue;
       if (isOtherPattern(label, written) || isAlias(text, value)) continue;
+      if (isCredentialsName(label, written, value)) continue;
       if ((isField && value.link === 'adjacent') || isPlace(text, value)) continue;
       // In languages without spaces, a sentence about passwords goes on.
       if (!value.quoted && goesOn(written)) continue;

@@ -24,7 +24,7 @@ const WORDS_FOR_NOTHING = new Set(
 );
 
 const PLACEHOLDER =
-  /^(?:[x*•·.#_\-?0]{3,}|\$\{.*|\$\(.*|\$[A-Z_][A-Z0-9_]*|\$(?:env|script|global):.*|\{\{.*|\{[a-z_. ]+\}?|%[A-Z_]+%|%\(?[a-z]+\)?s?|<.*|\[[A-Za-z _-]*\]?|@[a-z.]+@|#\{.*|__.*__|!(?:vault|secret|ref|sub|env|file).*|(?:vault|op|ref\+\w+|secretref|ssm|keyring|file|env|aws-sm|gcp-sm|keyvault):.*|arn:aws.*|enc[[(].*|\/run\/secrets.*|\/etc\/.*|\.\/.*|~\/.*)$/i;
+  /^(?:[x*•·●█▇.#_\-?0]{3,}|\$\{.*|\$\(.*|\$[A-Z_][A-Z0-9_]*|\$(?:env|script|global):.*|\{\{.*|\{[a-z_. ]+\}?|%[A-Z_]+%|%%[\w.-]+%%|%\(?[a-z]+\)?s?|<.*|\[[A-Za-z\u00c0-\u024f _-]*\]?|\([A-Za-z\u00c0-\u024f _-]{3,40}\)?|@[a-z.]+@|#\{.*|__.*__|!(?:vault|secret|ref|sub|env|file).*|(?:vault|op|ref\+\w+|secretref|ssm|keyring|file|env|aws-sm|gcp-sm|keyvault):.*|arn:aws.*|enc[[(].*|\/run\/secrets.*|\/etc\/.*|\.\/.*|~\/.*)$/i;
 /** Where a vault keeps a secret: what only its service can resolve. */
 const REFERENCE =
   /^(?:@microsoft\.(?:keyvault|appconfiguration)\((?:secreturi|vaultname|secretname|endpoint)=\S*|(?:g?sm|aws-?ss?m|aws-?secrets?(?:manager)?|secret-?manager|secrets?|gcp-?secrets?|azure-?keyvault|akv|bws|bitwarden|gopass|(?:1|one)password|infisical|doppler|berglas|conjur|chamber):\/\/[\w./:@?=&#%+ -]*|(?:\/\/secretmanager\.googleapis\.com\/)?projects\/[\w.:-]+\/(?:locations\/[\w-]+\/)?secrets\/[\w-]+(?:\/versions\/\w+)?)$/i;
