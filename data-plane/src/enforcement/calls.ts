@@ -126,6 +126,11 @@ export interface Exchange extends UpstreamExchange {
    */
   readonly sender?: (() => Caller | null) | undefined;
   /**
+   * The request's body counts, beyond the request, for a call that outlives it. Returns what ends
+   * that.
+   */
+  keepBody?(): () => void;
+  /**
    * Calls back when the client has left; at once if it already has. Absent where no client waits:
    * such a call is not held for a person.
    *

@@ -1,9 +1,10 @@
 /**
  * Reads the bodies of callers' requests as bytes: only the strict JSON parser makes values of them.
  * Bodies are parsed in turn. Memory for one is reserved from its first byte until its request is
- * answered, or is over where the client has left, bounded by agent and by tenant over all of their
- * connections: a client that sends many large bodies, and never finishes them or does not wait for
- * the answers, cannot fill the memory. A body counts with its declared length before it arrives.
+ * answered, or is over where the client has left or its call is parked, bounded by agent and by
+ * tenant over all of their connections: a client that sends many large bodies, and never finishes
+ * them or does not wait for the answers, cannot fill the memory. A body counts with its declared
+ * length before it arrives.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isReadAsClaimed, OTHER_CHARSET } from '@governance/shared/body-charset';
@@ -23,11 +24,10 @@ const NOBODY = { tenantId: '', agent: { id: '' } };
 export interface BodyPlace {
   /** Corrects the reservation to the body's actual length. */
   arrived(bytes: number): void;
-  /** The connection is closed: the memory is released, once no handler has the body. */
+  /** The connection is closed: the memory is released, once nobody has the body. */
   close(): void;
-  /** The handler has the body from now on. */
-  begin(): void;
-  end(): void;
+  /** The body is in use from now on. @returns what ends that, once */
+  use(): () => void;
 }
 
 /**
@@ -80,11 +80,11 @@ export function readCallerBodies(
 function keepBodies(route: RouteOptions): void {
   const { handler } = route;
   route.handler = async function (request, reply) {
-    request.bodyPlace?.begin();
+    const end = request.bodyPlace?.use();
     try {
       return await handler.call(this, request, reply);
     } finally {
-      request.bodyPlace?.end();
+      end?.();
     }
   };
 }
@@ -138,9 +138,10 @@ function createBodyRoom(maxBody: number) {
       add(tenantId, to - bytes);
       bytes = to;
     };
-    let [isClosed, isHandled] = [false, false];
+    let isClosed = false;
+    const uses = new Set<object>();
     const review = () => {
-      if (isClosed && !isHandled) change(0);
+      if (isClosed && uses.size === 0) change(0);
     };
     return {
       arrived: change,
@@ -148,12 +149,13 @@ function createBodyRoom(maxBody: number) {
         isClosed = true;
         review();
       },
-      begin: () => {
-        isHandled = true;
-      },
-      end: () => {
-        isHandled = false;
-        review();
+      use: () => {
+        const use = {};
+        uses.add(use);
+        return () => {
+          uses.delete(use);
+          review();
+        };
       },
     };
   };

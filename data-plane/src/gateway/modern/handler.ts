@@ -12,6 +12,7 @@ import { MODERN_REVISION } from '../../upstream/era.ts';
 import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
 import { Cancellation } from '../../upstream/upstream.ts';
 import { type Accepts, PostAnswer, requireAccept, sendError } from '../answer.ts';
+import type { BodyPlace } from '../caller-bodies.ts';
 import { askableCapabilities } from '../client-questions.ts';
 import { TASKS_EXTENSION, takesTasks } from '../extensions.ts';
 import { type AnswerFailure, ineligibleError } from '../failures.ts';
@@ -103,7 +104,7 @@ export function createModernHandler(deps: ModernDeps) {
     const outlet = deps.unread.outletOf(own);
     const maxBuffered = deps.messageBytes;
     const answer = new PostAnswer(reply, { accepts, maxBuffered, log: null, outlet });
-    const exchange = modernExchange(read, answer);
+    const exchange = modernExchange(read, answer, request.bodyPlace);
     const gone = () => exchange.cancellation.cancel();
     reply.raw.once('close', gone);
     const result = await deps.requests.answer(own, read, exchange, ineligible);
@@ -185,6 +186,7 @@ function codeOf(answer: Answer): unknown {
 function modernExchange(
   { progressToken, logLevel }: Pick<ModernRequest, 'progressToken' | 'logLevel'>,
   answer: Pick<PostAnswer, 'notify' | 'onGone'>,
+  body: Pick<BodyPlace, 'use'> | null,
 ): Exchange {
   /** Without a level in the request there are no log messages. */
   const isWanted = (level: unknown) => {
@@ -197,6 +199,7 @@ function modernExchange(
     wantsProgress: progressToken !== undefined,
     logLevel,
     onGone: (listener) => answer.onGone(listener),
+    ...(body && { keepBody: () => body.use() }),
     onNotification({ method, params }) {
       if (method === 'notifications/progress') {
         // The server knows the gateway's token; the client knows its own.

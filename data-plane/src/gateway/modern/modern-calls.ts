@@ -75,7 +75,7 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
     destination: Destination,
     exchange: Exchange,
   ): Way {
-    const entry = parked.begin(caller, ask);
+    const entry = parked.begin(caller, ask, exchange.keepBody?.());
     const { open } = entry;
     const own: Exchange = {
       ...exchange,

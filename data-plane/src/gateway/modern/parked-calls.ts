@@ -32,6 +32,8 @@ export interface Entry {
   state: string | null;
   /** Drops it when its answer is not fetched. */
   timer: NodeJS.Timeout | null;
+  /** To be called when neither the call nor what is kept of it needs the request's body. */
+  giveBody: (() => void) | undefined;
 }
 
 /** Open calls whose clients were asked something: of one agent, and of all tenants. */
@@ -59,9 +61,9 @@ export function createParkedCalls(deps: ParkedDeps) {
   const places = createOpenPlaces(MAX_ALL, deps.servesSeveral);
   const kept = createKeptAnswers<Entry>(KEPT_LENGTH, forget);
 
-  function begin(caller: PeerCaller, ask: Ask): Entry {
+  function begin(caller: PeerCaller, ask: Ask, giveBody?: () => void): Entry {
     const open = new OpenCall();
-    const entry: Entry = { caller, ask, open, state: null, timer: null };
+    const entry: Entry = { caller, ask, open, state: null, timer: null, giveBody };
     bySend.set(open.send, entry);
     const place = placeOf(caller.peer.id, ask.serverId);
     underWay.set(place, (underWay.get(place) ?? new Set()).add(entry));
@@ -76,7 +78,10 @@ export function createParkedCalls(deps: ParkedDeps) {
     const others = underWay.get(place);
     if (others?.delete(entry) && others.size === 0) underWay.delete(place);
     open.settle(answer);
-    if (state === null || byState.get(state) !== entry) return;
+    if (state === null || byState.get(state) !== entry) {
+      entry.giveBody?.();
+      return;
+    }
     entry.timer = setTimeout(() => forget(entry), KEPT_MS).unref();
     kept.add(entry, 'raw' in answer ? answer.raw.length : 0);
   }
@@ -86,6 +91,8 @@ export function createParkedCalls(deps: ParkedDeps) {
     if (entry.timer !== null) clearTimeout(entry.timer);
     unpark(entry);
     kept.remove(entry);
+    // A call that was given up is over soon; until then its server has the body.
+    if (!bySend.has(entry.open.send)) entry.giveBody?.();
     if (!placed.delete(entry)) return;
     const { key: agent, tenantId } = entry.caller;
     places.leave(tenantId);
