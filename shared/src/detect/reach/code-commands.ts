@@ -63,17 +63,18 @@ const FILES = wordSet('os fs fsp fse promises Deno Bun shutil File Dir IO FileUt
 
 /** A call, whose parentheses may be left out before a text. */
 const CALL =
-  /(?:\b([A-Za-z]\w*)[ \t]*(?:\.|::)[ \t]*)?\b([A-Za-z]\w*)(?:[ \t]*\(|[ \t]+(?=["'`]))/g;
+  /(?:\b([A-Za-z]\w*)[ \t]*(?:\.|::)[ \t]*)?\b([A-Za-z]\w*)(?:[ \t]*\(|[ \t]+(?=["'`]|glob\b))/g;
 /** Perl's and Ruby's other way to write backticks. */
 const QX = /(?:\bqx|%x)[ \t]*([^\w\s])/g;
 /** zx's and Bun's shell. */
 const TAGGED = /\$`/g;
 /** How awk passes a text to a shell, and takes one from it. */
 const PIPED = /\|&?[ \t]*(?=")/g;
+const READ_FROM = /"((?:[^"\\\n]|\\.){1,300})"[ \t]*\|&?[ \t]*getline\b/g;
 
 /** What may stand before a literal: brackets, handles of files, names of arguments, prefixes. */
 const BEFORE =
-  /(?:[\s,[\](){}*]|(?:args|argv|cmd|command|mode|path|file)\s{0,9}[:=]|(?:my\s{0,9})?\$\w{1,40}\s{0,9},|[A-Z]{1,20}\s{0,9},|(?:os\.)?P_[A-Z]{1,20}\s{0,9},|[rbfuRBFU]{1,2}(?=["']))*/y;
+  /(?:[\s,[\](){}*]|(?:Dir\.|glob\.)?i?glob(?=[\s(])|Dir(?=\[)|(?:args|argv|cmd|command|mode|path|file)\s{0,9}[:=]|(?:my\s{0,9})?\$\w{1,40}\s{0,9},|[A-Z]{1,20}\s{0,9},|(?:os\.)?P_[A-Z]{1,20}\s{0,9},|[rbfuRBFU]{1,2}(?=["']))*/y;
 /** What a literal is followed by where it is a name, or a part of a text. */
 const IS_NAME = /\s{0,99}(?::|=>)/y;
 const JOINS = /\s{0,99}(?:\+|\.(?=[\s"'$])|%(?=\s))\s{0,99}/y;
@@ -122,6 +123,7 @@ class CodeReader {
         const text = this.#literal(index + all.length)?.text;
         if (text) lines.push(text);
       }
+      for (const [, text = ''] of code.matchAll(READ_FROM)) lines.push(decodeEscapes(text));
     }
     if (RUNS_BACKTICKS.test(name)) this.#backticks();
     return this.#effort < 0 ? { ...this.#found, isUnread: true } : this.#found;

@@ -24,6 +24,11 @@ const OPTIONS = new Map<string, Options>([
   ['unzip', { letters: 'd', long: [] }],
   ['patch', patch],
   ['ssh-keygen', { letters: 'f', long: [] }],
+  ['sort', { letters: 'o', long: ['--output'] }],
+  ['gpg', { letters: 'o', long: ['--output'] }],
+  ['gpg2', { letters: 'o', long: ['--output'] }],
+  ['openssl', { letters: '', long: ['-out', '-keyout'] }],
+  ['aria2c', { letters: 'do', long: ['--dir', '--out'] }],
 ]);
 
 /** Programs that change the files among their operands; some only with `-i`. */
@@ -100,7 +105,8 @@ function valuesOf(words: readonly string[], { letters, long }: Options): string[
   const found: string[] = [];
   for (const [at, word] of words.entries()) {
     if (!word.startsWith('-')) continue;
-    const value = word.startsWith('--') ? longValue(word, long) : letterValue(word, letters);
+    const isLong = word.startsWith('--') || long.includes(word);
+    const value = isLong ? longValue(word, long) : letterValue(word, letters);
     if (value !== undefined) found.push(value === '' ? (words[at + 1] ?? '') : value);
   }
   return found;

@@ -29,11 +29,11 @@ export const DATABASES = wordSet(
   'psql mysql mariadb sqlite3 sqlcmd cqlsh snowsql usql pgcli mycli trino presto beeline duckdb clickhouse-client redis-cli mongo mongosh',
 );
 export const WRAPPERS = wordSet(
-  'sudo doas env nohup time nice ionice exec command builtin busybox xargs timeout stdbuf setsid su runuser sg script flock watch parallel unshare nsenter chroot then do else if while until ! { ssh docker podman nerdctl docker-compose kubectl eval systemd-run strace ltrace fakeroot proot taskset chrt setpriv unbuffer chronic pkexec run0 gosu su-exec sshpass tini dumb-init trap tmux screen wsl mosh pssh pdsh ansible salt',
+  'sudo doas env nohup time nice ionice exec command builtin busybox xargs timeout stdbuf setsid su runuser sg script flock watch parallel unshare nsenter chroot then do else if while until ! { ssh docker podman nerdctl docker-compose kubectl eval systemd-run strace ltrace fakeroot proot taskset chrt setpriv unbuffer chronic pkexec run0 gosu su-exec sshpass tini dumb-init trap tmux screen wsl mosh pssh pdsh ansible salt toybox firejail bwrap setarch linux32 linux64 spawn shell gdb expect less man zip osascript',
 );
 /** Wrappers that pass a text on to a shell: `su -c 'rm -rf /'`, `watch 'rm -rf /'`. */
 export const LINE_TAKERS = wordSet(
-  'su runuser sg script flock watch parallel ssh eval trap tmux screen wsl mosh pssh pdsh ansible salt',
+  'su runuser sg script flock watch parallel ssh eval trap tmux screen wsl mosh pssh pdsh ansible salt gdb expect less man zip osascript',
 );
 /** Wrappers that hand what they read to a command, as its operands. */
 export const HANDS_ON = wordSet('xargs parallel');

@@ -1,10 +1,12 @@
 /** What a command line does with paths, and what it passes to a database. */
 import { isInterpreter, readCode } from './code-commands.ts';
+import { pathOnMachine, readMounts } from './container-mounts.ts';
 import { wipesDisk } from './disk-programs.ts';
 import { readFind } from './find-program.ts';
 import { decodedCommand } from './inner-lines.ts';
 import { deletesListedThings } from './listed-things.ts';
 import { isMailProgram, readMailOf } from './mail-programs.ts';
+import { commandInAssignment, jobsOf, readOptionCommands } from './option-commands.ts';
 import { readPathForms } from './path-forms.ts';
 import { deletesHanded, deletesListed, type Listed, listedBy, onlyTells } from './powershell.ts';
 import { decodedBy, printedBy } from './printed-text.ts';
@@ -85,7 +87,7 @@ const MAX_WRAPPERS = 8;
 const MAX_DEPTH = 4;
 
 /** An option that holds the text itself. */
-const BEFORE_LINE = /^(?:--[a-z-]{1,20}=|-c)/;
+const BEFORE_LINE = /^(?:--[a-z-]{1,20}=|-c|\+[!:]{0,3})/;
 /** Options of redis-cli that have a value, in the next word. */
 const REDIS_VALUE =
   /^(?:-[hpsaunridDXt]|--(?:user|pass|sni|cacert|cacertdir|cert|key|tls-ciphers|tls-ciphersuites|show-pushes))$/;
@@ -176,7 +178,9 @@ function readInputs(
   const texts = [...inputs, ...documents.map(({ text }) => text)];
   if (DATABASES.has(name)) reach.inner.push(...texts);
   else if (isInterpreter(name)) readCodeOf(name, texts, reach, depth);
-  else if (SHELLS.has(name) || RUNS_INPUT.has(name)) {
+  else if (name === 'crontab') {
+    for (const text of texts) readLine(jobsOf(text), reach, depth + 1);
+  } else if (SHELLS.has(name) || RUNS_INPUT.has(name)) {
     for (const text of inputs) readLine(text, reach, depth + 1);
     return false;
   } else return false;
@@ -185,6 +189,18 @@ function readInputs(
 
 /** @returns whether it takes the documents that it is given otherwise than as commands */
 function readCommand(command: ShellCommand, reach: Reading, depth: number): boolean {
+  const before = reach.paths.length;
+  const isTaken = readWords(command, reach, depth);
+  const mounts = readMounts(command.words);
+  const inside = mounts.length > 0 ? reach.paths.slice(before) : [];
+  for (const path of inside) {
+    const text = pathOnMachine(path.text, mounts);
+    if (text !== undefined) reach.paths.push({ ...path, text });
+  }
+  return isTaken;
+}
+
+function readWords(command: ShellCommand, reach: Reading, depth: number): boolean {
   const { words, writes } = command;
   for (const text of writes) reach.paths.push({ text, use: 'write' });
   let at = 0;
@@ -193,6 +209,10 @@ function readCommand(command: ShellCommand, reach: Reading, depth: number): bool
   for (const text of findWrites(words.slice(at), isWrapped)) {
     reach.paths.push({ text, use: 'write' });
   }
+  const own = readOptionCommands(words.slice(at), isWrapped);
+  for (const text of own.writes) reach.paths.push({ text, use: 'write' });
+  const given = words.slice(0, at).map(commandInAssignment);
+  for (const line of [...own.lines, ...given]) if (line) readLine(line, reach, depth + 1);
   const web = findWebReach(words);
   if (web) reach.whole.push(web);
   // Once: the words of an inner wrapper are among those of the outer one.

@@ -44,7 +44,7 @@ const BEFORE = new Map<string, Before>([
 
 /** Programs that run others in an environment, and the words behind which those stand. */
 const RUNNERS = wordSet(
-  'uv poetry pipenv pdm hatch rye conda mamba micromamba bundle op doppler infisical dotenv aws-vault direnv limactl',
+  'uv poetry pipenv pdm hatch rye conda mamba micromamba bundle op doppler infisical dotenv aws-vault direnv limactl lxc incus',
 );
 const RUN_WORDS = wordSet('run exec shell x --');
 const RUNNER_VALUE =
