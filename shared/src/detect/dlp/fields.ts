@@ -32,7 +32,8 @@ export function identifierAround(text: string, start: number, end: number): stri
   return text.slice(from, identifierEnd(text, end));
 }
 
-function identifierEnd(text: string, end: number): number {
+/** Where the identifier that begins or goes on there ends. */
+export function identifierEnd(text: string, end: number): number {
   let to = end;
   while (to < text.length && to - end < 40 && WORD.test(text[to] ?? '')) to++;
   return to;

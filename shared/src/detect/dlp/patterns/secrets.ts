@@ -7,12 +7,12 @@ import {
   isMixed,
   isPlaceholder,
   isSecretValue,
-  isUnrelatedWords,
   type SecretKind,
 } from '../validators/secret-value.ts';
 import { ANNOUNCED } from './announced.ts';
 import { BARE_PRIVATE_KEYS, PASSWORD_FILES } from './bare-keys.ts';
 import { PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
+import { phraseOfLine, phraseSaid } from './phrases.ts';
 import {
   isAlias,
   isCredentialsName,
@@ -126,16 +126,6 @@ function isNotTheSecret(label: string): boolean {
 
 const ABOUT_IT = /(?:tokens|Tokens|TOKENS|tokeni[sz]\w*|keyboard|secretary|passenger|keys)$/;
 
-const WORDS = /^\p{Ll}{4,12}(?:[ -]\p{Ll}{4,12}){3,7}(?=[.,;]?(?:["'\n]|$))/u;
-
-/** An unquoted phrase that ends its line: "password: copper lantern drizzle harbor". */
-function bareWords(text: string, { start, link }: FieldValue): Stretch | undefined {
-  if (link !== 'assigned' && link !== 'prose') return undefined;
-  const phrase = WORDS.exec(text.slice(start, start + 120))?.[0];
-  if (phrase === undefined || !isUnrelatedWords(phrase)) return undefined;
-  return { start, end: start + phrase.length };
-}
-
 const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
 /** "12文字以上で、…": what continues in such letters after a few others is no value. */
@@ -172,7 +162,9 @@ function secretLabel(kind: SecretKind): Judge {
     const isVerb = /^(?:pass|pin)$/i.test(label);
     const isPin = /(?:^|[_-])pin$/i.test(label);
     for (const value of fieldValues(text, end)) {
-      const words = kind === 'password' ? bareWords(text, value) : undefined;
+      const mayBeWords =
+        kind === 'password' && (value.link === 'assigned' || value.link === 'prose');
+      const words = mayBeWords ? phraseOfLine(text, value.start) : undefined;
       if (words) {
         found.push(words);
         break;
@@ -196,6 +188,8 @@ function secretLabel(kind: SecretKind): Judge {
       }
     }
     if (found.length > 0) return found;
+    const phrase = kind === 'password' ? phraseSaid(text, start, end) : undefined;
+    if (phrase) return [phrase];
     const said = kind === 'password' ? saidBefore(text, start) : NOTHING;
     return said.length > 0 ? said : inReply(text, end);
   };
