@@ -2,7 +2,7 @@
  * Verifies every chain of a tenant on request, against the heads that are stored apart from the
  * records. Requests during a run share it, and its result is reused for a time that grows with the
  * cost of the run, so that requests in a loop cannot occupy the database. Unlike chain-watch.ts, it
- * trusts no earlier result.
+ * trusts no stored result: of what it verified before it remembers digests (verified-pages.ts).
  */
 import type { ChainPosition } from '@governance/shared/hash-chain';
 import {
@@ -17,6 +17,7 @@ import type { QuarantineTrial } from './ledger-row.ts';
 import { type LogMark, newLogMark } from './log-mark.ts';
 import type { EvidenceKeys } from './log-places.ts';
 import { logRows } from './log-rows.ts';
+import { pageStore } from './page-digests.ts';
 import {
   findUnrecordedForks,
   readStanding,
@@ -26,6 +27,7 @@ import {
 import type { StreamMark } from './stream-mark.ts';
 import { runVerification } from './verification-run.ts';
 import { verificationStore, type Walk } from './verification-store.ts';
+import { createVerifiedPages, type VerifiedPages } from './verified-pages.ts';
 
 export interface VerifiedStream {
   stream: string;
@@ -97,9 +99,10 @@ export interface ChainVerifierDeps {
 export function createChainVerifier(deps: ChainVerifierDeps): ChainVerifier {
   const results = new Map<string, Verification>();
   const running = new Map<string, Promise<Verification>>();
+  const pages = createVerifiedPages();
 
   const run = (tenantId: string): Promise<Verification> => {
-    const verification = verifyTenant(deps, tenantId)
+    const verification = verifyTenant(deps, tenantId, pages)
       .then((result) => {
         results.set(tenantId, result);
         return result;
@@ -141,7 +144,11 @@ async function readProgress(tx: TenantTransaction): Promise<VerificationProgress
   return { ...progress, running: { startedAt, records, leaves, upTo, breaks } };
 }
 
-async function verifyTenant(deps: ChainVerifierDeps, tenantId: string): Promise<Verification> {
+async function verifyTenant(
+  deps: ChainVerifierDeps,
+  tenantId: string,
+  pages: VerifiedPages,
+): Promise<Verification> {
   const started = performance.now();
   const { db, breaks, ingest } = deps;
   const inTenant: TenantDatabase['inTenant'] = (...given) => db.inTenant(...given);
@@ -164,6 +171,9 @@ async function verifyTenant(deps: ChainVerifierDeps, tenantId: string): Promise<
     keys: await deps.evidenceKeys?.(),
     now: deps.now,
     isWhole: true,
+    pages: pages.ofTenant(tenantId, (read) =>
+      inTenant(systemScope(tenantId), (tx) => read(pageStore(tx))),
+    ),
     inStore,
     inLog: (read) => inTenant(systemScope(tenantId), (tx) => read(logRows(tx))),
     bundles: createBundleReads((read) => inTenant(systemScope(tenantId), read), deps.evidenceKeys),

@@ -16,7 +16,7 @@ import {
 import { type BundleReads, checkBundles } from './bundle-check.ts';
 import { BUNDLE_STREAM, type FoundBreak, LOG_STREAM } from './chain-breaks.ts';
 import { showPosition } from './chain-position.ts';
-import type { ChainStore, StoredPlane, StreamEnd } from './chain-store.ts';
+import type { ChainStore, StoredBatch, StoredPlane, StreamEnd } from './chain-store.ts';
 import { type RowWalk, type StoredRow, walkRows } from './chain-walk.ts';
 import type { LogMark } from './log-mark.ts';
 import type { LogEnd, LogStore } from './log-rows.ts';
@@ -24,6 +24,7 @@ import { type EvidenceKeys, walkLog } from './log-walk.ts';
 import { checkPlanes, goneBreak } from './plane-check.ts';
 import { createRecentRecords, type RecentRecords } from './recent-records.ts';
 import { newMark, type StreamMark } from './stream-mark.ts';
+import type { TenantPages } from './verified-pages.ts';
 
 /** The stream id for breaks of the tenant's order of receipt. */
 export const RECEIPT_STREAM = '00000000-0000-0000-0000-000000000000';
@@ -54,6 +55,8 @@ export interface VerificationRun {
   isWhole: boolean;
   inStore<T>(read: (store: ChainStore) => Promise<T>): Promise<T>;
   inLog<T>(read: (store: LogStore) => Promise<T>): Promise<T>;
+  /** The pages of data planes' streams that this process has verified before. */
+  pages?: TenantPages;
   /** Undefined where the service's keys are not known. */
   bundles: Omit<BundleReads, 'tenantId'> | undefined;
   belongsInQuarantine(row: StoredRow): Promise<boolean>;
@@ -125,20 +128,25 @@ function walkTheLog(run: VerificationRun, steps: Steps, end: LogEnd): Promise<bo
 interface Steps {
   broke(stream: string, found: Omit<FoundBreak, 'stream'>): void;
   moved(stream: string): void;
+  /** Breaks so far. */
+  count(): number;
   done(): Promise<void>;
 }
 
 function createSteps({ onStep }: VerificationRun): Steps {
   const kept = new Map<string, number>();
   let step: VerificationStep = { moved: new Set(), found: [], breaks: 0 };
+  let all = 0;
   return {
     broke: (stream, broken) => {
       step.breaks += 1;
+      all += 1;
       const before = kept.get(stream) ?? 0;
       kept.set(stream, before + 1);
       if (before < MAX_KEPT) step.found.push({ stream, ...broken });
     },
     moved: (stream) => void step.moved.add(stream),
+    count: () => all,
     done: async () => {
       const told = step;
       step = { moved: new Set(), found: [], breaks: 0 };
@@ -193,15 +201,21 @@ async function walkStream(run: VerificationRun, steps: Steps, end: StreamEnd): P
     onBreak: (found) => steps.broke(stream, found),
   };
   const recent = createRecentRecords();
+  const pages = kind === 'data_plane' ? run.pages : undefined;
+  if (last) await pages?.skip(stream, mark, run.upTo);
   while (last) {
     const after = { ...(mark.end ?? { epoch: 0, seq: 0 }), position: mark.position };
     const rows = await run.inStore((store) => store.readPage(stream, after, last));
     if (rows.length === 0) break;
+    const page = pages?.begin(stream, mark);
+    const broken = steps.count();
     const epochEnds = await walkRows(walk, mark, rows);
     for (const row of rows) recent.add(row);
-    const walked = { run, steps, stream, mark, recent };
+    const walked = { run, steps, stream, mark, recent, onBatches: page?.addBatches };
     if (kind === 'data_plane') await coverRows(walked, epochEnds);
     if (kind === 'admin') await checkAdminBatches(walked);
+    page?.addRows(rows);
+    if (steps.count() === broken) page?.keep();
     steps.moved(stream);
     await steps.done();
     if (run.shouldStop()) return false;
@@ -217,11 +231,12 @@ interface WalkedStream {
   stream: string;
   mark: StreamMark;
   recent: RecentRecords;
+  onBatches?: ((batches: readonly StoredBatch[]) => void) | undefined;
 }
 
 /** Verifies the signed batches up to the mark. @returns the ends of those batches */
 async function checkBatches(
-  { run, steps, stream, mark, recent }: WalkedStream,
+  { run, steps, stream, mark, recent, onBatches }: WalkedStream,
   keys: readonly KeyObject[],
 ): Promise<BatchEnd[]> {
   const { tenantId, inStore } = run;
@@ -235,6 +250,7 @@ async function checkBatches(
     const after = mark.covered;
     const batches = await inStore((store) => store.readBatches(stream, after, last));
     if (batches.length === 0) break;
+    onBatches?.(batches);
     mark.covered = await walkBatches(writer, after, batches, (found) => steps.broke(stream, found));
     ends.push(...batches.map(({ epoch, lastSeq }) => ({ epoch, lastSeq })));
   }
