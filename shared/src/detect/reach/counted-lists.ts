@@ -15,6 +15,25 @@ const WRITES_ROWS = wordSet(
 );
 const OF_VECTORS = wordSet('vector vectors embedding embeddings');
 
+/** Words of tools that draw what they are given. */
+const DRAWS = wordSet(
+  'draw render plot plots plotting chart charts charting heatmap histogram scatterplot boxplot sparkline diagram visualize visualise visualization map maps geocode',
+);
+/** First words of tools that only ask about what they are given. */
+const ASKS = wordSet('read get search find fetch lookup geocode list describe count check');
+/** Words beside which a tool does more than that. */
+const CHANGES = wordSet(
+  'and then set send write update add insert import upsert put post patch move archive assign close invite merge apply publish replace upload save store sync install run execute batch bulk mapping',
+);
+
+/** Whether a tool draws or reads what it is given, and changes none of it. */
+function isForShow(words: readonly string[]): boolean {
+  if (words.some((word) => CHANGES.has(word))) return false;
+  if (ASKS.has(words[0] ?? '')) return true;
+  // `map_users_to_groups` draws none.
+  return words.some((word, at) => DRAWS.has(word) && !(word === 'map' && at === 0));
+}
+
 /** The name under which the cells of a row are read: they are no things. */
 export const CELLS: ArgumentName = readArgumentName('values');
 
@@ -40,6 +59,8 @@ export function listKindOf(
 ): ListKind {
   const isDelete = action === 'delete';
   if (!isDelete && areReads(list)) return 'reads';
+  if (!isDelete && isForShow(words)) return 'parts';
+  if (!isDelete && list.length > 0 && list.every(isPoint)) return 'data';
   if (list.length > 0 && list.every(Array.isArray)) {
     const isOfRows = words.some((word) => WRITES_ROWS.has(word));
     const isOfVectors = words.some((word) => OF_VECTORS.has(word));
@@ -53,3 +74,14 @@ export function listKindOf(
 
 const isTuple = (one: unknown[]): boolean =>
   one.length > 0 && one.every((item) => typeof item === 'number');
+
+/** Members of a point, beside which nothing says what it would change. */
+const OF_POINT = wordSet(
+  'x y z lat lng lon long latitude longitude alt altitude elevation weight intensity value time timestamp',
+);
+
+const isPoint = (one: unknown): boolean =>
+  typeof one === 'object' &&
+  one !== null &&
+  (('x' in one && 'y' in one) || 'lat' in one || 'latitude' in one) &&
+  Object.keys(one).every((key) => OF_POINT.has(key));

@@ -1,5 +1,5 @@
 /** Which lists are things that a call changes: rows, values in SQL, requests, points of a chart. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
 import { createReachFinder } from './reach.ts';
 import type { ReachCall } from './reach-finding.ts';
@@ -163,4 +163,32 @@ it('words for ssh beside a host are a command', () => {
   const args = { host: 'web', args: ['rm', '-rf', '/var'] };
   expect(rulesOf('ssh_exec', 'execute', args)).toEqual(['delete_depth']);
   expect(rulesOf('ssh_exec', 'execute', { host: 'web', args: ['ls', '/var'] })).toEqual([]);
+});
+
+describe('what a tool draws or reads is not changed', () => {
+  const names = many(300, (at) => `n${at}`);
+  const rows = names.map((name, at) => ({ name, value: at }));
+  it.each([
+    ['generate_line_chart', { data: rows }],
+    ['create_chart', { categories: names, series: [{ name: 'a', data: rows }] }],
+    ['render_table', { rows }],
+    ['render_map', { markers: rows }],
+    ['maps_distance_matrix', { origins: names, destinations: ['a'] }],
+    ['search_documents', { ids: names }],
+    ['add_heatmap_layer', { points: many(300, (x) => ({ x, y: 1, weight: 2 })) }],
+  ])('%s', (name, args) => expect(rulesOf(name, 'execute', args)).toEqual([]));
+
+  it.each([
+    ['update_map_features', { ids: names }],
+    ['map_users_to_group', { users: names }],
+    ['search_and_archive', { ids: names }],
+    ['assign_issues', { ids: names }],
+    ['add_features', { features: rows }],
+  ])('%s changes it', (name, args) => {
+    expect(rulesOf(name, 'execute', args)).toEqual(['bulk_action']);
+  });
+
+  it('unless it is deleted', () => {
+    expect(rulesOf('delete_charts', 'delete', { ids: names })).toEqual(['bulk_action']);
+  });
 });
