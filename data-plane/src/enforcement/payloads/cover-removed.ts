@@ -41,7 +41,8 @@ export function coverRemoved(
   return { value: cover(value, marks, OWN_LEVELS[said]) };
 }
 
-function sizeOf(value: unknown): number {
+/** UTF-16 units of a value, with something for each text and name. */
+export function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length + NODE;
   if (typeof value !== 'object' || value === null) return NODE;
   let size = NODE;

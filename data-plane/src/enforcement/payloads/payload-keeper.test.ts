@@ -58,6 +58,23 @@ const inputOf =
 const answerOf = (value: unknown, raw = JSON.stringify(value)) =>
   ({ kind: 'result', raw, value }) as Answer;
 
+it('does not keep what is too large to look for DLP matches in, while other calls wait', () => {
+  const { keeper, added, notKept } = aKeeper();
+  const long = Buffer.from('user secret, '.repeat(60_000)).toString('base64');
+  const call = aCall({ payload_mode: 'redacted' });
+  const began = performance.now();
+  const kept = keeper.keepInput(call, inputOf({ long }));
+  expect(kept).toMatchObject({ digest: null });
+  expect(keeper.keepResult(call, kept, answerOf({ content: [{ type: 'text', text: long }] }))).toBe(
+    null,
+  );
+  expect(performance.now() - began).toBeLessThan(1_000);
+  expect(notKept.mock.calls).toEqual([['not_redactable'], ['not_redactable']]);
+  // Otherwise it is kept: nothing has to be looked for.
+  keeper.keepInput(aCall({}), inputOf({ long }));
+  expect(added).toHaveLength(1);
+});
+
 it('keeps both parts under one salt, the result as it came', () => {
   const { keeper, added } = aKeeper();
   const call = aCall({});

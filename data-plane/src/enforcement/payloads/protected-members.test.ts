@@ -55,6 +55,24 @@ it.each([
   });
 });
 
+it('of arguments that are too large to look through, what DLP found before is removed', () => {
+  const settings = settingsOf({ redact_dlp_matches: true });
+  const args = { long: Buffer.from('user secret, '.repeat(60_000)).toString('base64') };
+  const quoting = { ...members, policy_reason: 'x: hunter2!Xy9 is too short' };
+  const matched = marksOf([['hunter2!Xy9', '[REDACTED:secret_assignment]']]);
+  const began = performance.now();
+  expect(protectMembers(settings, { args }, quoting, [], matched)).toEqual({
+    target: '/cards/[REDACTED:payment_card]',
+    policy_reason: 'x: [REDACTED:secret_assignment] is too short',
+    requester_id: 'user-1',
+    protected_fields: ['target', 'policy_reason'],
+  });
+  // They may be as large themselves.
+  const large = protectMembers(settings, { args }, { ...members, target: args.long });
+  expect(large).toMatchObject({ target: '[REDACTED]', policy_reason: '[REDACTED]' });
+  expect(performance.now() - began).toBeLessThan(1_000);
+});
+
 it('a value that only its argument name reveals is removed too', () => {
   const settings = settingsOf({ redact_dlp_matches: true });
   const args = { password: 'hunter2!Xy9' };

@@ -1,13 +1,20 @@
 /** A tenant's data protection, prepared once for each bundle. */
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
+import { isObject } from '../../upstream/message.ts';
 import { dlpOf } from '../dlp/dlp-scanners.ts';
 import { takeOut } from '../dlp/redaction.ts';
 import type { Identified, Protection } from '../kept-payload.ts';
 import { perSettings } from '../per-settings.ts';
-import { coverRemoved } from './cover-removed.ts';
+import { coverRemoved, sizeOf } from './cover-removed.ts';
 import { hashIdentifiers } from './hash-identifiers.ts';
 import { redactFields } from './redact-fields.ts';
+
+/**
+ * The largest value in which DLP matches are searched for here, in UTF-16 units: all other calls
+ * wait meanwhile, and a character of a hostile text costs some microseconds.
+ */
+const MAX_SEARCHED = 64 * 1024;
 
 export interface TenantProtection {
   /** The protection of kept payloads; null where nothing is kept beside the record. */
@@ -53,6 +60,8 @@ function createRedact(
       left = covered.value;
     }
     if (!takesOutMatches) return { value: left };
+    if (said === 'members' && sizeOf(left) > MAX_SEARCHED) left = membersAlone(left);
+    if (sizeOf(left) > MAX_SEARCHED) return undefined;
     try {
       const { failed, ...taken } = takeOut(left, dlpOf(bundle).scanner, () => false);
       return failed ? undefined : taken;
@@ -61,4 +70,11 @@ function createRedact(
       return undefined;
     }
   };
+}
+
+/** Without what the call asks for. What DLP blocks or warns of there was covered before. */
+function membersAlone(said: unknown): unknown {
+  if (!isObject(said)) return said;
+  const { arguments: _arguments, responses: _responses, ...members } = said;
+  return members;
 }
