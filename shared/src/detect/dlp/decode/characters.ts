@@ -235,6 +235,35 @@ function mayBeFolded(text: string, units: Uint16Array): boolean {
   return false;
 }
 
+/** Greek and Cyrillic. */
+const isOtherAlphabet = (unit: number): boolean => unit >= 0x370 && unit < 0x530;
+const isAscii = (unit: number): boolean =>
+  (unit >= 0x41 && unit <= 0x5a) ||
+  (unit >= 0x61 && unit <= 0x7a) ||
+  (unit >= 0x30 && unit <= 0x39);
+
+/**
+ * The end of the word that a Greek or Cyrillic letter stands in, and whether it is a word of that
+ * language: one with a letter that no Latin one looks like, and without Latin letters and digits.
+ * Read once for each word, so that labels stand when something else is decoded.
+ *
+ * @param from where the previous word ended
+ */
+function wordAt(units: Uint16Array, at: number, from: number): [number, boolean] {
+  let isNative = false;
+  let start = at;
+  while (start > from && isAscii(units[start - 1] as number)) start--;
+  let hasOthers = start < at;
+  let end = at;
+  for (; end < units.length; end++) {
+    const unit = units[end] as number;
+    if (isAscii(unit)) hasOthers = true;
+    else if (!isOtherAlphabet(unit)) break;
+    else isNative ||= !ALIKES.has(String.fromCharCode(unit));
+  }
+  return [end, isNative && !hasOthers];
+}
+
 /**
  * Look-alikes, other forms of a character, invisible characters.
  *
@@ -243,8 +272,14 @@ function mayBeFolded(text: string, units: Uint16Array): boolean {
 export function foldedCharacters(text: string, units: Uint16Array): Edit[] {
   const edits: Edit[] = [];
   if (!mayBeFolded(text, units)) return edits;
+  let wordEnd = 0;
+  let isNative = false;
   for (const match of text.matchAll(NOT_PLAIN)) {
     const character = match[0];
+    if (isOtherAlphabet(units[match.index] as number)) {
+      if (match.index >= wordEnd) [wordEnd, isNative] = wordAt(units, match.index, wordEnd);
+      if (isNative) continue;
+    }
     if (!readings.has(character)) {
       if (readings.size >= MAX_READINGS) readings.clear();
       readings.set(character, reading(character));

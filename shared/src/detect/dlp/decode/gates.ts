@@ -4,6 +4,7 @@
  */
 import { rot13 } from '../../rot13.ts';
 import { ISSUER_MARKS } from './issuer-marks.ts';
+import { SPELLED_DIGITS } from './spelled.ts';
 
 export type Gate = 'reversed' | 'rot13' | 'reversed rot13' | 'codes' | 'separated';
 
@@ -116,7 +117,7 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
       String.raw`\b\d{1,6}(?: ?[|,~:;+]{1,3} ?| {2,4}| ?[\-./_]{2,3} ?| [\-./_] )\d{1,6}(?: ?[|,~:;+]{1,3} ?| {2,4}| ?[\-./_]{2,3} ?| [\-./_] )\d`,
       String.raw`\b[A-Z]{2} ?[.\-_/|:] ?\d{2} ?[.\-_/|: ]`,
       '(?:\u00b7|\u2022) ?[0-9A-Za-z] ?(?:\u00b7|\u2022)',
-      '(?i)\\b(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|null|eins|zwei|drei|vier|sechs|sieben|acht|neun)[ ,.-]{1,3}){5}',
+      SPELLED_DIGITS,
     ],
   },
   {

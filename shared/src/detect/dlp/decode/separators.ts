@@ -1,4 +1,5 @@
 /** Separators between the characters, or groups of characters, of a value. */
+import { spelledDigits } from './spelled.ts';
 import type { Edit } from './view.ts';
 
 /** One character, a sign, one character, a sign …: `4-1-1-1`, `A K I A`, `h.u.n.t`, `4 - 1 - 1`. */
@@ -13,33 +14,6 @@ const DIGITS =
 /** An IBAN, or a number of letters and digits, with unusual separators. */
 const MIXED =
   /(?<![A-Za-z0-9])[A-Z]{2} ?[.\-_/|:] ?\d{2}(?: ?[.\-_/|: ] ?[A-Z0-9]{1,6}){2,9}(?![A-Za-z0-9])/g;
-const SPELLED =
-  /(?<![A-Za-z])(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|null|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun)(?:[ ,.-]{1,3}|$|(?=[^A-Za-z]))){6,}/gi;
-
-const NUMBER_WORDS: Readonly<Record<string, string>> = {
-  zero: '0',
-  oh: '0',
-  null: '0',
-  one: '1',
-  eins: '1',
-  two: '2',
-  zwei: '2',
-  three: '3',
-  drei: '3',
-  four: '4',
-  vier: '4',
-  five: '5',
-  fünf: '5',
-  six: '6',
-  sechs: '6',
-  seven: '7',
-  sieben: '7',
-  eight: '8',
-  acht: '8',
-  nine: '9',
-  neun: '9',
-};
-
 /** Values whose parts are separated by signs; the signs are removed. */
 export function separated(text: string): Edit[] {
   const edits: Edit[] = [];
@@ -65,13 +39,7 @@ export function separated(text: string): Edit[] {
   for (const match of text.matchAll(DIGITS)) add(match, match[0], match[0].replace(/\D/g, ''));
   for (const match of text.matchAll(MIXED))
     add(match, match[0], match[0].replace(/[^A-Z0-9]/g, ''));
-  for (const match of text.matchAll(SPELLED)) {
-    const words = match[0].toLowerCase().match(/[a-zü]+/g) ?? [];
-    const digits = words.map((word, i) =>
-      word === 'double' ? (NUMBER_WORDS[words[i + 1] ?? ''] ?? '') : (NUMBER_WORDS[word] ?? ''),
-    );
-    add(match, match[0].trimEnd(), `${digits.join('')}`);
-  }
+  edits.push(...spelledDigits(text));
   return edits;
 }
 

@@ -1,0 +1,87 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { createDlpScanner } from '../scanner.ts';
+
+const scanner = createDlpScanner();
+afterAll(() => scanner.close());
+
+const found = (text: string) =>
+  scanner.scanText(text).map(({ pattern, start, length }) => ({
+    pattern,
+    text: text.slice(start, start + length),
+  }));
+
+const LANGUAGES: Readonly<Record<string, string>> = {
+  English: 'zero one two three four five six seven eight nine',
+  German: 'null eins zwei drei vier fünf sechs sieben acht neun',
+  French: 'zéro un deux trois quatre cinq six sept huit neuf',
+  Spanish: 'cero uno dos tres cuatro cinco seis siete ocho nueve',
+  Italian: 'zero uno due tre quattro cinque sei sette otto nove',
+  Portuguese: 'zero um dois três quatro cinco seis sete oito nove',
+  Dutch: 'nul een twee drie vier vijf zes zeven acht negen',
+};
+
+const spelled = (digits: string, words: string, between: string): string =>
+  [...digits].map((sign) => words.split(' ')[Number(sign)] ?? sign).join(between);
+
+describe.each(Object.entries(LANGUAGES))('digits as words in %s', (_, words) => {
+  it.each([' ', ', ', ' / ', '-', '. '])('are a card, separated by "%s"', (between) => {
+    const card = spelled('4532015112830366', words, between);
+    expect(found(`Karte ${card}, 12/27`)).toEqual([{ pattern: 'payment_card', text: card }]);
+  });
+
+  it('are an IBAN with its letters', () => {
+    const iban = spelled('DE89370400440532013000', words, ' ');
+    expect(found(`Konto ${iban}.`)).toMatchObject([{ pattern: 'iban' }]);
+  });
+
+  it('are a number behind its label', () => {
+    expect(found(`SSN ${spelled('219099999', words, ' ')}`)).toMatchObject([{ pattern: 'us_ssn' }]);
+    expect(found(`BSN: ${spelled('111222333', words, ', ')}.`)).toMatchObject([
+      { pattern: 'national_id' },
+    ]);
+  });
+});
+
+describe('digits as words', () => {
+  it('may be doubled, and begin or end with a letter', () => {
+    expect(
+      found(
+        'card four five three two zero one five double one two eight three zero three double six',
+      ),
+    ).toMatchObject([{ pattern: 'payment_card' }]);
+    expect(found('HKID A, one, two, three, four, five, six, three')).toMatchObject([
+      { pattern: 'national_id' },
+    ]);
+    expect(found('DNI uno, dos, tres, cuatro, cinco, seis, siete, ocho, Z.')).toMatchObject([
+      { pattern: 'national_id' },
+    ]);
+  });
+
+  it('are read beside a label in another alphabet', () => {
+    const words = spelled('005187961', LANGUAGES.English ?? '', ' ');
+    expect(found(`ΑΦΜ μισθωτή: ${words}`)).toMatchObject([{ pattern: 'national_id' }]);
+  });
+
+  it.each([
+    'count with me: one two three four five six seven eight nine',
+    'Uno, dos, tres, cuatro, cinco, seis, siete, ocho, nueve, diez.',
+    'quatre, cinq, six, sept, huit, neuf: le compte y est',
+    'It happened one, two, three times; four of five were fixed in six or seven days.',
+    'card game: one two three four five six seven eight nine one two three',
+  ])('are no finding: %s', (text) => expect(found(text)).toEqual([]));
+});
+
+describe('words of another alphabet', () => {
+  it.each([
+    ['Пароль от сервера', 'Kestrel27!blau'],
+    ['κωδικός', 'Kestrel27!blau'],
+  ])('stay labels where a value is decoded: %s', (label, value) => {
+    const encoded = Buffer.from(value).toString('base64');
+    expect(found(`${label}: ${encoded}`)).toMatchObject([{ text: encoded }]);
+  });
+
+  it('are read as Latin ones where they stand for these', () => {
+    expect(found('раsswоrd: Kestrel27!blau')).toMatchObject([{ text: 'Kestrel27!blau' }]);
+    expect(found('АКІАQ7MZ3HTXW5RBNC2V')).toMatchObject([{ pattern: 'aws_access_key_id' }]);
+  });
+});
