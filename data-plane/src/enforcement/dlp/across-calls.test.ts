@@ -170,6 +170,16 @@ describe('a value that is sent piece by piece', () => {
     expect(assemble({ decoy: 'nothing', text: '7654QX' })).toHaveLength(1);
   });
 
+  it('is found behind what the argument was before, beside longer ones', () => {
+    const whole = createDlpScanner({
+      custom: [{ id: 'b', name: 'badge', regex: '\\bBADGE[0-9]{6}QX', severity: 'critical' }],
+    });
+    const send = (args: Record<string, unknown>) => across.assemble(sent(), args, whole);
+    send({ text: 'Weather12' });
+    send({ text: 'BADGE98', other: 'Longer7Words' });
+    expect(send({ text: '7654QX', other: 'Longest7Words' })).toHaveLength(1);
+  });
+
   it('is found with words around the pieces, and in other tools and arguments', () => {
     assemble({ text: 'the first part is "BADGE12",' });
     expect(assemble({ body: { note: 'and then 3456QX' } }, { toolName: 'send' })).toHaveLength(1);

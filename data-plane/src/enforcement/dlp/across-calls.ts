@@ -117,16 +117,16 @@ export function createAcrossCalls(deps: {
       const trail = trailOf(caller);
       const at = now();
       const before = trail.pieces();
-      const joined: (Joined | null)[] = [];
+      const joined: Joined[] = [];
       for (const { name, ends } of texts) {
         if (ends === null) continue;
         const argument = `${serverId} ${toolName} ${shortened(name)}`;
-        joined.push(trail.join(argument, ends.head, ends.tail, at));
+        joined.push(...trail.join(argument, ends.head, ends.tail, at));
       }
       const longest = texts[0]?.token ?? '';
       // A value's pieces may also be in different arguments, or among other words or calls.
       if (longest !== '') {
-        joined.push(...trail.pairs('', longest, at), trail.join('', longest, longest, at));
+        joined.push(...trail.pairs('', longest, at), ...trail.join('', longest, longest, at));
       }
       const { found, completed } = scanJoined(joined, scanner, trail, before);
       if (found.length === 0) return [];
@@ -160,7 +160,7 @@ export function createAcrossCalls(deps: {
 
 /** Forgets the pieces of a call that is denied because they cannot be scanned: its repetition, too, must be. */
 function scanJoined(
-  joined: readonly (Joined | null)[],
+  joined: readonly Joined[],
   scanner: DlpScanner,
   trail: AgentTrail,
   before: Pieces,
@@ -168,7 +168,7 @@ function scanJoined(
   try {
     return splitFindings(joined, scanner);
   } catch (error) {
-    trail.restore(before, new Set(joined.flatMap((one) => one?.argument ?? [])));
+    trail.restore(before, new Set(joined.map((one) => one.argument)));
     throw error;
   }
 }
@@ -180,15 +180,13 @@ const BETWEEN = '\n\u2028\n';
  * Findings that cross the boundary of two pieces, and the arguments whose pieces these are. All texts
  * are scanned at once.
  */
-function splitFindings(joined: readonly (Joined | null)[], scanner: DlpScanner) {
+function splitFindings(joined: readonly Joined[], scanner: DlpScanner) {
   const completed = new Set<string>();
   const parts: { at: number; isPair: boolean; argument: string }[] = [];
   /** Pieces of an argument are often also those of all calls: equal texts are scanned once. */
   const begins = new Map<string, number>();
   let all = '';
-  for (const one of joined) {
-    if (one === null) continue;
-    const { text, boundary, argument, isPair = false } = one;
+  for (const { text, boundary, argument, isPair = false } of joined) {
     const begin = begins.get(text) ?? all.length;
     if (begin === all.length) all += text + BETWEEN;
     begins.set(text, begin);

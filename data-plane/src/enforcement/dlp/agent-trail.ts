@@ -42,7 +42,7 @@ export interface Joined {
   readonly argument: string;
   readonly text: string;
   readonly boundary: number;
-  /** Whether they came neither in order nor one after the other. */
+  /** Whether it is two pieces of several: numbers that happen to be valid do not count. */
   readonly isPair?: true;
 }
 
@@ -97,18 +97,21 @@ export class AgentTrail {
    *
    * @param head the part of the text that may continue earlier pieces
    * @param tail the part that later pieces may continue
-   * @returns the joined earlier pieces with the head; null where there is nothing to join, or the
-   *   piece repeats the previous one
+   * @returns all earlier pieces joined with the head, and the last of them alone, since those before
+   *   it may be of something else; none where the piece repeats the previous one
    */
-  join(argument: string, head: string, tail: string, now: number): Joined | null {
+  join(argument: string, head: string, tail: string, now: number): Joined[] {
     const known = this.#chains.get(argument) ?? [];
     const pieces = known.filter(({ at }) => now - at <= PIECE_MS);
-    if (pieces.at(-1)?.text === tail) return null;
+    const last = pieces.at(-1)?.text ?? '';
+    if (pieces.length > 0 && last === tail) return [];
     const before = pieces.map(({ text }) => text).join('');
     const kept = tail === '' ? [] : [...pieces, { text: own(tail), at: now }].slice(-MAX_PIECES);
     touch(this.#chains, argument, kept, MAX_CHAINS);
-    const isContinued = before !== '' && head !== '';
-    return isContinued ? { argument, text: before + head, boundary: before.length } : null;
+    if (before === '' || head === '') return [];
+    const whole = { argument, text: before + head, boundary: before.length };
+    if (pieces.length === 1 || !(isPairable(last) || isPairable(head))) return [whole];
+    return [whole, { argument, text: last + head, boundary: last.length, isPair: true }];
   }
 
   /**
