@@ -79,7 +79,7 @@ export function isBase({ words, last }: ArgumentName): boolean {
 
 /** Characters that may precede a path to hide its beginning. */
 const PATH_FORM =
-  /^[\s\p{Cf}"'`]*(?:[/\\~]|\.{1,2}(?:[/\\]|$)|[a-z]:[/\\]|file:|%(?:25)*(?:2e|2f|5c|7e)|\$(?:\{?home|env:)|%(?:userprofile|homepath)%|(?!https?:|wss?:)[a-z][a-z0-9+.-]{1,20}:\/\/|[\uff0f\uff3c\uff0e\uff5e])/iu;
+  /^[\s\p{Cf}"'`]*(?:[/\\~]|\.{1,2}(?:[/\\]|$)|[a-z]:[/\\]|file:|%(?:25)*(?:2e|2f|5c|7e)|\$(?:\{?home|env:)|%(?:userprofile|homepath|windir|systemroot)%|(?!https?:|wss?:)[a-z][a-z0-9+.-]{1,20}:\/\/|[\uff0f\uff3c\uff0e\uff5e])/iu;
 
 /** Whether a text has the form of a path, regardless of its name. */
 export function isPathForm(text: string): boolean {

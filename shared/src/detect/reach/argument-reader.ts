@@ -7,6 +7,7 @@ import {
   isPathForm,
   readArgumentName,
 } from './argument-kinds.ts';
+import { isRecipient, useOf } from './argument-use.ts';
 import {
   type CallScope,
   createScope,
@@ -23,13 +24,7 @@ import { parseInner } from './inner-json.ts';
 import { mayBeMail, readMailRecipients } from './mail-headers.ts';
 import { findMongoCommand, matchesAll } from './mongo-command.ts';
 import { findMongoReach } from './mongo-reach.ts';
-import {
-  type PathUse,
-  type ReachCall,
-  type ReachFinding,
-  type TouchedPath,
-  tooMany,
-} from './reach-finding.ts';
+import { type ReachCall, type ReachFinding, type TouchedPath, tooMany } from './reach-finding.ts';
 import { asksGraphQl } from './read-requests.ts';
 import { addRecipients, isAddress } from './recipients.ts';
 import { MAX_SHELL_LENGTH, readCodeReach, readShellReach, type ShellReach } from './shell-reach.ts';
@@ -40,10 +35,6 @@ import { commandOfParts, findToolReach, isTexts } from './tool-program.ts';
 import { asCommandLine, isTyped } from './typed-text.ts';
 import { COUNTS, FILTERS, selectsNothing } from './unbounded-tool.ts';
 import { isAllName, isWildAddress } from './web-reach.ts';
-import { wordSet } from './word-set.ts';
-
-const SOURCES = wordSet('src source sources from old');
-const TARGETS = wordSet('dst dest destination destinations to new target');
 
 /** Filters in a query language that match everything. */
 const ALL_TEXTS = new Set(['', '{}', '*', '*:*']);
@@ -54,11 +45,6 @@ const MAX_PATHS = 2_000;
 /** For texts that are JSON: characters of a call that are parsed, and how deeply they may nest. */
 const MAX_INNER_LENGTH = 256 * 1024;
 const MAX_INNER_DEPTH = 3;
-
-/** Words of tools that reach phones, beside those that send. */
-const CALLS = wordSet('call calls dial fax whatsapp');
-/** Words of ids that are recipients of what is sent. */
-const USERS = wordSet('user users member members contact contacts');
 
 type Args = ReachCall['args'];
 
@@ -167,7 +153,7 @@ export class ArgumentReader {
       for (const line of list) this.#text(line, name);
       return;
     }
-    const isRecipients = this.#isRecipient(name);
+    const isRecipients = isRecipient(name, this.#scope.tool);
     const { call, tool } = this.#scope;
     const kind = isRecipients ? 'parts' : listKindOf(list, name, call.action, tool.words, isInList);
     if (kind === 'data') return;
@@ -187,16 +173,6 @@ export class ArgumentReader {
       this.#trail.pop();
     }
     if (kind === 'reads') this.items = before;
-  }
-
-  /** Whether an argument names recipients; ids of users and phones do where something is sent. */
-  #isRecipient({ kind, words }: ArgumentName): boolean {
-    const { isMove, isSend, words: ofTool } = this.#scope.tool;
-    if (kind === 'recipient') return !isMove;
-    if (kind === 'phone') return isSend || ofTool.some((word) => CALLS.has(word));
-    if (!isSend || kind !== 'ids') return false;
-    // Without another word they are those of phones.
-    return words.join(' ') === 'numbers' || words.some((word) => USERS.has(word));
   }
 
   #recipient(value: object): void {
@@ -242,7 +218,7 @@ export class ArgumentReader {
     }
     const isDelete = this.#scope.call.action === 'delete';
     const isPath = isPathForm(text);
-    if (this.#isRecipient(name) && !(isPath && !text.includes('@'))) {
+    if (isRecipient(name, this.#scope.tool) && !(isPath && !text.includes('@'))) {
       this.#addRecipient(text, true);
       return;
     }
@@ -319,7 +295,7 @@ export class ArgumentReader {
   #path(text: string, name: ArgumentName): void {
     this.#touch({
       text,
-      ...this.#useOf(name),
+      ...useOf(name, this.#scope),
       place: this.#place(),
       base: this.#scope.base,
       containers: this.#scope.containers,
@@ -330,16 +306,6 @@ export class ArgumentReader {
   #touch(path: TouchedPath): void {
     if (this.paths.length < MAX_PATHS) this.paths.push(path);
     else this.#unreadable(`the call names more than ${MAX_PATHS} paths`);
-  }
-
-  #useOf({ words }: ArgumentName): { use: PathUse; isMoved?: boolean } {
-    const { action } = this.#scope.call;
-    if (action === 'read' || action === 'delete') return { use: action };
-    const isSource = words.some((word) => SOURCES.has(word));
-    if (this.#scope.tool.isMove && !words.some((word) => TARGETS.has(word))) {
-      return { use: 'delete', isMoved: true };
-    }
-    return { use: isSource && this.#scope.tool.isCopy ? 'read' : 'write' };
   }
 
   /** Reads a command line, as long as all of them together are not too long. */
@@ -353,10 +319,11 @@ export class ArgumentReader {
     this.#tell({ rule: 'unreadable', verdict: 'escalate', message, place: this.#place() });
   }
 
-  #shell({ paths, inner, recipients, whole }: ShellReach): void {
+  #shell({ paths, inner, recipients, whole, things }: ShellReach): void {
     const place = this.#place();
+    if (things > this.#threshold) this.#tell({ ...tooMany(things, this.#threshold), place });
     const base = this.#scope.base;
-    for (const path of paths) this.#touch({ ...path, place, base });
+    for (const path of paths) this.#touch({ ...path, place, base: path.base ?? base });
     for (const text of inner) this.#sql(text, true);
     for (const text of recipients) this.#addRecipient(text, true);
     for (const one of whole) this.#tell({ ...one, place });

@@ -7,7 +7,7 @@ import { isTerminalTool } from './typed-text.ts';
 import { wordSet } from './word-set.ts';
 
 const SHELL_TOOLS = wordSet(
-  'shell bash terminal exec execute powershell ssh command commands cmd console',
+  'shell bash sh zsh terminal exec execute powershell ssh command commands cmd console',
 );
 const SQL_TOOLS = wordSet(
   'sql query db database sqlite postgres postgresql mysql mariadb bigquery snowflake duckdb clickhouse',

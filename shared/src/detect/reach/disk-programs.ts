@@ -1,4 +1,6 @@
 /** Programs that wipe a whole disk. */
+import { readPathForms } from './path-forms.ts';
+import type { TouchedPath } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
 
 const WIPES = wordSet(
@@ -39,3 +41,18 @@ const HELP = /^(?:-h|-V|--help|--version)$/;
 /** Whether nothing is given but that: with a device, `mkfs -V` makes a file system. */
 const asksForHelp = (rest: readonly string[]): boolean =>
   rest.length > 0 && rest.every((word) => HELP.test(word));
+
+type WrittenPath = Pick<TouchedPath, 'text' | 'use' | 'isMoved'>;
+
+/** Devices that keep nothing, and files in memory. */
+export const STREAM = /^\/dev\/(?:null|zero|full|tty|stdout|stderr|fd\/\d+|shm\/[\w-][\w.-]*)$/;
+const DISK = /^(?:r?disk|[shv]d[a-z*?]|xvd[a-z*?]|nvme|mmcblk|mapper$|dm-|md[0-9])/;
+
+/** Whether the device of a disk is written to, or of a part of one. */
+export function overwritesDisk({ text, use, isMoved }: WrittenPath): boolean {
+  if (use !== 'write' || isMoved || !/dev/i.test(text)) return false;
+  return readPathForms(text).some(
+    ({ from, segments: [first, second = ''] }) =>
+      from === 'root' && first === 'dev' && DISK.test(second),
+  );
+}

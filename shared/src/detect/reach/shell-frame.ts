@@ -9,6 +9,8 @@ export interface ShellCommand {
   readonly isCut?: boolean;
   /** Whether it reads what the command before it prints. */
   readonly isPiped?: boolean;
+  /** Whether it stands behind `&&`. */
+  readonly isAfter?: boolean;
   /** Texts that it is given to read: `bash <<< 'rm -rf /'`. */
   readonly inputs?: readonly string[];
   readonly documents?: readonly HereDocument[];
@@ -37,6 +39,7 @@ export interface Frame {
   documents: HereDocument[];
   isCut: boolean;
   isPiped: boolean;
+  isAfter: boolean;
   /** Whether it is run only if the one before it ends so. */
   isOptional: boolean;
   word: string | null;
@@ -72,6 +75,7 @@ export const frame = (end: Frame['end']): Frame => ({
   documents: [],
   isCut: false,
   isPiped: false,
+  isAfter: false,
   isOptional: false,
   word: null,
   holes: [],

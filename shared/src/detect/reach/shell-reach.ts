@@ -1,13 +1,12 @@
 /** What a command line does with paths, and what it passes to a database. */
 import { isInterpreter, readCode } from './code-commands.ts';
 import { pathOnMachine, readMounts } from './container-mounts.ts';
-import { wipesDisk } from './disk-programs.ts';
+import { overwritesDisk, STREAM, wipesDisk } from './disk-programs.ts';
 import { readFind } from './find-program.ts';
 import { decodedCommand } from './inner-lines.ts';
-import { deletesListedThings } from './listed-things.ts';
+import { countDeletedThings, deletesListedThings } from './listed-things.ts';
 import { isMailProgram, readMailOf } from './mail-programs.ts';
 import { commandInAssignment, jobsOf, readOptionCommands } from './option-commands.ts';
-import { readPathForms } from './path-forms.ts';
 import { deletesHanded, deletesListed, type Listed, listedBy, onlyTells } from './powershell.ts';
 import { decodedBy, printedBy } from './printed-text.ts';
 import { nameOf } from './program-name.ts';
@@ -18,6 +17,7 @@ import {
   type WholeReach,
   WIPES_A_DISK,
 } from './program-reach.ts';
+import { optionValue, splitWords, withoutAt } from './program-words.ts';
 import { findWrites } from './program-writes.ts';
 import type { PathUse, TouchedPath } from './reach-finding.ts';
 import type { ShellCommand } from './shell-frame.ts';
@@ -44,7 +44,6 @@ import { PRINTED, ShellVariables } from './shell-variables.ts';
 import { readShellCommands } from './shell-words.ts';
 import { FLUSHES } from './sql-reach.ts';
 import { findWebReach } from './web-reach.ts';
-import { wordSet } from './word-set.ts';
 import {
   afterHost,
   afterOptions,
@@ -57,13 +56,15 @@ import {
 } from './wrapped-command.ts';
 
 export interface ShellReach {
-  readonly paths: Omit<TouchedPath, 'place' | 'base' | 'containers'>[];
+  readonly paths: Omit<TouchedPath, 'place' | 'containers'>[];
   /** Texts for other programs: SQL, for instance. */
   readonly inner: string[];
   /** To whom it sends mail. */
   readonly recipients: string[];
   /** What it does beyond the paths that it names. */
   readonly whole: WholeReach[];
+  /** Things that one of its commands deletes, named one by one. */
+  things: number;
 }
 
 /** What is found while lines are read, and what holds in the line that is read now. */
@@ -76,6 +77,7 @@ const nothing = (): Reading => ({
   inner: [],
   recipients: [],
   whole: [],
+  things: 0,
   variables: new ShellVariables(),
 });
 
@@ -88,6 +90,7 @@ const MAX_DEPTH = 4;
 
 /** An option that holds the text itself. */
 const BEFORE_LINE = /^(?:--[a-z-]{1,20}=|-c|\+[!:]{0,3})/;
+const REMOTE = /^[\w.@-]{2,255}:([/~].*)$/s;
 /** Options of redis-cli that have a value, in the next word. */
 const REDIS_VALUE =
   /^(?:-[hpsaunridDXt]|--(?:user|pass|sni|cacert|cacertdir|cert|key|tls-ciphers|tls-ciphersuites|show-pushes))$/;
@@ -96,10 +99,14 @@ const REDIS_VALUE =
 export function readShellReach(command: string | readonly string[]): ShellReach {
   const reach = nothing();
   if (typeof command === 'string') readLine(command, reach, 0);
-  else readCommand({ words: command, writes: [] }, reach, 0);
+  else if (!deletesKeys(command)) readCommand({ words: command, writes: [] }, reach, 0);
   if (reach.paths.some(overwritesDisk)) reach.whole.push(WIPES_A_DISK);
   return reach;
 }
+
+/** Of a key-value store, whose commands are in capitals; no files. */
+const deletesKeys = ([name, ...keys]: readonly string[]): boolean =>
+  name === 'DEL' && keys.every((key) => /^[^\\/.*?]+$/.test(key));
 
 /** Reads code that a tool runs; in a notebook a line may be one for a shell. */
 export function readCodeReach(code: string): ShellReach {
@@ -109,19 +116,6 @@ export function readCodeReach(code: string): ShellReach {
   const [, script] = /^\s{0,99}%%(?:bash|sh)\b[^\n]*\n([\s\S]*)/.exec(code) ?? [];
   if (script !== undefined) readLine(script, reach, 1);
   return reach;
-}
-
-/** Devices that keep nothing, and files in memory. */
-const STREAM = /^\/dev\/(?:null|zero|full|tty|stdout|stderr|fd\/\d+|shm\/[\w-][\w.-]*)$/;
-const DISK = /^(?:r?disk|[shv]d[a-z*?]|xvd[a-z*?]|nvme|mmcblk|mapper$|dm-|md[0-9])/;
-
-/** Whether the device of a disk is written to, or of a part of one. */
-function overwritesDisk({ text, use, isMoved }: ShellReach['paths'][number]): boolean {
-  if (use !== 'write' || isMoved || !/dev/i.test(text)) return false;
-  return readPathForms(text).some(
-    ({ from, segments: [first, second = ''] }) =>
-      from === 'root' && first === 'dev' && DISK.test(second),
-  );
 }
 
 const UNREAD: WholeReach = {
@@ -148,9 +142,13 @@ function readLine(line: string, reach: Reading, depth: number, args?: readonly s
 function readCommands(commands: readonly ShellCommand[], reach: Reading, depth: number): void {
   let listed: Listed | undefined;
   let printed: string | undefined;
+  let folder: string | undefined;
   const isCalm = commands.every(({ words }) => words.length === 0 || CALM.has(nameOf(words[0])));
   for (const command of commands) {
-    const { inputs = [], isPiped } = command;
+    const { inputs = [], isPiped, isAfter } = command;
+    // Only behind `&&` it is certain where a command runs.
+    if (!isAfter && !isPiped) folder = undefined;
+    const before = reach.paths.length;
     const given = isPiped && printed !== undefined ? [...inputs, printed] : inputs;
     listed = listedBy(command, listed);
     for (const text of listed ? deletesListed(command, listed) : []) {
@@ -165,6 +163,26 @@ function readCommands(commands: readonly ShellCommand[], reach: Reading, depth: 
     const decoded = decodedBy(command, given);
     if (decoded !== undefined) readLine(decoded, reach, depth + 1);
     printed = decoded ?? printedBy(command, given);
+    const isHere = !command.words.some((word) => word === 'ssh' || isContainerProgram(word));
+    if (folder !== undefined && isHere) inFolder(reach.paths, before, folder);
+    folder = changedFolder(command.words) ?? folder;
+  }
+}
+
+const MAX_FOLDER = 200;
+
+/** The folder that a command changes to, where its place is known. */
+function changedFolder([program, place = '', ...more]: readonly string[]): string | undefined {
+  if (program !== 'cd' && program !== 'pushd') return undefined;
+  // Each path in it is read with it.
+  const isPlace = /^[/~]/.test(place) && place.length <= MAX_FOLDER;
+  return isPlace && more.length === 0 ? place : undefined;
+}
+
+function inFolder(paths: Reading['paths'], from: number, base: string): void {
+  for (let at = from; at < paths.length; at++) {
+    const path = paths[at] as Reading['paths'][number];
+    paths[at] = { ...path, base: path.base ?? base };
   }
 }
 
@@ -225,6 +243,7 @@ function readWords(command: ShellCommand, reach: Reading, depth: number): boolea
     if (deletesListedThings(name, words.slice(at + 1), command.isCut === true, isHanded)) {
       reach.whole.push(DELETES_LISTED);
     }
+    reach.things = Math.max(reach.things, countDeletedThings(name, words.slice(at + 1)));
     const removed =
       isContainerProgram(name) && !/compose|kubectl/.test(name) && findRemoved(words.slice(at + 1));
     if (
@@ -282,7 +301,7 @@ function readSimple(
   isListed: boolean,
 ): void {
   if (onlyTells([name, ...rest])) return;
-  const { options, operands } = split(rest, name);
+  const { options, operands } = splitWords(rest, name);
   const isRecursive = options.some(
     (option) => /^-[a-z]*r/i.test(option) || option === '--recursive' || option === '/s',
   );
@@ -292,6 +311,7 @@ function readSimple(
   if (DELETES.has(name)) {
     if (OVERWRITES.has(name)) add(operands, 'write');
     add(operands, 'delete', { isRecursive: isRecursive || name === 'rimraf' });
+    reach.things = Math.max(reach.things, operands.length);
     if (isListed && operands.every((one) => one === '' || one === PRINTED))
       reach.whole.push(DELETES_LISTED);
   } else if (isMailProgram(name)) {
@@ -319,9 +339,14 @@ function readSimple(
   } else if (COPIES.has(name)) {
     add(operands.slice(0, -1), 'read');
     add(operands.slice(-1), 'write');
-    if (options.some((option) => option.startsWith('--del'))) {
+    // The part behind a host; a single letter is a drive.
+    const [, remote] = REMOTE.exec(operands.at(-1) ?? '') ?? [];
+    if (remote !== undefined) add([remote], 'write');
+    const isTold = options.some((one) => /^-[a-zA-Z]*n/.test(one) || one.startsWith('--dry-run'));
+    if (options.some((option) => option.startsWith('--del')) && !isTold) {
       // Whatever is in the target but not in the source is deleted.
-      add(operands.slice(-1), 'delete', { isRecursive: true });
+      const emptied = [...operands.slice(-1), ...(remote === undefined ? [] : [remote])];
+      add(emptied, 'delete', { isRecursive: true });
     }
   } else if (CHANGES.has(name)) {
     // The mode or the owner comes first; reading it as a path is harmless.
@@ -358,29 +383,4 @@ function readCodeOf(name: string, words: readonly string[], reach: Reading, dept
     for (const argv of argvs) readCommand({ words: argv, writes: [] }, reach, depth + 1);
     if (isUnread) reach.whole.push(UNREAD);
   }
-}
-
-const OF_WINDOWS = wordSet('del erase rd rmdir copy xcopy move');
-
-function split(words: readonly string[], name: string) {
-  const options: string[] = [];
-  const operands: string[] = [];
-  let isOver = false;
-  for (const word of words) {
-    if (!isOver && word === '--') isOver = true;
-    else if (!isOver && word.length > 1 && word.startsWith('-')) options.push(word);
-    else if (OF_WINDOWS.has(name) && /^\/[a-z]$/i.test(word)) options.push(word.toLowerCase());
-    else operands.push(word);
-  }
-  return { options, operands };
-}
-
-function optionValue(option: string): string {
-  const at = option.indexOf('=');
-  return at < 0 ? '' : option.slice(at + 1);
-}
-
-/** curl's syntax for a file to send. */
-function withoutAt(word: string): string {
-  return word.startsWith('@') ? word.slice(1) : word;
 }

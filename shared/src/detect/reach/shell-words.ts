@@ -200,7 +200,8 @@ class LineReader {
       else if (end === ')' && cases === 0) this.#leave(')');
     }
     this.#now.isPiped = sign === '|' && line[at - 1] !== '|' && line[at + 1] !== '|';
-    this.#now.isOptional = (sign === '|' || sign === '&') && line[at - 1] === sign;
+    this.#now.isAfter = sign === '&' && line[at - 1] === '&';
+    this.#now.isOptional = this.#now.isAfter || (sign === '|' && line[at - 1] === '|');
     return sign === '\n' ? this.#documents.skip(at) : at;
   }
 
@@ -379,10 +380,10 @@ class LineReader {
       this.#now = { ...frame(end), open, cases, array };
       return;
     }
-    const { inputs, documents, isCut, isPiped, hasList } = rest;
+    const { inputs, documents, isCut, isPiped, isAfter, hasList } = rest;
     let { isList } = rest;
     if (words.length > 0 || writes.length > 0) {
-      const command = { words, writes, inputs, documents, isCut, isPiped };
+      const command = { words, writes, inputs, documents, isCut, isPiped, isAfter };
       this.commands[place ?? this.commands.length] = command;
       for (let at = 1; at < (firsts?.count ?? 0); at++) {
         this.#variables.effort.left -= words.length;

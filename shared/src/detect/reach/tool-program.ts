@@ -2,7 +2,8 @@
 import { wordsOfName } from '../../words-of-name.ts';
 import { isBase, readArgumentName } from './argument-kinds.ts';
 import { isTypeName } from './deleted-store.ts';
-import { findWholeReach, isWholeProgram, type WholeReach } from './program-reach.ts';
+import { nameOf } from './program-name.ts';
+import { findWholeReach, IMPLIED, isWholeProgram, type WholeReach } from './program-reach.ts';
 import { FLUSHES } from './sql-reach.ts';
 import { findRequestReach } from './web-reach.ts';
 import { wordSet } from './word-set.ts';
@@ -76,7 +77,19 @@ export function findToolReach(
   const request = findRequestReach(words, args);
   if (request) return request;
   const [program, ...given] = programOfTool(words, Object.keys(args));
+  if (program === undefined && words.every((word) => RUNS.has(word))) return ofImplied(args);
   return program === undefined ? undefined : findWholeReach(program, commandOf(given, args));
+}
+
+/** Of a tool such as `run`, whose program only its server knows: `args: [repo, delete, a/b]`. */
+function ofImplied({ args }: Readonly<Record<string, unknown>>): WholeReach | undefined {
+  if (!isTexts(args) || isWholeProgram(nameOf(args[0]))) return undefined;
+  const words = args.slice(0, MAX_WORDS);
+  for (const program of IMPLIED) {
+    const found = findWholeReach(program, words);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 const FLUSH = /^\s*flush(?:all|db)\b/i;
