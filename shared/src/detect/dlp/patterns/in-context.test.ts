@@ -173,6 +173,7 @@ describe('values beside what announces them', () => {
     "def acct(self, password):\n    '''Send new account name.'''",
     'WWW-Authenticate: Bearer resource_metadata="https://a.b/prm"',
     'options identified by CcBuilder',
+    'SHA512: EAA29C080C474CA85A2C30E2CB48587F17DAB65FE5D7E0A146C2A25A279FFD48A518F802685124EC10D0A7E426E5EF18AA049BF6BB7B33AB1E0D4AC4EB410B95',
     'Pin ubuntu-26.04 until then; pass `val2` on, or pass bzip2 to it',
     'unsafe_code = "forbid"',
     'kpasswd 464/tcp',

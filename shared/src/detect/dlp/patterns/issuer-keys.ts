@@ -41,6 +41,10 @@ function whole(expression: string): JudgedExpression {
   };
 }
 
+/** Behind a mark of a few letters that a digest, or ids in a row, may begin with as well. */
+const ofBothCases: Judge = (text, start, end) =>
+  /[a-z]/.test(text.slice(start, end)) ? realKey(text, start, end) : NOTHING;
+
 /** Keys and tokens with their issuer's mark. */
 export const ISSUER_KEYS: readonly BuiltinPattern[] = [
   {
@@ -174,7 +178,11 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       whole(String.raw`(?:\b|_)(?:LTAI[A-Za-z0-9]{16,24}|AKID[A-Za-z0-9]{28,36})`),
       String.raw`(?:\b|_)(?:sq[apu]_[a-f0-9]{40}|AKCp[A-Za-z0-9]{60,80}|fm[12]r?_[A-Za-z0-9+/=_,-]{40,1000}|sdk-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`,
       String.raw`\b[12]/\d{10,20}(?:/\d{10,20})?:[0-9a-f]{32}\b`,
-      String.raw`(?:\b|_)(?:sk\.eyJ[A-Za-z0-9_-]{20,255}\.[A-Za-z0-9_-]{20,60}|EAA[A-Za-z0-9]{80,255}|EAA[A-Z][A-Za-z0-9]{60,79})\b`,
+      String.raw`(?:\b|_)sk\.eyJ[A-Za-z0-9_-]{20,255}\.[A-Za-z0-9_-]{20,60}\b`,
+      {
+        expression: String.raw`(?:\b|_)(?:EAA[A-Za-z0-9]{80,255}|EAA[A-Z][A-Za-z0-9]{60,79})\b`,
+        judge: marked(ofBothCases),
+      },
       String.raw`(?:\b|_)HRKU-[A-Za-z0-9_-]{36,62}`,
       String.raw`(?:\b|_)(?:EAACEdEose0cBA[A-Za-z0-9]{10,255}|tfp_[A-Za-z0-9_.=-]{40,60}|sl\.(?:u\.)?[A-Za-z0-9_-]{120,255}|shippo_(?:live|test)_[a-f0-9]{40})`,
       String.raw`(?:\b|_)(?:pat[A-Za-z0-9]{14}\.[a-f0-9]{64}|nfp_[A-Za-z0-9]{36}|vcp_[A-Za-z0-9]{24,60}|CFPAT-[A-Za-z0-9_-]{43}|pnu_[A-Za-z0-9]{36})`,
