@@ -10,6 +10,10 @@ export interface CodeCommands {
   readonly lines: string[];
   /** Commands whose words are known each by itself. */
   readonly argvs: string[][];
+  /** Texts for databases. */
+  readonly texts: string[];
+  /** Whether it deletes a whole store through a library. */
+  isStore?: true;
   /** Set where it is too tangled to be read. */
   isUnread?: true;
 }
@@ -21,7 +25,7 @@ const RUNS_BACKTICKS = /^(?:perl|ruby|php)/;
 
 export const isInterpreter = (name: string): boolean => INTERPRETER.test(name);
 
-type Effect = 'run' | 'delete' | 'tree' | 'write' | 'open' | 'move' | 'copy' | 'path';
+type Effect = 'run' | 'sql' | 'delete' | 'tree' | 'write' | 'open' | 'move' | 'copy' | 'path';
 
 const EFFECTS = new Map<string, Effect>();
 const tell = (effect: Effect, names: string) => {
@@ -42,6 +46,7 @@ tell('open', 'open fopen openSync');
 tell('move', 'rename renameSync');
 tell('copy', 'copyFile copyFileSync copyfile copytree cpSync');
 tell('path', 'Path Pathname');
+tell('sql', 'execute executescript executemany query sql raw exec_driver_sql $executeRawUnsafe');
 
 /** Names that mean many things, and these of a module for files. */
 const OF_FILES = new Map<string, Effect>([
@@ -74,18 +79,34 @@ const READ_FROM = /"((?:[^"\\\n]|\\.){1,300})"[ \t]*\|&?[ \t]*getline\b/g;
 
 /** What may stand before a literal: brackets, handles of files, names of arguments, prefixes. */
 const BEFORE =
-  /(?:[\s,[\](){}*]|(?:Dir\.|glob\.)?i?glob(?=[\s(])|Dir(?=\[)|(?:args|argv|cmd|command|mode|path|file)\s{0,9}[:=]|(?:my\s{0,9})?\$\w{1,40}\s{0,9},|[A-Z]{1,20}\s{0,9},|(?:os\.)?P_[A-Z]{1,20}\s{0,9},|[rbfuRBFU]{1,2}(?=["']))*/y;
+  /(?:[\s,[\](){}*]|(?:Dir\.|glob\.)?i?glob(?=[\s(])|(?:os\.path\.)?(?:expanduser|abspath|realpath|normpath|expandvars|fspath|str|text|Path)(?=\()|Dir(?=\[)|(?:args|argv|cmd|command|mode|path|file)\s{0,9}[:=]|(?:my\s{0,9})?\$\w{1,40}\s{0,9},|[A-Z]{1,20}\s{0,9},|(?:os\.)?P_[A-Z]{1,20}\s{0,9},|[rbfuRBFU]{1,2}(?=["']))*/y;
 /** What a literal is followed by where it is a name, or a part of a text. */
 const IS_NAME = /\s{0,99}(?::|=>)/y;
 const JOINS = /\s{0,99}(?:\+|\.(?=[\s"'$])|%(?=\s))\s{0,99}/y;
 /** Stands for what only the run shows. */
 const UNKNOWN = '$x';
 
+/** What gives the folder of whoever runs the code. */
+const HOME =
+  /(?:os\.)?homedir\(\)|Path\.home\(\)|process\.env\.HOME\b|os\.environ\[["']HOME["']\]|os\.getenv\(["']HOME["']\)|Dir\.home\b|ENV\[["']HOME["']\]/y;
+const JOIN = /(?:os\.path\.|path\.|posixpath\.|File\.)(?:join|resolve)\(/y;
+const NAME = /[$@]?([A-Za-z_]\w{0,60})(?![\w(.[]|\s{0,9}[=:])/y;
+const ASSIGNS = /[$@]?\b([A-Za-z_]\w{0,60})\s{0,9}:?=(?![=>~])/g;
+const IN_TEXT =
+  /\$?\{\s{0,9}(?:((?:os\.)?homedir\(\)|process\.env\.HOME)|([A-Za-z_]\w{0,60}))\s{0,9}\}/g;
+/** Names with a known value, at most. */
+const MAX_NAMES = 200;
+
+/** Calls of libraries for clouds and databases that delete a whole store. */
+const DELETES_STORE =
+  /\.\s{0,9}(?:delete_?(?:bucket|table|db_?instance|db_?cluster|stack|cluster|repository|repo|database|volume|file_?system|log_?group|user_?pool|hosted_?zone|namespace|collection|index|keyspace|dataset|project)|drop_?(?:database|collection)|(?:objects|object_versions)\.all\(\)\.delete|flush_?(?:all|db))\(|\bDelete(?:Bucket|Table|DBInstance|DBCluster|Stack|Cluster|Repository|Volume)Command\(/i;
+
 const IS_RECURSIVE = /[^;\n]{0,120}?\brecursive["']?\s{0,9}(?::|=>|=)\s{0,9}(?:true|TRUE|!0)/y;
 const OF_PATH =
   /\s{0,99}\)\s{0,99}\.\s{0,99}(?:(unlink|rmdir|rmtree|delete)|(write_text|write_bytes|write|touch|open\(\s{0,9}["'][rbt]{0,2}[wax+]))/y;
 const WRITING = /^[rbt]{0,2}[wax+]/;
 
+const MAX_JOINS = 4;
 /** Literals of one call, at most. */
 const MAX_TEXTS = 64;
 const PAIRS: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}', '<': '>' };
@@ -97,18 +118,28 @@ export function readCode(name: string, code: string): CodeCommands {
 
 class CodeReader {
   readonly #code: string;
-  readonly #found: CodeCommands = { lines: [], argvs: [] };
+  readonly #found: CodeCommands = { lines: [], argvs: [], texts: [] };
+  /** Calls that join parts of a path, within one another. */
+  #depth = 0;
+  readonly #known = new Map<string, string>();
   /** Each literal is read once, and again where a call stands within it. */
   #effort: number;
 
   constructor(code: string) {
     this.#code = code;
-    this.#effort = 2 * code.length + 1_024;
+    this.#effort = 4 * code.length + 1_024;
   }
 
   read(name: string): CodeCommands {
     const { lines } = this.#found;
     const code = this.#code;
+    if (DELETES_STORE.test(code)) this.#found.isStore = true;
+    for (const { 0: all, 1: assigned = '', index } of code.matchAll(ASSIGNS)) {
+      if (this.#known.size >= MAX_NAMES || this.#effort < 0) break;
+      const value = this.#texts(index + all.length, 1).texts[0];
+      if (value === undefined) this.#known.delete(assigned);
+      else this.#known.set(assigned, value);
+    }
     for (const { 0: all, 1: owner = '', 2: called = '', index } of code.matchAll(CALL)) {
       const effect = EFFECTS.get(called) ?? (FILES.has(owner) ? OF_FILES.get(called) : undefined);
       if (effect) this.#call(effect, index + all.length);
@@ -152,6 +183,9 @@ class CodeReader {
     const { lines, argvs } = this.#found;
     if (first === undefined) return;
     switch (effect) {
+      case 'sql':
+        this.#found.texts.push(first);
+        return;
       case 'run':
         if (texts.length > 1) argvs.push(texts);
         if (texts.length === 1 || /\s/.test(first)) lines.push(first);
@@ -194,10 +228,10 @@ class CodeReader {
   }
 
   /** The literals that follow, as far as nothing else stands between them. */
-  #texts(from: number): { texts: string[]; end: number } {
+  #texts(from: number, most = MAX_TEXTS): { texts: string[]; end: number } {
     const texts: string[] = [];
     let end = from;
-    while (texts.length < MAX_TEXTS && this.#effort >= 0) {
+    while (texts.length < most && this.#effort >= 0) {
       BEFORE.lastIndex = end;
       const before = BEFORE.exec(this.#code)?.[0] ?? '';
       this.#effort -= before.length;
@@ -228,7 +262,7 @@ class CodeReader {
   #literal(from: number): { text: string; end: number } | undefined {
     const code = this.#code;
     const quote = code[from];
-    if (quote !== '"' && quote !== "'" && quote !== '`') return undefined;
+    if (quote !== '"' && quote !== "'" && quote !== '`') return this.#value(from);
     const long = quote.repeat(3);
     const close = quote !== '`' && code.startsWith(long, from) ? long : quote;
     let at = from + close.length;
@@ -236,6 +270,54 @@ class CodeReader {
     this.#effort -= at - from;
     // Without an end it is no text.
     if (at >= code.length || this.#effort < 0) return undefined;
-    return { text: decodeEscapes(code.slice(from + close.length, at)), end: at + close.length };
+    const text = this.#filled(decodeEscapes(code.slice(from + close.length, at)));
+    return { text, end: at + close.length };
+  }
+
+  /** A text with the values of names that stand in it. */
+  #filled(text: string): string {
+    if (!text.includes('{')) return text;
+    const filled = text.replace(IN_TEXT, (all, home, name) => {
+      if (home !== undefined) return '~';
+      const value = this.#known.get(name);
+      this.#effort -= value?.length ?? 0;
+      return this.#effort < 0 ? all : (value ?? all);
+    });
+    return filled;
+  }
+
+  /** The parts of a path up to the end of the call that joins them. */
+  #parts(from: number): { text: string; end: number } | undefined {
+    if (this.#depth >= MAX_JOINS) return undefined;
+    const parts: string[] = [];
+    let end = from;
+    this.#depth++;
+    while (parts.length < MAX_TEXTS) {
+      const before = /^[\s,]{0,99}/.exec(this.#code.slice(end, end + 99))?.[0] ?? '';
+      const part = this.#joined(end + before.length);
+      if (part === undefined) break;
+      parts.push(part.text);
+      end = part.end;
+    }
+    this.#depth--;
+    if (parts.length === 0) return undefined;
+    return { text: parts.join('/'), end: this.#code[end] === ')' ? end + 1 : end };
+  }
+
+  /** What is no literal, and known all the same: a name, a home, parts that are joined. */
+  #value(from: number): { text: string; end: number } | undefined {
+    const code = this.#code;
+    HOME.lastIndex = from;
+    const home = HOME.exec(code)?.[0];
+    if (home !== undefined) return { text: '~', end: from + home.length };
+    JOIN.lastIndex = from;
+    const join = JOIN.exec(code)?.[0];
+    if (join !== undefined) return this.#parts(from + join.length);
+    NAME.lastIndex = from;
+    const [all = '', name = ''] = NAME.exec(code) ?? [];
+    const text = this.#known.get(name);
+    if (text === undefined) return undefined;
+    this.#effort -= text.length + 1;
+    return this.#effort < 0 ? undefined : { text, end: from + all.length };
   }
 }

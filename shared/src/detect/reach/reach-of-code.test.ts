@@ -115,3 +115,27 @@ it('what is hostile takes no more time than what is as long', () => {
     }
   }
 });
+
+const runs = (code: string) =>
+  find({ name: 'run_python', action: 'execute', args: { code } })
+    .map(({ rule, verdict }) => `${verdict} ${rule}`)
+    .sort();
+
+it.each([
+  ["home = os.path.expanduser('~')\nshutil.rmtree(home)", ['deny delete_depth']],
+  ["shutil.rmtree(os.path.join('/', 'srv'))", ['deny delete_depth']],
+  ["base = '/srv'\nshutil.rmtree(f'{base}')", ['deny delete_depth']],
+  ["cmd = 'rm -rf /srv'\nos.system(cmd)", ['deny delete_depth']],
+  ["open(os.path.join('/etc', 'hosts'), 'w')", ['escalate config_path']],
+  ["fs.appendFileSync(os.homedir() + '/a.pem', 'x')", ['deny protected_file']],
+  ["cursor.execute('DELETE FROM users')", ['escalate sql_without_where']],
+  ["boto3.client('s3').delete_bucket(Bucket='a')", ['escalate delete_whole']],
+  ['bucket.objects.all().delete()', ['escalate delete_whole']],
+  ['client.send(new DeleteTableCommand({ TableName: "a" }))', ['escalate delete_whole']],
+  ["base = '/srv/app/cache/old'\nshutil.rmtree(base)", []],
+  ["shutil.rmtree(os.path.join('/srv', 'app', 'cache', 'old'))", []],
+  ['folder = tempfile.mkdtemp()\nshutil.rmtree(folder)', []],
+  ["cursor.execute('DELETE FROM users WHERE id = %s', (1,))", []],
+  ["s3.delete_object(Bucket='a', Key='b/c')", []],
+  ["frame = pd.read_csv('a.csv')\nframe.query('a > 1').to_csv('b.csv')", []],
+])('names and calls of libraries: %s', (code, found) => expect(runs(code)).toEqual(found));

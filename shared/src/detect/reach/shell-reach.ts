@@ -1,6 +1,7 @@
 /** What a command line does with paths, and what it passes to a database. */
 import { isInterpreter, readCode } from './code-commands.ts';
 import { pathOnMachine, readMounts } from './container-mounts.ts';
+import { DELETES_A_STORE } from './deleted-store.ts';
 import { overwritesDisk, STREAM, wipesDisk } from './disk-programs.ts';
 import { readFind } from './find-program.ts';
 import { decodedCommand } from './inner-lines.ts';
@@ -378,7 +379,9 @@ function readSimple(
 function readCodeOf(name: string, words: readonly string[], reach: Reading, depth: number) {
   if (depth > MAX_DEPTH) reach.whole.push(UNREAD);
   for (const word of depth > MAX_DEPTH ? [] : words) {
-    const { lines, argvs, isUnread } = readCode(name, word);
+    const { lines, argvs, texts, isStore, isUnread } = readCode(name, word);
+    reach.inner.push(...texts);
+    if (isStore) reach.whole.push(DELETES_A_STORE);
     for (const line of lines) readLine(line, reach, depth + 1);
     for (const argv of argvs) readCommand({ words: argv, writes: [] }, reach, depth + 1);
     if (isUnread) reach.whole.push(UNREAD);
