@@ -22,6 +22,7 @@ import {
   isPlace,
   isRequired,
 } from './references.ts';
+import { inReply, SAID_ELSEWHERE, saidBefore } from './said-elsewhere.ts';
 
 /** Forty base64 characters after words for AWS's secret. */
 const awsSecret: Judge = (text, _start, end) => {
@@ -195,43 +196,6 @@ function secretLabel(kind: SecretKind): Judge {
   };
 }
 
-// "… is the new admin password", "use … as the password"
-const SAID_BEFORE =
-  /(?:^|\s)["']?([^\s"'`,;()<>]{8,64})["']? (?:is|as) (?:the|your|my|our|his|her|new)(?: [a-z0-9-]{2,16}){0,3} $/i;
-
-function saidBefore(text: string, labelStart: number): readonly Stretch[] {
-  const window = text.slice(Math.max(0, labelStart - 130), labelStart);
-  const said = SAID_BEFORE.exec(window);
-  const value = said?.[1] ?? '';
-  const isMade =
-    isMixed(value) && /[a-z]/.test(value) && /[^\w.]|[A-Z].*[a-z].*\d|\d.*[a-z]/.test(value);
-  if (!said || !isMade || !isSecretValue(value, 'password', 'adjacent', false)) return NOTHING;
-  const start = labelStart - window.length + said.index + said[0].indexOf(value);
-  return [{ start, end: start + value.length }];
-}
-
-// "what's the admin pw again?\nSam [10:59] …": the value is the next speaker's.
-const REPLY =
-  /^([^\n:=]{0,90})\r?\n[^\n:=[\]()<>]{1,30}(?:[[(]\d{1,2}:\d{2}[^\])\n]{0,6}[\])]:?|:)[ \t]{1,2}(?:\p{L}{1,12}[,:]? ){0,4}([^\s"'`,;]{12,128})/u;
-const QUESTION =
-  /[?¿]|\b(?:what|which|again|send|give|share|remember|anyone|pasas?|manda|sabes|donne|envoie|schick|gib|wie|geef|stuur)\b/i;
-
-function inReply(text: string, labelEnd: number): readonly Stretch[] {
-  const window = text.slice(labelEnd, labelEnd + 300);
-  const reply = REPLY.exec(window);
-  const asked = text
-    .slice(Math.max(0, labelEnd - 80), labelEnd)
-    .split('\n')
-    .at(-1);
-  if (!reply || !QUESTION.test(`${asked} ${reply[1]}`)) return NOTHING;
-  const value = reply[2] ?? '';
-  const isMade = isMixed(value) && /[a-z]/.test(value) && entropy(value) >= 3;
-  const end = labelEnd + reply[0].length;
-  return isMade && isSecretValue(value, 'password', 'prose', false)
-    ? [{ start: end - value.length, end }]
-    : NOTHING;
-}
-
 /** The credentials of an Authorization header, or of curl's -u. */
 const authorization: Judge = (text, start, end) => {
   const rest = /^[ \t]{1,4}["']?([^\s"'`,;<>]{6,})/.exec(text.slice(end, end + 600));
@@ -381,7 +345,7 @@ export const SECRETS: readonly BuiltinPattern[] = [
     severity: 'high',
     description:
       'Password, token or key that is assigned to a word for it, in code, configuration, tables or prose; credentials of an Authorization header.',
-    expressions: [...SECRET_ASSIGNMENTS, ...ANNOUNCED, ...PASSWORD_FILES],
+    expressions: [...SECRET_ASSIGNMENTS, ...ANNOUNCED, ...SAID_ELSEWHERE, ...PASSWORD_FILES],
     validator: 'a value that can be a secret: no placeholder, no code, no word of the language',
   },
 ];

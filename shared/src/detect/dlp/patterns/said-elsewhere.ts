@@ -1,0 +1,119 @@
+/**
+ * Secrets whose label stands elsewhere: behind them, in the line of a chat before them, or in the
+ * sentence before. Nothing assigns them, so that they must look made by a machine.
+ */
+import type { Judge, JudgedExpression, Stretch } from '../builtin-pattern.ts';
+import { NOTHING } from '../builtin-pattern.ts';
+import { entropy, isMixed, isSecretValue } from '../validators/secret-value.ts';
+
+// "… is the new admin password", "use … as the password"
+const SAID_BEFORE =
+  /(?:^|\s)["']?([^\s"'`,;()<>]{8,64})["']? (?:is|as) (?:the|your|my|our|his|her|new)(?: [a-z0-9-]{2,16}){0,3} $/i;
+
+/** A password before its label. */
+export function saidBefore(text: string, labelStart: number): readonly Stretch[] {
+  const window = text.slice(Math.max(0, labelStart - 130), labelStart);
+  const said = SAID_BEFORE.exec(window);
+  const value = said?.[1] ?? '';
+  const isMade =
+    isMixed(value) && /[a-z]/.test(value) && /[^\w.]|[A-Z].*[a-z].*\d|\d.*[a-z]/.test(value);
+  if (!said || !isMade || !isSecretValue(value, 'password', 'adjacent', false)) return NOTHING;
+  const start = labelStart - window.length + said.index + said[0].indexOf(value);
+  return [{ start, end: start + value.length }];
+}
+
+const HEX = /^(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{32,128}$/;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Small letters and digits; names in such letters have few digits. */
+const isSmallKey = (value: string): boolean =>
+  /^[a-z0-9]{20,}(?:-[a-z0-9]{6,}){0,4}$/.test(value) && (value.match(/\d/g)?.length ?? 0) >= 5;
+
+/** Whether a value without a label beside it can only be a key. */
+function isKey(value: string): boolean {
+  if (value.length < 16 || UUID.test(value)) return false;
+  const isRandom = isMixed(value) && /[a-z]/.test(value) && entropy(value) >= 3.4;
+  if (!isRandom && !HEX.test(value) && !(isSmallKey(value) && entropy(value) >= 3.4)) return false;
+  return isSecretValue(value, 'token', 'assigned', false);
+}
+
+const OF_A_SECRET =
+  /keys?(?![a-z])|tokens?(?![a-z])|secrets?(?![a-z])|passw|passphrase|credential|passwort|kennwort|schlüssel|zugangsdaten|contraseña|\bclave|credencial|\bclés?\b|jeton|mot de passe|identifiants|chiave|credenzial|\bsenha|\bchave|has[łl]o|klucz|wachtwoord|sleutel|lösenord|nyckel/i;
+/** What else looks like a key. */
+const OF_A_DIGEST =
+  /hash|commit|digest|checksum|prüfsumme|\bsha-?\d*\b|\bmd5\b|revision|etag|fingerprint|uuid|trace|request[ -]?id|\bimage\b|layer|blob|object|snapshot|build|release|version|transaction|\btx\b|public/i;
+
+const BEFORE = 260;
+const CLOSE = 60;
+
+/** The candidate's last word, in a text about a secret. */
+const keyAtEnd: Judge = (text, start, end) => {
+  const [value = ''] =
+    /[A-Za-z0-9_+/=~-]+$/.exec(text.slice(Math.max(start, end - 140), end)) ?? [];
+  const from = end - value.length;
+  const before = text.slice(Math.max(0, from - BEFORE), from);
+  if (!isKey(value) || OF_A_DIGEST.test(before.slice(-CLOSE))) return NOTHING;
+  return OF_A_SECRET.test(before) ? [{ start: from, end }] : NOTHING;
+};
+
+/** The candidate's last word: the words before it tell enough. */
+const keyOfLogin: Judge = (text, start, end) => {
+  const [value = ''] =
+    /[A-Za-z0-9_+/=~-]+$/.exec(text.slice(Math.max(start, end - 140), end)) ?? [];
+  const from = end - value.length;
+  if (!isKey(value) || OF_A_DIGEST.test(text.slice(Math.max(start, from - CLOSE), from)))
+    return NOTHING;
+  return [{ start: from, end }];
+};
+
+// "does anyone have the key?\n[10:43] Sam: sure, …": the value is the next speaker's.
+const REPLY =
+  /^([^\n:=]{0,90})(?:\r?\n|\\+n)(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?(?: ?[AP]M)?[ \t-]{1,3})?<?[^\n:=[\]()<>\\]{1,30}(?:[[(]\d{1,2}:\d{2}[^\])\n]{0,6}[\])]:?|:|>)[ \t]{1,2}(?:\p{L}{1,12}[,:]? ){0,4}([^\s"'`,;\\]{12,128})/u;
+const QUESTION =
+  /[?¿？]|\b(?:what|which|again|send|give|share|remember|anyone|need|pasas?|manda|sabes|donne|envoie|schick|gib|wie|geef|stuur)\b/i;
+
+export function inReply(text: string, labelEnd: number): readonly Stretch[] {
+  const window = text.slice(labelEnd, labelEnd + 300);
+  const reply = REPLY.exec(window);
+  const asked = text
+    .slice(Math.max(0, labelEnd - 80), labelEnd)
+    .split('\n')
+    .at(-1);
+  if (!reply || !QUESTION.test(`${asked} ${reply[1]}`)) return NOTHING;
+  const value = reply[2] ?? '';
+  const isMade = isMixed(value) && /[a-z]/.test(value) && entropy(value) >= 3;
+  const end = labelEnd + reply[0].length;
+  return (isMade && isSecretValue(value, 'password', 'prose', false)) || isKey(value)
+    ? [{ start: end - value.length, end }]
+    : NOTHING;
+}
+
+const QUOTE = '["\'`]?';
+const VALUE = '[A-Za-z0-9_+=~-][A-Za-z0-9_+/=~-]{15,127}';
+const SECRET = '(?:key|token|secret|password|passwd|pwd|credentials?|pat)';
+
+export const SAID_ELSEWHERE: readonly JudgedExpression[] = [
+  // "Rotate the token … The new one is …"
+  {
+    expression: `(?i)\\b(?:(?:new|latest|current|right|correct|fresh|other) one(?: is|’s|'s)?|here (?:it is|you go)|it(?: is|['’]s)(?: now)?|(?:der|die|das) neue (?:ist|lautet)|(?:le nouveau|la nouvelle) (?:est|c['’]est)|voici|voilà|(?:el nuevo|la nueva) es|aquí está|il nuovo è|la nuova è|eccol[oa]|[oa] nov[oa] é|aqui está|de nieuwe is|now[ye] (?:to|jest)):? ${QUOTE}${VALUE}`,
+    judge: keyAtEnd,
+  },
+  // "replaced dd_api_key by …", "DD_API_KEY durch … ersetzt"
+  {
+    expression: `(?i)\\b(?:replac(?:ed?|ing)|swapp(?:ed|ing)|exchanged|substituted|rotated|updated|changed|switched|remplacé|remplacer|sustituid[oa]|cambiad[oa]|sostituit[oa]|substituíd[oa]|trocad[oa]|vervangen|zamienion[aoey])\\b[^\\n]{0,60}?${SECRET}s?\\b[^\\n]{0,24}? (?:by|with|to|for|par|por|con|da|door|na) ${QUOTE}${VALUE}`,
+    judge: keyOfLogin,
+  },
+  {
+    expression: `(?i)${SECRET}(?: durch| door| par| por) ${QUOTE}${VALUE}`,
+    judge: keyOfLogin,
+  },
+  // "We authenticate with …"
+  {
+    expression: `(?i)\\b(?:authenticat(?:e|es|ed|ing)|authori[sz](?:e|es|ed|ing)|log(?:s|ged|ging)? ?in|sign(?:s|ed|ing)? ?in|authentifi\\w{2,8}|autentic\\w{2,8}|anmeld\\w{1,4}|angemeldet|einloggen|aanmelden|inloggen|loguj\\w{1,4})(?: [\\w.-]{1,20}){0,4} (?:with|using|by|mit|über|avec|con|com|met|med|via) (?:[a-z]{1,8} ){0,3}${QUOTE}${VALUE}`,
+    judge: keyOfLogin,
+  },
+  // "AuthError: 401 for key …"
+  {
+    expression: `(?i)\\b(?:401|403|unauthori[sz]ed|forbidden|auth(?:entication)?[ _]?(?:error|failed|failure)|access denied|invalid|rejected|revoked|expired)\\b[^\\n]{0,60}? ${SECRET}:? ${QUOTE}${VALUE}`,
+    judge: keyOfLogin,
+  },
+];
