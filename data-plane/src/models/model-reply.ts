@@ -33,6 +33,9 @@ export class ModelReply {
       passed['x-accel-buffering'] = 'no';
     }
     for (const name of PASSED) if (headers[name] !== undefined) passed[name] = headers[name];
+    const [type] = [passed['content-type']].flat();
+    // Of several the one that counts here.
+    if (type !== undefined) passed['content-type'] = type;
     this.#reply.hijack();
     this.#raw.on('error', () => undefined);
     this.#raw.writeHead(status, passed);

@@ -69,12 +69,16 @@ export function createModelRuntime({ url, timeoutMs, checkMs }: ModelRuntimeOpti
         });
       const { statusCode: status, headers, body: pieces } = response;
       const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
-      const type = headers['content-type'];
-      const form = isPlain && typeof type === 'string' ? answerForm(type) : 'other';
-      const usage = new UsageReader(form);
+      const usage = new UsageReader(isPlain ? answerForm(headers['content-type']) : 'other');
       let bytes = 0;
       let failure: UpstreamFailure | undefined;
-      client.begin(status, headers);
+      try {
+        client.begin(status, headers);
+      } catch (error) {
+        // Else the connection would stay, since nobody reads from it.
+        ending.abort();
+        throw error;
+      }
       // A client that does not read would keep a stream that has been ended waiting for it.
       ending.signal.addEventListener('abort', () => client.cut(), { once: true });
       try {

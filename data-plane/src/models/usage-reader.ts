@@ -24,9 +24,14 @@ export interface ReadUsage {
   isError: boolean;
 }
 
-/** The form that a content type names; `lines` and `events` are streams. */
-export function answerForm(contentType: string | undefined): AnswerForm {
-  switch (contentType?.split(';', 1)[0]?.trim().toLowerCase()) {
+/**
+ * The form that a content type names; `lines` and `events` are streams.
+ *
+ * @param contentType a list where an answer has several: the first counts
+ */
+export function answerForm(contentType: string | readonly string[] | undefined): AnswerForm {
+  const first = typeof contentType === 'string' ? contentType : contentType?.[0];
+  switch (first?.split(';', 1)[0]?.trim().toLowerCase()) {
     case 'application/x-ndjson':
       return 'lines';
     case 'text/event-stream':
