@@ -2,11 +2,12 @@
  * A second verification of what was verified before costs little, and finds whatever was edited
  * since, in any page.
  */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aDataPlane, aDecision } from '../../../tests/support/a-data-plane.ts';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testIngest } from '../testing/test-ingest.ts';
-import { createChainVerifier } from './chain-verification.ts';
+import { createChainVerifier, type Verification } from './chain-verification.ts';
 import { pageStore } from './page-digests.ts';
 
 const { db, breaks, ingest, superuser, test, verifier } = await testIngest();
@@ -121,6 +122,53 @@ describe('a verification after another', () => {
     await superuser.query('DELETE FROM chain_breaks WHERE tenant_id = $1', [tenantId]);
     expect(await verify(tenantId)).toMatchObject({ valid: true });
   });
+
+  it('finds what a verifier finds that remembers nothing, while the stream grows', async () => {
+    const { tenantId, plane } = await aLongStream();
+    const edit = fc.record({
+      seq: fc.integer({ min: 1, max: 1_201 }),
+      what: fc.constantFrom(
+        ...['bytes = set_byte(bytes, octet_length(bytes) - 3, 48)', `type = 'outcome'`],
+        ...['seq = seq + 1', 'epoch = 2', 'position = -position', 'id = gen_random_uuid()'],
+        ...['hash = prev_hash', `event_time = event_time - interval '1 day'`],
+      ),
+    });
+    const ofStream = ({ breaks: found, streams }: Verification) => ({
+      breaks: found
+        .filter(({ stream }) => stream === plane.deploymentId)
+        .map(({ kind, epoch, seq, expected, actual }) => [kind, epoch, seq, expected, actual]),
+      end: streams.find(({ stream }) => stream === plane.deploymentId),
+    });
+    const mine = `tenant_id = '${tenantId}' AND stream = '${plane.deploymentId}'`;
+    await fc.assert(
+      fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 2 }), async (edits) => {
+        plane.append(aDecision());
+        const from = plane.records.length - 1;
+        await ingest.ingestBatch(tenantId, plane.deploymentId, plane.batch(from));
+        expect(await verify(tenantId)).toMatchObject({ valid: true });
+        await superuser.query(
+          `CREATE TABLE saved_records AS SELECT * FROM ledger_records WHERE ${mine}`,
+        );
+        try {
+          for (const { seq, what } of edits) {
+            await superuser.query(
+              `UPDATE ledger_records SET ${what} WHERE ${mine} AND seq = ${seq}`,
+            );
+          }
+          const without = createChainVerifier({ db, breaks, ingest, now: () => new Date() });
+          const [found, expected] = [await verify(tenantId), await verify(tenantId, without)];
+          expect(ofStream(found)).toEqual(ofStream(expected));
+          expect(found.valid).toBe(false);
+        } finally {
+          await superuser.query(`DELETE FROM ledger_records WHERE ${mine}`);
+          await superuser.query('INSERT INTO ledger_records SELECT * FROM saved_records');
+          await superuser.query('DROP TABLE saved_records');
+          await superuser.query('DELETE FROM chain_breaks WHERE tenant_id = $1', [tenantId]);
+        }
+      }),
+      { numRuns: 12 },
+    );
+  }, 120_000);
 
   it('verifies anew what another key is registered for', async () => {
     const { tenantId, plane, scope } = await aLongStream();
