@@ -253,10 +253,6 @@ const SAID: readonly JudgedExpression[] = [
         isMixed(text.slice(word.start, word.end)),
       ),
   },
-  {
-    expression: String.raw`(?i)\bcookie: ?[^\n]{0,200}?(?:sess|sid\b|auth|token|jwt|remember)[a-z_.-]{0,24}=`,
-    judge: behind('token'),
-  },
 ];
 
 const CALLS: readonly JudgedExpression[] = [

@@ -12,6 +12,7 @@ import {
 import { ANNOUNCED } from './announced.ts';
 import { BARE_PRIVATE_KEYS, PASSWORD_FILES } from './bare-keys.ts';
 import { PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
+import { LINKS_AND_COOKIES, SHARED_ACCESS } from './links.ts';
 import { phraseOfLine, phraseSaid } from './phrases.ts';
 import {
   isAlias,
@@ -313,6 +314,7 @@ export const SECRETS: readonly BuiltinPattern[] = [
       '[?&;]sig=[A-Za-z0-9%+/]{30,100}={0,2}',
       String.raw`\b[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}`,
       '[A-Za-z0-9+/]==',
+      ...SHARED_ACCESS,
     ],
     validator: 'a bare key only beside a word for storage',
     judge: azure,
@@ -345,7 +347,13 @@ export const SECRETS: readonly BuiltinPattern[] = [
     severity: 'high',
     description:
       'Password, token or key that is assigned to a word for it, in code, configuration, tables or prose; credentials of an Authorization header.',
-    expressions: [...SECRET_ASSIGNMENTS, ...ANNOUNCED, ...SAID_ELSEWHERE, ...PASSWORD_FILES],
+    expressions: [
+      ...SECRET_ASSIGNMENTS,
+      ...ANNOUNCED,
+      ...SAID_ELSEWHERE,
+      ...LINKS_AND_COOKIES,
+      ...PASSWORD_FILES,
+    ],
     validator: 'a value that can be a secret: no placeholder, no code, no word of the language',
   },
 ];
