@@ -128,7 +128,7 @@ export const CONTACT: readonly BuiltinPattern[] = [
         judge: international,
       },
       {
-        expression: String.raw`\(\d{3}\) ?\d{3}[-. ]\d{4}\b|\b\d{3}[-.]\d{3}[-.]\d{4}\b|\b1-\d{3}-\d{3}-\d{4}\b`,
+        expression: String.raw`\(\d{3}\) ?\d{3}[-. ]\d{4}\b|\b\d{3}[-.]\d{3}[-.]\d{4}\b|\b1-\d{3}-\d{3}-\d{4}\b|\b07[02369]-\d{3} \d{2} \d{2}\b`,
         judge: national,
       },
       ...PHONE_LABELS.map((expression) => ({ expression, judge: phoneLabelled })),

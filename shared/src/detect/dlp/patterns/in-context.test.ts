@@ -57,6 +57,13 @@ describe('values beside what announces them', () => {
     ],
     ['user bob, pass hunter2', 'secret_assignment', 'hunter2'],
     ['IBAN DE14_3704_0044_7136_6656_83', 'iban', 'DE14_3704_0044_7136_6656_83'],
+    ['Sms:a mobil 0725 41 86 30 om du är sen', 'phone_number', '0725 41 86 30'],
+    ['Ring 072-541 86 30 i kväll', 'phone_number', '072-541 86 30'],
+    [
+      'Kart no: 3 0 5 6 9 3 0 9 0 2 5 9 0 4 SKT 08/27',
+      'payment_card',
+      '3 0 5 6 9 3 0 9 0 2 5 9 0 4',
+    ],
     ['joignable au 06 26 07 43 70', 'phone_number', '06 26 07 43 70'],
     ['numero patente U15161429A', 'identity_document', 'U15161429A'],
     [
@@ -239,6 +246,20 @@ describe('credentials and cards as files and devices keep them', () => {
     ['a public key as JSON', JSON.stringify({ kty: 'RSA', e: 'AQAB', n: EXPONENT })],
     ['a path of a drawing', JSON.stringify({ d: `M10_20-${'h4v4_'.repeat(20)}` })],
     ['a card that is none', '%B4532015112830367^DOE/JOHN^2712'],
+    ['a number of fourteen digits', 'reading 3 0 5 6 9 3 0 9 0 2 5 9 0 4 end'],
     ['a place in a file', 'src/main.ts:5432:17:error: S3cr3tPa55 is unused'],
   ])('%s is none', (_, text) => expect(found(text)).toEqual([]));
+});
+
+describe('a header within JSON', () => {
+  const credentials = 'c3ZjLXJlbGF5Oktlc3RyZWwyN2JsYXU=';
+  const nested = (levels: number): string => {
+    let text = `> GET /api HTTP/1.1\n> Authorization: Basic ${credentials}\n< HTTP/1.1 200 OK`;
+    for (let i = 0; i < levels; i++) text = JSON.stringify({ text });
+    return text;
+  };
+
+  it.each([0, 1, 2, 3])('within JSON, %i levels deep, is found', (levels) => {
+    expect(found(nested(levels))).toContainEqual(['secret_assignment', credentials]);
+  });
 });

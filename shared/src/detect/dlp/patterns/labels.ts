@@ -50,7 +50,7 @@ export const NINO_LABELS =
   '(?i)national[ _-]?insurance|\\bnino\\b|\\bni[ _-]?(?:no\\b|number|num\\b|#)|\\bnin\\b|[_-]nino|hmrc';
 
 export const PHONE_LABELS: readonly string[] = [
-  '(?i)\\bphone|phone\\b|telephone|\\btel\\b|\\btel[.:]|\\bmobile\\b|mobil(?:e|nummer|funk|telefon)|cell(?:phone|ular)?\\b|\\bfax\\b|telefon|tel[ée]fono|t[ée]l[ée]phone|handy(?:nummer)?|rufnummer|portable|celular|m[óo]vil|cellulare|whatsapp|call (?:me|him|her|us|back)|reach (?:me|him|her)|contact number|sms|电话|手机|電話|携帯|전화|휴대폰|연락처|핸드폰|телефон|numer telefonu|\\bgsm\\b|puhelin',
+  '(?i)\\bphone|phone\\b|telephone|\\btel\\b|\\btel[.:]|\\bmobile\\b|mobil(?:e|nummer|funk|telefon)|\\bmobil\\b|cell(?:phone|ular)?\\b|\\bfax\\b|telefon|tel[ée]fono|t[ée]l[ée]phone|handy(?:nummer)?|rufnummer|portable|celular|m[óo]vil|cellulare|whatsapp|call (?:me|him|her|us|back)|reach (?:me|him|her)|contact number|sms|电话|手机|電話|携帯|전화|휴대폰|연락처|핸드폰|телефон|numer telefonu|\\bgsm\\b|puhelin',
   '(?i)\\bmob(?:il)?\\b\\.?[ \\t]?[:=]|telefoon|mobiel|telefon[ieo]|telem[óo]vel|komórk|tlf\\b|\\bph(?:\\.|:| no)|rappel(?:er|ez)|joindre|joignable|appel(?:er|ez)|\\bbel(?:len|t)? (?:me|mij|mijn|ons|hem|haar|even)|(?:zur)?[üu]ck(?:ruf|zurufen)|anruf|anzurufen|erreichbar|durchwahl|ll[aá]m(?:ame|enme|eme|ar)|chiam(?:a|ami|are|atemi)\\b|richiam|ligu?e (?:para|me)|ligar para|zadzwo[nń]|oddzwo[nń]|dzwoni[ćc]|ring (?:me|him|her|us)|text (?:me|him|her)|(?:reached|contacted) (?:at|on|under)|contact (?:me|him|her|them) (?:at|on)|(?:emergency|urgent|duty|on-?call|pager|escalation)[ _-]contact|in case of emergency|next of kin|notfallkontakt|contact d.urgence|contacto de emergencia|contatto di emergenza|noodcontact|\\bt[ée]l\\b|\\bruf(?:t|en sie)? (?:mich|uns|ihn|bitte)|\\btlfn?\\b|rappelle|\\bcaller\\b|msisdn|\\bkom\\.|(?:my|his|her) (?:new )?number|\\btfno\\b',
 ];
 
@@ -58,4 +58,4 @@ export const BANK_LABELS =
   '(?i)routing|\\baba\\b|\\brtn\\b|sort[ _-]?code|bankleitzahl|\\bblz\\b|kontonummer|konto-?nr|kontonr|\\bkonto\\b|bank[ _-]?(?:account|acct|konto)|account[ _-]?(?:no\\b|number|num\\b|nr\\b|#)|acct[ _-]?(?:no\\b|number|num\\b|#|\\b)|checking|savings account|n[úu]mero de (?:cuenta|conta)|cuenta bancaria|num[ée]ro de compte|compte bancaire|conto corrente|conta corrente|numero (?:di )?conto|rekeningnummer|numer (?:konta|rachunku)|\\bbsb\\b|\\bifsc\\b|\\bclabe\\b|transit number|swift|\\bbic\\b|账号|帐号|口座番号|계좌|conta bancária|номер счета|расчетный счет|kontonummer|bankgiro';
 
 export const CARD_LABELS =
-  /card|karte|carte|tarjeta|cart[aã]o|carta|kaart|karta|kort|visa|master|amex|credit|kredit|debit|payment|pan\b|cc|карт|卡|カード|카드|discover|diners|jcb|maestro|unionpay|pay|charge|bill|zahl|pago|paiement|checkout|cvv|expir|exp\b/i;
+  /card|karte|carte|tarjeta|cart[aã]o|carta|kaart|kart|kort|visa|master|amex|credit|kredit|debit|payment|pan\b|cc|карт|卡|カード|카드|discover|diners|jcb|maestro|unionpay|pay|charge|bill|zahl|pago|paiement|checkout|cvv|expir|exp\b/i;

@@ -199,10 +199,11 @@ function secretLabel(kind: SecretKind): Judge {
 
 /** The credentials of an Authorization header, or of curl's -u. */
 const authorization: Judge = (text, start, end) => {
-  const rest = /^[ \t]{1,4}["']?([^\s"'`,;<>]{6,})/.exec(text.slice(end, end + 600));
+  const rest = /^[ \t]{1,4}["']?((?:[^\s"'`,;<>\\]|\\\/){6,})/.exec(text.slice(end, end + 600));
   if (!rest?.[1] || isFieldsName(text.slice(Math.max(0, start - 12), start))) return NOTHING;
   const from = end + rest[0].length - rest[1].length;
-  const value = rest[1];
+  // In JSON a slash may be escaped; other escapes end the line.
+  const value = rest[1].replaceAll('\\/', '/');
   const isBasic = /^basic$/i.test(text.slice(start, end));
   // The parameters of a challenge: Bearer resource_metadata="…".
   if (!isBasic && /^[a-z_]+=/.test(value)) return NOTHING;
@@ -212,7 +213,7 @@ const authorization: Judge = (text, start, end) => {
       /[a-z\d]/.test(value) &&
       /\d|=$/.test(value)
     : isSecretValue(value, 'token', 'assigned', false) && value.length >= 16;
-  return looksMade ? [{ start: from, end: from + value.length }] : NOTHING;
+  return looksMade ? [{ start: from, end: from + rest[1].length }] : NOTHING;
 };
 
 const userPassword: Judge = (text, start, end) => {
