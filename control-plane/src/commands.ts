@@ -133,21 +133,30 @@ function announce(env: NodeJS.ProcessEnv, reason: string, out: CommandOutput): P
   });
 }
 
-/** Recorded first: a clock that nobody is told of would revive tokens unseen. */
+/**
+ * Recorded first: a clock that nobody is told of would revive tokens unseen. A tenant where nothing
+ * can be recorded does not keep all others out.
+ */
 function accept(env: NodeJS.ProcessEnv, reason: string, out: CommandOutput): Promise<void> {
   return onDatabase(env, out, async (db, place) => {
     const at = new Date();
     const { username } = userInfo();
     const operator: Actor = { id: 'local-operator', username, role: 'system' };
+    let failed: unknown;
     await forEachTenant(db, new AbortController().signal, (tenantId) =>
       db.inTenant({ tenantId, actor: operator }, async (tx) => {
         const details = { reason, clock: at.toISOString() };
         tx.audit.append({ action: 'clock_accepted', target: `tenant/${tenantId}`, details });
       }),
-    );
+    ).catch((error: unknown) => {
+      failed = error;
+    });
     const before = await acceptClock(db, operator, at);
     const was = before ? `it was ${before.toISOString()}` : 'none was kept';
     out.log(`the database of ${place}: tokens go by ${at.toISOString()} from now on; ${was}`);
+    if (failed) {
+      throw new Error(`it is not recorded in every tenant's admin chain: ${messageOf(failed)}`);
+    }
   });
 }
 

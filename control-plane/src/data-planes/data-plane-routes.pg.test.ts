@@ -186,6 +186,14 @@ describe('a heartbeat', () => {
     expect(answer.statusCode, answer.body).toBe(200);
     const next = { epoch: 1, seq: 1 };
     expect(answer.json()).toEqual({ received: true, timestamp: now.toISOString(), next });
+    await test.superuser.query(
+      `INSERT INTO stream_heads (tenant_id, stream, epoch, next_seq, head) VALUES ($1, $2, 1, -4, '')`,
+      [scope.tenantId, deploymentId],
+    );
+    // Somebody edited it: the data plane is heard all the same.
+    expect((await beat(deploymentId, planeToken)).json()).toEqual({
+      ...{ received: true, timestamp: now.toISOString() },
+    });
     const { data_planes: planes } = (await call('/api/v1/data-planes', { token })).json();
     expect(planes).toEqual([
       {

@@ -31,8 +31,8 @@ export interface RecordedHeartbeat {
   wasStopped: boolean;
   /** The tenant's newest revision of rules. */
   newestRevision: number;
-  /** The record of its stream that is to be stored next. */
-  next: { epoch: number; seq: number };
+  /** The record of its stream that is to be stored next; undefined where its head is no head. */
+  next: { epoch: number; seq: number } | undefined;
 }
 
 export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
@@ -153,7 +153,8 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
       if (!row) return undefined;
       const { standing, label, was_stopped: wasStopped, newest } = row;
       // Before a stream's first record its epoch is 0.
-      const next = { epoch: row.epoch || 1, seq: Number(row.seq ?? 1) };
+      const [epoch, seq] = [row.epoch || 1, Number(row.seq ?? 1)];
+      const next = epoch > 0 && seq > 0 && Number.isSafeInteger(seq) ? { epoch, seq } : undefined;
       return { standing, label, wasStopped, newestRevision: Number(newest), next };
     },
 

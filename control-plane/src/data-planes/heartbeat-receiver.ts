@@ -85,7 +85,7 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
     // Before the answer, so that the data plane sends a report again that fails here.
     if (heard && pins) await deps.onToolPins?.(scope.tenantId, pins);
     const receipt: HeartbeatReceipt = { received: true, timestamp: at.toISOString() };
-    return heard ? { ...receipt, next: heard.next } : receipt;
+    return heard?.next ? { ...receipt, next: heard.next } : receipt;
   };
 }
 
