@@ -56,8 +56,12 @@ export function readArgumentName(key: string): ArgumentName {
   return name;
 }
 
+/** Endings of texts: the member `to.txt` is a file, and no recipient. */
+const TEXT_FILES = wordSet('txt md csv tsv json yml yaml html htm xml log rst');
+
 function kindOf(words: readonly string[]): ArgumentKind {
   const last = words.at(-1) ?? '';
+  if (words.length > 1 && TEXT_FILES.has(last)) return 'content';
   if (FORMS.has(last) && words.slice(0, -1).some((word) => COMMAND.has(word))) return 'command';
   if (CONTENT.has(last)) return 'content';
   if (COMMAND.has(last)) return 'command';
@@ -90,3 +94,8 @@ export function isPathForm(text: string): boolean {
 export function isNowhere(text: string, { last }: ArgumentName): boolean {
   return text.trim() === '' && /path|dir/.test(last);
 }
+
+/** Last words of arguments in which a slash is a name. */
+const NO_PATHS = wordSet('vhost vhosts delimiter separator');
+
+export const isNoPath = ({ last }: ArgumentName): boolean => NO_PATHS.has(last);

@@ -1,8 +1,10 @@
 /** Reads a call's arguments by their shape: the paths, recipients and items that they name. */
 import { pointerStep } from '../../json-pointer.ts';
+import { readAnsible } from './ansible.ts';
 import {
   type ArgumentName,
   isBase,
+  isNoPath,
   isNowhere,
   isPathForm,
   readArgumentName,
@@ -17,15 +19,19 @@ import {
   isRunCode,
 } from './call-scope.ts';
 import { isBroadcast, mentionsAll, NOTIFIES_ALL } from './chat-mentions.ts';
-import { CELLS, listKindOf } from './counted-lists.ts';
+import { asksOnly, CELLS, countPairs, listKindOf } from './counted-lists.ts';
+import { countRequested } from './counted-requests.ts';
 import { countOf } from './counted-text.ts';
+import { findCypherReach, isCypher } from './cypher-reach.ts';
 import { DELETES_A_STORE, deletesStore } from './deleted-store.ts';
 import { parseInner } from './inner-json.ts';
 import { mayBeMail, readMailRecipients } from './mail-headers.ts';
+import { addressesIn } from './mail-programs.ts';
 import { findMongoCommand, matchesAll } from './mongo-command.ts';
 import { findMongoReach } from './mongo-reach.ts';
+import { isPatch, readPatch } from './patched-files.ts';
 import { type ReachCall, type ReachFinding, type TouchedPath, tooMany } from './reach-finding.ts';
-import { asksGraphQl } from './read-requests.ts';
+import { asksGraphQl, asksSearchServer, isReadOperation } from './read-requests.ts';
 import { addRecipients, isAddress } from './recipients.ts';
 import { MAX_SHELL_LENGTH, readCodeReach, readShellReach, type ShellReach } from './shell-reach.ts';
 import { countSqlThings } from './sql-count.ts';
@@ -97,6 +103,10 @@ export class ArgumentReader {
       this.#inner({ ...call, args: record });
       return;
     }
+    if (record !== call.args && call.action !== 'read' && isReadOperation(record)) {
+      this.#inner({ ...call, action: 'read', args: record });
+      return;
+    }
     const { isDatabase, isSql } = this.#scope.tool;
     const isCommand = isDatabase || isSql || of?.kind === 'command' || of?.kind === 'sql';
     const mongo = findMongoCommand(record, isCommand);
@@ -107,6 +117,10 @@ export class ArgumentReader {
     if (typeof command === 'string') this.#line(command);
     else if (command) this.#shell(readShellReach(command));
     const isAsked = call.action !== 'delete' && asksGraphQl(record);
+    const isSearched = call.action !== 'delete' && asksSearchServer(record);
+    const pairs = countPairs(record, of);
+    if (pairs > 0) this.#count(pairs);
+    this.#ansible(record);
     for (const key of Object.keys(record)) {
       const member = record[key];
       const own = readArgumentName(key);
@@ -121,9 +135,15 @@ export class ArgumentReader {
         this.#member(member, name, isInList);
       }
       // What a query asks for is not changed.
-      if (isAsked && key === 'variables') this.items = before;
+      if (isSearched || (isAsked && key === 'variables')) this.items = before;
       this.#trail.pop();
     }
+  }
+
+  #ansible(record: Args): void {
+    const { lines, argvs } = readAnsible(record);
+    for (const line of lines) this.#line(line);
+    for (const argv of argvs) this.#shell(readShellReach(argv));
   }
 
   /** @returns whether these are the arguments of a tool within the call */
@@ -186,6 +206,8 @@ export class ArgumentReader {
   }
 
   #addRecipient(text: string, isNamed: boolean): void {
+    // Whom a search looks for gets nothing.
+    if (asksOnly(this.#scope.tool.words)) return;
     const before = this.recipients.size;
     addRecipients(text, isNamed, this.recipients);
     if (before === 0 && this.recipients.size > 0) this.recipientsAt = this.#place();
@@ -197,7 +219,18 @@ export class ArgumentReader {
     if (this.#isMessage() && mentionsAll(text)) this.#notifiesAll();
     if (mayBeMail(name.words)) this.#mail(text);
     if (isRunCode(this.#scope.tool, name)) this.#line(text, readCodeReach);
-    const isLine = kind === 'command' || (isShell && kind === 'content');
+    const requested = countRequested(text);
+    if (requested > this.#threshold && this.#scope.call.action !== 'read') {
+      this.#tell({ ...tooMany(requested, this.#threshold), place: this.#place() });
+    }
+    const isPatched = this.#scope.tool.words.includes('patch') && isPatch(text);
+    for (const path of isPatched ? readPatch(text) : []) {
+      this.#touch({ ...path, place: this.#place(), base: this.#scope.base });
+    }
+    // What a search looks for, in a language of its own.
+    const isTerm = isSearch && this.#scope.call.action === 'read' && this.#trail.length > 1;
+    const isGiven = isShell && (kind === 'content' || name.last === 'line');
+    const isLine = !isTerm && (kind === 'command' || isGiven);
     if (isLine || (isTerminal && isTyped(name))) {
       // A shell runs what is substituted in JSON, too.
       this.#readInner(text, name);
@@ -217,7 +250,7 @@ export class ArgumentReader {
       return;
     }
     const isDelete = this.#scope.call.action === 'delete';
-    const isPath = isPathForm(text);
+    const isPath = isPathForm(text) && !isNoPath(name);
     if (isRecipient(name, this.#scope.tool) && !(isPath && !text.includes('@'))) {
       this.#addRecipient(text, true);
       return;
@@ -311,6 +344,7 @@ export class ArgumentReader {
   /** Reads a command line, as long as all of them together are not too long. */
   #line(line: string, read: (line: string) => ShellReach = readShellReach): void {
     this.#shellLeft -= line.length;
+    for (const address of addressesIn(line)) this.#addRecipient(address, false);
     if (this.#shellLeft >= 0) this.#shell(read(line));
     else this.#unreadable('the call has command lines that are too long to be read');
   }
@@ -331,10 +365,10 @@ export class ArgumentReader {
 
   #sql(text: string, isSql: boolean): void {
     const reading = { isSql, maxRows: this.#threshold, effort: this.#sqlEffort };
-    const found = findSqlReach(text, reading);
+    const found = isCypher(text) ? undefined : findSqlReach(text, reading);
     const place = this.#place();
     if (found) this.#tell({ rule: 'sql_without_where', ...found, place });
-    const mongo = findMongoReach(text);
+    const mongo = findMongoReach(text) ?? findCypherReach(text);
     if (mongo) this.#tell({ ...mongo, place });
     if (!found && (isSql || mayBeSql(text))) this.#sqlThings(text);
     const files = isSql ? findSqlFiles(text, this.#sqlEffort) : undefined;

@@ -10,7 +10,9 @@ const TARGETS = wordSet('dst dest destination destinations to new target');
 /** Words of tools that reach phones, beside those that send. */
 const CALLS = wordSet('call calls dial fax whatsapp');
 /** Words of ids that are recipients of what is sent. */
-const USERS = wordSet('user users member members contact contacts');
+const USERS = wordSet(
+  'user users member members contact contacts subscription subscriptions player players device devices token tokens',
+);
 
 /** Whether an argument names recipients; ids of users and phones do where something is sent. */
 export function isRecipient({ kind, words }: ArgumentName, tool: ToolKind): boolean {

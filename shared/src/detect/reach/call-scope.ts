@@ -20,7 +20,9 @@ const CODES = wordSet(
 const PAGES = wordSet('browser page puppeteer playwright chrome devtools');
 const COMMAND_TOOLS = wordSet('mongo mongodb mongosh command');
 const SEARCH_TOOLS = wordSet('search find lookup grep browse ask web');
-const SENDS = wordSet('send post message dm notify email mail invite share broadcast sms');
+const SENDS = wordSet(
+  'send post message dm notify notification notifications email mail invite share broadcast sms',
+);
 const CHATS = wordSet('slack discord mattermost teams zulip chat');
 const CHANNELS = wordSet('channel channels chat chats room rooms');
 const MOVES = wordSet('move mv rename');
@@ -50,7 +52,7 @@ export interface CallScope {
 /** @param outer of the call around it */
 export function createScope(asked: ReachCall, outer?: CallScope): CallScope {
   const { args } = asked;
-  const tool = readTool(asked.name);
+  const tool = inLanguage(readTool(asked.name), args);
   let pathCount = 0;
   let base: string | undefined;
   let containers = 0;
@@ -173,6 +175,18 @@ function readTool(name: string): ToolKind {
   if (TOOLS.size >= MAX_TOOLS) TOOLS.clear();
   if (name.length <= MAX_NAME) TOOLS.set(name, tool);
   return tool;
+}
+
+const LANGUAGES = ['language', 'lang', 'runtime', 'interpreter', 'kernel'];
+const OF_SHELLS = wordSet('bash sh shell zsh powershell pwsh');
+
+/** A tool that runs code in the language that an argument names. */
+function inLanguage(tool: ToolKind, args: Args): ToolKind {
+  if (!tool.words.some((word) => RUNS_CODE.has(word))) return tool;
+  const language = LANGUAGES.map((key) => args[key]).find((one) => typeof one === 'string');
+  if (typeof language !== 'string' || typeof args.code !== 'string') return tool;
+  const isShell = OF_SHELLS.has(language.toLowerCase());
+  return isShell ? { ...tool, isShell } : { ...tool, isCode: true };
 }
 
 function toolOf(name: string): ToolKind {

@@ -23,12 +23,18 @@ const DRAWS = wordSet(
 const ASKS = wordSet('read get search find fetch lookup geocode list describe count check');
 /** Words beside which a tool does more than that. */
 const CHANGES = wordSet(
-  'and then set send write update add insert import upsert put post patch move archive assign close invite merge apply publish replace upload save store sync install run execute batch bulk mapping',
+  'and then set send write update add insert import upsert put post patch move archive assign close invite merge apply publish replace upload save store sync install run execute batch bulk mapping forward reply submit',
 );
+
+/** Whether a tool asks, and does nothing else, wherever its name says so. */
+export const asksOnly = (words: readonly string[]): boolean =>
+  words.some((word) => ASKS.has(word)) && !words.some((word) => CHANGES.has(word));
 
 /** Whether a tool draws or reads what it is given, and changes none of it. */
 function isForShow(words: readonly string[]): boolean {
   if (words.some((word) => CHANGES.has(word))) return false;
+  // Of a knowledge graph.
+  if (words.join(' ') === 'open nodes') return true;
   if (ASKS.has(words[0] ?? '')) return true;
   // `map_users_to_groups` draws none.
   return words.some((word, at) => DRAWS.has(word) && !(word === 'map' && at === 0));
@@ -67,6 +73,7 @@ export function listKindOf(
     if (!isInList && TABLES.has(name.last) && isOfRows && !isOfVectors) return 'rows';
     if (!isDelete && name.kind !== 'ids' && list.every(isTuple)) return 'data';
   }
+  if (isOfLabels(name)) return 'parts';
   if (PARTS.has(name.last) || (isInList && name.kind !== 'ids')) return 'parts';
   const hasFractions = list.some((one) => typeof one === 'number' && !Number.isInteger(one));
   return hasFractions ? 'parts' : 'things';
@@ -74,6 +81,22 @@ export function listKindOf(
 
 const isTuple = (one: unknown[]): boolean =>
   one.length > 0 && one.every((item) => typeof item === 'number');
+
+const LABELS = wordSet('label labels tag tags');
+const LINKS = wordSet('add remove');
+
+/** Labels that other things get or lose: `addLabelIds`. */
+const isOfLabels = ({ words }: ArgumentName): boolean =>
+  LINKS.has(words[0] ?? '') && words.some((word) => LABELS.has(word));
+
+const PAIRS = wordSet('pairs mapping mappings entries kv');
+
+/** How many pairs an object sets at once. */
+export function countPairs(record: object, name: ArgumentName | undefined): number {
+  if (name === undefined || !PAIRS.has(name.last)) return 0;
+  const values = Object.values(record);
+  return values.every((one) => typeof one !== 'object' || one === null) ? values.length : 0;
+}
 
 /** Members of a point, beside which nothing says what it would change. */
 const OF_POINT = wordSet(

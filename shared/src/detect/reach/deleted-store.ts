@@ -76,6 +76,8 @@ export function deletesStore(
   words: readonly string[],
   operation: readonly string[] = [],
 ): boolean {
+  // An empty one holds nothing.
+  if (args.if_empty === true || args.ifEmpty === true) return false;
   const named = operation.length > 1 ? operation : words;
   const isNamed = named.some(isDeletion);
   if (!isNamed && operation.length > 0 && CHANGES.has(words[0] ?? '')) return false;

@@ -18,6 +18,10 @@ const WIPES_BY = new Map([
 /** What diskutil erases a disk with. */
 const ERASES = /^(?:erase|secureerase|zerodisk|randomdisk|reformat|partitiondisk)/i;
 
+/** A script for diskpart, in PowerShell's form: `"select disk 2`nclean" | diskpart`. */
+export const WIPES_BY_SCRIPT =
+  /(?:`n|\n|^|["'])[ \t]{0,9}(?:clean|format|delete (?:disk|volume|partition))\b[^|]{0,400}["']\)?[ \t]{0,9}\|[ \t]{0,9}diskpart\b/i;
+
 export const isDiskProgram = (name: string): boolean => WIPES.has(name);
 
 /** @param rest the words after it, and those that are no options */

@@ -55,3 +55,13 @@ export function readMailOf(name: string, words: readonly string[]): string[] {
   }
   return found;
 }
+
+/** Code and requests by which mail is sent. */
+const SENDS_MAIL =
+  /\bsmtplib\b|\bnodemailer\b|\bsend-?_?mail\w{0,10}\b|\bsend-mailmessage\b|\bnew (?:to|cc|bcc) recipient\b|\/mail\/send\b|\bapi\.(?:mailgun|postmarkapp|sendgrid|resend|brevo|mailjet|sparkpost)\b|\bsend_?messages?\(/i;
+const ADDRESS = /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}/g;
+
+/** The addresses in a command line or in code that sends mail. */
+export function addressesIn(text: string): readonly string[] {
+  return text.includes('@') && SENDS_MAIL.test(text) ? (text.match(ADDRESS) ?? []) : [];
+}

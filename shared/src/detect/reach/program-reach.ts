@@ -106,19 +106,6 @@ for (const command of COMMANDS) {
   PROGRAMS.set(command.program, [...(PROGRAMS.get(command.program) ?? []), command]);
 }
 
-/** Programs of which a tool may take the words alone. */
-export const IMPLIED = [
-  'git',
-  'gh',
-  'kubectl',
-  'helm',
-  'docker',
-  'terraform',
-  'aws',
-  'gcloud',
-  'az',
-];
-
 // It takes the same commands.
 PROGRAMS.set('podman', PROGRAMS.get('docker') ?? []);
 
@@ -145,6 +132,22 @@ export function findWholeReach(name: string, words: readonly string[]): WholeRea
   );
   if (found === undefined) return undefined;
   return { rule: 'delete_whole', verdict: 'escalate', message: found.message };
+}
+
+/** Programs of which a tool may take the words alone. */
+const IMPLIED = ['git', 'gh', 'kubectl', 'docker', 'terraform', 'aws', 'gcloud', 'az'];
+
+/** What words do whose program only a server knows: `repo delete acme/web`. */
+export function findImpliedReach(words: readonly string[]): WholeReach | undefined {
+  for (const program of IMPLIED) {
+    const found = findWholeReach(program, words);
+    const begins = PROGRAMS.get(program)?.some(
+      ({ words: [first], words: all, options, message }) =>
+        first === words[0] && message === found?.message && all.length + options.length > 1,
+    );
+    if (found && begins) return found;
+  }
+  return undefined;
 }
 
 /** Of kubectl: `namespace/prod`. */

@@ -1,4 +1,5 @@
 /** Requests within a call that only read, however many things they name. */
+import { readArgumentName } from './argument-kinds.ts';
 import { wordSet } from './word-set.ts';
 
 type Member = Readonly<Record<string, unknown>>;
@@ -34,4 +35,26 @@ const MAX_DOCUMENT = 64 * 1024;
 export function asksGraphQl({ query, variables }: Member): boolean {
   if (typeof query !== 'string' || typeof variables !== 'object') return false;
   return query.length <= MAX_DOCUMENT && IS_QUERY.test(query) && !CHANGES.test(query);
+}
+
+/** Addresses at which a search server only reads, whatever the body. */
+const READS_AT = /(?:^|\/)_(?:mget|msearch|search|count|analyze|explain|termvectors)(?:[/?]|$)/;
+const ADDRESSES = ['path', 'url', 'uri', 'endpoint', 'href'];
+
+export function asksSearchServer(record: Member): boolean {
+  return ADDRESSES.some((key) => {
+    const value = record[key];
+    return typeof value === 'string' && value.length <= 4_096 && READS_AT.test(value);
+  });
+}
+
+const LOOKS = wordSet('read get list stat view exists head show cat info open');
+const OPERATIONS = ['op', 'operation', 'action', 'command'];
+
+/** Whether one of several operations only reads a file. */
+export function isReadOperation(record: Member): boolean {
+  const said = OPERATIONS.map((key) => record[key]).filter((one) => one !== undefined);
+  if (said.length !== 1 || typeof said[0] !== 'string') return false;
+  const isOfFiles = Object.keys(record).some((key) => readArgumentName(key).kind === 'path');
+  return isOfFiles && LOOKS.has(said[0].toLowerCase());
 }

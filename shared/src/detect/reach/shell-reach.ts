@@ -2,7 +2,7 @@
 import { isInterpreter, readCode } from './code-commands.ts';
 import { pathOnMachine, readMounts } from './container-mounts.ts';
 import { DELETES_A_STORE } from './deleted-store.ts';
-import { overwritesDisk, STREAM, wipesDisk } from './disk-programs.ts';
+import { overwritesDisk, STREAM, WIPES_BY_SCRIPT, wipesDisk } from './disk-programs.ts';
 import { readFind } from './find-program.ts';
 import { decodedCommand } from './inner-lines.ts';
 import { countDeletedThings, deletesListedThings } from './listed-things.ts';
@@ -100,7 +100,8 @@ const REDIS_VALUE =
 export function readShellReach(command: string | readonly string[]): ShellReach {
   const reach = nothing();
   if (typeof command === 'string') readLine(command, reach, 0);
-  else if (!deletesKeys(command)) readCommand({ words: command, writes: [] }, reach, 0);
+  else if (deletesKeys(command)) reach.things = command.length - 1;
+  else readCommand({ words: command, writes: [] }, reach, 0);
   if (reach.paths.some(overwritesDisk)) reach.whole.push(WIPES_A_DISK);
   return reach;
 }
@@ -132,6 +133,7 @@ function readLine(line: string, reach: Reading, depth: number, args?: readonly s
     return;
   }
   const outer = reach.variables;
+  if (WIPES_BY_SCRIPT.test(line)) reach.whole.push(WIPES_A_DISK);
   const { commands, variables } = readShellCommands(line, new ShellVariables(outer, args));
   if (variables.effort.left < 0) reach.whole.push(UNREAD);
   // Lines within it inherit what it sets.

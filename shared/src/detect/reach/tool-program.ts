@@ -3,7 +3,12 @@ import { wordsOfName } from '../../words-of-name.ts';
 import { isBase, readArgumentName } from './argument-kinds.ts';
 import { isTypeName } from './deleted-store.ts';
 import { nameOf } from './program-name.ts';
-import { findWholeReach, IMPLIED, isWholeProgram, type WholeReach } from './program-reach.ts';
+import {
+  findImpliedReach,
+  findWholeReach,
+  isWholeProgram,
+  type WholeReach,
+} from './program-reach.ts';
 import { FLUSHES } from './sql-reach.ts';
 import { findRequestReach } from './web-reach.ts';
 import { wordSet } from './word-set.ts';
@@ -84,12 +89,7 @@ export function findToolReach(
 /** Of a tool such as `run`, whose program only its server knows: `args: [repo, delete, a/b]`. */
 function ofImplied({ args }: Readonly<Record<string, unknown>>): WholeReach | undefined {
   if (!isTexts(args) || isWholeProgram(nameOf(args[0]))) return undefined;
-  const words = args.slice(0, MAX_WORDS);
-  for (const program of IMPLIED) {
-    const found = findWholeReach(program, words);
-    if (found) return found;
-  }
-  return undefined;
+  return findImpliedReach(args.slice(0, MAX_WORDS));
 }
 
 const FLUSH = /^\s*flush(?:all|db)\b/i;
