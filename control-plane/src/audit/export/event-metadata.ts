@@ -100,6 +100,8 @@ function fromDecision(record: DecisionRecord) {
     tool_name: record.tool_name,
     mcp_server: record.mcp_server,
     action: record.action,
+    // The record's own result is a denial; deliveries tell it from one by a policy.
+    policy_result: isBlockedByDlp(record) ? 'dlp_block' : record.policy_result,
     policy_reason: isChanged ? null : record.policy_reason,
     behavioral_score: record.behavioral_score,
     risk_tier: record.risk_tier,
@@ -107,6 +109,9 @@ function fromDecision(record: DecisionRecord) {
     causal_depth: record.causal_depth,
   } satisfies Partial<EventMetadata>;
 }
+
+const isBlockedByDlp = ({ policy_result, dlp_action }: DecisionRecord): boolean =>
+  policy_result === 'deny' && dlp_action === 'blocked';
 
 const OF_TIER: Record<RiskTier, number> = { critical: 10, high: 7, medium: 5, low: 3 };
 const OF_RESULT: Record<PolicyResult, number> = { dlp_block: 8, deny: 7, escalate: 5, allow: 3 };

@@ -187,6 +187,22 @@ describe('GET /api/v1/audit/export', () => {
     });
   });
 
+  it('tells what data loss prevention blocked from what a policy denied', async () => {
+    const { token, plane, ship } = await aSetting();
+    const blocked = aDecision({ policy_result: 'deny', dlp_action: 'blocked' });
+    const denied = aDecision({ policy_result: 'deny', dlp_action: 'warned' });
+    plane.append(blocked);
+    plane.append(denied);
+    await ship();
+    const { events } = await page(token);
+    const resultOf = (id: string) => events.find(({ event_id }) => event_id === id);
+    expect(resultOf(blocked.id)).toMatchObject({
+      policy_result: 'dlp_block',
+      event_type: 'policy_deny',
+    });
+    expect(resultOf(denied.id)).toMatchObject({ policy_result: 'deny' });
+  });
+
   it('continues past a record that can no longer be read', async () => {
     const { token, plane, ship } = await aSetting();
     const decision = aDecision({ policy_result: 'deny' });
