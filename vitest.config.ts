@@ -27,6 +27,7 @@ export const APART = [
   'data-plane/src/upstream/addresses/checked-connections.test.ts',
   'data-plane/src/upstream/health/health.test.ts',
   'shared/src/in-time.test.ts',
+  'tests/clock-set-back.pg.test.ts',
   'tests/unread-boundaries.pg.test.ts',
 ];
 const NEVER = [...configDefaults.exclude, '**/dist/**'];
