@@ -3,6 +3,7 @@ import { wordsOfName } from '../../words-of-name.ts';
 import { type ArgumentName, isBase, readArgumentName } from './argument-kinds.ts';
 import { findDeleteOperation, isDeletion } from './deleted-store.ts';
 import type { ReachCall } from './reach-finding.ts';
+import { isReadOperation } from './read-requests.ts';
 import { isTerminalTool } from './typed-text.ts';
 import { wordSet } from './word-set.ts';
 
@@ -70,8 +71,13 @@ export function createScope(asked: ReachCall, outer?: CallScope): CallScope {
   // If the base is the only path, it is what the call is about.
   if (pathCount === 0 && !tool.isShell) base = undefined;
   const operation = asked.action === 'read' ? undefined : findDeleteOperation(args);
+  const isRead = asked.action !== 'delete' && isReadOperation(args, tool.words);
   return {
-    call: operation ? { ...asked, action: 'delete' } : asked,
+    call: operation
+      ? { ...asked, action: 'delete' }
+      : isRead
+        ? { ...asked, action: 'read' }
+        : asked,
     tool: outer ? joined(outer.tool, tool) : tool,
     operation,
     base: base ?? outer?.base,

@@ -25,6 +25,9 @@ const OWNERS = wordSet('table collection');
 const VERBS = wordSet(
   'delete deletes del remove rm rmdir drop purge destroy erase wipe truncate clear empty unlink nuke obliterate terminate deprovision decommission',
 );
+/** Of a machine, all that is on it. */
+const WIPES = wordSet('wipe erase');
+const DEVICES = wordSet('device devices disk disks drive drives machine computer phone');
 /** Verbs after which something may only be taken away from another. */
 const DETACHES = wordSet('remove rm');
 /** First words of tools that change what they name, whatever their operation. */
@@ -82,6 +85,7 @@ export function deletesStore(
   const isNamed = named.some(isDeletion);
   if (!isNamed && operation.length > 0 && CHANGES.has(words[0] ?? '')) return false;
   const thing = deletedThing(named);
+  if (named.some((word) => WIPES.has(word)) && DEVICES.has(thing ?? '')) return true;
   if (thing === undefined || !ANYTHING.has(thing)) {
     const isCertain = isNamed || operation.length > 0;
     return STORES.has(thing ?? '') || (isCertain && isPart(thing, named, args));

@@ -55,6 +55,11 @@ it.each([
   ['batch', { requests: [{ op: 'read', path: '/etc/hosts' }] }, []],
   ['batch', { requests: [{ op: 'write', path: '/etc/hosts' }] }, CONFIG],
   ['batch', { requests: [{ op: 'read', action: 'write', path: '/etc/hosts' }] }, CONFIG],
+  ['text_editor', { command: 'view', path: '/etc/hosts', view_range: [1, 9] }, []],
+  ['text_editor', { command: 'view', path: '/etc/hosts', file_text: 'a' }, CONFIG],
+  ['text_editor', { command: 'create', path: '/etc/hosts' }, CONFIG],
+  ['write_file', { action: 'read', path: '/etc/hosts' }, CONFIG],
+  ['save', { action: 'read', path: '/etc/hosts' }, CONFIG],
   ['execute', { language: 'python', code: "shutil.rmtree('/srv')" }, ['deny delete_depth']],
   ['execute', { language: 'bash', code: 'rm -rf /srv' }, ['deny delete_depth']],
   ['sh', { line: 'rm -rf /srv' }, ['deny delete_depth']],
@@ -80,6 +85,12 @@ it.each([
 it('what is read and what is deleted', () => {
   const query = { match_phrase: { cmd: 'rm -rf /' } };
   expect(reach('search', { index: 'audit', query }, 'read')).toEqual([]);
+  expect(reach('wipe_device', { id: 'a' }, 'delete')).toEqual(['escalate delete_whole']);
+  expect(reach('empty_trash', {}, 'delete')).toEqual(['escalate delete_wildcard']);
+  expect(reach('delete_all_emails', { folder: 'a' }, 'delete')).toEqual([
+    'escalate delete_wildcard',
+  ]);
+  expect(reach('delete_all_emails', { from: 'a' }, 'delete')).toEqual([]);
   const queue = { vhost: '/', queue: 'reply.1' };
   expect(reach('delete_queue', { ...queue, if_empty: true }, 'delete')).toEqual([]);
   expect(reach('delete_queue', queue, 'delete')).toEqual(['escalate delete_whole']);

@@ -48,13 +48,35 @@ export function asksSearchServer(record: Member): boolean {
   });
 }
 
-const LOOKS = wordSet('read get list stat view exists head show cat info open');
-const OPERATIONS = ['op', 'operation', 'action', 'command'];
+const LOOKS = wordSet('read get list stat view exists head show cat info');
+const OPERATIONS = wordSet('op operation action command');
+/** Words of tools that do one of several things with files, and of those whose name says which. */
+const OF_FILES = wordSet('edit editor file files fs filesystem');
+const SAYS_WHICH = wordSet(
+  'write create append put save set truncate move copy delete remove upload insert patch',
+);
 
-/** Whether one of several operations only reads a file. */
-export function isReadOperation(record: Member): boolean {
-  const said = OPERATIONS.map((key) => record[key]).filter((one) => one !== undefined);
-  if (said.length !== 1 || typeof said[0] !== 'string') return false;
-  const isOfFiles = Object.keys(record).some((key) => readArgumentName(key).kind === 'path');
-  return isOfFiles && LOOKS.has(said[0].toLowerCase());
+/**
+ * Whether one of several operations only reads a file: nothing beside it could be written.
+ *
+ * @param words of the tool's name, where it is the operation of the whole call
+ */
+export function isReadOperation(record: Member, words?: readonly string[]): boolean {
+  if (words && !(words.some(isOfFiles) && !words.some((word) => SAYS_WHICH.has(word))))
+    return false;
+  let operations = 0;
+  let paths = 0;
+  for (const [key, value] of Object.entries(record)) {
+    if (OPERATIONS.has(key)) {
+      if (typeof value !== 'string' || !LOOKS.has(value.toLowerCase())) return false;
+      operations++;
+    } else if (typeof value === 'string' && readArgumentName(key).kind === 'path') paths++;
+    else if (typeof value === 'string' || (typeof value === 'object' && !isRange(value)))
+      return false;
+  }
+  return operations === 1 && paths > 0;
 }
+
+const isOfFiles = (word: string): boolean => OF_FILES.has(word);
+const isRange = (value: object | null): boolean =>
+  value === null || (Array.isArray(value) && value.every((one) => typeof one === 'number'));

@@ -9,9 +9,11 @@ export const COUNTS = wordSet('limit count max size quantity total num');
 export const FILTERS = wordSet('filter where criteria selector match conditions condition');
 /** Arguments that say where the things are, and what becomes of them. */
 const STORES = wordSet(
-  'collection database db table index indexname schema namespace keyspace bucket container dataset project update updates set data changes values options hint comment',
+  'collection database db table index indexname schema namespace keyspace bucket container dataset project update updates set data changes values options hint comment folder mailbox inbox',
 );
 const MANY = wordSet('many all');
+/** What holds everything that was deleted before. */
+const BINS = wordSet('trash bin recyclebin');
 
 /**
  * Whether nothing bounds a call such as `delete-many`: it names a store at most.
@@ -19,6 +21,7 @@ const MANY = wordSet('many all');
  * @param words of the tool's name
  */
 export function selectsNothing({ action, args }: ReachCall, words: readonly string[]): boolean {
+  if (words[0] === 'empty' && words.some((word) => BINS.has(word))) return true;
   const isChange = action === 'delete' || (action === 'write' && words.includes('update'));
   if (!isChange || !words.some((word) => MANY.has(word))) return false;
   return Object.entries(args).every(([key, value]) => {
