@@ -3,10 +3,19 @@
  * in the same set as the patterns, so that looking for them needs no pass of its own.
  */
 import { rot13 } from '../../rot13.ts';
+import { CALL_MARKS } from './calls.ts';
 import { ISSUER_MARKS } from './issuer-marks.ts';
+import { ROW_MARK } from './rows.ts';
 import { SPELLED_DIGITS } from './spelled.ts';
 
-export type Gate = 'reversed' | 'rot13' | 'reversed rot13' | 'codes' | 'separated';
+export type Gate =
+  | 'reversed'
+  | 'rot13'
+  | 'reversed rot13'
+  | 'codes'
+  | 'separated'
+  | 'calls'
+  | 'rows';
 
 /** Marks of issuers that count only with as much of a key as no word has behind them. */
 const SHORT_MARKS = ['SG.', 'hf_', 'r8_', 'sk-'];
@@ -120,6 +129,8 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
       SPELLED_DIGITS,
     ],
   },
+  { gate: 'calls', expressions: CALL_MARKS },
+  { gate: 'rows', expressions: [ROW_MARK] },
   {
     gate: 'rot13',
     expressions: [

@@ -2,6 +2,7 @@
 
 import { rot13 } from '../../rot13.ts';
 import { createUnitReader } from '../../units.ts';
+import { evaluatedCalls } from './calls.ts';
 import { foldedCharacters, mayBeEscaped } from './characters.ts';
 import { escapes } from './escapes.ts';
 import { type Gate, WORDS } from './gates.ts';
@@ -9,6 +10,7 @@ import { byteStrings } from './hex.ts';
 import { codeLists } from './lists.ts';
 import { createInflate } from './readable.ts';
 import { regularlySeparated } from './regular.ts';
+import { joinedRows } from './rows.ts';
 import { encodedRuns } from './runs.ts';
 import { separated } from './separators.ts';
 import { applyEdits, type Edit, reversedView, sameLengthView, type View } from './view.ts';
@@ -35,6 +37,8 @@ export function decodedView(text: string, gates: ReadonlySet<Gate>): View | unde
   let edits = encodedRuns(text, units, inflate);
   if (gates.has('codes')) edits = both(edits, codeLists(text, inflate));
   if (gates.has('separated')) edits = both(edits, separated(text));
+  if (gates.has('calls')) edits = both(edits, evaluatedCalls(text, inflate));
+  if (gates.has('rows')) edits = both(edits, joinedRows(text));
   const all = withRegular(edits, regularlySeparated(text, units));
   return all.length > 0 ? applyEdits(text, all) : undefined;
 }
