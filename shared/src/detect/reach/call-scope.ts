@@ -191,6 +191,7 @@ function inLanguage(tool: ToolKind, args: Args): ToolKind {
   if (!tool.words.some((word) => RUNS_CODE.has(word))) return tool;
   const language = LANGUAGES.map((key) => args[key]).find((one) => typeof one === 'string');
   if (typeof language !== 'string' || typeof args.code !== 'string') return tool;
+  if (SQL_TOOLS.has(language.toLowerCase())) return { ...tool, isSql: true };
   const isShell = OF_SHELLS.has(language.toLowerCase());
   return isShell ? { ...tool, isShell } : { ...tool, isCode: true };
 }

@@ -82,7 +82,7 @@ const BEFORE =
   /(?:[\s,[\](){}*]|(?:Dir\.|glob\.)?i?glob(?=[\s(])|(?:os\.path\.)?(?:expanduser|abspath|realpath|normpath|expandvars|fspath|str|text|Path)(?=\()|Dir(?=\[)|(?:args|argv|cmd|command|mode|path|file)\s{0,9}[:=]|(?:my\s{0,9})?\$\w{1,40}\s{0,9},|[A-Z]{1,20}\s{0,9},|(?:os\.)?P_[A-Z]{1,20}\s{0,9},|[rbfuRBFU]{1,2}(?=["']))*/y;
 /** What a literal is followed by where it is a name, or a part of a text. */
 const IS_NAME = /\s{0,99}(?::|=>)/y;
-const JOINS = /\s{0,99}(?:\+|\.(?=[\s"'$])|%(?=\s))\s{0,99}/y;
+const JOINS = /\s{0,99}(?:\+|\.(?=[\s"'$])|%(?=\s)|\)?\s{0,9}\/(?=\s{0,9}[\w"']))\s{0,99}/y;
 /** Stands for what only the run shows. */
 const UNKNOWN = '$x';
 
@@ -252,8 +252,10 @@ class CodeReader {
       const joins = JOINS.exec(this.#code)?.[0];
       if (joins === undefined) break;
       const next = this.#literal(literal.end + joins.length);
-      if (next === undefined) return { text: literal.text + UNKNOWN, end: literal.end };
-      literal = { text: literal.text + next.text, end: next.end };
+      // Python joins paths by it.
+      const text = joins.includes('/') ? `${literal.text}/` : literal.text;
+      if (next === undefined) return { text: text + UNKNOWN, end: literal.end };
+      literal = { text: text + next.text, end: next.end };
     }
     return literal;
   }
@@ -301,7 +303,10 @@ class CodeReader {
     }
     this.#depth--;
     if (parts.length === 0) return undefined;
-    return { text: parts.join('/'), end: this.#code[end] === ')' ? end + 1 : end };
+    const isWhole = this.#code[end] === ')';
+    // What only the run shows is a part as well.
+    if (!isWhole) parts.push(UNKNOWN);
+    return { text: parts.join('/'), end: isWhole ? end + 1 : end };
   }
 
   /** What is no literal, and known all the same: a name, a home, parts that are joined. */

@@ -1,5 +1,6 @@
 /** Deletes of things of a cloud, a cluster or a registry that another command lists. */
 import { nameOf } from './program-name.ts';
+import type { ShellCommand } from './shell-frame.ts';
 import { PRINTED } from './shell-variables.ts';
 import { wordSet } from './word-set.ts';
 
@@ -34,7 +35,7 @@ export const isOfThings = (name: string): boolean => OPERANDS.has(name) || OPTIO
 export function deletesListedThings(
   name: string,
   rest: readonly string[],
-  isCut: boolean,
+  { isCut = false, hasList = false }: Pick<ShellCommand, 'isCut' | 'hasList'>,
   isHanded: boolean,
 ): boolean {
   const areOptions = OPTIONS.has(name);
@@ -44,11 +45,11 @@ export function deletesListedThings(
   if (verb === undefined || rest.some((word) => HARMLESS.test(word))) return false;
   if (isHanded) return true;
   return rest.some((word, at) => {
-    if (at <= verb || (word !== '' && word !== PRINTED)) return false;
+    // One that is looked up is no list.
+    if (at <= verb || !((word === '' && hasList) || word === PRINTED)) return false;
     const before = rest[at - 1] ?? '';
     if (PLACES.test(before) && !areOptions) return false;
     if (!areOptions || !before.startsWith('-')) return true;
-    // A single one that is looked up is one thing, but for those of a loop.
     return SEVERAL.test(before) || (word === PRINTED && !PLACES.test(before));
   });
 }

@@ -221,6 +221,8 @@ it.each([
   'kubectl delete pod web-$(date +%F)',
   'kubectl delete -f $(pwd)/pod.yaml',
   'kubectl delete pod $POD',
+  "kubectl delete pod $(kubectl get pod -o jsonpath='{.items[0].metadata.name}')",
+  'kubectl delete $(kubectl get pod -o name | head -1)',
   'kubectl exec $(kubectl get pod -o name) -- rm -rf /srv/a/b/c',
   'aws s3api delete-object --bucket a --key $(cat key)',
   'aws ec2 describe-instances --instance-ids $(cat list)',

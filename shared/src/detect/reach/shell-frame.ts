@@ -7,6 +7,8 @@ export interface ShellCommand {
   readonly writes: readonly string[];
   /** Whether what another command prints is among the words: `rm $(cat list)`. */
   readonly isCut?: boolean;
+  /** Whether one of those commands lists things. */
+  readonly hasList?: boolean;
   /** Whether it reads what the command before it prints. */
   readonly isPiped?: boolean;
   /** Whether it stands behind `&&`. */

@@ -243,7 +243,7 @@ function readWords(command: ShellCommand, reach: Reading, depth: number): boolea
     const whole = findWholeReach(name, words.slice(at + 1));
     if (whole) reach.whole.push(whole);
     const isHanded = words.slice(0, at).some((word) => HANDS_ON.has(nameOf(word)));
-    if (deletesListedThings(name, words.slice(at + 1), command.isCut === true, isHanded)) {
+    if (deletesListedThings(name, words.slice(at + 1), command, isHanded)) {
       reach.whole.push(DELETES_LISTED);
     }
     reach.things = Math.max(reach.things, countDeletedThings(name, words.slice(at + 1)));

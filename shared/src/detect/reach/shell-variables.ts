@@ -244,10 +244,11 @@ function assignInPowerShell(
 const LISTERS = wordSet('find ls cat fd locate gci get-childitem');
 const LISTS = /^(?:ls|list|ps|images|get|search|for-each-ref|(?:describe|list|ls)-[a-z-]{1,60})$/;
 const PICKS_ONE = wordSet('head tail');
+const FIRST = /items\[0\]|\.\[0\]/;
 
 /** Whether what a substitution prints is a list of things, as far as its last command goes. */
 export function listsThings(words: readonly string[], before: boolean): boolean {
   const name = nameOf(words[0]);
-  if (PICKS_ONE.has(name)) return false;
+  if (PICKS_ONE.has(name) || words.some((word) => FIRST.test(word))) return false;
   return before || LISTERS.has(name) || words.some((word, at) => at > 0 && LISTS.test(word));
 }

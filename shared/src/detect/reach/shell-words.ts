@@ -383,15 +383,15 @@ class LineReader {
     const { inputs, documents, isCut, isPiped, isAfter, hasList } = rest;
     let { isList } = rest;
     if (words.length > 0 || writes.length > 0) {
-      const command = { words, writes, inputs, documents, isCut, isPiped, isAfter };
+      const around = { isCut, hasList, isPiped, isAfter };
+      const command = { words, writes, inputs, documents, ...around };
       this.commands[place ?? this.commands.length] = command;
       for (let at = 1; at < (firsts?.count ?? 0); at++) {
         this.#variables.effort.left -= words.length;
         if (this.#variables.effort.left < 0) break;
         this.commands.push({ ...command, words: words.slice((firsts?.from ?? 0) + at) });
       }
-      const around = { isOptional: this.#isOptional(), isPiped, hasList };
-      followVariables(words, this.#variables, around);
+      followVariables(words, this.#variables, { isOptional: this.#isOptional(), ...around });
       this.#functions.call(words);
       isList = listsThings(words, isList && isPiped);
     }
