@@ -124,7 +124,7 @@ const QUOTES: Readonly<Record<string, string>> = {
 const MAX_OPENING = 40;
 /** What wraps a literal: `String::from("…")`, `SecretStr("…")`, `Buffer.from('…')`. */
 const OF_A_STRING =
-  /^[ \t]{0,4}(?:Some\()?(?:(?:new )?Secret(?:Str|String|Bytes)?(?:::(?:new|from))?|(?:new )?String(?:::from)?|Buffer\.from|Zeroizing::new|Cow::from|str|bytes)\((?=\\{0,3}["'`])/;
+  /^[ \t]{0,4}(?:Some\()?(?:(?:new )?Secret(?:Str|String|Bytes)?(?:::(?:new|from))?|(?:new )?[Ss]tring(?:::from)?|Buffer\.from|Zeroizing::new|Cow::from|str|bytes)\((?=\\{0,3}["'`])/;
 
 /** The value that begins at a place, in quotes or up to white space. */
 export function valueAt(text: string, at: number, link: Link): FieldValue | undefined {

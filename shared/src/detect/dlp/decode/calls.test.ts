@@ -39,6 +39,7 @@ describe('a secret that a program puts together', () => {
     `Buffer.from('${base64}', 'base64').toString('utf8')`,
     `Buffer.from('${hex}', 'hex').toString()`,
     `bytes.fromhex("${hex}").decode()`,
+    `string(hex.DecodeString("${hex}"))`,
     `codecs.decode("Xrfgery27!oynh", "rot13")`,
     `codecs.decode('Xrfgery27!oynh', 'rot_13')`,
     `str_rot13('Xrfgery27!oynh')`,

@@ -87,6 +87,19 @@ export function inReply(text: string, labelEnd: number): readonly Stretch[] {
     : NOTHING;
 }
 
+// "Here is the token you asked for:\n\n…": the value is alone on a line below.
+const ALONE =
+  /^([^\n=;{}()\\]{0,140})(?:\r?\n|\\+n){1,2}[ \t>]{0,4}([A-Za-z0-9_+/=~-]{16,128})[ \t]{0,4}(?=[\r\n"']|\\+[nr"]|$)/;
+
+export function aloneBelow(text: string, labelStart: number, labelEnd: number): readonly Stretch[] {
+  const [written, line = '', value = ''] = ALONE.exec(text.slice(labelEnd, labelEnd + 300)) ?? [];
+  if (written === undefined || !isKey(value)) return NOTHING;
+  const said = `${text.slice(Math.max(0, labelStart - CLOSE), labelEnd)}${line}`;
+  if (OF_A_DIGEST.test(said)) return NOTHING;
+  const end = labelEnd + written.trimEnd().length;
+  return [{ start: end - value.length, end }];
+}
+
 const QUOTE = '["\'`]?';
 const VALUE = '[A-Za-z0-9_+=~-][A-Za-z0-9_+/=~-]{15,127}';
 const SECRET = '(?:key|token|secret|password|passwd|pwd|credentials?|pat)';

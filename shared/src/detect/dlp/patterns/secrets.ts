@@ -23,7 +23,7 @@ import {
   isPlace,
   isRequired,
 } from './references.ts';
-import { inReply, SAID_ELSEWHERE, saidBefore } from './said-elsewhere.ts';
+import { aloneBelow, inReply, SAID_ELSEWHERE, saidBefore } from './said-elsewhere.ts';
 
 /** Forty base64 characters after words for AWS's secret. */
 const awsSecret: Judge = (text, _start, end) => {
@@ -193,7 +193,9 @@ function secretLabel(kind: SecretKind): Judge {
     const phrase = kind === 'password' ? phraseSaid(text, start, end) : undefined;
     if (phrase) return [phrase];
     const said = kind === 'password' ? saidBefore(text, start) : NOTHING;
-    return said.length > 0 ? said : inReply(text, end);
+    if (said.length > 0) return said;
+    const replied = inReply(text, end);
+    return replied.length > 0 ? replied : aloneBelow(text, start, end);
   };
 }
 
