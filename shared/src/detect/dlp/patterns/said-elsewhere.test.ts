@@ -48,6 +48,8 @@ describe('a secret whose label stands elsewhere', () => {
     `Checksums of the key files:\n${HEX}\n${KEY}`,
     `A token is needed.\n\nadministrators-of-the-company`,
     `secret sharing explained\n\nhttps://example.net/${HEX}`,
+    `export {\n  decryptToken,\n  validateMaxPBES2Count\n}`,
+    `Adds a token to the body.\n\n    redirect_url=relayCallback27Handler`,
     `401 for key orders-eu-west-1-primary-index`,
     `401 for key 3f2b8c1e-5d4a-4b6c-9e7f-0a1b2c3d4e5f`,
     `We authenticate with certificates-of-the-company-2026`,

@@ -28,9 +28,13 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const isSmallKey = (value: string): boolean =>
   /^[a-z0-9]{20,}(?:-[a-z0-9]{6,}){0,4}$/.test(value) && (value.match(/\d/g)?.length ?? 0) >= 5;
 
+/** A name in a program: `validateMaxPBES2Count`. */
+const isName = (value: string): boolean =>
+  /[a-z]{6}/.test(value) && (value.match(/\d/g)?.length ?? 0) < 3;
+
 /** Whether a value without a label beside it can only be a key. */
 function isKey(value: string): boolean {
-  if (value.length < 16 || UUID.test(value)) return false;
+  if (value.length < 16 || UUID.test(value) || isName(value)) return false;
   const isRandom = isMixed(value) && /[a-z]/.test(value) && entropy(value) >= 3.4;
   if (!isRandom && !HEX.test(value) && !(isSmallKey(value) && entropy(value) >= 3.4)) return false;
   return isSecretValue(value, 'token', 'assigned', false);
@@ -48,7 +52,7 @@ const CLOSE = 60;
 /** The candidate's last word, in a text about a secret. */
 const keyAtEnd: Judge = (text, start, end) => {
   const [value = ''] =
-    /[A-Za-z0-9_+/=~-]+$/.exec(text.slice(Math.max(start, end - 140), end)) ?? [];
+    /[A-Za-z0-9_+/~-]+={0,2}$/.exec(text.slice(Math.max(start, end - 140), end)) ?? [];
   const from = end - value.length;
   const before = text.slice(Math.max(0, from - BEFORE), from);
   if (!isKey(value) || OF_A_DIGEST.test(before.slice(-CLOSE))) return NOTHING;
@@ -58,7 +62,7 @@ const keyAtEnd: Judge = (text, start, end) => {
 /** The candidate's last word: the words before it tell enough. */
 const keyOfLogin: Judge = (text, start, end) => {
   const [value = ''] =
-    /[A-Za-z0-9_+/=~-]+$/.exec(text.slice(Math.max(start, end - 140), end)) ?? [];
+    /[A-Za-z0-9_+/~-]+={0,2}$/.exec(text.slice(Math.max(start, end - 140), end)) ?? [];
   const from = end - value.length;
   if (!isKey(value) || OF_A_DIGEST.test(text.slice(Math.max(start, from - CLOSE), from)))
     return NOTHING;
@@ -89,7 +93,7 @@ export function inReply(text: string, labelEnd: number): readonly Stretch[] {
 
 // "Here is the token you asked for:\n\n…": the value is alone on a line below.
 const ALONE =
-  /^([^\n=;{}()\\]{0,140})(?:\r?\n|\\+n){1,2}[ \t>]{0,4}([A-Za-z0-9_+/=~-]{16,128})[ \t]{0,4}(?=[\r\n"']|\\+[nr"]|$)/;
+  /^([^\n=;{}()\\]{0,140})(?:\r?\n|\\+n){1,2}[ \t>]{0,4}([A-Za-z0-9_+/~-]{16,128}={0,2})[ \t]{0,4}(?=[\r\n"']|\\+[nr"]|$)/;
 
 export function aloneBelow(text: string, labelStart: number, labelEnd: number): readonly Stretch[] {
   const [written, line = '', value = ''] = ALONE.exec(text.slice(labelEnd, labelEnd + 300)) ?? [];
@@ -101,7 +105,7 @@ export function aloneBelow(text: string, labelStart: number, labelEnd: number): 
 }
 
 const QUOTE = '["\'`]?';
-const VALUE = '[A-Za-z0-9_+=~-][A-Za-z0-9_+/=~-]{15,127}';
+const VALUE = '[A-Za-z0-9_+~-][A-Za-z0-9_+/~-]{15,127}={0,2}';
 const SECRET = '(?:key|token|secret|password|passwd|pwd|credentials?|pat)';
 
 export const SAID_ELSEWHERE: readonly JudgedExpression[] = [
