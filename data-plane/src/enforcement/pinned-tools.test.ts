@@ -250,6 +250,39 @@ it('that varied waits no longer once it is approved, and waits again for the nex
   expect(one.isWaiting(PLACE, rules)).toBe(false);
 });
 
+it('that varied is written down as it stays, also where its last change came soon after another', () => {
+  const one = worker();
+  const seen = (description: string) => one.observe('t', 's', [tool(description)], settings());
+  for (const description of ['a', 'b', 'c', 'a', 'b', 'a', 'evil']) {
+    now += 60_000;
+    seen(description);
+  }
+  for (let hour = 0; hour < 30; hour++) {
+    now += HOUR;
+    seen('evil');
+    expect(one.isWaiting(PLACE, settings(digestOf(tool('a'))))).toBe(true);
+  }
+  expect(one.findSeen(PLACE)).toBe(digestOf(tool('evil')));
+});
+
+it('that varied waits where the definition that is approved is not its present one', () => {
+  const one = worker();
+  const rules = (more = {}) => settings(digestOf(tool('a')), true, more);
+  const seen = (description: string, under: BundleSettings) =>
+    one.observe('t', 's', [tool(description)], under);
+  for (const description of ['a', 'b', 'c', 'a', 'b', 'a', 'evil']) {
+    now += 60_000;
+    seen(description, rules());
+  }
+  const approved = rules({ approved_at: new Date(now + 1).toISOString() });
+  expect(one.isWaiting(PLACE, approved)).toBe(true);
+  now += 60_000;
+  seen('evil', approved);
+  expect(one.isWaiting(PLACE, approved)).toBe(true);
+  seen('a', approved);
+  expect(one.isWaiting(PLACE, approved)).toBe(false);
+});
+
 it('uses what another data plane saw first, as soon as the bundle has it', () => {
   const one = worker();
   one.observe('t', 's', [tool('Sends.')], null);

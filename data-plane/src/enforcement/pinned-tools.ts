@@ -16,6 +16,7 @@ import { type DefinitionChange, toChange } from './pins/definition-change.ts';
 import { type BundlePin, firstPin, isChanged, nextPin } from './pins/next-pin.ts';
 import { openPinFile } from './pins/pin-file.ts';
 import { createPinReports, NO_PIN_REPORTS } from './pins/pin-reports.ts';
+import { definitionOf } from './pins/tool-definition.ts';
 import { createUnobservedTools } from './pins/unobserved-tools.ts';
 import type { ToolPlace } from './tool-definitions.ts';
 
@@ -56,6 +57,9 @@ interface Look {
 const MAX_TOOLS = 4_000;
 /** Definitions remembered as checked, so that they are not checked again while unchanged. */
 const MAX_KNOWN = 20_000;
+const keyOf = ({ tenantId, serverId, toolName }: ToolPlace) =>
+  `${tenantId} ${serverId} ${toolName}`;
+
 /** Used without a data folder: nothing is pinned. */
 export const NO_PINS: PinnedTools = {
   observe: () => undefined,
@@ -96,14 +100,19 @@ export function openPinnedTools(
   const { now, log } = deps;
   const file = openPinFile(path);
   const known = new LRUCache<string, string>({ max: MAX_KNOWN });
+  /** Tools that vary, whose last change is not in the file yet: it is looked at again. */
+  const putOff = new LRUCache<string, true>({ max: MAX_KNOWN });
   const unobserved = createUnobservedTools(MAX_TOOLS);
   let version = file.version();
 
   /** @returns what was written; null for nothing */
-  function settle({ place, tool, pin }: Look): { change: DefinitionChange | null } | null {
+  function settle({ place, tool, pin, key }: Look): { change: DefinitionChange | null } | null {
     const row = file.find(place);
     if (!row && file.countTools(place.tenantId, place.serverId) >= MAX_TOOLS) return null;
     const next = row ? nextPin(row, tool, pin, now()) : firstPin(tool, pin, now());
+    if (next === null && row?.varies === 1 && definitionOf(tool).digest !== row.seen) {
+      putOff.set(key, true);
+    } else putOff.delete(key);
     if (next === null) return null;
     file.put(place, next.row);
     return { change: next.isReported ? toChange(place, next.row) : null };
@@ -115,7 +124,7 @@ export function openPinnedTools(
     tool: ListedTool,
     pin: BundlePin | undefined,
   ): Look | undefined {
-    const key = `${place.tenantId} ${place.serverId} ${place.toolName}`;
+    const key = keyOf(place);
     const text = hash('sha256', `${JSON.stringify(pin ?? null)} ${JSON.stringify(tool)}`, 'base64');
     return known.get(key) === text ? undefined : { place, tool, pin, key, text };
   }
@@ -138,7 +147,10 @@ export function openPinnedTools(
     if (looks.length === 0) return [];
     // One commit for a whole list, since each commit waits for the disk.
     const written = file.commit(() => looks.flatMap((look) => settle(look) ?? []));
-    for (const { key, text } of looks) known.set(key, text);
+    for (const { key, text } of looks) {
+      if (putOff.has(key)) known.delete(key);
+      else known.set(key, text);
+    }
     if (written.length > 0) deps.onNews(tenantId);
     return written.flatMap(({ change }) => change ?? []);
   }
@@ -166,8 +178,8 @@ export function openPinnedTools(
       const { serverId, toolName } = place;
       const pin = pinsOf(settings).get(`${serverId} ${toolName}`);
       if (pin?.varies === true) return false;
-      // The tool's present definition is unknown.
-      if (unobserved.has(place)) return true;
+      // The tool's present definition is unknown, or not in the file.
+      if (unobserved.has(place) || putOff.has(keyOf(place))) return true;
       const row = file.find(place);
       // Its server's list was not read so far, or there was no room: a change would not be noticed.
       return row === undefined || isChanged(row, pin, now());
