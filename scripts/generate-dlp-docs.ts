@@ -33,15 +33,17 @@ Findings tell how a value was disguised: \`base64\` (also base64url, in lines, a
 (decimal and octal lists, arrays of bytes, calls such as \`chr(65)\`), \`binary\`, \`url\`, \`html\`, \`escape\` (of
 programs and JSON), \`quoted_printable\`, \`reversed\`, \`rot13\`, \`invisible\` (zero width, soft hyphens,
 combining marks), \`full_width\` (and other forms of a letter), \`other_digits\`, \`homoglyph\`, \`separators\`
-(between characters or groups; one anywhere behind an issuer's mark), \`markup\` (within a word) and \`split\`
-(over neighbouring fields, items or strings that code puts together). Each disguise within each other is
-undone; deeper ones, to four levels, as far as a text's budget goes, and base64 or hex in itself sixteen
+(between characters or groups; one anywhere behind an issuer's mark; digits as words in English, German,
+French, Spanish, Italian, Portuguese and Dutch), \`markup\` (within a word) and \`split\` (over neighbouring
+fields, items, rows that each hold a part and its place, or strings that code puts together). What a program
+decodes (\`atob("…")\`, \`str_rot13('…')\`) is read in the place of the call. Each disguise within each other
+is undone; deeper ones, to four levels, as far as a text's budget goes, and base64 or hex in itself sixteen
 times. Of what gzip or zlib made smaller (\`compressed\`) the first 12 KiB are read, in four places of a
 text.
 
 ## What is not found
 
-Secrets that have neither an issuer's mark nor a word beside them, what is encrypted or in an archive, text
+Secrets that have neither an issuer's mark nor a word beside them or in the sentence or line before, what is encrypted or in an archive, text
 in pictures, and values in pieces that do not stand next to each other. Pieces that are sent in several
 calls are looked for on the data plane ([dlp.md](dlp.md)).
 
