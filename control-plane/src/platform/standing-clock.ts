@@ -16,6 +16,11 @@ const SHARE_EVERY_MS = 60_000;
 /** A machine's clock further ahead than this is believed for good only after the time below. */
 const JUMP_MS = 5 * 60_000;
 const SETTLED_AFTER_MS = 10 * 60_000;
+/**
+ * By how much the time goes on more slowly while the machine's clock is behind: it catches up with
+ * small corrections, and with a monotonic clock that runs a little fast.
+ */
+const SLOWER = 0.001;
 /** Corrections of NTP are far smaller. */
 const BEHIND_MS = 60_000;
 
@@ -43,7 +48,7 @@ export function createStandingClock(options: {
   let schedule: Schedule | undefined;
   let isToldBehind = false;
 
-  const steady = () => Math.floor(seen + (elapsed() - seenAt));
+  const steady = () => Math.floor(seen + (elapsed() - seenAt) * (1 - SLOWER));
 
   function set(time: number): void {
     seen = time;
