@@ -65,9 +65,24 @@ export function createDataPlaneTokenService(deps: DataPlaneTokenServiceDeps) {
         return revokeToken(tx, token, now());
       });
       if (isNew) changes.publish({ tenantId: scope.tenantId, tokensRevoked: true });
-      await deps.facts.takeBackFacts(scope.tenantId);
+      await deps.facts.takeBackFacts(scope.tenantId).catch((cause: unknown) => {
+        throw isBusy(cause) ? revokedOnly(cause) : cause;
+      });
     },
   };
+}
+
+const isBusy = (error: unknown): error is AppError =>
+  error instanceof AppError && error.code === 'UNAVAILABLE';
+
+/** Else whoever revokes would be told that nothing was stored. */
+function revokedOnly(cause: AppError): AppError {
+  const { retryAfterSeconds } = cause;
+  return new AppError(
+    'UNAVAILABLE',
+    'The token is revoked, but what was sealed for its data planes is not removed yet: revoke it again.',
+    { cause, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) },
+  );
 }
 
 /** @returns false when it was already revoked */

@@ -85,6 +85,24 @@ describe('a change that waits for a lock', () => {
     expect(rows).toEqual([{ server_id: 'server-1' }]);
   });
 
+  it('says that a token is revoked where only its sealed credentials wait', {
+    timeout: 60_000,
+  }, async () => {
+    const admin = await aTenantAdmin();
+    const { token } = admin;
+    const made = await call('/api/v1/admin/data-plane-tokens', { token, body: { label: 'x' } });
+    const { id } = made.json();
+    const revoke = () => call(`/api/v1/admin/data-plane-tokens/${id}`, { token, method: 'DELETE' });
+    await hold(SEALED_FACTS, admin.scope.tenantId);
+    const first = await revoke();
+    expect([first.statusCode, first.headers['retry-after']]).toEqual([503, '5']);
+    expect(first.json().detail).toContain('The token is revoked');
+    const { tokens } = (await call('/api/v1/admin/data-plane-tokens', { token })).json();
+    expect(tokens).toMatchObject([{ id, revoked_at: expect.any(String) }]);
+    await holders[0]?.query('ROLLBACK');
+    expect((await revoke()).statusCode).toBe(204);
+  });
+
   it('is made once the lock is free, one after the other', { timeout: 60_000 }, async () => {
     const admin = await aTenantAdmin();
     await hold(SEALED_FACTS, admin.scope.tenantId);
