@@ -21,6 +21,8 @@ const WORDS: ReadonlySet<string> = new Set(
   nobody somebody anyone everybody something nothing everything anything good bad enough likely
   password passwords passphrase passwort kennwort token tokens key keys credential credentials login
   field fields input value values hash hashes confirm forgot forgotten enter entered words
+  standard common usual regular simple complex favorite favourite company birthday birth official
+  internal external temporary initial original previous next first second third last whatever basic
   probably currently temporarily locked blocked disabled unknown lost forgotten leaked compromised
   exposed breached reused cached reset rejected accepted denied refused mandatory
   der die das den dem des ein eine einen einem einer eines und oder aber nicht kein keine ist sind war
