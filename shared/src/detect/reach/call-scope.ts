@@ -3,7 +3,7 @@ import { wordsOfName } from '../../words-of-name.ts';
 import { type ArgumentName, isBase, readArgumentName } from './argument-kinds.ts';
 import { findDeleteOperation, isDeletion } from './deleted-store.ts';
 import type { ReachCall } from './reach-finding.ts';
-import { isReadOperation } from './read-requests.ts';
+import { asksSearchServer, isReadOperation } from './read-requests.ts';
 import { isTerminalTool } from './typed-text.ts';
 import { wordSet } from './word-set.ts';
 
@@ -71,7 +71,8 @@ export function createScope(asked: ReachCall, outer?: CallScope): CallScope {
   // If the base is the only path, it is what the call is about.
   if (pathCount === 0 && !tool.isShell) base = undefined;
   const operation = asked.action === 'read' ? undefined : findDeleteOperation(args);
-  const isRead = asked.action !== 'delete' && isReadOperation(args, tool.words);
+  const isSearch = typeof args.method === 'string' && asksSearchServer(args);
+  const isRead = asked.action !== 'delete' && (isSearch || isReadOperation(args, tool.words));
   return {
     call: operation
       ? { ...asked, action: 'delete' }

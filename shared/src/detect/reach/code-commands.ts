@@ -64,6 +64,8 @@ const OF_FILES = new Map<string, Effect>([
   ['cp', 'copy'],
   ['cp_r', 'copy'],
 ]);
+/** Libraries for requests over HTTP. */
+const CLIENTS = wordSet('requests httpx axios session got ky http');
 const FILES = wordSet('os fs fsp fse promises Deno Bun shutil File Dir IO FileUtils');
 
 /** A call, whose parentheses may be left out before a text. */
@@ -143,6 +145,7 @@ class CodeReader {
     for (const { 0: all, 1: owner = '', 2: called = '', index } of code.matchAll(CALL)) {
       const effect = EFFECTS.get(called) ?? (FILES.has(owner) ? OF_FILES.get(called) : undefined);
       if (effect) this.#call(effect, index + all.length);
+      else if (called === 'delete' && CLIENTS.has(owner)) this.#request(index + all.length);
       if (this.#effort < 0) return { ...this.#found, isUnread: true };
     }
     for (const { 0: all, index } of code.matchAll(TAGGED)) {
@@ -175,6 +178,11 @@ class CodeReader {
       if (this.#effort < 0) return;
       this.#found.lines.push(code.slice(from, end < 0 ? undefined : end));
     }
+  }
+
+  #request(from: number): void {
+    const [address] = this.#texts(from, 1).texts;
+    if (address !== undefined) this.#found.argvs.push(['curl', '-X', 'DELETE', address]);
   }
 
   #call(effect: Effect, from: number): void {

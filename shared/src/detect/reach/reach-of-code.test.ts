@@ -134,6 +134,8 @@ it.each([
   ['client.send(new DeleteTableCommand({ TableName: "a" }))', ['escalate delete_whole']],
   ["base = '/srv/app/cache/old'\nshutil.rmtree(base)", []],
   ["shutil.rmtree(os.path.join('/srv', 'app', 'cache', 'old'))", []],
+  ["requests.delete('https://api.github.com/repos/acme/web')", ['escalate delete_whole']],
+  ["requests.delete('https://api.example.com/v1/todos/1')", []],
   ["os.remove(os.path.join('/tmp', name))", []],
   ["shutil.rmtree(Path('/srv') / 'app' / 'cache' / name)", []],
   ["shutil.rmtree(Path('/') / 'srv')", ['deny delete_depth']],

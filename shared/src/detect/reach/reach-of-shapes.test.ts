@@ -50,6 +50,7 @@ it.each([
   ['call', { args: ['DEL', ...ids] }, BULK],
   ['es_request', { method: 'POST', path: '/a/_mget', body: { ids } }, []],
   ['es_request', { method: 'POST', path: '/a/_update', body: { ids } }, BULK],
+  ['es_request', { method: 'GET', path: '/a/_search', query: { match_all: {} } }, []],
   ['open_nodes', { names: ids }, []],
   ['modify', { messageIds: ids.slice(0, 100), removeLabelIds: ['UNREAD'] }, []],
   ['batch', { requests: [{ op: 'read', path: '/etc/hosts' }] }, []],

@@ -32,6 +32,8 @@ it.each([
   "D=/; trap 'rm -rf $D' EXIT",
   `bash -c 'rm -rf "$1"' sh /`,
   'set -- /; rm -rf "$@"',
+  "for h in a b; do ssh $h 'rm -rf /'; done",
+  'for c in a b; do docker exec "$c" rm -rf /; done',
   'f() { rm -rf "$1"; }; f /',
   'function f { rm -rf "$@"; }; f /',
   'f() { g "$1"; }; g() { rm -rf "$1"; }; f /',

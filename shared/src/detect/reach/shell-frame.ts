@@ -49,6 +49,8 @@ export interface Frame {
   braces: Brace[];
   /** Which words are each what the program may be. */
   firsts: { readonly from: number; readonly count: number } | undefined;
+  /** The words with one value of each variable, where some have several. */
+  singles: string[] | undefined;
   target: 'word' | 'file' | 'input';
   quote: '' | '"' | "'";
   /** Where the quote was opened. */
@@ -83,6 +85,7 @@ export const frame = (end: Frame['end']): Frame => ({
   holes: [],
   braces: [],
   firsts: undefined,
+  singles: undefined,
   target: 'word',
   quote: '',
   quoteAt: 0,
@@ -95,3 +98,37 @@ export const frame = (end: Frame['end']): Frame => ({
   array: undefined,
   place: undefined,
 });
+
+/** What separates words. */
+export const BLANKS = /[ \t\n]+/;
+
+/** A word once for each value that its variables have. */
+export function fillHoles(
+  word: string,
+  holes: readonly Hole[],
+  effort: { left: number },
+): readonly string[] {
+  const count = Math.max(...holes.map(({ values }) => values.length));
+  const texts: string[] = [];
+  for (let index = 0; index < count; index++) {
+    let text = '';
+    let from = 0;
+    for (const { at, values, isQuoted } of holes) {
+      const value = values[index % values.length] ?? '';
+      // Blanks of an unquoted value separate words, and no others do.
+      const parts = isQuoted ? [value] : value.split(BLANKS);
+      text += word.slice(from, at) + parts[0];
+      for (const part of parts.slice(1)) {
+        texts.push(text);
+        text = part;
+      }
+      from = at;
+      effort.left -= 1 + value.length;
+      if (effort.left < 0) return texts;
+    }
+    text += word.slice(from);
+    effort.left -= word.length;
+    texts.push(text);
+  }
+  return holes.every(({ isQuoted }) => isQuoted) ? texts : texts.filter((text) => text !== '');
+}

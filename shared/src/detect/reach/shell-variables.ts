@@ -24,6 +24,10 @@ export const EXPANSION_EFFORT = 128 * 1024;
 /** A reference: its name, an index, and what asks for a default or a part. */
 const REFERENCE =
   /\$(?:(?:(?:env|global|local|script):)?([A-Za-z_]\w*|[@*1-9])|\{(?:env:)?([A-Za-z_]\w*|[@*1-9])(\[[@*\w]{1,9}\])?(?:\}|(:?[-=+?]|[%#/^,:@])))/y;
+export const ARRAY = /^[A-Za-z_]\w{0,99}\+?=$/;
+export const IS_ASSIGNED = /^[ \t]*=(?!=)|^[ \t]+in\b/i;
+/** What follows an unknown variable, and is understood without it. */
+export const KNOWN_WITHOUT = new Set(['-', '=', '?']);
 /** Of Windows. */
 const PERCENT = /%([A-Za-z_]\w{0,99})%/y;
 
@@ -241,7 +245,7 @@ function assignInPowerShell(
   else variables.forget(name);
 }
 
-const LISTERS = wordSet('find ls cat fd locate gci get-childitem');
+const LISTERS = wordSet('find ls cat cut getent fd locate gci get-childitem');
 const LISTS = /^(?:ls|list|ps|images|get|search|for-each-ref|(?:describe|list|ls)-[a-z-]{1,60})$/;
 const PICKS_ONE = wordSet('head tail');
 const FIRST = /items\[0\]|\.\[0\]/;

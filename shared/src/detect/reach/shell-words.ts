@@ -5,10 +5,13 @@
  */
 import { decodeEscapes, escapedEnd } from './backslash-escapes.ts';
 import { HereDocuments } from './here-documents.ts';
-import { type Frame, frame, type Hole, type ShellCommand } from './shell-frame.ts';
+import { BLANKS, type Frame, fillHoles, frame, type ShellCommand } from './shell-frame.ts';
 import { ShellFunctions } from './shell-functions.ts';
 import {
+  ARRAY,
   followVariables,
+  IS_ASSIGNED,
+  KNOWN_WITHOUT,
   listsThings,
   PRINTED,
   readReference,
@@ -20,13 +23,7 @@ import {
 /** Stands for a blank. */
 const BLANK_VARIABLE = '$\u007bIFS}';
 const SEPARATORS = new Set([';', '|', '&', '\n', '(', ')']);
-/** Braces of references within one another, at most. */
 const MAX_BRACES = 20;
-const ARRAY = /^[A-Za-z_]\w{0,99}\+?=$/;
-const IS_ASSIGNED = /^[ \t]*=(?!=)|^[ \t]+in\b/i;
-/** What follows an unknown variable, and is understood without it. */
-const KNOWN_WITHOUT = new Set(['-', '=', '?']);
-const BLANKS = /[ \t\n]+/;
 const NOTHING: ShellCommand = { words: [], writes: [] };
 
 export interface ShellLine {
@@ -256,8 +253,15 @@ class LineReader {
     const isFirst = now.words.length === 0 && now.word === null;
     // Of PowerShell.
     if (isFirst && sign === '' && IS_ASSIGNED.test(this.#line.slice(end, end + 9))) return false;
-    const variable = this.#functions.argument(name) ?? this.#variables.get(name);
+    const found = this.#functions.argument(name) ?? this.#variables.get(name);
+    const isEmpty = found?.values.every((value) => value === '') === true;
+    // An empty one has its default.
+    const variable = isEmpty && sign !== '' ? undefined : found;
     if (variable === undefined && !KNOWN_WITHOUT.has(sign)) return false;
+    // An empty word would let the next one take its place.
+    const isAlone =
+      now.word === null && now.quote === '' && /^(?:$|[\s;|&)])/.test(this.#line[end] ?? '');
+    if (isAlone && isEmpty) return false;
     this.#expandedTo = end - 1;
     // Whatever it holds, the message that follows is no part of it.
     if (variable === undefined && sign === '?') this.#take(`$${name}`);
@@ -279,22 +283,16 @@ class LineReader {
       now.isCut = true;
       return;
     }
-    this.#variables.effort.left -= 1 + (values.length > 1 ? values.length : 0);
-    if (values.length > 1) {
-      this.#take(now.isPrinted ? PRINTED : '');
-      const at = now.word?.length ?? 0;
-      now.holes.push({ at, values, isQuoted, isList: isList || variable.isList });
+    const [value = ''] = values;
+    this.#variables.effort.left -= value.length + values.length;
+    if (this.#variables.effort.left < 0 || (value === '' && !isQuoted)) return;
+    if (values.length <= 1 && (isQuoted || !BLANKS.test(value))) {
+      this.#take(value);
       return;
     }
-    const [value = ''] = values;
-    this.#variables.effort.left -= value.length;
-    if (this.#variables.effort.left < 0) return;
-    const [first = '', ...others] = isQuoted ? [value] : value.split(BLANKS);
-    if (isQuoted || first !== '') this.#take(first);
-    for (const other of others) {
-      this.#endWord();
-      if (other !== '') this.#take(other);
-    }
+    this.#take(now.isPrinted ? PRINTED : '');
+    const at = now.word?.length ?? 0;
+    now.holes.push({ at, values, isQuoted, isList: isList || variable.isList });
   }
 
   /** Ends `${…}`: what stands beside a known value is dropped. */
@@ -323,7 +321,7 @@ class LineReader {
     }
     const { word, target, holes } = now;
     if (word === null) return;
-    const texts = holes.length > 0 ? this.#filled(word, holes) : [word];
+    const texts = holes.length > 0 ? fillHoles(word, holes, this.#variables.effort) : [word];
     if (target === 'file') {
       if (!now.isPrinted) now.writes.push(...texts);
     } else if (target === 'input') now.inputs.push(...texts);
@@ -333,8 +331,11 @@ class LineReader {
       if (holes.some(({ isList }) => !isList)) {
         this.#variables.effort.left -= now.words.length;
         const from = now.words.length;
-        if (startsCommand(now.words)) now.firsts = { from, count: texts.length };
-      }
+        const isOneOf = holes.some(({ values }) => values.length > 1);
+        if (isOneOf && startsCommand(now.words)) now.firsts = { from, count: texts.length };
+        now.singles ??= [...now.words];
+        now.singles.push(texts[0] ?? '');
+      } else now.singles?.push(...texts);
       for (const text of texts) now.words.push(text);
       if (now.array === undefined) this.#functions.follow(now.words);
     }
@@ -342,27 +343,6 @@ class LineReader {
     now.word = null;
     now.isPrinted = false;
     now.holes = [];
-  }
-
-  /** A word once for each value that its variables have. */
-  #filled(word: string, holes: readonly Hole[]): readonly string[] {
-    const count = Math.max(...holes.map(({ values }) => values.length));
-    const texts: string[] = [];
-    for (let index = 0; index < count; index++) {
-      let text = '';
-      let from = 0;
-      for (const { at, values } of holes) {
-        text += word.slice(from, at) + (values[index % values.length] ?? '');
-        from = at;
-        this.#variables.effort.left -= 1;
-      }
-      text += word.slice(from);
-      this.#variables.effort.left -= text.length;
-      if (this.#variables.effort.left < 0) break;
-      texts.push(text);
-    }
-    if (holes.every(({ isQuoted }) => isQuoted)) return texts;
-    return texts.flatMap((text) => text.split(BLANKS)).filter((text) => text !== '');
   }
 
   #isOptional(): boolean {
@@ -373,7 +353,7 @@ class LineReader {
 
   #endCommand(): void {
     this.#endWord();
-    const { place, words, writes, firsts, ...rest } = this.#now;
+    const { place, words, writes, firsts, singles, ...rest } = this.#now;
     const { end, open, cases, array } = rest;
     if (array !== undefined) {
       for (const word of words) array.items.push(word);
@@ -386,6 +366,8 @@ class LineReader {
       const around = { isCut, hasList, isPiped, isAfter };
       const command = { words, writes, inputs, documents, ...around };
       this.commands[place ?? this.commands.length] = command;
+      // A host or a user is one at a time.
+      if (singles !== undefined) this.commands.push({ ...command, words: singles });
       for (let at = 1; at < (firsts?.count ?? 0); at++) {
         this.#variables.effort.left -= words.length;
         if (this.#variables.effort.left < 0) break;
