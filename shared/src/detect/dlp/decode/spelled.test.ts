@@ -58,8 +58,8 @@ describe('digits as words', () => {
   });
 
   it('are read beside a label in another alphabet', () => {
-    const words = spelled('005187961', LANGUAGES.English ?? '', ' ');
-    expect(found(`ΑΦΜ μισθωτή: ${words}`)).toMatchObject([{ pattern: 'national_id' }]);
+    const words = spelled('094259634', LANGUAGES.English ?? '', ' ');
+    expect(found(`ΑΦΜ πελάτη: ${words}`)).toMatchObject([{ pattern: 'national_id' }]);
   });
 
   it.each([

@@ -1,4 +1,4 @@
-/** Digits that are written as words: `four one one one`, `vier / null / zwei`, `G, nine, three`. */
+/** Digits that are written as words: `four one one one`, `vier / null / zwei`, `A, one, two`. */
 import type { Edit } from './view.ts';
 
 /** In English, German, French, Spanish, Italian, Portuguese and Dutch. */

@@ -11,10 +11,10 @@ const KEY = 'q8RtZ2mVx6NbL0cYw4HsKd7PfJ3aGu9EoT5i';
 
 describe('a link with a signature', () => {
   it.each([
-    `https://d111.cloudfront.net/a.pdf?Expires=1798700000&Signature=${KEY}~x__&Key-Pair-Id=K2JX`,
-    `https://d111.cloudfront.net/a.pdf?Expires=1798700000&Signature=${KEY}`,
+    `https://d111.cloudfront.net/a.pdf?Expires=1893456000&Signature=${KEY}~x__&Key-Pair-Id=K2JX`,
+    `https://d111.cloudfront.net/a.pdf?Expires=1893456000&Signature=${KEY}`,
     `…a.pdf?Policy=eyJT&Signature=${KEY}`,
-    `https://storage.googleapis.com/b/a.pdf?GoogleAccessId=x&Expires=1798700000&Signature=${KEY}%3D`,
+    `https://storage.googleapis.com/b/a.pdf?GoogleAccessId=x&Expires=1893456000&Signature=${KEY}%3D`,
     `https://storage.googleapis.com/b/a.pdf?X-Goog-Date=20261129T000000Z&X-Goog-Signature=7d1c0e5b94a84f2f9b0d36a1c85e72f4`,
     `X-Amz-Expires=3600&X-Amz-SignedHeaders=host&X-Amz-Signature=7d1c0e5b94a84f2f9b0d36a1c85e72f4`,
     `https://a.blob.core.windows.net/c/f?sv=2022-11-02&se=2027-01-01&sr=b&sp=r&sig=Ab3dEfGhIjKlMnOpQr7t`,

@@ -32,7 +32,7 @@ export const isRequired = (text: string, start: number, end: number): boolean =>
 export const isInTemplate = (text: string, start: number): boolean =>
   /\{\{[^{}\n]{0,60}$/.test(text.slice(Math.max(0, start - 62), start));
 
-/** `credential 'nexus-deploy'`: what a server of builds or a vault calls one. */
+/** `credential 'harbor-push'`: what a server of builds or a vault calls one. */
 const NAME_OF_CREDENTIAL = /^[a-z]{2,20}(?:[-_./][a-z]{2,20}|[-_./]?\d{1,3}(?![a-z\d])){1,6}$/;
 
 export const isCredentialsName = (

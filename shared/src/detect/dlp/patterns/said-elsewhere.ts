@@ -114,7 +114,7 @@ export const SAID_ELSEWHERE: readonly JudgedExpression[] = [
     expression: `(?i)\\b(?:(?:new|latest|current|right|correct|fresh|other) one(?: is|’s|'s)?|here (?:it is|you go)|it(?: is|['’]s)(?: now)?|(?:der|die|das) neue (?:ist|lautet)|(?:le nouveau|la nouvelle) (?:est|c['’]est)|voici|voilà|(?:el nuevo|la nueva) es|aquí está|il nuovo è|la nuova è|eccol[oa]|[oa] nov[oa] é|aqui está|de nieuwe is|now[ye] (?:to|jest)):? ${QUOTE}${VALUE}`,
     judge: keyAtEnd,
   },
-  // "replaced dd_api_key by …", "DD_API_KEY durch … ersetzt"
+  // "replaced relay_api_key by …", "RELAY_KEY durch … ersetzt"
   {
     expression: `(?i)\\b(?:replac(?:ed?|ing)|swapp(?:ed|ing)|exchanged|substituted|rotated|updated|changed|switched|remplacé|remplacer|sustituid[oa]|cambiad[oa]|sostituit[oa]|substituíd[oa]|trocad[oa]|vervangen|zamienion[aoey])\\b[^\\n]{0,60}?${SECRET}s?\\b[^\\n]{0,24}? (?:by|with|to|for|par|por|con|da|door|na) ${QUOTE}${VALUE}`,
     judge: keyOfLogin,
