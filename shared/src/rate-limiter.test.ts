@@ -88,3 +88,17 @@ it('an exact limit holds in every span of a window, and by key', () => {
   time = 0;
   expect(isLimited(rates, 'b')).toBe(false);
 });
+
+it('an exact limit keeps nobody out until the time that a clock far ahead has shown', () => {
+  let time = 10_000 * 60_000;
+  const rates = createExactLimiter({ limit: 5, windowMs: 60_000, now: () => new Date(time) });
+  for (let i = 0; i < 5; i++) rates.count('a');
+  time -= 30_000;
+  expect(isLimited(rates, 'a')).toBe(true);
+  time = 0;
+  for (let i = 0; i < 5; i++) {
+    expect(isLimited(rates, 'a')).toBe(false);
+    rates.count('a');
+  }
+  expect(isLimited(rates, 'a')).toBe(true);
+});
