@@ -23,7 +23,7 @@ export const EXPANSION_EFFORT = 128 * 1024;
 
 /** A reference: its name, an index, and what asks for a default or a part. */
 const REFERENCE =
-  /\$(?:(?:(?:env|global|local|script):)?([A-Za-z_]\w*|[@*1-9])|\{(?:env:)?([A-Za-z_]\w*|[@*1-9])(\[[@*\w]{1,9}\])?(?:\}|(:?[-=+?]|[%#/^,:@])))/y;
+  /\$(?:(?:(?:env|global|local|script):)?([A-Za-z_]\w*|[@*1-9])|\{(?:env:)?([A-Za-z_]\w*|[@*1-9])(?:\[[@*\w]{1,9}\])?(?:\}|(:?[-=+?]|[%#/^,:@])))/y;
 export const ARRAY = /^[A-Za-z_]\w{0,99}\+?=$/;
 export const IS_ASSIGNED = /^[ \t]*=(?!=)|^[ \t]+in\b/i;
 /** What follows an unknown variable, and is understood without it. */
@@ -35,8 +35,6 @@ export interface Reference {
   readonly name: string;
   /** Behind it; within its braces where something follows the name. */
   readonly end: number;
-  /** Whether all items of an array are asked for. */
-  readonly isList: boolean;
   /** `-`, `+` or what else follows the name. */
   readonly sign: string;
 }
@@ -45,11 +43,10 @@ export interface Reference {
 export function readReference(line: string, at: number): Reference | undefined {
   const expression = line[at] === '%' ? PERCENT : REFERENCE;
   expression.lastIndex = at;
-  const [all, bare, braced, index, sign = ''] = expression.exec(line) ?? [];
+  const [all, bare, braced, sign = ''] = expression.exec(line) ?? [];
   const name = bare ?? braced;
   if (all === undefined || name === undefined) return undefined;
-  const isList = index !== undefined || name === '@' || name === '*';
-  return { name, end: at + all.length, isList, sign: sign.replace(':', '') || sign };
+  return { name, end: at + all.length, sign: sign.replace(':', '') || sign };
 }
 
 /** Of the shell itself: path rules know a home. */

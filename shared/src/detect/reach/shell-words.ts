@@ -267,14 +267,14 @@ class LineReader {
     if (variable === undefined && sign === '?') this.#take(`$${name}`);
     if (sign === '+') now.braces.push({ before: undefined });
     else {
-      if (variable !== undefined) this.#insert(variable, reference.isList);
+      if (variable !== undefined) this.#insert(variable);
       const before = variable === undefined && sign !== '?' ? undefined : now.word;
       if (sign !== '') now.braces.push({ before });
     }
     return true;
   }
 
-  #insert(variable: Variable, isList: boolean): void {
+  #insert(variable: Variable): void {
     const now = this.#now;
     const { values } = variable;
     const isQuoted = now.quote !== '';
@@ -292,7 +292,7 @@ class LineReader {
     }
     this.#take(now.isPrinted ? PRINTED : '');
     const at = now.word?.length ?? 0;
-    now.holes.push({ at, values, isQuoted, isList: isList || variable.isList });
+    now.holes.push({ at, values, isQuoted, isList: variable.isList });
   }
 
   /** Ends `${…}`: what stands beside a known value is dropped. */
