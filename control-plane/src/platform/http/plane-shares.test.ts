@@ -63,6 +63,15 @@ it('keeps half of a tenant’s share for older data planes while they send, what
   for (const giveBack of beside) giveBack?.();
   expect(shares.taken()).toBe(4);
 
+  // Nor does it count as new for years what registered while the clock showed them.
+  const ofYearsAhead = aSender({ deploymentId: uuidv7(NOW + 40_000 * HOUR) });
+  const others = newcomers.map((sender) => shares.take({ ...sender, tenantId: 'c' }, 2));
+  for (const giveBack of others) giveBack?.();
+  shares.take({ ...ofYearsAhead, tenantId: 'c' }, 2)?.();
+  const besideIt = newcomers.map((sender) => shares.take({ ...sender, tenantId: 'c' }, 2));
+  expect(besideIt.filter(Boolean)).toHaveLength(2);
+  for (const giveBack of besideIt) giveBack?.();
+
   // Another tenant's are not concerned, and nothing is kept for those that send no more.
   const stranger = newcomers.map((sender) => shares.take({ ...sender, tenantId: 'b' }, 2));
   expect(stranger.filter(Boolean)).toHaveLength(4);

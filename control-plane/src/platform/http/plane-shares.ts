@@ -2,9 +2,9 @@
  * Shares of what data planes send, also per sender, so that none takes its tenant's whole share and
  * keeps the records of the others out. Data planes that registered within the last day leave half of
  * the tenant's share to the older ones, while these send: whoever steals a root registers as many
- * senders as they like, and an alert says so (registration-service.ts). Tokens that have ended count as one sender: whoever stole
- * several still delivers with them, and revoking them is all that an administrator can do. Proven by
- * plane-shares.test.ts.
+ * senders as they like, and an alert says so (registration-service.ts). Tokens that have ended count
+ * as one sender: whoever stole several still delivers with them, and revoking them is all that an
+ * administrator can do. Proven by plane-shares.test.ts.
  */
 
 import { LRUCache } from 'lru-cache';
@@ -42,8 +42,9 @@ export function createPlaneShares(
   /** When an older data plane of the tenant asked for a share. */
   const olderAskedAt = new LRUCache<string, number>({ max: MAX_TENANTS });
 
+  /** One from far ahead registered under a clock that was put right since. */
   const isNew = ({ deploymentId }: Sender): boolean =>
-    deploymentId !== null && now() - registeredAt(deploymentId) < NEW_FOR_MS;
+    deploymentId !== null && Math.abs(now() - registeredAt(deploymentId)) < NEW_FOR_MS;
 
   return {
     take: (sender, amount) => {
