@@ -20,6 +20,7 @@ const TURNS: SlotLimits = {
   total: 4,
   perTenant: 1,
   waiting: 200,
+  waitingOfTenant: 40,
   waitMs: 10_000,
   retryAfterSeconds: 5,
 };

@@ -46,6 +46,19 @@ it('refuses when too many wait', async () => {
   await expect(slots.take('c', never)).rejects.toMatchObject(UNAVAILABLE);
 });
 
+it('refuses one of whose tenant too many wait, and lets those of others wait', async () => {
+  const slots = createSlots({ ...LIMITS, total: 1, waiting: 9, waitingOfTenant: 2 });
+  const release = await slots.take('a', never);
+  void slots.take('a', never);
+  const second = slots.take('a', never);
+  await expect(slots.take('a', never)).rejects.toMatchObject(UNAVAILABLE);
+  const other = slots.take('b', never);
+  expect(await isSettled(other)).toBe(false);
+  release();
+  expect(await isSettled(slots.take('a', never))).toBe(false);
+  expect(await isSettled(second)).toBe(false);
+});
+
 it('refuses who has waited too long, and forgets who has gone', async () => {
   const slots = createSlots({ ...LIMITS, total: 1, waitMs: 10 });
   const release = await slots.take('a', never);

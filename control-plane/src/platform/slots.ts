@@ -14,6 +14,8 @@ export interface SlotLimits {
   perTenant: number;
   /** How many requests may wait for a slot; each waits `waitMs` at most. */
   waiting: number;
+  /** How many of these may be of one tenant; without it, all. */
+  waitingOfTenant?: number;
   waitMs: number;
   /** Told to whoever got none. */
   retryAfterSeconds?: number;
@@ -51,6 +53,12 @@ export function createSlots(limits: SlotLimits): Slots {
     );
   }
 
+  function isFull(tenantId: string): boolean {
+    if (queue.length >= limits.waiting) return true;
+    const { waitingOfTenant: most } = limits;
+    return most !== undefined && queue.filter((one) => one.tenantId === tenantId).length >= most;
+  }
+
   function startNext(): void {
     for (const [index, { tenantId, start }] of queue.entries()) {
       const release = occupy(tenantId);
@@ -66,7 +74,7 @@ export function createSlots(limits: SlotLimits): Slots {
       if (signal?.aborted) return Promise.reject(signal.reason);
       const free = occupy(tenantId);
       if (free) return Promise.resolve(free);
-      if (queue.length >= limits.waiting) return Promise.reject(tooMany(limits));
+      if (isFull(tenantId)) return Promise.reject(tooMany(limits));
       return new Promise((resolve, reject) => {
         const leave = (error: unknown) => {
           const index = queue.indexOf(waiting);
