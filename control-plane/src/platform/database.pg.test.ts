@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, expect, inject, it, vi } from 'vitest';
 import { testDatabase } from '../../../tests/support/test-database.ts';
-import { connectDatabase, isDatabaseAway, isUniqueViolation } from './database.ts';
+import { connectDatabase, isDatabaseAway, isLockTimeout, isUniqueViolation } from './database.ts';
 
 const test = await testDatabase();
 const logins = { server: `test_server_${process.pid}`, stranger: `test_stranger_${process.pid}` };
@@ -109,6 +109,20 @@ it('tells a taken value and a lost connection from each other and from anything 
     .catch((error: unknown) => error);
   expect([taken, wrong, away].map(isUniqueViolation)).toEqual([true, false, false]);
   expect([taken, wrong, away].map(isDatabaseAway)).toEqual([false, false, true]);
+});
+
+it('knows that a lock was waited for too long, whatever language PostgreSQL speaks', async () => {
+  const connections = await connect(test.url);
+  const errorOf = (run: Promise<unknown>) => run.catch((error: unknown) => error);
+  const raise = (code: string) =>
+    `DO $$ BEGIN RAISE EXCEPTION 'Zeitüberschreitung' USING ERRCODE = '${code}'; END $$`;
+  const errors = [
+    await errorOf(connections.prisma.$executeRawUnsafe(raise('55P03'))),
+    await errorOf(connections.prisma.$executeRawUnsafe(raise('55006'))),
+    await errorOf(test.superuser.query(raise('55P03'))),
+  ];
+  await connections.close();
+  expect(errors.map(isLockTimeout)).toEqual([true, false, true]);
 });
 
 it('takes a statement that took too long for a database that cannot answer now', async () => {

@@ -179,10 +179,9 @@ export function isDatabaseAway(error: unknown): boolean {
 /** Whether a statement waited for a lock for as long as it may (lock_timeout). */
 export function isLockTimeout(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { code, meta } = error as { code?: unknown; meta?: { code?: unknown } };
-  if (code === '55P03' || meta?.code === '55P03') return true;
-  // Prisma keeps only the text of what its models threw.
-  return /due to lock timeout/.test(error.message) || isLockTimeout(error.cause);
+  if ((error as { code?: unknown }).code === '55P03') return true;
+  // Prisma writes the code into its text; PostgreSQL's own text is in the server's language.
+  return error.message.includes('Code: `55P03`') || isLockTimeout(error.cause);
 }
 
 /** Whether an error is a unique violation, from Prisma's models or from raw SQL. */
