@@ -18,7 +18,8 @@ const LIFETIME_SECONDS = 8 * 60 * 60;
 const CLOCK_SKEW_SECONDS = 60;
 /**
  * A token from further ahead is of a clock that the operator has taken back since: it would live for
- * as long as that clock was ahead. Replicas whose clocks differ learn of it within a minute or two.
+ * as long as that clock was ahead. Replicas whose clocks differ by less learn of it within a minute
+ * or two (standing-clock.ts).
  */
 const MAX_AHEAD_SECONDS = 300;
 
