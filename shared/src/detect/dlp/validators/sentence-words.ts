@@ -101,14 +101,40 @@ const WORDS: ReadonlySet<string> = new Set(
   zaten bizim sizin benim onun onlar bütün tüm bazı karakter harf rakam kelime
   není jsou byl byla bylo bude být nebo ale jen také ještě vždy nikdy zde tam ten tato toto který
   která které kdo když kde jak proto při bez pro přes před pod nad mezi velmi více méně špatné správné
-  neplatné platné prázdné skryté známé neznámé uložené zašifrované změněné zapomenuté stejné jiné`.split(
+  neplatné platné prázdné skryté známé neznámé uložené zašifrované změněné zapomenuté stejné jiné
+  automaticky každý každá každou každé den noc měsíc rok dnes zítra včera příliš krátké dlouhé slabé
+  silné znaků písmen číslic slov musí může nesmí nutné správce uživatel uživatele systém povinné
+  edilen olmayan içeren verilen unutulan bilinen bilinmeyen hesap hesaplar hesabı kullanıcı
+  liian lyhyt pitkä heikko vahva tai sekä eikä joka jonka kun jos niin myös vain aina nyt vielä enää
+  jälkeen ennen kanssa ilman välein kautta vaan mutta koska että kuin ole ovat oli olla pitää täytyy
+  väärä oikea vanha uusi sama eri tyhjä salainen tunnettu tuntematon vanhentunut voimassa unohtunut
+  vaihdettu vaihdettava tallennettu lukittu annettu luotu asetettu henkilökohtainen eilen tänään
+  huomenna illalla aamulla päivä päivän viikko viikon kuukausi kuukauden vuosi vuoden kolmen merkkiä
+  kirjainta numeroa sanaa käyttäjä käyttäjän ylläpito ylläpidon turvallisesti automaattisesti
+  helppo vaikea kaikki kaikkien kaikilla tiedossa salassa syytä pidettävä kirjoitettu usein nykyään
+  beyond further upstream behind beside along toward against double checked possible easily hardly
+  leicht schwer einfach streng vertraulich persönlich öffentlich vermutlich angeblich überall
+  facile difficile facilement partout personnel confidentiel fácil difícil personal público
+  confidencial facilmente pessoal ovunque confidenziale makkelijk moeilijk gewoon hetzelfde gebleven
+  persoonlijk vertrouwelijk overal łatwe trudne poufne wspólne wszędzie lätt svårt detsamma överallt
+  skrivet personligt hemlig bakom gemensamt let nem svær skrevet overalt fælles personlig fortrolig
+  bag bak snadné těžké všude osobní důvěrné napsané kolay zor kolayca herkesçe ușor greu peste tot`.split(
     /\s+/,
   ),
 );
 
 /** First words of a predicate: participles, adverbs, infinitives that continue a sentence. */
 const SAID =
-  /(?:[a-z]{2}ed|ing|ly|able|ible|lich|bar|iert|isch|ment|mente|[aei]d[oa]s?|[aiu]t[oaie]|é|ée|és|ée?s|aire|owan[eya]|ione|ony|ona|ane|ene|ad|ats|erad|eret|ert)$|^(?:ge[a-zäöüß]{3,}(?:t|en)|ver[a-zäöüß]{3,}(?:t|en))$/;
+  /(?:[a-z]{2}ed|ing|ly|able|ible|lich|bar|iert|isch|ment|mente|[aei]d[oa]s?|[aiu]t[oaie]|é|ée|és|ée?s|aire|owan[eya]|[áa]n[oay]|ione|ony|ona|ane|ene|ad|ats|erad|eret|ert)$|^(?:ge[a-zäöüß]{3,}(?:t|en)|ver[a-zäöüß]{3,}(?:t|en))$/;
+
+/** Verbs of an aim: "the password was changed to meet …". */
+const AIMS: ReadonlySet<string> = new Set(
+  `meet block contain improve prevent comply avoid ensure protect satisfy reflect allow enable reduce increase
+  address stop mitigate follow enforce restore unlock grant limit secure strengthen include exclude
+  expire match conform align fulfil fulfill simplify help test verify sync remove stay`.split(
+    /\s+/,
+  ),
+);
 
 /** In four words or fewer, each may be one; in more, an ordinary sentence has a word of the list. */
 const FEW = 4;
@@ -121,5 +147,6 @@ const FEW = 4;
 export function areUnrelated(words: readonly string[]): boolean {
   if (words.some((word) => WORDS.has(word))) return false;
   if (new Set(words).size < words.length) return false;
-  return words.length > FEW || !SAID.test(words[0] ?? '');
+  const first = words[0] ?? '';
+  return !AIMS.has(first) && (words.length > FEW || !SAID.test(first));
 }
