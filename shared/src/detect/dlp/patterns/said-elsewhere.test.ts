@@ -39,6 +39,9 @@ describe('a secret whose label stands elsewhere', () => {
 
   it.each([
     `The token bug is fixed. The new one is release ${HEX}`,
+    `Token renewal landed in commit ${HEX.slice(0, 40).padEnd(40, '1')}; the new one is ${HEX.slice(0, 40).padEnd(40, '2')}.`,
+    'Access denied for key uploads/2026/11/29/IMG_20261129_104512.jpg',
+    `Invalid idempotency key ${HEX}`,
     `We rotated the secret store. The latest commit: it is ${HEX}`,
     `The old image is gone. The new one is ${HEX}`,
     `replaced the key file by commit ${HEX}`,

@@ -44,7 +44,12 @@ const OF_A_SECRET =
   /keys?(?![a-z])|tokens?(?![a-z])|secrets?(?![a-z])|passw|passphrase|credential|passwort|kennwort|schlüssel|zugangsdaten|contraseña|\bclave|credencial|\bclés?\b|jeton|mot de passe|identifiants|chiave|credenzial|\bsenha|\bchave|has[łl]o|klucz|wachtwoord|sleutel|lösenord|nyckel/i;
 /** What else looks like a key. */
 const OF_A_DIGEST =
-  /hash|commit|digest|checksum|prüfsumme|\bsha-?\d*\b|\bmd5\b|revision|etag|fingerprint|uuid|trace|request[ -]?id|\bimage\b|layer|blob|object|snapshot|build|release|version|transaction|\btx\b|public/i;
+  /idempotency|\bcach|primary|partition|duplicate|upload|hash|commit|digest|checksum|prüfsumme|\bsha-?\d*\b|\bmd5\b|revision|etag|fingerprint|uuid|trace|request[ -]?id|\bimage\b|layer|blob|object|snapshot|build|release|version|transaction|\btx\b|public/i;
+
+/** Digits of a revision of git: of these, whatever is said before counts. */
+const REVISION = /^[0-9a-f]{40}$/;
+/** Behind a key that is a file's name: `access denied for key a/b.jpg`. */
+const ENDING = /^\.[a-z][a-z0-9]{1,4}\b/i;
 
 const BEFORE = 260;
 const CLOSE = 60;
@@ -55,7 +60,8 @@ const keyAtEnd: Judge = (text, start, end) => {
     /[A-Za-z0-9_+/~-]+={0,2}$/.exec(text.slice(Math.max(start, end - 140), end)) ?? [];
   const from = end - value.length;
   const before = text.slice(Math.max(0, from - BEFORE), from);
-  if (!isKey(value) || OF_A_DIGEST.test(before.slice(-CLOSE))) return NOTHING;
+  const close = REVISION.test(value) ? before : before.slice(-CLOSE);
+  if (!isKey(value) || OF_A_DIGEST.test(close)) return NOTHING;
   return OF_A_SECRET.test(before) ? [{ start: from, end }] : NOTHING;
 };
 
@@ -64,8 +70,8 @@ const keyOfLogin: Judge = (text, start, end) => {
   const [value = ''] =
     /[A-Za-z0-9_+/~-]+={0,2}$/.exec(text.slice(Math.max(start, end - 140), end)) ?? [];
   const from = end - value.length;
-  if (!isKey(value) || OF_A_DIGEST.test(text.slice(Math.max(start, from - CLOSE), from)))
-    return NOTHING;
+  if (!isKey(value) || ENDING.test(text.slice(end, end + 7))) return NOTHING;
+  if (OF_A_DIGEST.test(text.slice(Math.max(start, from - CLOSE), from))) return NOTHING;
   return [{ start: from, end }];
 };
 
