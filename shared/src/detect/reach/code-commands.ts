@@ -93,7 +93,7 @@ const HOME =
   /(?:os\.)?homedir\(\)|Path\.home\(\)|process\.env\.HOME\b|os\.environ\[["']HOME["']\]|os\.getenv\(["']HOME["']\)|Dir\.home\b|ENV\[["']HOME["']\]/y;
 const JOIN = /(?:os\.path\.|path\.|posixpath\.|File\.)(?:join|resolve)\(/y;
 const NAME = /[$@]?([A-Za-z_]\w{0,60})(?![\w(.[]|\s{0,9}[=:])/y;
-const ASSIGNS = /[$@]?\b([A-Za-z_]\w{0,60})\s{0,9}:?=(?![=>~])/g;
+const ASSIGNS = /[$@]?\b([A-Za-z_]\w{0,60})\s{0,9}([:+.]?)=(?![=>~])/g;
 const IN_TEXT =
   /\$?\{\s{0,9}(?:((?:os\.)?homedir\(\)|process\.env\.HOME)|([A-Za-z_]\w{0,60}))\s{0,9}\}/g;
 /** Names with a known value, at most. */
@@ -118,6 +118,13 @@ export function readCode(name: string, code: string): CodeCommands {
   return new CodeReader(code).read(name);
 }
 
+/** What a name holds from a place on; undefined where only the run shows it. */
+interface Assigned {
+  readonly at: number;
+  readonly name: string;
+  readonly value: string | undefined;
+}
+
 class CodeReader {
   readonly #code: string;
   readonly #found: CodeCommands = { lines: [], argvs: [], texts: [] };
@@ -136,13 +143,12 @@ class CodeReader {
     const { lines } = this.#found;
     const code = this.#code;
     if (DELETES_STORE.test(code)) this.#found.isStore = true;
-    for (const { 0: all, 1: assigned = '', index } of code.matchAll(ASSIGNS)) {
-      if (this.#known.size >= MAX_NAMES || this.#effort < 0) break;
-      const value = this.#texts(index + all.length, 1).texts[0];
-      if (value === undefined) this.#known.delete(assigned);
-      else this.#known.set(assigned, value);
-    }
+    const assigned = this.#assigned();
+    let next = 0;
     for (const { 0: all, 1: owner = '', 2: called = '', index } of code.matchAll(CALL)) {
+      while (next < assigned.length && (assigned[next] as Assigned).at < index) {
+        this.#set(assigned[next++] as Assigned);
+      }
       const effect = EFFECTS.get(called) ?? (FILES.has(owner) ? OF_FILES.get(called) : undefined);
       if (effect) this.#call(effect, index + all.length);
       else if (called === 'delete' && CLIENTS.has(owner)) this.#request(index + all.length);
@@ -161,6 +167,30 @@ class CodeReader {
     }
     if (RUNS_BACKTICKS.test(name)) this.#backticks();
     return this.#effort < 0 ? { ...this.#found, isUnread: true } : this.#found;
+  }
+
+  /** What names are given, in order; until then a name holds what it is given first. */
+  #assigned(): readonly Assigned[] {
+    const found: Assigned[] = [];
+    for (const { 0: all, 1: name = '', 2: sign, index } of this.#code.matchAll(ASSIGNS)) {
+      if (this.#known.size >= MAX_NAMES || this.#effort < 0) break;
+      const given = this.#texts(index + all.length, 1).texts[0];
+      const before = this.#known.get(name);
+      const isAdded = sign === '+' || sign === '.';
+      const added = before === undefined ? undefined : before + (given ?? UNKNOWN);
+      if (isAdded) this.#effort -= added?.length ?? 0;
+      const one = { at: index, name, value: isAdded ? added : given };
+      this.#set(one);
+      found.push(one);
+    }
+    this.#known.clear();
+    for (const one of found.toReversed()) if (one.value !== undefined) this.#set(one);
+    return found;
+  }
+
+  #set({ name, value }: Assigned): void {
+    if (value === undefined) this.#known.delete(name);
+    else this.#known.set(name, value);
   }
 
   #backticks(): void {
