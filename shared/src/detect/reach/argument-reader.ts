@@ -120,7 +120,7 @@ export class ArgumentReader {
     const isSearched = call.action !== 'delete' && asksSearchServer(record);
     const pairs = countPairs(record, of);
     if (pairs > 0) this.#count(pairs);
-    this.#ansible(record);
+    if (call.action !== 'read') this.#ansible(record);
     for (const key of Object.keys(record)) {
       const member = record[key];
       const own = readArgumentName(key);

@@ -83,6 +83,10 @@ it.each([
   ['search_and_forward', { to: people }, MAIL],
 ])('recipients of %s (%#)', (name, args, found) => expect(reach(name, args)).toEqual(found));
 
+it('a module that a tool only tells about is not run', () => {
+  expect(reach('list_modules', { module: 'shell', args: 'rm -rf /srv' }, 'read')).toEqual([]);
+});
+
 it('what is read and what is deleted', () => {
   const query = { match_phrase: { cmd: 'rm -rf /' } };
   expect(reach('search', { index: 'audit', query }, 'read')).toEqual([]);
