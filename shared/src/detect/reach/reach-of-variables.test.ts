@@ -95,6 +95,14 @@ it.each([
   expect(run(command)).toEqual(ROOT);
 });
 
+it('options that are collected one by one are no reason not to read a line', () => {
+  const options = Array.from({ length: 20 }, (_, at) => `-${at}) args="$args --option-${at}" ;;`);
+  const line = `while [ $# -gt 0 ]; do case $1 in ${options.join(' ')} esac; shift; done`;
+  expect(run(`args=; ${line}; npm run build $args`)).toEqual([]);
+  expect(run(`args=/; ${line}; rm -rf $args`)).toContain('deny delete_depth');
+  expect(run(`args=; ${line}; rm -rf $args /`)).toContain('deny delete_depth');
+});
+
 it.each([
   ['values that double', `a=xx; ${'a=$a$a; '.repeat(7_000)}`],
   ['loops over loops', `for a in ${'x '.repeat(9_000)}; do echo ${'$a '.repeat(9_000)}; done`],

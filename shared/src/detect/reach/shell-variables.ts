@@ -211,7 +211,7 @@ function declare(
 
 function assignAll(words: readonly string[], variables: ShellVariables, around: Around): void {
   const names = new Set<string>();
-  for (const word of words) {
+  for (const word of fewer(words, variables)) {
     const [all = '', name = '', index, plus] = ASSIGNMENT.exec(word) ?? [];
     const value = word.slice(all.length);
     // Twice where it may be one of several values.
@@ -222,6 +222,25 @@ function assignAll(words: readonly string[], variables: ShellVariables, around: 
     else if (plus) variables.append(name, value);
     else variables.set(name, [value], index !== undefined, isOneOfTwo);
   }
+}
+
+/** Values of one variable of which each is made longer. */
+const MAX_LENGTHENED = 8;
+
+/**
+ * Where options are collected one by one (`args="$args --quiet"`), each doubles what the variable
+ * may hold: of many values, the shortest and the longest are made longer, and all are kept.
+ */
+function fewer(words: readonly string[], variables: ShellVariables): readonly string[] {
+  if (words.length <= MAX_LENGTHENED) return words;
+  const [, name = ''] = ASSIGNMENT.exec(words[0] as string) ?? [];
+  const before = variables.get(name)?.values ?? [];
+  const areLonger =
+    before.length === words.length &&
+    words.every((word, at) => word.startsWith(name) && word.includes(before[at] as string));
+  if (!areLonger) return words;
+  const ordered = words.toSorted((one, other) => one.length - other.length);
+  return [ordered[0] as string, ordered.at(-1) as string];
 }
 
 /** `$p = 'C:\'`, and `$d in 'C:\', 'D:\'` of a loop. */
