@@ -1,4 +1,5 @@
 /** Training texts as the model sees them: passages, each with its features. */
+import { createHash } from 'node:crypto';
 import type { InboundClass } from '@governance/shared/detect/findings';
 import { strictness } from '@governance/shared/detect/inbound/calibration';
 import { classFeatures } from '@governance/shared/detect/inbound/class-model';
@@ -42,6 +43,24 @@ export interface Bag {
 /** The texts that have any such passage. */
 export function toBags(texts: readonly TrainingText[], groups: WordGroups): Bag[] {
   return texts.map((text) => toBag(text, groups)).filter(({ passages }) => passages.length > 0);
+}
+
+/** A reading that changed shows in some of so many texts. */
+const SAMPLED = 211;
+
+/**
+ * SHA-256 (hex) of the features of a sample of the texts: weights are for the reading that they were
+ * trained with.
+ */
+export function digestReading(texts: readonly TrainingText[], groups: WordGroups): string {
+  const digest = createHash('sha256');
+  for (const { passages } of toBags(
+    texts.filter((_text, index) => index % SAMPLED === 0),
+    groups,
+  )) {
+    for (const { features, values } of passages) digest.update(features).update(values);
+  }
+  return digest.digest('hex');
 }
 
 export function toBag(training: TrainingText, groups: WordGroups): Bag {

@@ -11,13 +11,14 @@ import { readWordGroups } from '@governance/shared/detect/inbound/word-groups';
 import { developmentTexts } from '../eval-inbound/development-texts.ts';
 import { heldOutTexts } from '../eval-inbound/held-out-texts.ts';
 import { authorTexts, contrastTexts } from '../eval-inbound/marked-texts.ts';
+import { naturalTexts } from '../eval-inbound/natural-texts.ts';
 import { toBag, toBags } from './bags.ts';
 import { SEED, trainingTexts } from './texts.ts';
 import { besideWritten, EASE, trainGenerated, trainPart, withGenerated } from './train-model.ts';
 import { sumOf, type Weights } from './train-weights.ts';
 import type { TrainingText } from './training-text.ts';
 import { wordGroupsFile } from './word-groups.ts';
-import { writtenTexts } from './written-texts.ts';
+import { type WrittenText, weighted, writtenTexts } from './written-texts.ts';
 
 interface Scores {
   readonly attacks: number[];
@@ -54,12 +55,13 @@ for (const part of PARTS) {
 }
 const whole = train(written);
 report('authors', scoresOf(whole, authorTexts() as TrainingText[]));
+report('natural', scoresOf(whole, naturalTexts() as TrainingText[]));
 report('contrasts', scoresOf(whole, contrastTexts() as TrainingText[]));
 report('held-out', scoresOf(whole, heldOutTexts() as TrainingText[]));
 report('development', scoresOf(whole, developmentTexts() as TrainingText[]));
 
-function train(texts: readonly TrainingText[]): Weights {
-  return withGenerated(generated, trainPart(toBags(texts, groups), beside, SEED));
+function train(texts: readonly WrittenText[]): Weights {
+  return withGenerated(generated, trainPart(toBags(weighted(texts), groups), beside, SEED));
 }
 
 /** As the detector scores: the worst passage's sum. */

@@ -2,7 +2,7 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import type { Model } from '@governance/shared/detect/inbound/model';
 import { FEATURE_COUNT } from '@governance/shared/detect/inbound/scoring';
 import { readWordGroups } from '@governance/shared/detect/inbound/word-groups';
-import { type Bag, toBags } from './bags.ts';
+import { type Bag, digestReading, toBags } from './bags.ts';
 import { proseTexts } from './texts.ts';
 import { type ClassedFeatures, trainClasses } from './train-classes.ts';
 import {
@@ -14,6 +14,7 @@ import {
   type Weights,
 } from './train-weights.ts';
 import { digestTexts, type TrainingText } from './training-text.ts';
+import { type WrittenText, weighted } from './written-texts.ts';
 
 /** Of the generated texts: many, each in many forms, so few rounds. */
 const GENERATED: Training = {
@@ -54,13 +55,13 @@ export const EASE = -3.2;
 /** @param groups as model.json holds them */
 export function trainModel(
   generated: readonly TrainingText[],
-  written: readonly TrainingText[],
+  written: readonly WrittenText[],
   groups: string,
   seed: number,
 ): Model {
   const known = readWordGroups(groups);
   const manyBags = toBags(generated, known);
-  const writtenBags = toBags(written, known);
+  const writtenBags = toBags(weighted(written), known);
   const parts = Array.from({ length: MODELS }, (_, part) =>
     trainPart(writtenBags, toBags(besideWritten(generated, part), known), seed + part),
   );
@@ -70,6 +71,7 @@ export function trainModel(
     version: 6,
     seed,
     data_digest: digestTexts([...generated, ...written]),
+    reading_digest: digestReading([...generated, ...written], known),
     texts: generated.length + written.length,
     bias: Math.round((model.bias + EASE) * 1000) / 1000,
     unit: UNIT,

@@ -25,6 +25,15 @@ export function writtenTexts(): WrittenText[] {
     .flatMap((name) => readWritten(readFileSync(join(folder, name), 'utf8'), name));
 }
 
+/** How often the texts count that are as a red team's week and ordinary work bring them. */
+const NATURAL_TIMES = 3;
+
+/** The texts of `natural-*.txt` several times: those of the other files were written to be hard. */
+export const weighted = (texts: readonly WrittenText[]): WrittenText[] =>
+  texts.flatMap((text) =>
+    text.file.startsWith('natural') ? Array.from({ length: NATURAL_TIMES }, () => text) : [text],
+  );
+
 /** @throws Error that names the file and the header of a malformed text */
 export function readWritten(content: string, name: string): WrittenText[] {
   const [, ...records] = `\n${content}`.split(HEADER);

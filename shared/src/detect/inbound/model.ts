@@ -14,6 +14,8 @@ export const Model = z.strictObject({
   seed: z.int(),
   /** SHA-256 (hex) of the training texts, in order. */
   data_digest: z.string(),
+  /** SHA-256 (hex) of the features of some of them, as the detector read them then. */
+  reading_digest: z.string(),
   texts: z.int(),
   /** A passage whose sum of weights is above 0 counts as an injection. */
   bias: z.number(),
