@@ -1,6 +1,7 @@
 /**
  * Texts that no training used: `contrasts/*.txt`, attacks and ordinary texts that differ in little
- * but whom they address, and `authors/*.txt`, by authors who wrote no training text. A text begins
+ * but whom they address, `authors/*.txt`, by authors who wrote no training text, and
+ * `natural-hard/*.txt`, by authors who were asked for what detectors mistake. A text begins
  * with a line `### attack CLASS LANGUAGE GENRE` or `### benign - LANGUAGE GENRE`; an attack is marked
  * by `[[` and `]]`.
  */
@@ -16,8 +17,10 @@ export const contrastTexts = (): TestText[] => readTexts('contrasts');
 
 export const authorTexts = (): TestText[] => readTexts('authors');
 
+export const hardNaturalTexts = (): TestText[] => readTexts('natural-hard');
+
 /** @throws Error that names the file and the header of a malformed text */
-function readTexts(name: 'contrasts' | 'authors'): TestText[] {
+function readTexts(name: 'contrasts' | 'authors' | 'natural-hard'): TestText[] {
   const folder = join(projectRoot, 'scripts/eval-inbound', name);
   return readdirSync(folder).flatMap((file) => {
     const content = readFileSync(join(folder, file), 'utf8');
