@@ -7,7 +7,10 @@ import { AuditEvent } from './audit-event.ts';
 export const EventQuery = z
   .object({
     agent_id: GivenId.optional(),
-    policy_result: PolicyResult.optional(),
+    policy_result: PolicyResult.optional().meta({
+      description:
+        'dlp_block finds what data loss prevention blocked; its events say deny, and deny finds them too.',
+    }),
     from: QueryTime.optional(),
     to: QueryTime.optional(),
     // Skipping more rows takes seconds; `from` and `to` use the index.

@@ -7,6 +7,7 @@ import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface EventFilter {
   agentId?: string | undefined;
+  /** `dlp_block` is what exports say of a denial by data loss prevention, which is a `deny` too. */
   policyResult?: PolicyResult | undefined;
   /** Half-open, by the writer's clock: from <= timestamp < to. */
   from?: Date | undefined;
@@ -107,6 +108,10 @@ const agentUnknown = (tenantId: string, agentId: Prisma.Sql) => Prisma.sql`
     SELECT 1 FROM agents WHERE agents.tenant_id = ${tenantId}::uuid AND agents.id = ${agentId}
   )) AS agent_unknown`;
 
+/** The condition of ledger_records_dlp_block_idx, word for word: otherwise every denial is read. */
+const BLOCKED_BY_DLP = Prisma.sql`(policy_result = 'dlp_block' OR (policy_result = 'deny'
+  AND substring(bytes FROM position('"dlp_action":'::bytea IN bytes) + 13 FOR 9) = '"blocked"'::bytea))`;
+
 function where(tenantId: string, { agentId, policyResult, from, to }: EventFilter): Prisma.Sql {
   const conditions = [
     Prisma.sql`tenant_id = ${tenantId}::uuid`,
@@ -115,7 +120,8 @@ function where(tenantId: string, { agentId, policyResult, from, to }: EventFilte
       ? Prisma.sql`type = 'decision'`
       : Prisma.sql`type IN ('decision', 'admin_action')`,
   ];
-  if (policyResult) conditions.push(Prisma.sql`policy_result = ${policyResult}`);
+  if (policyResult === 'dlp_block') conditions.push(BLOCKED_BY_DLP);
+  else if (policyResult) conditions.push(Prisma.sql`policy_result = ${policyResult}`);
   if (agentId) conditions.push(Prisma.sql`agent_id = ${agentId}::uuid`);
   if (from) conditions.push(Prisma.sql`event_time >= ${from}`);
   if (to) conditions.push(Prisma.sql`event_time < ${to}`);

@@ -164,3 +164,50 @@ describe('looking for records by what they are about', () => {
     );
   });
 });
+
+describe('the list of what data loss prevention blocked', () => {
+  const BLOCKS = 5;
+
+  /** Appends denials, the first of them by data loss prevention. */
+  const deny = ({ tenantId, stream, agentId }: Ledger, from: number, to: number) =>
+    test.superuser.query(
+      `INSERT INTO ledger_records (tenant_id, received_at, position, stream, epoch, seq, type, id,
+         agent_id, policy_result, event_time, hash, prev_hash, bytes)
+       SELECT $1, now(), n, $2, 1, n, 'decision', gen_random_uuid(), $3, 'deny',
+         $4::timestamptz + n * interval '1 ms', repeat('a', 64), repeat('b', 64),
+         convert_to('{"action":"read","dlp_action":' || CASE WHEN n <= $7 THEN '"blocked"' ELSE 'null' END
+           || ',"target":"' || repeat('c', 700) || '"}', 'utf8')
+       FROM generate_series($5::int, $6::int) n`,
+      [tenantId, stream, agentId, new Date(BEGAN), from, to, BLOCKS],
+    );
+
+  it.each([
+    ['before PostgreSQL knows anything of the ledger', ''],
+    ['by what PostgreSQL knew of a small ledger', 'ANALYZE ledger_records'],
+    ['by what PostgreSQL knows of this ledger', undefined],
+  ])('reads none of the other denials, %s', async (_, early) => {
+    const ledger = newLedger();
+    await onConnection(ledger.tenantId, async (client) => {
+      const asked = await queryOf(ledger.tenantId, (tx) =>
+        auditStore(tx).listEvents({ policyResult: 'dlp_block' }, { limit: PAGE, offset: 0 }),
+      );
+      const counted = await queryOf(ledger.tenantId, (tx) =>
+        auditStore(tx).countEvents({ policyResult: 'dlp_block' }, 10_000),
+      );
+      await deny(ledger, 1, 20);
+      await countRead(client, asked);
+      if (early) await test.superuser.query(early);
+      await deny(ledger, 21, CALLS);
+      if (early === undefined) await test.superuser.query('ANALYZE ledger_records');
+      for (const query of [asked, counted]) {
+        expect(await countRead(client, query)).toBeLessThan(10 * BLOCKS);
+      }
+      const { rows } = await client.query({ text: asked.text, values: [...asked.values] });
+      expect(rows.map(({ position }) => Number(position))).toEqual([5, 4, 3, 2, 1]);
+    });
+    await test.superuser.query('TRUNCATE ledger_records');
+    await test.superuser.query(
+      `DELETE FROM pg_statistic WHERE starelid::regclass::text LIKE '%ledger_records%'`,
+    );
+  });
+});
