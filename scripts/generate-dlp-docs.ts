@@ -33,8 +33,8 @@ Findings tell how a value was disguised: \`base64\` (also base64url, in lines, a
 (decimal and octal lists, arrays of bytes, calls such as \`chr(65)\`), \`binary\`, \`url\`, \`html\`, \`escape\` (of
 programs and JSON), \`quoted_printable\`, \`reversed\`, \`rot13\`, \`invisible\` (zero width, soft hyphens,
 combining marks), \`full_width\` (and other forms of a letter), \`other_digits\`, \`homoglyph\`, \`separators\`
-(between characters or groups; one anywhere behind an issuer's mark; digits as words in English, German,
-French, Spanish, Italian, Portuguese and Dutch), \`markup\` (within a word) and \`split\` (over neighbouring
+(between characters or groups; one anywhere behind an issuer's mark; digits as words in twelve
+languages and Chinese, also with the signs between them), \`markup\` (within a word) and \`split\` (over neighbouring
 fields, items, rows that each hold a part and its place, or strings that code puts together). What a program
 decodes (\`atob("…")\`, \`str_rot13('…')\`) is read in the place of the call. Each disguise within each other
 is undone; deeper ones, to four levels, as far as a text's budget goes, and base64 or hex in itself sixteen

@@ -43,6 +43,10 @@ const WHOLE_PIECES = new Set([
   'email_address',
 ]);
 
+/** Characters of a password that are no list, and groups of a telephone number. */
+const MIN_CHARACTERS = 6;
+const MAX_GROUPS = 7;
+
 /** Numbers that neighbours in a long list form by chance. */
 const CARD_FIELD = /card|karte|carte|tarjeta|\bcc|\bpan\b/i;
 const BY_CHANCE = new Set(['payment_card', 'us_ssn', 'national_id']);
@@ -160,9 +164,20 @@ function isCertain({ pattern, start, end }: PlainFinding, touched: readonly Piec
   if (!SPLIT_OPEN.has(pattern) && !WHOLE_PIECES.has(pattern)) return true;
   // Country, length and two check digits: no two neighbours have them by chance.
   if (pattern === 'iban' && touched.length === 2) return true;
-  if (!WHOLE_PIECES.has(pattern) || touched.some(({ isEnd }) => isEnd)) return false;
+  if (touched.some(({ isEnd }) => isEnd)) return false;
   const together = touched.reduce((sum, piece) => sum + piece.text.length, 0);
-  return Math.abs(end - start - together) <= 1;
+  if (Math.abs(end - start - together) > 1) return false;
+  if (WHOLE_PIECES.has(pattern)) return true;
+  return touched[0]?.label ? isInArray(pattern, touched) : false;
+}
+
+/** Single characters of a password, or a telephone number in groups, under the label of an array. */
+function isInArray(pattern: string, touched: readonly Piece[]): boolean {
+  if (pattern === 'secret_assignment') {
+    return touched.length >= MIN_CHARACTERS && touched.every(({ text }) => text.length === 1);
+  }
+  if (pattern !== 'phone_number' || touched.length > MAX_GROUPS) return false;
+  return touched.every(({ text }, i) => (i === 0 ? /^(?:\+|0)\d/ : /^\d{1,5}$/).test(text));
 }
 
 export function spanOf(pieces: readonly Piece[]): Stretch {

@@ -5,6 +5,7 @@
 import { rot13 } from '../../rot13.ts';
 import { CALL_MARKS } from './calls.ts';
 import { ISSUER_MARKS } from './issuer-marks.ts';
+import { PIECES_BELOW } from './pieces-below.ts';
 import { ROW_MARK } from './rows.ts';
 import { SPELLED_DIGITS } from './spelled.ts';
 
@@ -123,10 +124,12 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
       String.raw`\b[A-Za-z0-9](?: [A-Za-z0-9_@.+-]){6}`,
       String.raw`\b[A-Za-z0-9](?: {2,3}[A-Za-z0-9_]){5}`,
       String.raw`\b(?:AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|sk[-_]|xox[abp]-|AIza|npm_|hf_|gsk_|eyJ|SG\.|GOCSPX-|pypi-)`,
+      String.raw`\b(?:rk_live_|shp(?:at|ca|pa|ss)_|do[opr]_v1_|rubygems_|lin_api_|r8_|dckr_pat_|glsa_|figd_|ntn_|whsec_|sntry[su]_|sb_secret_|dapi[0-9a-f]|ATATT3|hvs\.|xapp-|NRAK-|PMAK-|pul-|xai-|key-)`,
       String.raw`\b\d{1,6}(?: ?[|,~:;+]{1,3} ?| {2,4}| ?[\-./_]{2,3} ?| [\-./_] )\d{1,6}(?: ?[|,~:;+]{1,3} ?| {2,4}| ?[\-./_]{2,3} ?| [\-./_] )\d`,
       String.raw`\b[A-Z]{2} ?[.\-_/|:] ?\d{2} ?[.\-_/|: ]`,
       '(?:\u00b7|\u2022) ?[0-9A-Za-z] ?(?:\u00b7|\u2022)',
-      SPELLED_DIGITS,
+      ...SPELLED_DIGITS,
+      PIECES_BELOW,
     ],
   },
   { gate: 'calls', expressions: CALL_MARKS },

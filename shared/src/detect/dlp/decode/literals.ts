@@ -12,6 +12,9 @@ const MAX_STRING = 400;
 const MAX_BARE = 200;
 /** Spaces between a sign and its value. */
 const MAX_SPACES = 2;
+/** Before an array. */
+const MAX_LABEL = 48;
+const ARRAY_LABEL = /([\p{L}_][\p{L}\d_. -]{1,40})["'\\]{0,3} ?[:=] ?$/u;
 /** Between two strings that belong together. */
 const MAX_BETWEEN = 100;
 
@@ -21,6 +24,7 @@ const GRAVE = 0x60;
 const BACKSLASH = 0x5c;
 const LINE_FEED = 0x0a;
 const SPACE = 0x20;
+const BRACKET = 0x5b;
 const COLON = 0x3a;
 const EQUALS = 0x3d;
 
@@ -144,9 +148,19 @@ class LiteralReader {
     const between = isFar ? '' : this.#text.slice(this.#lastEnd, start);
     const quote = isBare ? 0 : 1;
     const text = this.#text.slice(start + quote, end - quote);
-    this.#take({ text, start: start + quote, group: this.#group, between, label: '' });
+    const label = this.#labelOfArray(start);
+    this.#take({ text, start: start + quote, group: this.#group, between, label });
     this.#lastEnd = end;
     return end;
+  }
+
+  /** Of the first string in an array that has one: `"ssn": ["471", …`. */
+  #labelOfArray(start: number): string {
+    const units = this.#units;
+    let at = start - 1;
+    while (at >= 0 && start - at <= MAX_SPACES && units[at] === SPACE) at--;
+    if (units[at] !== BRACKET) return '';
+    return ARRAY_LABEL.exec(this.#text.slice(Math.max(0, at - MAX_LABEL), at))?.[1] ?? '';
   }
 
   #isKeyEnd(end: number): boolean {

@@ -1,4 +1,5 @@
 /** Separators between the characters, or groups of characters, of a value. */
+import { piecesBelow } from './pieces-below.ts';
 import { spelledDigits } from './spelled.ts';
 import type { Edit } from './view.ts';
 
@@ -22,9 +23,11 @@ export function separated(text: string): Edit[] {
     const end = start + written.length;
     edits.push({ start, end, replacement, disguise: ['separators'] });
   };
-  for (const match of text.matchAll(SINGLE)) {
-    const [written] = match;
-    add(match, written, withMark(joined(written)));
+  for (const { 0: run, index } of text.matchAll(SINGLE)) {
+    for (const { cell, start } of cellsOf(run, index)) {
+      const replacement = withMark(joined(cell));
+      edits.push({ start, end: start + cell.length, replacement, disguise: ['separators'] });
+    }
   }
   const keys = brokenKeys(text);
   edits.push(...keys);
@@ -36,11 +39,31 @@ export function separated(text: string): Edit[] {
     const holdsKey = (keys[next]?.start ?? end) < end;
     if (!holdsKey) add(match, match[0], match[0].replace(/[ .|,\n]/g, ''));
   }
-  for (const match of text.matchAll(DIGITS)) add(match, match[0], match[0].replace(/\D/g, ''));
+  for (const match of text.matchAll(DIGITS)) addDigits(match[0], match.index, edits);
   for (const match of text.matchAll(MIXED))
     add(match, match[0], match[0].replace(/[^A-Z0-9]/g, ''));
-  edits.push(...spelledDigits(text));
+  edits.push(...spelledDigits(text), ...piecesBelow(text));
   return edits;
+}
+
+/** A cell of a table ends where its value does, if other signs separate the characters. */
+const CELL_END = ' | ';
+
+function cellsOf(run: string, start: number): readonly { cell: string; start: number }[] {
+  if (!run.includes(CELL_END) || !/[.\-_,/*~:;·•+]/.test(run)) return [{ cell: run, start }];
+  let at = start;
+  return run.split(CELL_END).map((cell) => {
+    const from = at;
+    at += cell.length + CELL_END.length;
+    return { cell, start: from };
+  });
+}
+
+function addDigits(run: string, at: number, edits: Edit[]): void {
+  for (const { cell, start } of cellsOf(run, at)) {
+    const replacement = cell.replace(/\D/g, '');
+    edits.push({ start, end: start + cell.length, replacement, disguise: ['separators'] });
+  }
 }
 
 /** Keys of one length, their mark included. */
@@ -54,9 +77,18 @@ const KEY_LENGTHS: readonly (readonly [RegExp, number])[] = [
   [/^GOCSPX-/, 35],
   [/^sk_live_/, 32],
   [/^github_pat_/, 93],
+  [/^shp[a-z]{2}_/, 38],
+  [/^do[opr]_v1_/, 71],
+  [/^rubygems_/, 57],
+  [/^lin_api_/, 48],
+  [/^dapi/, 36],
+  [/^NRAK-/, 32],
+  [/^pul-/, 44],
+  [/^r8_/, 40],
+  [/^dckr_pat_/, 36],
 ];
 const MARK =
-  /(?:A[KS]IA|(?:gh[pousr]|npm|hf|gsk|sk_live|github_pat)_|AIza|(?:glpat|GOCSPX|xox[abp]|pypi)-|sk[-_]|SG\.|eyJ)/;
+  /(?:A[KS]IA|(?:gh[pousr]|npm|hf|gsk|sk_live|rk_live|github_pat|shp(?:at|ca|pa|ss)|do[opr]_v1|rubygems|lin_api|r8|dckr_pat|glsa|figd|ntn|whsec|sntry[su]|sb_secret)_|AIza|dapi(?=[\da-f])|ATATT3|hvs\.|(?:glpat|GOCSPX|xox[abp]|xapp|pypi|NRAK|PMAK|pul|xai|key)-|sk[-_]|SG\.|eyJ)/;
 const KEY_MARK = new RegExp(`(?<![A-Za-z0-9])${MARK.source}`, 'g');
 const KEY_BEGINS = new RegExp(`^${MARK.source}`);
 /** A line end, blanks, a sign, an emoji; never the end of a text in a document. */
@@ -109,8 +141,9 @@ const isWord = (part: string): boolean => /^[A-Z]?[a-z]+$/.test(part);
 /** `g h p _ a` and `g-h-p-_-a`: the sign at every second place is removed. */
 function joined(written: string): string {
   const second = written[1] ?? '';
+  const isWide = /^.[ .\-_|,/*~:;·•]{2}/.test(written);
   const between = [...written].filter((_, i) => i % 2 === 1);
-  if (between.every((sign) => sign === second)) {
+  if (!isWide && between.every((sign) => sign === second)) {
     return [...written].filter((_, i) => i % 2 === 0).join('');
   }
   const sign = /[ .\-_|,/*~:;·•]{1,3}/.exec(written.slice(1))?.[0] ?? ' ';

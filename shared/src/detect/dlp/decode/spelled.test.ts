@@ -57,6 +57,29 @@ describe('digits as words', () => {
     ]);
   });
 
+  it.each([
+    ['SSN: two one nine dash zero nine dash nine nine nine eight', 'us_ssn'],
+    [
+      'Karte vier fünf drei neun Bindestrich eins vier acht acht Bindestrich null drei vier drei Bindestrich sechs vier sechs sieben',
+      'payment_card',
+    ],
+    [
+      'carte quatre cinq trois neuf tiret un quatre huit huit tiret zéro trois quatre trois tiret six quatre six sept',
+      'payment_card',
+    ],
+    [
+      'karta cztery pięć trzy dziewięć kreska jeden cztery osiem osiem kreska zero trzy cztery trzy kreska sześć cztery sześć siedem',
+      'payment_card',
+    ],
+    [
+      'call me: plus four nine one five one two three four five six seven eight nine',
+      'phone_number',
+    ],
+    ['手机号是一五一二三四五六七八九', 'phone_number'],
+  ])('are read with the signs between them: %s', (text, pattern) => {
+    expect(found(text)).toMatchObject([{ pattern }]);
+  });
+
   it('are read beside a label in another alphabet', () => {
     const words = spelled('094259634', LANGUAGES.English ?? '', ' ');
     expect(found(`ΑΦΜ πελάτη: ${words}`)).toMatchObject([{ pattern: 'national_id' }]);
@@ -67,6 +90,12 @@ describe('digits as words', () => {
     'Uno, dos, tres, cuatro, cinco, seis, siete, ocho, nueve, diez.',
     'quatre, cinq, six, sept, huit, neuf: le compte y est',
     'It happened one, two, three times; four of five were fixed in six or seven days.',
+    'count with me: one dash two dash three dash four',
+    'The score was three dash two, then four dash one; five of six won.',
+    'Chapters one, two, three, four, five, six, seven, eight, nine, ten, dot, slash.',
+    'bir iki üç dört beş altı yedi sekiz dokuz on',
+    '一二三四五六七八九十',
+    '第一第二第三，三三两两，五六七八个人',
     'card game: one two three four five six seven eight nine one two three',
   ])('are no finding: %s', (text) => expect(found(text)).toEqual([]));
 });

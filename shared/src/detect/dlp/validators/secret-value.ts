@@ -35,7 +35,7 @@ const CODE =
 
 // Versions, algorithms, routes, types: what tables, manifests and manuals put beside such a label.
 const NAMED =
-  /^(?:[~^<>=v]{0,2}\d+(?:\.\d+){1,3}(?:[-+][a-z]+[\w.]*)?(?: <[=\d.]+)?|(?:aes|chacha20|sha|hmac|rsa|ecdsa|ecdh|ed25519|argon2|scrypt|pbkdf2|hs|rs|es|ps)-?(?:\d{2,4}|i?d?)(?:-[a-z\d]{2,9}){0,2}|(?:\/[a-z{][\w{}-]*){2,}|\w+\[\]|function|application)$/i;
+  /^(?:[~^<>=v]{0,2}\d+(?:\.\d+){1,3}(?:[-+][a-z]+[\w.]*)?(?: <[=\d.]+)?|(?:aes|chacha20|sha|hmac|rsa|ecdsa|ecdh|ed25519|argon2|scrypt|pbkdf2|hs|rs|es|ps)-?(?:\d{2,4}|i?d?)(?:-[a-z\d]{2,9}){0,2}|(?:\/[a-z{][\w{}-]*){2,}|\w+\[\]|function|application|(?:min|max|size|between|digits|len|length|minlength|maxlength):\d{1,3}(?:,\d{1,3})?)$/i;
 /** A call or a literal that continues an expression: `decode(this.password`, `&Credentials{`. */
 const OPENS =
   /^&?(?:[A-Za-z_$.]{4,}|\w+(?:(?:::|->)\w+)+)[({]|^&?(?:Ok|Err|Some|Box|Arc|Rc|Vec|[a-z_]{3,}!)\(|^[a-z_$][a-z0-9_$]*(?:\.[a-z_$][a-z0-9_$]*)*[([][\w&[\]().:-]*$/;
