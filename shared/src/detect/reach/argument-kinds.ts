@@ -72,6 +72,17 @@ function kindOf(words: readonly string[]): ArgumentKind {
   return IDS.has(last) ? 'ids' : 'other';
 }
 
+/** All words of the names of arguments that say who sends, and whom answers go to. */
+const OF_SENDER = wordSet('from sender reply replyto to return path email address mail name');
+
+/** Whether an argument names no recipient, but who sends: `from_email`, `reply_to`. */
+export function isSender({ words }: ArgumentName): boolean {
+  if (words.length === 0 || !words.every((word) => OF_SENDER.has(word))) return false;
+  const has = (word: string) => words.includes(word);
+  if (has('reply') || has('replyto')) return true;
+  return !has('to') && (has('from') || has('sender') || (has('return') && has('path')));
+}
+
 const BASES = wordSet('cwd workdir root workspace');
 const OF_BASE = wordSet('working work base root repo repository project');
 const IS_BASE = wordSet('path dir directory root');

@@ -7,6 +7,7 @@ import {
   isNoPath,
   isNowhere,
   isPathForm,
+  isSender,
   readArgumentName,
 } from './argument-kinds.ts';
 import { isRecipient, useOf } from './argument-use.ts';
@@ -24,15 +25,17 @@ import { countRequested } from './counted-requests.ts';
 import { countOf } from './counted-text.ts';
 import { findCypherReach, isCypher } from './cypher-reach.ts';
 import { DELETES_A_STORE, deletesStore } from './deleted-store.ts';
-import { parseInner } from './inner-json.ts';
+import { InnerTexts } from './inner-json.ts';
 import { mayBeMail, readMailRecipients } from './mail-headers.ts';
 import { addressesIn } from './mail-programs.ts';
-import { findMongoCommand, matchesAll } from './mongo-command.ts';
+import { matchesAll } from './mongo-command.ts';
 import { findMongoReach } from './mongo-reach.ts';
 import { isPatch, readPatch } from './patched-files.ts';
 import { type ReachCall, type ReachFinding, type TouchedPath, tooMany } from './reach-finding.ts';
 import { asksGraphQl, asksSearchServer, isReadOperation } from './read-requests.ts';
-import { addRecipients, isAddress } from './recipients.ts';
+import { RecipientList } from './recipient-list.ts';
+import { isAddress } from './recipients.ts';
+import { EVERYTHING, findRecordReach } from './record-reach.ts';
 import { MAX_SHELL_LENGTH, readCodeReach, readShellReach, type ShellReach } from './shell-reach.ts';
 import { countSqlThings } from './sql-count.ts';
 import { findSqlFiles } from './sql-files.ts';
@@ -48,16 +51,14 @@ const ALL_TEXTS = new Set(['', '{}', '*', '*:*']);
 /** Paths of a call that are read, at most; each has several forms. */
 const MAX_PATHS = 2_000;
 
-/** For texts that are JSON: characters of a call that are parsed, and how deeply they may nest. */
-const MAX_INNER_LENGTH = 256 * 1024;
+/** How deeply texts that are JSON may nest. */
 const MAX_INNER_DEPTH = 3;
 
 type Args = ReachCall['args'];
 
 export class ArgumentReader {
   readonly paths: TouchedPath[] = [];
-  readonly recipients = new Set<string>();
-  recipientsAt = '';
+  readonly recipients = new RecipientList();
   items = 0;
   itemsAt = '';
   readonly #threshold: number;
@@ -65,7 +66,7 @@ export class ArgumentReader {
   readonly #trail: string[] = [];
   readonly #sqlEffort = { left: SQL_EFFORT };
   #shellLeft = MAX_SHELL_LENGTH;
-  #innerLeft = MAX_INNER_LENGTH;
+  readonly #inner = new InnerTexts();
   #innerDepth = 0;
   #scope: CallScope;
 
@@ -89,7 +90,7 @@ export class ArgumentReader {
   }
 
   /** A call within the call, such as one of a batch, is read like one that stands alone. */
-  #inner(call: ReachCall): void {
+  #innerCall(call: ReachCall): void {
     const outer = this.#scope;
     this.#scope = createScope(call, outer);
     this.read();
@@ -100,25 +101,25 @@ export class ArgumentReader {
     const record = value as Record<string, unknown>;
     const { call } = this.#scope;
     if (record !== call.args && call.action !== 'read' && isDeleteOperation(record)) {
-      this.#inner({ ...call, args: record });
+      this.#innerCall({ ...call, args: record });
       return;
     }
     if (record !== call.args && call.action !== 'read' && isReadOperation(record)) {
-      this.#inner({ ...call, action: 'read', args: record });
+      this.#innerCall({ ...call, action: 'read', args: record });
       return;
     }
-    const { isDatabase, isSql } = this.#scope.tool;
-    const isCommand = isDatabase || isSql || of?.kind === 'command' || of?.kind === 'sql';
-    const mongo = findMongoCommand(record, isCommand);
-    if (mongo) this.#tell({ ...mongo, place: this.#place() });
+    for (const one of findRecordReach(record, this.#scope, of)) {
+      this.#tell({ ...one, place: this.#place() });
+    }
     if (this.#isMessage() && isBroadcast(record)) this.#notifiesAll();
     const tool = findToolOf(record);
-    const command = commandOfParts(record, this.#scope.tool.words);
+    const { words } = this.#scope.tool;
+    const command = commandOfParts(record, words);
     if (typeof command === 'string') this.#line(command);
     else if (command) this.#shell(readShellReach(command));
     const isAsked = call.action !== 'delete' && asksGraphQl(record);
     const isSearched = call.action !== 'delete' && asksSearchServer(record);
-    const pairs = countPairs(record, of);
+    const pairs = countPairs(record, of, words);
     if (pairs > 0) this.#count(pairs);
     if (call.action !== 'read') this.#ansible(record);
     for (const key of Object.keys(record)) {
@@ -132,7 +133,8 @@ export class ArgumentReader {
       const isRead = hasBase && isBase(name) && typeof member === 'string';
       const before = this.items;
       if (!isRead && !(tool?.key === key && this.#arguments(tool.name, member))) {
-        this.#member(member, name, isInList);
+        if (isSender(name)) this.recipients.ofSenders(() => this.#member(member, name, isInList));
+        else this.#member(member, name, isInList);
       }
       // What a query asks for is not changed.
       if (isSearched || (isAsked && key === 'variables')) this.items = before;
@@ -150,7 +152,7 @@ export class ArgumentReader {
   #arguments(name: string, value: unknown): boolean {
     const args = typeof value === 'string' ? this.#parsed(value) : value;
     const call = innerCall(name, args, this.#scope);
-    if (call) this.#inner(call);
+    if (call) this.#innerCall(call);
     return call !== undefined;
   }
 
@@ -173,7 +175,7 @@ export class ArgumentReader {
       for (const line of list) this.#text(line, name);
       return;
     }
-    const isRecipients = isRecipient(name, this.#scope.tool);
+    const isRecipients = isRecipient(name, this.#scope.tool, this.#trail.length);
     const { call, tool } = this.#scope;
     const kind = isRecipients ? 'parts' : listKindOf(list, name, call.action, tool.words, isInList);
     if (kind === 'data') return;
@@ -201,16 +203,14 @@ export class ArgumentReader {
     const address = texts.find((text) => text.includes('@'));
     this.#addRecipient(address ?? this.#place(), true);
     if (this.recipients.size === before && address === undefined) {
-      this.recipients.add(this.#place());
+      this.recipients.addNameless(() => this.#place());
     }
   }
 
   #addRecipient(text: string, isNamed: boolean): void {
     // Whom a search looks for gets nothing.
     if (asksOnly(this.#scope.tool.words)) return;
-    const before = this.recipients.size;
-    addRecipients(text, isNamed, this.recipients);
-    if (before === 0 && this.recipients.size > 0) this.recipientsAt = this.#place();
+    this.recipients.add(text, isNamed, () => this.#place());
   }
 
   #text(text: string, name: ArgumentName, isOfList = false): void {
@@ -223,10 +223,7 @@ export class ArgumentReader {
     if (requested > this.#threshold && this.#scope.call.action !== 'read') {
       this.#tell({ ...tooMany(requested, this.#threshold), place: this.#place() });
     }
-    const isPatched = this.#scope.tool.words.includes('patch') && isPatch(text);
-    for (const path of isPatched ? readPatch(text) : []) {
-      this.#touch({ ...path, place: this.#place(), base: this.#scope.base });
-    }
+    if (this.#scope.tool.words.includes('patch') && isPatch(text)) this.#patch(text);
     // What a search looks for, in a language of its own.
     const isTerm = isSearch && this.#scope.call.action === 'read' && this.#trail.length > 1;
     const isGiven = isShell && (kind === 'content' || name.last === 'line');
@@ -251,7 +248,8 @@ export class ArgumentReader {
     }
     const isDelete = this.#scope.call.action === 'delete';
     const isPath = isPathForm(text) && !isNoPath(name);
-    if (isRecipient(name, this.#scope.tool) && !(isPath && !text.includes('@'))) {
+    const isWhom = isRecipient(name, this.#scope.tool, this.#trail.length);
+    if (isWhom && !(isPath && !text.includes('@'))) {
       this.#addRecipient(text, true);
       return;
     }
@@ -265,6 +263,11 @@ export class ArgumentReader {
     if (isOfList || (kind !== 'ids' && kind !== 'path')) return;
     const count = countOf(text);
     if (count > 1) this.#count(count);
+  }
+
+  #patch(text: string): void {
+    const place = this.#place();
+    for (const path of readPatch(text)) this.#touch({ ...path, place, base: this.#scope.base });
   }
 
   /** Whether the call goes to a chat and sends something there. */
@@ -295,9 +298,7 @@ export class ArgumentReader {
 
   /** The value of a text that is JSON, as long as all of them together are not too long. */
   #parsed(text: string): object | undefined {
-    if (!/^\s*[[{]/.test(text)) return undefined;
-    this.#innerLeft -= text.length;
-    const value = this.#innerLeft < 0 ? 'too much' : parseInner(text);
+    const value = this.#inner.parse(text);
     if (value === 'too much' && this.#scope.call.action !== 'read') {
       this.#unreadable('the call has JSON that is not read');
     }
@@ -321,8 +322,7 @@ export class ArgumentReader {
   }
 
   #everything(): void {
-    const message = 'the call deletes or changes everything: its filter matches all';
-    this.#tell({ rule: 'delete_wildcard', verdict: 'escalate', message, place: this.#place() });
+    this.#tell({ ...EVERYTHING, place: this.#place() });
   }
 
   #path(text: string, name: ArgumentName): void {

@@ -11,16 +11,33 @@ const TARGETS = wordSet('dst dest destination destinations to new target');
 const CALLS = wordSet('call calls dial fax whatsapp');
 /** Words of ids that are recipients of what is sent. */
 const USERS = wordSet(
-  'user users member members contact contacts subscription subscriptions player players device devices token tokens',
+  'user users member members contact contacts subscription subscriptions player players device devices token tokens registration registrations',
 );
+/** Words of the names of what stands for a device that messages are pushed to. */
+const TOKENS = wordSet('token tokens subscriptions players');
+const OF_TOKENS = wordSet('device registration push fcm apns expo target');
 
-/** Whether an argument names recipients; ids of users and phones do where something is sent. */
-export function isRecipient({ kind, words }: ArgumentName, tool: ToolKind): boolean {
+/**
+ * Whether an argument names recipients; ids of users, phones and tokens of devices do where
+ * something is sent.
+ *
+ * @param depth how many names lead to it
+ */
+export function isRecipient(name: ArgumentName, tool: ToolKind, depth: number): boolean {
+  const { kind, words } = name;
   if (kind === 'recipient') return !tool.isMove;
   if (kind === 'phone') return tool.isSend || tool.words.some((word) => CALLS.has(word));
-  if (!tool.isSend || kind !== 'ids') return false;
+  if (!tool.isSend) return false;
+  if (kind === 'other') return isToken(name, depth);
+  if (kind !== 'ids') return false;
   // Without another word they are those of phones.
   return words.join(' ') === 'numbers' || words.some((word) => USERS.has(word));
+}
+
+/** Of a device; a single `token` beside the message lets somebody in. */
+function isToken({ words, last }: ArgumentName, depth: number): boolean {
+  if (!TOKENS.has(last) || !words.slice(0, -1).every((word) => OF_TOKENS.has(word))) return false;
+  return last !== 'token' || words.length > 1 || depth > 2;
 }
 
 /** What a call does with the path that an argument names. */

@@ -1,6 +1,7 @@
 /** What all arguments of a call share, and the calls that stand within a call. */
 import { wordsOfName } from '../../words-of-name.ts';
 import { type ArgumentName, isBase, readArgumentName } from './argument-kinds.ts';
+import { isOfCluster } from './cluster-namespace.ts';
 import { findDeleteOperation, isDeletion } from './deleted-store.ts';
 import type { ReachCall } from './reach-finding.ts';
 import { asksSearchServer, isReadOperation } from './read-requests.ts';
@@ -22,7 +23,7 @@ const PAGES = wordSet('browser page puppeteer playwright chrome devtools');
 const COMMAND_TOOLS = wordSet('mongo mongodb mongosh command');
 const SEARCH_TOOLS = wordSet('search find lookup grep browse ask web');
 const SENDS = wordSet(
-  'send post message dm notify notification notifications email mail invite share broadcast sms',
+  'send post message dm notify notification notifications email mail invite share broadcast multicast sms',
 );
 const CHATS = wordSet('slack discord mattermost teams zulip chat');
 const CHANNELS = wordSet('channel channels chat chats room rooms');
@@ -158,6 +159,8 @@ export interface ToolKind {
   readonly isMany: boolean;
   readonly isSend: boolean;
   readonly isChat: boolean;
+  /** Whether it hands manifests to a cluster. */
+  readonly isCluster: boolean;
   /** Whether it types into a program that runs. */
   readonly isTerminal: boolean;
   readonly words: readonly string[];
@@ -211,6 +214,7 @@ function toolOf(name: string): ToolKind {
     isMany: words.includes('many') || words.includes('all'),
     isSend: has(SENDS),
     isChat: has(CHATS),
+    isCluster: isOfCluster(words),
     isTerminal: isTerminalTool(words),
     words,
   };
@@ -229,6 +233,7 @@ function joined(outer: ToolKind, inner: ToolKind): ToolKind {
     isCopy: outer.isCopy || inner.isCopy,
     isSearch: outer.isSearch,
     isTerminal: outer.isTerminal || inner.isTerminal,
+    isCluster: outer.isCluster || inner.isCluster,
     isSend: outer.isSend || inner.isSend,
   };
 }

@@ -19,6 +19,14 @@ const OF_VECTORS = wordSet('vector vectors embedding embeddings');
 const DRAWS = wordSet(
   'draw render plot plots plotting chart charts charting heatmap histogram scatterplot boxplot sparkline diagram visualize visualise visualization map maps geocode',
 );
+/** Words of tools that say the same in another form. */
+const SAYS_AGAIN = wordSet('translate translation transliterate summarize tokenize');
+/** Words before what a tool does, with many things at once. */
+const AT_ONCE = wordSet('batch bulk multi');
+/** Words of tools that ask about many things at once, or when people are free. */
+const ASKS_OF_MANY = wordSet('mget msearch hmget freebusy availability');
+/** Words beside which people are not only asked for. */
+const BOOKS = wordSet('create book schedule block reserve notify');
 /** First words of tools that only ask about what they are given. */
 const ASKS = wordSet('read get search find fetch lookup geocode list describe count check');
 /** Words beside which a tool does more than that. */
@@ -28,11 +36,21 @@ const CHANGES = wordSet(
 
 /** Whether a tool asks, and does nothing else, wherever its name says so. */
 export const asksOnly = (words: readonly string[]): boolean =>
-  words.some((word) => ASKS.has(word)) && !words.some((word) => CHANGES.has(word));
+  asksOfMany(words) ||
+  (words.some((word) => ASKS.has(word)) && !words.some((word) => CHANGES.has(word)));
+
+const asksOfMany = (words: readonly string[]): boolean =>
+  (words.some((word) => ASKS_OF_MANY.has(word)) || words.join(' ').includes('free busy')) &&
+  !words.some((word) => CHANGES.has(word) || BOOKS.has(word));
 
 /** Whether a tool draws or reads what it is given, and changes none of it. */
-function isForShow(words: readonly string[]): boolean {
+function isForShow(named: readonly string[]): boolean {
+  const words = AT_ONCE.has(named[0] ?? '') ? named.slice(1) : named;
+  if (named.some((word) => SAYS_AGAIN.has(word))) {
+    return named.every((word) => AT_ONCE.has(word) || !CHANGES.has(word));
+  }
   if (words.some((word) => CHANGES.has(word))) return false;
+  if (asksOfMany(words)) return true;
   // Of a knowledge graph.
   if (words.join(' ') === 'open nodes') return true;
   if (ASKS.has(words[0] ?? '')) return true;
@@ -91,9 +109,17 @@ const isOfLabels = ({ words }: ArgumentName): boolean =>
 
 const PAIRS = wordSet('pairs mapping mappings entries kv');
 
-/** How many pairs an object sets at once. */
-export function countPairs(record: object, name: ArgumentName | undefined): number {
-  if (name === undefined || !PAIRS.has(name.last)) return 0;
+/**
+ * How many pairs an object sets at once.
+ *
+ * @param words of the tool's name
+ */
+export function countPairs(
+  record: object,
+  name: ArgumentName | undefined,
+  words: readonly string[],
+): number {
+  if (name === undefined || !PAIRS.has(name.last) || isForShow(words)) return 0;
   const values = Object.values(record);
   return values.every((one) => typeof one !== 'object' || one === null) ? values.length : 0;
 }

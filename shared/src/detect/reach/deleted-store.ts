@@ -16,8 +16,19 @@ const STORES = wordSet(
 );
 /** Those that count only where the name says that they are deleted. */
 const PARTS = wordSet(
-  'repo repos table tables collection collections namespace namespaces ns project projects group groups stack stacks branch branches topic topics queue queues',
+  'repo repos table tables collection collections namespace namespaces ns project projects group groups stack stacks branch branches topic topics queue queues dataset datasets datastore datastores filesystem filesystems workspace workspaces vault vaults',
 );
+/** Those whose last word alone is something smaller. */
+const OF_TWO_WORDS = new Set([
+  'user pool',
+  'identity pool',
+  'hosted zone',
+  'file system',
+  'db instance',
+  'storage account',
+  'data store',
+  'data lake',
+]);
 /** Of a search server they hold the data; those of a table can be made again. */
 const INDICES = wordSet('index indexes indices');
 const OWNERS = wordSet('table collection');
@@ -103,11 +114,37 @@ function isPart(
   words: readonly string[],
   args: Readonly<Record<string, unknown>>,
 ): boolean {
+  if (thing === 'branch' && isSideBranch(args)) return false;
   if (thing === undefined || PARTS.has(thing)) return thing !== undefined;
+  if (OF_TWO_WORDS.has(thing)) return true;
   if (!INDICES.has(thing) || words.includes('drop')) return false;
   return !Object.keys(args).some((key) =>
     readArgumentName(key).words.some((word) => OWNERS.has(word)),
   );
+}
+
+/** Branches on which others build, and those of a database, which hold its data: `br-…`. */
+const MAIN =
+  /^(?:refs\/heads\/)?(?:main|master|trunk|dev|develop|development|staging|prod|production|stable|default|next|(?:releases?|hotfix)(?:[/-].*)?|v?\d[\w.-]*|br-.*)$/i;
+const BRANCH_NAME = /^[\w./#@+-]{1,250}$/;
+const REPOSITORIES = wordSet('repo repository project');
+const OF_DATABASE = wordSet('database db');
+
+/** Whether one branch of a git repository is named, which is not its main one. */
+function isSideBranch(args: Readonly<Record<string, unknown>>): boolean {
+  let branch: unknown;
+  let hasRepository = false;
+  for (const key of Object.keys(args)) {
+    const { words, last } = readArgumentName(key);
+    if (words.some((word) => OF_DATABASE.has(word))) return false;
+    hasRepository ||= words.some((word) => REPOSITORIES.has(word));
+    if (last === 'branch' || last === 'ref' || words.join(' ') === 'branch name') {
+      if (branch !== undefined) return false;
+      branch = args[key];
+    }
+  }
+  const isNamed = typeof branch === 'string' && BRANCH_NAME.test(branch);
+  return hasRepository && isNamed && !MAIN.test(branch as string);
 }
 
 /** The noun of a name that follows the verb, or stands before it: `project.delete`. */
@@ -119,7 +156,8 @@ function deletedThing(words: readonly string[]): string | undefined {
   const end = after.findIndex((word) => LINKS.has(word));
   if (verb === 'unlink' || (after[end] === 'from' && DETACHES.has(verb))) return undefined;
   const things = end < 0 ? after : after.slice(0, end);
-  if (things.length > 0) return things.at(-1);
+  const two = things.slice(-2).join(' ');
+  if (things.length > 0) return OF_TWO_WORDS.has(two) ? two : things.at(-1);
   return end < 0 ? words[at - 1] : undefined;
 }
 

@@ -30,7 +30,7 @@ export function wipesDisk(
   rest: readonly string[],
   [first = '']: readonly string[],
 ): boolean {
-  if (asksForHelp(rest)) return false;
+  if (asksForHelp(rest) || isTrial(name, rest)) return false;
   // Otherwise it lists what is there.
   const asked = WIPES_BY.get(name);
   if (asked) return rest.some((word) => asked.test(word));
@@ -45,6 +45,36 @@ const HELP = /^(?:-h|-V|--help|--version)$/;
 /** Whether nothing is given but that: with a device, `mkfs -V` makes a file system. */
 const asksForHelp = (rest: readonly string[]): boolean =>
   rest.length > 0 && rest.every((word) => HELP.test(word));
+
+/** Options that only show what would be done; elsewhere `-n` is the name of a volume. */
+const TRIALS: readonly (readonly [program: RegExp, option: RegExp])[] = [
+  [/^(?:mke2fs|mkfs|mkfs\.ext[234])$/, /^-[cDFjqSvV]*n/],
+  [/^(?:mkntfs|mkfs\.ntfs)$/, /^(?:-[fFIQqTvU]*n|--no-action)$/],
+  [/^mkfs\.xfs$/, /^-[fKqV]*N/],
+  [/^wipefs$/, /^(?:-[abfpqi]*n[abfpqi]*|--no-act)$/],
+  [/^sgdisk$/, /^(?:-P|--pretend)$/],
+  [/^sfdisk$/, /^(?:-[fqw]*n|--no-act)$/],
+  [/^nvme$/, /^--dry-run$/],
+];
+/** Options whose value is the next word: `-L -n` makes a file system with that label. */
+const VALUE = /^-[A-Za-z]*[bCdeEgGiIJlLmMNoOprsStTUz]$/;
+
+/** Whether such a program is asked to change nothing. */
+function isTrial(name: string, rest: readonly string[]): boolean {
+  const type = name === 'mkfs' ? typeOf(rest) : undefined;
+  const program = type === undefined ? name : `mkfs.${type}`;
+  const option = TRIALS.find(([of]) => of.test(program))?.[1];
+  const end = rest.indexOf('--');
+  const own = end < 0 ? rest : rest.slice(0, end);
+  return own.some((word, at) => option?.test(word) && !VALUE.test(own[at - 1] ?? ''));
+}
+
+/** The kind of file system that `mkfs` is to make. */
+function typeOf(rest: readonly string[]): string | undefined {
+  const at = rest.findIndex((word) => /^(?:-t|--type)/.test(word));
+  const word = rest[at] ?? '';
+  return at < 0 ? undefined : word.replace(/^(?:-t|--type)=?/, '') || rest[at + 1];
+}
 
 type WrittenPath = Pick<TouchedPath, 'text' | 'use' | 'isMoved'>;
 

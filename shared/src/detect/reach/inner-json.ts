@@ -12,3 +12,18 @@ export function parseInner(text: string): object | 'no JSON' | 'too much' {
     return isJson ? 'too much' : 'no JSON';
   }
 }
+
+/** Characters of a call that are parsed. */
+const MAX_LENGTH = 256 * 1024;
+
+/** The texts of one call. */
+export class InnerTexts {
+  #left = MAX_LENGTH;
+
+  /** @returns undefined where a text does not begin as JSON does */
+  parse(text: string): ReturnType<typeof parseInner> | undefined {
+    if (!/^\s*[[{]/.test(text)) return undefined;
+    this.#left -= text.length;
+    return this.#left < 0 ? 'too much' : parseInner(text);
+  }
+}

@@ -35,12 +35,12 @@ export const isOfThings = (name: string): boolean => OPERANDS.has(name) || OPTIO
 export function deletesListedThings(
   name: string,
   rest: readonly string[],
-  { isCut = false, hasList = false }: Pick<ShellCommand, 'isCut' | 'hasList'>,
+  { isCut = false, hasList = false, isNamed = false }: ShellCommand,
   isHanded: boolean,
 ): boolean {
   const areOptions = OPTIONS.has(name);
   if (!isOfThings(name)) return false;
-  if (!isCut && !isHanded) return false;
+  if ((!isCut || isNamed) && !isHanded) return false;
   const verb = DELETE.has(name) ? -1 : verbAt(rest);
   if (verb === undefined || rest.some((word) => HARMLESS.test(word))) return false;
   if (isHanded) return true;
@@ -80,4 +80,19 @@ export function countDeletedThings(name: string, rest: readonly string[]): numbe
   const things = rest.slice(verb + 1).filter((word) => word !== '' && !word.startsWith('-'));
   // Lists within a word: `--ids a,b,c`.
   return things.reduce((count, word) => count + word.split(',').length, 0);
+}
+
+const CONTAINERS = wordSet('docker podman nerdctl');
+const FILTER = /^(?:-[a-z]*f|--filter)(?:=|$)/;
+/** Two signs at least: a filter by one letter finds nearly everything. */
+const NAMED = /^["']?(?:name|id|label|ancestor)=\^?[/\w.-]*[a-z0-9]{2}[\w.=/:$-]*["']?$/i;
+
+/** Whether a command lists only containers that have a certain name: `docker ps -qf name=web`. */
+export function listsByName(words: readonly string[]): boolean {
+  if (!CONTAINERS.has(nameOf(words[0]))) return false;
+  return words.some((word, at) => {
+    if (!FILTER.test(word)) return false;
+    const value = word.includes('=') ? word.slice(word.indexOf('=') + 1) : (words[at + 1] ?? '');
+    return NAMED.test(value);
+  });
 }

@@ -7,6 +7,8 @@ export interface OptionReach {
   /** For a shell. */
   readonly lines: string[];
   readonly writes: string[];
+  /** For a shell, once somebody calls an alias by its name. */
+  readonly later: string[];
 }
 
 const EDITORS = wordSet('vim vi nvim ex view vimdiff gvim');
@@ -19,7 +21,7 @@ const PROGRAMS = wordSet('sed gsed tar bsdtar gtar git rsync env');
  * @param isWrapped whether the program may stand behind others
  */
 export function readOptionCommands(words: readonly string[], isWrapped: boolean): OptionReach {
-  const found: OptionReach = { lines: [], writes: [] };
+  const found: OptionReach = { lines: [], writes: [], later: [] };
   let hasEnv = false;
   for (let at = 0; at < words.length; at++) {
     const name = nameOf(words[at]);
@@ -44,7 +46,7 @@ function readOne(name: string, rest: readonly string[], found: OptionReach): voi
       found.writes.push(...writes);
     }
   } else if (name.endsWith('tar')) readTar(rest, found);
-  else if (name === 'git') found.lines.push(...gitCommands(rest));
+  else if (name === 'git') found.lines.push(...gitCommands(rest, found.later));
   else if (name === 'rsync')
     found.lines.push(...valuesOf(rest, /^(?:-[a-zA-Z]*e|--rsh)$/, /^--rsh=/));
   else
@@ -119,13 +121,16 @@ const withoutExec = (action: string): string => action.replace(/^exec=/, '');
 const IS_SETTING = /^[a-z][\w-]{0,60}(?:\.[\w.-]{1,100})?\.[\w-]{1,60}$/i;
 
 /** Commands in settings (`-c core.sshCommand=…`), and those that git repeats. */
-function gitCommands(rest: readonly string[]): string[] {
+function gitCommands(rest: readonly string[], later: string[]): string[] {
   const found: string[] = [];
   const repeated = rest.findIndex((word, at) => REPEATS.has(`${rest[at - 1]} ${word}`));
   if (repeated > 0) found.push(lineOf(rest.slice(repeated + 1)));
   const config = rest.indexOf('config');
   const setting = rest.findIndex((word, at) => at > config && IS_SETTING.test(word));
-  if (config >= 0 && config < MAX_BEFORE) found.push(asCommand(rest[setting + 1] ?? ''));
+  if (config >= 0 && config < MAX_BEFORE) {
+    const isAlias = /^alias\./i.test(rest[setting] ?? '');
+    (isAlias ? later : found).push(asCommand(rest[setting + 1] ?? ''));
+  }
   for (const [at, word] of rest.entries()) {
     const before = rest[at - 1] ?? '';
     const equals = word.indexOf('=');

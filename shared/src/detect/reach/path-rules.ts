@@ -55,7 +55,7 @@ export function createPathRules(settings: BlastRadiusSettings): JudgePath {
       const message = `the call ${DOES[use]} a protected file (${guarded.pattern})`;
       found.push({ rule: 'protected_file', verdict, message, place });
     }
-    return found;
+    return touched.isLater ? found.map((one) => ({ ...one, verdict: 'escalate' })) : found;
   };
 }
 
@@ -65,6 +65,27 @@ const DOES: Record<PathUse, string> = { read: 'reads', write: 'writes', delete: 
 function isWild(segment: string): boolean {
   if (segment.includes('*') || segment.includes('?')) return true;
   return segment.includes('{') && segment.includes(',');
+}
+
+/** Signs with which a shell writes alternatives: what they stand for is not worked out. */
+const ALTERNATIVES = /[[({]/;
+
+/**
+ * Whether a segment may stand for a name: what stands before its first wildcard and behind its
+ * last one decides, so that the work is that of the name. `users?$top=9` is no wildcard for `etc`.
+ */
+function mayStandFor(segment: string, name: string): boolean {
+  if (!isWild(segment)) return false;
+  if (ALTERNATIVES.test(segment)) return true;
+  if (!segment.includes('*') && segment.length !== name.length) return false;
+  const signs = Math.min(segment.length, name.length + 1);
+  for (let at = 0; at < signs && !isWild(segment[at] as string); at++) {
+    if (segment[at] !== name[at]) return false;
+  }
+  for (let at = 1; at <= signs && !isWild(segment.at(-at) as string); at++) {
+    if (segment.at(-at) !== name.at(-at)) return false;
+  }
+  return true;
 }
 
 function judgeDelete(
@@ -107,7 +128,9 @@ function isUnder(form: PathForm, prefix: PathForm, use: PathUse): boolean {
   const shared = Math.min(path.length, under.length);
   for (let at = 0; at < shared; at++) {
     const segment = path[at] as string;
-    if (segment !== under[at] && !isWild(segment)) return false;
+    // What is deleted may lie anywhere below: `find / -name '*.log' -delete`.
+    const mayBe = use === 'delete' ? isWild(segment) : mayStandFor(segment, under[at] as string);
+    if (segment !== under[at] && !mayBe) return false;
   }
   // Deleting a folder above it deletes it, too.
   return path.length >= under.length || use === 'delete';

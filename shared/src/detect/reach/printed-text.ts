@@ -38,3 +38,39 @@ function readBy({ documents = [] }: ShellCommand, given: readonly string[]): str
   const texts = [...given, ...documents.map(({ text }) => text)];
   return texts.length > 0 ? texts.join('\n') : undefined;
 }
+
+/** What `echo` and `printf` print, where nothing in it is left to the run; undefined otherwise. */
+export function textOf(
+  command: ShellCommand | undefined,
+  effort: { left: number },
+): string | undefined {
+  if (command === undefined || command.isPiped || command.words.length < 2) return undefined;
+  const [first, format = '', ...values] = command.words;
+  const name = nameOf(first);
+  let text: string | undefined;
+  if (name === 'printf' && values.length > 0) text = filled(format, values, effort);
+  else if (name === 'echo' || name === 'printf') text = printedBy(command, []);
+  // Substitutions within substitutions repeat it.
+  effort.left -= text?.length ?? 0;
+  return text === undefined || effort.left < 0 || /[$`]/.test(text) ? undefined : text;
+}
+
+/** A format whose places are all for texts. */
+function filled(
+  format: string,
+  values: readonly string[],
+  effort: { left: number },
+): string | undefined {
+  const [start = '', ...parts] = decodeEscapes(format).split(/%[sbq]/);
+  if ([start, ...parts].some((part) => part.includes('%'))) return undefined;
+  if (parts.length === 0) return start;
+  // It is used again until all values are taken.
+  effort.left -= format.length * Math.ceil(values.length / parts.length);
+  if (effort.left < 0) return undefined;
+  const texts: string[] = [];
+  for (const [at, value] of values.entries()) {
+    const index = at % parts.length;
+    texts.push(index === 0 ? start : '', value, parts[index] ?? '');
+  }
+  return texts.join('');
+}

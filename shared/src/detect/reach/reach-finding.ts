@@ -54,6 +54,8 @@ export interface TouchedPath {
   readonly isRecursive?: boolean;
   /** Moved away: gone from here, but not lost. */
   readonly isMoved?: boolean;
+  /** Touched only once what the call sets up is run: an alias. */
+  readonly isLater?: boolean;
   /** Where relative paths begin. */
   readonly base?: string | undefined;
   /** Segments of its containers that are arguments of their own: owner and repository. */

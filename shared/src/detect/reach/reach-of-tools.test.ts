@@ -268,7 +268,8 @@ it.each<[string, ReachCall['action'], ReachCall['args'], string[]]>([
   ['update-many', 'write', { collection: 'c', update: { a: 1 } }, ALL],
   ['delete-many', 'delete', { collection: 'c', limit: 5 }, []],
   ['delete-many', 'delete', { collection: 'c', ids: ['a'] }, []],
-  ['delete_all_messages', 'delete', { channel: 'c' }, []],
+  ['delete_all_messages', 'delete', { channel: 'c' }, ALL],
+  ['delete_all_messages', 'delete', { channel: 'c', before: 'd' }, []],
   ['insert-many', 'write', { collection: 'c', documents: [{ a: 1 }] }, []],
 ])('%s as %s with %o', (name, action, args, expected) => {
   expect(reach(name, action, args)).toEqual(expected);

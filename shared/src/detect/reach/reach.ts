@@ -32,7 +32,7 @@ export function createReachFinder(settings: BlastRadiusSettings): FindReach {
     const recipients = reader.recipients.size;
     if (call.action !== 'read' && recipients > most) {
       const message = `the call has ${recipients} recipients, and ${most} are allowed`;
-      tell({ rule: 'email_recipients', verdict: 'escalate', message, place: reader.recipientsAt });
+      tell({ rule: 'email_recipients', verdict: 'escalate', message, place: reader.recipients.at });
     }
     if (call.action !== 'read' && reader.items > threshold) {
       tell({ ...tooMany(reader.items, threshold), place: reader.itemsAt });

@@ -5,10 +5,14 @@ export interface ShellCommand {
   readonly words: readonly string[];
   /** Files that `>` and `>>` write. */
   readonly writes: readonly string[];
+  /** Files that `<` reads. */
+  readonly reads?: readonly string[];
   /** Whether what another command prints is among the words: `rm $(cat list)`. */
   readonly isCut?: boolean;
   /** Whether one of those commands lists things. */
   readonly hasList?: boolean;
+  /** Whether all of them list only what has a certain name. */
+  readonly isNamed?: boolean;
   /** Whether it reads what the command before it prints. */
   readonly isPiped?: boolean;
   /** Whether it stands behind `&&`. */
@@ -37,6 +41,7 @@ interface Brace {
 export interface Frame {
   words: string[];
   writes: string[];
+  reads: string[];
   inputs: string[];
   documents: HereDocument[];
   isCut: boolean;
@@ -51,7 +56,7 @@ export interface Frame {
   firsts: { readonly from: number; readonly count: number } | undefined;
   /** The words with one value of each variable, where some have several. */
   singles: string[] | undefined;
-  target: 'word' | 'file' | 'input';
+  target: 'word' | 'file' | 'source' | 'input';
   quote: '' | '"' | "'";
   /** Where the quote was opened. */
   quoteAt: number;
@@ -66,6 +71,12 @@ export interface Frame {
   hasList: boolean;
   /** Whether what this substitution prints is a list. */
   isList: boolean;
+  /** How many substitutions the command has, and how many list what has a certain name. */
+  cuts: number;
+  namedCuts: number;
+  /** Of this substitution: its last command, and how many it has. */
+  last: ShellCommand | undefined;
+  count: number;
   /** The array whose items are its words. */
   array: { readonly name: string; readonly items: string[] } | undefined;
   /** The command's place among all, before those of its substitutions. */
@@ -75,6 +86,7 @@ export interface Frame {
 export const frame = (end: Frame['end']): Frame => ({
   words: [],
   writes: [],
+  reads: [],
   inputs: [],
   documents: [],
   isCut: false,
@@ -95,6 +107,10 @@ export const frame = (end: Frame['end']): Frame => ({
   isPrinted: false,
   hasList: false,
   isList: false,
+  cuts: 0,
+  namedCuts: 0,
+  last: undefined,
+  count: 0,
   array: undefined,
   place: undefined,
 });

@@ -1,8 +1,15 @@
 /** Functions that a command line defines, and what it calls them with. */
-import type { Variable } from './shell-variables.ts';
+import type { ShellVariables, Variable } from './shell-variables.ts';
 import { wordSet } from './word-set.ts';
 
 const DEFINES = /\([ \t]{0,9}\)/y;
+/** A function around the current command, and what its local variables held before. */
+interface Around {
+  readonly name: string;
+  readonly blocks: number;
+  readonly kept: Map<string, Variable | undefined>;
+}
+
 const NAME = /^[\w.-]{1,100}$/;
 const OPENS = wordSet('{ then do');
 const CLOSES = wordSet('} fi done elif');
@@ -21,7 +28,7 @@ export class ShellFunctions {
   #readings = 0;
   /** The name of the one whose body follows. */
   #pending: string | undefined;
-  #around: { name: string; blocks: number }[] = [];
+  #around: Around[] = [];
 
   constructor(line: string) {
     this.#line = line;
@@ -45,7 +52,7 @@ export class ShellFunctions {
   }
 
   /** Follows the words of a command as each is read. */
-  follow(words: string[]): void {
+  follow(words: string[], variables: ShellVariables): void {
     if (words.length === 3 && words[0] === 'function' && words[2] === '{') {
       this.#define(words[1] as string);
       words.splice(0, 2);
@@ -54,10 +61,12 @@ export class ShellFunctions {
     if (words.length !== 1 || first === undefined) return;
     if (CLOSES.has(first)) {
       this.blocks = Math.max(0, this.blocks - 1);
-      if (first === '}' && this.#around.at(-1)?.blocks === this.blocks) this.#around.pop();
+      if (first === '}' && this.#around.at(-1)?.blocks === this.blocks) {
+        for (const [name, before] of this.#around.pop()?.kept ?? []) variables.leave(name, before);
+      }
     } else if (OPENS.has(first)) {
       if (first === '{' && this.#pending !== undefined) {
-        this.#around.push({ name: this.#pending, blocks: this.blocks });
+        this.#around.push({ name: this.#pending, blocks: this.blocks, kept: new Map() });
         this.#pending = undefined;
       }
       this.blocks++;
@@ -71,6 +80,17 @@ export class ShellFunctions {
     while (BEFORE.has(words[at] ?? '')) at++;
     const rest = words.slice(at + 1);
     if (rest.length > 0) this.#calls.get(words[at] ?? '')?.push(rest);
+  }
+
+  /** Whether the current command stands in the body of a function, and in no branch of it. */
+  get isBody(): boolean {
+    return this.#around.at(-1)?.blocks === this.blocks - 1;
+  }
+
+  /** Notes what a variable held that is local from here on. */
+  keep(name: string, before: Variable | undefined): void {
+    const kept = this.#around.at(-1)?.kept;
+    if (kept && !kept.has(name)) kept.set(name, before);
   }
 
   /** What an argument of the function is in whose body the current command stands. */

@@ -1,16 +1,20 @@
 /** What a command line does with paths, and what it passes to a database. */
+import { findClusterCommand } from './cluster-namespace.ts';
 import { isInterpreter, readCode } from './code-commands.ts';
 import { pathOnMachine, readMounts } from './container-mounts.ts';
 import { DELETES_A_STORE } from './deleted-store.ts';
 import { overwritesDisk, STREAM, WIPES_BY_SCRIPT, wipesDisk } from './disk-programs.ts';
 import { readFind } from './find-program.ts';
 import { decodedCommand } from './inner-lines.ts';
+import { countKeys } from './key-value.ts';
 import { countDeletedThings, deletesListedThings } from './listed-things.ts';
 import { isMailProgram, readMailOf } from './mail-programs.ts';
 import { commandInAssignment, jobsOf, readOptionCommands } from './option-commands.ts';
 import { deletesHanded, deletesListed, type Listed, listedBy, onlyTells } from './powershell.ts';
 import { decodedBy, printedBy } from './printed-text.ts';
+import { withoutMessages } from './program-messages.ts';
 import { nameOf } from './program-name.ts';
+import { pathsOf } from './program-paths.ts';
 import {
   DELETES_LISTED,
   findRemoved,
@@ -21,29 +25,27 @@ import {
 import { optionValue, splitWords, withoutAt } from './program-words.ts';
 import { findWrites } from './program-writes.ts';
 import type { PathUse, TouchedPath } from './reach-finding.ts';
+import { changedFolder, inFolder } from './shell-folder.ts';
 import type { ShellCommand } from './shell-frame.ts';
 import {
   CALM,
-  CHANGES,
-  COPIES,
   DATABASES,
   DELETES,
   FLUSHALL,
   HANDS_ON,
   isKnown,
   LINE_TAKERS,
-  MOVES,
   OVERWRITES,
   PLAIN,
   POWERSHELLS,
   RUNS_INPUT,
   SHELLS,
   WRAPPERS,
-  WRITES,
 } from './shell-programs.ts';
 import { PRINTED, ShellVariables } from './shell-variables.ts';
 import { readShellCommands } from './shell-words.ts';
 import { FLUSHES } from './sql-reach.ts';
+import { behindUnknown, isUnknown, programOf } from './unknown-program.ts';
 import { findWebReach } from './web-reach.ts';
 import {
   afterHost,
@@ -91,7 +93,6 @@ const MAX_DEPTH = 4;
 
 /** An option that holds the text itself. */
 const BEFORE_LINE = /^(?:--[a-z-]{1,20}=|-c|\+[!:]{0,3})/;
-const REMOTE = /^[\w.@-]{2,255}:([/~].*)$/s;
 /** Options of redis-cli that have a value, in the next word. */
 const REDIS_VALUE =
   /^(?:-[hpsaunridDXt]|--(?:user|pass|sni|cacert|cacertdir|cert|key|tls-ciphers|tls-ciphersuites|show-pushes))$/;
@@ -99,16 +100,13 @@ const REDIS_VALUE =
 /** Reads a command line, or a command given as separate words; caller-controlled. */
 export function readShellReach(command: string | readonly string[]): ShellReach {
   const reach = nothing();
+  const keys = typeof command === 'string' ? undefined : countKeys(command, true);
   if (typeof command === 'string') readLine(command, reach, 0);
-  else if (deletesKeys(command)) reach.things = command.length - 1;
+  else if (keys !== undefined) reach.things = keys;
   else readCommand({ words: command, writes: [] }, reach, 0);
   if (reach.paths.some(overwritesDisk)) reach.whole.push(WIPES_A_DISK);
   return reach;
 }
-
-/** Of a key-value store, whose commands are in capitals; no files. */
-const deletesKeys = ([name, ...keys]: readonly string[]): boolean =>
-  name === 'DEL' && keys.every((key) => /^[^\\/.*?]+$/.test(key));
 
 /** Reads code that a tool runs; in a notebook a line may be one for a shell. */
 export function readCodeReach(code: string): ShellReach {
@@ -142,6 +140,16 @@ function readLine(line: string, reach: Reading, depth: number, args?: readonly s
   reach.variables = outer;
 }
 
+/** A line that is set up to be run by its name: nothing is lost yet, so that a person may decide. */
+function readLater(line: string, reach: Reading, depth: number): void {
+  const inner = { ...nothing(), variables: reach.variables };
+  readLine(line, inner, depth);
+  for (const path of inner.paths) reach.paths.push({ ...path, isLater: true });
+  for (const whole of inner.whole) reach.whole.push({ ...whole, verdict: 'escalate' });
+  for (const text of inner.inner) reach.inner.push(text);
+  reach.things = Math.max(reach.things, inner.things);
+}
+
 function readCommands(commands: readonly ShellCommand[], reach: Reading, depth: number): void {
   let listed: Listed | undefined;
   let printed: string | undefined;
@@ -172,31 +180,16 @@ function readCommands(commands: readonly ShellCommand[], reach: Reading, depth: 
   }
 }
 
-const MAX_FOLDER = 200;
-
-/** The folder that a command changes to, where its place is known. */
-function changedFolder([program, place = '', ...more]: readonly string[]): string | undefined {
-  if (program !== 'cd' && program !== 'pushd') return undefined;
-  // Each path in it is read with it.
-  const isPlace = /^[/~]/.test(place) && place.length <= MAX_FOLDER;
-  return isPlace && more.length === 0 ? place : undefined;
-}
-
-function inFolder(paths: Reading['paths'], from: number, base: string): void {
-  for (let at = from; at < paths.length; at++) {
-    const path = paths[at] as Reading['paths'][number];
-    paths[at] = { ...path, base: path.base ?? base };
-  }
-}
+/** What a command is given to read, as far as the line shows it. */
+const textsOf = ({ inputs = [], documents = [] }: ShellCommand): string[] => [
+  ...inputs,
+  ...documents.map(({ text }) => text),
+];
 
 /** @returns whether the program takes texts otherwise than as commands */
-function readInputs(
-  name: string,
-  { inputs = [], documents = [] }: ShellCommand,
-  reach: Reading,
-  depth: number,
-): boolean {
-  const texts = [...inputs, ...documents.map(({ text }) => text)];
+function readInputs(name: string, command: ShellCommand, reach: Reading, depth: number): boolean {
+  const { inputs = [] } = command;
+  const texts = textsOf(command);
   if (DATABASES.has(name)) reach.inner.push(...texts);
   else if (isInterpreter(name)) readCodeOf(name, texts, reach, depth);
   else if (name === 'crontab') {
@@ -222,26 +215,35 @@ function readCommand(command: ShellCommand, reach: Reading, depth: number): bool
 }
 
 function readWords(command: ShellCommand, reach: Reading, depth: number): boolean {
-  const { words, writes } = command;
+  const { words, writes, reads = [] } = command;
   for (const text of writes) reach.paths.push({ text, use: 'write' });
+  for (const text of reads) reach.paths.push({ text, use: 'read' });
+  const keys = countKeys(words, false);
+  if (keys !== undefined) {
+    reach.things = Math.max(reach.things, keys);
+    return false;
+  }
   let at = 0;
   while (at < words.length && /^[A-Za-z_][A-Za-z0-9_]*\+?=/.test(words[at] as string)) at++;
-  const isWrapped = WRAPPERS.has(nameOf(words[at]));
+  const isWrapped = WRAPPERS.has(programOf(words[at])) || isUnknown(words[at], command);
   for (const text of findWrites(words.slice(at), isWrapped)) {
     reach.paths.push({ text, use: 'write' });
   }
   const own = readOptionCommands(words.slice(at), isWrapped);
   for (const text of own.writes) reach.paths.push({ text, use: 'write' });
+  for (const line of own.later) readLater(line, reach, depth + 1);
   const given = words.slice(0, at).map(commandInAssignment);
   for (const line of [...own.lines, ...given]) if (line) readLine(line, reach, depth + 1);
   const web = findWebReach(words);
   if (web) reach.whole.push(web);
   // Once: the words of an inner wrapper are among those of the outer one.
   let hasReadLines = false;
-  let name = nameOf(words[at]);
+  let name = programOf(words[at]);
   for (let wrappers = 0; wrappers < MAX_WRAPPERS; wrappers++) {
     const whole = findWholeReach(name, words.slice(at + 1));
     if (whole) reach.whole.push(whole);
+    const cluster = findClusterCommand(name, words.slice(at + 1), textsOf(command));
+    if (cluster) reach.whole.push(cluster);
     const isHanded = words.slice(0, at).some((word) => HANDS_ON.has(nameOf(word)));
     if (deletesListedThings(name, words.slice(at + 1), command, isHanded)) {
       reach.whole.push(DELETES_LISTED);
@@ -254,7 +256,8 @@ function readWords(command: ShellCommand, reach: Reading, depth: number): boolea
       words.slice(0, at).every((word) => word.startsWith('-') || PLAIN.has(nameOf(word)))
     ) {
       // Its `rm` removes no files.
-      if (removed.length === 0) reach.whole.push(DELETES_LISTED);
+      const isListed = removed.length === 0 || (command.hasList && words.includes('', at));
+      if (isListed && !command.isNamed) reach.whole.push(DELETES_LISTED);
       break;
     }
     const run = runCommandAt(words, at);
@@ -268,6 +271,11 @@ function readWords(command: ShellCommand, reach: Reading, depth: number): boolea
       readLine(packageLine(words, at, ofPackage), reach, depth + 1);
       at = ofPackage;
       name = packageCommand(words[at]);
+      continue;
+    }
+    if (wrappers === 0 && isUnknown(words[at], command)) {
+      at = behindUnknown(words, at);
+      name = programOf(words[at]);
       continue;
     }
     if (!WRAPPERS.has(name)) break;
@@ -291,8 +299,7 @@ function readWords(command: ShellCommand, reach: Reading, depth: number): boolea
     name = nameOf(words[at]);
   }
   const isHanded = words.slice(0, at).some((word) => HANDS_ON.has(nameOf(word)));
-  const isListed = command.isCut === true || isHanded;
-  readSimple(name, words.slice(at + 1), reach, depth, isListed);
+  readSimple(name, words.slice(at + 1), reach, depth, { ...command, isHanded });
   return readInputs(name, command, reach, depth);
 }
 
@@ -301,22 +308,24 @@ function readSimple(
   rest: readonly string[],
   reach: Reading,
   depth: number,
-  isListed: boolean,
+  { isCut = false, hasList = false, isHanded }: ShellCommand & { readonly isHanded: boolean },
 ): void {
   if (onlyTells([name, ...rest])) return;
-  const { options, operands } = splitWords(rest, name);
+  const { options, operands } = splitWords(withoutMessages(name, rest), name);
   const isRecursive = options.some(
     (option) => /^-[a-z]*r/i.test(option) || option === '--recursive' || option === '/s',
   );
   const add = (texts: readonly string[], use: PathUse, more = {}) => {
     for (const text of texts) reach.paths.push({ text, use, ...more });
   };
+  const touched = pathsOf(name, options, operands, isRecursive);
   if (DELETES.has(name)) {
     if (OVERWRITES.has(name)) add(operands, 'write');
     add(operands, 'delete', { isRecursive: isRecursive || name === 'rimraf' });
     reach.things = Math.max(reach.things, operands.length);
-    if (isListed && operands.every((one) => one === '' || one === PRINTED))
-      reach.whole.push(DELETES_LISTED);
+    const isPrinted = (one: string) => one === '' || one === PRINTED;
+    const isListed = (isCut && isHanded) || ((isCut || isHanded) && operands.every(isPrinted));
+    if (isListed || (hasList && operands.includes(''))) reach.whole.push(DELETES_LISTED);
   } else if (isMailProgram(name)) {
     reach.recipients.push(...readMailOf(name, rest));
     add(operands, 'read');
@@ -336,27 +345,8 @@ function readSimple(
       if (isDisk) reach.whole.push(WIPES_A_DISK);
       else add([word.slice(3)], 'write');
     }
-  } else if (MOVES.has(name)) {
-    add(operands.slice(0, -1), 'delete', { isMoved: true });
-    add(operands.slice(-1), 'write');
-  } else if (COPIES.has(name)) {
-    add(operands.slice(0, -1), 'read');
-    add(operands.slice(-1), 'write');
-    // The part behind a host; a single letter is a drive.
-    const [, remote] = REMOTE.exec(operands.at(-1) ?? '') ?? [];
-    if (remote !== undefined) add([remote], 'write');
-    const isTold = options.some((one) => /^-[a-zA-Z]*n/.test(one) || one.startsWith('--dry-run'));
-    if (options.some((option) => option.startsWith('--del')) && !isTold) {
-      // Whatever is in the target but not in the source is deleted.
-      const emptied = [...operands.slice(-1), ...(remote === undefined ? [] : [remote])];
-      add(emptied, 'delete', { isRecursive: true });
-    }
-  } else if (CHANGES.has(name)) {
-    // The mode or the owner comes first; reading it as a path is harmless.
-    add(operands.slice(1), isRecursive ? 'delete' : 'write', { isRecursive, isMoved: true });
-  } else if (WRITES.has(name) || (name === 'sed' && options.some((one) => /^-[a-z]*i/.test(one)))) {
-    add(operands, 'write');
-  } else if (SHELLS.has(name)) {
+  } else if (touched !== undefined) for (const path of touched) reach.paths.push(path);
+  else if (SHELLS.has(name)) {
     const decoded = POWERSHELLS.has(name) && decodedCommand(rest);
     if (decoded) readLine(decoded, reach, depth + 1);
     const at = rest.findIndex((word) => /^(?:-[a-z]*c|-command|\/c)$/i.test(word));
@@ -369,7 +359,10 @@ function readSimple(
     const values = options.map(optionValue).filter((value) => value !== '');
     if (name === 'redis-cli') {
       // Only its first word is a command, others are keys and values.
-      reach.inner.push(rest.slice(afterOptions(rest, 0, REDIS_VALUE)).join(' '));
+      const words = rest.slice(afterOptions(rest, 0, REDIS_VALUE));
+      reach.inner.push(words.join(' '));
+      const [first = '', ...keys] = words;
+      reach.things = Math.max(reach.things, countKeys([first.toUpperCase(), ...keys], true) ?? 0);
     } else if (DATABASES.has(name)) reach.inner.push(...operands, ...values);
     if (isInterpreter(name)) readCodeOf(name, rest, reach, depth);
     add(operands.map(withoutAt), 'read');

@@ -95,6 +95,15 @@ export class ShellVariables {
     });
   }
 
+  /** Ends the scope of a local one; functions that were called in it have seen what it held. */
+  leave(name: string, before: Variable | undefined): void {
+    const now = this.#known.get(name);
+    if (now?.isListed) return;
+    if (before === undefined) this.#known.delete(name);
+    else this.#known.set(name, before);
+    if (now) this.set(name, now.values, now.isList, true);
+  }
+
   setListed(name: string): void {
     this.#known.set(name, LISTED);
   }
@@ -144,6 +153,8 @@ export interface Around {
   readonly isPiped: boolean;
   /** Whether a substitution in it lists things. */
   readonly hasList: boolean;
+  /** In the body of a function: notes what a variable held that is local from here on. */
+  readonly keep?: ((name: string, before: Variable | undefined) => void) | undefined;
 }
 
 /** Follows what a command does with variables. */
@@ -199,7 +210,12 @@ function declare(
   around: Around,
 ): void {
   const assigned = rest.filter((word) => ASSIGNMENT.test(word));
-  assignAll(assigned, variables, around);
+  const keep = command === 'local' ? around.keep : undefined;
+  for (const word of keep ? assigned : []) {
+    const name = ASSIGNMENT.exec(word)?.[1] ?? '';
+    keep?.(name, variables.get(name));
+  }
+  assignAll(assigned, variables, keep ? { ...around, isOptional: false } : around);
   const over = command === 'set' ? rest.indexOf('--') : -1;
   if (over >= 0) variables.setArguments(rest.slice(over + 1));
   // Of fish and csh: `set name value`.

@@ -5,6 +5,8 @@
  */
 import { decodeEscapes, escapedEnd } from './backslash-escapes.ts';
 import { HereDocuments } from './here-documents.ts';
+import { listsByName } from './listed-things.ts';
+import { textOf } from './printed-text.ts';
 import { BLANKS, type Frame, fillHoles, frame, type ShellCommand } from './shell-frame.ts';
 import { ShellFunctions } from './shell-functions.ts';
 import {
@@ -165,7 +167,7 @@ class LineReader {
       const end = this.#documents.announce(at, now);
       if (end !== undefined) return end;
     }
-    now.target = line[at] === '>' ? 'file' : 'word';
+    now.target = line[at] === '>' ? 'file' : 'source';
     const next = line[at + 1];
     return next === '>' || next === '|' ? at + 1 : at;
   }
@@ -213,7 +215,7 @@ class LineReader {
   #leave(end: ')' | '`'): void {
     for (let isDone = false; !isDone; ) {
       this.#endCommand();
-      const { array, isList } = this.#now;
+      const { array, isList, last, count } = this.#now;
       isDone = this.#now.end === end;
       if (this.#now.end === '`') this.#backticks--;
       this.#now = this.#outer.pop() ?? frame('');
@@ -224,6 +226,13 @@ class LineReader {
         continue;
       }
       now.isCut = true;
+      now.cuts++;
+      if (last !== undefined && listsByName(last.words)) now.namedCuts++;
+      const printed = count === 1 ? textOf(last, this.#variables.effort) : undefined;
+      if (printed !== undefined) {
+        this.#insert({ values: [printed], isList: false, isListed: false });
+        continue;
+      }
       if (isList) now.hasList = true;
       if (now.word === null || now.word === '') {
         now.word = '';
@@ -324,7 +333,8 @@ class LineReader {
     const texts = holes.length > 0 ? fillHoles(word, holes, this.#variables.effort) : [word];
     if (target === 'file') {
       if (!now.isPrinted) now.writes.push(...texts);
-    } else if (target === 'input') now.inputs.push(...texts);
+    } else if (target === 'source') now.reads.push(...texts);
+    else if (target === 'input') now.inputs.push(...texts);
     else {
       if (word === 'case' && now.words.length === 0) now.cases++;
       if (word === 'esac' && now.words.length === 0 && now.cases > 0) now.cases--;
@@ -337,7 +347,7 @@ class LineReader {
         now.singles.push(texts[0] ?? '');
       } else now.singles?.push(...texts);
       for (const text of texts) now.words.push(text);
-      if (now.array === undefined) this.#functions.follow(now.words);
+      if (now.array === undefined) this.#functions.follow(now.words, this.#variables);
     }
     now.target = 'word';
     now.word = null;
@@ -345,9 +355,9 @@ class LineReader {
     now.holes = [];
   }
 
-  #isOptional(): boolean {
+  #isOptional(blocks = this.#functions.blocks): boolean {
     const { isOptional, isPiped, open, cases } = this.#now;
-    const isInside = this.#outer.length > 0 || open > 0 || cases > 0 || this.#functions.blocks > 0;
+    const isInside = this.#outer.length > 0 || open > 0 || cases > 0 || blocks > 0;
     return isOptional || isPiped || isInside;
   }
 
@@ -360,11 +370,14 @@ class LineReader {
       this.#now = { ...frame(end), open, cases, array };
       return;
     }
-    const { inputs, documents, isCut, isPiped, isAfter, hasList } = rest;
-    let { isList } = rest;
-    if (words.length > 0 || writes.length > 0) {
+    const { inputs, documents, reads, isCut, isPiped, isAfter, hasList, cuts, namedCuts } = rest;
+    let { isList, last, count } = rest;
+    if (words.length > 0 || writes.length > 0 || reads.length > 0) {
       const around = { isCut, hasList, isPiped, isAfter };
-      const command = { words, writes, inputs, documents, ...around };
+      const isNamed = cuts > 0 && namedCuts === cuts;
+      const command = { words, writes, reads, inputs, documents, isNamed, ...around };
+      last = command;
+      count++;
       this.commands[place ?? this.commands.length] = command;
       // A host or a user is one at a time.
       if (singles !== undefined) this.commands.push({ ...command, words: singles });
@@ -373,10 +386,13 @@ class LineReader {
         if (this.#variables.effort.left < 0) break;
         this.commands.push({ ...command, words: words.slice((firsts?.from ?? 0) + at) });
       }
-      followVariables(words, this.#variables, { isOptional: this.#isOptional(), ...around });
-      this.#functions.call(words);
-      isList = listsThings(words, isList && isPiped);
+      const functions = this.#functions;
+      const isLocal = functions.isBody && !this.#isOptional(0);
+      const keep = isLocal ? functions.keep.bind(functions) : undefined;
+      followVariables(words, this.#variables, { isOptional: this.#isOptional(), keep, ...around });
+      functions.call(words);
+      isList = listsThings(words, isList && isPiped) || words.length + writes.length === 0;
     }
-    this.#now = { ...frame(end), open, cases, isList };
+    this.#now = { ...frame(end), open, cases, isList, last, count };
   }
 }

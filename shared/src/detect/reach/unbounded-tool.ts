@@ -1,5 +1,6 @@
 /** Tools that change many things at once, without an argument that says which. */
-import { readArgumentName } from './argument-kinds.ts';
+import { type ArgumentName, readArgumentName } from './argument-kinds.ts';
+import { isDeletion } from './deleted-store.ts';
 import type { ReachCall } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
 
@@ -15,6 +16,30 @@ const MANY = wordSet('many all');
 /** What holds everything that was deleted before. */
 const BINS = wordSet('trash bin recyclebin');
 
+/** Words of what holds the things that a tool deletes all of: `remove_all_members` of a team. */
+const HOLDERS = wordSet(
+  'team group org organization workspace tenant channel chat room list board project repo repository owner document page calendar guild server site user account id slug',
+);
+/** What is made again by itself, and no data. */
+const PASSING = wordSet(
+  'breakpoints cookies filters highlights watches watchpoints caches cache listeners mocks formatting markers overlays selections timers',
+);
+/** Arguments with these words select, whatever else they say. */
+const SELECTS = wordSet('from sender before after older since until status label tag prefix');
+
+/** Whether a tool deletes all things of what one of its arguments names. */
+function deletesAllOf(words: readonly string[], names: readonly ArgumentName[]): boolean {
+  const at = words.indexOf('all');
+  if (at < 1 || !isDeletion(words[at - 1] as string) || PASSING.has(words.at(-1) ?? '')) {
+    return false;
+  }
+  const thing = words.at(-1) ?? '';
+  return names.every(
+    ({ words: own, last }) =>
+      HOLDERS.has(last) && !own.some((word) => SELECTS.has(word) || thing.startsWith(word)),
+  );
+}
+
 /**
  * Whether nothing bounds a call such as `delete-many`: it names a store at most.
  *
@@ -24,6 +49,9 @@ export function selectsNothing({ action, args }: ReachCall, words: readonly stri
   if (words[0] === 'empty' && words.some((word) => BINS.has(word))) return true;
   const isChange = action === 'delete' || (action === 'write' && words.includes('update'));
   if (!isChange || !words.some((word) => MANY.has(word))) return false;
+  const named = Object.keys(args).filter((key) => typeof args[key] === 'string');
+  const isOfOne = Object.values(args).every((one) => !['object', 'number'].includes(typeof one));
+  if (isOfOne && named.length > 0 && deletesAllOf(words, named.map(readArgumentName))) return true;
   return Object.entries(args).every(([key, value]) => {
     const name = readArgumentName(key);
     if (typeof value === 'number') return !name.words.some((word) => COUNTS.has(word));

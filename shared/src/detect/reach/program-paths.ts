@@ -1,0 +1,48 @@
+/** Paths that programs move, copy, change or write, as their operands name them. */
+import type { TouchedPath } from './reach-finding.ts';
+import { CHANGES, COPIES, MOVES, WRITES } from './shell-programs.ts';
+
+type Path = Pick<TouchedPath, 'text' | 'use' | 'isRecursive' | 'isMoved'>;
+
+/** The part behind a host; a single letter is a drive. */
+const REMOTE = /^[\w.@-]{2,255}:([/~].*)$/s;
+
+/** @returns undefined for a program that does something else */
+export function pathsOf(
+  name: string,
+  options: readonly string[],
+  operands: readonly string[],
+  isRecursive: boolean,
+): readonly Path[] | undefined {
+  const last = operands.slice(-1);
+  if (MOVES.has(name)) {
+    const moved = operands
+      .slice(0, -1)
+      .map((text): Path => ({ text, use: 'delete', isMoved: true }));
+    return [...moved, ...last.map(written)];
+  }
+  if (COPIES.has(name)) return copied(options, operands);
+  if (CHANGES.has(name)) {
+    // The mode or the owner comes first; reading it as a path is harmless.
+    const use = isRecursive ? 'delete' : 'write';
+    return operands.slice(1).map((text) => ({ text, use, isRecursive, isMoved: true }));
+  }
+  const isEdit = name === 'sed' && options.some((one) => /^-[a-z]*i/.test(one));
+  return WRITES.has(name) || isEdit ? operands.map(written) : undefined;
+}
+
+const written = (text: string): Path => ({ text, use: 'write' });
+
+function copied(options: readonly string[], operands: readonly string[]): readonly Path[] {
+  const target = operands.slice(-1);
+  const [, remote] = REMOTE.exec(target[0] ?? '') ?? [];
+  const targets = remote === undefined ? target : [...target, remote];
+  const read = operands.slice(0, -1).map((text): Path => ({ text, use: 'read' }));
+  const isTold = options.some((one) => /^-[a-zA-Z]*n/.test(one) || one.startsWith('--dry-run'));
+  const isEmptied = options.some((option) => option.startsWith('--del')) && !isTold;
+  // Whatever is in the target but not in the source is deleted.
+  const emptied = isEmptied
+    ? targets.map((text): Path => ({ text, use: 'delete', isRecursive: true }))
+    : [];
+  return [...read, ...targets.map(written), ...emptied];
+}

@@ -1,0 +1,43 @@
+/** Whom a call sends something, and from whom it comes. */
+import { addRecipients } from './recipients.ts';
+
+/** Senders of one message; more are recipients, whatever the argument is called. */
+const MAX_SENDERS = 5;
+
+export class RecipientList {
+  /** Where the first was named. */
+  at = '';
+  readonly #found = new Set<string>();
+  readonly #senders = new Set<string>();
+  /** Arguments around the current one that name who sends. */
+  #ofSenders = 0;
+
+  get size(): number {
+    if (this.#senders.size <= MAX_SENDERS) return this.#found.size;
+    return new Set([...this.#found, ...this.#senders]).size;
+  }
+
+  /** @param isNamed whether the argument is for recipients; otherwise only addresses count */
+  add(text: string, isNamed: boolean, place: () => string): void {
+    this.#note(place, (found) => addRecipients(text, isNamed, found));
+  }
+
+  /** One who has no address, but a place among the arguments. */
+  addNameless(place: () => string): void {
+    this.#note(place, (found) => found.add(place()));
+  }
+
+  #note(place: () => string, add: (found: Set<string>) => void): void {
+    const found = this.#ofSenders > 0 ? this.#senders : this.#found;
+    const isFirst = this.at === '' && found.size === 0;
+    add(found);
+    if (isFirst && found.size > 0) this.at = place();
+  }
+
+  /** Reads an argument that names who sends. */
+  ofSenders(read: () => void): void {
+    this.#ofSenders++;
+    read();
+    this.#ofSenders--;
+  }
+}

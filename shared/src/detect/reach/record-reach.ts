@@ -1,0 +1,31 @@
+/** What an object among the arguments does as a whole, whatever its members are read as. */
+import type { ArgumentName } from './argument-kinds.ts';
+import type { CallScope } from './call-scope.ts';
+import { findClusterReach } from './cluster-namespace.ts';
+import { changesAllByGraphQl } from './graphql-mutation.ts';
+import { findMongoCommand } from './mongo-command.ts';
+import type { WholeReach } from './program-reach.ts';
+
+export const EVERYTHING: WholeReach = {
+  rule: 'delete_wildcard',
+  verdict: 'escalate',
+  message: 'the call deletes or changes everything: its filter matches all',
+};
+
+/** @param of the argument that it is */
+export function findRecordReach(
+  record: Readonly<Record<string, unknown>>,
+  { call, tool }: CallScope,
+  of: ArgumentName | undefined,
+): WholeReach[] {
+  const isCommand = tool.isDatabase || tool.isSql || of?.kind === 'command' || of?.kind === 'sql';
+  const found: WholeReach[] = [];
+  const mongo = findMongoCommand(record, isCommand);
+  if (mongo) found.push(mongo);
+  if (changesAllByGraphQl(record)) found.push(EVERYTHING);
+  if (call.action !== 'read' && tool.isCluster) {
+    const cluster = findClusterReach(tool.words, record, call.args);
+    if (cluster) found.push(cluster);
+  }
+  return found;
+}
