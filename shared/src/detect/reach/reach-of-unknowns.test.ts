@@ -32,6 +32,7 @@ it.each([
   `eval $(printf '%s -rf %s' rm /)`,
   'rm -rf "$(echo /)"',
   'D=$(echo /); rm -rf $D',
+  "eval '' rm -rf /",
   '< list rm -rf /',
 ])('%s deletes the root', (command) => expect(run(command)).toEqual(ROOT));
 
@@ -63,6 +64,8 @@ describe('lists', () => {
     ['docker rm -f $(docker ps -aq) web', LISTED],
     ['docker rm $(docker ps -aq) $(docker ps -qf name=web)', LISTED],
     ['docker rm $(docker ps -qf name=e)', LISTED],
+    ['ssh host docker rm -f $(docker ps -aq) web', LISTED],
+    ['ssh host docker rm $(docker ps -qf name=web)', []],
     ['rm -rf /srv/a/b/c $(find . -type f)', LISTED],
   ])('%s', (command, found) => expect(run(command)).toEqual(found));
 });

@@ -281,7 +281,7 @@ function readWords(command: ShellCommand, reach: Reading, depth: number): boolea
     if (!WRAPPERS.has(name)) break;
     if (name === 'eval' || name === 'ssh') {
       const from = name === 'ssh' ? afterHost(words, at) : at + 1;
-      readLine(words.slice(from).join(' '), reach, depth + 1);
+      readLine(words.slice(from).map(asWritten(command)).join(' '), reach, depth + 1);
       return readInputs(name, command, reach, depth);
     }
     if (LINE_TAKERS.has(name) && !hasReadLines) {
@@ -301,6 +301,12 @@ function readWords(command: ShellCommand, reach: Reading, depth: number): boolea
   const isHanded = words.slice(0, at).some((word) => HANDS_ON.has(nameOf(word)));
   readSimple(name, words.slice(at + 1), reach, depth, { ...command, isHanded });
   return readInputs(name, command, reach, depth);
+}
+
+/** What stands for a substitution in a line that is made of the words of another. */
+function asWritten({ isCut = false, hasList = false, isNamed = false }: ShellCommand) {
+  const written = isNamed ? 'x' : hasList ? '$(ls)' : '$(x)';
+  return (word: string) => (word === '' && isCut ? written : word);
 }
 
 function readSimple(
