@@ -79,6 +79,13 @@ it.each<[string, string[]]>([
 ])('a local variable: %s', (command, found) => expect(run(command)).toEqual(found));
 
 it.each<[string, string[]]>([
+  [`D=; [ -n "$1" ] && D=/srv/a/b; rm -rf "\${D:?}/build"`, []],
+  [`D=; [ -n "$1" ] && D=/srv/a/b; rm -rf "\${D?}/build"`, ['deny delete_depth']],
+  ['D=; [ -n "$1" ] && D=/srv/a/b; rm -rf "$D/build"', ['deny delete_depth']],
+  [`D=/; rm -rf "\${D:?}"`, ROOT],
+])('a variable that may be empty: %s', (command, found) => expect(run(command)).toEqual(found));
+
+it.each<[string, string[]]>([
   ["git commit -m 'Document how to edit /etc/hosts and ~/.bashrc'", []],
   ["git commit -am 'Edit ~/.bashrc'", []],
   ["gh pr create --title a --body='Edit ~/.bashrc'", []],

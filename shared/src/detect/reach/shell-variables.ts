@@ -37,6 +37,8 @@ export interface Reference {
   readonly end: number;
   /** `-`, `+` or what else follows the name. */
   readonly sign: string;
+  /** Whether the line ends where it is empty: `${D:?}`. */
+  readonly isRequired: boolean;
 }
 
 /** The reference to a variable that begins at a place of a line. */
@@ -46,7 +48,14 @@ export function readReference(line: string, at: number): Reference | undefined {
   const [all, bare, braced, sign = ''] = expression.exec(line) ?? [];
   const name = bare ?? braced;
   if (all === undefined || name === undefined) return undefined;
-  return { name, end: at + all.length, sign: sign.replace(':', '') || sign };
+  const isRequired = sign === ':?';
+  return { name, end: at + all.length, sign: sign.replace(':', '') || sign, isRequired };
+}
+
+/** What a reference may stand for. */
+export function heldAt({ isRequired }: Reference, held: Variable | undefined): typeof held {
+  const values = isRequired ? held?.values.filter((value) => value !== '') : undefined;
+  return held && values?.length ? { ...held, values } : held;
 }
 
 /** Of the shell itself: path rules know a home. */

@@ -12,6 +12,7 @@ import { ShellFunctions } from './shell-functions.ts';
 import {
   ARRAY,
   followVariables,
+  heldAt,
   IS_ASSIGNED,
   KNOWN_WITHOUT,
   listsThings,
@@ -262,7 +263,8 @@ class LineReader {
     const isFirst = now.words.length === 0 && now.word === null;
     // Of PowerShell.
     if (isFirst && sign === '' && IS_ASSIGNED.test(this.#line.slice(end, end + 9))) return false;
-    const found = this.#functions.argument(name) ?? this.#variables.get(name);
+    const held = this.#functions.argument(name) ?? this.#variables.get(name);
+    const found = heldAt(reference, held);
     const isEmpty = found?.values.every((value) => value === '') === true;
     // An empty one has its default.
     const variable = isEmpty && sign !== '' ? undefined : found;
