@@ -6,7 +6,7 @@ import { APART } from '../vitest.config.ts';
 import { readSourceTree } from './support/source-tree.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const MAY_SHARE = /^(control-plane\/.*\.pg|(shared|data-plane|tests)\/.*)\.test\.ts$/;
+const MAY_SHARE = /^(control-plane|data-plane|shared|verifier|scripts|bench|tests)\/.*\.test\.ts$/;
 /** What a file does to its process, and the next one would meet. */
 const REPLACES = /\bvi\.(useFakeTimers|mock|doMock|stubEnv|stubGlobal)\(/;
 

@@ -1,7 +1,7 @@
 /**
  * Runs the built service as a separate process, on a free port and in its own folder: for the demo,
  * the journeys, the durability run and the bench, which all need what a user would start. Started by
- * the suite it leaves its WebAssembly unoptimised, as the suite does: that halves the CPU of a start.
+ * the suite it optimises as little as the suite does: that halves the CPU of a start.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -13,6 +13,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const root = join(import.meta.dirname, '../..');
+/** What vitest.config.ts starts Node with. */
+const SUITE_FLAGS = /^--(liftoff-only|interrupt-budget=)/;
 
 export interface ServiceProcess {
   url: string;
@@ -61,7 +63,7 @@ export async function startService(options: StartOptions = {}): Promise<ServiceP
   const command = [
     ...(options.wrapper ?? []),
     process.execPath,
-    ...process.execArgv.filter((flag) => flag === '--liftoff-only'),
+    ...process.execArgv.filter((flag) => SUITE_FLAGS.test(flag)),
     '--enable-source-maps',
     '--input-type=module',
     '-e',
