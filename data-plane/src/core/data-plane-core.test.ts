@@ -17,6 +17,7 @@ import {
   until,
 } from '../testing/test-control-plane.ts';
 import { aDecision, anOutcome } from '../testing/test-records.ts';
+import { lendTokenKey } from '../testing/test-token-keys.ts';
 import { createCoreMetrics } from './core-metrics.ts';
 import {
   createDataPlaneCore,
@@ -31,6 +32,7 @@ let cores: DataPlaneCore[];
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'core-'));
+  lendTokenKey(dataDir);
   cores = [];
 });
 

@@ -18,6 +18,7 @@ import {
   startHttpControlPlane,
 } from '../testing/test-http-control-plane.ts';
 import { aDecision } from '../testing/test-records.ts';
+import { lendTokenKey } from '../testing/test-token-keys.ts';
 import { type Connections, connectControlPlane } from './connect.ts';
 
 let dataDir: string;
@@ -29,6 +30,7 @@ let time: number;
 
 beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'registration-'));
+  lendTokenKey(dataDir);
   time = Date.now();
   server = await startHttpControlPlane({ now: () => time });
   connections = null;

@@ -14,6 +14,7 @@ import {
   type HttpControlPlane,
   startHttpControlPlane,
 } from '../testing/test-http-control-plane.ts';
+import { lendTokenKey } from '../testing/test-token-keys.ts';
 import { type Connections, connectControlPlane } from './connect.ts';
 
 const MINUTE = 60_000;
@@ -27,6 +28,7 @@ let pages: number;
 
 beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'replayed-'));
+  lendTokenKey(dataDir);
   time = Date.now();
   pages = 0;
   server = await startHttpControlPlane({ now: () => time });

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { uuidv7 } from '@governance/shared/ids';
+import { lendTokenKey } from './test-token-keys.ts';
 
 export interface PlanePlace {
   readonly dataDir: string;
@@ -19,7 +20,7 @@ export interface PlanePlace {
 /** A new one; `over` has what a control plane knows of it already. */
 export async function aPlace(over: Partial<PlanePlace> = {}): Promise<PlanePlace> {
   return {
-    dataDir: mkdtempSync(join(tmpdir(), 'governance-gateway-')),
+    dataDir: over.dataDir ?? aDataFolder(),
     tenantId: uuidv7(),
     deploymentId: uuidv7(),
     signingKey: generateKeyPairSync('ed25519').privateKey,
@@ -27,6 +28,12 @@ export async function aPlace(over: Partial<PlanePlace> = {}): Promise<PlanePlace
     cursors: new Map(),
     ...over,
   };
+}
+
+function aDataFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'governance-gateway-'));
+  lendTokenKey(folder);
+  return folder;
 }
 
 async function freePort(): Promise<number> {

@@ -33,6 +33,7 @@ import {
   type HttpControlPlane,
   startHttpControlPlane,
 } from '../../testing/test-http-control-plane.ts';
+import { lendTokenKey } from '../../testing/test-token-keys.ts';
 import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 import { BUNDLE_FAULTS } from '../link/bundle-error.ts';
 import { FEED_REFUSALS } from '../link/feed-error.ts';
@@ -77,6 +78,7 @@ const endings: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'refusals-'));
+  lendTokenKey(dataDir);
   endings.push(async () => rmSync(dataDir, { recursive: true }));
   upstream = await startTestUpstream({ tools: [{ name: 'read_file' }] });
   server = await startHttpControlPlane({ bundleKeys: [bundleSigner.public], feedSigner, now });
