@@ -2,7 +2,7 @@ import type { BuiltinPattern, Judge } from '../builtin-pattern.ts';
 import { NOTHING } from '../builtin-pattern.ts';
 import { around, isPartOfLonger } from '../judges.ts';
 import { findNear, stretches } from '../near.ts';
-import { PHONE_LABELS } from './labels.ts';
+import { CALLING, PHONE_LABELS } from './labels.ts';
 
 // Not a person's address: company roles, protocol accounts, examples.
 const ROLES =
@@ -88,14 +88,33 @@ const national: Judge = (text, start, end) => {
 
 const PHONE_NEAR = stretches(
   /(?<![\dA-Za-z.])(?:\+|00)?\(?\d(?:[ .\-–/()]{0,2}\d){6,14}(?![\dA-Za-z])/g,
-  (value) => isPhone(value) && !/^(?:19|20)\d\d[-/.]\d\d[-/.]\d\d/.test(value),
+  (value) =>
+    isPhone(value) &&
+    !/^(?:19|20)\d\d(?:[-/.]\d\d[-/.]\d\d|(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:\D|$))/.test(
+      value,
+    ),
 );
 
-const phoneLabelled: Judge = (text, start, end) =>
-  // A cell of the network.
-  /^ ?id\b/i.test(text.slice(end, end + 4))
-    ? NOTHING
-    : findNear(text, start, end, { after: 44, before: 0 }, PHONE_NEAR);
+/** An article's number: doi:10.1016/j.cell.2021.04.048, arXiv:2107.11842. */
+const OF_AN_ARTICLE = /(?:arxiv|doi|isbn|issn|pmid)[:\s/.]{0,3}$/i;
+
+const phoneLabelled: Judge = (text, start, end) => {
+  // A cell of the network, or a journal.
+  if (/^ ?id\b/i.test(text.slice(end, end + 4)) || text[start - 1] === '.') return NOTHING;
+  const found = findNear(text, start, end, { after: 44, before: 0 }, PHONE_NEAR);
+  return found.filter(
+    (one) => !OF_AN_ARTICLE.test(text.slice(Math.max(0, one.start - 12), one.start)),
+  );
+};
+
+/** Mobile numbers as they are written in their own countries. */
+const MOBILE = stretches(
+  /(?<![\dA-Za-z.])(?:06[- ]?\d{8}|0[67](?:[ .-]?\d{2}){4}|01[567]\d[-/ ]?\d{3,4}[ ]?\d{4}|06\d{2}[ /]?\d{6,8}|07[5-9] ?\d{3} ?\d{2} ?\d{2}|07\d{3} ?\d{3} ?\d{3}|07[02369][- ]?\d{3} ?\d{2} ?\d{2}|[67]\d{2}(?:[ .-]\d{3}){2}|[67]\d{2}(?:[ .-]\d{2}){3}|3\d{2}[ ./-]\d{3} ?\d{3,4}|9[1236]\d \d{3} \d{3}|[5-8]\d{2}[ -]\d{3}[ -]\d{3}|0[45]\d[ -]?\d{3} ?\d{3,5}|05\d{2} ?\d{3} ?\d{2} ?\d{2}|\(?\d{2}\)? ?9\d{4}-?\d{4}|8 ?\(?9\d{2}\)? ?\d{3}[- ]?\d{2}[- ]?\d{2}|1[3-9]\d ?\d{4} ?\d{4}|0[789]0-\d{4}-\d{4}|010-?\d{4}-?\d{4}|04\d{2} ?\d{3} ?\d{3}|[49]\d{2} \d{2} \d{3}|\d{2} \d{2} \d{2} \d{2})(?![\dA-Za-z]|[.,-]\d)/g,
+  isPhone,
+);
+
+const calledOn: Judge = (text, start, end) =>
+  findNear(text, start, end, { after: 56, before: 0 }, MOBILE);
 
 /** How people can be reached. */
 export const CONTACT: readonly BuiltinPattern[] = [
@@ -132,6 +151,7 @@ export const CONTACT: readonly BuiltinPattern[] = [
         judge: national,
       },
       ...PHONE_LABELS.map((expression) => ({ expression, judge: phoneLabelled })),
+      ...CALLING.map((expression) => ({ expression, judge: calledOn })),
     ],
     validator: 'seven to fifteen digits; national forms beside a word for it; no fictional number',
   },

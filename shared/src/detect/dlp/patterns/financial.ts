@@ -112,7 +112,9 @@ const bank: Judge = (text, start, end) => {
   if (/^acct[ _-]?$/.test(label) && /^\W{0,2}ref/i.test(text.slice(end, end + 6))) return NOTHING;
   if (/routing|aba|rtn/.test(label)) return findNear(text, start, end, near, ROUTING);
   if (/sort/.test(label)) return findNear(text, start, end, near, SORT_CODE);
-  if (/ifsc|swift|bic/.test(label)) return findNear(text, start, end, near, CODE);
+  // A bank's own code is published.
+  if (/swift|bic/.test(label)) return NOTHING;
+  if (/ifsc/.test(label)) return findNear(text, start, end, near, CODE);
   return findNear(text, start, end, near, ACCOUNT);
 };
 

@@ -138,7 +138,7 @@ const idOfPerson: Judge = (text, start, end) =>
   );
 
 const DOCUMENT_NEAR = stretches(
-  /(?<![A-Za-z0-9])(?=[A-Z0-9 -]{0,14}\d)[A-Z]{0,3}[ -]?\d[A-Z0-9-]{3,16}\d?[A-Z0-9]{0,2}(?![A-Za-z0-9])|(?<![A-Za-z0-9])[A-Z][A-Z0-9]{7,17}(?![A-Za-z0-9])/g,
+  /(?<![A-Za-z0-9])\d{5}\/\d{2}\/\d{4}(?!\d)|(?<![A-Za-z0-9])(?=[A-Z0-9 -]{0,14}\d)[A-Z]{0,3}[ -]?\d[A-Z0-9-]{3,16}\d?[A-Z0-9]{0,2}(?![A-Za-z0-9])|(?<![A-Za-z0-9])[A-Z][A-Z0-9]{7,17}(?![A-Za-z0-9])/g,
   (value) =>
     (value.replace(/\D/g, '').length >= 4 || /^[A-Z][A-Z0-9]{7,11}$/.test(value)) &&
     value.replace(/[ -]/g, '').length >= 6 &&
@@ -294,7 +294,7 @@ export const IDENTITY: readonly BuiltinPattern[] = [
     severity: 'medium',
     description: 'Number of a passport, driving licence, identity card or residence permit.',
     expressions: [
-      { expression: DOCUMENT_LABELS, judge: documentLabelled },
+      ...DOCUMENT_LABELS.map((expression) => ({ expression, judge: documentLabelled })),
       // The names in the machine-readable zone.
       { expression: String.raw`\b[PIACV][A-Z<][A-Z]{3}[A-Z]{1,39}<<[A-Z<]{5,40}`, judge: whole },
     ],
