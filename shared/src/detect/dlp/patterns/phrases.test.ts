@@ -45,6 +45,29 @@ describe('words that a sentence gives as a password', () => {
     expect(found(text)).toEqual([value || 'lobster violin canyon napkin']);
   });
 
+  it.each([
+    'borg mount repo  # passphrase: otter copper nine lantern',
+    JSON.stringify({ args: JSON.stringify({ body: 'passphrase: lantern otter nine saddle' }) }),
+    'Passphrase: Otter Copper Nine Lantern',
+    '// passphrase: otter-copper-nine-lantern',
+    'passphrase for the backup: otter copper nine lantern',
+  ])('are found with a number, with capitals and in comments: %s', (text) => {
+    expect(found(text)).toHaveLength(1);
+  });
+
+  it.each([
+    'passphrase: four random words please',
+    'Passphrase: Your Account Recovery Words',
+    '# passphrase: see the vault',
+    'passphrase: three words from the list',
+    'Passphrase: Minimum Length Eight Characters',
+    'my password is eight years old now',
+    'password: required string between lines',
+    'The passphrase: Required For All Users',
+    'passphrase: minimum four words with spaces',
+    'password is one of three, ask the team',
+  ])('are a sentence with a number: %s', (text) => expect(found(text)).toEqual([]));
+
   it('are found in base64', () => {
     const value = Buffer.from('lobster violin canyon napkin').toString('base64');
     expect(found(`Lösenordet till skrivaren är ${value}, säg till.`)).toEqual([value]);

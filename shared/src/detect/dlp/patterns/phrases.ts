@@ -13,6 +13,9 @@ const WORD = `${LETTER}{3,12}`;
 /** A sign, a bracket, a line's end, also escaped; in Japanese, the word that ends the sentence. */
 const END = String.raw`(?=[ \t]?[,.;:!?()[\]{}"'»”」。、，！<|]|[ \t][—–-]|[ \t]{0,4}(?:$|[\r\n]|です|だ|\\+[nr"]))`;
 const PHRASE = new RegExp(`^["']?(${WORD}(?: ${WORD}){2,6}|${WORD}(?:-${WORD}){2,6})${END}`);
+/** Behind "passphrase", each word may begin with a capital letter. */
+const CAPITAL = `[A-Z]?${WORD}`;
+const CAPITALS = new RegExp(`^["']?(${CAPITAL}(?:[ _-]${CAPITAL}){3,6})${END}`);
 const MAX_PHRASE = 110;
 
 /** How far behind its label the words begin. */
@@ -64,7 +67,8 @@ export function phraseSaid(text: string, start: number, end: number): Stretch | 
   }
   const sign = SIGN.exec(text.slice(from + gap.length, from + gap.length + 8));
   if (!sign || OF_A_PASSWORD.test(gap)) return undefined;
-  const found = phraseAt(text, from + gap.length + sign[0].length);
+  const at = from + gap.length + sign[0].length;
+  const found = phraseAt(text, at, /phrase/i.test(label) ? CAPITALS : PHRASE);
   return found && found.words.length >= MIN_BEHIND_SIGN ? found.stretch : undefined;
 }
 
@@ -76,10 +80,11 @@ function links(label: string, gap: string): readonly RegExpExecArray[] {
 function phraseAt(
   text: string,
   at: number,
+  form = PHRASE,
 ): { readonly stretch: Stretch; readonly words: readonly string[] } | undefined {
-  const [written, phrase] = PHRASE.exec(text.slice(at, at + MAX_PHRASE)) ?? [];
+  const [written, phrase] = form.exec(text.slice(at, at + MAX_PHRASE)) ?? [];
   if (written === undefined || phrase === undefined) return undefined;
-  const words = phrase.split(/[ -]/);
+  const words = phrase.toLowerCase().split(/[ _-]/);
   if (!areUnrelated(words)) return undefined;
   const start = at + written.length - phrase.length;
   return { stretch: { start, end: start + phrase.length }, words };
@@ -92,7 +97,7 @@ function turkishPhrase(text: string, from: number): Stretch | undefined {
   return TURKISH_VERB.test(found.words.at(-1) ?? '') ? undefined : found.stretch;
 }
 
-const WORDS_OF_A_LINE = /^\p{Ll}{4,12}(?:[ -]\p{Ll}{4,12}){3,7}(?=[.,;]?(?:["'\n]|$))/u;
+const WORDS_OF_A_LINE = /^\p{Ll}{4,12}(?:[ -]\p{Ll}{4,12}){3,7}(?=[.,;]?(?:["'\n]|\\+["nr]|$))/u;
 
 /** An unquoted phrase that ends its line: "password: copper lantern drizzle harbor". */
 export function phraseOfLine(text: string, start: number): Stretch | undefined {

@@ -139,13 +139,23 @@ const AIMS: ReadonlySet<string> = new Set(
 /** In four words or fewer, each may be one; in more, an ordinary sentence has a word of the list. */
 const FEW = 4;
 
+/** They stand in phrases, too: one among four words or more tells nothing. */
+const NUMBERS: ReadonlySet<string> = new Set(
+  `one two three four five six seven eight nine ten zwei drei vier fünf sechs sieben acht neun zehn deux
+  trois quatre cinq sept huit neuf dix dos tres cuatro cinco seis siete ocho nueve diez due tre quattro
+  cinque sei sette otto nove dieci dois três quatro sete oito dez twee vijf zes zeven negen tien dwa trzy
+  cztery pięć fyra fem sex sju åtta nio tio`.split(/\s+/),
+);
+
 /**
  * Whether words do not form a part of a sentence.
  *
  * @param words in small letters, each of three letters or more
  */
 export function areUnrelated(words: readonly string[]): boolean {
-  if (words.some((word) => WORDS.has(word))) return false;
+  const known = words.filter((word) => WORDS.has(word));
+  const isNumbered = known.length === 1 && words.length >= FEW && NUMBERS.has(known[0] ?? '');
+  if (known.length > 0 && !isNumbered) return false;
   if (new Set(words).size < words.length) return false;
   const first = words[0] ?? '';
   return !AIMS.has(first) && (words.length > FEW || !SAID.test(first));
