@@ -154,7 +154,7 @@ class LiteralReader {
     return end;
   }
 
-  /** Of the first string in an array that has one: `"ssn": ["471", …`. */
+  /** Of the first string in an array that has one: `"ssn": ["219", …`. */
   #labelOfArray(start: number): string {
     const units = this.#units;
     let at = start - 1;

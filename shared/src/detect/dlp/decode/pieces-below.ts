@@ -1,5 +1,5 @@
 /**
- * A value in pieces, one a line below its label: `Telefon:`, `+48`, `560`, `279`, `349`. Lines below
+ * A value in pieces, one a line below its label: `Telefon:`, `+49`, `151`, `2345`, `6789`. Lines below
  * a label are a list as a rule: only what no list has is joined.
  */
 import { isIban } from '../validators/iban.ts';

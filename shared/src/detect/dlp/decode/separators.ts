@@ -5,7 +5,7 @@ import type { Edit } from './view.ts';
 
 /** One character, a sign, one character, a sign …: `4-1-1-1`, `A K I A`, `h.u.n.t`, `4 - 1 - 1`. */
 const SINGLE =
-  /(?<![A-Za-z0-9])[A-Za-z0-9@+](?:[ .\-_|,/*~:;·•]{1,3}[A-Za-z0-9@_./:+=-](?![A-Za-z0-9])){6,}/g;
+  /(?<![A-Za-z0-9])[A-Za-z0-9@+](?:[ .\-_|,/*~:;·•]{1,3}[A-Za-z0-9@_./:+=!?#$%&-](?![A-Za-z0-9])){6,}/g;
 /** Groups of two to eight after an issuer's mark. */
 const MARKED =
   /(?<![A-Za-z0-9])(?:AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|sk[-_][a-z]{0,8}[-_]?|xox[abp]-|AIza|npm_|hf_|gsk_|eyJ|SG\.|GOCSPX-|pypi-)[A-Za-z0-9_-]{0,12}(?:[ .|,\n]{1,2}[A-Za-z0-9_\-+/=]{2,16}(?![A-Za-z0-9_])){2,40}/g;

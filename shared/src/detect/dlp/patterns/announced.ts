@@ -201,6 +201,14 @@ const CONFIGURATION: readonly JudgedExpression[] = [
 const isMade = (value: string): boolean =>
   isMixed(value) && /[a-z]/.test(value) && isSecretValue(value, 'password', 'adjacent', false);
 
+/** What a program takes if nothing is configured: also a key of small letters. */
+const defaultPart: Judge = (text, start, end) => {
+  const value = /[0-9a-f]{32,64}$/.exec(text.slice(start, end))?.[0] ?? '';
+  return new Set(value).size > 8
+    ? [{ start: end - value.length, end }]
+    : madePart(text, start, end);
+};
+
 /** The candidate's last part, if it is made up. */
 const madePart: Judge = (text, start, end) => {
   const value = /[^\s"':=]+$/.exec(text.slice(start, end))?.[0] ?? '';
@@ -235,7 +243,7 @@ const SAID: readonly JudgedExpression[] = [
   // define('DB_PASSWORD', '…'), getenv("DB_PASSWORD", "…"), env.DB_PASSWORD || '…'
   {
     expression: String.raw`(?i)(?:pass(?:word|wd|phrase)?|pwd|secret|token|api_?key|access_?key)["'\])]{0,2} {0,2}(?:,|\|\||\?\?|or) {0,2}["'][^"'\s:=]{8,128}`,
-    judge: madePart,
+    judge: defaultPart,
   },
   {
     expression: String.raw`(?i)\b(?:(?:one[ -]?time|verification|security|login|unlock|access|2fa|mfa|sms|voicemail|door|gate|alarm)[ -](?:code|pin|passcode)|otp|puk2?)[ :#]{1,3}\d{4,8}\b`,

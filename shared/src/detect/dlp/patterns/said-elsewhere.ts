@@ -8,10 +8,14 @@ import { entropy, isMixed, isSecretValue } from '../validators/secret-value.ts';
 
 // "… is the new admin password", "use … as the password"
 const SAID_BEFORE =
-  /(?:^|\s)["']?([^\s"'`,;()<>]{8,64})["']? (?:is|as) (?:the|your|my|our|his|her|new)(?: [a-z0-9-]{2,16}){0,3} $/i;
+  /(?:^|\s)["']?([^\s"'`,;()<>]{8,64})["']? (?:is|as|for|at|into|becomes|will be|lautet|ist|als|für|am|bei|est|sera|comme|pour|es|como|para|è|come|per|é|is|voor|jest|jako|är|som|er) (?:the|your|my|our|his|her|new|das|dein|euer|unser|dem|beim|le|la|ton|votre|notre|el|tu|su|nuestra|il|o|a|de|het|mijn|ons|jouw|nowe|det|din)(?: [\p{L}\d-]{2,16}){0,3} $/iu;
+/** What a sentence names beside a password is no password. */
+const OF_IT =
+  /^[ _-]?(?:hash|polic|manag|reset|stor|encod|encrypt|field|rule|check|valid|deriv|generat|algo|hint|length)/i;
 
 /** A password before its label. */
-export function saidBefore(text: string, labelStart: number): readonly Stretch[] {
+export function saidBefore(text: string, labelStart: number, labelEnd: number): readonly Stretch[] {
+  if (OF_IT.test(text.slice(labelEnd, labelEnd + 12))) return NOTHING;
   const window = text.slice(Math.max(0, labelStart - 130), labelStart);
   const said = SAID_BEFORE.exec(window);
   const value = said?.[1] ?? '';
@@ -28,9 +32,11 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const isSmallKey = (value: string): boolean =>
   /^[a-z0-9]{20,}(?:-[a-z0-9]{6,}){0,4}$/.test(value) && (value.match(/\d/g)?.length ?? 0) >= 5;
 
-/** A name in a program: `validateMaxPBES2Count`. */
+/** A name in a program, or of a product: `validateMaxPBES2Count`, `WorkspaceLogin2024`. */
 const isName = (value: string): boolean =>
-  /[a-z]{6}/.test(value) && (value.match(/\d/g)?.length ?? 0) < 3;
+  /[a-z]{6}/.test(value) &&
+  ((value.match(/\d/g)?.length ?? 0) < 3 ||
+    /^(?:[A-Z][a-z]{2,}|[A-Z]{2,5}|[a-z]{3,}|[-_])+(?:19|20)\d\d$/.test(value));
 
 /** Whether a value without a label beside it can only be a key. */
 function isKey(value: string): boolean {
@@ -65,14 +71,41 @@ const keyAtEnd: Judge = (text, start, end) => {
   return OF_A_SECRET.test(before) ? [{ start: from, end }] : NOTHING;
 };
 
+const OF_AN_ACCESS =
+  /api|access|auth|secret|token|passw|pwd|cred|client|log|sign|4\d\d|anmeld|autent|denied|forbidden|revoked|replac|rotat|swap|durch|door|par\b|por\b/i;
+
 /** The candidate's last word: the words before it tell enough. */
 const keyOfLogin: Judge = (text, start, end) => {
   const [value = ''] =
     /[A-Za-z0-9_+/~-]+={0,2}$/.exec(text.slice(Math.max(start, end - 140), end)) ?? [];
   const from = end - value.length;
   if (!isKey(value) || ENDING.test(text.slice(end, end + 7))) return NOTHING;
-  if (OF_A_DIGEST.test(text.slice(Math.max(start, from - CLOSE), from))) return NOTHING;
+  const said = text.slice(Math.max(start, from - CLOSE), from);
+  if (OF_A_DIGEST.test(said)) return NOTHING;
+  // A digest is called a key, too.
+  if (/^[0-9a-f]+$/.test(value) && !OF_AN_ACCESS.test(said)) return NOTHING;
   return [{ start: from, end }];
+};
+
+/** Both cases, a digit and a sign: of these, words around it tell enough. */
+const isMadeUp = (value: string): boolean =>
+  /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[!#$%&*?~^])[A-Za-z0-9][^\s/+]{7,63}$/.test(value) &&
+  isSecretValue(value, 'password', 'prose', false);
+
+const PASSWORD =
+  /passw|\bpw\b|passphrase|passcode|passwort|kennwort|contraseña|\bclave|mot de passe|\bmdp\b|\bsenha|palavra-passe|has[łl]o|wachtwoord|lösenord|adgangskode|passord|salasana|\bheslo|[şs]ifre|пароль|密码|パスワード/i;
+
+/** The candidate's last word, in a sentence about a password. */
+const passwordAtEnd: Judge = (text, start, end) => {
+  const value = /[^\s"'`]+$/.exec(text.slice(Math.max(start, end - 65), end))?.[0] ?? '';
+  const written = value.replace(/[.,;:)]+$/, '');
+  const from = end - value.length;
+  if (!isMadeUp(written)) return NOTHING;
+  const near = text.slice(Math.max(0, from - 100), from);
+  const behind = text.slice(end, end + 60).split('\n')[0] ?? '';
+  return PASSWORD.test(near) || PASSWORD.test(behind)
+    ? [{ start: from, end: from + written.length }]
+    : NOTHING;
 };
 
 // "does anyone have the key?\n[10:43] Sam: sure, …": the value is the next speaker's.
@@ -128,6 +161,11 @@ export const SAID_ELSEWHERE: readonly JudgedExpression[] = [
   {
     expression: `(?i)${SECRET}(?: durch| door| par| por) ${QUOTE}${VALUE}`,
     judge: keyOfLogin,
+  },
+  // "The password? It's …", "enter … when it asks for the password"
+  {
+    expression: `(?i)\\b(?:it(?:['’]s| is)|that(?:['’]s| is)|c['’]est|(?:das|es|er) (?:ist|lautet)|ahora es|es ahora|adesso è|agora é|(?:het|dat) is|to jest|det (?:är|er)|se on|enter|type|use|try|put in|key in|gib|nimm|tippe?|verwende|nutze|saisis(?:sez)?|tape[rz]?|utilise[rz]?|escrib[ae]|introduce|us[ae]|pon|digit[ae]|inserisci|insira|wpisz|u[żz]yj|gebruik|vul|typ|ange|skriv|indtast|brug|bruk|kirjoita|zadej|yazın?|girin?)(?: (?:now|jetzt|maintenant|ahora|adesso|agora|nu|teraz))?:? ${QUOTE}[^\\s"'\`]{8,64}`,
+    judge: passwordAtEnd,
   },
   // "We authenticate with …"
   {

@@ -152,6 +152,8 @@ const isOtherPattern = (label: string, written: string): boolean =>
 function secretLabel(kind: SecretKind): Judge {
   return (text, start, end) => {
     const label = identifierAround(text, start, end);
+    // <your-token-here>
+    if (/[_-]here$/i.test(label)) return NOTHING;
     if (isNotTheSecret(label) || isRequired(text, start, end)) return NOTHING;
     if (isInTemplate(text, start)) return NOTHING;
     if (kind === 'token' && ABOUT_IT.test(label)) return NOTHING;
@@ -174,6 +176,9 @@ function secretLabel(kind: SecretKind): Judge {
       const written = text.slice(value.start, value.end);
       // "pass: 12, fail: 3" are counts, and `this` may be passed to a "pass".
       if (isVerb && /^\d+$/.test(written) && /^pass$/i.test(label)) continue;
+      // A table of counts, one a row.
+      if (!value.quoted && /(?:words|pwds|codes|secrets)$/i.test(label) && /^\d+$/.test(written))
+        continue;
       const isLoose = value.link === 'prose' || value.link === 'adjacent';
       if (isVerb && isLoose && !isSaid(text, start, written)) continue;
       if (isOtherPattern(label, written) || isAlias(text, value)) continue;
@@ -192,7 +197,7 @@ function secretLabel(kind: SecretKind): Judge {
     if (found.length > 0) return found;
     const phrase = kind === 'password' ? phraseSaid(text, start, end) : undefined;
     if (phrase) return [phrase];
-    const said = kind === 'password' ? saidBefore(text, start) : NOTHING;
+    const said = kind === 'password' ? saidBefore(text, start, end) : NOTHING;
     if (said.length > 0) return said;
     const replied = inReply(text, end);
     return replied.length > 0 ? replied : aloneBelow(text, start, end);

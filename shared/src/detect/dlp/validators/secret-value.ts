@@ -24,7 +24,7 @@ const WORDS_FOR_NOTHING = new Set(
 );
 
 const PLACEHOLDER =
-  /^(?:[x*•·●█▇.#_\-?0]{3,}|\$\{.*|\$\(.*|\$[A-Z_][A-Z0-9_]*|\$(?:env|script|global):.*|\{\{.*|\{[a-z_. ]+\}?|%[A-Z_]+%|%%[\w.-]+%%|%\(?[a-z]+\)?s?|<.*|\[[A-Za-z\u00c0-\u024f _-]*\]?|\([A-Za-z\u00c0-\u024f _-]{3,40}\)?|@[a-z.]+@|#\{.*|__.*__|!(?:vault|secret|ref|sub|env|file).*|(?:vault|op|ref\+\w+|secretref|ssm|keyring|file|env|aws-sm|gcp-sm|keyvault):.*|arn:aws.*|enc[[(].*|\/run\/secrets.*|\/etc\/.*|\.\/.*|~\/.*)$/i;
+  /^(?:[x*•·●█▇.#_\-?0]{3,}|\$\{.*|\$\(.*|\$[A-Z_][A-Z0-9_]*|\$(?:env|script|global):.*|\{\{.*|\{[a-z_. ]+\}?|%[A-Z_]+%|[\u0080-\uffff]{1,2}[A-Z_]+%|%%[\w.-]+%%|%\(?[a-z]+\)?s?|<.*|\[[A-Za-z\u00c0-\u024f _-]*\]?|\([A-Za-z\u00c0-\u024f _-]{3,40}\)?|@[a-z.]+@|#\{.*|__.*__|!(?:vault|secret|ref|sub|env|file).*|(?:vault|op|ref\+\w+|secretref|ssm|keyring|file|env|aws-sm|gcp-sm|keyvault):.*|arn:aws.*|enc[[(].*|\/run\/secrets.*|\/etc\/.*|\.\/.*|~\/.*)$/i;
 /** Where a vault keeps a secret: what only its service can resolve. */
 const REFERENCE =
   /^(?:@microsoft\.(?:keyvault|appconfiguration)\((?:secreturi|vaultname|secretname|endpoint)=\S*|(?:g?sm|aws-?ss?m|aws-?secrets?(?:manager)?|secret-?manager|secrets?|gcp-?secrets?|azure-?keyvault|akv|bws|bitwarden|gopass|(?:1|one)password|infisical|doppler|berglas|conjur|chamber):\/\/[\w./:@?=&#%+ -]*|(?:\/\/secretmanager\.googleapis\.com\/)?projects\/[\w.:-]+\/(?:locations\/[\w-]+\/)?secrets\/[\w-]+(?:\/versions\/\w+)?)$/i;
@@ -35,7 +35,7 @@ const CODE =
 
 // Versions, algorithms, routes, types: what tables, manifests and manuals put beside such a label.
 const NAMED =
-  /^(?:[~^<>=v]{0,2}\d+(?:\.\d+){1,3}(?:[-+][a-z]+[\w.]*)?(?: <[=\d.]+)?|(?:aes|chacha20|sha|hmac|rsa|ecdsa|ecdh|ed25519|argon2|scrypt|pbkdf2|hs|rs|es|ps)-?(?:\d{2,4}|i?d?)(?:-[a-z\d]{2,9}){0,2}|(?:\/[a-z{][\w{}-]*){2,}|\w+\[\]|function|application|(?:min|max|size|between|digits|len|length|minlength|maxlength):\d{1,3}(?:,\d{1,3})?)$/i;
+  /^(?:[~^<>=v]{0,2}\d+(?:\.\d+){1,3}(?:[-+][a-z]+[\w.]*)?(?: <[=\d.]+)?|(?:aes|chacha20|sha|hmac|rsa|ecdsa|ecdh|ed25519|argon2|scrypt|pbkdf2|hs|rs|es|ps)-?(?:\d{2,4}|i?d?)(?:-[a-z\d]{2,9}){0,2}|(?:\/[a-z{][\w{}-]*){2,}|\w+\[\]|function|application|HTTP\/\d(?:\.\d)?|(?:min|max|size|between|digits|len|length|minlength|maxlength):\d{1,3}(?:,\d{1,3})?)$/i;
 /** A call or a literal that continues an expression: `decode(this.password`, `&Credentials{`. */
 const OPENS =
   /^&?(?:[A-Za-z_$.]{4,}|\w+(?:(?:::|->)\w+)+)[({]|^&?(?:Ok|Err|Some|Box|Arc|Rc|Vec|[a-z_]{3,}!)\(|^[a-z_$][a-z0-9_$]*(?:\.[a-z_$][a-z0-9_$]*)*[([][\w&[\]().:-]*$/;
@@ -58,6 +58,10 @@ const WEAK = new Set(
     /\s+/,
   ),
 );
+
+/** `NIST-SP-800-63B`, `PCI-DSS-4.0`, `sha256-hashed`: what a sentence says of a secret. */
+const STANDARD =
+  /^(?:[A-Z]{2,8}[-/]){1,3}\d[\dA-Za-z.-]{0,12}$|^(?:sha|md|aes|base|utf|bcrypt|argon)-?\d{1,3}\w{0,4}-[a-z]+(?:-[a-z]+)*$/;
 
 /** Whether a text is only a placeholder. */
 export function isPlaceholder(value: string): boolean {
@@ -113,6 +117,7 @@ export function isSecretValue(
   if (!quoted && (OPENS.test(value) || isType(value) || isName(value))) return false;
   // Code that goes on behind a name (`({ token })).json()`), bold words, a command's next option.
   const isLoose = link !== 'assigned';
+  if (!quoted && isLoose && STANDARD.test(value)) return false;
   if (!quoted && isLoose && /^(?:[)}\]&]|\*\*|--?[A-Za-z][A-Za-z-]*$)/.test(value)) return false;
   if (!quoted && (CODE.test(value) || after.startsWith('('))) return false;
   if (CODE.test(value) && /^(?:process\.env|os\.(?:environ|getenv)|System\.)/.test(value))
@@ -199,7 +204,7 @@ function isPassphrase(value: string): boolean {
 
 // Words of sentences about passwords that stand in a password's place.
 const SAID_OF_ONE =
-  /(?:^|[ -])(?:that|this|with|from|have|will|when|then|than|your|them|they|there|here|what|which|only|also|into|over|after|before|once|each|must|should|could|would|been|were|does|using|used|via|same|choose|chosen|random|words?|characters?|letters?|digits?|numbers?|stored|kept|saved|sent|share[ds]?|known|team|admins?|asks?|vault|manager|contact|support|please|never|always|default|changed?|rotated?|rotation|generated?|provided?|expire[ds]?|valid|wrong|correct|missing|empty|four|three|five|minimum|least|most|more|long(?:er)?|short(?:er)?|policy|rules?|required?|optional|hidden|reset|email|account|server|database|production|staging|above|below|written|read|found|given|needs?|make|sure|like|about|during|without|because|unless|until|while|nicht|werden|wurde|eine[rsnm]?|avec|pour|dans|para|como|esta|sono|della)(?:$|[ -])/;
+  /(?:^|[ -])(?:that|this|with|from|have|will|when|then|than|your|them|they|there|here|what|which|only|also|into|over|after|before|once|each|must|should|could|would|been|were|does|using|used|via|same|choose|chosen|random|words?|characters?|letters?|digits?|numbers?|stored|kept|saved|sent|share[ds]?|known|team|admins?|asks?|vault|manager|contact|support|please|never|always|default|changed?|rotated?|rotation|generated?|provided?|expire[ds]?|valid|wrong|correct|missing|empty|minimum|least|most|more|long(?:er)?|short(?:er)?|policy|rules?|required?|optional|hidden|reset|email|account|server|database|production|staging|above|below|written|read|found|given|needs?|make|sure|like|about|during|without|because|unless|until|while|nicht|werden|wurde|eine[rsnm]?|avec|pour|dans|para|como|esta|sono|della)(?:$|[ -])/;
 
 /** Four or more words that do not form a sentence: "copper lantern drizzle harbor". */
 export function isUnrelatedWords(phrase: string): boolean {
