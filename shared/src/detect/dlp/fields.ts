@@ -53,7 +53,7 @@ const XML_NAME = /\b(?:name|key|id)=\\?["'][^"'<>\n]{1,80}$/i;
 const XML_NAMED =
   /^\\?["'][^<>\n]{0,60}>\s{0,12}(?:<(?:value|string|text|data)>\s{0,12})?(?:<!\[CDATA\[)?/i;
 const CELLS =
-  /^[^<>\n]{0,20}<\/(?:td|th|dt|b|strong|label|span|key|name)>\s{0,8}(?:(?:<(?:td|dd|span|string|data|value|input value="?)[^<>]{0,30}>\s{0,8}){1,2}(?:<!\[CDATA\[)?|:?[ \t]{0,3})/;
+  /^[^<>\n]{0,20}<\/(?:td|th|dt|b|strong|label|span|key|name)>\s{0,8}(?:(?:<(?:td|dd|span|string|data|value)[^<>]{0,30}>\s{0,8}){1,2}(?:<!\[CDATA\[)?|<input\b[^<>]{0,60}?\bvalue=\\?["']|:?[ \t]{0,3})/;
 // {"name": "password", "value": "…"}, <add key="password" value="…"/>, - name: X, value: …
 const PAIR =
   /^(?:\\?["'`])?[ \t]{0,4},?\s{0,16}(?:\\?["'`])?(?:value|Value|VALUE|val|content|default|v|wert|valor|valeur)(?:\\?["'`])?[ \t]{0,3}[:=][ \t]{0,3}/;
@@ -89,7 +89,7 @@ const LATER_SIGN = new RegExp(`^[^\\n:=.!?;"'<>()[\\]{}|]{2,60}[ \\t]?:[ \\t]{1,
 const SHORT_IS = /^['’]s[ \t]{1,2}/;
 // "Password for the server: …"
 const FOR =
-  /^["']?[ \t](?:for|für|fuer|of|on|zu|zum|vom|von|de|du|del|della|para|pour|voor|per|do|dla|k|ke|til|till|от|для|к)[ \t](?:[^\n:=.!?;"']|(?<=\d)\.(?=[ \t]?\S)){1,40}[ \t]?[:=][ \t]{1,3}/;
+  /^["']?[ \t](?:for|für|fuer|of|on|der|des|zu|zum|vom|von|de|du|del|della|para|pour|voor|per|do|dla|k|ke|til|till|от|для|к)[ \t](?:[^\n:=.!?;"']|(?<=\d)\.(?=[ \t]?\S)){1,40}[ \t]?(?:[:=]|[-=]>|→)[ \t]{1,3}/;
 // "credential used: …"
 const SAID =
   /^[ \t](?:used|sent|given|provided|received|supplied|tried|value|is now|verwendet|utilisée?|usad[oa])[ \t]?[:=][ \t]{0,3}/;

@@ -44,7 +44,7 @@ const HAN_RUN = new RegExp(`[${HAN}](?:[-－—、，, ]?[${HAN}]){5,30}`, 'g');
 
 /** Where a text may contain some: three, with a word at most between each and the next. */
 export const SPELLED_DIGITS: readonly string[] = [
-  `(?i)\\b(?:(?:${LONG})${PLAIN}(?:[a-z\\u{e0}-\\u{24f}]{2,10}${PLAIN})?){3}`,
+  `(?i)\\b(?:(?:${LONG})${PLAIN}(?:[a-zà-ɏ]{2,10}${PLAIN})?){3}`,
   `[${HAN}]{6}`,
 ];
 

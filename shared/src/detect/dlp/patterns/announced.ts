@@ -230,6 +230,29 @@ const digitsAtEnd: Judge = (text, start, end) => {
   return [{ start: end - digits.length, end }];
 };
 
+/** "Ihr Bestätigungscode lautet 884213" */
+const CODE_BEHIND =
+  /^["']?(?:[ \t]?(?:is|ist|lautet|est|es|è|é|to|är|er|是|为|は|は：|는|은))?[ \t]?[:：=]?[ \t]{0,2}["']?(\d{4,8})(?![\d.,:/-]?\d)/;
+
+const codeBehind: Judge = (text, _start, end) => {
+  const [written, digits = ''] = CODE_BEHIND.exec(text.slice(end, end + 32)) ?? [];
+  if (written === undefined || /^(?:19|20)\d\d$/.test(digits)) return NOTHING;
+  const to = end + written.length;
+  return [{ start: to - digits.length, end: to }];
+};
+
+/** Of a card; manuals have 123 there. */
+const cardCode: Judge = (text, start, end) =>
+  digitsAtEnd(text, start, end).filter(
+    (one) => !/^(?:1234?|000|0000|111|999)$/.test(text.slice(one.start, one.end)),
+  );
+
+/** Behind a user's name: both cases, a digit and a sign. */
+const madeOfAll: Judge = (text, start, end) =>
+  madePart(text, start, end).filter((one) =>
+    /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[!#$%&*?~^])/.test(text.slice(one.start, one.end)),
+  );
+
 /** In prose and headers. */
 const SAID: readonly JudgedExpression[] = [
   {
@@ -248,6 +271,18 @@ const SAID: readonly JudgedExpression[] = [
   {
     expression: String.raw`(?i)\b(?:(?:one[ -]?time|verification|security|login|unlock|access|2fa|mfa|sms|voicemail|door|gate|alarm)[ -](?:code|pin|passcode)|otp|puk2?)[ :#]{1,3}\d{4,8}\b`,
     judge: digitsAtEnd,
+  },
+  {
+    expression: String.raw`(?i)(?:best[äa]tigungs|verifizierungs|sicherheits|einmal|verificatie|bevestigings|engångs|verifierings|bekræftelses|verifikasjons)[ck]ode?|\bcode de (?:v[ée]rification|confirmation|s[ée]curit[ée])|\bc[óo]digo de (?:verifica|confirma|seguran|segurid)[a-zà-ɏ]{0,6}|\bcodice di (?:verifica|conferma|sicurezza)|\bkod weryfikacyjny|doğrulama kodu|код подтверждения|验证码|認証コード|인증번호|인증 코드`,
+    judge: codeBehind,
+  },
+  {
+    expression: String.raw`(?i)\b(?:cvv2?|cvc2?)(?: code| is| ist| est| es)?[ :=]{1,3}\d{3,4}\b`,
+    judge: cardCode,
+  },
+  {
+    expression: String.raw`(?:^|[\s("'])(?:root|admin|administrator|sa|postgres|ubuntu|oracle|operator|guest|service):[^\s:/@"'=,;]{8,64}`,
+    judge: madeOfAll,
   },
   {
     expression: String.raw`(?i)\bssid\b[^\n]{1,40}?(?:/|key|pass(?:word)?|pw|schlüssel|code)[ :=]{1,3}`,

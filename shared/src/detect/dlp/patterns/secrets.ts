@@ -180,7 +180,9 @@ function secretLabel(kind: SecretKind): Judge {
       if (!value.quoted && /(?:words|pwds|codes|secrets)$/i.test(label) && /^\d+$/.test(written))
         continue;
       const isLoose = value.link === 'prose' || value.link === 'adjacent';
-      if (isVerb && isLoose && !isSaid(text, start, written)) continue;
+      // "el PIN es 4711"; six digits may be a postal code of India.
+      const isNumber = text.slice(start, end) === 'PIN' && /^(?:\d{4,5}|\d{8})$/.test(written);
+      if (isVerb && isLoose && !isNumber && !isSaid(text, start, written)) continue;
       if (isOtherPattern(label, written) || isAlias(text, value)) continue;
       if (isCredentialsName(label, written, value)) continue;
       if ((isField && value.link === 'adjacent') || isPlace(text, value)) continue;
