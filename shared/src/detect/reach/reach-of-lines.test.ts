@@ -1,13 +1,11 @@
 /** What stands behind substitutions, in here-documents and in pipes of a command line. */
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
+import { createCommandReach } from '../../testing/test-reach.ts';
 import { createReachFinder } from './reach.ts';
 
 const find = createReachFinder(DEFAULT_BLAST_RADIUS);
-const run = (command: string) =>
-  find({ name: 'run_command', action: 'execute', args: { command } })
-    .map(({ rule, verdict }) => `${verdict} ${rule}`)
-    .sort();
+const run = createCommandReach();
 
 const ROOT = ['deny delete_depth', 'escalate config_path'];
 const LISTED = ['escalate unreadable'];

@@ -1,14 +1,12 @@
 /** Which lists are things that a call changes: rows, values in SQL, requests, points of a chart. */
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
+import { createReach } from '../../testing/test-reach.ts';
 import { createReachFinder } from './reach.ts';
 import type { ReachCall } from './reach-finding.ts';
 
 const find = createReachFinder(DEFAULT_BLAST_RADIUS);
-const reach = (name: string, action: ReachCall['action'], args: ReachCall['args']) =>
-  find({ name, action, args })
-    .map(({ rule, verdict }) => `${verdict} ${rule}`)
-    .sort();
+const reach = createReach();
 const many = <T>(count: number, one: (at: number) => T) =>
   Array.from({ length: count }, (_, at) => one(at));
 const rows = (count: number) => many(count, (at) => `(${at}, 'a, b', f(${at}, 1))`).join(', ');

@@ -1,13 +1,8 @@
 /** Commands and files in the options and the languages of programs. */
 import { expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
-import { createReachFinder } from './reach.ts';
+import { createCommandReach } from '../../testing/test-reach.ts';
 
-const find = createReachFinder(DEFAULT_BLAST_RADIUS);
-const run = (command: string) =>
-  find({ name: 'run_command', action: 'execute', args: { command } })
-    .map(({ rule, verdict }) => `${verdict} ${rule}`)
-    .sort();
+const run = createCommandReach();
 
 it.each([
   "vim -c ':!rm -rf /' -c q",

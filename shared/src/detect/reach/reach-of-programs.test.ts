@@ -1,17 +1,16 @@
 /** What programs on a command line write where their options say, and what wipes a disk. */
 import { expect, it } from 'vitest';
 import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
+import { createReach } from '../../testing/test-reach.ts';
 import { createReachFinder } from './reach.ts';
 import type { ReachCall } from './reach-finding.ts';
 
-const find = createReachFinder({
+const SETTINGS = {
   ...DEFAULT_BLAST_RADIUS,
   config_path_prefixes: [...DEFAULT_BLAST_RADIUS.config_path_prefixes, '/var/spool/cron/'],
-});
-const reach = (name: string, action: ReachCall['action'], args: ReachCall['args']) =>
-  find({ name, action, args })
-    .map(({ rule, verdict }) => `${verdict} ${rule}`)
-    .sort();
+};
+const find = createReachFinder(SETTINGS);
+const reach = createReach(SETTINGS);
 
 const CONFIG = ['escalate config_path'];
 const WIPED = ['deny delete_whole'];

@@ -1,14 +1,11 @@
 /** Requests to the APIs of services, and calls of tools that are a cloud's command line. */
 import { expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
-import { createReachFinder } from './reach.ts';
+import { createReach } from '../../testing/test-reach.ts';
 import type { ReachCall } from './reach-finding.ts';
 
-const find = createReachFinder(DEFAULT_BLAST_RADIUS);
+const reachOf = createReach();
 const reach = (name: string, args: ReachCall['args'], action: ReachCall['action'] = 'execute') =>
-  find({ name, action, args })
-    .map(({ rule, verdict }) => `${verdict} ${rule}`)
-    .sort();
+  reachOf(name, action, args);
 const request = (url: string) => reach('http_request', { method: 'DELETE', url });
 
 const WHOLE = ['escalate delete_whole'];

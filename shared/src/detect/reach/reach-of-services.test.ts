@@ -1,14 +1,11 @@
 /** What calls do in services that name no paths: clusters, key-value stores, GraphQL, mail, calendars. */
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
-import { createReachFinder } from './reach.ts';
+import { createReach } from '../../testing/test-reach.ts';
 import type { ReachCall } from './reach-finding.ts';
 
-const find = createReachFinder(DEFAULT_BLAST_RADIUS);
+const reachOf = createReach();
 const reach = (name: string, args: ReachCall['args'], action: ReachCall['action'] = 'execute') =>
-  find({ name, action, args })
-    .map(({ rule, verdict }) => `${verdict} ${rule}`)
-    .sort();
+  reachOf(name, action, args);
 const run = (command: string) => reach('run_command', { command });
 
 const keys = (count: number) => Array.from({ length: count }, (_, at) => `key:${at}`);

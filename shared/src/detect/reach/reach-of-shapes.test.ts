@@ -1,14 +1,11 @@
 /** Arguments in forms of their own: patches, modules, bulk requests, graphs, one of several operations. */
 import { expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
-import { createReachFinder } from './reach.ts';
+import { createReach } from '../../testing/test-reach.ts';
 import type { ReachCall } from './reach-finding.ts';
 
-const find = createReachFinder(DEFAULT_BLAST_RADIUS);
+const reachOf = createReach();
 const reach = (name: string, args: ReachCall['args'], action: ReachCall['action'] = 'execute') =>
-  find({ name, action, args })
-    .map(({ rule, verdict }) => `${verdict} ${rule}`)
-    .sort();
+  reachOf(name, action, args);
 
 const many = <T>(count: number, make: (at: number) => T) =>
   Array.from({ length: count }, (_, at) => make(at));

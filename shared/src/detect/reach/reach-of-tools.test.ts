@@ -1,14 +1,9 @@
 /** Names of arguments, wrappers and tools under which the same reach is found. */
 import { expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
-import { createReachFinder } from './reach.ts';
+import { createReach } from '../../testing/test-reach.ts';
 import type { ReachCall } from './reach-finding.ts';
 
-const find = createReachFinder(DEFAULT_BLAST_RADIUS);
-const reach = (name: string, action: ReachCall['action'], args: ReachCall['args']) =>
-  find({ name, action, args })
-    .map(({ rule, verdict }) => `${verdict} ${rule}`)
-    .sort();
+const reach = createReach();
 const people = (count: number) => Array.from({ length: count }, (_, i) => `p${i}@example.com`);
 const keyed = (keys: string[]) => Object.fromEntries(keys.map((key) => [key, {}]));
 

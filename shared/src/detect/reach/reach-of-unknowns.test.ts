@@ -1,16 +1,12 @@
 /** Command lines in which only the run shows a program, a list or a value. */
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
-import { createReachFinder } from './reach.ts';
+import { createCommandReach } from '../../testing/test-reach.ts';
 
-const find = createReachFinder({
+const run = createCommandReach({
   ...DEFAULT_BLAST_RADIUS,
   protected_file_patterns: ['*.env', '.bashrc'],
 });
-const run = (command: string) =>
-  find({ name: 'run_command', action: 'execute', args: { command } })
-    .map(({ rule, verdict }) => `${verdict} ${rule}`)
-    .sort();
 
 const ROOT = ['deny delete_depth', 'escalate config_path'];
 const LISTED = ['escalate unreadable'];

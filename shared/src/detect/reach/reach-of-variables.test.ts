@@ -1,14 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of a shell are what is tested
 /** What the variables, loops, arrays and functions of a command line hide nothing of. */
 import { expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
-import { createReachFinder } from './reach.ts';
+import { createCommandReach } from '../../testing/test-reach.ts';
 
-const find = createReachFinder(DEFAULT_BLAST_RADIUS);
-const run = (command: string) =>
-  find({ name: 'run_command', action: 'execute', args: { command } })
-    .map(({ rule, verdict }) => `${verdict} ${rule}`)
-    .sort();
+const run = createCommandReach();
 
 const ROOT = ['deny delete_depth', 'escalate config_path'];
 const TOP = ['deny delete_depth'];

@@ -1,14 +1,9 @@
 /** Calls, commands and filters that stand within the arguments of a call, and stores that it names. */
 import { expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
-import { createReachFinder } from './reach.ts';
+import { createReach } from '../../testing/test-reach.ts';
 import type { ReachCall } from './reach-finding.ts';
 
-const find = createReachFinder(DEFAULT_BLAST_RADIUS);
-const reach = (name: string, action: ReachCall['action'], args: ReachCall['args']) =>
-  find({ name, action, args })
-    .map(({ rule, verdict }) => `${verdict} ${rule}`)
-    .sort();
+const reach = createReach();
 
 const ROOT = ['deny delete_depth', 'escalate config_path'];
 const WHOLE = ['escalate delete_whole'];

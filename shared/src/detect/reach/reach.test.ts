@@ -1,15 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
+import { createReach } from '../../testing/test-reach.ts';
 import { createReachFinder } from './reach.ts';
 import type { ReachCall } from './reach-finding.ts';
 
 const find = createReachFinder(DEFAULT_BLAST_RADIUS);
+const reach = createReach();
 type Args = ReachCall['args'];
-const reach = (name: string, action: ReachCall['action'], args: Args) =>
-  find({ name, action, args })
-    .map(({ rule, verdict }) => `${verdict} ${rule}`)
-    .sort();
 const people = (count: number) => Array.from({ length: count }, (_, i) => `p${i}@example.com`);
 const ids = (count: number) => Array.from({ length: count }, (_, i) => `id-${i}`);
 
