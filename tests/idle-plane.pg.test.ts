@@ -5,11 +5,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDataPlaneCore } from '@governance/data-plane/core/data-plane-core';
-import { connectControlPlane } from '@governance/data-plane/registration/connect';
 import { listeningUrl } from '@governance/shared/http-server';
 import { uuidv7 } from '@governance/shared/ids';
 import { afterAll, expect, it } from 'vitest';
+import { aConnectedCore } from './support/a-connected-core.ts';
 import { testControlPlane } from './support/test-control-plane.ts';
 
 const { app, call, aTenantAdmin, controlPlane, test } = await testControlPlane();
@@ -19,7 +18,6 @@ afterAll(async () => {
   for (const end of ends.reverse()) await end();
   rmSync(dataDir, { recursive: true });
 });
-const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 it('has all records again without a call', { timeout: 60_000 }, async () => {
   await app.listen({ port: 0, host: '127.0.0.1' });
@@ -30,22 +28,8 @@ it('has all records again without a call', { timeout: 60_000 }, async () => {
     token: admin.token,
     body: { label: 'x' },
   });
-  const core = await createDataPlaneCore({
-    dataDir,
-    version: '1.0.0',
-    log,
-    onFatal: (error) => {
-      throw error;
-    },
-    readUsedShare: async () => 0,
-    loadPolicy: async () => ({ evaluate: () => ({ ok: false, fault: 'trap', message: '' }) }),
-    backoffLimits: { first: 10, longest: 100 },
-  });
-  ends.push(() => core.stop(100));
-  const about = { region: null, version: '1.0.0', label: 'here' };
-  const tokens = [issued.json().token];
-  const link = await connectControlPlane({ core, dataDir, cpUrl, tokens, ...about, log });
-  ends.push(link.stop);
+  const { core, stop } = await aConnectedCore({ dataDir, cpUrl, token: issued.json().token });
+  ends.push(stop);
   const stored = async () => {
     const { rows } = await test.superuser.query(
       `SELECT l.stream, l.epoch, l.seq::int AS seq, l.hash FROM ledger_records l

@@ -5,10 +5,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDataPlaneCore } from '@governance/data-plane/core/data-plane-core';
-import { connectControlPlane } from '@governance/data-plane/registration/connect';
 import { listeningUrl } from '@governance/shared/http-server';
 import { afterAll, expect, it } from 'vitest';
+import { aConnectedCore } from './support/a-connected-core.ts';
 import { testControlPlane } from './support/test-control-plane.ts';
 
 const { app, call, aTenantAdmin, controlPlane, test } = await testControlPlane();
@@ -18,7 +17,6 @@ afterAll(async () => {
   for (const end of ends.reverse()) await end();
   rmSync(dataDir, { recursive: true });
 });
-const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 it('has its rules again above those that a data plane has', { timeout: 60_000 }, async () => {
   await app.listen({ port: 0, host: '127.0.0.1' });
@@ -37,24 +35,7 @@ it('has its rules again above those that a data plane has', { timeout: 60_000 },
       body: { server_id, transport: 'stdio', local_name: server_id },
     });
   const start = async () => {
-    const core = await createDataPlaneCore({
-      dataDir,
-      version: '1.0.0',
-      log,
-      onFatal: (error) => {
-        throw error;
-      },
-      readUsedShare: async () => 0,
-      loadPolicy: async () => ({ evaluate: () => ({ ok: false, fault: 'trap', message: '' }) }),
-      backoffLimits: { first: 10, longest: 100 },
-    });
-    const about = { region: null, version: '1.0.0', label: 'here' };
-    const tokens = [issued.json().token];
-    const link = await connectControlPlane({ core, dataDir, cpUrl, tokens, ...about, log });
-    const stop = async () => {
-      await link.stop();
-      await core.stop(100);
-    };
+    const { core, stop } = await aConnectedCore({ dataDir, cpUrl, token: issued.json().token });
     return { stop, revision: () => core.rules.findActiveRules(tenantId)?.revision ?? 0 };
   };
 
