@@ -1,14 +1,7 @@
-import { afterAll, describe, expect, it } from 'vitest';
-import { createDlpScanner } from '../scanner.ts';
+import { describe, expect, it } from 'vitest';
+import { createDlpFinder } from '../../../testing/test-dlp-finder.ts';
 
-const scanner = createDlpScanner();
-afterAll(() => scanner.close());
-
-const found = (text: string) =>
-  scanner.scanText(text).map(({ pattern, start, length }) => ({
-    pattern,
-    text: text.slice(start, start + length),
-  }));
+const { found } = createDlpFinder();
 
 const LANGUAGES: Readonly<Record<string, string>> = {
   English: 'zero one two three four five six seven eight nine',
