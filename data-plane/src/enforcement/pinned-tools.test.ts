@@ -5,7 +5,7 @@ import type { BundleSettings } from '@governance/shared/bundle-format';
 import { uuidv7 } from '@governance/shared/ids';
 import { DEFAULT_INBOUND_ACTIONS } from '@governance/shared/inbound-settings';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openPinnedTools, type PinnedTools } from './pinned-tools.ts';
 import { changeAlert, type DefinitionChange } from './pins/definition-change.ts';
 import { definitionOf } from './pins/tool-definition.ts';
@@ -215,6 +215,7 @@ it('is reported four times a day; then it varies, always waits, and is no longer
   expect(one.isWaiting(PLACE, settings())).toBe(true);
   // Once it has been the same for a day it is as any other.
   now += 24 * HOUR + 60_000;
+  seen(0);
   expect(one.isWaiting(PLACE, settings())).toBe(false);
   seen(1);
   expect(changes.slice(5)).toMatchObject([{ varies: false }]);
@@ -281,6 +282,71 @@ it('that varied waits where the definition that is approved is not its present o
   expect(one.isWaiting(PLACE, approved)).toBe(true);
   seen('a', approved);
   expect(one.isWaiting(PLACE, approved)).toBe(false);
+});
+
+describe('a change of a tool that varies, which one worker has put off', () => {
+  const rules = (more = {}) => settings(digestOf(tool('a')), true, more);
+  const approved = () => rules({ approved_at: new Date(now).toISOString() });
+  const see = (at: PinnedTools, description: string, under = rules()) =>
+    at.observe('t', 's', [tool(description)], under);
+
+  /** Two workers that know the tool as `a`, which is approved, and varied. */
+  function twoWorkers() {
+    const [one, other] = [worker(), worker()];
+    for (const description of ['a', 'b', 'c', 'a', 'b', 'a']) {
+      now += 60_000;
+      see(one, description);
+      see(other, description);
+    }
+    now += 1_000;
+    const under = approved();
+    for (const each of [one, other]) expect(each.isWaiting(PLACE, under)).toBe(false);
+    return { one, other, under };
+  }
+
+  it('makes it wait at the others too, also after a start, until it is what is approved', () => {
+    const { one, other, under } = twoWorkers();
+    // With the bundle of before, since the newest one takes a moment to arrive.
+    see(one, 'evil');
+    for (const each of [one, other, worker()]) expect(each.isWaiting(PLACE, under)).toBe(true);
+    // The bundle came: the change is noted and reported.
+    now += 1_000;
+    see(other, 'evil', under);
+    expect(changes.at(-1)).toMatchObject({ seenHash: digestOf(tool('evil')), varies: false });
+    for (const each of [one, other]) expect(each.isWaiting(PLACE, under)).toBe(true);
+    see(one, 'a', under);
+    for (const each of [one, other]) expect(each.isWaiting(PLACE, under)).toBe(false);
+  });
+
+  it('does not lose the approval where the tool is again what is approved', () => {
+    const { one, other, under } = twoWorkers();
+    see(one, 'evil');
+    see(one, 'a');
+    see(other, 'a', under);
+    for (const each of [one, other]) expect(each.isWaiting(PLACE, under)).toBe(false);
+  });
+
+  it('is forgotten after ten minutes where it did not last', () => {
+    const { one, other } = twoWorkers();
+    see(one, 'evil');
+    see(one, 'a');
+    expect(other.isWaiting(PLACE, approved())).toBe(true);
+    now += 10 * 60_000;
+    see(other, 'a');
+    for (const each of [one, other]) expect(each.isWaiting(PLACE, approved())).toBe(false);
+  });
+
+  it('is written once in ten minutes, and is no news of the pin', () => {
+    const { one } = twoWorkers();
+    const disk = new Database(join(folder, 'tool-pins.db'));
+    const version = () => disk.pragma('data_version', { simple: true });
+    see(one, 'evil');
+    const [before, told] = [version(), news.length];
+    for (let i = 0; i < 100; i++) see(one, i % 2 === 0 ? 'a' : `evil ${i}`);
+    expect(version()).toBe(before);
+    expect(news).toHaveLength(told);
+    disk.close();
+  });
 });
 
 it('uses what another data plane saw first, as soon as the bundle has it', () => {

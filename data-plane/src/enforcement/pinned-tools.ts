@@ -13,10 +13,9 @@ import type { PinReports } from '../contracts.ts';
 import type { ListedTool } from '../upstream/lists/list-tools.ts';
 import { perSettings } from './per-settings.ts';
 import { type DefinitionChange, toChange } from './pins/definition-change.ts';
-import { type BundlePin, firstPin, isChanged, nextPin } from './pins/next-pin.ts';
+import { type BundlePin, firstPin, isChanged, isPutOff, nextPin } from './pins/next-pin.ts';
 import { openPinFile } from './pins/pin-file.ts';
 import { createPinReports, NO_PIN_REPORTS } from './pins/pin-reports.ts';
-import { definitionOf } from './pins/tool-definition.ts';
 import { createUnobservedTools } from './pins/unobserved-tools.ts';
 import type { ToolPlace } from './tool-definitions.ts';
 
@@ -52,6 +51,13 @@ interface Look {
   readonly key: string;
   readonly text: string;
 }
+
+interface Settled {
+  readonly isWritten: boolean;
+  readonly isPutOff: boolean;
+  readonly change: DefinitionChange | null;
+}
+const SETTLED: Settled = { isWritten: false, isPutOff: false, change: null };
 
 /** Most tools of one server that are pinned; further ones are not. */
 const MAX_TOOLS = 4_000;
@@ -100,22 +106,25 @@ export function openPinnedTools(
   const { now, log } = deps;
   const file = openPinFile(path);
   const known = new LRUCache<string, string>({ max: MAX_KNOWN });
-  /** Tools that vary, whose last change is not in the file yet: it is looked at again. */
-  const putOff = new LRUCache<string, true>({ max: MAX_KNOWN });
   const unobserved = createUnobservedTools(MAX_TOOLS);
   let version = file.version();
 
-  /** @returns what was written; null for nothing */
-  function settle({ place, tool, pin, key }: Look): { change: DefinitionChange | null } | null {
+  /**
+   * Writes down a definition. Of a tool that varies, a change may be put off: that is written too,
+   * so that the tool waits at every worker, and it is looked at again.
+   */
+  function settle({ place, tool, pin }: Look): Settled {
     const row = file.find(place);
-    if (!row && file.countTools(place.tenantId, place.serverId) >= MAX_TOOLS) return null;
+    if (!row && file.countTools(place.tenantId, place.serverId) >= MAX_TOOLS) return SETTLED;
     const next = row ? nextPin(row, tool, pin, now()) : firstPin(tool, pin, now());
-    if (next === null && row?.varies === 1 && definitionOf(tool).digest !== row.seen) {
-      putOff.set(key, true);
-    } else putOff.delete(key);
-    if (next === null) return null;
-    file.put(place, next.row);
-    return { change: next.isReported ? toChange(place, next.row) : null };
+    if (next !== null) {
+      file.put(place, next.row);
+      const change = next.isReported ? toChange(place, next.row) : null;
+      return { isWritten: true, isPutOff: false, change };
+    }
+    const isOpen = row !== undefined && isPutOff(row, tool, now());
+    if (row !== undefined && isOpen !== (row.put_off === 1)) file.setPutOff(place, isOpen);
+    return { ...SETTLED, isPutOff: isOpen };
   }
 
   /** A tool to be checked; undefined where neither it nor its pin changed since the last check. */
@@ -146,13 +155,13 @@ export function openPinnedTools(
     });
     if (looks.length === 0) return [];
     // One commit for a whole list, since each commit waits for the disk.
-    const written = file.commit(() => looks.flatMap((look) => settle(look) ?? []));
-    for (const { key, text } of looks) {
-      if (putOff.has(key)) known.delete(key);
+    const settled = file.commit(() => looks.map((look) => ({ ...look, ...settle(look) })));
+    for (const { key, text, isPutOff } of settled) {
+      if (isPutOff) known.delete(key);
       else known.set(key, text);
     }
-    if (written.length > 0) deps.onNews(tenantId);
-    return written.flatMap(({ change }) => change ?? []);
+    if (settled.some(({ isWritten }) => isWritten)) deps.onNews(tenantId);
+    return settled.flatMap(({ change }) => change ?? []);
   }
 
   return {
@@ -179,7 +188,7 @@ export function openPinnedTools(
       const pin = pinsOf(settings).get(`${serverId} ${toolName}`);
       if (pin?.varies === true) return false;
       // The tool's present definition is unknown, or not in the file.
-      if (unobserved.has(place) || putOff.has(keyOf(place))) return true;
+      if (unobserved.has(place)) return true;
       const row = file.find(place);
       // Its server's list was not read so far, or there was no room: a change would not be noticed.
       return row === undefined || isChanged(row, pin, now());

@@ -47,11 +47,12 @@ export function firstPin(tool: ListedTool, pin: BundlePin | undefined, now: numb
     changes: 0,
     counted_from: at,
     varies: 0,
+    put_off: 0,
   };
   return { row, isReported: !isPinned && !pin.varies };
 }
 
-/** The row after a tool was seen again; null where nothing has to be written. */
+/** The row after a tool was seen again; null where its definition is not to be written. */
 export function nextPin(
   row: PinRow,
   tool: ListedTool,
@@ -63,7 +64,7 @@ export function nextPin(
   const isNewPin = pin !== undefined && pin.hash !== row.pinned;
   const isSettled = row.varies === 1 && isApprovedSince(row, pin);
   if (isSame && !isNewPin && !isSettled) return null;
-  const next = { ...row };
+  const next = { ...row, put_off: 0 };
   if (isNewPin || isSettled) {
     next.changes = 0;
     next.varies = 0;
@@ -109,8 +110,23 @@ function countChange(
   if (next.changes > MAX_CHANGES) next.varies = 1;
   next.seen_at = isoTime(now);
   const isQuiet = hasVaried && next.varies === 1;
-  if (isQuiet && sinceLast >= 0 && sinceLast < VARIES_EVERY_MS) return null;
+  if (isQuiet && isRecent(before, now)) return null;
   return { row: next, isReported: !isQuiet && pin?.varies !== true };
+}
+
+/**
+ * Whether the present definition counts as unknown where `nextPin` writes none: it is not the noted
+ * one, or was not a moment ago. It is forgotten as rarely as definitions are noted, so that a tool
+ * that goes back and forth makes no write each time.
+ */
+export function isPutOff(row: PinRow, tool: ListedTool, now: number): boolean {
+  if (row.varies === 1 && definitionOf(tool).digest !== row.seen) return true;
+  return row.put_off === 1 && isRecent(row, now);
+}
+
+function isRecent({ seen_at }: PinRow, now: number): boolean {
+  const since = now - Date.parse(seen_at);
+  return since >= 0 && since < VARIES_EVERY_MS;
 }
 
 /** Whether a tool has changed, so that it must be approved before use. */
@@ -118,6 +134,7 @@ export function isChanged(row: PinRow, pin: BundlePin | undefined, now: number):
   // Of a varying tool it is unknown which definition an agent saw, unless one was approved since.
   const isApproved = pin !== undefined && (pin.hash !== row.pinned || isApprovedSince(row, pin));
   const hasVaried = row.varies === 1 && now - Date.parse(row.seen_at) < DAY_MS;
+  if (row.put_off === 1) return true;
   return row.seen !== (pin?.hash ?? row.pinned) || (hasVaried && !isApproved);
 }
 

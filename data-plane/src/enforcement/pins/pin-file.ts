@@ -23,6 +23,8 @@ export interface PinRow {
   changes: number;
   counted_from: string;
   varies: number;
+  /** Whether another definition was seen since and is not noted: the present one is not known. */
+  put_off: number;
 }
 
 export interface NumberedPin extends PinRow {
@@ -42,10 +44,11 @@ const ADDED = {
   changes: 'INTEGER NOT NULL DEFAULT 0',
   counted_from: "TEXT NOT NULL DEFAULT ''",
   varies: 'INTEGER NOT NULL DEFAULT 0',
+  put_off: 'INTEGER NOT NULL DEFAULT 0',
   serial: 'INTEGER NOT NULL DEFAULT 0',
 };
 const COLUMNS =
-  'pinned, members, seen, seen_members, first_seen_at, seen_at, pinned_texts, seen_texts, changes, counted_from, varies';
+  'pinned, members, seen, seen_members, first_seen_at, seen_at, pinned_texts, seen_texts, changes, counted_from, varies, put_off';
 const VALUES = COLUMNS.split(', ').map((name) => `@${name}`);
 
 /** @throws when the file is damaged, or of a newer version */
@@ -71,6 +74,10 @@ function preparePinFile(db: Database.Database) {
          .join(', ')},
        serial = excluded.serial`,
   );
+  const setPutOff = db.prepare<[{ putOff: number } & ToolPlace]>(
+    `UPDATE tool_pins SET put_off = @putOff
+     WHERE tenant_id = @tenantId AND server_id = @serverId AND tool_name = @toolName`,
+  );
   const after = db.prepare<[string, number, number], NumberedPin>(
     `SELECT server_id, tool_name, serial, ${COLUMNS} FROM tool_pins
      WHERE tenant_id = ? AND serial > ? ORDER BY serial LIMIT ?`,
@@ -80,6 +87,10 @@ function preparePinFile(db: Database.Database) {
     countTools: (tenantId: string, serverId: string) => count.get(tenantId, serverId)?.tools ?? 0,
     put: (place: ToolPlace, row: PinRow): void => {
       put.run({ ...place, ...row });
+    },
+    /** Not reported, so the serial stays. */
+    setPutOff: (place: ToolPlace, isPutOff: boolean): void => {
+      setPutOff.run({ ...place, putOff: isPutOff ? 1 : 0 });
     },
     /** A tenant's pins with a serial above `serial`, in the order of their last change. */
     listAfter: (tenantId: string, serial: number, limit: number): NumberedPin[] =>
