@@ -37,6 +37,7 @@ const reader = createEvidenceReader();
 
 type Shipping = Awaited<ReturnType<typeof aShippingPlane>>;
 
+/** Of a tenant of its own: what they export is waited for at a time. */
 async function twoPlanes() {
   const admin = await aTenantAdmin();
   const [honest, lying] = [await aShippingPlane(plane, admin), await aShippingPlane(plane, admin)];
@@ -66,7 +67,7 @@ const invent = ({ decide }: Shipping, over: object = {}) =>
     workflow_session_id: uuidv7(),
   });
 
-it('a repeated id multiplies no records', async () => {
+it.concurrent('a repeated id multiplies no records', async () => {
   const { lying, exported } = await twoPlanes();
   const decision = lying.decide();
   for (let n = 1; n < 20; n++) lying.writer.append({ ...decision });
@@ -76,7 +77,7 @@ it('a repeated id multiplies no records', async () => {
   expect(await lines('events.ndjson')).toHaveLength(40);
 });
 
-it('the id of another’s event puts no record into the export of its session', async () => {
+it.concurrent('the id of another’s event puts no record into the export of its session', async () => {
   const { honest, lying, created, exported } = await twoPlanes();
   const about = { agent_type: 't', owner: 'o', description: '' };
   const owner = await created('/api/v1/agents', { ...about, name: 'owner' });
@@ -93,7 +94,7 @@ it('the id of another’s event puts no record into the export of its session', 
   expect(await lines('events.ndjson')).toHaveLength(1);
 });
 
-it('a finding that names a session puts no record into its export', async () => {
+it.concurrent('a finding that names a session puts no record into its export', async () => {
   const { lying, created, exported } = await twoPlanes();
   const about = { agent_type: 't', owner: 'o', description: '' };
   const owner = await created('/api/v1/agents', { ...about, name: 'owner' });
@@ -108,7 +109,7 @@ it('a finding that names a session puts no record into its export', async () => 
   expect(await lines('events.ndjson')).toHaveLength(1);
 });
 
-it('what is dated after the time of a selective package is not in it, whenever it came', async () => {
+it.concurrent('what is dated after the time of a selective package is not in it, whenever it came', async () => {
   const { honest, lying, exported } = await twoPlanes();
   const asked = { agent_ids: [AGENT_ID] };
   const now = at(0);
@@ -130,7 +131,7 @@ it('what is dated after the time of a selective package is not in it, whenever i
   expect(await countUntil(at(3 * HOUR))).toBe(4);
 });
 
-it('payloads of an id that was given twice are shown where they match a record', async () => {
+it.concurrent('payloads of an id that was given twice are shown where they match a record', async () => {
   const { admin, honest, lying, exported } = await twoPlanes();
   const { tenantId } = admin.scope;
   const keep = async ({ deploymentId, decide, ship }: Shipping, id: string, text: string) => {
@@ -156,7 +157,7 @@ it('payloads of an id that was given twice are shown where they match a record',
   expect(shown.sort()).toEqual([1, 2, 3].map((a) => `{"request":{"a":${a}}}`));
 });
 
-it('later batches with only times of long ago do not widen an export', async () => {
+it.concurrent('later batches with only times of long ago do not widen an export', async () => {
   const { honest, lying, exported } = await twoPlanes();
   lying.decide();
   await lying.ship();
@@ -175,7 +176,7 @@ it('later batches with only times of long ago do not widen an export', async () 
   expect(await countOf({ from: '1970-01-01T00:00:00.000Z', to })).toBeGreaterThan(before);
 });
 
-it('a stored key that was edited is the reason why an export fails', async () => {
+it.concurrent('a stored key that was edited is the reason why an export fails', async () => {
   const { admin, honest } = await twoPlanes();
   const { token } = admin;
   honest.decide();
@@ -197,7 +198,7 @@ it('a stored key that was edited is the reason why an export fails', async () =>
   );
 });
 
-it('what a forked stream says afterwards is warned of', async () => {
+it.concurrent('what a forked stream says afterwards is warned of', async () => {
   const { honest, lying: copied, exported } = await twoPlanes();
   honest.decide();
   await honest.ship();
@@ -216,7 +217,7 @@ it('what a forked stream says afterwards is warned of', async () => {
   });
 });
 
-it.each([
+it.concurrent.each([
   ['contiguous', {}],
   ['selective', { agent_ids: [AGENT_ID] }],
 ])('what a data plane invents is warned of in a %s package', async (_kind, asked) => {
@@ -232,7 +233,7 @@ it.each([
   for (const said of Object.values(warns)) expect(said).toContain(lying.deploymentId);
 });
 
-it('and in one that begins after its dispute', async () => {
+it.concurrent('and in one that begins after its dispute', async () => {
   const { lying, exported } = await twoPlanes();
   await lying.ship();
   invent(lying, { timestamp: at(120_000) });
@@ -259,7 +260,7 @@ async function addLeaves({ scope: { tenantId } }: { scope: { tenantId: string } 
   );
 }
 
-it.each([
+it.concurrent.each([
   ['', 0, []],
   [' behind others of its stream', 0, [120_000]],
   [' 10,000 leaves later', 10_001, []],
@@ -310,7 +311,7 @@ it.each([
   expect(causes.filter((line) => line.includes('record_disputed'))).toHaveLength(1);
 });
 
-it('a record that was changed after it was disputed fails', async () => {
+it.concurrent('a record that was changed after it was disputed fails', async () => {
   const { admin, lying } = await twoPlanes();
   invent(lying);
   await lying.ship();
@@ -326,7 +327,7 @@ it('a record that was changed after it was disputed fails', async () => {
   expect(fails).toEqual(expect.arrayContaining(['batch.root', 'delegation.binding']));
 });
 
-it.each([
+it.concurrent.each([
   ['contiguous', {}],
   ['selective', { agent_ids: [AGENT_ID] }],
 ])('a second hold under the id of an approved one changes nothing in a %s package', async (_kind, asked) => {
@@ -345,7 +346,7 @@ it.each([
   expect(passes).toContain('approval.binding');
 });
 
-it('a hold that found no room is warned of, where another was approved under its id', async () => {
+it.concurrent('a hold that found no room is warned of, where another was approved under its id', async () => {
   const { admin, lying, exported } = await twoPlanes();
   const { tenantId } = admin.scope;
   const { deploymentId } = lying;
