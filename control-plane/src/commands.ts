@@ -134,24 +134,33 @@ function announce(env: NodeJS.ProcessEnv, reason: string, out: CommandOutput): P
 }
 
 /**
- * Recorded first: a clock that nobody is told of would revive tokens unseen. A tenant where nothing
- * can be recorded does not keep all others out.
+ * The clock is set in the transaction of the first record of it: none says what did not happen, and
+ * no clock revives tokens unseen. A tenant where nothing can be recorded does not keep all others
+ * out. After a crash some tenants may lack the record, until the command runs again.
  */
 function accept(env: NodeJS.ProcessEnv, reason: string, out: CommandOutput): Promise<void> {
   return onDatabase(env, out, async (db, place) => {
     const at = new Date();
     const { username } = userInfo();
     const operator: Actor = { id: 'local-operator', username, role: 'system' };
+    let set: { before: Date | undefined } | undefined;
+    let tenants = 0;
     let failed: unknown;
-    await forEachTenant(db, new AbortController().signal, (tenantId) =>
-      db.inTenant({ tenantId, actor: operator }, async (tx) => {
+    await forEachTenant(db, new AbortController().signal, async (tenantId) => {
+      tenants++;
+      set = await db.inTenant({ tenantId, actor: operator }, async (tx) => {
         const details = { reason, clock: at.toISOString() };
         tx.audit.append({ action: 'clock_accepted', target: `tenant/${tenantId}`, details });
-      }),
-    ).catch((error: unknown) => {
+        return set ?? { before: await acceptClock(tx, at) };
+      });
+    }).catch((error: unknown) => {
       failed = error;
     });
-    const before = await acceptClock(db, operator, at);
+    if (tenants === 0 && !failed) {
+      set = { before: await db.inPlatform(operator, (tx) => acceptClock(tx, at)) };
+    }
+    if (!set) throw new Error(`nothing is changed or recorded: ${messageOf(failed)}`);
+    const { before } = set;
     const was = before ? `it was ${before.toISOString()}` : 'none was kept';
     out.log(`the database of ${place}: tokens go by ${at.toISOString()} from now on; ${was}`);
     if (failed) {

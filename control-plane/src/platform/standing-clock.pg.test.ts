@@ -150,7 +150,8 @@ describe('a machine’s clock that is far ahead', () => {
     const ahead = NOON + 4 * YEAR + 11 * MINUTE;
     for (const each of [one, other]) expect(each.read()).toBe(ahead);
 
-    expect(await acceptClock(db, SYSTEM_ACTOR, new Date(wall))).toEqual(new Date(ahead));
+    const accepted = db.inPlatform(SYSTEM_ACTOR, (tx) => acceptClock(tx, new Date(wall)));
+    expect(await accepted).toEqual(new Date(ahead));
     // One that has not heard of it yet does not put its own back.
     await other.share();
     pass(MINUTE);
@@ -189,6 +190,73 @@ describe('a machine’s clock that is far ahead', () => {
     expect(records.rows.map(({ bytes }) => JSON.parse(bytes.toString()))).toMatchObject([
       { action: 'clock_accepted', details: { reason: 'it showed 2090' } },
     ]);
+  });
+
+  describe('by a command that does not get to its end', () => {
+    const KEPT = '2090-01-01T00:00:00.000Z';
+    let tenants: string[];
+
+    beforeEach(async () => {
+      await superuser.query('INSERT INTO service_clock (newest) VALUES ($1)', [KEPT]);
+      tenants = [(await aTenant(test)).tenantId, (await aTenant(test)).tenantId];
+    });
+
+    afterEach(async () => {
+      await superuser.query('DROP FUNCTION IF EXISTS fail CASCADE');
+    });
+
+    /** What PostgreSQL does behind a write to this table. */
+    async function onWrite(table: string, statement: string): Promise<void> {
+      await superuser.query(`
+        CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+          BEGIN ${statement}; RETURN NULL; END $$;
+        CREATE TRIGGER fail AFTER INSERT OR UPDATE ON ${table} FOR EACH ROW EXECUTE FUNCTION fail()`);
+    }
+
+    async function run() {
+      const said: string[] = [];
+      const say = (text: string) => void said.push(text);
+      const given = ['accept-clock', '--reason', 'it showed 2090'];
+      const env = { DATABASE_URL: test.url };
+      const code = await runControlPlaneCommand(given, env, { log: say, error: say });
+      const clock = await superuser.query('SELECT newest FROM service_clock');
+      const told = await superuser.query(
+        `SELECT tenant_id AS id FROM ledger_records
+         WHERE tenant_id = ANY ($1) AND type = 'admin_action' ORDER BY 1`,
+        [tenants],
+      );
+      const isSet = clock.rows[0].newest.toISOString() !== KEPT;
+      return { code, said: said.join('\n'), isSet, told: told.rows.map(({ id }) => id) };
+    }
+
+    it.each([
+      ['the clock cannot be set', 'service_clock', `RAISE EXCEPTION 'no clock'`],
+      [
+        'the connection ends after it',
+        'service_clock',
+        'PERFORM pg_terminate_backend(pg_backend_pid())',
+      ],
+      ['nothing can be recorded', 'ledger_records', `RAISE EXCEPTION 'no record'`],
+    ])('neither sets the clock nor records it where %s', async (_, table, statement) => {
+      await onWrite(table, statement);
+      const failed = await run();
+      expect(failed).toMatchObject({ code: 1, isSet: false, told: [] });
+      expect(failed.said).toContain('nothing is changed or recorded');
+      await superuser.query('DROP FUNCTION fail CASCADE');
+      expect(await run()).toMatchObject({ code: 0, isSet: true, told: [...tenants].sort() });
+    });
+
+    it('sets it with the first record where one of the tenants can have none', async () => {
+      await onWrite(
+        'ledger_records',
+        `IF NEW.tenant_id = '${tenants[0]}' THEN RAISE EXCEPTION 'no record'; END IF`,
+      );
+      const partly = await run();
+      expect(partly).toMatchObject({ code: 1, isSet: true, told: [tenants[1]] });
+      expect(partly.said).toContain("it is not recorded in every tenant's admin chain");
+      const { rows } = await superuser.query('SELECT generation FROM service_clock');
+      expect(rows).toEqual([{ generation: 1 }]);
+    });
   });
 
   it('after a long stop is the time that has really passed', async () => {

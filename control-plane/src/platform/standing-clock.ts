@@ -10,7 +10,7 @@
 import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
 import { repeat, type Schedule } from './schedule.ts';
-import { type Actor, SYSTEM_ACTOR, type TenantDatabase } from './tenant-scope.ts';
+import { type PlatformTransaction, SYSTEM_ACTOR, type TenantDatabase } from './tenant-scope.ts';
 
 const SHARE_EVERY_MS = 60_000;
 /** A machine's clock further ahead than this is believed for good only after the time below. */
@@ -144,21 +144,22 @@ export function createStandingClock(options: {
 
 /**
  * Sets the newest time to the machine's, which all processes take over within a minute: the way out
- * where a clock was far ahead for long.
+ * where a clock was far ahead for long. In a tenant's transaction it commits with the tenant's
+ * record of it.
  *
  * @returns the newest time before; undefined where none was kept
  */
-export function acceptClock(
-  db: Pick<TenantDatabase, 'inPlatform'>,
-  actor: Actor,
+export async function acceptClock(
+  { db }: Pick<PlatformTransaction, 'db'>,
   now: Date,
 ): Promise<Date | undefined> {
-  return db.inPlatform(actor, async (tx) => {
-    const [before] = await tx.db.$queryRaw<{ newest: Date }[]>`
-      SELECT newest FROM service_clock FOR UPDATE`;
-    await tx.db.$executeRaw`
-      INSERT INTO service_clock AS c (newest) VALUES (${now})
-      ON CONFLICT (one) DO UPDATE SET newest = excluded.newest, generation = c.generation + 1`;
-    return before?.newest;
-  });
+  // The clock is no tenant's.
+  await db.$queryRaw`SELECT set_config('app.platform', 'on', true)`;
+  const [before] = await db.$queryRaw<{ newest: Date }[]>`
+    SELECT newest FROM service_clock FOR UPDATE`;
+  await db.$executeRaw`
+    INSERT INTO service_clock AS c (newest) VALUES (${now})
+    ON CONFLICT (one) DO UPDATE SET newest = excluded.newest, generation = c.generation + 1`;
+  await db.$queryRaw`SELECT set_config('app.platform', 'off', true)`;
+  return before?.newest;
 }
