@@ -95,6 +95,8 @@ async function aTenantWithPlane() {
   };
 }
 
+const OF_REACH = { policy_ids: ['blast_radius'], resource: '/srv/data' };
+
 describe('GET /api/v1/escalations', () => {
   it('lists what data planes hold, newest first, by status', async () => {
     const one = await aTenantWithPlane();
@@ -255,6 +257,32 @@ describe('a decision', () => {
     expect((await one.decide(id, 'approve', { ...body, create_exception: false })).statusCode).toBe(
       200,
     );
+  });
+
+  it.each([
+    ['was there before', null],
+    ['comes late', OF_REACH],
+  ])('makes no exception for another server of the same id by one that %s', async (when, shape) => {
+    const one = await aTenantWithPlane();
+    await one.addServer();
+    const id = one.open({ shape: OF_REACH });
+    if (when === 'was there before') await one.ship();
+    // Its server is younger by more than the clocks' last digit.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const url = '/api/v1/mcp-servers/files';
+    expect((await call(url, { token: one.token, method: 'DELETE' })).statusCode).toBe(204);
+    await one.addServer();
+    if (when === 'comes late') await one.ship();
+    expect((await one.show(id)).shape).toEqual(shape);
+    const body = { notes: 'the clean-up is meant to', create_exception: true };
+    const answer = await one.decide(id, 'approve', body);
+    expect(answer.statusCode, answer.body).toBe(409);
+    expect(await one.show(id)).toMatchObject({ status: 'pending', exception_id: null });
+    expect((await call('/api/v1/exceptions', { token: one.token })).json().total).toBe(0);
+    // A call to the new server may have one.
+    const later = await one.held({ shape: OF_REACH });
+    expect((await one.decide(later, 'approve', body)).statusCode).toBe(200);
+    expect((await one.decide(id, 'deny')).statusCode).toBe(200);
   });
 
   it('makes an exception for an administrator alone, who says why', async () => {

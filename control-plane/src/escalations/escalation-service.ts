@@ -137,7 +137,24 @@ async function except(
     };
     made.push(await createException(tx, given, at));
   }
+  await requireSameServer(tx, row);
   return made;
+}
+
+/**
+ * Its server may have been deleted, and another one created under its id, before the escalation
+ * arrived here. The caller has locked the server's row with the exception.
+ *
+ * @throws AppError EXCEPTION_SHAPE_UNKNOWN for a call that is older than its server
+ */
+async function requireSameServer(
+  { db, scope: { tenantId } }: TenantTransaction,
+  { mcpServer: serverId, openedAt }: Escalation,
+): Promise<void> {
+  const where = { tenantId_serverId: { tenantId, serverId } };
+  // Local models have no row.
+  const server = await db.mcpServer.findUnique({ where, select: { createdAt: true } });
+  if (server && openedAt < server.createdAt) throw new AppError('EXCEPTION_SHAPE_UNKNOWN');
 }
 
 function resolvedBefore(row: Escalation | undefined, held: Held): AppError {

@@ -74,6 +74,20 @@ export function escalationStore(
     setException: async (id: string, exceptionId: string): Promise<Escalation> =>
       db.escalation.update({ where: { tenantId_id: { tenantId, id } }, data: { exceptionId } }),
 
+    /**
+     * Forgets the shapes of a server's pending escalations. One that is being decided is skipped: its
+     * approval waits for the server's row, and would wait for this in turn.
+     */
+    forgetShapes: async (serverId: string): Promise<void> => {
+      await db.$executeRaw`
+        UPDATE escalations SET shape = NULL, updated_at = now()
+        WHERE tenant_id = ${tenantId}::uuid AND id IN (
+          SELECT id FROM escalations
+          WHERE tenant_id = ${tenantId}::uuid AND status = 'pending' AND mcp_server = ${serverId}
+            AND shape IS NOT NULL
+          FOR UPDATE SKIP LOCKED)`;
+    },
+
     /** Ends a batch of escalations whose time is over. @returns the ended ones */
     timeOut: async (): Promise<Escalation[]> =>
       findAll(

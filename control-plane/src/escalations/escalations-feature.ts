@@ -6,6 +6,7 @@ import { createEscalationDetails } from './escalation-details.ts';
 import { escalationProjection } from './escalation-projection.ts';
 import { escalationRoutes } from './escalation-routes.ts';
 import { createEscalationService, type EscalationServiceDeps } from './escalation-service.ts';
+import { escalationStore } from './escalation-store.ts';
 import { createEscalationTimeouts } from './escalation-timeouts.ts';
 import { createInboundHoldDetails } from './inbound-hold-details.ts';
 import { inboundHoldRoutes } from './inbound-hold-routes.ts';
@@ -26,5 +27,7 @@ export const escalationsFeature = (core: EscalationsCore): Feature => ({
   ],
   tasks: [createEscalationTimeouts(core)],
   projections: [escalationProjection],
+  // An approval makes no exception for another server that gets the id.
+  endWithServer: (tx, serverId) => escalationStore(tx).forgetShapes(serverId),
   settings: { holds: async (tx) => (await tenantSettingsStore(tx).get()).holds },
 });
