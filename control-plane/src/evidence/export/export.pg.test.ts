@@ -123,7 +123,8 @@ async function opened(token: string, id: string, number = 1) {
   };
 }
 
-describe('a contiguous package', () => {
+// Each test has a tenant of its own: what they export is waited for at a time.
+describe.concurrent('a contiguous package', () => {
   it('is verified although its records compress to almost nothing', async () => {
     const admin = await aTenantAdmin();
     const one = await aPlane(admin);
@@ -253,7 +254,7 @@ describe('a contiguous package', () => {
   });
 });
 
-describe('a selective package', () => {
+describe.concurrent('a selective package', () => {
   it('holds the agent’s decisions and what belongs to them, each with its proofs', async () => {
     const admin = await aTenantAdmin();
     const { token } = admin;
@@ -322,7 +323,7 @@ describe('a selective package', () => {
   });
 });
 
-describe('a download', () => {
+describe.concurrent('a download', () => {
   it('can be resumed, by ranges that make up the file of the digest', async () => {
     const admin = await aTenantAdmin();
     const { token } = admin;
