@@ -53,6 +53,7 @@ export function findInReadings(plain: PlainScan, text: string, taker: Taker): vo
       const { pattern, severity, start, end } = finding;
       const place = origin ? origin(finding) : { start, end, disguise: [] };
       if (pattern === 'payment_card' && isTableRow(text, place)) continue;
+      if (severity !== 'critical' && isRowOfNumbers(text, place)) continue;
       // Without its separators, or backwards, it is not recognised as one.
       if (pattern === 'record_number' && origin && isInUuid(text, place)) continue;
       const isRot13 = pattern === 'secret_assignment' && place.disguise.includes('rot13');
@@ -154,6 +155,13 @@ const DECIMAL_CELL = /(?:^|[|,;])[ \t]*\d+\.\d+[ \t]*(?:[|,;]|$)/;
 function isTableRow(text: string, place: Stretch & { disguise: readonly string[] }): boolean {
   const { start, end, disguise } = place;
   return disguise.includes('separators') && DECIMAL_CELL.test(text.slice(start, end));
+}
+
+/** Whether numbers in a row, joined, happen to be hex of a short number with a label. */
+function isRowOfNumbers(text: string, place: Stretch & { disguise: readonly string[] }): boolean {
+  const { start, end, disguise } = place;
+  if (!disguise.includes('separators') || !disguise.includes('hex')) return false;
+  return /^[\d\s|;,.]+$/.test(text.slice(start, end));
 }
 
 function composed(outer: Origin | undefined, inner: Origin): Origin {

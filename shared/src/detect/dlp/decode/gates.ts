@@ -128,6 +128,7 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
       String.raw`\b\d{1,6}(?: ?[|,~:;+]{1,3} ?| {2,4}| ?[\-./_]{2,3} ?| [\-./_] )\d{1,6}(?: ?[|,~:;+]{1,3} ?| {2,4}| ?[\-./_]{2,3} ?| [\-./_] )\d`,
       String.raw`\b[A-Z]{2} ?[.\-_/|:] ?\d{2} ?[.\-_/|: ]`,
       '(?:\u00b7|\u2022) ?[0-9A-Za-z] ?(?:\u00b7|\u2022)',
+      String.raw`\b[A-Z]{2}\d{2} ?[./|:] ?[A-Z0-9]{4} ?[./|:]`,
       ...SPELLED_DIGITS,
       PIECES_BELOW,
     ],

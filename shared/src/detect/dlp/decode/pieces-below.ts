@@ -7,8 +7,10 @@ import { isNationalId } from '../validators/national-ids.ts';
 import { isCardNumber } from '../validators/payment-card.ts';
 import type { Edit } from './view.ts';
 
-/** Where a text may contain such pieces. */
-export const PIECES_BELOW = String.raw`[:：=][ \t]*\r?\n(?:[ \t>]{0,8}(?:[-*•] )?[^\s:]{1,8}[ \t]*\r?\n){2}`;
+/** Where a text may contain such pieces: single characters, or some that begin with digits. */
+const LINE = String.raw`[ \t>]*(?:[-*•] )?["']?(?:[^\s:]|[A-Z(+]{0,2}\d[\dA-Z()]*)["']?[ \t]*\r?\n`;
+// A sign alone in front would have the engine try the expression at each of them.
+export const PIECES_BELOW = String.raw`[^\n][:：=][ \t]*\r?\n${LINE}${LINE}`;
 
 const PIECE = String.raw`[ \t>]{0,8}(?:[-*•] )?[^\s:]{1,8}[ \t]*`;
 const BELOW = new RegExp(
@@ -26,7 +28,9 @@ const MIN_CHECKED = 10;
 export function piecesBelow(text: string): Edit[] {
   const edits: Edit[] = [];
   for (const { 0: block, index: start } of text.matchAll(BELOW)) {
-    const pieces = block.split(/\r?\n/).map((line) => line.replace(BULLET, '').trimEnd());
+    const pieces = block
+      .split(/\r?\n/)
+      .map((line) => line.replace(BULLET, '').replace(/^["']|["']?\s*$/g, ''));
     const replacement = joinedValue(pieces);
     if (replacement === undefined) continue;
     // The label's line goes on with the value.

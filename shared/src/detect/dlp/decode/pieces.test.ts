@@ -31,6 +31,7 @@ describe('pieces under one label', () => {
     ['Card number:\n4539\n1488\n0343\n6467\nThanks', 'payment_card'],
     ['IBAN:\r\n- DE89\r\n- 3704\r\n- 0044\r\n- 0532\r\n- 0130\r\n- 00', 'iban'],
     ['SSN:\n219\n09\n9998', 'us_ssn'],
+    ['ssn:\n  - "219"\n  - "09"\n  - "9998"', 'us_ssn'],
     [`password:\n${[...'Otter52!kale'].join('\n')}`, 'secret_assignment'],
   ])('are found one a line: %j', (text, pattern) => {
     expect(patterns(text)).toContain(pattern);
@@ -57,6 +58,19 @@ describe('pieces under one label', () => {
   });
 });
 
+describe('a key in two halves', () => {
+  it.each([
+    'first half ghp_h2Kd83LmQz7VbT5x, second half Wc9RpYs4NfJg6AeUqXo1',
+    'ghp_h2Kd83LmQz7VbT5x und der Rest: Wc9RpYs4NfJg6AeUqXo1',
+  ])('is found: %s', (text) => expect(patterns(text)).toEqual(['git_host_token']));
+
+  it.each([
+    'ghp_abc is the first part, the second part is a checksum',
+    'sk-learn, second part: sk-image',
+    'first half of the AKIA list, second half later',
+  ])('is words behind a mark: %s', (text) => expect(patterns(text)).toEqual([]));
+});
+
 describe('keys that a line break cuts', () => {
   it.each([
     'token:\nshpat_9c4e1b7d20f3a\n86c5e07b19d4f3a2c8e',
@@ -74,7 +88,7 @@ describe('characters with wide separators', () => {
 
   it.each([
     card,
-    `card | ${card} | 2026-10-30`,
+    `card | ${card} | 2027-03-30`,
     ` 77 | main | ${card} | x`,
   ])('are found, also in a table: %s', (text) => expect(patterns(text)).toContain('payment_card'));
 

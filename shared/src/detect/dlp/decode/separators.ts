@@ -1,4 +1,5 @@
 /** Separators between the characters, or groups of characters, of a value. */
+import { isIban } from '../validators/iban.ts';
 import { piecesBelow } from './pieces-below.ts';
 import { spelledDigits } from './spelled.ts';
 import type { Edit } from './view.ts';
@@ -15,6 +16,8 @@ const DIGITS =
 /** An IBAN, or a number of letters and digits, with unusual separators. */
 const MIXED =
   /(?<![A-Za-z0-9])[A-Z]{2} ?[.\-_/|:] ?\d{2}(?: ?[.\-_/|: ] ?[A-Z0-9]{1,6}){2,9}(?![A-Za-z0-9])/g;
+/** An IBAN in groups with a sign that its own pattern does not read. */
+const IBAN = /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[./|:] ?[A-Z0-9]{1,4}){3,9}(?![A-Za-z0-9])/g;
 /** Values whose parts are separated by signs; the signs are removed. */
 export function separated(text: string): Edit[] {
   const edits: Edit[] = [];
@@ -37,12 +40,17 @@ export function separated(text: string): Edit[] {
     while ((keys[next]?.end ?? end) <= match.index) next++;
     // What stands before and behind a whole key is not part of it.
     const holdsKey = (keys[next]?.start ?? end) < end;
-    if (!holdsKey) add(match, match[0], match[0].replace(/[ .|,\n]/g, ''));
+    // Words behind a mark are no key.
+    if (!holdsKey && /\d/.test(match[0])) add(match, match[0], match[0].replace(/[ .|,\n]/g, ''));
   }
   for (const match of text.matchAll(DIGITS)) addDigits(match[0], match.index, edits);
   for (const match of text.matchAll(MIXED))
     add(match, match[0], match[0].replace(/[^A-Z0-9]/g, ''));
-  edits.push(...spelledDigits(text), ...piecesBelow(text));
+  for (const match of text.matchAll(IBAN)) {
+    const joinedOne = match[0].replace(/[^A-Z0-9]/g, '');
+    if (isIban(joinedOne)) add(match, match[0], joinedOne);
+  }
+  edits.push(...spelledDigits(text), ...piecesBelow(text), ...halves(text));
   return edits;
 }
 
@@ -91,6 +99,19 @@ const MARK =
   /(?:A[KS]IA|(?:gh[pousr]|npm|hf|gsk|sk_live|rk_live|github_pat|shp(?:at|ca|pa|ss)|do[opr]_v1|rubygems|lin_api|r8|dckr_pat|glsa|figd|ntn|whsec|sntry[su]|sb_secret)_|AIza|dapi(?=[\da-f])|ATATT3|hvs\.|(?:glpat|GOCSPX|xox[abp]|xapp|pypi|NRAK|PMAK|pul|xai|key)-|sk[-_]|SG\.|eyJ)/;
 const KEY_MARK = new RegExp(`(?<![A-Za-z0-9])${MARK.source}`, 'g');
 const KEY_BEGINS = new RegExp(`^${MARK.source}`);
+/** "first half ghp_…, second half …": what stands between them is taken out. */
+const HALVES = new RegExp(
+  String.raw`(?<![A-Za-z0-9])(?:${MARK.source})[\w-]{4,80}(["'\x60]?[,;.]?\s{1,3}(?:\p{L}{1,8}\s){0,3}(?:half|part|piece|rest|Hälfte|Teil|Rest|moitié|partie|suite|mitad|parte|resto|metà|helft|deel|połowa|część)(?:\s(?:is|ist|est|es|è|to|two|2|b))?\s?[:=]?\s?["'\x60]?)(?=[\w-]{4})`,
+  'gu',
+);
+
+function halves(text: string): Edit[] {
+  return [...text.matchAll(HALVES)].map(({ 0: written, 1: between = '', index }) => {
+    const end = index + written.length;
+    return { start: end - between.length, end, replacement: '', disguise: ['separators'] };
+  });
+}
+
 /** A line end, blanks, a sign, an emoji; never the end of a text in a document. */
 const BREAK = /[^A-Za-z0-9_\-\u2028]{1,4}/y;
 const PART = /[A-Za-z0-9_-]{1,250}/y;

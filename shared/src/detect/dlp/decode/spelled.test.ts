@@ -68,6 +68,8 @@ describe('digits as words', () => {
       'call me: plus four nine one five one two three four five six seven eight nine',
       'phone_number',
     ],
+    ['IBAN: DE89|3704|0044|0532|0130|00', 'iban'],
+    ['PIN: four seven one one', 'secret_assignment'],
     ['手机号是一五一二三四五六七八九', 'phone_number'],
   ])('are read with the signs between them: %s', (text, pattern) => {
     expect(found(text)).toMatchObject([{ pattern }]);
@@ -86,6 +88,8 @@ describe('digits as words', () => {
     'count with me: one dash two dash three dash four',
     'The score was three dash two, then four dash one; five of six won.',
     'Chapters one, two, three, four, five, six, seven, eight, nine, ten, dot, slash.',
+    'The PIN is one, two or three characters long',
+    'PIN layout: one two three four five six seven eight nine',
     'bir iki üç dört beş altı yedi sekiz dokuz on',
     '一二三四五六七八九十',
     '第一第二第三，三三两两，五六七八个人',

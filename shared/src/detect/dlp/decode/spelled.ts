@@ -42,9 +42,9 @@ const HAN_DIGITS = '零一二三四五六七八九';
 const HAN = `${HAN_DIGITS}〇幺两`;
 const HAN_RUN = new RegExp(`[${HAN}](?:[-－—、，, ]?[${HAN}]){5,30}`, 'g');
 
-/** Where a text may contain some: three, with a word at most between each and the next. */
+/** Where a text may contain some: two, with a word at most between them. */
 export const SPELLED_DIGITS: readonly string[] = [
-  `(?i)\\b(?:(?:${LONG})${PLAIN}(?:[a-zà-ɏ]{2,10}${PLAIN})?){3}`,
+  `(?i)\\b(?:${LONG})${PLAIN}(?:[a-zà-ɏ]+${PLAIN})?(?:${LONG})${PLAIN}`,
   `[${HAN}]{6}`,
 ];
 
@@ -58,6 +58,11 @@ const HYPHEN = new RegExp(`^(?:${HYPHENS})$`, 'i');
 const SIGN = new RegExp(`^(?:${OTHER_SIGNS}|d|union)$`, 'i');
 /** "plus four nine …" */
 const PLUS = /(?:^|[^\p{L}])(?:plus|más|più|mais|pluss)[ ,]{1,2}$/iu;
+/** Fewer digits behind a word for such a number. */
+const PIN = new RegExp(
+  `(?<=\\b(?:pin|cv[vc]2?|geheimzahl|passcode|(?:door|access|alarm) code)(?: (?:code|is|ist|lautet|est|es))?[ :=]{1,3})(?:${ALL})(?:${PLAIN}(?:${ALL})){2,4}(?![A-Za-z\u00c0-\u024f]|${PLAIN}(?:${ALL})(?![a-z]))`,
+  'gi',
+);
 /** So many digits are a number without letters, or one that begins with two: a card, an IBAN. */
 const LONG_NUMBER = 12;
 
@@ -87,6 +92,11 @@ export function spelledDigits(text: string): Edit[] {
       else row.push({ at: index + at, end: index + at + word.length, value });
     }
     close();
+  }
+  for (const { 0: run, index: start } of text.matchAll(PIN)) {
+    const replacement = [...run.matchAll(TOKEN)].map(([word]) => tokenOf(word) ?? '').join('');
+    if (!/^\d{3,5}$/.test(replacement)) continue;
+    edits.push({ start, end: start + run.length, replacement, disguise: ['separators'] });
   }
   for (const { 0: run, index: start } of text.matchAll(HAN_RUN)) {
     const replacement = [...run].map(hanDigit).join('');

@@ -248,11 +248,11 @@ const cardCode: Judge = (text, start, end) =>
   );
 
 /** Behind a user's name: both cases, a digit and a sign. */
-const madeOfAll: Judge = (text, start, end) =>
-  madePart(text, start, end).filter((one) =>
-    /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[!#$%&*?~^])/.test(text.slice(one.start, one.end)),
-  );
-
+const madeOfAll: Judge = (text, _start, end) => {
+  const value = /^[^\s:/@"'=,;]{8,64}/.exec(text.slice(end, end + 64))?.[0] ?? '';
+  const hasAll = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[!#$%&*?~^])/.test(value);
+  return hasAll && isMade(value) ? [{ start: end, end: end + value.length }] : NOTHING;
+};
 /** In prose and headers. */
 const SAID: readonly JudgedExpression[] = [
   {
@@ -281,7 +281,7 @@ const SAID: readonly JudgedExpression[] = [
     judge: cardCode,
   },
   {
-    expression: String.raw`(?:^|[\s("'])(?:root|admin|administrator|sa|postgres|ubuntu|oracle|operator|guest|service):[^\s:/@"'=,;]{8,64}`,
+    expression: String.raw`(?:^|[\s("'])(?:root|admin|administrator|sa|postgres|ubuntu|oracle|operator|guest|service):`,
     judge: madeOfAll,
   },
   {

@@ -59,7 +59,7 @@ export const PHONE_LABELS: readonly string[] = [
 /** Verbs of calling and writing; a mobile number near one is somebody's. */
 export const CALLING: readonly string[] = [
   '(?i)\\b(?:call|ring|text|dial|buzz|phone|ping) (?:me|us|him|her|them|back|on|at|in)\\b|give (?:me|us|him|her) a (?:ring|call|buzz|shout)|\\b(?:app|bel|sms|stuur|tik|bereik)(?:t|en|je)? (?:me|mij|ons|hem|haar|gerust|dan|even|naar|op)\\b|bereikbaar|te bereiken|\\bruf\\w{0,3} (?:mich|uns|ihn|sie|doch|bitte|einfach|kurz|gern|an|unter|durch)|meld\\w{1,2} (?:dich|euch|sie sich)|schreib\\w{0,2} (?:mir|uns)|\\bappel|texto|joins\\b|joignez|contacte[zr]?\\b',
-  '(?i)\\bllam|m[áa]rca(?:me|le|nos)|escr[íi]b[ae](?:me|nos|le)|cont[áa]cta(?:me|nos)|chiam|scriv(?:i|e)(?:mi|teci|ci)|contatta(?:mi|ci)|\\blig(?:a|ue|ar|uem)\\b|cham(?:a|e|ar) (?:no|em|pelo)|me chama|\\bzap\\b|dzwo[nń]|napisz|smsuj|\\bring\\b|smsa|sms:a|\\bskriv (?:til|till)|send (?:en )?sms|soita|tekstaa|zavolej|volejte|napi[šs]|aray[ıa]|beni ara|numaram|numeroni|звон|набер|联系|致电|拨打|打给|发短信|微信|連絡|かけて|연락|문자',
+  '(?i)\\bllam|m[áa]rca(?:me|le|nos)|escr[íi]b[ae](?:me|nos|le)|cont[áa]cta(?:me|nos)|chiam|scriv(?:i|e)(?:mi|teci|ci)|contatta(?:mi|ci)|\\blig(?:a|ue|ar|uem)\\b|cham(?:a|e|ar) (?:no|em|pelo)|me chama|\\bzap\\b|dzwo[nń]|napisz|smsuj|\\bring (?:mig|meg|oss|hem|hjem|på|gärna|gjerne|gerne|bare|til|till|ham|henne|hende)\\b|\\bring:? ?(?:0|\\+)|smsa|sms:a|\\bskriv (?:til|till)|send (?:en )?sms|soita|tekstaa|zavolej|volejte|napi[šs]|aray[ıa]|beni ara|numaram|numeroni|звон|набер|联系|致电|拨打|打给|发短信|微信|連絡|かけて|연락|문자',
 ];
 
 export const BANK_LABELS =

@@ -95,14 +95,15 @@ const isMadeUp = (value: string): boolean =>
 const PASSWORD =
   /passw|\bpw\b|passphrase|passcode|passwort|kennwort|contraseña|\bclave|mot de passe|\bmdp\b|\bsenha|palavra-passe|has[łl]o|wachtwoord|lösenord|adgangskode|passord|salasana|\bheslo|[şs]ifre|пароль|密码|パスワード/i;
 
-/** The candidate's last word, in a sentence about a password. */
-const passwordAtEnd: Judge = (text, start, end) => {
-  const value = /[^\s"'`]+$/.exec(text.slice(Math.max(start, end - 65), end))?.[0] ?? '';
+/** The word in which the candidate ends, in a sentence about a password. */
+const passwordBehind: Judge = (text, start, end) => {
+  const [before = ''] = /[^\s"'`]+$/.exec(text.slice(Math.max(start, end - 64), end)) ?? [];
+  const from = end - before.length;
+  const value = /^[^\s"'`]+/.exec(text.slice(from, from + 65))?.[0] ?? '';
   const written = value.replace(/[.,;:)]+$/, '');
-  const from = end - value.length;
   if (!isMadeUp(written)) return NOTHING;
   const near = text.slice(Math.max(0, from - 100), from);
-  const behind = text.slice(end, end + 60).split('\n')[0] ?? '';
+  const behind = text.slice(from + value.length, from + value.length + 60).split('\n')[0] ?? '';
   return PASSWORD.test(near) || PASSWORD.test(behind)
     ? [{ start: from, end: from + written.length }]
     : NOTHING;
@@ -163,9 +164,10 @@ export const SAID_ELSEWHERE: readonly JudgedExpression[] = [
     judge: keyOfLogin,
   },
   // "The password? It's …", "enter … when it asks for the password"
+  // Words in front would have the engine try the expression at each of them.
   {
-    expression: `(?i)\\b(?:it(?:['’]s| is)|that(?:['’]s| is)|c['’]est|(?:das|es|er) (?:ist|lautet)|ahora es|es ahora|adesso è|agora é|(?:het|dat) is|to jest|det (?:är|er)|se on|enter|type|use|try|put in|key in|gib|nimm|tippe?|verwende|nutze|saisis(?:sez)?|tape[rz]?|utilise[rz]?|escrib[ae]|introduce|us[ae]|pon|digit[ae]|inserisci|insira|wpisz|u[żz]yj|gebruik|vul|typ|ange|skriv|indtast|brug|bruk|kirjoita|zadej|yazın?|girin?)(?: (?:now|jetzt|maintenant|ahora|adesso|agora|nu|teraz))?:? ${QUOTE}[^\\s"'\`]{8,64}`,
-    judge: passwordAtEnd,
+    expression: `(?i)(?:^|[^a-z])(?:it(?:['’]s| is)|that(?:['’]s| is)|c['’]est|(?:das|es|er) (?:ist|lautet)|ahora es|es ahora|adesso è|agora é|(?:het|dat) is|to jest|det (?:är|er)|se on|enter|type|use|try|put in|key in|gib|nimm|tippe?|verwende|nutze|saisis(?:sez)?|tape[rz]?|utilise[rz]?|escrib[ae]|introduce|us[ae]|pon|digit[ae]|inserisci|insira|wpisz|u[żz]yj|gebruik|vul|typ|ange|skriv|indtast|brug|bruk|kirjoita|zadej|yazın?|girin?)(?: (?:now|jetzt|maintenant|ahora|adesso|agora|nu|teraz))?:? ${QUOTE}[A-Za-z0-9][^\\s"'\`]*[!#$%&*?~^]`,
+    judge: passwordBehind,
   },
   // "We authenticate with …"
   {
