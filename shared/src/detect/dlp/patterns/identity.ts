@@ -14,6 +14,8 @@ import {
   RECORD_LABELS,
   SSN_LABELS,
 } from './labels.ts';
+import { OWN_IDS } from './own-ids.ts';
+import { WORLD_DOCUMENT_LABELS, WORLD_ID_LABELS, WORLD_RECORD_LABELS } from './world-labels.ts';
 
 /** Social Security: no area 000, 666 or 900 and above (those are ITINs), no group 00, serial 0000. */
 function isSsn(written: string): boolean {
@@ -137,13 +139,16 @@ const idOfPerson: Judge = (text, start, end) =>
     idsIn(window).filter((id) => window.slice(id.start, id.end).replace(/\D/g, '').length >= 10),
   );
 
+/** A German passport or identity card has no vowels; a check digit may follow. */
+const GERMAN_DOCUMENT = /^(?=\D*\d)(?=\d*[A-Z])[CFGHJKLMNPRTVWXYZ0-9]{9}\d?$/;
 const DOCUMENT_NEAR = stretches(
-  /(?<![A-Za-z0-9])\d{5}\/\d{2}\/\d{4}(?!\d)|(?<![A-Za-z0-9])(?=[A-Z0-9 -]{0,14}\d)[A-Z]{0,3}[ -]?\d[A-Z0-9-]{3,16}\d?[A-Z0-9]{0,2}(?![A-Za-z0-9])|(?<![A-Za-z0-9])[A-Z][A-Z0-9]{7,17}(?![A-Za-z0-9])/g,
+  /(?<![A-Za-z0-9])\d{5}\/\d{2}\/\d{4}(?!\d)|(?<![A-Za-z0-9])(?=[A-Z0-9 -]{0,14}\d)[A-Z]{0,3}[ -]?\d[A-Z0-9-]{3,16}\d?[A-Z0-9]{0,2}(?![A-Za-z0-9])|(?<![A-Za-z0-9])(?:[A-Z][A-Z0-9]{7,17}|[CFGHJKLMNPRTVWXYZ0-9]{9,10})(?![A-Za-z0-9])/g,
   (value) =>
-    (value.replace(/\D/g, '').length >= 4 || /^[A-Z][A-Z0-9]{7,11}$/.test(value)) &&
-    value.replace(/[ -]/g, '').length >= 6 &&
-    /\d[^\d]*\d/.test(value) &&
-    !isDateLike(value),
+    GERMAN_DOCUMENT.test(value) ||
+    ((value.replace(/\D/g, '').length >= 4 || /^[A-Z][A-Z0-9]{7,11}$/.test(value)) &&
+      value.replace(/[ -]/g, '').length >= 6 &&
+      /\d[^\d]*\d/.test(value) &&
+      !isDateLike(value)),
 );
 
 const whole: Judge = (_text, start, end) => [{ start, end }];
@@ -270,7 +275,7 @@ export const IDENTITY: readonly BuiltinPattern[] = [
     name: 'national_id',
     severity: 'high',
     description:
-      'National identity, tax or social insurance number: BE, BR, CA, CH, CL, CN, DE, ES, FI, FR, GR, HK, IE, IL, IN, IT, JP, KR, MX, NL, NO, PL, PT, RO, SE, SG, TR, ZA; beside a word for it also AE, AR, AT, AU, BG, CZ, DK, EE, HR, RS, RU, TH, TW, UA.',
+      'National identity, tax or social insurance number: BE, BR, CA, CH, CL, CN, DE, ES, FI, FR, GR, HK, IE, IL, IN, IT, JP, KR, MX, NL, NO, PL, PT, RO, SE, SG, TR, ZA; beside a word for it also AE, AR, AT, AU, BG, CZ, DK, EE, HR, HU, KZ, LV, RS, RU, TH, TW, UA; close behind its own name also EG, ID, MY, NG, NZ, PK, SA, SI, VN and Latin American ones.',
     expressions: [
       String.raw`\b\d{17}[\dXx]\b`,
       String.raw`(?i)\b[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z0-9]\d\b`,
@@ -283,7 +288,11 @@ export const IDENTITY: readonly BuiltinPattern[] = [
       String.raw`\b\d{2} \d{3} \d{3} \d{3}\b|\b\d{1,2}\.\d{3}\.\d{3}-[\dKk]\b`,
       String.raw`\b\d{6}[-+A-FU-Y]\d{3}[0-9A-Y]\b|\b(?:19|20)\d{6}[-+]\d{4}\b`,
       String.raw`\b(?:\d{8}|[XYZxyz]-?\d{7})-?[A-Za-z]\b|\b[STFGM]\d{7}[A-Z]\b|\b\d{2}\.\d{3}\.\d{3}[ -]?[A-Z]\b`,
-      ...NATIONAL_ID_LABELS.map((expression) => ({ expression, judge: idLabelled })),
+      ...[...NATIONAL_ID_LABELS, ...WORLD_ID_LABELS].map((expression) => ({
+        expression,
+        judge: idLabelled,
+      })),
+      ...OWN_IDS,
       { expression: PERSON_LABELS, judge: idOfPerson },
     ],
     validator: "each country's check digits, and a form of its own or a word for it",
@@ -294,7 +303,10 @@ export const IDENTITY: readonly BuiltinPattern[] = [
     severity: 'medium',
     description: 'Number of a passport, driving licence, identity card or residence permit.',
     expressions: [
-      ...DOCUMENT_LABELS.map((expression) => ({ expression, judge: documentLabelled })),
+      ...[...DOCUMENT_LABELS, ...WORLD_DOCUMENT_LABELS].map((expression) => ({
+        expression,
+        judge: documentLabelled,
+      })),
       // The names in the machine-readable zone.
       { expression: String.raw`\b[PIACV][A-Z<][A-Z]{3}[A-Z]{1,39}<<[A-Z<]{5,40}`, judge: whole },
     ],
@@ -312,7 +324,10 @@ export const IDENTITY: readonly BuiltinPattern[] = [
     severity: 'medium',
     description: 'Number of a patient, customer, member, insured, pupil or employee.',
     expressions: [
-      ...RECORD_LABELS.map((expression) => ({ expression, judge: recordLabelled })),
+      ...[...RECORD_LABELS, ...WORLD_RECORD_LABELS].map((expression) => ({
+        expression,
+        judge: recordLabelled,
+      })),
       // The patient's segment of HL7.
       { expression: String.raw`\bPID\|\d{0,4}\|[^|\n]{0,40}\|[A-Z0-9]{4,20}\^`, judge: whole },
       {

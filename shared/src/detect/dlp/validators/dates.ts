@@ -28,7 +28,8 @@ export interface FoundDate {
 const FIRST_YEAR = 1900;
 const LAST_YEAR = 2035;
 
-const YEAR_FIRST = /(?<![\d.])(\d{4})([-/. ]|[年년] ?)(\d{1,2})(?:[-/. ]|[月월] ?)(\d{1,2})(?!\d)/g;
+const YEAR_FIRST =
+  /(?<![\d.])(\d{4})([-/ ]|\. ?|[年년] ?)(\d{1,2})(?:[-/ ]|\. ?|[月월] ?)(\d{1,2})(?!\d)/g;
 const YEAR_LAST = /(?<![\d.])(\d{1,2})( ?[-/.] ?| )(\d{1,2})(?: ?[-/.] ?| )(\d{4}|\d{2})(?![\d])/g;
 const COMPACT = /(?<![\dA-Za-z.])(\d{8})(?![\dA-Za-z])/g;
 const DAY_MONTH_NAME =

@@ -101,6 +101,24 @@ function isVsnr(id: string): boolean {
   return isMonth(id.slice(4, 6)) && sum % 10 === Number(id[11]);
 }
 
+/** Hungary, social insurance: odd places count three, even ones seven. */
+const isTaj = (id: string): boolean =>
+  weightedSum(id, [3, 7, 3, 7, 3, 7, 3, 7]) % 10 === Number(id[8]);
+
+/** Hungary, taxes: each digit by its place, modulo 11. */
+const isHungarianTax = (id: string): boolean =>
+  weightedSum(id, [1, 2, 3, 4, 5, 6, 7, 8, 9]) % 11 === Number(id[9]);
+
+/** Kazakhstan: a birth date, and a second set of weights where the first leaves ten. */
+function isKazakh(id: string): boolean {
+  const first = weightedSum(id, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) % 11;
+  const second = weightedSum(id, [3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 2]) % 11;
+  return isMonth(id.slice(2, 4)) && (first < 10 ? first : second) === Number(id[11]);
+}
+
+/** Latvia: the day first, or 32 to 39 without a date. */
+const isLatvian = (id: string): boolean => Number(id.slice(0, 2)) >= 32 || isDayFirst(id);
+
 export const LABELLED_IDS: readonly LabelledId[] = [
   { country: 'DE', shape: /^\d{8}[A-Z]\d{3}$/, isValid: isVsnr },
   { country: 'AT', shape: /^[1-9]\d{9}$/, isValid: isSvnr },
@@ -118,5 +136,9 @@ export const LABELLED_IDS: readonly LabelledId[] = [
   { country: 'EE', shape: /^[1-6]\d{10}$/, isValid: isBaltic },
   { country: 'TH', shape: /^[1-8]\d{12}$/, isValid: isThai },
   { country: 'AU', shape: /^[1-9]\d{8}$/, isValid: isTfn },
+  { country: 'HU', shape: /^\d{9}$/, isValid: isTaj },
+  { country: 'HU', shape: /^8\d{9}$/, isValid: isHungarianTax },
+  { country: 'LV', shape: /^(?:\d{6}[0-2]\d{4}|3[2-9]\d{9})$/, isValid: isLatvian },
+  { country: 'KZ', shape: /^\d{6}[1-6]\d{5}$/, isValid: isKazakh },
   { country: 'AE', shape: /^784\d{12}$/, isValid: isLuhn },
 ];
