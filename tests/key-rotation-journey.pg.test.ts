@@ -255,6 +255,8 @@ it('asks for news at once where a token names a key that it does not know, and n
   const seconds = (performance.now() - before.at) / 1_000;
   expect(asked() - before.asked).toBeLessThanOrEqual(2 * (Math.floor(seconds / 2) + 3) + 2);
   expect(await callOnce(newest)).toBe(false);
+  // Before its link: without one it would wait for its control plane.
+  await cutOff.stop();
   await link.stop();
 });
 
