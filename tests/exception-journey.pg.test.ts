@@ -68,6 +68,8 @@ beforeAll(async () => {
 }, 90_000);
 
 afterAll(async () => {
+  // An orderly stop would wait for the control plane, which is gone.
+  await plane?.kill();
   await plane?.dispose();
   await controlPlane?.dispose();
   await upstream?.stop();
