@@ -9,8 +9,8 @@ import type { Edit } from './view.ts';
 
 /** Where a text may contain such pieces: single characters, or some that begin with digits. */
 const LINE = String.raw`[ \t>]*(?:[-*•] )?["']?(?:[^\s:]|[A-Z(+]{0,2}\d[\dA-Z()]*)["']?[ \t]*\r?\n`;
-// A sign alone in front would have the engine try the expression at each of them.
-export const PIECES_BELOW = String.raw`[^\n][:：=][ \t]*\r?\n${LINE}${LINE}`;
+// Two literals in front: the engine tries an expression wherever one literal of it occurs.
+export const PIECES_BELOW = String.raw`(?::|：|=)\r?\n${LINE}${LINE}`;
 
 const PIECE = String.raw`[ \t>]{0,8}(?:[-*•] )?[^\s:]{1,8}[ \t]*`;
 const BELOW = new RegExp(

@@ -87,28 +87,6 @@ const keyOfLogin: Judge = (text, start, end) => {
   return [{ start: from, end }];
 };
 
-/** Both cases, a digit and a sign: of these, words around it tell enough. */
-const isMadeUp = (value: string): boolean =>
-  /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[!#$%&*?~^])[A-Za-z0-9][^\s/+]{7,63}$/.test(value) &&
-  isSecretValue(value, 'password', 'prose', false);
-
-const PASSWORD =
-  /passw|\bpw\b|passphrase|passcode|passwort|kennwort|contraseña|\bclave|mot de passe|\bmdp\b|\bsenha|palavra-passe|has[łl]o|wachtwoord|lösenord|adgangskode|passord|salasana|\bheslo|[şs]ifre|пароль|密码|パスワード/i;
-
-/** The word in which the candidate ends, in a sentence about a password. */
-const passwordBehind: Judge = (text, start, end) => {
-  const [before = ''] = /[^\s"'`]+$/.exec(text.slice(Math.max(start, end - 64), end)) ?? [];
-  const from = end - before.length;
-  const value = /^[^\s"'`]+/.exec(text.slice(from, from + 65))?.[0] ?? '';
-  const written = value.replace(/[.,;:)]+$/, '');
-  if (!isMadeUp(written)) return NOTHING;
-  const near = text.slice(Math.max(0, from - 100), from);
-  const behind = text.slice(from + value.length, from + value.length + 60).split('\n')[0] ?? '';
-  return PASSWORD.test(near) || PASSWORD.test(behind)
-    ? [{ start: from, end: from + written.length }]
-    : NOTHING;
-};
-
 // "does anyone have the key?\n[10:43] Sam: sure, …": the value is the next speaker's.
 const REPLY =
   /^([^\n:=]{0,90})(?:\r?\n|\\+n)(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?(?: ?[AP]M)?[ \t-]{1,3})?<?[^\n:=[\]()<>\\]{1,30}(?:[[(]\d{1,2}:\d{2}[^\])\n]{0,6}[\])]:?|:|>)[ \t]{1,2}(?:\p{L}{1,12}[,:]? ){0,4}([^\s"'`,;\\]{12,128})/u;
@@ -162,12 +140,6 @@ export const SAID_ELSEWHERE: readonly JudgedExpression[] = [
   {
     expression: `(?i)${SECRET}(?: durch| door| par| por) ${QUOTE}${VALUE}`,
     judge: keyOfLogin,
-  },
-  // "The password? It's …", "enter … when it asks for the password"
-  // Words in front would have the engine try the expression at each of them.
-  {
-    expression: `(?i)(?:^|[^a-z])(?:it(?:['’]s| is)|that(?:['’]s| is)|c['’]est|(?:das|es|er) (?:ist|lautet)|ahora es|es ahora|adesso è|agora é|(?:het|dat) is|to jest|det (?:är|er)|se on|enter|type|use|try|put in|key in|gib|nimm|tippe?|verwende|nutze|saisis(?:sez)?|tape[rz]?|utilise[rz]?|escrib[ae]|introduce|us[ae]|pon|digit[ae]|inserisci|insira|wpisz|u[żz]yj|gebruik|vul|typ|ange|skriv|indtast|brug|bruk|kirjoita|zadej|yazın?|girin?)(?: (?:now|jetzt|maintenant|ahora|adesso|agora|nu|teraz))?:? ${QUOTE}[A-Za-z0-9][^\\s"'\`]*[!#$%&*?~^]`,
-    judge: passwordBehind,
   },
   // "We authenticate with …"
   {
