@@ -9,9 +9,13 @@ const SLOW = [
   /\/tests\/[^/]+$/,
   /\/policies\/src\/compiler\/hostile\./,
   /\/control-plane\/src\/data-planes\/(token-life|silence-watch)\./,
+  /\/control-plane\/src\/platform\/(embedded-postgres|postgres-keeper|lock-waits)\./,
+  /\/control-plane\/src\/evidence\/export\/(export|lying-planes)\./,
+  /\/verifier\/(src\/one-byte|second-opinion\/second-opinion)\./,
   /\/data-plane\/src\/gateway\/limits\//,
   /\/data-plane\/src\/gateway\/([a-z]+-journeys|legacy\/client-peer)\./,
   /\/data-plane\/src\/ledger\/ledger-crash\./,
+  /\/data-plane\/src\/(identity\/rotate-own-keys|upstream\/sessions\/era-session)\./,
 ];
 
 export class SlowFirst extends BaseSequencer {
