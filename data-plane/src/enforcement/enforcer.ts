@@ -138,7 +138,8 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enf
     const opened = hold !== null && !isRefusal(hold) ? hold : ofResult;
     let allowed: AllowedCall | null;
     try {
-      const kept = keepInput(judgement);
+      const keeping = keepInput(judgement);
+      const kept = keeping instanceof Promise ? await keeping : keeping;
       allowed = await recordDecision(judgement, audit, kept, opened);
     } catch (error) {
       opened?.drop();

@@ -6,6 +6,7 @@ import type { IdentifierHash } from '@governance/shared/identifier-hash';
 import type { ReplicaAgent } from '../contracts.ts';
 import type { Answer } from './answer.ts';
 import type { AgentCall, ScannedCall } from './calls.ts';
+import type { PreparedDlp } from './dlp/dlp-scanners.ts';
 
 /** The people and agents that a value may name. */
 export interface Identified {
@@ -27,9 +28,23 @@ export type Protected = { readonly value: unknown; readonly isChanged: boolean }
 export interface Protection {
   mode: PayloadContent['mode'];
   sealingKey: PayloadSealingKey;
-  /** Removes or hashes what may not be kept of a value. */
+  /** Removes or hashes what may not be kept of a value that `needsThread` does not name. */
   protect(value: unknown, identified: Identified): Protected;
+  /** Whether looking for DLP matches in a value would delay other calls. */
+  needsThread(value: unknown): boolean;
+  /** The same for a value that needs one. It rejects where the thread does. */
+  protectLarge(
+    value: unknown,
+    identified: Identified,
+    takeOutLarge: TakeOutLarge,
+  ): Promise<Protected>;
 }
+
+/** The value without matches; undefined where one cannot be taken out. */
+export type Taken = { readonly value: unknown } | undefined;
+
+/** Takes matches out on another thread. It may reject: the value is not kept then. */
+export type TakeOutLarge = (value: unknown, dlp: PreparedDlp) => Promise<Taken>;
 
 /** What is kept of one call beside its record. */
 export interface KeptPayload {
@@ -45,7 +60,11 @@ export interface PayloadKeeper {
   keepInput(
     call: AgentCall & Partial<ScannedCall>,
     inputOf: (call: ScannedCall) => PolicyInput,
-  ): KeptPayload | null;
-  /** @returns the digest for the outcome; null where the result is not kept */
-  keepResult(call: ScannedCall, kept: KeptPayload | null, sent: Answer): string | null;
+  ): KeptPayload | null | Promise<KeptPayload | null>;
+  /** @returns the digest for the outcome; null where the result is not kept. It never rejects. */
+  keepResult(
+    call: ScannedCall,
+    kept: KeptPayload | null,
+    sent: Answer,
+  ): string | null | Promise<string | null>;
 }

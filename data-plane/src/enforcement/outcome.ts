@@ -72,7 +72,10 @@ export function recordOutcome(
   const detail = why ?? detailOf(sent);
   const elapsed = deps.elapsed();
   const now = deps.now();
-  const record: Extract<UnchainedRecord, { type: 'outcome' }> = {
+  const digest = deps.payloads.keepResult(call, kept, sent);
+  const recordWith = (
+    payload_digest: string | null,
+  ): Extract<UnchainedRecord, { type: 'outcome' }> => ({
     type: 'outcome',
     id: uuidv7(now),
     timestamp: isoTime(now),
@@ -81,7 +84,7 @@ export function recordOutcome(
     outcome,
     latency_ms: roundMs(elapsed - call.caller.arrivedAt),
     result_digest: raw === null ? null : saltedHash(salt, raw),
-    payload_digest: deps.payloads.keepResult(call, kept, sent),
+    payload_digest,
     result_bytes: bytesOf(sent),
     inbound_findings_count: findings?.inbound.length ?? 0,
     result_action:
@@ -89,9 +92,13 @@ export function recordOutcome(
     inspection: inspectionOf(salt, passed, holdIdOf(call, sent, passed)),
     model_usage: sent.kind === 'model' ? sent.usage : null,
     detail: detail === null ? null : detail.slice(0, MAX_DETAIL),
-  };
+  });
+  const append = (made: string | null) =>
+    deps.ledger.append(call.caller.tenantId, recordWith(made));
   deps.onOutcome(outcome, elapsed - sentAt);
-  return deps.writes.track('outcome', deps.ledger.append(call.caller.tenantId, record));
+  // A large result is looked through on another thread before its digest is known.
+  const written = digest instanceof Promise ? digest.then(append) : append(digest);
+  return deps.writes.track('outcome', written);
 }
 
 const FAILED_OUTCOMES: Record<UpstreamFailureKind, Outcome> = {

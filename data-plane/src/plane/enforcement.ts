@@ -133,6 +133,8 @@ export function createEnforcement(
     spool: deps.payloadSpool,
     findDeploymentId: deps.findDeploymentId,
     identifiers,
+    scans,
+    room,
     raiseAlert,
     onKept: metrics.payloadKept,
     onNotKept: metrics.payloadNotKept,

@@ -3,10 +3,12 @@ import type { PolicyInput } from '@governance/policies/contract';
 import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
 import { MAX_PAYLOAD_BYTES, payloadDigest } from '@governance/shared/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
-import { expect, it, vi } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import type { NewPayload } from '../../payloads/payload-spool.ts';
 import type { Answer } from '../answer.ts';
 import type { ScannedCall } from '../calls.ts';
+import { createDlpScans } from '../scan-thread/dlp-scans.ts';
+import { createScanThreads, ScanFailure } from '../scan-thread/scan-threads.ts';
 import { createPayloadKeeper } from './payload-keeper.ts';
 
 const sealing_key = {
@@ -18,19 +20,41 @@ const sealing_key = {
 const tenantId = uuidv7();
 const deploymentId = uuidv7();
 
-function aKeeper(hasRoom = true) {
+const threads = createScanThreads();
+afterAll(() => threads.close());
+const scans = createDlpScans(threads);
+
+function aKeeper({ hasRoom = true, hasMemory = true, isBusy = false, isHeld = false } = {}) {
   const added: NewPayload[] = [];
   const notKept = vi.fn();
   const raiseAlert = vi.fn();
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let waiting = 0;
   const keeper = createPayloadKeeper({
     spool: { add: (payload) => hasRoom && added.push(payload) > 0 },
     findDeploymentId: () => deploymentId,
     identifiers: { hashOf: () => (identifier) => `#${identifier.length}` },
+    scans: {
+      kept: async (caller, value, dlp) => {
+        if (isBusy) throw new ScanFailure('overloaded', 'too many scans wait');
+        if (isHeld) await released;
+        return scans.kept(caller, value, dlp);
+      },
+    },
+    room: {
+      hasRoom: () => hasMemory,
+      add: (_owner, bytes) => {
+        waiting += bytes;
+      },
+    },
     raiseAlert,
     onKept: () => undefined,
     onNotKept: notKept,
   });
-  return { keeper, added, notKept, raiseAlert };
+  return { keeper, added, notKept, raiseAlert, release, isWaiting: () => waiting > 0 };
 }
 
 function aCall(protection: Partial<DataProtectionSettings> | null, method = 'tools/call') {
@@ -44,7 +68,7 @@ function aCall(protection: Partial<DataProtectionSettings> | null, method = 'too
   };
   return {
     id: uuidv7(),
-    caller: { tenantId },
+    caller: { tenantId, agent: { id: uuidv7() } },
     ask: { serverId: 'up', method, name: 'tool', args: {} },
     dlp: { findings: [], action: null },
     rules: { settings: { tenant_id: tenantId, mcp_servers: {}, data_protection } },
@@ -58,29 +82,54 @@ const inputOf =
 const answerOf = (value: unknown, raw = JSON.stringify(value)) =>
   ({ kind: 'result', raw, value }) as Answer;
 
-it('does not keep what is too large to look for DLP matches in, while other calls wait', () => {
-  const { keeper, added, notKept } = aKeeper();
-  const long = Buffer.from('user secret, '.repeat(60_000)).toString('base64');
+it('takes matches out of a large input and result on another thread, while other calls go on', async () => {
+  const { keeper, added, isWaiting, release } = aKeeper({ isHeld: true });
   const call = aCall({ payload_mode: 'redacted' });
-  const began = performance.now();
-  const kept = keeper.keepInput(call, inputOf({ long }));
-  expect(kept).toMatchObject({ digest: null });
-  expect(keeper.keepResult(call, kept, answerOf({ content: [{ type: 'text', text: long }] }))).toBe(
-    null,
-  );
-  expect(performance.now() - began).toBeLessThan(1_000);
-  expect(notKept.mock.calls).toEqual([['not_redactable'], ['not_redactable']]);
-  // Otherwise it is kept: nothing has to be looked for.
-  keeper.keepInput(aCall({}), inputOf({ long }));
+  const long = { text: `${'lorem ipsum '.repeat(70_000)} password: hunter2!Xy9z` };
+  const keeping = keeper.keepInput(call, inputOf(long));
+  expect(keeping).toBeInstanceOf(Promise);
+  expect(isWaiting()).toBe(true);
+  // Small ones are kept meanwhile.
+  expect((await keeper.keepInput(call, inputOf({ a: 1 })))?.digest).not.toBeNull();
+  release();
+  const kept = await keeping;
+  const digest = await keeper.keepResult(call, kept, answerOf(long));
+  expect(kept?.digest).not.toBeNull();
+  expect(digest).not.toBeNull();
+  expect(isWaiting()).toBe(false);
+  expect(added).toHaveLength(3);
+  const [, input, result] = added.map(({ content }) => content);
+  expect([input?.part, result?.part]).toEqual(['input', 'result']);
+  expect(input?.text.length).toBeGreaterThan(800_000);
+  expect(`${input?.text}${result?.text}`).not.toContain('hunter2');
+  expect(result?.text).toContain('[REDACTED:secret_assignment]');
+});
+
+it('keeps a large value that nothing is looked for in at once', async () => {
+  const { keeper, added } = aKeeper({ isHeld: true });
+  await keeper.keepInput(aCall({}), inputOf({ long: 'x'.repeat(100_000) }));
   expect(added).toHaveLength(1);
 });
 
-it('keeps both parts under one salt, the result as it came', () => {
+it.each([
+  ['no_room', { hasMemory: false }],
+  ['not_redactable', { isBusy: true }],
+] as const)('%s: a large value is left out, and its call goes on', async (reason, options) => {
+  const { keeper, added, notKept, isWaiting } = aKeeper(options);
+  const call = aCall({ payload_mode: 'redacted' });
+  const kept = await keeper.keepInput(call, inputOf({ long: 'x '.repeat(50_000) }));
+  expect(kept).toMatchObject({ digest: null });
+  expect(added).toEqual([]);
+  expect(notKept.mock.calls).toEqual([[reason]]);
+  expect(isWaiting()).toBe(false);
+});
+
+it('keeps both parts under one salt, the result as it came', async () => {
   const { keeper, added } = aKeeper();
   const call = aCall({});
-  const kept = keeper.keepInput(call, inputOf({ a: 1 }));
+  const kept = await keeper.keepInput(call, inputOf({ a: 1 }));
   const raw = '{ "content" : [] }';
-  const digest = keeper.keepResult(call, kept, answerOf({ content: [] }, raw));
+  const digest = await keeper.keepResult(call, kept, answerOf({ content: [] }, raw));
   const [input, result] = added.map(({ content }) => content);
   expect(input).toMatchObject({
     tenant_id: tenantId,
@@ -103,34 +152,34 @@ it.each([
   ['of a local model', aCall({}, 'localmodel/chat')],
   ['of the client’s model', aCall({}, 'sampling/createMessage')],
   ['that was denied before it was scanned', { ...aCall({}), dlp: undefined }],
-])('keeps nothing of a call %s', (_, call) => {
+])('keeps nothing of a call %s', async (_, call) => {
   const { keeper, added, raiseAlert } = aKeeper();
-  const kept = keeper.keepInput(call as ScannedCall, inputOf({}));
+  const kept = await keeper.keepInput(call as ScannedCall, inputOf({}));
   expect(kept).toBeNull();
-  expect(keeper.keepResult(call as ScannedCall, kept, answerOf({}))).toBeNull();
+  expect(await keeper.keepResult(call as ScannedCall, kept, answerOf({}))).toBeNull();
   expect(added).toEqual([]);
   expect(raiseAlert).not.toHaveBeenCalled();
 });
 
-it('what is removed from the arguments is nowhere else in the stored payload', () => {
+it('what is removed from the arguments is nowhere else in the stored payload', async () => {
   const { keeper, added } = aKeeper();
   const matches = aCall({ payload_mode: 'redacted' });
-  keeper.keepInput(matches, inputOf({ password: 'hunter2!Xy9' }, 'hunter2!Xy9'));
+  await keeper.keepInput(matches, inputOf({ password: 'hunter2!Xy9' }, 'hunter2!Xy9'));
   const fields = aCall({ redact_fields: ['path'] });
-  const kept = keeper.keepInput(fields, inputOf({ path: '/people/anna' }, '/people/anna'));
-  keeper.keepResult(fields, kept, answerOf({ path: '/p/anna', text: 'it is /p/anna' }));
+  const kept = await keeper.keepInput(fields, inputOf({ path: '/people/anna' }, '/people/anna'));
+  await keeper.keepResult(fields, kept, answerOf({ path: '/p/anna', text: 'it is /p/anna' }));
   expect(added).toHaveLength(3);
   expect(added.map(({ content }) => content.text).join()).not.toMatch(/hunter2|anna/);
 });
 
-it('removals cannot make the stored payload grow endlessly', () => {
+it('removals cannot make the stored payload grow endlessly', async () => {
   const { keeper, added } = aKeeper();
   const mark = '[REDACTED]';
   const parts = [4, 5, 6, 7].flatMap((length) =>
     Array.from({ length: mark.length - length + 1 }, (_, at) => mark.slice(at, at + length)),
   );
   const value = { secrets: parts, note: parts.join('') };
-  keeper.keepInput(aCall({ redact_fields: ['secrets'] }), inputOf(value));
+  await keeper.keepInput(aCall({ redact_fields: ['secrets'] }), inputOf(value));
   expect(added[0]?.content.text.length).toBeLessThan(2_000);
 });
 
@@ -146,9 +195,9 @@ it.each([
   ['too_large', {}, { text: 'x'.repeat(MAX_PAYLOAD_BYTES) }, true],
   ['not_redactable', { redact_dlp_matches: true }, { card: 4111111111111111 }, true],
   ['not_redactable', {}, deep(), true],
-] as const)('%s is reported, and has no digest', (reason, protection, value, hasRoom) => {
-  const { keeper, added, notKept, raiseAlert } = aKeeper(hasRoom);
-  const kept = keeper.keepInput(aCall(protection), inputOf(value));
+] as const)('%s is reported, and has no digest', async (reason, protection, value, hasRoom) => {
+  const { keeper, added, notKept, raiseAlert } = aKeeper({ hasRoom });
+  const kept = await keeper.keepInput(aCall(protection), inputOf(value));
   expect(kept?.digest).toBeNull();
   expect(added).toEqual([]);
   expect(notKept).toHaveBeenCalledWith(reason);
@@ -158,28 +207,28 @@ it.each([
   );
 });
 
-it('an answer that is too large is not read before it is left out', () => {
+it('an answer that is too large is not read before it is left out', async () => {
   const { keeper, added, notKept } = aKeeper();
   const call = aCall({ redact_dlp_matches: true });
-  const kept = keeper.keepInput(call, inputOf({}));
+  const kept = await keeper.keepInput(call, inputOf({}));
   const value = {
     get text(): string {
       throw new Error('it was looked at');
     },
   };
   const raw = ' '.repeat(MAX_PAYLOAD_BYTES + 1);
-  expect(keeper.keepResult(call, kept, answerOf(value, raw))).toBeNull();
+  expect(await keeper.keepResult(call, kept, answerOf(value, raw))).toBeNull();
   expect(notKept.mock.calls).toEqual([['too_large']]);
   expect(added).toHaveLength(1);
 });
 
-it('the stored payload has hashes instead of identifiers, and its digest covers them', () => {
+it('the stored payload has hashes instead of identifiers, and its digest covers them', async () => {
   const { keeper, added } = aKeeper();
   const call = aCall({ hash_identifiers: true });
-  const kept = keeper.keepInput(call, inputOf({ to: 'anna@corp.example' }));
+  const kept = await keeper.keepInput(call, inputOf({ to: 'anna@corp.example' }));
   const raw = '{ "content" : [] }';
-  keeper.keepResult(call, kept, answerOf({ content: [] }, raw));
-  keeper.keepResult(call, kept, answerOf({ text: 'to anna@corp.example' }));
+  await keeper.keepResult(call, kept, answerOf({ content: [] }, raw));
+  await keeper.keepResult(call, kept, answerOf({ text: 'to anna@corp.example' }));
   expect(added.map(({ content }) => content.text)).toEqual([
     '{"request":{"parameters":{"to":"#17"},"resource":"r"}}',
     raw,
@@ -192,7 +241,7 @@ it('the stored payload has hashes instead of identifiers, and its digest covers 
     caller: { ...call.caller, requesterId: null },
   } as unknown as ScannedCall;
   const asked = { requester: delegated.requester, delegation: { requester: 'boss-2' } };
-  keeper.keepInput(delegated, () => asked as unknown as PolicyInput);
+  await keeper.keepInput(delegated, () => asked as unknown as PolicyInput);
   expect(added.at(-1)?.content.text).toBe(
     '{"requester":{"id":"#6","verified":true},"delegation":{"requester":"#6"}}',
   );

@@ -16,7 +16,7 @@ export type DlpScans = ReturnType<typeof createDlpScans>;
  * few microseconds, so a smaller value blocks the main thread for a few tens of milliseconds at
  * most.
  */
-const LARGE = 8 * 1024;
+export const LARGE = 8 * 1024;
 /** What each value counts beside its characters. */
 const NODE = 8;
 
@@ -60,6 +60,20 @@ export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE)
       return run(caller, make).then((answer) =>
         answer.kind === 'said' ? answer.report : unexpected(),
       );
+    },
+    /**
+     * Takes matches out of a large value that is kept.
+     *
+     * @returns undefined where one cannot be taken out
+     */
+    async kept(caller: Caller, value: unknown, prepared: PreparedDlp) {
+      const answer = await run(caller, () => ({
+        kind: 'kept',
+        settings: prepared.settingsText(),
+        value: JSON.stringify(value),
+      }));
+      if (answer.kind !== 'kept') return unexpected();
+      return answer.value === null ? undefined : { value: JSON.parse(answer.value) as unknown };
     },
   };
 }

@@ -5,6 +5,7 @@ import { DlpSettings } from '@governance/shared/dlp-settings';
 import { LRUCache } from 'lru-cache';
 import { type PreparedDlp, prepareDlp, type SentScan } from '../dlp/dlp-scanners.ts';
 import { examineSaid, type SaidReport, type SaidText } from '../dlp/examine-said.ts';
+import { takeOut } from '../dlp/redaction.ts';
 
 export type ScanJob =
   | { readonly kind: 'sent'; readonly settings: string; readonly value: string }
@@ -13,11 +14,15 @@ export type ScanJob =
       readonly settings: string;
       readonly value: string;
       readonly said: Omit<SaidText, 'value' | 'raw'>;
-    };
+    }
+  /** What is kept beside a record: matches are taken out. */
+  | { readonly kind: 'kept'; readonly settings: string; readonly value: string };
 
 export type ScanAnswer =
   | { readonly kind: 'sent'; readonly scan: SentScan }
   | { readonly kind: 'said'; readonly report: SaidReport }
+  /** `value` is JSON; null where a match cannot be taken out. */
+  | { readonly kind: 'kept'; readonly value: string | null }
   /** The tenant's own patterns took too long. */
   | { readonly kind: 'gave-up' }
   /** The text has more candidates than can be examined. */
@@ -43,6 +48,10 @@ export function createScanJobs(): (job: ScanJob) => ScanAnswer {
       const prepared = preparedFor(job.settings);
       const value: unknown = JSON.parse(job.value);
       if (job.kind === 'sent') return { kind: 'sent', scan: prepared.examineSent(value) };
+      if (job.kind === 'kept') {
+        const { value: left, failed } = takeOut(value, prepared.scanner, () => false);
+        return { kind: 'kept', value: failed ? null : JSON.stringify(left) };
+      }
       const said = { ...job.said, value, raw: job.value };
       return { kind: 'said', report: examineSaid(said, prepared) };
     } catch (error) {
