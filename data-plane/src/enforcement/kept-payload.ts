@@ -6,7 +6,6 @@ import type { IdentifierHash } from '@governance/shared/identifier-hash';
 import type { ReplicaAgent } from '../contracts.ts';
 import type { Answer } from './answer.ts';
 import type { AgentCall, ScannedCall } from './calls.ts';
-import type { PreparedDlp } from './dlp/dlp-scanners.ts';
 
 /** The people and agents that a value may name. */
 export interface Identified {
@@ -43,8 +42,11 @@ export interface Protection {
 /** The value without matches; undefined where one cannot be taken out. */
 export type Taken = { readonly value: unknown } | undefined;
 
-/** Takes matches out on another thread. It may reject: the value is not kept then. */
-export type TakeOutLarge = (value: unknown, dlp: PreparedDlp) => Promise<Taken>;
+/**
+ * Takes matches out on another thread, by DLP settings as JSON. It may reject: the value is not kept
+ * then.
+ */
+export type TakeOutLarge = (value: unknown, settings: string) => Promise<Taken>;
 
 /** What is kept of one call beside its record. */
 export interface KeptPayload {

@@ -38,10 +38,10 @@ function aKeeper({ hasRoom = true, hasMemory = true, isBusy = false, isHeld = fa
     findDeploymentId: () => deploymentId,
     identifiers: { hashOf: () => (identifier) => `#${identifier.length}` },
     scans: {
-      kept: async (caller, value, dlp) => {
+      kept: async (caller, value, settings) => {
         if (isBusy) throw new ScanFailure('overloaded', 'too many scans wait');
         if (isHeld) await released;
-        return scans.kept(caller, value, dlp);
+        return scans.kept(caller, value, settings);
       },
     },
     room: {

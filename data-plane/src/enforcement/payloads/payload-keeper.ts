@@ -89,8 +89,8 @@ export function createPayloadKeeper(deps: {
     if (!deps.room.hasRoom(owner, bytes)) return leaveOut(tenantId, 'no_room');
     deps.room.add(owner, bytes);
     try {
-      const left = await kept.protection.protectLarge(given.value, identified, (value, dlp) =>
-        deps.scans.kept(caller, value, dlp),
+      const left = await kept.protection.protectLarge(given.value, identified, (value, settings) =>
+        deps.scans.kept(caller, value, settings),
       );
       return store(call, part, kept, left && JSON.stringify(left.value));
     } catch {

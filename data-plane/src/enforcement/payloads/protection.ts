@@ -41,7 +41,7 @@ export const protectionOf = perSettings((settings): TenantProtection => {
   };
   const protectLarge: Protection['protectLarge'] = async (value, identified, takeOutLarge) => {
     const named = withoutFields(value, names, identified.said);
-    const left = named && (await takeOutLarge(named.value, dlpOf(settings)));
+    const left = named && (await takeOutLarge(named.value, dlpOf(settings).settingsText()));
     return finish(value, left, identified);
   };
   const keeps = mode !== 'metadata_only' && sealingKey !== null;

@@ -64,12 +64,13 @@ export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE)
     /**
      * Takes matches out of a large value that is kept.
      *
+     * @param settings DLP settings as JSON
      * @returns undefined where one cannot be taken out
      */
-    async kept(caller: Caller, value: unknown, prepared: PreparedDlp) {
+    async kept(caller: Caller, value: unknown, settings: string) {
       const answer = await run(caller, () => ({
         kind: 'kept',
-        settings: prepared.settingsText(),
+        settings,
         value: JSON.stringify(value),
       }));
       if (answer.kind !== 'kept') return unexpected();
