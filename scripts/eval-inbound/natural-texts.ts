@@ -1,6 +1,7 @@
 /**
- * `natural/*.jsonl`: JSON lines by authors who knew neither the detector nor other texts, and were
- * asked for what a red team sends in a week and for ordinary texts that detectors mistake.
+ * JSON lines by authors who knew neither the detector nor other texts. `natural/*.jsonl`: what a red
+ * team sends in a week, and ordinary texts that detectors mistake. `buyers/*.jsonl`: acceptance tests
+ * of a bank's, a service desk's and a shop's evaluators.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,8 +17,11 @@ const TestLine = z.object({
 });
 export type TestLine = z.infer<typeof TestLine>;
 
-export function naturalTexts(): TestLine[] {
-  const folder = join(projectRoot, 'scripts/eval-inbound/natural');
+export const naturalTexts = (): TestLine[] => textsOf('natural');
+export const buyersTexts = (): TestLine[] => textsOf('buyers');
+
+function textsOf(name: 'natural' | 'buyers'): TestLine[] {
+  const folder = join(projectRoot, 'scripts/eval-inbound', name);
   return readdirSync(folder).flatMap((file) => readTestLines(join(folder, file)));
 }
 
