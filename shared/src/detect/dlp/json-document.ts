@@ -11,6 +11,11 @@ export interface Leaf {
   readonly start: number;
   /** The container's number: leaves of one object or array are neighbours. */
   readonly parent: number;
+  /**
+   * Of a text in an object of an array, such as an item of a result's content: the array's number.
+   * 0 for all others.
+   */
+  readonly list: number;
 }
 
 export interface JsonDocument {
@@ -29,6 +34,7 @@ class PlacedLeaf implements Leaf {
   readonly key: string;
   readonly start: number;
   readonly parent: number;
+  readonly list: number;
   readonly #within: Place;
   readonly #step: string | number | null;
 
@@ -39,6 +45,7 @@ class PlacedLeaf implements Leaf {
     key: string,
     start: number,
     parent: number,
+    list: number,
     within: Place,
     step: string | number | null,
   ) {
@@ -47,6 +54,7 @@ class PlacedLeaf implements Leaf {
     this.key = key;
     this.start = start;
     this.parent = parent;
+    this.list = list;
     this.#within = within;
     this.#step = step;
   }
@@ -69,6 +77,11 @@ const QUOTED_END = `"${LEAF_END}`;
 const MAX_DOCUMENT = 1_000_000;
 /** Values nested deeper than the product's parsers allow. */
 const MAX_DEPTH = 200;
+/** Members that hold the text of an item: a value may go on in the next item. */
+const TEXT_OF_ITEM: ReadonlySet<string> = new Set([
+  ...['text', 'content', 'body', 'message', 'data', 'value', 'line'],
+  ...['chunk', 'part', 'piece', 'fragment', 'segment'],
+]);
 
 /**
  * The documents of a value; most have one.
@@ -78,7 +91,7 @@ const MAX_DEPTH = 200;
  */
 export function jsonDocuments(value: unknown, hasAllKeys = false): readonly JsonDocument[] {
   const writer = new DocumentWriter(hasAllKeys);
-  writer.write(value, null, null, '', 0, 0);
+  writer.write(value, null, null, '', 0, 0, 0);
   writer.close();
   return writer.documents;
 }
@@ -111,28 +124,40 @@ class DocumentWriter {
     step: string | number | null,
     key: string,
     parent: number,
+    list: number,
     depth: number,
   ): void {
     if (depth > MAX_DEPTH) throw new RangeError('The value is nested too deeply');
-    if (typeof node === 'string') this.#leaf('string', node, within, step, key, parent);
-    else if (typeof node === 'number' || typeof node === 'bigint') {
-      this.#leaf('number', String(node), within, step, key, parent);
+    if (typeof node === 'string') {
+      this.#leaf('string', node, within, step, key, parent, parent === list ? 0 : list);
+    } else if (typeof node === 'number' || typeof node === 'bigint') {
+      this.#leaf('number', String(node), within, step, key, parent, 0);
     } else if (typeof node === 'object' && node !== null) {
       const own = ++this.#parents;
       const place = step === null ? null : { within, step };
       if (Array.isArray(node)) {
-        for (let i = 0; i < node.length; i++) this.write(node[i], place, i, key, own, depth + 1);
-      } else this.#members(node as Record<string, unknown>, place, own, depth + 1);
+        for (let i = 0; i < node.length; i++)
+          this.write(node[i], place, i, key, own, own, depth + 1);
+      } else this.#members(node as Record<string, unknown>, place, own, list, depth + 1);
     }
   }
 
-  #members(node: Record<string, unknown>, place: Place, parent: number, depth: number): void {
+  /** @param list the number of the array whose item the object is; 0 for none */
+  #members(
+    node: Record<string, unknown>,
+    place: Place,
+    parent: number,
+    list: number,
+    depth: number,
+  ): void {
     for (const name of Object.keys(node)) {
       if (isTelling(name) || (this.#seen !== null && !this.#seen.has(name))) {
         this.#seen?.add(name);
-        this.#leaf('key', name, place, name, '', -parent);
+        this.#leaf('key', name, place, name, '', -parent, 0);
       }
-      this.write(node[name], place, name, name, parent, depth);
+      const member = node[name];
+      const listed = list !== 0 && typeof member === 'string' && TEXT_OF_ITEM.has(name) ? list : 0;
+      this.write(member, place, name, name, parent, listed, depth);
     }
   }
 
@@ -143,6 +168,7 @@ class DocumentWriter {
     step: string | number | null,
     label: string,
     parent: number,
+    list: number,
   ): void {
     const isQuoted = label !== '' && kind === 'string';
     if (label !== '') {
@@ -151,7 +177,7 @@ class DocumentWriter {
       this.#length += label.length + before.length;
     }
     const key = kind === 'key' ? text : label;
-    this.#leaves.push(new PlacedLeaf(kind, text, key, this.#length, parent, within, step));
+    this.#leaves.push(new PlacedLeaf(kind, text, key, this.#length, parent, list, within, step));
     const after = isQuoted ? QUOTED_END : LEAF_END;
     this.#pieces.push(text, after);
     this.#length += text.length + after.length;

@@ -61,3 +61,31 @@ describe('an IBAN over two fields', () => {
     );
   });
 });
+
+describe('over the texts of an array’s items', () => {
+  const places = (value: unknown) =>
+    scanner.scanValue(value).map(({ pattern, place }) => [pattern, place]);
+  const halves = (secret: string): [string, string] => [secret.slice(0, 12), secret.slice(12)];
+
+  it.each(SECRETS.slice(0, 3))('hides no %s', (pattern, secret) => {
+    const [one, other] = halves(secret);
+    const content = [one, other].map((text) => ({ type: 'text', text }));
+    expect(places({ content })).toEqual([[pattern, '/content/0/text']]);
+    const messages = [one, other].map((content) => ({ role: 'user', content }));
+    expect(places({ model: 'm', messages })).toEqual([[pattern, '/messages/0/content']]);
+  });
+
+  it('joins neither other members, nor items with others between them, nor numbers of a table', () => {
+    const [one, other] = halves('4111111111111111');
+    expect(places([{ sku: one }, { sku: other }])).toEqual([]);
+    expect(places([{ text: one }, { text: 'and so on' }, { text: other }])).toEqual([]);
+    expect(
+      places([
+        { text: one, data: 'x' },
+        { text: 'y', data: other },
+      ]),
+    ).toEqual([]);
+    const table = Array.from({ length: 40 }, (_, n) => ({ value: String(41111111 + n * 7919) }));
+    expect(places(table)).toEqual([]);
+  });
+});

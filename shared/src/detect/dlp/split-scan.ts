@@ -187,7 +187,7 @@ export function spanOf(pieces: readonly Piece[]): Stretch {
 
 /** Whether leaves, or the strings in one, could form a run of pieces that is examined. */
 export function mayMakeRun(leaves: readonly Leaf[]): boolean {
-  return mayBeNeighbours(leaves, false) || mayBeNeighbours(leaves, true);
+  return mayBeNeighbours(leaves, false) || mayBeNeighbours(leaves, true) || mayBeListed(leaves);
 }
 
 /** Whether one object or array has two leaves in a row, of which one could be telling. */
@@ -206,13 +206,31 @@ function mayBeNeighbours(leaves: readonly Leaf[], areKeys: boolean): boolean {
   return false;
 }
 
+/** Whether two items of one array have a text, of which one could be telling. */
+function mayBeListed(leaves: readonly Leaf[]): boolean {
+  let list = 0;
+  let count = 0;
+  let isTelling = false;
+  for (const leaf of leaves) {
+    if (leaf.list === 0) continue;
+    if (leaf.list !== list) [list, count, isTelling] = [leaf.list, 0, false];
+    count++;
+    isTelling ||= mayBeTelling(leaf.value);
+    if (isTelling && count > 1) return true;
+  }
+  return false;
+}
+
 /** Only the ends of a longer text are joined with others. */
 function mayBeTelling(text: string): boolean {
   if (text.length <= MAX_PIECE) return holdsTelling(text);
   return holdsTelling(text.slice(0, MAX_END)) || holdsTelling(text.slice(-MAX_END));
 }
 
-/** The fields of each object, the items of each array, and the strings in each string. */
+/**
+ * The fields of each object, the items of each array, the texts of an array's items, and the strings
+ * in each string.
+ */
 export function eachPiece({ leaves }: JsonDocument, take: (piece: Piece) => void): void {
   for (const { kind, value, start, parent, key } of leaves) {
     if (kind !== 'key') take({ text: value, start, group: parent, label: key });
@@ -220,6 +238,7 @@ export function eachPiece({ leaves }: JsonDocument, take: (piece: Piece) => void
   for (const { kind, value, start, parent } of leaves) {
     if (kind === 'key') take({ text: value, start, group: parent, label: '' });
   }
+  for (const piece of listedPieces(leaves)) take(piece);
   let groups = leaves.length;
   for (const leaf of leaves) {
     if (leaf.kind !== 'string' || !holdsLiterals(leaf.value)) continue;
@@ -229,5 +248,22 @@ export function eachPiece({ leaves }: JsonDocument, take: (piece: Piece) => void
       take({ ...piece, start: leaf.start + piece.start, group: groups + last });
     });
     groups += last + 1;
+  }
+}
+
+/** The texts of each array's items, by their member: `[{"text": …}, {"text": …}]`. */
+function* listedPieces(leaves: readonly Leaf[]): Iterable<Piece> {
+  const columns = new Map<string, Piece[]>();
+  for (const { list, key, value, start } of leaves) {
+    if (list === 0) continue;
+    const name = `${list} ${key}`;
+    const column = columns.get(name) ?? [];
+    columns.set(name, column);
+    // No other group has such a number.
+    const group = column[0]?.group ?? 0.5 - columns.size;
+    column.push({ text: value, start, group, label: '' });
+  }
+  for (const column of columns.values()) {
+    if (column.length > 1) yield* column;
   }
 }
