@@ -26,6 +26,7 @@ const card: Judge = (text, start, candidateEnd) => {
   if (/[A-Za-z_]/.test(text[end] ?? '')) return NOTHING;
   const digits = text.slice(start, end).replace(/\D/g, '');
   const words = () => CARD_LABELS.test(around(text, start, end, CARD_CONTEXT, 30));
+  if (isInDump(text, start, end)) return NOTHING;
   // A number with decimals, also from its end.
   if (/^\d{1,3}\.\d+$|^\d+\.\d{1,3}$/.test(text.slice(start, end))) return NOTHING;
   // A run of numbers may begin or end with digits that are not part of the card.
@@ -39,6 +40,15 @@ const card: Judge = (text, start, candidateEnd) => {
   const [within] = cardWithin(text, start, end);
   return within && (!isInRow(text, within) || words()) ? [within] : NOTHING;
 };
+
+/** Whether a number is a row of bytes, two digits each, with more bytes before or behind it. */
+function isInDump(text: string, start: number, end: number): boolean {
+  return (
+    /^\d\d(?: \d\d){5,9}$/.test(text.slice(start, end)) &&
+    (/[0-9a-f]{2} {1,2}$/i.test(text.slice(Math.max(0, start - 4), start)) ||
+      /^ {1,2}(?:[0-9a-f]{2}\b|\|)/i.test(text.slice(end, end + 4)))
+  );
+}
 
 /** Track 1 of a card's magnetic stripe. */
 const track: Judge = (text, start, end) => {

@@ -91,3 +91,10 @@ describe('records of patients, members and cases in more languages', () => {
 it('takes a Korean date of birth', () => {
   expect(patterns('생년월일: 1993. 05. 15')).toEqual(['date_of_birth']);
 });
+
+it.each([
+  '00000010  03 00 3e 00 01 00 00 00  40 10 00 00 00 00 00 00  |..>.....@.......|',
+  "sed -E 's/(password|token)=[^& ]+/\\1=x/g' access.log",
+])('takes neither bytes nor expressions for a value: %s', (text) => {
+  expect(patterns(text)).toEqual([]);
+});

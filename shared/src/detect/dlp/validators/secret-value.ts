@@ -113,7 +113,8 @@ export function isSecretValue(
   const lower = value.toLowerCase();
   if (WORDS_FOR_NOTHING.has(lower.replace(/[.,;:!?]+$/, ''))) return false;
   if (NAMED.test(value) && !isBase64Path(value)) return false;
-  if (CIPHERTEXT.test(value) || /`/.test(value)) return false;
+  // Pieces of a regular expression.
+  if (CIPHERTEXT.test(value) || /`|^\[\^|\)=\[/.test(value)) return false;
   if (!quoted && (OPENS.test(value) || isType(value) || isName(value))) return false;
   // Code that goes on behind a name (`({ token })).json()`), bold words, a command's next option.
   const isLoose = link !== 'assigned';
