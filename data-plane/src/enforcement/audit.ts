@@ -17,7 +17,7 @@ import { toStorableText } from '@governance/shared/text';
 import type { HoldChange, Ledger } from '../contracts.ts';
 import { actionOf, targetOf } from './call-kinds.ts';
 import { tellPart } from './call-parts.ts';
-import type { AgentCall, Ask, CallDlp, JudgedCall, Lifted, RawCall } from './calls.ts';
+import type { AgentCall, Ask, CallDlp, Caller, JudgedCall, Lifted, RawCall } from './calls.ts';
 import { coverMatched, NO_MARKS, REDACTED } from './cover-texts.ts';
 import { describeLifted } from './exceptions.ts';
 import type { KeptPayload } from './kept-payload.ts';
@@ -58,14 +58,18 @@ export interface AuditDeps {
   /** The revision of a tenant's active bundle. */
   findRevision(tenantId: string): number | null;
   findSettings(tenantId: string): BundleSettings | null;
-  /** Applies the tenant's data protection to the members that repeat content of a call. */
+  /**
+   * Applies the tenant's data protection to the members that repeat content of a call. A promise
+   * only where the call is large; it never rejects.
+   */
   protectMembers(
+    caller: Caller,
     settings: BundleSettings | null,
     ask: Ask,
     members: SaidMembers,
     otherRequesters: readonly string[],
     matched: CallDlp['matched'],
-  ): ProtectedMembers;
+  ): ProtectedMembers | Promise<ProtectedMembers>;
   findRegion(tenantId: string): string | null;
   /** Unix milliseconds. */
   now(): number;
@@ -90,8 +94,51 @@ export interface DecisionHold {
 }
 
 /**
+ * The members of a decision that repeat content of its call, as they may be recorded. A promise
+ * only where the call is large.
+ *
+ * @returns null for a judgement that leaves no decision
+ */
+export function membersOf(
+  judgement: CallJudgement,
+  deps: AuditDeps,
+): ProtectedMembers | Promise<ProtectedMembers> | null {
+  if (judgement.call.agent === undefined || isCountedOnly(judgement)) return null;
+  const call = judgement.call as AgentCall & Partial<JudgedCall>;
+  const { ask, caller } = call;
+  const { requesterId, otherRequesters } = requestersOf(call);
+  // A call that was denied early has no rules yet; the tenant's data protection still applies to
+  // its record.
+  const settings = call.rules?.settings ?? deps.findSettings(caller.tenantId);
+  const reason = reasonOf(judgement);
+  const said = {
+    target: call.target ?? targetOf(ask),
+    policy_reason: ask.model ? reasonOf(judgement, withoutMessages) : reason,
+    requester_id: requesterId,
+  };
+  const matched = call.dlp?.matched;
+  const members = deps.protectMembers(caller, settings, ask, said, otherRequesters, matched);
+  if (said.policy_reason === reason) return members;
+  return members instanceof Promise ? members.then(withReason) : withReason(members);
+}
+
+/** Of a call to a model only the policies' names are told. */
+function withReason({ protected_fields: fields, ...members }: ProtectedMembers): ProtectedMembers {
+  return { ...members, protected_fields: [...new Set([...fields, 'policy_reason'] as const)] };
+}
+
+/**
+ * Calls over the rate limit are counted and have no decision: an agent must not fill the ledger by
+ * calling too often.
+ */
+function isCountedOnly(judgement: CallJudgement): boolean {
+  return judgement.verdict === 'deny' && judgement.deny.exceeded !== undefined;
+}
+
+/**
  * Records a judgement as a decision. The use of a grant is committed with it.
  *
+ * @param members of `membersOf`
  * @param kept what is kept of the call beside its record
  * @param hold the hold of the call, if it is held
  * @returns the call to forward when it was allowed, null when it was not
@@ -99,6 +146,7 @@ export interface DecisionHold {
  */
 export async function recordDecision(
   judgement: CallJudgement,
+  members: ProtectedMembers | null,
   deps: AuditDeps,
   kept: KeptPayload | null = null,
   hold: DecisionHold | null = null,
@@ -106,15 +154,15 @@ export async function recordDecision(
   const { call } = judgement;
   // An unauthenticated caller leaves no record (evidence, section 1): there is no tenant.
   if (call.agent === undefined) return null;
-  // Calls over the rate limit are counted and have no decision: an agent must not fill the ledger
-  // by calling too often.
   if (judgement.verdict === 'deny' && judgement.deny.exceeded !== undefined) {
     const revision = deps.findRevision(call.caller.tenantId);
     deps.refusedCalls.count(call as AgentCall, judgement.deny.exceeded, revision);
     return null;
   }
+  if (members === null) throw new TypeError('a decision without its members');
   const salt = nextSalt();
-  const record = decisionRecord(judgement, call as AgentCall, { salt, kept, hold }, deps);
+  const parts = { members, salt, kept, hold };
+  const record = decisionRecord(judgement, call as AgentCall, parts, deps);
   const { tenantId } = call.caller;
   const isRedeemed = judgement.verdict === 'allow';
   const changes = isRedeemed ? call.grant?.changes : undefined;
@@ -131,26 +179,20 @@ export async function recordDecision(
   return { call: judgement.call, decision: record, salt, kept } as AllowedCall;
 }
 
+interface DecisionParts {
+  readonly members: ProtectedMembers;
+  readonly salt: Uint8Array;
+  readonly kept: KeptPayload | null;
+  readonly hold: DecisionHold | null;
+}
+
 function decisionRecord(
   judgement: CallJudgement,
   call: AgentCall & Partial<JudgedCall>,
-  { salt, kept, hold }: { salt: Uint8Array; kept: KeptPayload | null; hold: DecisionHold | null },
+  { members, salt, kept, hold }: DecisionParts,
   deps: AuditDeps,
 ): DecisionFields {
   const { agent, ask, caller, dlp, workflow, delegation, requester } = call;
-  const { requesterId, otherRequesters } = requestersOf(call);
-  // A call that was denied early has no rules yet; the tenant's data protection still applies to
-  // its record.
-  const settings = call.rules?.settings ?? deps.findSettings(caller.tenantId);
-  const reason = reasonOf(judgement);
-  const said = {
-    target: call.target ?? targetOf(ask),
-    policy_reason: ask.model ? reasonOf(judgement, withoutMessages) : reason,
-    requester_id: requesterId,
-  };
-  const members = deps.protectMembers(settings, ask, said, otherRequesters, dlp?.matched);
-  const changed = new Set(members.protected_fields);
-  if (said.policy_reason !== reason) changed.add('policy_reason');
   const target = storable(members.target);
   // A name is no text of the arguments: it stays where these are too much to look through.
   const matched = dlp?.matched ?? NO_MARKS;
@@ -191,7 +233,7 @@ function decisionRecord(
     grant_id: judgement.verdict === 'allow' ? (call.grant?.id ?? null) : null,
     exception_id: liftedOf(judgement)?.exceptionIds[0] ?? null,
     payload_digest: kept?.digest ?? null,
-    protected_fields: [...changed],
+    protected_fields: members.protected_fields,
     // Its name is the target of a call to a model.
     model: ask.model ? { ...ask.model, name: ask.model.name && target } : null,
   };

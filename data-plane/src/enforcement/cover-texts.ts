@@ -46,11 +46,19 @@ export function coverText(text: string, marks: Marks): string {
   let pieces: (string | { mark: string })[] = [text];
   for (const [one, mark] of marks) {
     if (one.length < MIN_COVERED || !text.includes(one)) continue;
-    pieces = pieces.flatMap((piece) =>
-      typeof piece === 'string'
-        ? piece.split(one).flatMap((rest, index) => (index === 0 ? [rest] : [{ mark }, rest]))
-        : [piece],
-    );
+    const covered: typeof pieces = [];
+    for (const piece of pieces) {
+      // Nearly all pieces: a text is found in few of them.
+      if (typeof piece !== 'string' || !piece.includes(one)) {
+        covered.push(piece);
+        continue;
+      }
+      for (const [index, rest] of piece.split(one).entries()) {
+        if (index > 0) covered.push({ mark });
+        if (rest !== '') covered.push(rest);
+      }
+    }
+    pieces = covered;
   }
   return pieces.map((piece) => (typeof piece === 'string' ? piece : piece.mark)).join('');
 }

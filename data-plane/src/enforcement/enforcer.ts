@@ -22,6 +22,7 @@ import type {
   RawCall,
 } from './calls.ts';
 import { aboutCall, createDecisionLog } from './decision-log.ts';
+import { createDecisionParts, type Prepared } from './decision-parts.ts';
 import { type CallNowDeps, findCallerIneligibility, findCallNow } from './eligibility.ts';
 import { createForward } from './forward.ts';
 import { type Escalated, type Holds, NOBODY_TO_ASK, type OpenedHold } from './holds.ts';
@@ -32,7 +33,6 @@ import { enforcement, type StepDeps } from './pipeline.ts';
 import { type AnswerLimits, deniedAnswer, internalRefusal, refusalOf } from './refusals.ts';
 import { createResultWaits } from './result-waits.ts';
 import { createInspect } from './said.ts';
-import { policyInput } from './steps/policy.ts';
 import { findExcess } from './steps/rate-limit.ts';
 import { checkDelegatedScope } from './steps/scope-probe.ts';
 import { checkWorkflowActions } from './steps/workflow-actions.ts';
@@ -46,7 +46,7 @@ export interface EnforcerDeps extends UnpromptedDeps {
   outcome: OutcomeDeps;
   inspection: Omit<InspectionDeps, 'judge'>;
   ledger: Ledger;
-  payloads: Pick<PayloadKeeper, 'keepInput'>;
+  payloads: PayloadKeeper;
   log: Pick<Logger, 'error' | 'warn' | 'debug' | 'isLevelEnabled'>;
   /** `tenantId` is null for an unauthenticated caller. */
   onVerdict(verdict: Verdict, ms: number, tenantId: string | null): void;
@@ -84,6 +84,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enf
   const { audit, log } = deps;
   const { holds = NOBODY_TO_ASK } = pages;
   const logDecision = createDecisionLog(log, audit.elapsed);
+  const prepare = createDecisionParts({ ...deps, page: pages.enforcement });
   const inspect = createInspect(pages.inspection, { ...deps.inspection, judge: judgeQuestion });
   const waits = createResultWaits({ results: holds.results, outcome: deps.outcome, log, runAgain });
   const forward = createForward({
@@ -112,7 +113,14 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enf
       return unrecorded(call, `the ledger is ${condition}`);
     }
     const judging = pages.enforcement.run(call, deps.steps, stepTeller());
-    const judgement = judging instanceof Promise ? await judging : judging;
+    let prepared: Prepared;
+    try {
+      const preparing = prepare(judging instanceof Promise ? await judging : judging);
+      prepared = preparing instanceof Promise ? await preparing : preparing;
+    } catch (error) {
+      return unrecorded(call, 'its record could not be prepared', error);
+    }
+    const { judgement, input, members } = prepared;
     if (judgement.verdict === 'deny' && 'error' in judgement) {
       const { step, error } = judgement;
       log.error({ ...aboutCall(call), err: error, step }, 'an enforcement step threw');
@@ -138,9 +146,8 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enf
     const opened = hold !== null && !isRefusal(hold) ? hold : ofResult;
     let allowed: AllowedCall | null;
     try {
-      const keeping = keepInput(judgement);
-      const kept = keeping instanceof Promise ? await keeping : keeping;
-      allowed = await recordDecision(judgement, audit, kept, opened);
+      const kept = isProven ? deps.payloads.keepInput(judgement.call as AgentCall, input) : null;
+      allowed = await recordDecision(judgement, members, audit, kept, opened);
     } catch (error) {
       opened?.drop();
       return unrecorded(call, 'the ledger did not take the record', error);
@@ -177,13 +184,6 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enf
     } finally {
       held.release();
     }
-  }
-
-  function keepInput({ call }: CallJudgement) {
-    if (call.agent === undefined) return null;
-    return deps.payloads.keepInput(call as AgentCall, (classified) =>
-      policyInput(classified, classified.agent, deps.steps),
-    );
   }
 
   function unrecorded(call: RawCall, why: string, error?: unknown): Answer {

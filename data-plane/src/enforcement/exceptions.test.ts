@@ -6,7 +6,13 @@ import { uuidv7 } from '@governance/shared/ids';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AgentCall } from './calls.ts';
-import { decideCall, describeLifted, exceptionsFor, type FindException } from './exceptions.ts';
+import {
+  decideCall,
+  describeLifted,
+  exceptionsFor,
+  type FindException,
+  isStillLifted,
+} from './exceptions.ts';
 
 const NOW = Date.UTC(2026, 10, 23);
 const AGENT = uuidv7();
@@ -61,6 +67,19 @@ const allow = reason('allow', 'permissions');
 const asks = reason('escalate', POLICY);
 const denies = reason('deny', POLICY);
 const reaches = reason('escalate', BLAST_RADIUS);
+
+it('what was lifted of a call that waited is lifted as long as its exceptions are in force', () => {
+  const [one, other] = [anException(), anException()];
+  const lifted = { exceptionIds: [one.id, other.id], reasons: [asks] };
+  const isStill = (exceptions: ExceptionFact[], now = NOW) =>
+    isStillLifted(
+      { ...aCall(), lifted },
+      { replica: { findExceptions: () => exceptions }, planeNow: () => now },
+    );
+  expect(isStill([other, one])).toBe(true);
+  expect(isStill([one])).toBe(false);
+  expect(isStill([one, other], NOW + 60_000)).toBe(false);
+});
 
 describe('an exception from an escalation', () => {
   it('lets the call go, and is named', () => {

@@ -13,7 +13,7 @@ import type { ExceptionFact } from '@governance/shared/facts';
 import { coverReach, parseResourceScopes } from '@governance/shared/resource-scopes';
 import type { Replica } from '../contracts.ts';
 import { readingsOfCall } from './call-targets.ts';
-import type { AgentCall, Ask, Lifted } from './calls.ts';
+import type { AgentCall, Ask, JudgedCall, Lifted } from './calls.ts';
 
 export interface ExceptionDeps {
   replica: Pick<Replica, 'findExceptions'>;
@@ -55,6 +55,16 @@ export function exceptionsFor(
       (fact) => fact.lifts === lifts && coversPolicy(fact, policyId) && coversTargets(fact),
     );
   };
+}
+
+/** Whether what exceptions lifted of a call is still lifted, for a call that had to wait. */
+export function isStillLifted(
+  { caller, agent, ask, lifted }: Pick<JudgedCall, 'caller' | 'agent' | 'ask' | 'lifted'>,
+  deps: ExceptionDeps,
+): boolean {
+  if (lifted === undefined) return true;
+  const inForce = findInForce(caller.tenantId, agent.id, ask, deps);
+  return lifted.exceptionIds.every((id) => inForce.some((fact) => fact.id === id));
 }
 
 function findInForce(tenantId: string, agentId: string, ask: Ask, deps: ExceptionDeps) {

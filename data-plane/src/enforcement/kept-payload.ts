@@ -5,7 +5,7 @@ import type { PayloadContent } from '@governance/shared/event-payload';
 import type { IdentifierHash } from '@governance/shared/identifier-hash';
 import type { ReplicaAgent } from '../contracts.ts';
 import type { Answer } from './answer.ts';
-import type { AgentCall, ScannedCall } from './calls.ts';
+import type { AgentCall, Caller, ScannedCall } from './calls.ts';
 
 /** The people and agents that a value may name. */
 export interface Identified {
@@ -23,50 +23,104 @@ export interface Identified {
 /** The protected value; undefined where something must be removed but cannot be. */
 export type Protected = { readonly value: unknown; readonly isChanged: boolean } | undefined;
 
-/** A tenant's data protection for kept payloads. */
-export interface Protection {
-  mode: PayloadContent['mode'];
-  sealingKey: PayloadSealingKey;
-  /** Removes or hashes what may not be kept of a value that `needsThread` does not name. */
-  protect(value: unknown, identified: Identified): Protected;
-  /** Whether looking for DLP matches in a value would delay other calls. */
-  needsThread(value: unknown): boolean;
-  /** The same for a value that needs one. It rejects where the thread does. */
-  protectLarge(
-    value: unknown,
-    identified: Identified,
-    takeOutLarge: TakeOutLarge,
-  ): Promise<Protected>;
+/** What is removed or hashed. Plain data: another thread may get it. */
+export interface ProtectionRules {
+  /** Names of members that are removed. */
+  readonly fields: readonly string[];
+  readonly takesOutMatches: boolean;
+  readonly hashes: boolean;
 }
 
-/** The value without matches; undefined where one cannot be taken out. */
-export type Taken = { readonly value: unknown } | undefined;
+/** Removes or hashes what may not be kept of a value. */
+export type Protect = (value: unknown, identified: Identified) => Protected;
 
-/**
- * Takes matches out on another thread, by DLP settings as JSON. It may reject: the value is not kept
- * then.
- */
-export type TakeOutLarge = (value: unknown, settings: string) => Promise<Taken>;
+/** A tenant's data protection. */
+export interface Protection {
+  readonly rules: ProtectionRules;
+  readonly protect: Protect;
+  /** The DLP settings as JSON, for another thread. */
+  dlpSettings(): string;
+}
+
+/** How a tenant's payloads are kept. */
+export interface Keeping {
+  readonly mode: PayloadContent['mode'];
+  readonly sealingKey: PayloadSealingKey;
+  /** Null where nothing is removed or hashed. */
+  readonly protection: Protection | null;
+}
+
+/** A tenant's key for hashing identifiers. */
+export interface IdentifierKey {
+  readonly tenantId: string;
+  readonly key: Uint8Array;
+}
+
+/** A value that would hold up other calls if it were protected on the main thread. */
+export interface LargeValue {
+  readonly caller: Caller;
+  readonly protection: Protection;
+  readonly identified: Omit<Identified, 'hash'>;
+  /** The value as JSON. Called at its turn, so that what waits is not copied. */
+  json(): string;
+  /** Called where identifiers are hashed; null where there is no key. */
+  key(): IdentifierKey | null;
+}
+
+/** Protects large values on another thread. */
+export interface LargeValues {
+  isLarge(value: unknown, protection: Protection): boolean;
+  /**
+   * Never rejects.
+   *
+   * @returns the protected value as JSON, of members of a decision these alone; undefined where
+   *   something cannot be removed, or the thread gave no answer
+   */
+  protect(large: LargeValue): Promise<string | undefined>;
+}
+
+/** Why a payload is not kept. */
+export type NotKept = 'no_room' | 'too_large' | 'not_redactable';
+
+/** The text that is kept of a part, or why none is. */
+export type KeptText = { readonly text: string } | { readonly notKept: NotKept };
+
+/** What is kept of a call's input, as soon as its decision is recorded. */
+export interface ProtectedInput {
+  readonly keeping: Keeping;
+  readonly input: KeptText;
+}
 
 /** What is kept of one call beside its record. */
 export interface KeptPayload {
   /** The salt of the digests of input and result, used for nothing else. */
   readonly salt: Buffer;
-  readonly protection: Protection;
+  readonly keeping: Keeping;
   /** The digest of the input; null where the input is not kept. */
   readonly digest: string | null;
 }
 
 export interface PayloadKeeper {
-  /** @returns null where the tenant keeps nothing of such a call */
-  keepInput(
+  /**
+   * Prepares an input. A promise only where it is large.
+   *
+   * @returns null where the tenant keeps nothing of such a call
+   */
+  protectInput(
     call: AgentCall & Partial<ScannedCall>,
     inputOf: (call: ScannedCall) => PolicyInput,
-  ): KeptPayload | null | Promise<KeptPayload | null>;
-  /** @returns the digest for the outcome; null where the result is not kept. It never rejects. */
+  ): ProtectedInput | Promise<ProtectedInput> | null;
+  /** Keeps a prepared input. */
+  keepInput(call: AgentCall, prepared: ProtectedInput | null): KeptPayload | null;
+  /**
+   * Keeps a result. A promise only where it is large: its answer need not wait for it. It never
+   * rejects.
+   *
+   * @returns the digest for the outcome; null where the result is not kept
+   */
   keepResult(
     call: ScannedCall,
     kept: KeptPayload | null,
     sent: Answer,
-  ): string | null | Promise<string | null>;
+  ): string | Promise<string | null> | null;
 }

@@ -87,6 +87,21 @@ describe('a pipeline', () => {
     expect(ran.filter((name) => name === 'waits')).toHaveLength(4);
   });
 
+  it('judges a call again from a step, after its judgement', async () => {
+    const again = { kind: 'again', call: { n: 2 } as never, from: 'classify' } as const;
+    const built = pipeline<Raw, object>()
+      .step('first', (): StepResult<Raw> => deny())
+      .step('classify', identify)
+      .step('check', check);
+    expect(await built.runAgain(again, {})).toEqual({
+      verdict: 'allow',
+      step: 'check',
+      call: { n: 2, who: 'agent' },
+    });
+    const without = pipeline<Raw, object>().step('check', identify);
+    expect(await without.runAgain(again, {})).toMatchObject({ verdict: 'deny', error: {} });
+  });
+
   it('does not go forward, nor without a wait', async () => {
     const again = { kind: 'again', call: { n: 1 } as never, from: 'classify' } as const;
     const ahead = pipeline<Raw, object>()

@@ -44,6 +44,15 @@ export interface Pipeline<In, Out, Deps> {
     deps: Deps,
     passed?: (call: In, step: string) => void,
   ): Judgement<In, Out> | Promise<Judgement<In, Out>>;
+  /**
+   * Judges a call again that had to wait after its judgement, from the step that `again` names.
+   * Never throws or rejects.
+   */
+  runAgain(
+    again: Again,
+    deps: Deps,
+    passed?: (call: In, step: string) => void,
+  ): Judgement<In, Out> | Promise<Judgement<In, Out>>;
   readonly steps: readonly string[];
 }
 
@@ -80,6 +89,14 @@ function build<In, Out, Deps>(steps: readonly AnyStep[]): Pipeline<In, Out, Deps
         0,
         call,
       ) as Judgement<In, Out>,
+    runAgain: ({ call, from }, deps, passed) => {
+      const first = steps.findIndex((step) => step.name === from);
+      const judged =
+        first < 0
+          ? thrown('none', call, new TypeError(`no step ${from}`))
+          : runSteps({ steps, deps, passed: passed as Passed | undefined, agains: 0 }, first, call);
+      return judged as Judgement<In, Out>;
+    },
   };
 }
 

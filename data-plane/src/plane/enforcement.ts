@@ -21,6 +21,7 @@ import type { AnswerLimits } from '../enforcement/refusals.ts';
 import { createRefusedCalls } from '../enforcement/refused-calls.ts';
 import { createResultHolds } from '../enforcement/result-holds.ts';
 import { createDlpScans } from '../enforcement/scan-thread/dlp-scans.ts';
+import { createLargeValues } from '../enforcement/scan-thread/large-values.ts';
 import { createScanThreads } from '../enforcement/scan-thread/scan-threads.ts';
 import { createSessionTokenVerifier } from '../enforcement/session-token.ts';
 import { createDoor } from '../enforcement/steps/authenticate.ts';
@@ -74,13 +75,16 @@ export function createEnforcement(
     open: deps.openSealedNow,
     raiseAlert,
   });
-  const protectMembers = createProtectMembers(identifiers);
+  const scanThreads = createScanThreads();
+  const scans = createDlpScans(scanThreads);
+  const large = createLargeValues(scanThreads);
+  const protectMembers = createProtectMembers(identifiers, large);
   const findRevision = (tenantId: string) => rules.findActiveRules(tenantId)?.revision ?? null;
   const findSettings = (tenantId: string) => rules.findActiveRules(tenantId)?.settings ?? null;
   const dlp = createDlpWatch({
     raiseAlert,
     tellRequester: ({ tenantId, requesterId }) =>
-      protectMembers(
+      protectMembers.atOnce(
         findSettings(tenantId),
         { args: {} },
         { target: '', policy_reason: null, requester_id: requesterId },
@@ -89,8 +93,6 @@ export function createEnforcement(
     countUnscanned: metrics.dlpUnscanned,
     now,
   });
-  const scanThreads = createScanThreads();
-  const scans = createDlpScans(scanThreads);
   const refusedCalls = createRefusedCalls({
     ledger,
     writes,
@@ -133,7 +135,7 @@ export function createEnforcement(
     spool: deps.payloadSpool,
     findDeploymentId: deps.findDeploymentId,
     identifiers,
-    scans,
+    large,
     room,
     raiseAlert,
     onKept: metrics.payloadKept,
@@ -158,7 +160,7 @@ export function createEnforcement(
         refusedCalls,
         findRevision,
         findSettings,
-        protectMembers,
+        protectMembers: protectMembers.ofCall,
         findRegion,
         now,
         elapsed,

@@ -29,6 +29,7 @@ import { loadIdentity } from '../identity/identity.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import { localRoutes } from '../local-api/local-routes.ts';
 import { asTokenKeys, createLocalTokens, ownTokenKey } from '../local-api/token-issuer.ts';
+import type { PayloadSpool } from '../payloads/payload-spool.ts';
 import { createEnforcement } from '../plane/enforcement.ts';
 import { createEnforcementPlane } from '../plane/enforcement-plane.ts';
 import { createReplica } from '../replica/replica.ts';
@@ -58,6 +59,8 @@ export interface TestPlaneOptions {
   issuesTokens?: boolean;
   /** Its facts are those of a control plane: it makes none itself. */
   isFed?: boolean;
+  /** Takes what is kept of calls. */
+  keepPayload?: PayloadSpool['add'];
 }
 
 export interface TestAgent {
@@ -216,7 +219,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}, at?: PlaneP
       openSealedNow: (sealed) => Buffer.from(sealed, 'base64url').toString('utf8'),
       held,
       heldResults,
-      payloadSpool: { add: () => true },
+      payloadSpool: { add: options.keepPayload ?? (() => true) },
       sharedDir: dataDir,
       registry,
       log: options.log ?? pino({ level: process.env.TEST_LOG ?? 'silent' }),

@@ -11,11 +11,24 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import { REDACTED } from '../cover-texts.ts';
+import type { IdentifierKey } from '../kept-payload.ts';
 
 export type IdentifierKeys = ReturnType<typeof createIdentifierKeys>;
 
 /** Tenants whose opened keys are cached. */
 const KEPT = 10_000;
+
+interface Usable {
+  readonly key: Uint8Array;
+  readonly hash: IdentifierHash;
+}
+
+interface Opened {
+  readonly jwe: string;
+  readonly usable: Usable | null;
+}
+
+const removeAll: IdentifierHash = () => REDACTED;
 
 export function createIdentifierKeys(deps: {
   findSealed(tenantId: string): string | undefined;
@@ -24,20 +37,37 @@ export function createIdentifierKeys(deps: {
   open(jwe: string): string;
   raiseAlert: RaiseAlert;
 }) {
-  const opened = new LRUCache<string, { jwe: string; hash: IdentifierHash | null }>({ max: KEPT });
+  const opened = new LRUCache<string, Opened>({ max: KEPT });
 
-  function open(tenantId: string, jwe: string): IdentifierHash | null {
+  function open(tenantId: string, jwe: string): Usable | null {
     try {
       const sealed = SealedIdentifierKey.parse(JSON.parse(deps.open(jwe)));
       const isHere =
         sealed.tenant_id === tenantId && sealed.deployment_id === deps.findDeploymentId(tenantId);
-      return isHere ? createIdentifierHash(tenantId, Buffer.from(sealed.key, 'base64url')) : null;
+      if (!isHere) return null;
+      const key = Buffer.from(sealed.key, 'base64url');
+      return { key, hash: createIdentifierHash(tenantId, key) };
     } catch {
       return null;
     }
   }
 
-  function withoutHash(tenantId: string, reason: 'no_key' | 'unusable_key'): IdentifierHash {
+  /** The present key; null where there is none that can be used, which is reported. */
+  function find(tenantId: string): Usable | null {
+    const jwe = deps.findSealed(tenantId);
+    let known = opened.get(tenantId);
+    // When hashing is switched off, the key's fact may be removed before the new bundle arrives:
+    // until then the last key is used.
+    if (jwe !== undefined && known?.jwe !== jwe) {
+      known = { jwe, usable: open(tenantId, jwe) };
+      opened.set(tenantId, known);
+    }
+    const usable = known?.usable ?? null;
+    if (usable === null) report(tenantId, jwe === undefined ? 'no_key' : 'unusable_key');
+    return usable;
+  }
+
+  function report(tenantId: string, reason: 'no_key' | 'unusable_key'): void {
     deps.raiseAlert(tenantId, {
       alert_type: 'IDENTIFIERS_NOT_HASHED',
       severity: 'medium',
@@ -45,22 +75,15 @@ export function createIdentifierKeys(deps: {
       details: { reason },
       dedupe_key: `identifiers-not-hashed:${reason}`,
     });
-    return () => REDACTED;
   }
 
   return {
     /** The function that replaces a tenant's identifiers, by the present key. */
-    hashOf: (tenantId: string): IdentifierHash => {
-      const jwe = deps.findSealed(tenantId);
-      let known = opened.get(tenantId);
-      // When hashing is switched off, the key's fact may be removed before the new bundle arrives:
-      // until then the last key is used.
-      if (jwe === undefined) return known?.hash ?? withoutHash(tenantId, 'no_key');
-      if (known?.jwe !== jwe) {
-        known = { jwe, hash: open(tenantId, jwe) };
-        opened.set(tenantId, known);
-      }
-      return known.hash ?? withoutHash(tenantId, 'unusable_key');
+    hashOf: (tenantId: string): IdentifierHash => find(tenantId)?.hash ?? removeAll,
+    /** That key itself, for another thread; null where there is none that can be used. */
+    keyOf: (tenantId: string): IdentifierKey | null => {
+      const usable = find(tenantId);
+      return usable && { tenantId, key: usable.key };
     },
   };
 }

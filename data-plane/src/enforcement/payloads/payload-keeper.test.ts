@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { Worker } from 'node:worker_threads';
 import type { PolicyInput } from '@governance/policies/contract';
 import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
 import { MAX_PAYLOAD_BYTES, payloadDigest } from '@governance/shared/event-payload';
+import { createIdentifierHash } from '@governance/shared/identifier-hash';
 import { uuidv7 } from '@governance/shared/ids';
 import { afterAll, expect, it, vi } from 'vitest';
 import type { NewPayload } from '../../payloads/payload-spool.ts';
+import { FairBytes } from '../../upstream/shares/fair-bytes.ts';
 import type { Answer } from '../answer.ts';
 import type { ScannedCall } from '../calls.ts';
-import { createDlpScans } from '../scan-thread/dlp-scans.ts';
-import { createScanThreads, ScanFailure } from '../scan-thread/scan-threads.ts';
+import { createLargeValues } from '../scan-thread/large-values.ts';
+import { createScanThreads } from '../scan-thread/scan-threads.ts';
 import { createPayloadKeeper } from './payload-keeper.ts';
 
 const sealing_key = {
@@ -19,42 +22,40 @@ const sealing_key = {
 } as const;
 const tenantId = uuidv7();
 const deploymentId = uuidv7();
+const KEY = { tenantId, key: new Uint8Array(32).fill(7) };
 
 const threads = createScanThreads();
 afterAll(() => threads.close());
-const scans = createDlpScans(threads);
 
-function aKeeper({ hasRoom = true, hasMemory = true, isBusy = false, isHeld = false } = {}) {
+function aKeeper(hasRoom = true, ofThreads = threads, memory = 64 * MAX_PAYLOAD_BYTES) {
   const added: NewPayload[] = [];
   const notKept = vi.fn();
   const raiseAlert = vi.fn();
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let waiting = 0;
-  const keeper = createPayloadKeeper({
+  const room = new FairBytes(memory, () => false);
+  const made = createPayloadKeeper({
     spool: { add: (payload) => hasRoom && added.push(payload) > 0 },
     findDeploymentId: () => deploymentId,
-    identifiers: { hashOf: () => (identifier) => `#${identifier.length}` },
-    scans: {
-      kept: async (caller, value, settings) => {
-        if (isBusy) throw new ScanFailure('overloaded', 'too many scans wait');
-        if (isHeld) await released;
-        return scans.kept(caller, value, settings);
-      },
-    },
-    room: {
-      hasRoom: () => hasMemory,
-      add: (_owner, bytes) => {
-        waiting += bytes;
-      },
-    },
+    identifiers: { hashOf: () => (identifier) => `#${identifier.length}`, keyOf: () => KEY },
+    large: createLargeValues(ofThreads),
+    room,
     raiseAlert,
     onKept: () => undefined,
     onNotKept: notKept,
   });
-  return { keeper, added, notKept, raiseAlert, release, isWaiting: () => waiting > 0 };
+  const keeper = {
+    keepInput: (call: ScannedCall, inputOf: () => PolicyInput) => {
+      const prepared = made.protectInput(call, inputOf);
+      if (prepared instanceof Promise) throw new Error('it is large');
+      return made.keepInput(call, prepared);
+    },
+    keepLarge: async (call: ScannedCall, inputOf: () => PolicyInput) => {
+      const prepared = made.protectInput(call, inputOf);
+      expect(prepared).toBeInstanceOf(Promise);
+      return made.keepInput(call, await prepared);
+    },
+    keepResult: made.keepResult,
+  };
+  return { keeper, added, notKept, raiseAlert, room };
 }
 
 function aCall(protection: Partial<DataProtectionSettings> | null, method = 'tools/call') {
@@ -68,7 +69,8 @@ function aCall(protection: Partial<DataProtectionSettings> | null, method = 'too
   };
   return {
     id: uuidv7(),
-    caller: { tenantId, agent: { id: uuidv7() } },
+    caller: { tenantId, key: `${tenantId} a`, agent: { id: 'a' } },
+    agent: { id: 'agent-1', name: 'n', owner: 'o', notForThreads: () => undefined },
     ask: { serverId: 'up', method, name: 'tool', args: {} },
     dlp: { findings: [], action: null },
     rules: { settings: { tenant_id: tenantId, mcp_servers: {}, data_protection } },
@@ -82,54 +84,100 @@ const inputOf =
 const answerOf = (value: unknown, raw = JSON.stringify(value)) =>
   ({ kind: 'result', raw, value }) as Answer;
 
-it('takes matches out of a large input and result on another thread, while other calls go on', async () => {
-  const { keeper, added, isWaiting, release } = aKeeper({ isHeld: true });
-  const call = aCall({ payload_mode: 'redacted' });
-  const long = { text: `${'lorem ipsum '.repeat(70_000)} password: hunter2!Xy9z` };
-  const keeping = keeper.keepInput(call, inputOf(long));
-  expect(keeping).toBeInstanceOf(Promise);
-  expect(isWaiting()).toBe(true);
-  // Small ones are kept meanwhile.
-  expect((await keeper.keepInput(call, inputOf({ a: 1 })))?.digest).not.toBeNull();
-  release();
-  const kept = await keeping;
-  const digest = await keeper.keepResult(call, kept, answerOf(long));
-  expect(kept?.digest).not.toBeNull();
-  expect(digest).not.toBeNull();
-  expect(isWaiting()).toBe(false);
-  expect(added).toHaveLength(3);
-  const [, input, result] = added.map(({ content }) => content);
-  expect([input?.part, result?.part]).toEqual(['input', 'result']);
-  expect(input?.text.length).toBeGreaterThan(800_000);
-  expect(`${input?.text}${result?.text}`).not.toContain('hunter2');
-  expect(result?.text).toContain('[REDACTED:secret_assignment]');
+const CARD = '4111 1111 1111 1111';
+const LONG = 'lorem ipsum dolor sit amet, '.repeat(32_000);
+
+it('a large part is kept without its matches, and other work goes on meanwhile', async () => {
+  const { keeper, added, notKept, room } = aKeeper();
+  const call = aCall({ payload_mode: 'redacted', redact_fields: ['secret'] });
+  const value = { secret: 'hunter22x', content: [{ type: 'text', text: `${LONG} ${CARD}` }] };
+  const raw = JSON.stringify({ ...value, again: ['hunter22x', CARD] });
+  expect(raw.length).toBeGreaterThan(896_000);
+  const happened: string[] = [];
+  const kept = await keeper.keepLarge(call, inputOf({ card: CARD, LONG }));
+  expect(room.total).toBe(0);
+  const keeping = keeper.keepResult(call, kept, answerOf(JSON.parse(raw), raw));
+  expect(room.total).toBeGreaterThan(raw.length);
+  setImmediate(() => happened.push('other work'));
+  const digest = await Promise.resolve(keeping).finally(() => happened.push('kept'));
+  expect(happened).toEqual(['other work', 'kept']);
+  expect(room.total).toBe(0);
+  const [input, result] = added.map(({ content }) => content);
+  const mark = '[REDACTED:payment_card]';
+  expect(JSON.parse(input?.text ?? '').request.parameters).toEqual({ card: mark, LONG });
+  expect(JSON.parse(result?.text ?? '')).toEqual({
+    content: [{ type: 'text', text: `${LONG} ${mark}` }],
+    again: ['[REDACTED]', mark],
+  });
+  const salt = Buffer.from(input?.salt ?? '', 'base64url');
+  expect(kept?.digest).toBe(payloadDigest(salt, input?.text ?? ''));
+  expect(digest).toBe(payloadDigest(salt, result?.text ?? ''));
+  expect(notKept).not.toHaveBeenCalled();
 });
 
-it('keeps a large value that nothing is looked for in at once', async () => {
-  const { keeper, added } = aKeeper({ isHeld: true });
-  await keeper.keepInput(aCall({}), inputOf({ long: 'x'.repeat(100_000) }));
+it('in a large part identifiers are hashed too, and one that has none is kept as it came', async () => {
+  const { keeper, added } = aKeeper();
+  const call = aCall({ hash_identifiers: true });
+  const hash = createIdentifierHash(tenantId, KEY.key);
+  const kept = await keeper.keepLarge(call, inputOf({ to: 'anna@corp.example', LONG }));
+  const raw = `{ "text" : "${LONG}" }`;
+  await keeper.keepResult(call, kept, answerOf(JSON.parse(raw), raw));
+  const [input, result] = added.map(({ content }) => content.text);
+  expect(JSON.parse(input ?? '').request.parameters.to).toBe(hash('anna@corp.example'));
+  expect(result).toBe(raw);
+});
+
+const LIMITS = { threads: 1, waiting: 1, waitMs: 60_000, runMs: 60_000 };
+
+it.each([
+  ['as many wait as may', { ...LIMITS, waiting: 0 }, undefined],
+  ['it takes too long', { ...LIMITS, runMs: 50 }, 'for (;;);'],
+  ['the thread throws', LIMITS, `throw new Error('out of memory')`],
+])('a large part is left out where %s, and its call goes on', async (_, limits, code) => {
+  const start = code === undefined ? undefined : () => new Worker(code, { eval: true });
+  const own = createScanThreads(limits, start);
+  const { keeper, added, notKept, raiseAlert } = aKeeper(true, own);
+  const call = aCall({ payload_mode: 'redacted' });
+  const kept = await keeper.keepLarge(call, inputOf({ LONG }));
+  expect(kept).toMatchObject({ digest: null });
+  const answer = answerOf({ content: [{ type: 'text', text: LONG }] });
+  expect(await keeper.keepResult(call, kept, answer)).toBeNull();
+  expect(added).toEqual([]);
+  expect(notKept.mock.calls).toEqual([['not_redactable'], ['not_redactable']]);
+  const details = { reason: 'not_redactable' };
+  const alert = expect.objectContaining({ alert_type: 'PAYLOAD_NOT_KEPT', details });
+  expect(raiseAlert).toHaveBeenCalledWith(tenantId, alert);
+  await own.close();
+});
+
+it('a large part without room in memory is left out', () => {
+  const { keeper, added, notKept } = aKeeper(true, threads, MAX_PAYLOAD_BYTES);
+  const kept = keeper.keepInput(aCall({ payload_mode: 'redacted' }), inputOf({ LONG }));
+  expect(kept).toMatchObject({ digest: null });
+  expect(added).toEqual([]);
+  expect(notKept.mock.calls).toEqual([['no_room']]);
+});
+
+it('an input of more than a part may have is not looked through', () => {
+  const { keeper, notKept } = aKeeper();
+  const value = { text: 'x'.repeat(MAX_PAYLOAD_BYTES) };
+  const kept = keeper.keepInput(aCall({ payload_mode: 'redacted' }), inputOf(value));
+  expect(kept).toMatchObject({ digest: null });
+  expect(notKept.mock.calls).toEqual([['too_large']]);
+});
+
+it('a large part that nothing is taken out of is kept at once', () => {
+  const { keeper, added } = aKeeper();
+  keeper.keepInput(aCall({}), inputOf({ LONG }));
   expect(added).toHaveLength(1);
 });
 
-it.each([
-  ['no_room', { hasMemory: false }],
-  ['not_redactable', { isBusy: true }],
-] as const)('%s: a large value is left out, and its call goes on', async (reason, options) => {
-  const { keeper, added, notKept, isWaiting } = aKeeper(options);
-  const call = aCall({ payload_mode: 'redacted' });
-  const kept = await keeper.keepInput(call, inputOf({ long: 'x '.repeat(50_000) }));
-  expect(kept).toMatchObject({ digest: null });
-  expect(added).toEqual([]);
-  expect(notKept.mock.calls).toEqual([[reason]]);
-  expect(isWaiting()).toBe(false);
-});
-
-it('keeps both parts under one salt, the result as it came', async () => {
+it('keeps both parts under one salt, the result as it came', () => {
   const { keeper, added } = aKeeper();
   const call = aCall({});
-  const kept = await keeper.keepInput(call, inputOf({ a: 1 }));
+  const kept = keeper.keepInput(call, inputOf({ a: 1 }));
   const raw = '{ "content" : [] }';
-  const digest = await keeper.keepResult(call, kept, answerOf({ content: [] }, raw));
+  const digest = keeper.keepResult(call, kept, answerOf({ content: [] }, raw));
   const [input, result] = added.map(({ content }) => content);
   expect(input).toMatchObject({
     tenant_id: tenantId,
@@ -152,34 +200,34 @@ it.each([
   ['of a local model', aCall({}, 'localmodel/chat')],
   ['of the client’s model', aCall({}, 'sampling/createMessage')],
   ['that was denied before it was scanned', { ...aCall({}), dlp: undefined }],
-])('keeps nothing of a call %s', async (_, call) => {
+])('keeps nothing of a call %s', (_, call) => {
   const { keeper, added, raiseAlert } = aKeeper();
-  const kept = await keeper.keepInput(call as ScannedCall, inputOf({}));
+  const kept = keeper.keepInput(call as ScannedCall, inputOf({}));
   expect(kept).toBeNull();
-  expect(await keeper.keepResult(call as ScannedCall, kept, answerOf({}))).toBeNull();
+  expect(keeper.keepResult(call as ScannedCall, kept, answerOf({}))).toBeNull();
   expect(added).toEqual([]);
   expect(raiseAlert).not.toHaveBeenCalled();
 });
 
-it('what is removed from the arguments is nowhere else in the stored payload', async () => {
+it('what is removed from the arguments is nowhere else in the stored payload', () => {
   const { keeper, added } = aKeeper();
   const matches = aCall({ payload_mode: 'redacted' });
-  await keeper.keepInput(matches, inputOf({ password: 'hunter2!Xy9' }, 'hunter2!Xy9'));
+  keeper.keepInput(matches, inputOf({ password: 'hunter2!Xy9' }, 'hunter2!Xy9'));
   const fields = aCall({ redact_fields: ['path'] });
-  const kept = await keeper.keepInput(fields, inputOf({ path: '/people/anna' }, '/people/anna'));
-  await keeper.keepResult(fields, kept, answerOf({ path: '/p/anna', text: 'it is /p/anna' }));
+  const kept = keeper.keepInput(fields, inputOf({ path: '/people/anna' }, '/people/anna'));
+  keeper.keepResult(fields, kept, answerOf({ path: '/p/anna', text: 'it is /p/anna' }));
   expect(added).toHaveLength(3);
   expect(added.map(({ content }) => content.text).join()).not.toMatch(/hunter2|anna/);
 });
 
-it('removals cannot make the stored payload grow endlessly', async () => {
+it('removals cannot make the stored payload grow endlessly', () => {
   const { keeper, added } = aKeeper();
   const mark = '[REDACTED]';
   const parts = [4, 5, 6, 7].flatMap((length) =>
     Array.from({ length: mark.length - length + 1 }, (_, at) => mark.slice(at, at + length)),
   );
   const value = { secrets: parts, note: parts.join('') };
-  await keeper.keepInput(aCall({ redact_fields: ['secrets'] }), inputOf(value));
+  keeper.keepInput(aCall({ redact_fields: ['secrets'] }), inputOf(value));
   expect(added[0]?.content.text.length).toBeLessThan(2_000);
 });
 
@@ -195,9 +243,10 @@ it.each([
   ['too_large', {}, { text: 'x'.repeat(MAX_PAYLOAD_BYTES) }, true],
   ['not_redactable', { redact_dlp_matches: true }, { card: 4111111111111111 }, true],
   ['not_redactable', {}, deep(), true],
-] as const)('%s is reported, and has no digest', async (reason, protection, value, hasRoom) => {
-  const { keeper, added, notKept, raiseAlert } = aKeeper({ hasRoom });
-  const kept = await keeper.keepInput(aCall(protection), inputOf(value));
+  ['not_redactable', { hash_identifiers: true }, deep(), true],
+] as const)('%s is reported, and has no digest', (reason, protection, value, hasRoom) => {
+  const { keeper, added, notKept, raiseAlert } = aKeeper(hasRoom);
+  const kept = keeper.keepInput(aCall(protection), inputOf(value));
   expect(kept?.digest).toBeNull();
   expect(added).toEqual([]);
   expect(notKept).toHaveBeenCalledWith(reason);
@@ -207,28 +256,28 @@ it.each([
   );
 });
 
-it('an answer that is too large is not read before it is left out', async () => {
+it('an answer that is too large is not read before it is left out', () => {
   const { keeper, added, notKept } = aKeeper();
   const call = aCall({ redact_dlp_matches: true });
-  const kept = await keeper.keepInput(call, inputOf({}));
+  const kept = keeper.keepInput(call, inputOf({}));
   const value = {
     get text(): string {
       throw new Error('it was looked at');
     },
   };
   const raw = ' '.repeat(MAX_PAYLOAD_BYTES + 1);
-  expect(await keeper.keepResult(call, kept, answerOf(value, raw))).toBeNull();
+  expect(keeper.keepResult(call, kept, answerOf(value, raw))).toBeNull();
   expect(notKept.mock.calls).toEqual([['too_large']]);
   expect(added).toHaveLength(1);
 });
 
-it('the stored payload has hashes instead of identifiers, and its digest covers them', async () => {
+it('the stored payload has hashes instead of identifiers, and its digest covers them', () => {
   const { keeper, added } = aKeeper();
   const call = aCall({ hash_identifiers: true });
-  const kept = await keeper.keepInput(call, inputOf({ to: 'anna@corp.example' }));
+  const kept = keeper.keepInput(call, inputOf({ to: 'anna@corp.example' }));
   const raw = '{ "content" : [] }';
-  await keeper.keepResult(call, kept, answerOf({ content: [] }, raw));
-  await keeper.keepResult(call, kept, answerOf({ text: 'to anna@corp.example' }));
+  keeper.keepResult(call, kept, answerOf({ content: [] }, raw));
+  keeper.keepResult(call, kept, answerOf({ text: 'to anna@corp.example' }));
   expect(added.map(({ content }) => content.text)).toEqual([
     '{"request":{"parameters":{"to":"#17"},"resource":"r"}}',
     raw,
@@ -241,7 +290,7 @@ it('the stored payload has hashes instead of identifiers, and its digest covers 
     caller: { ...call.caller, requesterId: null },
   } as unknown as ScannedCall;
   const asked = { requester: delegated.requester, delegation: { requester: 'boss-2' } };
-  await keeper.keepInput(delegated, () => asked as unknown as PolicyInput);
+  keeper.keepInput(delegated, () => asked as unknown as PolicyInput);
   expect(added.at(-1)?.content.text).toBe(
     '{"requester":{"id":"#6","verified":true},"delegation":{"requester":"#6"}}',
   );

@@ -1,8 +1,9 @@
 /**
  * Keeps inputs and results of calls as the tenant's data protection requires: the digest goes into
  * the record, the text into the spool. A payload that cannot be kept has no digest in the record
- * either; it raises an alert and is counted, and no call is denied because of it. Prompts to
- * language models are never kept. Proven by payload-keeper.test.ts.
+ * either; it raises an alert and is counted, and no call is denied because of it. Large payloads are
+ * protected on another thread. Prompts to language models are never kept. Proven by
+ * payload-keeper.test.ts.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -16,100 +17,92 @@ import type { FairBytes } from '../../upstream/shares/fair-bytes.ts';
 import { requestersOf } from '../audit.ts';
 import { isList } from '../call-kinds.ts';
 import type { AgentCall, ScannedCall } from '../calls.ts';
-import { agentKeyOf } from '../eligibility.ts';
-import type { Identified, KeptPayload, PayloadKeeper, Protection } from '../kept-payload.ts';
-import type { DlpScans } from '../scan-thread/dlp-scans.ts';
-import { sizeOf } from './cover-removed.ts';
+import type {
+  Identified,
+  Keeping,
+  KeptPayload,
+  KeptText,
+  LargeValue,
+  LargeValues,
+  NotKept,
+  PayloadKeeper,
+  Protection,
+} from '../kept-payload.ts';
 import type { IdentifierKeys } from './identifier-keys.ts';
 import { protectionOf } from './protection.ts';
 
-/** Why a payload is not kept. */
-export type NotKept = 'no_room' | 'too_large' | 'not_redactable';
-
 const SALT_BYTES = 16;
-/** A value on its way through another thread is in memory as a value and twice as text. */
+/** A value that waits for a thread is in memory as it is and as JSON, on both sides. */
 const HELD_TIMES = 3;
-
-interface Given {
-  readonly value: unknown;
-  /** The answer as it came. */
-  readonly raw?: string;
-}
 
 export function createPayloadKeeper(deps: {
   spool: Pick<PayloadSpool, 'add'>;
   findDeploymentId(tenantId: string): string | undefined;
-  identifiers: IdentifierKeys;
-  scans: Pick<DlpScans, 'kept'>;
-  /** Values that wait for a thread count here. */
+  identifiers: Pick<IdentifierKeys, 'hashOf' | 'keyOf'>;
+  large: LargeValues;
+  /** Values that wait for a thread count here: an answer is handed over meanwhile. */
   room: Pick<FairBytes, 'hasRoom' | 'add'>;
   raiseAlert: RaiseAlert;
   onKept(): void;
   onNotKept(reason: NotKept): void;
 }): PayloadKeeper {
-  /** The digest of what is kept; null where nothing is. It never rejects. */
-  function keep(
+  /** A promise only where the value is large. It never rejects. */
+  function protect(
     call: AgentCall,
     part: PayloadPart,
-    kept: Pick<KeptPayload, 'salt' | 'protection'>,
+    { protection }: Keeping,
     given: Given,
-  ): string | null | Promise<string | null> {
+  ): KeptText | Promise<KeptText> {
+    const { raw, value } = given;
+    // A very long answer would take the threads' time, and is not kept anyway.
+    if (raw !== undefined && Buffer.byteLength(raw) > MAX_PAYLOAD_BYTES) return TOO_LARGE;
+    if (protection === null) return atOnce(() => raw ?? JSON.stringify(value));
     const { agent, caller } = call;
     const { tenantId } = caller;
-    // Checked before protection: searching a very long answer would delay other calls.
-    if (given.raw !== undefined && Buffer.byteLength(given.raw) > MAX_PAYLOAD_BYTES) {
-      return leaveOut(tenantId, 'too_large');
-    }
     const { requesterId, otherRequesters } = requestersOf(call);
-    const identified: Identified = {
-      said: part,
-      agent,
-      requesterId,
-      otherRequesters,
-      hash: (identifier) => deps.identifiers.hashOf(tenantId)(identifier),
-    };
-    if (needsThread(kept.protection, given.value)) {
-      return protectElsewhere(call, part, kept, given, identified);
+    const identified = { said: part, agent, requesterId, otherRequesters };
+    if (deps.large.isLarge(raw ?? value, protection)) {
+      const key = () => deps.identifiers.keyOf(tenantId);
+      return protectLarge({ caller, protection, identified, key }, given);
     }
-    return store(call, part, kept, textOf(kept.protection, given, identified));
+    const hash = (identifier: string) => deps.identifiers.hashOf(tenantId)(identifier);
+    return atOnce(() => protectedText(protection, given, { ...identified, hash }));
   }
 
-  /** Protects a large value on another thread, while it counts as memory of its agent. */
-  async function protectElsewhere(
-    call: AgentCall,
-    part: PayloadPart,
-    kept: Pick<KeptPayload, 'salt' | 'protection'>,
-    given: Given,
-    identified: Identified,
-  ): Promise<string | null> {
-    const { caller } = call;
-    const { tenantId, agent } = caller;
-    const owner = { tenantId, key: agentKeyOf(tenantId, agent.id) };
-    const bytes = HELD_TIMES * sizeOf(given.value);
-    if (!deps.room.hasRoom(owner, bytes)) return leaveOut(tenantId, 'no_room');
-    deps.room.add(owner, bytes);
+  /** On another thread, while the value counts as memory of its agent. */
+  function protectLarge(
+    large: Omit<LargeValue, 'json'>,
+    { value, raw }: Given,
+  ): KeptText | Promise<KeptText> {
+    const { caller } = large;
+    let json = raw;
     try {
-      const left = await kept.protection.protectLarge(given.value, identified, (value, settings) =>
-        deps.scans.kept(caller, value, settings),
-      );
-      return store(call, part, kept, left && JSON.stringify(left.value));
+      json ??= JSON.stringify(value);
     } catch {
-      // The thread was busy or ended, or the tenant's own patterns took too long.
-      return leaveOut(tenantId, 'not_redactable');
-    } finally {
-      deps.room.add(owner, -bytes);
+      return NOT_REDACTABLE;
     }
+    const bytes = Buffer.byteLength(json);
+    if (bytes > MAX_PAYLOAD_BYTES) return TOO_LARGE;
+    const text = json;
+    const held = HELD_TIMES * bytes;
+    if (!deps.room.hasRoom(caller, held)) return NO_ROOM;
+    deps.room.add(caller, held);
+    return deps.large
+      .protect({ ...large, json: () => text })
+      .then(keptText)
+      .finally(() => deps.room.add(caller, -held));
   }
 
-  function store(
+  /** @returns the digest of what is kept; null where it is not */
+  function add(
     { id, caller: { tenantId } }: AgentCall,
     part: PayloadPart,
-    { salt, protection }: Pick<KeptPayload, 'salt' | 'protection'>,
-    text: string | undefined,
+    { keeping, salt }: Pick<KeptPayload, 'keeping' | 'salt'>,
+    kept: KeptText,
   ): string | null {
-    if (text === undefined) return leaveOut(tenantId, 'not_redactable');
-    if (Buffer.byteLength(text) > MAX_PAYLOAD_BYTES) return leaveOut(tenantId, 'too_large');
-    const { mode, sealingKey } = protection;
+    if ('notKept' in kept) return leaveOut(tenantId, kept.notKept);
+    const { text } = kept;
+    const { mode, sealingKey } = keeping;
     const deploymentId = deps.findDeploymentId(tenantId);
     const isAdded =
       deploymentId !== undefined &&
@@ -143,49 +136,68 @@ export function createPayloadKeeper(deps: {
   }
 
   return {
-    keepInput: (call, inputOf) => {
+    protectInput: (call, inputOf) => {
       const { rules, dlp, ask } = call;
       // A call denied before policy has no policy input.
       if (!rules || !dlp) return null;
-      const protection = protectionOf(rules.settings).keeps;
-      if (!protection || isList(ask.method) || isOfModel(ask.method)) return null;
-      const kept = { salt: randomBytes(SALT_BYTES), protection };
-      const input = inputOf(call as ScannedCall);
-      const digest = keep(call, 'input', kept, { value: input });
-      if (!(digest instanceof Promise)) return { ...kept, digest };
-      return digest.then((made) => ({ ...kept, digest: made }));
+      const { keeping } = protectionOf(rules.settings);
+      if (!keeping || isList(ask.method) || isOfModel(ask.method)) return null;
+      const input = protect(call, 'input', keeping, { value: inputOf(call as ScannedCall) });
+      return input instanceof Promise
+        ? input.then((done) => ({ keeping, input: done }))
+        : { keeping, input };
+    },
+    keepInput: (call, prepared) => {
+      if (!prepared) return null;
+      const { keeping, input } = prepared;
+      const kept = { salt: randomBytes(SALT_BYTES), keeping };
+      return { ...kept, digest: add(call, 'input', kept, input) };
     },
     keepResult: (call, kept, sent) => {
       if (!kept || !('raw' in sent)) return null;
       const { raw, value } = sent as { raw: string; value: unknown };
-      return keep(call, 'result', kept, { value, raw });
+      const result = protect(call, 'result', kept.keeping, { value, raw });
+      if (!(result instanceof Promise)) return add(call, 'result', kept, result);
+      return result
+        .then((done) => add(call, 'result', kept, done))
+        .catch(() => leaveOut(call.caller.tenantId, 'no_room'));
     },
   };
 }
 
-/** @returns undefined where something must be removed but cannot be */
-function textOf(
-  protection: Protection,
-  { value, raw }: Given,
-  identified: Identified,
-): string | undefined {
+/** A part of a call; `raw` is its JSON as it came. */
+interface Given {
+  readonly value: unknown;
+  readonly raw?: string;
+}
+
+const TOO_LARGE: KeptText = { notKept: 'too_large' };
+const NO_ROOM: KeptText = { notKept: 'no_room' };
+const NOT_REDACTABLE: KeptText = { notKept: 'not_redactable' };
+
+function atOnce(textOf: () => string | undefined): KeptText {
   try {
-    const left = protection.protect(value, identified);
-    if (!left) return undefined;
-    return raw !== undefined && !left.isChanged ? raw : JSON.stringify(left.value);
+    return keptText(textOf());
   } catch {
     // A payload that cannot be serialised is not kept; the call goes on.
-    return undefined;
+    return NOT_REDACTABLE;
   }
 }
 
-/** A value too deep to be measured is too deep to be kept: `textOf` tells. */
-function needsThread(protection: Protection, value: unknown): boolean {
-  try {
-    return protection.needsThread(value);
-  } catch {
-    return false;
-  }
+/** @param text undefined where something must be removed but cannot be */
+function keptText(text: string | undefined): KeptText {
+  if (text === undefined) return NOT_REDACTABLE;
+  return Buffer.byteLength(text) > MAX_PAYLOAD_BYTES ? TOO_LARGE : { text };
+}
+
+function protectedText(
+  { protect }: Protection,
+  { value, raw }: Given,
+  identified: Identified,
+): string | undefined {
+  const left = protect(value, identified);
+  if (!left) return undefined;
+  return raw !== undefined && !left.isChanged ? raw : JSON.stringify(left.value);
 }
 
 function isOfModel(method: string): boolean {

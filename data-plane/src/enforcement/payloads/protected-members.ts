@@ -7,8 +7,9 @@ import type { BundleSettings } from '@governance/shared/bundle-format';
 import { DELEGATOR_LACKS } from '@governance/shared/delegation-scope';
 import { isObject } from '../../upstream/message.ts';
 import type { ProtectedMembers, SaidMembers } from '../audit.ts';
-import type { Ask } from '../calls.ts';
+import type { Ask, Caller } from '../calls.ts';
 import { coverMatched, type Marks, NO_MARKS, REDACTED } from '../cover-texts.ts';
+import type { Identified, LargeValues, Protection } from '../kept-payload.ts';
 import type { IdentifierKeys } from './identifier-keys.ts';
 import { protectionOf } from './protection.ts';
 
@@ -18,52 +19,129 @@ const NAMES = [
   'requester_id',
 ] as const satisfies readonly (keyof SaidMembers)[];
 
-export type ProtectMembers = (
-  settings: BundleSettings | null,
-  ask: Pick<Ask, 'args' | 'retry'>,
-  members: SaidMembers,
-  otherRequesters?: readonly string[],
-  matched?: Marks | null,
-) => ProtectedMembers;
+export type ProtectMembers = ReturnType<typeof createProtectMembers>;
 
-export function createProtectMembers(identifiers: IdentifierKeys): ProtectMembers {
+/** A call's members on their way through the tenant's data protection. */
+interface Begun {
+  /** Null where the tenant lets members be as they are. */
+  readonly protection: Protection | null;
+  readonly members: SaidMembers;
+  /** The members with all that the call asks for. */
+  readonly said: Readonly<Record<string, unknown>>;
+  readonly identified: Identified;
+  /** @param left what protection left; undefined where something could not be removed */
+  finish(left: unknown): ProtectedMembers;
+}
+
+export function createProtectMembers(
+  identifiers: Pick<IdentifierKeys, 'hashOf' | 'keyOf'>,
+  large: LargeValues,
+) {
+  function begin(
+    settings: BundleSettings | null,
+    { args, retry }: Pick<Ask, 'args' | 'retry'>,
+    whole: SaidMembers,
+    otherRequesters: readonly string[],
+    matched: Marks | null,
+  ): Begun | null {
+    // The control plane compares this sentence, which quotes nothing: no argument may change it.
+    const fixed = whole.policy_reason === DELEGATOR_LACKS ? DELEGATOR_LACKS : null;
+    const given = fixed === null ? whole : { ...whole, policy_reason: null };
+    const protection = settings && protectionOf(settings).protection;
+    if (!protection && matched === NO_MARKS) return null;
+    const members = withoutMatched(given, matched);
+    const responses = retry?.inputResponses;
+    return {
+      protection,
+      members,
+      said: { arguments: args, ...(responses && { responses }), ...members },
+      identified: {
+        said: 'members',
+        // The agent's id stays readable: the record and the chain need it.
+        agent: null,
+        requesterId: members.requester_id,
+        otherRequesters,
+        hash: (identifier) => identifiers.hashOf(settings?.tenant_id ?? '')(identifier),
+      },
+      finish(left) {
+        const kept = { ...members };
+        for (const name of NAMES) {
+          if (members[name] === null) continue;
+          const value = isObject(left) ? left[name] : undefined;
+          kept[name] = typeof value === 'string' ? value : REDACTED;
+        }
+        return {
+          ...kept,
+          policy_reason: fixed ?? kept.policy_reason,
+          protected_fields: NAMES.filter((name) => kept[name] !== given[name]),
+        };
+      },
+    };
+  }
+
   /**
    * @param settings of the bundle in force; null where there is none
    * @param ask texts that are removed from its arguments are removed from the members too
    * @param otherRequesters further requesters that the members may name
    * @param matched texts that DLP found, which no record quotes, whatever the tenant set
    */
-  return (settings, { args, retry }, whole, otherRequesters = [], matched = NO_MARKS) => {
-    // The control plane compares this sentence, which quotes nothing: no argument may change it.
-    const fixed = whole.policy_reason === DELEGATOR_LACKS ? DELEGATOR_LACKS : null;
-    const given = fixed === null ? whole : { ...whole, policy_reason: null };
-    const protect = settings && protectionOf(settings).protect;
-    if (!protect && matched === NO_MARKS) return { ...whole, protected_fields: [] };
-    const members = withoutMatched(given, matched);
-    const told = (kept: SaidMembers): ProtectedMembers => ({
-      ...kept,
-      policy_reason: fixed ?? kept.policy_reason,
-      protected_fields: NAMES.filter((name) => kept[name] !== given[name]),
+  function atOnce(
+    settings: BundleSettings | null,
+    ask: Pick<Ask, 'args' | 'retry'>,
+    whole: SaidMembers,
+    otherRequesters: readonly string[] = [],
+    matched: Marks | null = NO_MARKS,
+  ): ProtectedMembers {
+    const begun = begin(settings, ask, whole, otherRequesters, matched);
+    return begun ? finishAtOnce(begun) : { ...whole, protected_fields: [] };
+  }
+
+  /** A promise only where the call is large. It never rejects. */
+  function ofCall(
+    caller: Caller,
+    settings: BundleSettings | null,
+    ask: Pick<Ask, 'args' | 'retry'>,
+    whole: SaidMembers,
+    otherRequesters: readonly string[],
+    matched: Marks | null = NO_MARKS,
+  ): ProtectedMembers | Promise<ProtectedMembers> {
+    const begun = begin(settings, ask, whole, otherRequesters, matched);
+    if (!begun) return { ...whole, protected_fields: [] };
+    const { protection, said, identified } = begun;
+    if (protection === null || !large.isLarge(said, protection)) return finishAtOnce(begun);
+    const protecting = large.protect({
+      caller,
+      protection,
+      identified: withoutHash(identified),
+      json: () => JSON.stringify(said),
+      key: () => identifiers.keyOf(caller.tenantId),
     });
-    if (!protect) return told(members);
-    const responses = retry?.inputResponses;
-    const said = { arguments: args, ...(responses && { responses }), ...members };
-    const left = protect(said, {
-      said: 'members',
-      // The agent's id stays readable: the record and the chain need it.
-      agent: null,
-      requesterId: members.requester_id,
-      otherRequesters,
-      hash: (identifier) => identifiers.hashOf(settings.tenant_id)(identifier),
-    });
-    const kept = { ...members };
-    for (const name of NAMES) {
-      if (members[name] === null) continue;
-      const value = isObject(left?.value) ? left.value[name] : undefined;
-      kept[name] = typeof value === 'string' ? value : REDACTED;
-    }
-    return told(kept);
-  };
+    return protecting.then((text) =>
+      text === undefined ? finishAlone(begun, protection) : begun.finish(JSON.parse(text)),
+    );
+  }
+
+  /**
+   * Without an answer from the thread. What DLP blocks or warns of in the call was covered before;
+   * what is found in the members themselves is removed, so that an agent cannot hide its targets
+   * behind hostile texts. The texts of fields are unknown.
+   */
+  function finishAlone(begun: Begun, protection: Protection): ProtectedMembers {
+    const { members, identified } = begun;
+    const isKnown = protection.rules.fields.length === 0 && !large.isLarge(members, protection);
+    return begun.finish(isKnown ? protection.protect(members, identified)?.value : undefined);
+  }
+
+  return { atOnce, ofCall };
+}
+
+function finishAtOnce({ protection, members, said, identified, finish }: Begun): ProtectedMembers {
+  return finish(protection ? protection.protect(said, identified)?.value : members);
+}
+
+/** A function goes to no thread. */
+function withoutHash({ hash: _, ...identified }: Identified): Omit<Identified, 'hash'> {
+  return identified;
 }
 
 /** The requester is said beside the call: it may be the person whose address the call holds. */

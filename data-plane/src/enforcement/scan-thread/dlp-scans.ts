@@ -19,16 +19,29 @@ export type DlpScans = ReturnType<typeof createDlpScans>;
 export const LARGE = 8 * 1024;
 /** What each value counts beside its characters. */
 const NODE = 8;
+/** A deeper value counts as large: no message has as many levels. */
+const MAX_DEPTH = 1_000;
+
+/**
+ * Runs a job in a turn of the caller's agent.
+ *
+ * @throws PatternBudgetError, ScanBudgetError or ScanFailure
+ */
+export async function runScan(
+  threads: Pick<ScanThreads, 'run'>,
+  caller: Caller,
+  make: () => ScanJob,
+): Promise<ScanAnswer> {
+  const owner: Owner = { tenantId: caller.tenantId, agentId: caller.agent.id };
+  const answer = await threads.run(owner, make);
+  if (answer.kind === 'gave-up') throw new PatternBudgetError('the patterns took too long');
+  if (answer.kind === 'too-much') throw new ScanBudgetError();
+  if (answer.kind === 'failed') throw new Error(`the scan failed: ${answer.message}`);
+  return answer;
+}
 
 export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE) {
-  async function run(caller: Caller, make: () => ScanJob): Promise<ScanAnswer> {
-    const owner: Owner = { tenantId: caller.tenantId, agentId: caller.agent.id };
-    const answer = await threads.run(owner, make);
-    if (answer.kind === 'gave-up') throw new PatternBudgetError('the patterns took too long');
-    if (answer.kind === 'too-much') throw new ScanBudgetError();
-    if (answer.kind === 'failed') throw new Error(`the scan failed: ${answer.message}`);
-    return answer;
-  }
+  const run = (caller: Caller, make: () => ScanJob) => runScan(threads, caller, make);
   const unexpected = (): never => {
     throw new Error('the scan thread gave an unexpected answer');
   };
@@ -61,37 +74,22 @@ export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE)
         answer.kind === 'said' ? answer.report : unexpected(),
       );
     },
-    /**
-     * Takes matches out of a large value that is kept.
-     *
-     * @param settings DLP settings as JSON
-     * @returns undefined where one cannot be taken out
-     */
-    async kept(caller: Caller, value: unknown, settings: string) {
-      const answer = await run(caller, () => ({
-        kind: 'kept',
-        settings,
-        value: JSON.stringify(value),
-      }));
-      if (answer.kind !== 'kept') return unexpected();
-      return answer.value === null ? undefined : { value: JSON.parse(answer.value) as unknown };
-    },
   };
 }
 
 /** Whether a value is larger than a limit; stops as soon as the limit is exceeded. */
-function isLarge(value: unknown, limit: number): boolean {
+export function isLarge(value: unknown, limit: number): boolean {
   let left = limit;
-  const visit = (part: unknown): boolean => {
+  const visit = (part: unknown, depth: number): boolean => {
     if (typeof part === 'string') left -= part.length;
     left -= NODE;
-    if (left < 0) return true;
+    if (left < 0 || depth > MAX_DEPTH) return true;
     if (typeof part !== 'object' || part === null) return false;
     for (const key in part) {
       left -= key.length;
-      if (visit((part as Record<string, unknown>)[key])) return true;
+      if (visit((part as Record<string, unknown>)[key], depth + 1)) return true;
     }
     return false;
   };
-  return visit(value);
+  return visit(value, 0);
 }

@@ -2,10 +2,13 @@
 import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
 import { DlpSettings } from '@governance/shared/dlp-settings';
+import { createIdentifierHash } from '@governance/shared/identifier-hash';
 import { LRUCache } from 'lru-cache';
+import { REDACTED } from '../cover-texts.ts';
 import { type PreparedDlp, prepareDlp, type SentScan } from '../dlp/dlp-scanners.ts';
 import { examineSaid, type SaidReport, type SaidText } from '../dlp/examine-said.ts';
-import { takeOut } from '../dlp/redaction.ts';
+import type { Identified, IdentifierKey, ProtectionRules } from '../kept-payload.ts';
+import { createProtect, membersAlone } from '../payloads/protect-value.ts';
 
 export type ScanJob =
   | { readonly kind: 'sent'; readonly settings: string; readonly value: string }
@@ -15,14 +18,24 @@ export type ScanJob =
       readonly value: string;
       readonly said: Omit<SaidText, 'value' | 'raw'>;
     }
-  /** What is kept beside a record: matches are taken out. */
-  | { readonly kind: 'kept'; readonly settings: string; readonly value: string };
+  | KeptJob;
+
+/** Removes or hashes what may not be kept. */
+interface KeptJob {
+  readonly kind: 'kept';
+  readonly settings: string;
+  readonly value: string;
+  readonly rules: ProtectionRules;
+  readonly identified: Omit<Identified, 'hash'>;
+  /** Null where nothing is hashed, or there is no key: identifiers are removed then. */
+  readonly key: IdentifierKey | null;
+}
 
 export type ScanAnswer =
   | { readonly kind: 'sent'; readonly scan: SentScan }
   | { readonly kind: 'said'; readonly report: SaidReport }
-  /** `value` is JSON; null where a match cannot be taken out. */
-  | { readonly kind: 'kept'; readonly value: string | null }
+  /** JSON; null where something cannot be removed. */
+  | { readonly kind: 'kept'; readonly text: string | null }
   /** The tenant's own patterns took too long. */
   | { readonly kind: 'gave-up' }
   /** The text has more candidates than can be examined. */
@@ -48,10 +61,7 @@ export function createScanJobs(): (job: ScanJob) => ScanAnswer {
       const prepared = preparedFor(job.settings);
       const value: unknown = JSON.parse(job.value);
       if (job.kind === 'sent') return { kind: 'sent', scan: prepared.examineSent(value) };
-      if (job.kind === 'kept') {
-        const { value: left, failed } = takeOut(value, prepared.scanner, () => false);
-        return { kind: 'kept', value: failed ? null : JSON.stringify(left) };
-      }
+      if (job.kind === 'kept') return { kind: 'kept', text: keptOf(job, value, prepared) };
       const said = { ...job.said, value, raw: job.value };
       return { kind: 'said', report: examineSaid(said, prepared) };
     } catch (error) {
@@ -60,4 +70,18 @@ export function createScanJobs(): (job: ScanJob) => ScanAnswer {
       return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
     }
   };
+}
+
+function keptOf(
+  { rules, identified, key, value: raw }: KeptJob,
+  value: unknown,
+  prepared: PreparedDlp,
+): string | null {
+  const hash = key ? createIdentifierHash(key.tenantId, key.key) : () => REDACTED;
+  const protect = createProtect(rules, () => prepared.scanner);
+  const left = protect(value, { ...identified, hash });
+  if (!left) return null;
+  // What the call asks for was read to find its texts in the members.
+  if (identified.said === 'members') return JSON.stringify(membersAlone(left.value));
+  return left.isChanged ? JSON.stringify(left.value) : raw;
 }

@@ -1,0 +1,178 @@
+/**
+ * Large calls of a tenant that has DLP matches and fields taken out of what is kept: on a real
+ * gateway, whose scan threads do it while other calls go on.
+ */
+import { randomBytes } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { payloadDigest } from '@governance/shared/event-payload';
+import { uuidv7 } from '@governance/shared/ids';
+import type { LedgerRecord } from '@governance/shared/ledger-record';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import type { NewPayload } from '../payloads/payload-spool.ts';
+import {
+  HTTP_SERVER,
+  startTestPlane,
+  type TestAgent,
+  type TestPlane,
+} from '../testing/test-plane.ts';
+import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
+import { CALL_PARTS, type PassedPart } from './call-parts.ts';
+
+const MAIL = 'anna.berg@nordwerk.de';
+const MARK = '[REDACTED:email_address]';
+const LONG = 'lorem ipsum dolor sit amet '.repeat(34_000);
+
+let upstream: TestUpstream;
+let plane: TestPlane;
+let agent: TestAgent;
+let kept: NewPayload['content'][] = [];
+const ends: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  upstream = await startTestUpstream({
+    tools: [
+      {
+        name: 'write_file',
+        handle: ({ args, result }) =>
+          result({ content: [{ type: 'text', text: `${args.answer ?? 'done'}` }] }),
+      },
+    ],
+  });
+  plane = await startTestPlane({
+    servers: [HTTP_SERVER('files', upstream.url)],
+    keepPayload: ({ content }) => kept.push(content) > 0,
+  });
+  plane.setSettings({
+    data_protection: {
+      payload_mode: 'redacted',
+      redact_dlp_matches: true,
+      redact_fields: ['secret'],
+      hash_identifiers: false,
+      sealing_key: {
+        ...{ kty: 'OKP', crv: 'X25519', kid: 'k' },
+        x: randomBytes(32).toString('base64url'),
+      },
+    },
+  });
+  agent = plane.addAgent(['files:*']);
+});
+afterEach(async () => {
+  for (const end of ends.splice(0)) end();
+  await plane.records();
+  kept = [];
+  upstream.seen.length = 0;
+});
+afterAll(async () => {
+  await plane?.stop();
+  await upstream?.stop();
+});
+
+const call = (args: object, { basic } = agent) =>
+  plane.post(
+    '/mcp/v1/files',
+    {
+      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      params: { name: 'write_file', arguments: args },
+    },
+    { authorization: basic },
+  );
+
+/** Calls back when a call has passed a part. */
+function when(wanted: string, then: (passed: PassedPart) => void, times = 1): void {
+  let left = times;
+  const listen = (message: unknown) => {
+    const passed = message as PassedPart;
+    if (passed.part !== wanted || left-- <= 0) return;
+    then(passed);
+  };
+  subscribe(CALL_PARTS, listen);
+  ends.push(() => unsubscribe(CALL_PARTS, listen));
+}
+
+/** Decisions and outcomes so far, as soon as there are so many of one type. */
+async function recordsOf(type: 'decision' | 'outcome', count: number) {
+  const found: Extract<LedgerRecord, { type: 'decision' | 'outcome' }>[] = [];
+  await vi.waitFor(async () => {
+    for (const record of await plane.records()) {
+      if (record.type === 'decision' || record.type === 'outcome') found.push(record);
+    }
+    expect(found.filter((record) => record.type === type)).toHaveLength(count);
+  });
+  return found;
+}
+
+it('both parts of a large call are kept without matches and fields, as their digests say', async () => {
+  const args = { path: '/srv/people/hunter22x', secret: 'hunter22x', answer: `${LONG} ${MAIL}` };
+  const { json } = await call(args);
+  expect(json.result.content[0].text).toBe(args.answer);
+  const records = await recordsOf('outcome', 1);
+  const [input, result] = kept;
+  expect(kept.map(({ part }) => part)).toEqual(['input', 'result']);
+  const { request } = JSON.parse(input?.text ?? '');
+  expect(request.parameters.path).toBe('/srv/people/[REDACTED]');
+  const texts = [request.parameters.answer, JSON.parse(result?.text ?? '').content[0].text];
+  for (const text of texts) {
+    expect(text.slice(LONG.length)).toBe(` ${MARK}`);
+    expect(text.startsWith(LONG)).toBe(true);
+  }
+  expect(kept.map(({ text }) => text).join()).not.toContain('hunter22x');
+  const digests = kept.map(({ salt, text }) => payloadDigest(Buffer.from(salt, 'base64url'), text));
+  expect(records).toMatchObject(digests.map((payload_digest) => ({ payload_digest })));
+  // What is taken out of the arguments stands in no record either.
+  expect(records[0]).toMatchObject({ protected_fields: ['target'] });
+  expect(JSON.stringify(records)).not.toContain('hunter22x');
+});
+
+it('while a large call is prepared for its record, another agent is answered', async () => {
+  const other = plane.addAgent(['files:*']);
+  const happened: string[] = [];
+  let answering: Promise<unknown> = Promise.resolve();
+  when('policy', ({ call: { id } }) => {
+    when('record-handed-over', (passed) => passed.call.id === id && happened.push('large'), 9);
+    answering = call({ path: 'b' }, other).then(() => happened.push('small'));
+  });
+  await call({ path: 'a', LONG });
+  await answering;
+  expect(happened).toEqual(['small', 'large']);
+});
+
+const deletes = () => {
+  const tool_actions = { write_file: { action: 'delete', set_id: uuidv7() } };
+  plane.setServers([{ ...HTTP_SERVER('files', upstream.url), tool_actions } as never]);
+};
+
+it('what changes while an allowed call is prepared for its record holds for it', async () => {
+  const args = { path: 'a', LONG };
+  const nothing = () => undefined;
+  const restore = () => plane.setServers([HTTP_SERVER('files', upstream.url)]);
+  for (const [change, undo, code] of [
+    [nothing, nothing, undefined],
+    [deletes, restore, -32003],
+    [(writer: TestAgent) => writer.update({ role_ids: [] }), nothing, -32003],
+    [(writer: TestAgent) => writer.update({ status: 'suspended' }), nothing, -32000],
+  ] as const) {
+    const writer = plane.addAgent(['files:write']);
+    kept = [];
+    upstream.seen.length = 0;
+    when('policy', () => change(writer));
+    const { json } = await call(args, writer);
+    undo();
+    expect(json.error?.code).toBe(code);
+    const [decision] = await recordsOf('decision', 1);
+    const isAllowed = code === undefined;
+    expect(decision).toMatchObject({ policy_result: isAllowed ? 'allow' : 'deny' });
+    expect(upstream.messages('tools/call')).toHaveLength(isAllowed ? 1 : 0);
+    // Once, of what was recorded.
+    const inputs = kept.filter(({ part }) => part === 'input');
+    expect(inputs.map(({ event_id }) => event_id)).toEqual([decision?.id]);
+  }
+});
+
+it('rules that change again and again are no permission', async () => {
+  when('policy', () => plane.setServers([HTTP_SERVER('files', upstream.url)]), 99);
+  expect((await call({ path: 'a', LONG })).json.error).toMatchObject({
+    code: -32003,
+    message: expect.stringContaining('changed again and again'),
+  });
+  expect(upstream.messages('tools/call')).toEqual([]);
+});
