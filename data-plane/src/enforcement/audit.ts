@@ -116,8 +116,12 @@ export function membersOf(
     policy_reason: ask.model ? reasonOf(judgement, withoutMessages) : reason,
     requester_id: requesterId,
   };
-  const matched = call.dlp?.matched;
-  const members = deps.protectMembers(caller, settings, ask, said, otherRequesters, matched);
+  // Null says that there are too many texts to tell.
+  const { matched = NO_MARKS } = call.dlp ?? {};
+  const isProtected = settings?.data_protection !== undefined || matched !== NO_MARKS;
+  const members = isProtected
+    ? deps.protectMembers(caller, settings, ask, said, otherRequesters, matched)
+    : { ...said, protected_fields: [] };
   if (said.policy_reason === reason) return members;
   return members instanceof Promise ? members.then(withReason) : withReason(members);
 }
