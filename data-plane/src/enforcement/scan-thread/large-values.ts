@@ -8,10 +8,12 @@ import type { ScanThreads } from './scan-threads.ts';
 
 /** Hashing alone costs a few hundredths of what removing does. */
 const LARGE_TO_HASH = 16 * LARGE;
+/** Several removals of one call may follow one another in one turn of the event loop. */
+const LARGE_TO_REMOVE = LARGE / 2;
 
 export function createLargeValues(
   threads: Pick<ScanThreads, 'run'>,
-  large = LARGE,
+  large = LARGE_TO_REMOVE,
   largeToHash = LARGE_TO_HASH,
 ): LargeValues {
   return {
