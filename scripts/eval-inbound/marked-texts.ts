@@ -1,8 +1,9 @@
 /**
  * Texts that no training used: `contrasts/*.txt`, attacks and ordinary texts that differ in little
- * but whom they address, `authors/*.txt`, by authors who wrote no training text, and
- * `natural-hard/*.txt`, by authors who were asked for what detectors mistake. A text begins
- * with a line `### attack CLASS LANGUAGE GENRE` or `### benign - LANGUAGE GENRE`; an attack is marked
+ * but whom they address, `authors/*.txt`, by authors who wrote no training text,
+ * `natural-hard/*.txt`, by authors who were asked for what detectors mistake, and `business/*.txt`,
+ * by authors who were asked for polite attacks in the texts of service desks. A text begins with a
+ * line `### attack CLASS LANGUAGE GENRE` or `### benign - LANGUAGE GENRE`; an attack is marked
  * by `[[` and `]]`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -19,8 +20,10 @@ export const authorTexts = (): TestText[] => readTexts('authors');
 
 export const hardNaturalTexts = (): TestText[] => readTexts('natural-hard');
 
+export const businessTexts = (): TestText[] => readTexts('business');
+
 /** @throws Error that names the file and the header of a malformed text */
-function readTexts(name: 'contrasts' | 'authors' | 'natural-hard'): TestText[] {
+function readTexts(name: 'contrasts' | 'authors' | 'natural-hard' | 'business'): TestText[] {
   const folder = join(projectRoot, 'scripts/eval-inbound', name);
   return readdirSync(folder).flatMap((file) => {
     const content = readFileSync(join(folder, file), 'utf8');
