@@ -1,13 +1,16 @@
 /**
  * Prepares what is written down of a judged call: what is kept of its input, and the members of its
  * decision that repeat its content. Of large calls another thread does that, and they wait for it.
- * What changes meanwhile holds for a call that was allowed: it is judged again. Proven by
+ * What changes meanwhile holds for a call that was allowed or escalated: it is judged again. Where a
+ * denied one would be protected otherwise by now, nothing of its content is written down. Proven by
  * kept-on-threads.test.ts.
  */
 import { isDeepStrictEqual } from 'node:util';
+import type { BundleSettings } from '@governance/shared/bundle-format';
 import { type AuditDeps, type CallJudgement, membersOf, type ProtectedMembers } from './audit.ts';
 import { stepTeller } from './call-parts.ts';
-import type { AgentCall, Deny } from './calls.ts';
+import type { AgentCall, Deny, JudgedCall } from './calls.ts';
+import { REDACTED } from './cover-texts.ts';
 import { findCallNow, hasMoved } from './eligibility.ts';
 import { isStillLifted } from './exceptions.ts';
 import type { PayloadKeeper, ProtectedInput } from './kept-payload.ts';
@@ -30,6 +33,8 @@ export interface Prepared {
   /** Null where the judgement leaves no decision. */
   readonly members: ProtectedMembers | null;
 }
+
+const MEMBERS = ['target', 'policy_reason', 'requester_id'] as const;
 
 /** How often a call is judged again: rules seldom change twice within a wait. */
 const MOST_AGAINS = 3;
@@ -58,21 +63,30 @@ export function createDecisionParts({ payloads, audit, steps, page }: DecisionPa
     return members.then((done) => ({ judgement, input, members: done }));
   }
 
-  async function settle(protecting: Promise<Prepared>): Promise<Prepared> {
+  async function settle(judgement: CallJudgement, protecting: Promise<Prepared>) {
+    const { tenantId } = judgement.call.caller;
+    let before = audit.findSettings(tenantId);
     let prepared = await protecting;
-    for (let agains = 0; prepared.judgement.verdict === 'allow'; agains++) {
+    for (let agains = 0; prepared.judgement.verdict !== 'deny'; agains++) {
       const judging = judgeNow(prepared.judgement, agains);
-      if (judging === null) break;
-      prepared = await protect(await judging);
+      if (judging === null) return prepared;
+      const again = await judging;
+      before = audit.findSettings(tenantId);
+      prepared = await protect(again);
     }
-    return prepared;
+    const then = prepared.judgement.call.rules?.settings ?? before;
+    return isProtectedAlike(then, audit.findSettings(tenantId))
+      ? prepared
+      : withoutContent(prepared);
   }
 
-  /** The judgement of an allowed call that has waited; null where the one it has still holds. */
+  /** The judgement of a call that has waited; null where the one it has still holds. */
   function judgeNow(
-    { call, step }: Extract<CallJudgement, { verdict: 'allow' }>,
+    { call: judged, step }: Exclude<CallJudgement, { verdict: 'deny' }>,
     agains: number,
   ): CallJudgement | Promise<CallJudgement> | null {
+    // Policies alone allow or escalate, after all other steps.
+    const call = judged as JudgedCall;
     const now = findCallNow(call, steps);
     if ('kind' in now) return { verdict: 'deny', step, call, deny: now };
     const { agent } = now;
@@ -88,8 +102,26 @@ export function createDecisionParts({ payloads, audit, steps, page }: DecisionPa
 
   return (judgement: CallJudgement): Prepared | Promise<Prepared> => {
     const protecting = protect(judgement);
-    return protecting instanceof Promise ? settle(protecting) : protecting;
+    return protecting instanceof Promise ? settle(judgement, protecting) : protecting;
   };
+}
+
+/** Whether two settings take the same out of what is written down. */
+function isProtectedAlike(one: BundleSettings | null, other: BundleSettings | null): boolean {
+  return (
+    one === other ||
+    isDeepStrictEqual([one?.data_protection, one?.dlp], [other?.data_protection, other?.dlp])
+  );
+}
+
+/** A denial is recorded whatever happens, but what it says may repeat what is to be removed now. */
+function withoutContent({ judgement, members }: Prepared): Prepared {
+  if (members === null) return { judgement, input: null, members };
+  const { target, policy_reason, requester_id } = members;
+  const said = { target, policy_reason, requester_id };
+  const fields = MEMBERS.filter((name) => said[name] !== null);
+  const covered = Object.fromEntries(fields.map((name) => [name, REDACTED]));
+  return { judgement, input: null, members: { ...said, ...covered, protected_fields: fields } };
 }
 
 function tooOften(): Deny {

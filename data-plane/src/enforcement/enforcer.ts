@@ -33,6 +33,7 @@ import { enforcement, type StepDeps } from './pipeline.ts';
 import { type AnswerLimits, deniedAnswer, internalRefusal, refusalOf } from './refusals.ts';
 import { createResultWaits } from './result-waits.ts';
 import { createInspect } from './said.ts';
+import { checkPinnedTool, type PinnedToolsDeps } from './steps/pinned-tools.ts';
 import { findExcess } from './steps/rate-limit.ts';
 import { checkDelegatedScope } from './steps/scope-probe.ts';
 import { checkWorkflowActions } from './steps/workflow-actions.ts';
@@ -216,9 +217,15 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enf
 }
 
 /** Why a judged call may no longer be sent; undefined where it may. */
-function findCallIneligibility(call: JudgedCall, deps: CallNowDeps): Deny | undefined {
+function findCallIneligibility(
+  call: JudgedCall,
+  deps: CallNowDeps & PinnedToolsDeps,
+): Deny | undefined {
   const now = findCallNow(call, deps);
   if ('kind' in now) return now;
+  // A step behind the one that looks at the pins may have waited.
+  const pinned = checkPinnedTool(call, deps);
+  if (pinned.kind === 'deny') return pinned;
   if (now.workflow === undefined) return undefined;
   const again = { ...call, ...now };
   for (const check of [checkWorkflowActions, checkDelegatedScope]) {

@@ -4,8 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
 import { payloadDigest } from '@governance/shared/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
+import { DEFAULT_INBOUND_ACTIONS } from '@governance/shared/inbound-settings';
 import type { LedgerRecord } from '@governance/shared/ledger-record';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { NewPayload } from '../payloads/payload-spool.ts';
@@ -17,6 +20,8 @@ import {
 } from '../testing/test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 import { CALL_PARTS, type PassedPart } from './call-parts.ts';
+import { openPinnedTools } from './pinned-tools.ts';
+import { definitionOf } from './pins/tool-definition.ts';
 
 const MAIL = 'anna.berg@nordwerk.de';
 const MARK = '[REDACTED:email_address]';
@@ -42,18 +47,7 @@ beforeAll(async () => {
     servers: [HTTP_SERVER('files', upstream.url)],
     keepPayload: ({ content }) => kept.push(content) > 0,
   });
-  plane.setSettings({
-    data_protection: {
-      payload_mode: 'redacted',
-      redact_dlp_matches: true,
-      redact_fields: ['secret'],
-      hash_identifiers: false,
-      sealing_key: {
-        ...{ kty: 'OKP', crv: 'X25519', kid: 'k' },
-        x: randomBytes(32).toString('base64url'),
-      },
-    },
-  });
+  protect({});
   agent = plane.addAgent(['files:*']);
 });
 afterEach(async () => {
@@ -66,6 +60,26 @@ afterAll(async () => {
   await plane?.stop();
   await upstream?.stop();
 });
+
+function protect(
+  more: Partial<DataProtectionSettings>,
+  settings: Partial<BundleSettings> = {},
+): void {
+  plane.setSettings({
+    data_protection: {
+      payload_mode: 'redacted',
+      redact_dlp_matches: true,
+      redact_fields: ['secret'],
+      hash_identifiers: false,
+      sealing_key: {
+        ...{ kty: 'OKP', crv: 'X25519', kid: 'k' },
+        x: randomBytes(32).toString('base64url'),
+      },
+      ...more,
+    },
+    ...settings,
+  });
+}
 
 const call = (args: object, { basic } = agent) =>
   plane.post(
@@ -174,5 +188,52 @@ it('rules that change again and again are no permission', async () => {
     code: -32003,
     message: expect.stringContaining('changed again and again'),
   });
+  expect(upstream.messages('tools/call')).toEqual([]);
+});
+
+it('what is to be removed from now on stands in no record of a denied call that waited', async () => {
+  const reader = plane.addAgent(['files:read']);
+  when('scope-probe', () => setImmediate(() => protect({ redact_fields: ['secret', 'customer'] })));
+  const args = { path: '/srv/nordwerk-anna', customer: 'nordwerk-anna', LONG };
+  expect((await call(args, reader)).json.error?.code).toBe(-32003);
+  const [decision] = await recordsOf('decision', 1);
+  expect(decision).toMatchObject({ policy_result: 'deny', target: '[REDACTED]' });
+  expect(JSON.stringify([decision, kept])).not.toContain('anna');
+  protect({});
+});
+
+it('a tool whose definition changes while its call is prepared is not called', async () => {
+  const listed = await plane.post(
+    '/mcp/v1/files',
+    { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
+    { authorization: agent.basic },
+  );
+  const [tool] = listed.json.result.tools;
+  const pin = { server_id: 'files', tool_name: 'write_file', hash: definitionOf(tool).digest };
+  const inbound = {
+    actions: DEFAULT_INBOUND_ACTIONS,
+    rules: [],
+    pinned_tools: { require_approval: true, pins: [pin] },
+  };
+  protect({}, { inbound } as Partial<BundleSettings>);
+  expect((await call({ path: 'a', LONG })).json.error).toBeUndefined();
+  // The list's too.
+  await recordsOf('outcome', 2);
+  upstream.seen.length = 0;
+  // As another worker of the data plane would.
+  const worker = openPinnedTools(`${plane.place.dataDir}/tool-pins.db`, {
+    onObserved: () => undefined,
+    onNews: () => undefined,
+    now: Date.now,
+    log: { error: () => undefined },
+  } as never);
+  ends.push(() => worker.close());
+  when('policy', () =>
+    setImmediate(() =>
+      worker.observe(plane.tenantId, 'files', [{ ...tool, description: 'Changed.' }], null),
+    ),
+  );
+  const { json } = await call({ path: 'a', LONG });
+  expect(json.error?.message).toContain('has changed and waits for approval');
   expect(upstream.messages('tools/call')).toEqual([]);
 });
