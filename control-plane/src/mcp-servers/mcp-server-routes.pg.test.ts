@@ -6,7 +6,7 @@ import { MAX_TOOL_ACTIONS_OF_TENANT, readServerSettings } from './mcp-server-ser
 /** What the data plane of the same process lets a tenant use; undefined where there is none. */
 let stdioNames: Record<string, string[]> | undefined;
 
-const { call, aTenantAdmin, controlPlane, logged, test } = await testControlPlane({
+const { call, aColleague, aTenantAdmin, controlPlane, logged, test } = await testControlPlane({
   listStdioNames: (tenantId) => stdioNames && (stdioNames[tenantId] ?? []),
 });
 
@@ -52,6 +52,23 @@ describe('/api/v1/mcp-servers', () => {
     const removed = await call(`${URL}/web`, { token, method: 'DELETE' });
     expect([removed.statusCode, removed.body]).toEqual([204, '']);
     expect((await call(`${URL}/web`, { token })).statusCode).toBe(404);
+  });
+
+  it('shows the query of an address, which may hold a key, to no role that only reads', async () => {
+    const { token, scope } = await aTenantAdmin();
+    const url = 'https://mcp.example.com/mcp?api_key=a-key-of-the-server';
+    const created = await call(URL, { token, body: { ...HTTP, url } });
+    expect(created.json().url).toBe(url);
+    await call(URL, { token, body: STDIO });
+    expect((await call(`${URL}/web`, { token })).json().url).toBe(url);
+    for (const role of ['auditor', 'approver'] as const) {
+      const { token: reader } = await aColleague(scope, role);
+      const one = await call(`${URL}/web`, { token: reader });
+      expect(one.json().url).toBe(HTTP.url);
+      const list = await call(URL, { token: reader });
+      const urls = list.json().mcp_servers.map((server: { url: string | null }) => server.url);
+      expect(urls).toEqual([null, HTTP.url]);
+    }
   });
 
   it('brings a change to the bundle before it answers', async () => {

@@ -22,7 +22,8 @@ export const mcpServerRoutes =
   async (app) => {
     const show = async (scope: TenantScope, found: ServerWithCredential) => {
       const { serverId } = found.server;
-      return toServerView(found, (await health.find(scope, serverId)).get(serverId));
+      const findings = (await health.find(scope, serverId)).get(serverId);
+      return toServerView(found, findings, seesKeys(scope));
     };
 
     app.get(
@@ -40,7 +41,10 @@ export const mcpServerRoutes =
       async ({ scope }) => {
         const found = await servers.list(scope);
         const findings = await health.find(scope);
-        const views = found.map((one) => toServerView(one, findings.get(one.server.serverId)));
+        const isWhole = seesKeys(scope);
+        const views = found.map((one) =>
+          toServerView(one, findings.get(one.server.serverId), isWhole),
+        );
         return { mcp_servers: views, total: views.length };
       },
     );
@@ -111,3 +115,8 @@ export const mcpServerRoutes =
       },
     );
   };
+
+/** Whoever may only read must not learn how to call a server past the gateway. */
+function seesKeys({ actor }: TenantScope): boolean {
+  return actor.role === 'admin' || actor.role === 'super_admin';
+}

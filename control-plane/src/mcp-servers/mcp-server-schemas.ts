@@ -131,6 +131,7 @@ const HealthBy = z.object({
 export const ServerView = z.object({
   server_id: z.string(),
   transport: z.enum(['streamable-http', 'stdio']),
+  /** With its query for the role admin alone: some servers take their key there. */
   url: z.string().nullable(),
   local_name: z.string().nullable(),
   enabled: z.boolean(),
@@ -155,15 +156,16 @@ export function actionsOf({ toolActions }: Pick<McpServer, 'toolActions'>) {
   );
 }
 
+/** @param isWhole whether the address is shown with its query, which may contain a key */
 export function toServerView(
   { server, credential }: ServerWithCredential,
-  findings: ServerFindings = { total: 0, planes: [] },
+  { total, planes }: ServerFindings = { total: 0, planes: [] },
+  isWhole = false,
 ): ServerView {
-  const { total, planes } = findings;
   return {
     server_id: server.serverId,
     transport: server.transport,
-    url: server.url,
+    url: (isWhole ? server.url : server.url?.split('?', 1)[0]) ?? null,
     local_name: server.localName,
     enabled: server.enabled,
     tool_actions: actionsOf(server),
