@@ -3,12 +3,15 @@
  * a backslash for a slash, ignore case, follow `..`), so a text has several forms, and the worst of
  * them counts. Proven by reach.test.ts: no spelling hides where a path leads.
  */
+import { readPerhaps } from './perhaps-empty.ts';
 
 export interface PathForm {
   /** `relative`: from a place that only the server knows. */
   readonly from: 'root' | 'home' | 'relative';
   /** In lower case, without `.`, `..` and empty segments. A drive comes first: `c:`. */
   readonly segments: readonly string[];
+  /** Only if a variable is empty of which nothing is known. */
+  readonly isPerhaps?: boolean;
 }
 
 /** How often a text is decoded: `%252e` is a dot to a server behind a proxy. */
@@ -21,6 +24,11 @@ const MAX_DECODINGS = 3;
  * @returns nothing for a web address, which is not a file
  */
 export function readPathForms(text: string, base?: string): PathForm[] {
+  const perhaps = readPerhaps(text);
+  if (perhaps !== undefined) {
+    const empty = formsOf(perhaps.empty).map((form) => ({ ...form, isPerhaps: true }));
+    return [...readPathForms(perhaps.named, base), ...empty];
+  }
   const forms = formsOf(text);
   if (base === undefined || forms.every(({ from }) => from !== 'relative')) return forms;
   const joined = formsOf(`${base}/${text}`);

@@ -103,7 +103,7 @@ function judgeDelete(
     const isPart = !/^[*?.]+$/.test(form.segments[wildAt] ?? '');
     const above = { ...form, segments: form.segments.slice(0, wildAt) };
     const depth = containers + depthOf(above) + (isPart ? 1 : 0);
-    const isDenied = isRelative ? depth === 0 : depth <= DENIED_DEPTH;
+    const isDenied = !form.isPerhaps && (isRelative ? depth === 0 : depth <= DENIED_DEPTH);
     const verdict = isDenied ? 'deny' : 'escalate';
     const message = `the call ${verb} by a wildcard`;
     return { rule: 'delete_wildcard', verdict, message, place };
@@ -112,7 +112,8 @@ function judgeDelete(
   const least = isRecursive && minDepth > 0 ? minDepth + 1 : minDepth;
   if (depth >= least) return undefined;
   // Where a relative path begins is unknown here.
-  const isDenied = isRelative ? depth === 0 : depth <= DENIED_DEPTH && depth < minDepth;
+  const isTop = isRelative ? depth === 0 : depth <= DENIED_DEPTH && depth < minDepth;
+  const isDenied = isTop && !form.isPerhaps;
   const verdict = isDenied ? 'deny' : 'escalate';
   const how = isRecursive ? ' with all that is in it' : '';
   const message = `the call ${verb}${how} at depth ${depth}, and the least is ${least}`;

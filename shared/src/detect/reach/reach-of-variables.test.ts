@@ -7,6 +7,7 @@ const run = createCommandReach();
 
 const ROOT = ['deny delete_depth', 'escalate config_path'];
 const TOP = ['deny delete_depth'];
+const LEAST = ['escalate delete_depth'];
 const LOOP = ['escalate delete_depth', 'escalate unreadable'];
 
 it.each([
@@ -79,6 +80,44 @@ it.each([
   ['while read -r l; do echo "$l"; done < list', []],
   ['HOME=/srv/a/b/c; rm -rf $HOME', ['deny delete_depth']],
 ])('%s', (command, found) => expect(run(command)).toEqual(found));
+
+it.each([
+  ['D=${1:-}; rm -rf "$D/build"', LEAST],
+  ['rm -rf "${D:-}/build"', LEAST],
+  ['f() { local d="${1-}"; rm -rf "$d/build"; }; f', LEAST],
+  ['D=${1:-}; D=${D%/}; rm -rf "$D/build"', LEAST],
+  ['D=${1:-}; rm -rf "${D:?}/build"', LEAST],
+  ['for d in "${A:-}/x" b/c/d; do rm -rf "$d"; done', LEAST],
+  ['rm -f ${TMP:-}', LEAST],
+  ['rm -rf "${D:-}"/*', ['escalate config_path', 'escalate delete_wildcard']],
+  ['D=${1:-}; rm -rf "$D/a/b/c"', []],
+  ['D=; rm -rf "${D:-}/build"', TOP],
+  ['D=${1:-}; rm -rf "${D:-/}"', ROOT],
+  ['rm -rf /${D:-}', ROOT],
+  ['${A:-} rm -rf /', ROOT],
+  ['r${A:-}m -rf /', ROOT],
+  ['rm ${O:-} -rf /', ROOT],
+  ['rm${IFS%?}-rf${IFS%?}/', ROOT],
+  ['git ${O:-} clean -fdx', ['escalate delete_whole']],
+  ['cat a > "${D:-}/etc/hosts"', ['escalate config_path']],
+  ['dd if=/dev/zero of=${X:-}/dev/sda', ['deny delete_whole']],
+  ['rm -rf "${HOME:-}/"', TOP],
+  ['rm -rf "${D%/}"', LEAST],
+  ['rm -rf "/srv/a/b/${x##*/}"', []],
+])('a variable that may be unset: %s', (command, found) => expect(run(command)).toEqual(found));
+
+it.each([
+  '${a:-}',
+  ' "${a:-}/"',
+  ' ${a%/}',
+  'a=${1:-}; rm $a/b;',
+])('reads %s in linear time', (text) => {
+  for (const before of ['', 'rm ', 'git ']) {
+    const from = performance.now();
+    run(before + text.repeat(60_000 / text.length));
+    expect(performance.now() - from).toBeLessThan(5_000);
+  }
+});
 
 it.each([
   'echo ${a:-b c}; rm -rf /',

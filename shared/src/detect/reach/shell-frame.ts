@@ -1,5 +1,7 @@
 /** A command of a line, and as far as it is read. */
 import type { HereDocument } from './here-documents.ts';
+import { IN_A_WORD, PERHAPS_EMPTY } from './perhaps-empty.ts';
+import { PRINTED } from './shell-variables.ts';
 
 export interface ShellCommand {
   readonly words: readonly string[];
@@ -35,6 +37,8 @@ export interface Hole {
 interface Brace {
   /** The word before what is read and dropped; undefined where it is kept. */
   before: string | null | undefined;
+  /** Of an unknown variable with a default: the word's length before it. */
+  readonly defaultAt?: number | undefined;
 }
 
 /** A command, and what stands around it. */
@@ -114,6 +118,41 @@ export const frame = (end: Frame['end']): Frame => ({
   array: undefined,
   place: undefined,
 });
+
+/** Adds to a frame's word. */
+export function takeText(now: Frame, text: string): void {
+  if (now.isPrinted && text !== '') {
+    now.word = PRINTED;
+    now.isPrinted = false;
+  }
+  now.word = (now.word ?? '') + text;
+}
+
+/** Ends `${…}`: what stands beside a known value is dropped. */
+export function closeBrace(now: Frame): void {
+  const { before, defaultAt } = now.braces.pop() ?? {};
+  if (before !== undefined) now.word = before;
+  else if (defaultAt === (now.word?.length ?? 0) && !now.isPrinted && now.holes.length === 0) {
+    takeText(now, now.word === null ? PERHAPS_EMPTY : IN_A_WORD);
+  }
+}
+
+/** A blank ends the word before it within `${…}`. */
+export function cutBraces(now: Frame): void {
+  const brace = now.braces.find(({ before }) => before !== undefined);
+  if (brace === undefined) return;
+  now.word = brace.before ?? null;
+  brace.before = null;
+}
+
+/** Stands for a blank: `$IFS`, `${IFS%?}`. */
+const BLANK_VARIABLE = /\$(?:IFS|\{IFS[^{}\n]{0,40}\})/y;
+
+/** Where a variable ends that stands for a blank; 0 where none begins. */
+export function blankEnd(line: string, at: number): number {
+  BLANK_VARIABLE.lastIndex = at;
+  return BLANK_VARIABLE.test(line) ? BLANK_VARIABLE.lastIndex : 0;
+}
 
 /** What separates words. */
 export const BLANKS = /[ \t\n]+/;

@@ -2,6 +2,7 @@
  * What the variables of a command line hold, as far as the line itself says so: assignments, loops
  * over words, arrays. A variable that only the run shows stays as it is written.
  */
+import { isPerhapsEmpty } from './perhaps-empty.ts';
 import { nameOf } from './program-name.ts';
 import { wordSet } from './word-set.ts';
 
@@ -26,8 +27,10 @@ const REFERENCE =
   /\$(?:(?:(?:env|global|local|script):)?([A-Za-z_]\w*|[@*1-9])|\{(?:env:)?([A-Za-z_]\w*|[@*1-9])(?:\[[@*\w]{1,9}\])?(?:\}|(:?[-=+?]|[%#/^,:@])))/y;
 export const ARRAY = /^[A-Za-z_]\w{0,99}\+?=$/;
 export const IS_ASSIGNED = /^[ \t]*=(?!=)|^[ \t]+in\b/i;
+/** What follows a variable and asks whether it is empty. */
+export const DEFAULTS = new Set(['-', '=', '?', '+']);
 /** What follows an unknown variable, and is understood without it. */
-export const KNOWN_WITHOUT = new Set(['-', '=', '?']);
+export const KNOWN_WITHOUT = new Set(['-', '=', '?', '%', '#', '/', '^', ',', ':', '@']);
 /** Of Windows. */
 const PERCENT = /%([A-Za-z_]\w{0,99})%/y;
 
@@ -54,12 +57,13 @@ export function readReference(line: string, at: number): Reference | undefined {
 
 /** What a reference may stand for. */
 export function heldAt({ isRequired }: Reference, held: Variable | undefined): typeof held {
-  const values = isRequired ? held?.values.filter((value) => value !== '') : undefined;
+  const values = isRequired ? held?.values.filter((value) => !isPerhapsEmpty(value)) : undefined;
   return held && values?.length ? { ...held, values } : held;
 }
 
 /** Of the shell itself: path rules know a home. */
 const KEPT = wordSet('HOME IFS PATH');
+const HOME: Variable = { values: ['$HOME'], isList: false, isListed: false };
 
 /** The variables of one line, and what they may still add to it. */
 export class ShellVariables {
@@ -80,7 +84,7 @@ export class ShellVariables {
   }
 
   get(name: string): Variable | undefined {
-    return this.#known.get(name);
+    return name === 'HOME' ? HOME : this.#known.get(name);
   }
 
   /** @param isOneOfTwo whether it may also keep what it held */

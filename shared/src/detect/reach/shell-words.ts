@@ -6,11 +6,23 @@
 import { decodeEscapes, escapedEnd } from './backslash-escapes.ts';
 import { HereDocuments } from './here-documents.ts';
 import { listsByName } from './listed-things.ts';
+import { isPerhapsEmpty, settlePerhaps } from './perhaps-empty.ts';
 import { textOf } from './printed-text.ts';
-import { BLANKS, type Frame, fillHoles, frame, type ShellCommand } from './shell-frame.ts';
+import {
+  BLANKS,
+  blankEnd,
+  closeBrace,
+  cutBraces,
+  type Frame,
+  fillHoles,
+  frame,
+  type ShellCommand,
+  takeText,
+} from './shell-frame.ts';
 import { ShellFunctions } from './shell-functions.ts';
 import {
   ARRAY,
+  DEFAULTS,
   followVariables,
   heldAt,
   IS_ASSIGNED,
@@ -23,8 +35,6 @@ import {
   type Variable,
 } from './shell-variables.ts';
 
-/** Stands for a blank. */
-const BLANK_VARIABLE = '$\u007bIFS}';
 const SEPARATORS = new Set([';', '|', '&', '\n', '(', ')']);
 const MAX_BRACES = 20;
 const NOTHING: ShellCommand = { words: [], writes: [] };
@@ -122,7 +132,7 @@ class LineReader {
       else this.#enter('`');
     } else if ((sign === '$' || sign === '%') && this.#expand(at)) {
       return this.#expandedTo;
-    } else if (sign === '}' && now.braces.length > 0) this.#closeBrace();
+    } else if (sign === '}' && now.braces.length > 0) closeBrace(now);
     else if (now.quote === '"') {
       if (sign === '"') now.quote = '';
       else this.#take(sign);
@@ -137,12 +147,9 @@ class LineReader {
       now.quoteAt = at;
       this.#take('');
       return sign === '$' ? at + 1 : at;
-    } else if (line.startsWith(BLANK_VARIABLE, at)) {
+    } else if (sign === '$' && blankEnd(line, at) > 0) {
       this.#endWord();
-      return at + 5;
-    } else if (line.startsWith('$IFS', at)) {
-      this.#endWord();
-      return at + 3;
+      return blankEnd(line, at) - 1;
     } else if (sign === '#' && now.word === null) {
       const end = line.indexOf('\n', at);
       return end < 0 ? line.length : end - 1;
@@ -260,27 +267,31 @@ class LineReader {
     const reference = readReference(this.#line, at);
     if (reference === undefined || now.braces.length > MAX_BRACES) return false;
     const { name, sign, end } = reference;
+    if (name === 'IFS') return false;
     const isFirst = now.words.length === 0 && now.word === null;
     // Of PowerShell.
     if (isFirst && sign === '' && IS_ASSIGNED.test(this.#line.slice(end, end + 9))) return false;
     const held = this.#functions.argument(name) ?? this.#variables.get(name);
     const found = heldAt(reference, held);
-    const isEmpty = found?.values.every((value) => value === '') === true;
+    const isEmpty = found?.values.every(isPerhapsEmpty) === true;
     // An empty one has its default.
-    const variable = isEmpty && sign !== '' ? undefined : found;
+    const variable = isEmpty && DEFAULTS.has(sign) ? undefined : found;
     if (variable === undefined && !KNOWN_WITHOUT.has(sign)) return false;
     // An empty word would let the next one take its place.
     const isAlone =
       now.word === null && now.quote === '' && /^(?:$|[\s;|&)])/.test(this.#line[end] ?? '');
     if (isAlone && isEmpty) return false;
     this.#expandedTo = end - 1;
-    // Whatever it holds, the message that follows is no part of it.
-    if (variable === undefined && sign === '?') this.#take(`$${name}`);
+    const hasDefault = sign === '-' || sign === '=';
+    // Whatever it holds, the message or the pattern that follows is no part of it.
+    if (variable === undefined && sign !== '+' && !hasDefault) this.#take(`$${name}`);
     if (sign === '+') now.braces.push({ before: undefined });
     else {
       if (variable !== undefined) this.#insert(variable);
-      const before = variable === undefined && sign !== '?' ? undefined : now.word;
-      if (sign !== '') now.braces.push({ before });
+      const before = variable === undefined && hasDefault ? undefined : now.word;
+      const isOpen = before === undefined && !held?.values.every((value) => value === '');
+      const defaultAt = isOpen ? (now.word?.length ?? 0) : undefined;
+      if (sign !== '') now.braces.push({ before, defaultAt });
     }
     return true;
   }
@@ -306,33 +317,18 @@ class LineReader {
     now.holes.push({ at, values, isQuoted, isList: variable.isList });
   }
 
-  /** Ends `${…}`: what stands beside a known value is dropped. */
-  #closeBrace(): void {
-    const now = this.#now;
-    const before = now.braces.pop()?.before;
-    if (before !== undefined) now.word = before;
-  }
-
   #take(text: string): void {
-    const now = this.#now;
-    if (now.isPrinted && text !== '') {
-      now.word = PRINTED;
-      now.isPrinted = false;
-    }
-    now.word = (now.word ?? '') + text;
+    takeText(this.#now, text);
   }
 
   #endWord(): void {
     const now = this.#now;
-    for (const brace of now.braces) {
-      if (brace.before === undefined) continue;
-      now.word = brace.before;
-      brace.before = null;
-      break;
-    }
+    cutBraces(now);
     const { word, target, holes } = now;
     if (word === null) return;
-    const texts = holes.length > 0 ? fillHoles(word, holes, this.#variables.effort) : [word];
+    const filled = holes.length > 0 ? fillHoles(word, holes, this.#variables.effort) : [word];
+    const isWord = target === 'word';
+    const texts = settlePerhaps(filled, isWord ? now.words : [], isWord && now.array !== undefined);
     if (target === 'file') {
       if (!now.isPrinted) now.writes.push(...texts);
     } else if (target === 'source') now.reads.push(...texts);
