@@ -15,7 +15,7 @@ import { findServer } from '../gateway/servers.ts';
 import { createRefusedServers } from '../upstream/health/refused-servers.ts';
 import { listAllTools } from '../upstream/lists/list-tools.ts';
 import { createUpstreamPool } from '../upstream/sessions/pool.ts';
-import type { SessionPlace } from '../upstream/sessions/session-opener.ts';
+import { addressOf, type SessionPlace } from '../upstream/sessions/session-opener.ts';
 import type { FairBytes } from '../upstream/shares/fair-bytes.ts';
 import { createStdioAccess } from '../upstream/stdio/stdio-access.ts';
 import { Cancellation, UpstreamFailure, type UpstreamSession } from '../upstream/upstream.ts';
@@ -75,7 +75,12 @@ export function createUpstreams(
     servesSeveral: deps.servesSeveral,
     hasSession: hooks.hasSession,
     idleMs: config.sessionIdleMs,
-    isRegistered: (tenantId, serverId) => findRegistered(tenantId, serverId) !== undefined,
+    isRegistered: (tenantId, serverId, at) => {
+      const server = findRegistered(tenantId, serverId);
+      if (server === undefined || at === undefined) return server !== undefined;
+      return server.transport === at.transport && addressOf(server) === at.address;
+    },
+    findServer: findRegistered,
     findSealedCredential: (tenantId, serverId) =>
       replica.findUpstreamCredential(tenantId, serverId),
     findIneligibility: (tenantId, agentId) => {

@@ -42,6 +42,7 @@ export function openTestPool(over: Partial<UpstreamPoolOptions> = {}) {
     idleMs: 60_000,
     findSealedCredential: () => undefined,
     isRegistered: () => true,
+    findServer: () => undefined,
     findIneligibility: () => undefined,
     findDeploymentId: () => 'deployment',
     openSealed: async (sealed) => sealed,

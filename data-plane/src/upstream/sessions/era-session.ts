@@ -36,7 +36,9 @@ export interface EraSessionOptions {
    * limit.
    */
   patienceMs?: number | undefined;
-  /** The server changed its era: its state is lost. */
+  /** Its server knows nothing of what the session before it was told. */
+  isReplacement?: boolean | undefined;
+  /** The server changed its era, or is another one than before: its state is lost. */
   onReopened?: (() => void) | undefined;
 }
 
@@ -152,10 +154,9 @@ export class EraSession implements UpstreamSession {
     const before = this.#era;
     this.#era = era;
     this.#chosen = session;
-    if (before !== null && (before !== era || known === undefined)) {
-      if (before !== era) this.#sessions[before]?.listen(null);
-      this.#options.onReopened?.();
-    }
+    if (before !== null && before !== era) this.#sessions[before]?.listen(null);
+    const isLost = before === null ? this.#options.isReplacement : before !== era || !known;
+    if (isLost) this.#options.onReopened?.();
     session.listen(this.#listener);
     return session;
   }

@@ -46,6 +46,7 @@ function openPool(over: Partial<UpstreamPoolOptions> = {}): UpstreamPool {
     idleMs: 60_000,
     findSealedCredential: () => undefined,
     isRegistered: () => true,
+    findServer: () => undefined,
     findIneligibility: () => undefined,
     findDeploymentId: () => 'deployment',
     openSealed: async (sealed) => sealed,

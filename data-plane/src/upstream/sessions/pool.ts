@@ -9,6 +9,7 @@ import { createUpstreamHealth } from '../health/health.ts';
 import { isTooFar, LOOP_MESSAGE } from '../hops.ts';
 import type { StdioAccess } from '../stdio/stdio-access.ts';
 import {
+  Cancellation,
   type Era,
   UpstreamFailure,
   type UpstreamNotification,
@@ -20,7 +21,7 @@ import { createSessionLimits } from './session-limits.ts';
 import { createSessionNotifications } from './session-notifications.ts';
 import { addressOf, createSessionOpener, type SessionOpenerOptions } from './session-opener.ts';
 import { createSessionRoom } from './session-room.ts';
-import { createSessionTable, type OpenSession } from './session-table.ts';
+import { createSessionTable, type OpenSession, type ServerAddress } from './session-table.ts';
 
 export interface UpstreamPoolOptions extends SessionOpenerOptions {
   /** Who may use which process of this host. */
@@ -34,8 +35,13 @@ export interface UpstreamPoolOptions extends SessionOpenerOptions {
   hasSession(tenantId: string, agentId: string, serverId: string): boolean;
   idleMs: number;
   findSealedCredential(tenantId: string, serverId: string): string | undefined;
-  /** Whether the tenant's registry has the server; sessions with a removed one are ended. */
-  isRegistered(tenantId: string, serverId: string): boolean;
+  /**
+   * Whether the tenant's registry has the server, and there if a place is given; sessions with a
+   * removed or moved one are ended.
+   */
+  isRegistered(tenantId: string, serverId: string, at?: ServerAddress): boolean;
+  /** The server as the tenant's registry has it. */
+  findServer(tenantId: string, serverId: string): McpServerSetting | undefined;
   /** Every notification of a server, with or without listeners. */
   onNotification(tenantId: string, serverId: string, notification: UpstreamNotification): void;
   /** A server's health has changed: see `serverReport`. */
@@ -114,7 +120,8 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
       if (refusal !== undefined) throw new UpstreamFailure('refused', refusal);
     }
     makeRoom({ tenantId, agentId, transport: server.transport, peerId: peer?.id });
-    const order = { tenantId, agentId, server, sealed, peer, era, hops };
+    const isReplacement = known !== undefined;
+    const order = { tenantId, agentId, server, sealed, peer, era, hops, isReplacement };
     const added = sessions.add(key, order, opener.open(order));
     notifications.attach(added);
     return added.session;
@@ -151,14 +158,30 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     health.forget(isRegistered, options.idleMs);
     opener.check();
     const before = performance.now() - options.idleMs;
-    for (const [key, entry] of sessions.open) {
+    for (const [key, entry] of [...sessions.open]) {
       if (findRefusal(entry) !== undefined) {
         sessions.retire(key, entry);
         continue;
       }
+      const server = options.findServer(entry.tenantId, entry.serverId);
+      if (server !== undefined && notifications.isHeard(entry)) void follow(entry, server);
       if (entry.session.pending > 0) continue;
       const isIdle = !notifications.isHeard(entry) && entry.usedAt < before;
       if (isIdle || !isRegistered(entry.tenantId, entry.serverId)) sessions.drop(key, entry);
+    }
+  }
+
+  /** Who only listens makes no request that would replace the session with a moved server. */
+  async function follow(entry: OpenSession, server: McpServerSetting): Promise<void> {
+    const { tenantId, agentId, peer, era, hops } = entry;
+    try {
+      if (isSame(entry, server, options.findSealedCredential(tenantId, entry.serverId))) return;
+      await find(tenantId, server, agentId, peer, era, hops).open({
+        cancellation: new Cancellation(),
+        findIneligibility: () => options.findIneligibility(tenantId, agentId),
+      });
+    } catch {
+      // The next request tries again.
     }
   }
 

@@ -1,7 +1,7 @@
 /** What servers send unprompted, from the agent's sessions with them to its listeners. */
 import type { UpstreamNotification } from '../upstream.ts';
 import type { SessionPlace } from './session-opener.ts';
-import type { OpenSession } from './session-table.ts';
+import type { OpenSession, ServerAddress } from './session-table.ts';
 
 interface SessionListener {
   tenantId: string;
@@ -20,8 +20,8 @@ interface SessionListener {
 
 export function createSessionNotifications(deps: {
   sessions: ReadonlyMap<string, OpenSession>;
-  /** Whether the tenant's registry has the server. */
-  isRegistered(tenantId: string, serverId: string): boolean;
+  /** Whether the tenant's registry has the server, and there if a place is given. */
+  isRegistered(tenantId: string, serverId: string, at?: ServerAddress): boolean;
   /** Why a session must no longer be used. */
   findRefusal(session: OpenSession): string | undefined;
   /** Every notification of a server, with or without listeners. */
@@ -46,8 +46,9 @@ export function createSessionNotifications(deps: {
   }
 
   function passOn(session: OpenSession, notification: UpstreamNotification): void {
-    // Messages of a deleted server are dropped, even for those who still have a stream open.
-    if (!isRegistered(session.tenantId, session.serverId)) return;
+    // Messages of a deleted or moved server are dropped, even for those who still have a stream
+    // open.
+    if (!isRegistered(session.tenantId, session.serverId, session)) return;
     if (deps.findRefusal(session) !== undefined) return;
     deps.onNotification(session.tenantId, session.serverId, notification);
     tell(session, hopsHeard(session), notification);

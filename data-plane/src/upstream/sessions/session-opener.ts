@@ -47,7 +47,7 @@ export interface SessionOpenerOptions {
   findIneligibility(tenantId: string, agentId: string): string | undefined;
   /** Decrypts a sealed credential. */
   openSealed(jwe: string): Promise<string>;
-  /** A server lost a session, which was reopened. */
+  /** A server lost a session, which was reopened; or the session moved with its server. */
   onReopened?(place: SessionPlace): void;
   log: Pick<Logger, 'info' | 'warn'>;
 }
@@ -74,6 +74,8 @@ export interface SessionOrder {
   era: Era;
   /** Gateways that the request passed before this one. */
   hops: number;
+  /** It takes the place of one with the server at another address, or with another credential. */
+  isReplacement: boolean;
 }
 
 /** How long a request waits for room in its agent's share. */
@@ -121,7 +123,8 @@ export function createSessionOpener(
     return new GuardedSession(session, { breaker, shares: shares.calls, account });
   }
 
-  function common({ tenantId, agentId, server, peer, era: preferred }: SessionOrder) {
+  function common(order: SessionOrder) {
+    const { tenantId, agentId, server, peer, era: preferred, isReplacement } = order;
     const { client, log } = options;
     const { server_id: serverId } = server;
     const place = `${tenantId} ${serverId} ${server.transport} ${addressOf(server)}`;
@@ -131,6 +134,7 @@ export function createSessionOpener(
       client,
       log,
       preferred,
+      isReplacement,
       peer: peer?.bind(serverId),
       findIneligibility: () => options.findIneligibility(tenantId, agentId),
       openRoom: () => new AnswerBytes(options.room, { tenantId, key: `${tenantId} ${agentId}` }),

@@ -1,11 +1,20 @@
 /** The sessions with servers that are open, and the replaced ones until their last answer. */
+import type { McpServerSetting } from '@governance/shared/bundle-format';
 import type { UpstreamSession } from '../upstream.ts';
 import { addressOf, type SessionOrder } from './session-opener.ts';
 import type { RoomEntry } from './session-room.ts';
 
-export interface OpenSession extends RoomEntry, Pick<SessionOrder, 'sealed' | 'hops' | 'era'> {
-  /** The server's address when it was opened: the registry may change it. */
+/** Where a server is: the registry may change it. */
+export interface ServerAddress extends Pick<McpServerSetting, 'transport'> {
+  /** See `addressOf`. */
   address: string | null;
+}
+
+/** With the server's address when it was opened. */
+export interface OpenSession
+  extends RoomEntry,
+    ServerAddress,
+    Pick<SessionOrder, 'sealed' | 'hops' | 'era' | 'peer'> {
   /** Its server may ask the client, and only this session's stream can carry that. */
   needsStream: boolean;
   session: UpstreamSession;
@@ -42,6 +51,7 @@ export function createSessionTable() {
         tenantId,
         agentId,
         serverId: server.server_id,
+        peer,
         peerId: peer?.id,
         transport: server.transport,
         address: addressOf(server),

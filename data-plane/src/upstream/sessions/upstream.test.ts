@@ -44,6 +44,7 @@ function openPool(over: Partial<UpstreamPoolOptions> = {}): UpstreamPool {
     hasSession: () => false,
     idleMs: 60_000,
     isRegistered: () => true,
+    findServer: () => undefined,
     findIneligibility: () => undefined,
     findSealedCredential: () => undefined,
     findDeploymentId: () => DEPLOYMENT,
