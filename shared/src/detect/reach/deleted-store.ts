@@ -1,6 +1,7 @@
 /** Deletes of a whole store of data, as the names of a tool and its arguments say. */
 import { wordsOfName } from '../../words-of-name.ts';
 import { MAX_NAME, readArgumentName } from './argument-kinds.ts';
+import { isSideBranchName } from './git-branches.ts';
 import type { ReachCall, ReachFinding } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
 
@@ -123,10 +124,6 @@ function isPart(
   );
 }
 
-/** Branches on which others build, and those of a database, which hold its data: `br-…`. */
-const MAIN =
-  /^(?:refs\/heads\/)?(?:main|master|trunk|dev|develop|development|staging|prod|production|stable|default|next|(?:releases?|hotfix)(?:[/-].*)?|v?\d[\w.-]*|br-.*)$/i;
-const BRANCH_NAME = /^[\w./#@+-]{1,250}$/;
 const REPOSITORIES = wordSet('repo repository project');
 const OF_DATABASE = wordSet('database db');
 
@@ -143,8 +140,7 @@ function isSideBranch(args: Readonly<Record<string, unknown>>): boolean {
       branch = args[key];
     }
   }
-  const isNamed = typeof branch === 'string' && BRANCH_NAME.test(branch);
-  return hasRepository && isNamed && !MAIN.test(branch as string);
+  return hasRepository && typeof branch === 'string' && isSideBranchName(branch);
 }
 
 /** The noun of a name that follows the verb, or stands before it: `project.delete`. */

@@ -1,4 +1,5 @@
 /** Deletes of things of a cloud, a cluster or a registry that another command lists. */
+import { deletedBranches, deletesSideBranches } from './git-branches.ts';
 import { nameOf } from './program-name.ts';
 import type { ShellCommand } from './shell-frame.ts';
 import { PRINTED } from './shell-variables.ts';
@@ -35,12 +36,13 @@ export const isOfThings = (name: string): boolean => OPERANDS.has(name) || OPTIO
 export function deletesListedThings(
   name: string,
   rest: readonly string[],
-  { isCut = false, hasList = false, isNamed = false }: ShellCommand,
+  command: ShellCommand,
   isHanded: boolean,
 ): boolean {
+  const { isCut = false, hasList = false } = command;
   const areOptions = OPTIONS.has(name);
-  if (!isOfThings(name)) return false;
-  if ((!isCut || isNamed) && !isHanded) return false;
+  if (name === 'git') return isHanded && deletesSideBranches(rest);
+  if (!isOfThings(name) || (!isCut && !isHanded) || isBoundByName(command, isHanded)) return false;
   const verb = DELETE.has(name) ? -1 : verbAt(rest);
   if (verb === undefined || rest.some((word) => HARMLESS.test(word))) return false;
   if (isHanded) return true;
@@ -52,6 +54,14 @@ export function deletesListedThings(
     if (!areOptions || !before.startsWith('-')) return true;
     return SEVERAL.test(before) || (word === PRINTED && !PLACES.test(before));
   });
+}
+
+/** Whether all that a command is given has a certain name, by whatever way it is given. */
+export function isBoundByName(
+  { isCut = false, isNamed = false, isPipeNamed = false }: ShellCommand,
+  isHanded: boolean,
+): boolean {
+  return isHanded ? isPipeNamed && (!isCut || isNamed) : isNamed;
 }
 
 const HARMLESS = /^--(?:dry-?run(?:$|=(?!none))|help$|no-)/;
@@ -74,6 +84,7 @@ function verbAt(rest: readonly string[]): number | undefined {
  * @param rest the words after the program
  */
 export function countDeletedThings(name: string, rest: readonly string[]): number {
+  if (name === 'git') return deletedBranches(rest)?.length ?? 0;
   if (!isOfThings(name)) return 0;
   const verb = DELETE.has(name) ? -1 : verbAt(rest);
   if (verb === undefined || rest.some((word) => HARMLESS.test(word))) return 0;
@@ -86,6 +97,12 @@ const CONTAINERS = wordSet('docker podman nerdctl');
 const FILTER = /^(?:-[a-z]*f|--filter)(?:=|$)/;
 /** Two signs at least: a filter by one letter finds nearly everything. */
 const NAMED = /^["']?(?:name|id|label|ancestor)=\^?[/\w.-]*[a-z0-9]{2}[\w.=/:$-]*["']?$/i;
+
+const PASSES_ON = wordSet('head tail sort uniq');
+
+/** Whether a pipeline lists only what has a certain name, as far as its last command goes. */
+export const pipesByName = ({ words, isPiped }: ShellCommand, before: boolean): boolean =>
+  isPiped ? before && PASSES_ON.has(nameOf(words[0])) : listsByName(words);
 
 /** Whether a command lists only containers that have a certain name: `docker ps -qf name=web`. */
 export function listsByName(words: readonly string[]): boolean {

@@ -1,5 +1,6 @@
 /** Programs that remove whole stores of data, which no path on the command line names. */
 import { CLOUD_DELETES } from './cloud-commands.ts';
+import { deletesSideBranches } from './git-branches.ts';
 import type { ReachFinding } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
 import { containerCommandAt } from './wrapped-command.ts';
@@ -36,6 +37,10 @@ const whole = (line: string, message: string, ...options: string[]): WholeComman
   return { program, words, options, message: `the call ${message}` };
 };
 
+const DELETES_BRANCH = 'deletes a branch whose commits are nowhere else';
+const DELETES_REMOTE_BRANCH = 'deletes a branch of a git server';
+const OF_BRANCH = new Set([DELETES_BRANCH, DELETES_REMOTE_BRANCH].map((one) => `the call ${one}`));
+
 /** Options that count only together are joined by `&`. */
 const FORCED_DELETES = ['--delete&--force', '--delete&-f', '-d&--force', '-d&-f'];
 
@@ -46,9 +51,9 @@ const COMMANDS: readonly WholeCommand[] = [
   whole('git restore', 'discards all changes that git has not committed', '.', ':/'),
   whole('git push', 'replaces the history of a git server', '-f', '--force', '--mirror', '--prune'),
   whole('git push', 'replaces the history of a git server', '+'),
-  whole('git push', 'deletes a branch of a git server', '--delete', '-d', ':'),
-  whole('git branch', 'deletes a branch whose commits are nowhere else', '-D', ...FORCED_DELETES),
-  whole('git branch delete', 'deletes a branch whose commits are nowhere else', '--force', '-f'),
+  whole('git push', DELETES_REMOTE_BRANCH, '--delete', '-d', ':'),
+  whole('git branch', DELETES_BRANCH, '-D', ...FORCED_DELETES),
+  whole('git branch delete', DELETES_BRANCH, '--force', '-f'),
   whole('git filter-branch', 'rewrites the history of a repository'),
   whole('git filter-repo', 'rewrites the history of a repository'),
   whole('git-filter-repo', 'rewrites the history of a repository'),
@@ -90,7 +95,7 @@ const COMMANDS: readonly WholeCommand[] = [
   whole('azcopy remove', 'deletes all objects under a prefix', '--recursive'),
   whole('etcdctl del', 'deletes all keys under a prefix', '--prefix', '--from-key'),
   whole('consul kv delete', 'deletes all keys under a prefix', '-recurse'),
-  whole('git update-ref', 'deletes a branch whose commits are nowhere else', '-d'),
+  whole('git update-ref', DELETES_BRANCH, '-d'),
   whole('dropdb', 'removes a whole database'),
   whole('gh repo delete', 'deletes a whole repository'),
   whole('argo delete', 'deletes all objects of a kind', '--all'),
@@ -130,7 +135,9 @@ export function findWholeReach(name: string, words: readonly string[]): WholeRea
   const found = commands.find(
     (command) => beginsWith(operands, command, name) && hasOption(words, command.options),
   );
-  if (found === undefined) return undefined;
+  if (found === undefined || (OF_BRANCH.has(found.message) && deletesSideBranches(words))) {
+    return undefined;
+  }
   return { rule: 'delete_whole', verdict: 'escalate', message: found.message };
 }
 

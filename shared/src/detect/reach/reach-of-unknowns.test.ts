@@ -11,6 +11,7 @@ const run = createCommandReach({
 const ROOT = ['deny delete_depth', 'escalate config_path'];
 const LISTED = ['escalate unreadable'];
 const WHOLE = ['escalate delete_whole'];
+const BULK = ['escalate bulk_action'];
 const PROTECTED = ['escalate protected_file'];
 
 it.each([
@@ -63,8 +64,42 @@ describe('lists', () => {
     ['ssh host docker rm -f $(docker ps -aq) web', LISTED],
     ['ssh host docker rm $(docker ps -qf name=web)', []],
     ['rm -rf /srv/a/b/c $(find . -type f)', LISTED],
+    ['docker ps -qf name=web | xargs docker rm', []],
+    ['docker ps -aq --filter label=app=web | head -3 | sudo xargs -r docker rm -f', []],
+    ['docker ps -aq | xargs docker rm', LISTED],
+    ['docker ps -qf name=e | xargs docker rm', LISTED],
+    ['docker ps -qf name=web; docker ps -aq | xargs docker rm', LISTED],
+    ['docker ps -qf name=web | cat - all | xargs docker rm', LISTED],
+    ['docker ps -aq | xargs docker rm $(docker ps -qf name=web)', LISTED],
+    ['docker ps -qf name=web | xargs docker rm $(docker ps -aq)', LISTED],
+    ['docker ps -qf name=web | xargs rm -rf', LISTED],
   ])('%s', (command, found) => expect(run(command)).toEqual(found));
 });
+
+it.each<[string, string[]]>([
+  ['git branch -D side', []],
+  ['git -C /srv/a branch -D a feature/b', []],
+  ['for b in x y; do git branch -D $b; done', []],
+  ['git push origin --delete side', []],
+  ['git push origin :side :other', []],
+  ['git update-ref -d refs/heads/side', []],
+  ['git branch -D main', WHOLE],
+  ['git branch -D side release/2', WHOLE],
+  ['git branch -D', WHOLE],
+  ['git branch -D $(git branch --merged)', WHOLE],
+  ['git branch -D $B', WHOLE],
+  ["git branch -D 'a*'", WHOLE],
+  ['git branch | xargs git branch -D', WHOLE],
+  ['git branch | xargs git branch -D side', LISTED],
+  ['git branch | while read b; do git branch -D $b; done', WHOLE],
+  ['git push origin :main', WHOLE],
+  ['git push -f origin :side', WHOLE],
+  ['git push origin -d side --mirror', WHOLE],
+  ['git push origin --delete refs/tags/x', WHOLE],
+  ['git push origin --delete v1.2', WHOLE],
+  ['git update-ref -d refs/heads/main abc', WHOLE],
+  [`git branch -D ${Array.from({ length: 101 }, (_, at) => `b${at}`).join(' ')}`, BULK],
+])('a branch that is deleted: %s', (command, found) => expect(run(command)).toEqual(found));
 
 it.each<[string, string[]]>([
   ['D=/; f() { local D=$1; rm -rf "$D"; }; f /srv/a/b/c', []],

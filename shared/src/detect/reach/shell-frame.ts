@@ -17,6 +17,8 @@ export interface ShellCommand {
   readonly isNamed?: boolean;
   /** Whether it reads what the command before it prints. */
   readonly isPiped?: boolean;
+  /** Whether that lists only what has a certain name. */
+  readonly isPipeNamed?: boolean;
   /** Whether it stands behind `&&`. */
   readonly isAfter?: boolean;
   /** Texts that it is given to read: `bash <<< 'rm -rf /'`. */

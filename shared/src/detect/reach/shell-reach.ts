@@ -7,7 +7,12 @@ import { overwritesDisk, STREAM, WIPES_BY_SCRIPT, wipesDisk } from './disk-progr
 import { readFind } from './find-program.ts';
 import { decodedCommand } from './inner-lines.ts';
 import { countKeys } from './key-value.ts';
-import { countDeletedThings, deletesListedThings } from './listed-things.ts';
+import {
+  countDeletedThings,
+  deletesListedThings,
+  isBoundByName,
+  pipesByName,
+} from './listed-things.ts';
 import { isMailProgram, readMailOf } from './mail-programs.ts';
 import { commandInAssignment, jobsOf, readOptionCommands } from './option-commands.ts';
 import { deletesHanded, deletesListed, type Listed, listedBy, onlyTells } from './powershell.ts';
@@ -154,6 +159,7 @@ function readCommands(commands: readonly ShellCommand[], reach: Reading, depth: 
   let listed: Listed | undefined;
   let printed: string | undefined;
   let folder: string | undefined;
+  let isPipeNamed = false;
   const isCalm = commands.every(({ words }) => words.length === 0 || CALM.has(nameOf(words[0])));
   for (const command of commands) {
     const { inputs = [], isPiped, isAfter } = command;
@@ -166,7 +172,8 @@ function readCommands(commands: readonly ShellCommand[], reach: Reading, depth: 
       reach.paths.push({ text, use: 'delete', isRecursive: true });
     }
     if (deletesHanded(command)) reach.whole.push(DELETES_LISTED);
-    const isTaken = readCommand({ ...command, inputs: given }, reach, depth);
+    const isTaken = readCommand({ ...command, inputs: given, isPipeNamed }, reach, depth);
+    isPipeNamed = pipesByName(command, isPipeNamed);
     for (const { text, isPlain } of isTaken ? [] : (command.documents ?? [])) {
       if (!isCalm || !isPlain) readLine(text, reach, depth + 1);
     }
@@ -257,7 +264,7 @@ function readWords(command: ShellCommand, reach: Reading, depth: number): boolea
     ) {
       // Its `rm` removes no files.
       const isListed = removed.length === 0 || (command.hasList && words.includes('', at));
-      if (isListed && !command.isNamed) reach.whole.push(DELETES_LISTED);
+      if (isListed && !isBoundByName(command, isHanded)) reach.whole.push(DELETES_LISTED);
       break;
     }
     const run = runCommandAt(words, at);
