@@ -1,23 +1,30 @@
 /** Changes of what runs in the namespaces of a cluster of Kubernetes that are the cluster's own. */
 import type { WholeReach } from './program-reach.ts';
+import type { ReachCall } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
 
 type Member = Readonly<Record<string, unknown>>;
 
-const CHANGES_CLUSTER: WholeReach = {
+export const CHANGES_CLUSTER: WholeReach = {
   rule: 'config_path',
   verdict: 'escalate',
   message: 'the call changes a namespace of the cluster itself (kube-system)',
 };
 
-const OWN = wordSet('kube-system kube-public kube-node-lease');
-const PROGRAMS = wordSet('kubectl oc');
+export const OWN_NAMESPACES = wordSet('kube-system kube-public kube-node-lease');
+const PROGRAMS = wordSet('kubectl oc helm');
 const KUBERNETES = wordSet('kubectl kubernetes kube oc openshift');
 /** Words of tools that hand objects to a cluster, as far as these are manifests. */
 const OF_OBJECTS = wordSet('manifest manifests resource resources yaml cluster');
 const OF_FILES = wordSet('file files editor filesystem document page');
-/** Verbs that set what an object is; a delete or a restart of a pod is ordinary work. */
+/** Verbs that set what an object is. */
 const VERBS = wordSet('apply create replace patch edit set update upsert');
+/** Verbs that change or restart what runs. */
+const CHANGES = wordSet(
+  'apply create replace patch edit set update upsert delete remove destroy restart scale autoscale undo rollback pause resume evict drain cleanup label annotate taint expose run install upgrade uninstall terminate kill redeploy',
+);
+/** Verbs of kubectl whose next word says what is done. */
+const OF_TWO = wordSet('rollout');
 /** Words of tools that only look at a manifest. */
 const LOOKS = wordSet('validate lint diff check template render explain describe get list score');
 
@@ -32,31 +39,40 @@ export function isOfCluster(words: readonly string[]): boolean {
 }
 
 /**
- * What an object among the arguments changes there: a manifest, or the arguments of a call that
- * names the namespace. For a tool that is of a cluster.
+ * What an object among the arguments changes there that is a manifest, or has one in a text. For a
+ * tool that is of a cluster.
  *
- * @param words of the tool's name
  * @param args of the call
  */
-export function findClusterReach(
-  words: readonly string[],
-  record: Member,
-  args: Member,
-): WholeReach | undefined {
+export function findClusterReach(record: Member, args: Member): WholeReach | undefined {
   if (isDry(args.dryRun) || isDry(args.dry_run)) return undefined;
-  const isOwn =
-    isOwnManifest(record) ||
-    (record === args && isOwnNamespace(args.namespace) && asksForChange(words, args)) ||
-    Object.values(record).some(isOwnText);
+  const isOwn = isOwnManifest(record) || Object.values(record).some(isOwnText);
   return isOwn ? CHANGES_CLUSTER : undefined;
 }
 
-const isOwnNamespace = (value: unknown): boolean => typeof value === 'string' && OWN.has(value);
+/**
+ * What the arguments of a call change there that name such a namespace, whatever the tool is called.
+ *
+ * @param words of the tool's name
+ */
+export function findNamespaceReach(
+  words: readonly string[],
+  { args, action }: Pick<ReachCall, 'args' | 'action'>,
+): WholeReach | undefined {
+  if (!isOwnNamespace(args.namespace ?? args.ns) || isDry(args.dryRun) || isDry(args.dry_run)) {
+    return undefined;
+  }
+  if (words.some((word) => OF_FILES.has(word))) return undefined;
+  return action === 'delete' || asksForChange(words, args) ? CHANGES_CLUSTER : undefined;
+}
+
+const isOwnNamespace = (value: unknown): boolean =>
+  typeof value === 'string' && OWN_NAMESPACES.has(value);
 
 const isDry = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== false && value !== 'none' && value !== 'false';
 
-const OPERATIONS = ['command', 'operation', 'action', 'verb', 'subcommand'];
+const OPERATIONS = ['command', 'operation', 'action', 'verb', 'subcommand', 'subCommand'];
 
 const isOwnText = (value: unknown): boolean =>
   Array.isArray(value)
@@ -65,7 +81,8 @@ const isOwnText = (value: unknown): boolean =>
 
 function asksForChange(words: readonly string[], args: Member): boolean {
   const asked = OPERATIONS.map((key) => args[key]).find((one) => typeof one === 'string');
-  return words.some((word) => VERBS.has(word)) || VERBS.has(asked?.toLowerCase() ?? '');
+  const said = asked?.toLowerCase().split(/\s/, 2) ?? [];
+  return words.some((word) => CHANGES.has(word)) || said.some((word) => CHANGES.has(word));
 }
 
 function isOwnManifest({ metadata, kind }: Member): boolean {
@@ -117,15 +134,19 @@ export function findClusterCommand(
   rest: readonly string[],
   texts: readonly string[],
 ): WholeReach | undefined {
-  if (!PROGRAMS.has(name) || !rest.some((word) => VERBS.has(word))) return undefined;
+  if (!PROGRAMS.has(name) || !rest.some((word) => CHANGES.has(word))) return undefined;
   if (rest.some((word) => /^--dry-run(?:$|=(?!none))/.test(word))) return undefined;
-  const verb = rest.find((word, at) => !word.startsWith('-') && !VALUE.test(rest[at - 1] ?? ''));
-  if (!VERBS.has(verb ?? '')) return undefined;
+  const isOperand = (word: string, at: number) =>
+    !word.startsWith('-') && !VALUE.test(rest[at - 1] ?? '');
+  const from = rest.findIndex(isOperand);
+  const verb = rest[from] ?? '';
+  const next = OF_TWO.has(verb) ? rest.slice(from + 1).find((word) => !word.startsWith('-')) : verb;
+  if (!CHANGES.has(next ?? '')) return undefined;
   const isOwn = rest.some((word, at) => {
     const value = NAMED.exec(word)?.[1];
-    return value !== undefined && OWN.has(value === '' ? (rest[at + 1] ?? '') : value);
+    return value !== undefined && OWN_NAMESPACES.has(value === '' ? (rest[at + 1] ?? '') : value);
   });
-  return isOwn || texts.some(hasOwnManifest) ? CHANGES_CLUSTER : undefined;
+  return isOwn || (VERBS.has(verb) && texts.some(hasOwnManifest)) ? CHANGES_CLUSTER : undefined;
 }
 
 /** Options before the verb that have a value in the next word. */

@@ -36,6 +36,13 @@ describe('the namespaces of a cluster itself', () => {
     ['k8s_replace', { manifest: object }],
     ['kubectl_patch', { namespace: 'kube-system', name: 'a', patch: {} }],
     ['kubectl_generic', { command: 'edit', namespace: 'kube-system', resourceType: 'cm' }],
+    ['kubectl_rollout', { subCommand: 'restart', namespace: 'kube-system', name: 'coredns' }],
+    ['kubectl_scale', { namespace: 'kube-system', name: 'coredns', replicas: 0 }],
+    ['kubectl_delete', { resourceType: 'pod', name: 'a', namespace: 'kube-system' }],
+    ['pods_delete', { name: 'coredns-1', namespace: 'kube-system' }],
+    ['restart_deployment', { deployment: 'coredns', namespace: 'kube-system' }],
+    ['upgrade_helm_chart', { name: 'cilium', namespace: 'kube-system' }],
+    ['k8s_api', { method: 'DELETE', path: '/api/v1/namespaces/kube-system/pods/coredns-1' }],
   ])('%s with %o changes them', (name, args) => expect(reach(name, args)).toEqual(CLUSTER));
 
   it.each<[string, ReachCall['args']]>([
@@ -47,6 +54,11 @@ describe('the namespaces of a cluster itself', () => {
       { manifest: 'kind: A\nmetadata:\n  name: a\nsubjects:\n- namespace: kube-system' },
     ],
     ['kubectl_logs', { namespace: 'kube-system', name: 'a' }],
+    ['kubectl_rollout', { subCommand: 'status', namespace: 'kube-system', name: 'coredns' }],
+    ['kubectl_rollout', { subCommand: 'restart', namespace: 'shop', name: 'web' }],
+    ['kubectl_delete', { resourceType: 'pod', name: 'a', namespace: 'kube-system', dryRun: true }],
+    ['pods_list', { namespace: 'kube-system' }],
+    ['pods_exec', { namespace: 'kube-system', name: 'a', command: ['date'] }],
     ['write_file', { path: '/srv/a/b.yaml', content: manifest }],
     ['validate_manifest', { manifest }],
   ])('%s with %o does not', (name, args) => expect(reach(name, args)).toEqual([]));
@@ -56,12 +68,21 @@ describe('the namespaces of a cluster itself', () => {
     'sudo kubectl edit cm coredns --namespace=kube-system',
     `kubectl apply -f - <<'E'\n${manifest}E`,
     `kubectl apply -f - <<< '${manifest}'`,
+    'kubectl delete pod coredns-1 -n kube-system',
+    'kubectl -n kube-system rollout restart deploy/coredns',
+    'kubectl scale deploy coredns --replicas=0 -nkube-system',
+    'helm -n kube-system upgrade cilium cilium/cilium',
   ])('%s changes them', (command) => expect(run(command)).toEqual(CLUSTER));
 
   it.each([
     'kubectl get pods -n kube-system',
     'kubectl -n kube-system logs a',
-    'kubectl delete pod coredns-1 -n kube-system',
+    'kubectl -n kube-system rollout status deploy/coredns',
+    'kubectl -n kube-system get pods -l run=delete',
+    'kubectl -n kube-system delete pod coredns-1 --dry-run=server',
+    'helm -n kube-system get values cilium',
+    'kubectl config set-context --current --namespace=kube-system',
+    'kubectl -n shop rollout restart deploy/web',
     'kubectl -n kube-system apply --dry-run=client -f a.yaml',
   ])('%s does not', (command) => expect(run(command)).toEqual([]));
 });

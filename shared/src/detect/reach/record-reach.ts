@@ -1,7 +1,7 @@
 /** What an object among the arguments does as a whole, whatever its members are read as. */
 import type { ArgumentName } from './argument-kinds.ts';
 import type { CallScope } from './call-scope.ts';
-import { findClusterReach } from './cluster-namespace.ts';
+import { findClusterReach, findNamespaceReach } from './cluster-namespace.ts';
 import { changesAllByGraphQl } from './graphql-mutation.ts';
 import { findMongoCommand } from './mongo-command.ts';
 import type { WholeReach } from './program-reach.ts';
@@ -23,9 +23,10 @@ export function findRecordReach(
   const mongo = findMongoCommand(record, isCommand);
   if (mongo) found.push(mongo);
   if (changesAllByGraphQl(record)) found.push(EVERYTHING);
-  if (call.action !== 'read' && tool.isCluster) {
-    const cluster = findClusterReach(tool.words, record, call.args);
-    if (cluster) found.push(cluster);
-  }
+  if (call.action === 'read') return found;
+  const cluster =
+    (record === call.args && findNamespaceReach(tool.words, call)) ||
+    (tool.isCluster && findClusterReach(record, call.args));
+  if (cluster) found.push(cluster);
   return found;
 }

@@ -1,4 +1,5 @@
 /** Deletes over HTTP of everything that a name stands for: `DELETE /_all` of a search server. */
+import { CHANGES_CLUSTER, OWN_NAMESPACES } from './cluster-namespace.ts';
 import type { WholeReach } from './program-reach.ts';
 import { wordSet } from './word-set.ts';
 
@@ -111,6 +112,7 @@ function findStoreAt(address: string): WholeReach | undefined {
   if (names.length === 1 && OF_NAMES.test(host)) {
     return names[0]?.startsWith('_') ? undefined : A_STORE;
   }
+  if (changesCluster(names)) return CHANGES_CLUSTER;
   if (isOfKubernetes(names))
     return /[?&](?:label|field)Selector=/.test(address) ? undefined : OF_A_KIND;
   const isRepository = names.at(-3)?.toLowerCase() === 'repos';
@@ -122,6 +124,12 @@ function findStoreAt(address: string): WholeReach | undefined {
     (kind === 'b' && host.endsWith('storage.googleapis.com'));
   if (!isRepository && !STORES.has(kind) && !isGoogles) return undefined;
   return host !== '' || before.every((name) => BEFORE.test(name)) ? A_STORE : undefined;
+}
+
+/** Whether names lead to an object in a namespace of the cluster itself. */
+function changesCluster(names: readonly string[]): boolean {
+  const root = names.lastIndexOf('namespaces');
+  return root > 0 && names.length > root + 2 && OWN_NAMESPACES.has(names[root + 1] as string);
 }
 
 /** Whether names lead to all objects of a kind in a namespace: `api/v1/namespaces/a/pods`. */
