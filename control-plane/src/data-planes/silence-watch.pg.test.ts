@@ -84,6 +84,22 @@ describe('a data plane that falls silent', () => {
     expect(await statuses(scope)).toEqual(['open', 'resolved']);
   });
 
+  it('and whose every token is revoked resolves its alert: it is expected to be silent', async () => {
+    const { scope, plane, beat, pass } = await setUp();
+    await pass(180, beat);
+    await pass(240);
+    expect(await statuses(scope)).toEqual(['open']);
+    await test.superuser.query(
+      `INSERT INTO data_plane_tokens (tenant_id, id, label, deployment_id, token_hash, revoked_at)
+       VALUES ($1, $2, 'x', $2, 'silence-revoked', now())`,
+      [scope.tenantId, plane.deploymentId],
+    );
+    await pass(30);
+    expect(await statuses(scope)).toEqual(['resolved']);
+    await pass(300);
+    expect(await statuses(scope)).toEqual(['resolved']);
+  });
+
   it('is reported by one of two replicas that check at once', async () => {
     const { scope, beat, pass, watch } = await setUp();
     const other = createSilenceWatch({ db, now });

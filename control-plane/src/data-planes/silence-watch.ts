@@ -14,6 +14,7 @@ import {
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
 import { SILENT_AFTER_MS } from './data-plane.ts';
+import { withoutToken } from './data-plane-token-store.ts';
 
 const EVERY_MS = 30_000;
 
@@ -76,9 +77,7 @@ async function raiseSilent(tx: TenantTransaction, at: Date): Promise<number> {
       SELECT p.deployment_id FROM data_planes p
       WHERE p.tenant_id = ${tenantId}::uuid AND p.status = 'active'
         AND p.silence_reported_at IS NULL AND p.last_heartbeat_at <= ${silentBefore(at)}
-        AND NOT COALESCE((
-          SELECT bool_and(t.revoked_at IS NOT NULL) FROM data_plane_tokens t
-          WHERE t.tenant_id = p.tenant_id AND t.deployment_id = p.deployment_id), false)
+        AND p.deployment_id NOT IN (${withoutToken(tenantId)})
       LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
     RETURNING deployment_id AS id, label, last_heartbeat_at AS heard`;
   for (const { id, label, heard } of silent) {
@@ -95,13 +94,17 @@ async function raiseSilent(tx: TenantTransaction, at: Date): Promise<number> {
   return silent.length;
 }
 
-/** Resolves the alerts of data planes that were heard again, or that were revoked or forked. */
+/**
+ * Resolves the alerts of data planes that were heard again, that were revoked or forked, or whose
+ * tokens were all revoked with their root.
+ */
 async function resolveReturned(tx: TenantTransaction, at: Date): Promise<void> {
   const { tenantId } = tx.scope;
   const returned = await tx.db.$queryRaw<{ id: string }[]>`
     UPDATE data_planes SET silence_reported_at = NULL
     WHERE tenant_id = ${tenantId}::uuid AND silence_reported_at IS NOT NULL
-      AND (last_heartbeat_at > ${silentBefore(at)} OR status <> 'active')
+      AND (last_heartbeat_at > ${silentBefore(at)} OR status <> 'active'
+        OR deployment_id IN (${withoutToken(tenantId)}))
     RETURNING deployment_id AS id`;
   for (const { id } of returned) await resolveAlert(tx, dedupeKeyOf(id), at);
 }
