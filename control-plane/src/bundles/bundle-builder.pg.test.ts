@@ -67,7 +67,7 @@ function aBuilder(given: Partial<BundleBuilderDeps> = {}) {
     now: () => new Date(),
     observer: {
       built: () => void log.push('built'),
-      settled: () => {},
+      settled: async () => {},
       failed: async (_tenant, error) => void log.push(`failed: ${(error as Error).message}`),
     },
     ...given,

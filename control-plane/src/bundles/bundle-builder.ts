@@ -42,8 +42,8 @@ export interface BundleObserver {
     tenantId: string,
     bundle: BuiltBundle & { bytes: number; ms: number; compiled: boolean },
   ): void;
-  /** The tenant's newest bundle is up to date. */
-  settled(tenantId: string): void;
+  /** The tenant's newest bundle is up to date. Must not throw. */
+  settled(tenantId: string): Promise<void>;
   /** The tenant keeps its last good bundle. Must not throw. */
   failed(tenantId: string, error: unknown): Promise<void>;
 }
@@ -112,7 +112,7 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   async function build(tenantId: string): Promise<BuiltBundle> {
     try {
       const built = (await buildAside(tenantId)) ?? (await buildLocked(tenantId));
-      observer.settled(tenantId);
+      await observer.settled(tenantId);
       return built;
     } catch (error) {
       await observer.failed(tenantId, error);

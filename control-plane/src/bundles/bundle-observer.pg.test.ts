@@ -36,16 +36,23 @@ it('a failed build is reported by log, metric and alert, and the old bundle stay
   expect(logged.join('')).toContain('bundle not built: the last one stays');
   expect(await metric('bundle_failing_tenants')).toBe(1);
   expect(await metric('bundle_builds_total{outcome="failed"}')).toBeGreaterThanOrEqual(1);
-  const { alerts } = (await call('/api/v1/monitor/alerts', { token })).json();
-  expect(alerts).toEqual([
-    expect.objectContaining({ alert_type: 'BUNDLE_BUILD_FAILED', severity: 'high' }),
-  ]);
+  const listAlerts = async () => (await call('/api/v1/monitor/alerts', { token })).json().alerts;
+  const alert = { alert_type: 'BUNDLE_BUILD_FAILED', severity: 'high' };
+  expect(await listAlerts()).toMatchObject([{ ...alert, status: 'open' }]);
 
   await replace(rego);
   expect((await register('more')).statusCode).toBe(201);
   expect(await metric('bundle_failing_tenants')).toBe(0);
   const after = await controlPlane.bundleSource.findCurrent(scope.tenantId);
   expect(after?.revision).toBeGreaterThan(before?.revision ?? Number.MAX_SAFE_INTEGER);
+
+  // The next failure is told again: it may be of other rules.
+  expect(await listAlerts()).toMatchObject([{ ...alert, status: 'resolved' }]);
+  await replace('package p\n\nallow if http.send({})\n');
+  expect((await register('third')).statusCode).toBe(503);
+  const statuses = (await listAlerts()).map((one: { status: string }) => one.status);
+  expect(statuses).toEqual(['open', 'resolved']);
+  await replace(rego);
 });
 
 it('the description of the interface names every route of policies, servers and bundles', async () => {

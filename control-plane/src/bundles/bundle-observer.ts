@@ -2,8 +2,12 @@
 import type { Logger } from 'pino';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { raiseAlert } from '../alerts/raise-alert.ts';
+import { resolveAlert } from '../alerts/resolve-alert.ts';
 import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
 import type { BundleObserver } from './bundle-builder.ts';
+
+/** The key of the alert. */
+const FAILED = 'bundle-build-failed';
 
 export interface BundleObserverDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
@@ -45,9 +49,16 @@ export function createBundleObserver({
       log.info({ tenantId, revision, bytes, ms: Math.round(ms), compiled }, 'bundle built');
     },
 
-    settled: (tenantId) => {
+    settled: async (tenantId) => {
       failed.delete(tenantId);
       failing.set(failed.size);
+      try {
+        // Also that of another replica, or of this one before its restart: while it is open, no
+        // later failure is told.
+        await db.inTenant(systemScope(tenantId), (tx) => resolveAlert(tx, FAILED, now()));
+      } catch (error) {
+        log.error({ tenantId, err: error }, 'the alert about a bundle could not be resolved');
+      }
     },
 
     failed: async (tenantId, error) => {
@@ -63,7 +74,7 @@ export function createBundleObserver({
             agentId: null,
             title: 'The policy bundle could not be built: enforcement goes on with the last one',
             details: { error: error instanceof Error ? error.message : String(error) },
-            dedupeKey: 'bundle-build-failed',
+            dedupeKey: FAILED,
             now: now(),
           }),
         );

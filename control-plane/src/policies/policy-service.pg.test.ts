@@ -54,7 +54,7 @@ function aReplica(given: Partial<PolicyServiceDeps> = {}) {
       built: () => {
         seen.builds++;
       },
-      settled: () => {},
+      settled: async () => {},
       failed: async (_tenant, error) => {
         throw error;
       },
