@@ -130,7 +130,7 @@ it('in a large part identifiers are hashed too, and one that has none is kept as
 const LIMITS = { threads: 1, waiting: 1, waitMs: 60_000, runMs: 60_000 };
 
 it.each([
-  ['as many wait as may', { ...LIMITS, waiting: 0 }, undefined],
+  ['it waits too long for its turn', { ...LIMITS, threads: 0, waitMs: 1 }, undefined],
   ['it takes too long', { ...LIMITS, runMs: 50 }, 'for (;;);'],
   ['the thread throws', LIMITS, `throw new Error('out of memory')`],
 ])('a large part is left out where %s, and its call goes on', async (_, limits, code) => {

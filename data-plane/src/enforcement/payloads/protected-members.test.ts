@@ -33,7 +33,7 @@ function settingsOf(changed: Partial<DataProtectionSettings>): BundleSettings {
   };
 }
 
-const BUSY = { threads: 1, waitMs: 1_000, runMs: 1_000 };
+const BUSY = { threads: 0, waiting: 1, waitMs: 1, runMs: 1_000 };
 const KEY = Buffer.alloc(32, 1);
 const CARD = '4111 1111 1111 1111';
 const members = {
@@ -92,7 +92,7 @@ it('of large arguments another thread takes out what is taken out of small ones'
 });
 
 it('where the threads are busy, what is found in the members alone is removed', async () => {
-  const busy = createLargeValues(createScanThreads({ ...BUSY, waiting: 0 }));
+  const busy = createLargeValues(createScanThreads(BUSY));
   const { ofCall: later } = createProtectMembers(identifiers, busy);
   const quoting = { ...members, policy_reason: 'x: hunter2!Xy9 is too short' };
   const matched = marksOf([['hunter2!Xy9', '[REDACTED:secret_assignment]']]);

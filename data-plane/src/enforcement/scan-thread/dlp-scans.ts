@@ -4,7 +4,7 @@ import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-con
 import type { Caller } from '../calls.ts';
 import type { PreparedDlp, SentScan } from '../dlp/dlp-scanners.ts';
 import { examineSaid, type SaidReport, type SaidText } from '../dlp/examine-said.ts';
-import type { Owner } from './fair-queue.ts';
+import type { Lane } from './fair-queue.ts';
 import type { ScanAnswer, ScanJob } from './scan-jobs.ts';
 import type { ScanThreads } from './scan-threads.ts';
 
@@ -29,11 +29,11 @@ const MAX_DEPTH = 1_000;
  */
 export async function runScan(
   threads: Pick<ScanThreads, 'run'>,
-  caller: Caller,
+  { tenantId, agent }: Caller,
+  lane: Lane,
   make: () => ScanJob,
 ): Promise<ScanAnswer> {
-  const owner: Owner = { tenantId: caller.tenantId, agentId: caller.agent.id };
-  const answer = await threads.run(owner, make);
+  const answer = await threads.run({ tenantId, agentId: agent.id, lane }, make);
   if (answer.kind === 'gave-up') throw new PatternBudgetError('the patterns took too long');
   if (answer.kind === 'too-much') throw new ScanBudgetError();
   if (answer.kind === 'failed') throw new Error(`the scan failed: ${answer.message}`);
@@ -41,7 +41,6 @@ export async function runScan(
 }
 
 export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE) {
-  const run = (caller: Caller, make: () => ScanJob) => runScan(threads, caller, make);
   const unexpected = (): never => {
     throw new Error('the scan thread gave an unexpected answer');
   };
@@ -55,7 +54,7 @@ export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE)
         settings: prepared.settingsText(),
         value: JSON.stringify(value),
       });
-      return run(caller, make).then((answer) =>
+      return runScan(threads, caller, 'call', make).then((answer) =>
         answer.kind === 'sent' ? answer.scan : unexpected(),
       );
     },
@@ -70,7 +69,7 @@ export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE)
         value: raw ?? JSON.stringify(value),
         said: rest,
       });
-      return run(caller, make).then((answer) =>
+      return runScan(threads, caller, 'answer', make).then((answer) =>
         answer.kind === 'said' ? answer.report : unexpected(),
       );
     },

@@ -23,9 +23,10 @@ export function createLargeValues(
     },
     async protect({ caller, protection, identified, json, key }: LargeValue) {
       const { rules } = protection;
-      const { agent } = identified;
+      const { agent, said } = identified;
+      const lane = said === 'result' ? 'kept-answer' : 'call';
       try {
-        const answer = await runScan(threads, caller, () => ({
+        const answer = await runScan(threads, caller, lane, () => ({
           kind: 'kept',
           settings: protection.dlpSettings(),
           value: json(),

@@ -1,13 +1,13 @@
 import { EventEmitter } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import type { ScanAnswer, ScanJob } from './scan-jobs.ts';
 import { createScanThreads, type ScanThreads } from './scan-threads.ts';
 
 const LIMITS = { threads: 2, waiting: 3, waitMs: 60_000, runMs: 60_000 };
 const settings = JSON.stringify(DEFAULT_DLP_SETTINGS);
-const AT = { tenantId: 't', agentId: 'a' };
+const AT = { tenantId: 't', agentId: 'a', lane: 'call' } as const;
 const SOUND: ScanAnswer = { kind: 'sent', scan: { findings: [], matched: new Map() } };
 const jobOf = (value: string): ScanJob => ({ kind: 'sent', settings, value });
 
@@ -45,7 +45,7 @@ it('gives a tenant one thread, and the other to everybody else', async () => {
   const { run } = create();
   const first = run(AT, () => jobOf('t1'));
   const second = run(AT, () => jobOf('t2'));
-  void run({ tenantId: 'u', agentId: 'b' }, () => jobOf('u1')).catch(() => undefined);
+  void run({ ...AT, tenantId: 'u' }, () => jobOf('u1')).catch(() => undefined);
   expect(valuesOf()).toEqual([['t1'], ['u1']]);
   workers[0]?.emit('message', SOUND);
   expect(await first).toEqual(SOUND);
@@ -63,6 +63,22 @@ it('refuses a scan when too many of the tenant wait, or when it waits too long',
   workers[0]?.emit('message', SOUND);
   expect(await running).toEqual(SOUND);
   expect(valuesOf()).toEqual([['t1']]);
+});
+
+it('new calls of an agent leave room for others, and for the answers to its earlier ones', async () => {
+  const { run } = create({ waiting: 8 });
+  const refused: string[] = [];
+  const add = (value: string, place: object = {}) =>
+    void run({ ...AT, ...place }, () => jobOf(value)).catch(() => refused.push(value));
+  for (const value of ['a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6']) add(value);
+  await vi.waitFor(() => expect(refused).toEqual(['a5', 'a6']));
+  for (const agentId of ['b', 'c', 'd', 'e', 'f']) add(agentId, { agentId });
+  add('answer', { lane: 'answer' });
+  add('kept', { lane: 'kept-answer' });
+  const taken = ['a0', 'a1', 'answer', 'kept', 'b', 'c', 'd', 'e', 'f', 'a2', 'a3', 'a4'];
+  for (const _ of taken) workers[0]?.emit('message', SOUND);
+  expect(valuesOf()).toEqual([taken]);
+  expect(refused).toEqual(['a5', 'a6']);
 });
 
 it('ends a thread that takes too long, and continues with a new one', async () => {

@@ -6,10 +6,10 @@
  */
 import type { Worker } from 'node:worker_threads';
 import { spawnWorker } from '@governance/shared/spawn-worker';
-import { FairQueue, type Owner } from './fair-queue.ts';
+import { FairQueue, type Place } from './fair-queue.ts';
 import type { ScanAnswer, ScanJob } from './scan-jobs.ts';
 
-/** `overloaded`: too many jobs wait, or this one waited too long for its turn. */
+/** `overloaded`: too many jobs of the agent or its tenant wait, or this one waited too long for its turn. */
 export type ScanFailureReason = 'overloaded' | 'timeout' | 'stopped';
 
 export class ScanFailure extends Error {
@@ -26,7 +26,7 @@ export type ScanThreads = ReturnType<typeof createScanThreads>;
 
 export interface ScanLimits {
   threads: number;
-  /** Jobs of one tenant that may wait. */
+  /** Jobs of one tenant that may wait in a lane, shared by its agents. */
   waiting: number;
   /** How long a job waits for its turn. */
   waitMs: number;
@@ -40,7 +40,7 @@ const LIMITS: ScanLimits = { threads: 2, waiting: 1_000, waitMs: 40_000, runMs: 
 const HEAP_MB = 512;
 
 interface Waiting {
-  readonly owner: Owner;
+  readonly place: Place;
   readonly make: () => ScanJob;
   readonly resolve: (answer: ScanAnswer) => void;
   readonly reject: (error: unknown) => void;
@@ -83,7 +83,7 @@ export function createScanThreads(limits: ScanLimits = LIMITS, start: () => Work
     const { job } = thread;
     if (job === null) return null;
     clearTimeout(job.timer);
-    atWork.delete(job.owner.tenantId);
+    atWork.delete(job.place.tenantId);
     thread.job = null;
     return job;
   }
@@ -113,7 +113,7 @@ export function createScanThreads(limits: ScanLimits = LIMITS, start: () => Work
   function begin(thread: Thread, job: Waiting): void {
     thread.worker.postMessage(job.make());
     thread.job = job;
-    atWork.add(job.owner.tenantId);
+    atWork.add(job.place.tenantId);
     job.timer = setTimeout(
       () => retire(thread, 'timeout', 'the scan took too long'),
       limits.runMs,
@@ -127,18 +127,18 @@ export function createScanThreads(limits: ScanLimits = LIMITS, start: () => Work
      * @param make called at the job's turn, so that waiting jobs hold no copies
      * @throws ScanFailure
      */
-    run: (owner: Owner, make: () => ScanJob): Promise<ScanAnswer> =>
+    run: (place: Place, make: () => ScanJob): Promise<ScanAnswer> =>
       new Promise((resolve, reject) => {
         if (isClosed) throw new ScanFailure('stopped', 'the service is stopping');
-        if (queue.countOf(owner.tenantId) >= limits.waiting) {
+        if (!queue.hasRoom(place, limits.waiting)) {
           throw new ScanFailure('overloaded', 'too many scans wait');
         }
-        const job: Waiting = { owner, make, resolve, reject };
+        const job: Waiting = { place, make, resolve, reject };
         job.timer = setTimeout(() => {
-          queue.delete(owner, job);
+          queue.delete(place, job);
           reject(new ScanFailure('overloaded', 'the scan waited too long for its turn'));
         }, limits.waitMs).unref();
-        queue.add(owner, job);
+        queue.add(place, job);
         next();
       }),
     async close(): Promise<void> {
