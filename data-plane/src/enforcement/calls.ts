@@ -210,6 +210,8 @@ export interface ClassifiedCall extends AgentCall {
   readonly rules: ActiveRules | null;
   readonly action: Action;
   readonly target: string;
+  /** Whether an argument that its tool declares asks for a dry run. */
+  readonly isDryRun?: boolean;
   /** Reasons that a person has to approve even where policy allows; a policy's denial wins. */
   readonly carried?: readonly PolicyReason[];
 }

@@ -9,6 +9,8 @@ export interface ToolHints {
   destructiveHint?: boolean | undefined;
   /** The arguments that a modern client repeats in headers; absent where there are none. */
   headers?: readonly ToolHeader[] | undefined;
+  /** The arguments that ask for a dry run, as its input schema declares them. */
+  dryRun?: readonly string[] | undefined;
   /** The action that an administrator set for the tool. */
   override?: ActionOverride | undefined;
 }

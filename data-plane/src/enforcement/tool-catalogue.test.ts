@@ -63,6 +63,15 @@ describe('the catalogue', () => {
     expect(listTools).toHaveBeenCalledOnce();
   });
 
+  it('knows which argument of a tool asks for a dry run', async () => {
+    const inputSchema = { type: 'object', properties: { dry_run: { type: 'boolean' } } };
+    listTools.mockResolvedValue([{ ...tool('query', false), inputSchema }]);
+    expect(await catalogue.findHints(call('query'), rules)).toEqual({
+      readOnlyHint: false,
+      dryRun: ['dry_run'],
+    });
+  });
+
   it('asks again when the list is old or has changed', async () => {
     await catalogue.findHints(call('echo'), rules);
     catalogue.forget(TENANT, 'up');

@@ -14,6 +14,7 @@ import { scanToolHeaders } from '../upstream/modern/tool-headers.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../upstream/upstream.ts';
 import { type Look, overrideOf, type ToolActions, unknownLooks } from './action-overrides.ts';
 import type { AgentCall } from './calls.ts';
+import { findDryRunArguments } from './dry-run.ts';
 import { isServerVisible } from './grants.ts';
 import type { ToolHints } from './tool-action.ts';
 import { definitionDigest, type ToolDefinitions } from './tool-definitions.ts';
@@ -221,10 +222,12 @@ function readHints({ annotations, inputSchema }: ListedTool): ToolHints {
   const scanned = scanToolHeaders(inputSchema);
   // Invalid header annotations are ignored here; a list omits a tool that has them.
   const headers = typeof scanned === 'string' || scanned.length === 0 ? undefined : scanned;
-  if (typeof annotations !== 'object' || annotations === null) return headers ? { headers } : {};
+  const dryRun = findDryRunArguments(inputSchema);
+  const found = { ...(headers && { headers }), ...(dryRun && { dryRun }) };
+  if (typeof annotations !== 'object' || annotations === null) return found;
   const { readOnlyHint, destructiveHint } = annotations as Record<string, unknown>;
   return {
-    ...(headers && { headers }),
+    ...found,
     readOnlyHint: typeof readOnlyHint === 'boolean' ? readOnlyHint : undefined,
     destructiveHint: typeof destructiveHint === 'boolean' ? destructiveHint : undefined,
   };

@@ -71,6 +71,14 @@ describe('limitBlastRadius', () => {
     expect(onBlastRadius).toHaveBeenCalledOnce();
   });
 
+  it('takes a dry run for one only where the tool declares it, and never for what nobody may do', () => {
+    const ask = (query: string, isDryRun: boolean) =>
+      judge(aCall('execute_sql', 'execute', { query, dry_run: true }, { isDryRun }));
+    expect(ask('TRUNCATE events', true)).toMatchObject({ kind: 'continue' });
+    expect(ask('TRUNCATE events', false)).toMatchObject({ kind: 'escalate' });
+    expect(ask('DROP DATABASE events', true)).toMatchObject({ kind: 'deny' });
+  });
+
   it('passes on what stays within bounds, without an alert', () => {
     expect(judge(aCall('read_file', 'read', { path: '/srv/a' }))).toMatchObject({
       kind: 'continue',

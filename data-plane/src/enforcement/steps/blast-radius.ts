@@ -43,13 +43,16 @@ export function limitBlastRadius<C extends ClassifiedCall>(
   return { kind: 'deny', cause: 'policy', message: formatReasons(reasons), reasons };
 }
 
-function findReach({ ask, action }: ClassifiedCall, find: FindReach): readonly ReachFinding[] {
+function findReach(
+  { ask, action, isDryRun }: ClassifiedCall,
+  find: FindReach,
+): readonly ReachFinding[] {
   const { method, name, args, retry } = ask;
   if (method === 'resources/read' || method === 'resources/subscribe') {
     return find({ name: '', action: 'read', args });
   }
   if (method !== TOOL_CALL) return [];
-  const found = find({ name, action, args });
+  const found = find({ name, action, args, isDryRun });
   if (retry?.inputResponses === undefined) return found;
   return [...found, ...find({ name, action, args: retry.inputResponses })];
 }

@@ -1,6 +1,7 @@
 import type { RulesProvider } from '../../contracts.ts';
 import { actionOf, TOOL_CALL, targetOf } from '../call-kinds.ts';
 import type { AgentCall, ClassifiedCall, StepResult } from '../calls.ts';
+import { asksForDryRun } from '../dry-run.ts';
 import { type CallNowDeps, findCallNow } from '../eligibility.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import type { ToolHints } from '../tool-action.ts';
@@ -31,6 +32,7 @@ export function classify(
   const describe = (hinted: ToolHints | undefined) => ({
     action: actionOf(ask, hinted),
     target: targetOf(ask),
+    isDryRun: asksForDryRun(ask.args, hinted),
   });
   if (!(hints instanceof Promise)) return proceed(extend(call, { rules, ...describe(hints) }));
   return hints.then((hinted) => {

@@ -40,6 +40,8 @@ export interface ReachCall {
   readonly name: string;
   readonly action: 'read' | 'write' | 'delete' | 'execute';
   readonly args: Readonly<Record<string, unknown>>;
+  /** Whether it asks for a dry run, by an argument that its tool knows. */
+  readonly isDryRun?: boolean | undefined;
 }
 
 /** What a call does with a path. */

@@ -37,6 +37,10 @@ export function createReachFinder(settings: BlastRadiusSettings): FindReach {
     if (call.action !== 'read' && reader.items > threshold) {
       tell({ ...tooMany(reader.items, threshold), place: reader.itemsAt });
     }
-    return [...found.values()];
+    return [...found.values()].filter((finding) => !call.isDryRun || !isOfDryRun(finding));
   };
 }
+
+/** Whether a dry run does without it: only what a person could allow, and a database would check. */
+const isOfDryRun = ({ rule, verdict }: ReachFinding): boolean =>
+  rule === 'sql_without_where' && verdict === 'escalate';
