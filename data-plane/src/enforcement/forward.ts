@@ -144,13 +144,14 @@ export function createForward(deps: ForwardDeps): Forward {
         if ('wait' in held) {
           const { step, findings } = passed;
           const heldAs = held.escalationId;
-          recordOutcome(allowed, sent, { answer: sent, step, findings, heldAs }, sentAt, outcome);
+          const waiting = { answer: sent, step, findings, heldAs };
+          recordOutcome(allowed, sent, waiting, sentAt, outcome, way.heldBytes);
           way.release();
           return waits.wait(call, held, exchange);
         }
         passed = held;
       }
-      const recorded = recordOutcome(allowed, sent, passed, sentAt, outcome);
+      const recorded = recordOutcome(allowed, sent, passed, sentAt, outcome, way.heldBytes);
       tellPart(call, 'outcome-handed-over');
       if (passed.answer === sent) return sent;
       // Where inspection changed the answer, that is on disk before the agent gets the answer.
@@ -220,6 +221,11 @@ class Sending implements UpstreamExchange {
   hold(bytes: number): boolean {
     this.#held ??= new AnswerBytes(this.#deps.room, this.#call.caller);
     return this.#held.hold(bytes);
+  }
+
+  /** Bytes that are counted for the answer. */
+  get heldBytes(): number {
+    return this.#held?.bytes ?? 0;
   }
 
   /** To be called when the answer was handed over, or is kept elsewhere. */

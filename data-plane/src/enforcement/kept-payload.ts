@@ -116,11 +116,13 @@ export interface PayloadKeeper {
    * Keeps a result. A promise only where it is large: its answer need not wait for it. It never
    * rejects.
    *
+   * @param heldBytes that are counted as memory for the answer already
    * @returns the digest for the outcome; null where the result is not kept
    */
   keepResult(
     call: ScannedCall,
     kept: KeptPayload | null,
     sent: Answer,
+    heldBytes: number,
   ): string | Promise<string | null> | null;
 }

@@ -57,6 +57,7 @@ const MAX_DETAIL = 512;
  * @param sent the destination's answer
  * @param passed what the agent gets
  * @param sentAt monotonic milliseconds
+ * @param heldBytes that are counted as memory for the answer
  * @returns whether it was written. Callers need not wait for it: a stop does. It never rejects.
  */
 export function recordOutcome(
@@ -65,6 +66,7 @@ export function recordOutcome(
   passed: Passed,
   sentAt: number,
   deps: OutcomeDeps,
+  heldBytes = 0,
 ): Promise<boolean> {
   const { blocked: why, findings } = passed;
   const outcome = heldOf(passed) ?? (why === undefined ? outcomeOf(sent) : 'blocked');
@@ -72,7 +74,7 @@ export function recordOutcome(
   const detail = why ?? detailOf(sent);
   const elapsed = deps.elapsed();
   const now = deps.now();
-  const digest = deps.payloads.keepResult(call, kept, sent);
+  const digest = deps.payloads.keepResult(call, kept, sent, heldBytes);
   const recordWith = (
     payload_digest: string | null,
   ): Extract<UnchainedRecord, { type: 'outcome' }> => ({

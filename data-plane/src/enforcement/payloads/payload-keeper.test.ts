@@ -10,6 +10,7 @@ import type { NewPayload } from '../../payloads/payload-spool.ts';
 import { FairBytes } from '../../upstream/shares/fair-bytes.ts';
 import type { Answer } from '../answer.ts';
 import type { ScannedCall } from '../calls.ts';
+import type { KeptPayload } from '../kept-payload.ts';
 import { createLargeValues } from '../scan-thread/large-values.ts';
 import { createScanThreads } from '../scan-thread/scan-threads.ts';
 import { createPayloadKeeper } from './payload-keeper.ts';
@@ -53,7 +54,8 @@ function aKeeper(hasRoom = true, ofThreads = threads, memory = 64 * MAX_PAYLOAD_
       expect(prepared).toBeInstanceOf(Promise);
       return made.keepInput(call, await prepared);
     },
-    keepResult: made.keepResult,
+    keepResult: (call: ScannedCall, kept: KeptPayload | null, sent: Answer, heldBytes = 0) =>
+      made.keepResult(call, kept, sent, heldBytes),
   };
   return { keeper, added, notKept, raiseAlert, room };
 }
@@ -156,6 +158,25 @@ it('a large part without room in memory is left out', () => {
   expect(kept).toMatchObject({ digest: null });
   expect(added).toEqual([]);
   expect(notKept.mock.calls).toEqual([['no_room']]);
+});
+
+it('the memory of a large answer counts once, so that the only one of its agent is kept', async () => {
+  const answer = answerOf({ text: LONG });
+  const bytes = LONG.length;
+  for (const [others, reason] of [
+    [0, undefined],
+    [1, 'no_room'],
+  ] as const) {
+    const { keeper, added, notKept, room } = aKeeper(true, threads, 5 * bytes);
+    const call = aCall({ payload_mode: 'redacted' });
+    const kept = keeper.keepInput(call, inputOf({}));
+    room.add(call.caller, bytes + others);
+    await keeper.keepResult(call, kept, answer, bytes);
+    expect(notKept.mock.calls.flat()[0]).toBe(reason);
+    expect(added.map(({ content }) => content.part)).toEqual(
+      reason ? ['input'] : ['input', 'result'],
+    );
+  }
 });
 
 it('an input of more than a part may have is not looked through', () => {

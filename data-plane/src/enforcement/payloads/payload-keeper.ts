@@ -72,7 +72,7 @@ export function createPayloadKeeper(deps: {
   /** On another thread, while the value counts as memory of its agent. */
   function protectLarge(
     large: Omit<LargeValue, 'json'>,
-    { value, raw }: Given,
+    { value, raw, heldBytes }: Given,
   ): KeptText | Promise<KeptText> {
     const { caller } = large;
     let json = raw;
@@ -85,7 +85,7 @@ export function createPayloadKeeper(deps: {
     if (bytes > MAX_PAYLOAD_BYTES) return TOO_LARGE;
     const text = json;
     const held = HELD_TIMES * bytes;
-    if (!deps.room.hasRoom(caller, held)) return NO_ROOM;
+    if (!deps.room.hasRoom(caller, held, heldBytes)) return NO_ROOM;
     deps.room.add(caller, held);
     return deps.large
       .protect({ ...large, json: () => text })
@@ -153,10 +153,10 @@ export function createPayloadKeeper(deps: {
       const kept = { salt: randomBytes(SALT_BYTES), keeping };
       return { ...kept, digest: add(call, 'input', kept, input) };
     },
-    keepResult: (call, kept, sent) => {
+    keepResult: (call, kept, sent, heldBytes) => {
       if (!kept || !('raw' in sent)) return null;
       const { raw, value } = sent as { raw: string; value: unknown };
-      const result = protect(call, 'result', kept.keeping, { value, raw });
+      const result = protect(call, 'result', kept.keeping, { value, raw, heldBytes });
       if (!(result instanceof Promise)) return add(call, 'result', kept, result);
       return result
         .then((done) => add(call, 'result', kept, done))
@@ -165,10 +165,13 @@ export function createPayloadKeeper(deps: {
   };
 }
 
-/** A part of a call; `raw` is its JSON as it came. */
+/** A part of a call. */
 interface Given {
   readonly value: unknown;
+  /** Its JSON as it came. */
   readonly raw?: string;
+  /** Counted for the same answer already: it does not take its own room. */
+  readonly heldBytes?: number;
 }
 
 const TOO_LARGE: KeptText = { notKept: 'too_large' };

@@ -36,6 +36,11 @@ export class AnswerBytes {
     this.#owner = owner;
   }
 
+  /** What is counted now. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** See `UpstreamExchange.hold`. */
   hold(bytes: number): boolean {
     if (this.#isReleased) return true;
