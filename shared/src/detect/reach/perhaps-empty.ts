@@ -3,10 +3,6 @@
  * is deleted then is read in both ways, and only a person can tell which one it is. Everything else
  * is read as if it were empty, which hides least.
  */
-import { nameOf } from './program-name.ts';
-import { DELETES } from './shell-programs.ts';
-import { wordSet } from './word-set.ts';
-
 /** Stands for such a variable that is a word by itself: none, if it is empty. A sign of no script. */
 export const PERHAPS_EMPTY = '\uf8fe';
 /** The same in quotes or beside other text. */
@@ -17,34 +13,21 @@ export const isPerhapsEmpty = (value: string): boolean =>
   value.replaceAll(PERHAPS_EMPTY, '') === '';
 
 const ASSIGNMENT = /^[A-Za-z_]\w{0,99}\+?=/;
-/** Words before the program of a command, at most. */
-const MAX_BEFORE = 8;
-const LOOPS = wordSet('for foreach find');
-
 /**
  * Keeps the sign only where a path begins that is deleted, or that a variable holds.
  *
- * @param words before these, in their command
+ * @param isKept whether their command deletes, or sets what a variable holds
  */
-export function settlePerhaps(
-  texts: readonly string[],
-  words: readonly string[],
-  isOfArray: boolean,
-): readonly string[] {
+export function settlePerhaps(texts: readonly string[], isKept: () => boolean): readonly string[] {
   if (!texts.some((text) => text.includes(PERHAPS_EMPTY))) return texts;
-  const isKept =
-    isOfArray ||
-    words.slice(0, MAX_BEFORE).some((word) => {
-      const name = nameOf(word);
-      return DELETES.has(name) || LOOPS.has(name);
-    });
+  const keeps = isKept();
   return texts.flatMap((text) => {
-    if (text === PERHAPS_EMPTY && !isKept) return [];
+    if (text === PERHAPS_EMPTY && !keeps) return [];
     const start = ASSIGNMENT.exec(text)?.[0] ?? '';
     const value = text.slice(start.length);
     const plain = value.replaceAll(PERHAPS_EMPTY, '');
     const begins = value.startsWith(PERHAPS_EMPTY) && /^(?:$|[\\/*])/.test(plain);
-    return (isKept || start !== '') && begins ? start + PERHAPS_EMPTY + plain : start + plain;
+    return (keeps || start !== '') && begins ? start + PERHAPS_EMPTY + plain : start + plain;
   });
 }
 

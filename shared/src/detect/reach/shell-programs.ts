@@ -3,6 +3,7 @@ import { isInterpreter } from './code-commands.ts';
 import { isDiskProgram } from './disk-programs.ts';
 import { isOfThings } from './listed-things.ts';
 import { isMailProgram } from './mail-programs.ts';
+import { nameOf } from './program-name.ts';
 import { isWholeProgram } from './program-reach.ts';
 import { wordSet } from './word-set.ts';
 import { isContainerProgram, isPackageRunner, isRunner } from './wrapped-command.ts';
@@ -59,3 +60,14 @@ export const isKnown = (name: string) =>
   name === 'sed' ||
   LINE_TAKERS.has(name) ||
   name.startsWith('mkfs');
+
+const LOOPS = wordSet('for foreach find');
+/** Words before the program of a command, at most. */
+const MAX_BEFORE = 8;
+
+/** Whether words may begin a command that deletes what follows, or a loop over it. */
+export const mayDelete = (words: readonly string[]): boolean =>
+  words.slice(0, MAX_BEFORE).some((word) => {
+    const name = nameOf(word);
+    return DELETES.has(name) || LOOPS.has(name);
+  });

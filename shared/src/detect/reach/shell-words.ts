@@ -20,6 +20,7 @@ import {
   takeText,
 } from './shell-frame.ts';
 import { ShellFunctions } from './shell-functions.ts';
+import { mayDelete } from './shell-programs.ts';
 import {
   ARRAY,
   DEFAULTS,
@@ -327,8 +328,8 @@ class LineReader {
     const { word, target, holes } = now;
     if (word === null) return;
     const filled = holes.length > 0 ? fillHoles(word, holes, this.#variables.effort) : [word];
-    const isWord = target === 'word';
-    const texts = settlePerhaps(filled, isWord ? now.words : [], isWord && now.array !== undefined);
+    const isKept = () => target === 'word' && (now.array !== undefined || mayDelete(now.words));
+    const texts = settlePerhaps(filled, isKept);
     if (target === 'file') {
       if (!now.isPrinted) now.writes.push(...texts);
     } else if (target === 'source') now.reads.push(...texts);
