@@ -23,6 +23,7 @@ import { describeLifted } from './exceptions.ts';
 import type { KeptPayload } from './kept-payload.ts';
 import type { Judgement } from './pipeline-builder.ts';
 import type { RefusedCalls } from './refused-calls.ts';
+import type { ProtectedMembers, SaidMembers } from './said-members.ts';
 
 declare const durable: unique symbol;
 
@@ -38,18 +39,6 @@ export interface AllowedCall {
 }
 
 export type CallJudgement = Judgement<RawCall, JudgedCall>;
-
-/** Members of a decision that may repeat content of its call. */
-export interface SaidMembers {
-  readonly target: string;
-  readonly policy_reason: string | null;
-  readonly requester_id: string | null;
-}
-
-/** The same members as they may be recorded, and which of them were changed. */
-export interface ProtectedMembers extends SaidMembers {
-  readonly protected_fields: (keyof SaidMembers)[];
-}
 
 export interface AuditDeps {
   ledger: Ledger;

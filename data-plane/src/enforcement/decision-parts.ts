@@ -7,7 +7,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { BundleSettings } from '@governance/shared/bundle-format';
-import { type AuditDeps, type CallJudgement, membersOf, type ProtectedMembers } from './audit.ts';
+import { type AuditDeps, type CallJudgement, membersOf } from './audit.ts';
 import { stepTeller } from './call-parts.ts';
 import type { AgentCall, Deny, JudgedCall } from './calls.ts';
 import { REDACTED } from './cover-texts.ts';
@@ -15,6 +15,7 @@ import { findCallNow, hasMoved } from './eligibility.ts';
 import { isStillLifted } from './exceptions.ts';
 import type { PayloadKeeper, ProtectedInput } from './kept-payload.ts';
 import type { enforcement, StepDeps } from './pipeline.ts';
+import { type ProtectedMembers, SAID_MEMBERS } from './said-members.ts';
 import { judgeAgain } from './steps/judge-again.ts';
 import { policyInput } from './steps/policy.ts';
 
@@ -33,8 +34,6 @@ export interface Prepared {
   /** Null where the judgement leaves no decision. */
   readonly members: ProtectedMembers | null;
 }
-
-const MEMBERS = ['target', 'policy_reason', 'requester_id'] as const;
 
 /** How often a call is judged again: rules seldom change twice within a wait. */
 const MOST_AGAINS = 3;
@@ -117,11 +116,9 @@ function isProtectedAlike(one: BundleSettings | null, other: BundleSettings | nu
 /** A denial is recorded whatever happens, but what it says may repeat what is to be removed now. */
 function withoutContent({ judgement, members }: Prepared): Prepared {
   if (members === null) return { judgement, input: null, members };
-  const { target, policy_reason, requester_id } = members;
-  const said = { target, policy_reason, requester_id };
-  const fields = MEMBERS.filter((name) => said[name] !== null);
+  const fields = SAID_MEMBERS.filter((name) => members[name] !== null);
   const covered = Object.fromEntries(fields.map((name) => [name, REDACTED]));
-  return { judgement, input: null, members: { ...said, ...covered, protected_fields: fields } };
+  return { judgement, input: null, members: { ...members, ...covered, protected_fields: fields } };
 }
 
 function tooOften(): Deny {

@@ -42,7 +42,7 @@ export function coverRemoved(
 }
 
 /** UTF-16 units of a value, with something for each text and name. */
-export function sizeOf(value: unknown): number {
+function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length + NODE;
   if (typeof value !== 'object' || value === null) return NODE;
   let size = NODE;

@@ -6,14 +6,15 @@ import type { DlpScanner } from '@governance/shared/detect/dlp/scan-contract';
 import { isObject } from '../../upstream/message.ts';
 import { takeOut } from '../dlp/redaction.ts';
 import type { Identified, Protect, ProtectionRules } from '../kept-payload.ts';
+import { SAID_MEMBERS } from '../said-members.ts';
 import { coverRemoved } from './cover-removed.ts';
 import { hashIdentifiers } from './hash-identifiers.ts';
 import { redactFields } from './redact-fields.ts';
 
 /** The members of a decision that repeat content of its call, without what the call asks for. */
 export function membersAlone(said: unknown): Record<string, unknown> {
-  const { target, policy_reason, requester_id } = isObject(said) ? said : {};
-  return { target, policy_reason, requester_id };
+  const given = isObject(said) ? said : {};
+  return Object.fromEntries(SAID_MEMBERS.map((name) => [name, given[name]]));
 }
 
 /** @param scannerOf gives the scanner of all of the tenant's patterns */

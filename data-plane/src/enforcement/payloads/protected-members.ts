@@ -6,18 +6,12 @@
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import { DELEGATOR_LACKS } from '@governance/shared/delegation-scope';
 import { isObject } from '../../upstream/message.ts';
-import type { ProtectedMembers, SaidMembers } from '../audit.ts';
 import type { Ask, Caller } from '../calls.ts';
 import { coverMatched, type Marks, NO_MARKS, REDACTED } from '../cover-texts.ts';
 import type { Identified, LargeValues, Protection } from '../kept-payload.ts';
+import { type ProtectedMembers, SAID_MEMBERS, type SaidMembers } from '../said-members.ts';
 import type { IdentifierKeys } from './identifier-keys.ts';
 import { protectionOf } from './protection.ts';
-
-const NAMES = [
-  'target',
-  'policy_reason',
-  'requester_id',
-] as const satisfies readonly (keyof SaidMembers)[];
 
 export type ProtectMembers = ReturnType<typeof createProtectMembers>;
 
@@ -65,7 +59,7 @@ export function createProtectMembers(
       },
       finish(left) {
         const kept = { ...members };
-        for (const name of NAMES) {
+        for (const name of SAID_MEMBERS) {
           if (members[name] === null) continue;
           const value = isObject(left) ? left[name] : undefined;
           kept[name] = typeof value === 'string' ? value : REDACTED;
@@ -73,7 +67,7 @@ export function createProtectMembers(
         return {
           ...kept,
           policy_reason: fixed ?? kept.policy_reason,
-          protected_fields: NAMES.filter((name) => kept[name] !== given[name]),
+          protected_fields: SAID_MEMBERS.filter((name) => kept[name] !== given[name]),
         };
       },
     };

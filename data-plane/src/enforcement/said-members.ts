@@ -1,0 +1,18 @@
+/** The members of a decision that may repeat content of its call. */
+export interface SaidMembers {
+  readonly target: string;
+  readonly policy_reason: string | null;
+  readonly requester_id: string | null;
+}
+
+/** Their names, in the order in which `protected_fields` lists them. */
+export const SAID_MEMBERS = [
+  'target',
+  'policy_reason',
+  'requester_id',
+] as const satisfies readonly (keyof SaidMembers)[];
+
+/** The same members as they may be recorded, and which of them were changed. */
+export interface ProtectedMembers extends SaidMembers {
+  readonly protected_fields: (keyof SaidMembers)[];
+}
