@@ -1,4 +1,5 @@
 /** The real clients of a local model runtime, `ollama` and `openai`, through the service. */
+import { connect } from 'node:net';
 import type { LedgerRecord } from '@governance/shared/ledger-record';
 import { type ChatResponse, Ollama } from 'ollama';
 import OpenAI from 'openai';
@@ -242,7 +243,40 @@ describe('what goes wrong', () => {
     expect((await auditOfCall()).outcome).toMatchObject({ outcome: 'cancelled' });
     runtime.release();
   });
+
+  it('a client that left while its body waited for its turn asks the runtime nothing', async () => {
+    // Each of the large bodies waits until the one before it was worked on, and as long again.
+    const text = JSON.stringify(Array.from({ length: 9_000 }, () => ['x', 'y']));
+    const before = runtime.ended.length;
+    const others = Array.from({ length: 6 }, () =>
+      post('chat', `{"model":"a","messages":${text}}`),
+    );
+    const { hostname, port } = new URL(plane.url);
+    const last = JSON.stringify({ model: 'held', prompt: 'y'.repeat(100_000) });
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST /api/v1/localmodel/api/generate HTTP/1.1\r\nHost: x\r\nAuthorization: ${agent.bearer()}\r\n`,
+    );
+    socket.write(`Content-Length: ${last.length}\r\n\r\n`);
+    // So that it is not the first.
+    await Promise.race(others);
+    socket.end(last, () => socket.destroy());
+    await Promise.all(others);
+    await expect
+      .poll(async () => (await plane.records()).filter(({ type }) => type === 'outcome'))
+      .toContainEqual(expect.objectContaining({ outcome: 'cancelled' }));
+    const left = runtime.seen.filter(({ body }) => JSON.stringify(body).includes('"held"'));
+    expect(runtime.ended.slice(before).filter((how) => how === 'cut')).toHaveLength(left.length);
+    runtime.release();
+  });
 });
+
+const post = (api: string, body: string) =>
+  fetch(`${plane.url}/api/v1/localmodel/api/${api}`, {
+    method: 'POST',
+    headers: { authorization: agent.bearer() },
+    body,
+  });
 
 async function readAll(stream: AsyncIterable<unknown>): Promise<void> {
   for await (const _part of stream);

@@ -74,6 +74,8 @@ async function serve(
   const client = new ModelReply(reply);
   const exchange = quiet();
   reply.raw.once('close', () => exchange.cancellation.cancel());
+  // The client left while its body waited for its turn: that event came before.
+  if (reply.raw.destroyed) exchange.cancellation.cancel();
   const destination = runtimeDestination(api, client, deps);
   const ask = askModel(api, body, query);
   const answer = await deps.enforcer.call(caller, ask, destination, exchange);

@@ -107,6 +107,8 @@ export function createModernHandler(deps: ModernDeps) {
     const exchange = modernExchange(read, answer, request.bodyPlace);
     const gone = () => exchange.cancellation.cancel();
     reply.raw.once('close', gone);
+    // The client left while its body waited for its turn: that event came before.
+    if (reply.raw.destroyed) gone();
     const result = await deps.requests.answer(own, read, exchange, ineligible);
     reply.raw.off('close', gone);
     challenge(reply, own, result);
