@@ -19,6 +19,12 @@ export const PAYLOAD_LIMITS = { parts: 50, bytes: 8 * 1024 * 1024 } as const;
 /** As SEALING of credentials: nothing else is opened. */
 export const PAYLOAD_SEALING = { alg: 'ECDH-ES', enc: 'A256GCM' } as const;
 
+/** 16 bytes, base64url, in their only encoding: the last character has spare bits. */
+export const PayloadSalt = z.string().regex(/^[\w-]{21}[AQgw]$/);
+
+/** A lone surrogate has no UTF-8: no line of a package can have it. */
+export const PayloadText = z.string().refine((text) => text.isWellFormed());
+
 /** The plaintext of the JWE. It names its place, so that none can replace another. */
 export const PayloadContent = z.strictObject({
   tenant_id: GivenId,
@@ -27,10 +33,10 @@ export const PayloadContent = z.strictObject({
   event_id: GivenId,
   part: PayloadPart,
   mode: PayloadMode.exclude(['metadata_only']),
-  /** 16 bytes, base64url: for this event's payload only. */
-  salt: z.string().regex(/^[\w-]{22}$/),
+  /** For this event's payload only. */
+  salt: PayloadSalt,
   /** JSON. */
-  text: z.string(),
+  text: PayloadText,
 });
 export type PayloadContent = z.infer<typeof PayloadContent>;
 

@@ -28,7 +28,7 @@ const aPayload = (text = '{"a":1}', tenant = tenantId) => ({
     event_id: uuidv7(),
     part: 'input',
     mode: 'full',
-    salt: 'a'.repeat(22),
+    salt: 'A'.repeat(22),
     text,
   } as const,
   sealingKey,

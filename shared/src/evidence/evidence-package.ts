@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { BatchHeader } from '../audit-batch.ts';
 import { canonicalize } from '../canonical-json.ts';
-import { PayloadPart } from '../event-payload.ts';
+import { PayloadPart, PayloadSalt } from '../event-payload.ts';
 import { recordHash } from '../hash-chain.ts';
 import { Epoch, Id, Sha256Hex, Text, Timestamp } from '../text.ts';
 
@@ -187,8 +187,7 @@ export type BundleLine = z.infer<typeof BundleLine>;
 export const PayloadLine = z.strictObject({
   event_id: Id,
   part: PayloadPart,
-  /** 16 bytes in their only encoding: the last character has spare bits. */
-  salt: z.string().regex(/^[\w-]{21}[AQgw]$/),
+  salt: PayloadSalt,
   payload: z.string(),
 });
 export type PayloadLine = z.infer<typeof PayloadLine>;

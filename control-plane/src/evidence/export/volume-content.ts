@@ -138,7 +138,8 @@ function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefi
         noteCauses(named, record.text);
         noteRevisions(revisions, record.text);
       }
-      if (readPayloads) payloads.write(await readPayloads(tx, page));
+      if (!readPayloads) return;
+      for await (const lines of readPayloads(tx, page)) payloads.write(lines);
     },
     /** All records of a batch at once. */
     whole: (header: BatchHeader, text: string) => {
