@@ -2,8 +2,8 @@
  * Prepares what is written down of a judged call: what is kept of its input, and the members of its
  * decision that repeat its content. Of large calls another thread does that, and they wait for it.
  * What changes meanwhile holds for a call that was allowed or escalated: it is judged again. Where a
- * denied one would be protected otherwise by now, nothing of its content is written down. Proven by
- * kept-on-threads.test.ts.
+ * denied one would be protected otherwise by now, nothing of its content is written down, and an
+ * alert says so. Proven by kept-on-threads.test.ts.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { BundleSettings } from '@governance/shared/bundle-format';
@@ -114,11 +114,12 @@ function isProtectedAlike(one: BundleSettings | null, other: BundleSettings | nu
 }
 
 /** A denial is recorded whatever happens, but what it says may repeat what is to be removed now. */
-function withoutContent({ judgement, members }: Prepared): Prepared {
-  if (members === null) return { judgement, input: null, members };
+function withoutContent({ judgement, input: kept, members }: Prepared): Prepared {
+  const input = kept && { ...kept, input: { notKept: 'settings_changed' } as const };
+  if (members === null) return { judgement, input, members };
   const fields = SAID_MEMBERS.filter((name) => members[name] !== null);
   const covered = Object.fromEntries(fields.map((name) => [name, REDACTED]));
-  return { judgement, input: null, members: { ...members, ...covered, protected_fields: fields } };
+  return { judgement, input, members: { ...members, ...covered, protected_fields: fields } };
 }
 
 function tooOften(): Deny {

@@ -103,14 +103,14 @@ function when(wanted: string, then: (passed: PassedPart) => void, times = 1): vo
   ends.push(() => unsubscribe(CALL_PARTS, listen));
 }
 
-/** Decisions and outcomes so far, as soon as there are so many of one type. */
-async function recordsOf(type: 'decision' | 'outcome', count: number) {
-  const found: Extract<LedgerRecord, { type: 'decision' | 'outcome' }>[] = [];
+/** New records of some types, as soon as there are so many of the last one. */
+async function recordsOf<T extends LedgerRecord['type']>(count: number, ...types: T[]) {
+  const found: Extract<LedgerRecord, { type: T }>[] = [];
+  const isOf = (record: LedgerRecord): record is Extract<LedgerRecord, { type: T }> =>
+    (types as string[]).includes(record.type);
   await vi.waitFor(async () => {
-    for (const record of await plane.records()) {
-      if (record.type === 'decision' || record.type === 'outcome') found.push(record);
-    }
-    expect(found.filter((record) => record.type === type)).toHaveLength(count);
+    found.push(...(await plane.records()).filter(isOf));
+    expect(found.filter(({ type }) => type === types.at(-1))).toHaveLength(count);
   });
   return found;
 }
@@ -119,7 +119,7 @@ it('both parts of a large call are kept without matches and fields, as their dig
   const args = { path: '/srv/people/hunter22x', secret: 'hunter22x', answer: `${LONG} ${MAIL}` };
   const { json } = await call(args);
   expect(json.result.content[0].text).toBe(args.answer);
-  const records = await recordsOf('outcome', 1);
+  const records = await recordsOf(1, 'decision', 'outcome');
   const [input, result] = kept;
   expect(kept.map(({ part }) => part)).toEqual(['input', 'result']);
   const { request } = JSON.parse(input?.text ?? '');
@@ -172,7 +172,7 @@ it('what changes while an allowed call is prepared for its record holds for it',
     const { json } = await call(args, writer);
     undo();
     expect(json.error?.code).toBe(code);
-    const [decision] = await recordsOf('decision', 1);
+    const [decision] = await recordsOf(1, 'decision');
     const isAllowed = code === undefined;
     expect(decision).toMatchObject({ policy_result: isAllowed ? 'allow' : 'deny' });
     expect(upstream.messages('tools/call')).toHaveLength(isAllowed ? 1 : 0);
@@ -196,9 +196,12 @@ it('what is to be removed from now on stands in no record of a denied call that 
   when('scope-probe', () => setImmediate(() => protect({ redact_fields: ['secret', 'customer'] })));
   const args = { path: '/srv/nordwerk-anna', customer: 'nordwerk-anna', LONG };
   expect((await call(args, reader)).json.error?.code).toBe(-32003);
-  const [decision] = await recordsOf('decision', 1);
-  expect(decision).toMatchObject({ policy_result: 'deny', target: '[REDACTED]' });
-  expect(JSON.stringify([decision, kept])).not.toContain('anna');
+  const records = await recordsOf(1, 'alert', 'decision');
+  expect(records).toMatchObject([
+    { alert_type: 'PAYLOAD_NOT_KEPT', details: { reason: 'settings_changed' } },
+    { policy_result: 'deny', target: '[REDACTED]', payload_digest: null },
+  ]);
+  expect(JSON.stringify([records, kept])).not.toContain('anna');
   protect({});
 });
 
@@ -218,7 +221,7 @@ it('a tool whose definition changes while its call is prepared is not called', a
   protect({}, { inbound } as Partial<BundleSettings>);
   expect((await call({ path: 'a', LONG })).json.error).toBeUndefined();
   // The list's too.
-  await recordsOf('outcome', 2);
+  await recordsOf(2, 'outcome');
   upstream.seen.length = 0;
   // As another worker of the data plane would.
   const worker = openPinnedTools(`${plane.place.dataDir}/tool-pins.db`, {

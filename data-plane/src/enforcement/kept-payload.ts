@@ -79,8 +79,11 @@ export interface LargeValues {
   protect(large: LargeValue): Promise<string | undefined>;
 }
 
-/** Why a payload is not kept. */
-export type NotKept = 'no_room' | 'too_large' | 'not_redactable';
+/**
+ * Why a payload is not kept. `settings_changed`: while it was prepared, its tenant's data protection
+ * changed.
+ */
+export type NotKept = 'no_room' | 'too_large' | 'not_redactable' | 'settings_changed';
 
 /** The text that is kept of a part, or why none is. */
 export type KeptText = { readonly text: string } | { readonly notKept: NotKept };
