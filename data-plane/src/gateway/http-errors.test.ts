@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { createHttpServer } from '@governance/shared/http-server';
 import { createLog } from '@governance/shared/log';
 import { expect, it } from 'vitest';
@@ -24,5 +26,27 @@ it.each([
   expect(answer.json()).toMatchObject({ error: { message: 'Internal error' } });
   expect(answer.body).not.toContain('secret');
   expect(told).toHaveLength(1);
+  await app.close();
+});
+
+it.each([
+  ['no Host', ''],
+  ['two', 'Host: a\r\nHost: b\r\n'],
+])('a request with %s is malformed', async (_what, hosts) => {
+  const app = createHttpServer({
+    log: createLog({ debug: false }, { write: () => {} }),
+    corsOrigins: [],
+  });
+  await app.register(async (gateway) => {
+    const onProtocolError = () => undefined;
+    gateway.setErrorHandler(createErrorHandler({ publicUrl: 'https://gateway', onProtocolError }));
+    gateway.get('/some', async () => 'served');
+  });
+  const { port, hostname } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+  const socket = connect(Number(port), hostname);
+  socket.write(`GET /some HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);
+  const answer = await text(socket);
+  expect(answer).toContain('HTTP/1.1 400');
+  expect(answer).toContain('"code":-32600,"message":"The request must have one Host header."');
   await app.close();
 });

@@ -1,6 +1,6 @@
 /** The gateway's answers to malformed requests. No malformed request gets a 5xx. */
 import { BodiesBusyError } from '@governance/shared/body-turns';
-import { RPC_ERRORS } from '@governance/shared/errors';
+import { AppError, RPC_ERRORS } from '@governance/shared/errors';
 import { frameworkFieldsOf } from '@governance/shared/http-errors';
 import { addressFor } from '@governance/shared/own-addresses';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -52,6 +52,10 @@ function describe(error: unknown): Pick<Refusal, 'status' | 'code' | 'message' |
   if (error instanceof GatewayError) return error;
   if (error instanceof BodiesBusyError) {
     return { status: 503, code: RPC_ERRORS.INTERNAL, message: error.message };
+  }
+  // Of the hooks of the whole server, such as the one that looks at Host.
+  if (error instanceof AppError && error.status < 500) {
+    return { status: error.status, code: RPC_ERRORS.INVALID_REQUEST, message: error.detail };
   }
   const { statusCode: status = 500 } = frameworkFieldsOf(error);
   if (status >= 500) return { status: 500, code: RPC_ERRORS.INTERNAL, message: 'Internal error' };
