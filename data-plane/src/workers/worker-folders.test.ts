@@ -27,6 +27,7 @@ function ledgerOf(worker: number): void {
 
 it('finds the folders of removed workers, until they were drained', () => {
   expect(listWorkers(join(dataDir, 'none'))).toEqual([]);
+  expect(listWorkers('/dev/null')).toEqual([]);
   for (const worker of [1, 2, 10, 3]) ledgerOf(worker);
   for (const other of ['worker-', 'worker-1', 'worker-02', 'worker-x', 'evidence']) {
     mkdirSync(join(dataDir, other));

@@ -23,10 +23,18 @@ export function workerFolder(dataDir: string, worker: number): string {
   return worker === 1 ? dataDir : join(dataDir, `worker-${worker}`);
 }
 
-/** The workers that have a folder, in order; includes 1 when SERVICE_DATA_DIR exists. */
+/**
+ * The workers that have a folder, in order; includes 1 when SERVICE_DATA_DIR exists. None where it
+ * cannot be read or is no folder: whoever starts there says so.
+ */
 export function listWorkers(dataDir: string): number[] {
-  if (!existsSync(dataDir)) return [];
-  const others = readdirSync(dataDir).flatMap((name) => {
+  let names: string[];
+  try {
+    names = readdirSync(dataDir);
+  } catch {
+    return [];
+  }
+  const others = names.flatMap((name) => {
     const number = Number(/^worker-([1-9]\d{0,3})$/.exec(name)?.[1] ?? 0);
     // A link counts as well: a worker's folder may be on a disk of its own.
     return number > 1 && isFolder(join(dataDir, name)) ? [number] : [];
