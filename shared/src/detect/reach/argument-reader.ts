@@ -21,10 +21,10 @@ import {
 } from './call-scope.ts';
 import { isBroadcast, mentionsAll, NOTIFIES_ALL } from './chat-mentions.ts';
 import { asksOnly, CELLS, countPairs, listKindOf } from './counted-lists.ts';
+import { countRange } from './counted-ranges.ts';
 import { countRequested } from './counted-requests.ts';
 import { countOf } from './counted-text.ts';
 import { findCypherReach, isCypher } from './cypher-reach.ts';
-import { DELETES_A_STORE, deletesStore } from './deleted-store.ts';
 import { InnerTexts } from './inner-json.ts';
 import { mayBeMail, readMailRecipients } from './mail-headers.ts';
 import { addressesIn } from './mail-programs.ts';
@@ -40,13 +40,11 @@ import { MAX_SHELL_LENGTH, readCodeReach, readShellReach, type ShellReach } from
 import { countSqlThings } from './sql-count.ts';
 import { findSqlFiles } from './sql-files.ts';
 import { findSqlReach, mayBeSql, SQL_EFFORT } from './sql-reach.ts';
-import { commandOfParts, findToolReach, isTexts } from './tool-program.ts';
+import { commandOfParts, isTexts } from './tool-program.ts';
 import { asCommandLine, isTyped } from './typed-text.ts';
-import { COUNTS, FILTERS, selectsNothing } from './unbounded-tool.ts';
+import { COUNTS, FILTERS, isAllOf, matchesAllText } from './unbounded-tool.ts';
 import { isAllName, isWildAddress } from './web-reach.ts';
-
-/** Filters in a query language that match everything. */
-const ALL_TEXTS = new Set(['', '{}', '*', '*:*']);
+import { findWholeCall } from './whole-call.ts';
 
 /** Paths of a call that are read, at most; each has several forms. */
 const MAX_PATHS = 2_000;
@@ -77,16 +75,11 @@ export class ArgumentReader {
   }
 
   read(): void {
-    const { call, tool, hasBase, operation } = this.#scope;
+    const { call, hasBase } = this.#scope;
     this.#object(call.args, false, hasBase);
-    if (call.action === 'read') return;
-    const place = this.#place();
-    const whole = findToolReach(tool.words, call.args);
-    if (whole) this.#tell({ ...whole, place });
-    if (selectsNothing(call, tool.words)) this.#everything();
-    if (call.action === 'delete' && deletesStore(call, tool.words, operation)) {
-      this.#tell({ ...DELETES_A_STORE, place });
-    }
+    for (const one of findWholeCall(this.#scope)) this.#tell({ ...one, place: this.#place() });
+    const range = call.action === 'delete' ? countRange(call.args) : 0;
+    if (range > this.items) this.#count(range - this.items);
   }
 
   /** A call within the call, such as one of a batch, is read like one that stands alone. */
@@ -240,7 +233,8 @@ export class ArgumentReader {
       return;
     }
     if (this.#readInner(text, name)) return;
-    if (this.#isFilter(name) && ALL_TEXTS.has(text.trim())) this.#everything();
+    if (this.#isFilter(name) && matchesAllText(text)) this.#everything();
+    if (this.#scope.call.action === 'delete' && isAllOf(text, name)) this.#everything();
     if (kind === 'sql') {
       // A search term is a sentence.
       if (isSql || !isSearch) this.#sql(text, true);

@@ -17,7 +17,7 @@ const STORES = wordSet(
 );
 /** Those that count only where the name says that they are deleted. */
 const PARTS = wordSet(
-  'repo repos table tables collection collections namespace namespaces ns project projects group groups stack stacks branch branches topic topics queue queues dataset datasets datastore datastores filesystem filesystems workspace workspaces vault vaults',
+  'repo repos table tables collection collections namespace namespaces ns project projects group groups stack stacks branch branches topic topics queue queues dataset datasets datastore datastores filesystem filesystems workspace workspaces vault vaults space spaces team teams board boards guild guilds calendar calendars mailbox mailboxes zone zones environment environments realm realms catalog catalogs vpc vpcs',
 );
 /** Those whose last word alone is something smaller. */
 const OF_TWO_WORDS = new Set([
@@ -49,6 +49,10 @@ const LINKS = wordSet('from of in on at to by with for via if and or then');
 /** Words that leave open what is deleted: an argument says it. */
 const ANYTHING = wordSet(
   'resource resources object objects entity entities item items asset assets manifest kubectl kubernetes s',
+);
+/** Kinds of Kubernetes that hold data, or of which all objects go with them. */
+const KINDS = wordSet(
+  'persistentvolumeclaim persistentvolumeclaims pvc persistentvolume persistentvolumes pv customresourcedefinition customresourcedefinitions crd',
 );
 /** First words of the names of such arguments: `resource_type`. */
 const OF_TYPE = wordSet('resource object entity item asset target');
@@ -105,6 +109,7 @@ export function deletesStore(
   return Object.keys(args).some((key) => {
     const value = args[key];
     if (typeof value !== 'string' || value.length > 100 || !isTypeName(key)) return false;
+    if (KINDS.has(value.toLowerCase())) return true;
     const kind = wordsOfName(value).at(-1);
     return STORES.has(kind ?? '') || isPart(kind, named, args);
   });

@@ -78,6 +78,7 @@ export function findToolReach(
   words: readonly string[],
   args: Readonly<Record<string, unknown>>,
 ): WholeReach | undefined {
+  if (isDrain(words, args)) return DRAINS;
   if (isFlush(words, args)) return { rule: 'sql_without_where', ...FLUSHES };
   const request = findRequestReach(words, args);
   if (request) return request;
@@ -90,6 +91,19 @@ export function findToolReach(
 function ofImplied({ args }: Readonly<Record<string, unknown>>): WholeReach | undefined {
   if (!isTexts(args) || isWholeProgram(nameOf(args[0]))) return undefined;
   return findImpliedReach(args.slice(0, MAX_WORDS));
+}
+
+const DRAINS: WholeReach = {
+  rule: 'delete_whole',
+  verdict: 'escalate',
+  message: 'the call removes everything from a node',
+};
+const NODES = wordSet('node nodes');
+
+/** Whether a tool drains a node of a cluster, by its name or by an operation. */
+function isDrain(words: readonly string[], args: Readonly<Record<string, unknown>>): boolean {
+  if (!words.some((word) => NODES.has(word)) || args.dryRun === true) return false;
+  return words.includes('drain') || args.operation === 'drain' || args.action === 'drain';
 }
 
 const FLUSH = /^\s*flush(?:all|db)\b/i;

@@ -10,27 +10,53 @@ export const COUNTS = wordSet('limit count max size quantity total num');
 export const FILTERS = wordSet('filter where criteria selector match conditions condition');
 /** Arguments that say where the things are, and what becomes of them. */
 const STORES = wordSet(
-  'collection database db table index indexname schema namespace keyspace bucket container dataset project update updates set data changes values options hint comment folder mailbox inbox',
+  'collection database db table index indexname uid schema namespace keyspace bucket container dataset project update updates set data changes values options hint comment folder mailbox inbox',
 );
 const MANY = wordSet('many all');
+/** Filters in a query language that match everything. */
+const ALL_TEXTS = new Set(['', '{}', '*', '*:*', 'in:anywhere', 'in:all']);
+export const matchesAllText = (text: string): boolean => ALL_TEXTS.has(text.trim().toLowerCase());
+
+/** Arguments that say how the names of things begin, or what they look like. */
+const PREFIXES = wordSet('prefix pattern regex glob');
+const ALL_PREFIXES = new Set(['', '/', '*', '**', '.*', '^.*$', '%']);
+const NAMES = wordSet('id ids vmid name names target targets scope items selection which');
+
+/** Whether an argument of a delete says that it deletes all: `prefix: ''`, `vmid: 'all'`. */
+export function isAllOf(text: string, { last }: ArgumentName): boolean {
+  const value = text.trim().toLowerCase();
+  return PREFIXES.has(last) ? ALL_PREFIXES.has(value) : value === 'all' && NAMES.has(last);
+}
+
 /** What holds everything that was deleted before. */
 const BINS = wordSet('trash bin recyclebin');
 
 /** Words of what holds the things that a tool deletes all of: `remove_all_members` of a team. */
 const HOLDERS = wordSet(
-  'team group org organization workspace tenant channel chat room list board project repo repository owner document page calendar guild server site user account id slug',
+  'team group org organization workspace tenant channel chat room list board project repo repository owner document page calendar guild server site user account job pipeline id uid slug',
 );
 /** What is made again by itself, and no data. */
 const PASSING = wordSet(
-  'breakpoints cookies filters highlights watches watchpoints caches cache listeners mocks formatting markers overlays selections timers',
+  'breakpoints tabs windows pages timeouts jobs cookies filters highlights watches watchpoints caches cache listeners mocks formatting markers overlays selections timers',
 );
+/** Verbs after which things are gone for whoever uses them. */
+const ENDS = wordSet('archive deactivate disable suspend revoke unpublish unsubscribe cancel ban');
+/** Whose things one person may well end. */
+const PERSONS = wordSet('user account customer member contact owner');
+/** Verbs that leave what they name empty, and the only words of what is named then. */
+const EMPTIES = wordSet('clear empty truncate');
+const EMPTIED = wordSet('collection table index indexname queue topic bucket');
+
 /** Arguments with these words select, whatever else they say. */
 const SELECTS = wordSet('from sender before after older since until status label tag prefix');
 
 /** Whether a tool deletes all things of what one of its arguments names. */
 function deletesAllOf(words: readonly string[], names: readonly ArgumentName[]): boolean {
   const at = words.indexOf('all');
-  if (at < 1 || !isDeletion(words[at - 1] as string) || PASSING.has(words.at(-1) ?? '')) {
+  const verb = words[at - 1] ?? '';
+  const isEnd =
+    ENDS.has(verb) && !names.some(({ words: own }) => own.some((one) => PERSONS.has(one)));
+  if (at < 1 || !(isDeletion(verb) || isEnd) || PASSING.has(words.at(-1) ?? '')) {
     return false;
   }
   const thing = words.at(-1) ?? '';
@@ -47,11 +73,21 @@ function deletesAllOf(words: readonly string[], names: readonly ArgumentName[]):
  */
 export function selectsNothing({ action, args }: ReachCall, words: readonly string[]): boolean {
   if (words[0] === 'empty' && words.some((word) => BINS.has(word))) return true;
+  const named = Object.keys(args).filter((key) => typeof args[key] === 'string');
+  const names = named.map(readArgumentName);
+  const isOfOne = Object.values(args).every((one) => !['object', 'number'].includes(typeof one));
+  if (isOfOne && named.length > 0 && deletesAllOf(words, names)) return true;
+  const isEmptied = EMPTIES.has(words[0] ?? '') && !PASSING.has(words.at(-1) ?? '');
+  if (
+    isEmptied &&
+    isOfOne &&
+    named.length > 0 &&
+    names.every(({ words: own }) => own.some((one) => EMPTIED.has(one)))
+  ) {
+    return true;
+  }
   const isChange = action === 'delete' || (action === 'write' && words.includes('update'));
   if (!isChange || !words.some((word) => MANY.has(word))) return false;
-  const named = Object.keys(args).filter((key) => typeof args[key] === 'string');
-  const isOfOne = Object.values(args).every((one) => !['object', 'number'].includes(typeof one));
-  if (isOfOne && named.length > 0 && deletesAllOf(words, named.map(readArgumentName))) return true;
   return Object.entries(args).every(([key, value]) => {
     const name = readArgumentName(key);
     if (typeof value === 'number') return !name.words.some((word) => COUNTS.has(word));

@@ -1,0 +1,28 @@
+/** How many things a delete takes that are named by the first and the last one. */
+import { wordSet } from './word-set.ts';
+
+const STARTS = ['start', 'start_index', 'startIndex', 'start_row', 'startRow', 'first', 'from_row'];
+const ENDS = ['end', 'end_index', 'endIndex', 'end_row', 'endRow', 'last', 'to_row'];
+const RANGES = wordSet('range ranges cell_range cellRange a1_range a1Range');
+/** Of a spreadsheet: `Sheet1!A1:C200`; without numbers all rows. */
+const CELLS = /^(?:[^!]{1,100}!)?\$?[A-Za-z]{1,3}\$?(\d{0,8}):\$?[A-Za-z]{1,3}\$?(\d{0,8})$/;
+/** Rows of a sheet, where a range ends with it. */
+const ALL_ROWS = 1_000_000;
+
+export function countRange(args: Readonly<Record<string, unknown>>): number {
+  const first = STARTS.map((key) => args[key]).find((one) => typeof one === 'number');
+  const last = ENDS.map((key) => args[key]).find((one) => typeof one === 'number');
+  let count = typeof first === 'number' && typeof last === 'number' ? last - first : 0;
+  for (const key of Object.keys(args)) {
+    const value = args[key];
+    if (RANGES.has(key) && typeof value === 'string') count = Math.max(count, rowsOf(value));
+  }
+  return Number.isFinite(count) ? Math.max(count, 0) : 0;
+}
+
+function rowsOf(range: string): number {
+  if (range.length > 200) return 0;
+  const [, from, to] = CELLS.exec(range) ?? [];
+  if (from === undefined || to === undefined) return 0;
+  return to === '' ? ALL_ROWS : Number(to) - Number(from || 1) + 1;
+}
