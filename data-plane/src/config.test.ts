@@ -53,6 +53,12 @@ describe('readGatewayConfig', () => {
     ['SERVICE_OPA_URL', () => ({ SERVICE_OPA_URL: 'opa:8181/x' })],
     ['SERVICE_OPA_URL', () => ({ SERVICE_OPA_URL: 'http://user:secret@opa/' })],
     ['SERVICE_OPA_URL', () => ({ SERVICE_OPA_URL: 'http://opa/{tenant}' })],
+    ...['no address', 'http://', 'http://host:99999', 'http://user:secret@host'].map(
+      (url): [string, () => NodeJS.ProcessEnv] => [
+        'SERVICE_LOCALMODEL_URL',
+        () => ({ SERVICE_LOCALMODEL_URL: url }),
+      ],
+    ),
     ['SERVICE_OPA_TOKEN', () => ({ SERVICE_OPA_TOKEN: 'two words' })],
     ['SERVICE_OPA_FAIL_CLOSED', () => ({ SERVICE_OPA_FAIL_CLOSED: 'no' })],
     [

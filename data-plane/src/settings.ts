@@ -33,6 +33,8 @@ export const GATEWAY_SETTINGS = {
       'The local model runtime that /api/v1/localmodel leads to. It is reached without a key, by all tenants of this data plane.',
     default: 'http://localhost:11434',
     parse: webAddress.refine((text) => {
+      // That it is none was found already.
+      if (!URL.canParse(text)) return true;
       const { username, password, search, hash } = new URL(text);
       return `${username}${password}${search}${hash}` === '';
     }, 'must have neither user, password, query nor fragment'),
