@@ -13,6 +13,7 @@ import {
 } from './agent.ts';
 import { type AgentChange, type AgentPage, agentStore, type RoleOfAgent } from './agent-store.ts';
 import { type AgentInput, registerAgent } from './register-agent.ts';
+import { requireRoomOfAgent } from './role-limits.ts';
 
 export interface AgentServiceDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads'>;
@@ -125,6 +126,7 @@ export function createAgentService({ db, applied, now }: AgentServiceDeps) {
     const after = await store.find(id);
     if (!after) throw new AppError('AGENT_NOT_FOUND');
     if (changed) {
+      if (action === 'agent_role_assigned') await requireRoomOfAgent(tx, after.roleIds, 'role_id');
       tx.feed.append({ kind: 'agent', key: id, value: toAgentFact(after) });
       tx.audit.append({
         action,

@@ -10,6 +10,7 @@ import { uuidv7 } from '@governance/shared/ids';
 import { createRateLimiter } from '@governance/shared/rate-limiter';
 import { type Agent, effectiveStatus } from '../agents/agent.ts';
 import { type AgentInput, registerAgent } from '../agents/register-agent.ts';
+import { requireRoomOfAgent } from '../agents/role-limits.ts';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
 import type { Lookups } from '../platform/lookups.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
@@ -129,6 +130,7 @@ export async function issueEnrollmentToken(
   const wanted = [...new Set(roleIds)];
   const known = await tx.db.role.count({ where: { tenantId, id: { in: wanted } } });
   if (known !== wanted.length) throw new AppError('ROLE_NOT_FOUND');
+  await requireRoomOfAgent(tx, wanted, 'role_ids');
   const { secret, hash } = createEnrollmentSecret();
   const expiresAt = new Date(now.getTime() + expiresInHours * HOUR_MS);
   const token: EnrollmentToken = {

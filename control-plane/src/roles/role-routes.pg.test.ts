@@ -160,3 +160,54 @@ it.each([
   const answer = await create(body);
   expect(answer.statusCode, answer.body).toBe(422);
 });
+
+/** A role of so many KiB. */
+const large = (name: string, kib: number) =>
+  create({
+    name,
+    permissions: Array.from({ length: kib * 2 }, (_, i) =>
+      `${i}-`.padEnd(507, 'x').concat(':read'),
+    ).map((permission) => permission.slice(-500)),
+  });
+
+it('one agent’s roles hold a MiB together, whoever gives them to it', async () => {
+  const ids = [];
+  for (const name of ['one', 'two', 'three']) ids.push((await large(name, 400)).json().id);
+  const about = { agent_type: 'assistant', owner: 'o@example.com' };
+  const agent = (await call('/api/v1/agents', { token, body: { name: 'a', ...about } })).json();
+  const assign = (id: string) =>
+    call(`/api/v1/agents/${agent.id}/roles`, { token, body: { role_id: id } });
+  expect((await assign(ids[0])).statusCode).toBe(200);
+  expect((await assign(ids[1])).statusCode).toBe(200);
+  const refused = await assign(ids[2]);
+  expect([refused.statusCode, refused.json().detail]).toEqual([
+    422,
+    'body.role_id: the roles of one agent may hold 1 MiB together',
+  ]);
+  const { roles } = (await call(`/api/v1/agents/${agent.id}`, { token })).json();
+  expect(roles).toHaveLength(2);
+  // One that it has already is given again.
+  expect((await assign(ids[0])).statusCode).toBe(200);
+
+  const issue = (role_ids: string[]) =>
+    call('/api/v1/admin/enrollment-tokens', { token, body: { label: 'site', role_ids } });
+  expect((await issue(ids.slice(1))).statusCode).toBe(201);
+  expect((await issue(ids)).statusCode).toBe(422);
+});
+
+it('a tenant’s roles hold 16 MiB together, also where several come at once', async () => {
+  await test.superuser.query(
+    `INSERT INTO roles (tenant_id, id, name, permissions)
+     SELECT $1, gen_random_uuid(), 'large ' || n, ARRAY[repeat('x', 1040000) || ':read']
+     FROM generate_series(1, 16) AS n`,
+    [tenantId],
+  );
+  const statuses = (await Promise.all([large('a', 100), large('b', 100)])).map(
+    (answer) => answer.statusCode,
+  );
+  expect(statuses.sort()).toEqual([201, 422]);
+  expect((await large('c', 100)).json().detail).toBe(
+    "body.permissions: the tenant's roles may hold 16 MiB together",
+  );
+  expect((await create(READER)).statusCode).toBe(201);
+});

@@ -2,6 +2,7 @@ import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { parseResourceScopes } from '@governance/shared/resource-scopes';
+import { lockRoles, requireRoomForRoles } from '../agents/role-limits.ts';
 import { readServerIds } from '../mcp-servers/mcp-server-service.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
@@ -32,7 +33,9 @@ export function createRoleService({ db, applied, now }: RoleServiceDeps) {
       const { permissions, resourceScopes: resource_scopes, name } = input;
       try {
         const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
+          await lockRoles(tx);
           const role = await roleStore(tx).create({ id, ...input }, at);
+          await requireRoomForRoles(tx);
           // A role with scopes is a fact of a separate kind, which data planes without support for
           // scopes ignore.
           const isScoped = parseResourceScopes(resource_scopes) !== null;
