@@ -57,3 +57,10 @@ export function tooLargeTogether(): AppError {
     'The active policies would be too large together: shorten one or archive one first.',
   );
 }
+
+export function tooLargeInAll(): AppError {
+  return new AppError(
+    'POLICY_LIMIT_REACHED',
+    'The policies of a tenant may have 32 MiB together, archived ones too: shorten one first.',
+  );
+}

@@ -25,7 +25,12 @@ import {
   type PolicyChange,
   type PolicyStatus,
 } from './policy.ts';
-import { doesNotCompile, tooLargeTogether, tooManyPolicies } from './policy-errors.ts';
+import {
+  doesNotCompile,
+  tooLargeInAll,
+  tooLargeTogether,
+  tooManyPolicies,
+} from './policy-errors.ts';
 import type { EvaluateBody, EvaluationView, NewPolicyBody } from './policy-schemas.ts';
 import { policyStore, readActivePolicies } from './policy-store.ts';
 
@@ -177,6 +182,7 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
       } else {
         await policies.insert(after);
       }
+      if (isLarger(before, after) && (await policies.isTooLarge())) throw tooLargeInAll();
       if (!isUnchanged(before, after)) tx.audit.append(auditOf(before, after));
       await record?.(tx);
       return true;
@@ -258,6 +264,12 @@ interface Step {
 /** An approved change request may propose what the policy is already. */
 function isUnchanged(before: Policy | undefined, after: Policy): boolean {
   return before !== undefined && changedFields(before, after).length === 0;
+}
+
+function isLarger(before: Policy | undefined, after: Policy): boolean {
+  const sizeOf = ({ regoContent, description }: Policy) =>
+    Buffer.byteLength(regoContent) + Buffer.byteLength(description);
+  return before === undefined || sizeOf(after) > sizeOf(before);
 }
 
 function changed(before: Policy, change: PolicyChange, now: Date): Policy {

@@ -1,8 +1,11 @@
 import type { PolicySource } from '@governance/policies/contract';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
-import type { Policy, PolicyStatus } from './policy.ts';
+import { MAX_BYTES_OF_TENANT, type Policy, type PolicyStatus } from './policy.ts';
 
 type Row = Awaited<ReturnType<TenantTransaction['db']['policy']['findFirstOrThrow']>>;
+
+/** What a policy's other members take in a list, about. */
+const MEMBERS = 500;
 
 /** This feature's rows, of the transaction's tenant. */
 export function policyStore({ db, scope: { tenantId } }: TenantTransaction) {
@@ -34,6 +37,19 @@ export function policyStore({ db, scope: { tenantId } }: TenantTransaction) {
 
     update: async ({ id, ...fields }: Policy): Promise<void> => {
       await db.policy.update({ where: { tenantId_id: { tenantId, id } }, data: fields });
+    },
+
+    /**
+     * Whether the tenant's policies are too large together, with what this transaction wrote.
+     * Serialises those that ask until the transaction ends.
+     */
+    isTooLarge: async (): Promise<boolean> => {
+      await db.$queryRaw`
+        SELECT pg_advisory_xact_lock(hashtextextended(${`policy-sizes/${tenantId}`}, 0))::text`;
+      const [row] = await db.$queryRaw<{ bytes: bigint }[]>`
+        SELECT sum(octet_length(rego_content) + octet_length(description) + ${MEMBERS}) AS bytes
+        FROM policies WHERE tenant_id = ${tenantId}::uuid`;
+      return Number(row?.bytes ?? 0) > MAX_BYTES_OF_TENANT;
     },
 
     /**
