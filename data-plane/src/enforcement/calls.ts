@@ -169,6 +169,8 @@ export interface AgentCall extends RawCall {
   readonly delegation?: DelegationChain;
   /** Findings in the pieces of several calls, where they were joined: that is done once a call. */
   readonly fragments?: readonly DlpFinding[] | undefined;
+  /** Kinds of findings that were counted and raised: a call that is judged again tells new ones. */
+  readonly told?: ReadonlySet<string> | undefined;
   /** The requester, where a delegation names one. */
   readonly requester?: { readonly id: string; readonly verified: boolean };
 }
@@ -228,6 +230,8 @@ export interface CallDlp {
 /** A call that was scanned for sensitive data. */
 export interface ScannedCall extends ClassifiedCall {
   readonly dlp: CallDlp;
+  /** The time that policies saw, in Unix milliseconds; absent before they are asked. */
+  readonly judgedAt?: number;
 }
 
 /** A call that policy allowed. */

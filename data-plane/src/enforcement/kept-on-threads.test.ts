@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
+import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
 import { payloadDigest } from '@governance/shared/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
 import { DEFAULT_INBOUND_ACTIONS } from '@governance/shared/inbound-settings';
@@ -27,6 +28,16 @@ const MAIL = 'anna.berg@nordwerk.de';
 const MARK = '[REDACTED:email_address]';
 const LONG = 'lorem ipsum dolor sit amet '.repeat(34_000);
 
+const POLICY = {
+  id: '0190aaaa-0000-7000-8000-0000000000e1',
+  name: 'asked',
+  rego: `package asked
+
+deny contains sprintf("it is %v", [input.context.time]) if input.request.parameters.ask == "time"
+escalate contains "a person decides" if input.request.parameters.ask == "person"
+`,
+};
+
 let upstream: TestUpstream;
 let plane: TestPlane;
 let agent: TestAgent;
@@ -46,6 +57,8 @@ beforeAll(async () => {
   plane = await startTestPlane({
     servers: [HTTP_SERVER('files', upstream.url)],
     keepPayload: ({ content }) => kept.push(content) > 0,
+    policies: [POLICY],
+    config: { holdWaitMs: 1 },
   });
   protect({});
   agent = plane.addAgent(['files:*']);
@@ -180,6 +193,68 @@ it('what changes while an allowed call is prepared for its record holds for it',
     const inputs = kept.filter(({ part }) => part === 'input');
     expect(inputs.map(({ event_id }) => event_id)).toEqual([decision?.id]);
   }
+});
+
+it('an escalated call is held, and not that of an agent that is suspended meanwhile', async () => {
+  const args = { path: 'a', ask: 'person', LONG };
+  for (const [change, wanted] of [
+    [() => undefined, ['escalate', 'hold_opened']],
+    [(writer: TestAgent) => writer.update({ status: 'suspended' }), ['deny']],
+  ] as const) {
+    const writer = plane.addAgent(['files:*']);
+    when('blast-radius', () => setImmediate(() => change(writer)));
+    const { json } = await call(args, writer);
+    expect(json.error.code).toBe(wanted.length > 1 ? -32004 : -32000);
+    // What would follow the decision is committed with it.
+    const records = await recordsOf(1, 'hold_opened', 'decision');
+    const said = records.map((one) => (one.type === 'decision' ? one.policy_result : one.type));
+    expect(said.sort()).toEqual([...wanted].sort());
+  }
+});
+
+it('what a call is counted and raised for happens once, however often it is judged', async () => {
+  plane.registry.resetMetrics();
+  let judged = 0;
+  const change = () => plane.setServers([HTTP_SERVER('files', upstream.url)]);
+  when('blast-radius', () => judged++ < 2 && setImmediate(change), 9);
+  await call({ path: '/etc/hosts', by: MAIL, LONG });
+  expect(judged).toBe(3);
+  const metrics = (await plane.registry.metrics()).split('\n');
+  expect(metrics.filter((line) => /^governance_(blast_radius|dlp_findings)/.test(line))).toEqual([
+    expect.stringMatching(/^governance_blast_radius_total\{rule="config_path".* 1$/),
+    expect.stringMatching(/^governance_dlp_findings_total\{pattern="email_address".* 1$/),
+  ]);
+  expect(await recordsOf(1, 'alert', 'decision')).toMatchObject([
+    { alert_type: 'BLAST_RADIUS_ESCALATION' },
+    { policy_result: 'escalate' },
+  ]);
+});
+
+it('what is kept has the time that the policies saw', async () => {
+  expect((await call({ path: 'a', ask: 'time', LONG })).json.error.code).toBe(-32003);
+  const [decision] = await recordsOf(1, 'decision');
+  const { context } = JSON.parse(kept[0]?.text ?? '');
+  expect(decision).toMatchObject({ policy_reason: expect.stringContaining(context.time) });
+});
+
+it('a call with more findings than can be told apart is covered as a whole in its record', async () => {
+  const custom = [
+    { id: uuidv7(), name: 'shelf', regex: 'SHELF-[0-9]{6}', severity: 'medium' as const },
+  ];
+  protect(
+    { payload_mode: 'full', redact_dlp_matches: false, redact_fields: [] },
+    { dlp: { ...DEFAULT_DLP_SETTINGS, custom } },
+  );
+  const shelves = Array.from({ length: 250 }, (_, i) => [`SHELF-${100_000 + i}`, i] as const);
+  for (const [some, target] of [
+    [shelves.slice(0, 2), '/srv/a'],
+    [shelves, '[REDACTED]'],
+  ] as const) {
+    await call({ path: '/srv/a', ...Object.fromEntries(some) });
+    const [decision] = await recordsOf(1, 'decision');
+    expect(decision).toMatchObject({ dlp_action: 'warned', target });
+  }
+  protect({}, { dlp: DEFAULT_DLP_SETTINGS });
 });
 
 it('rules that change again and again are no permission', async () => {

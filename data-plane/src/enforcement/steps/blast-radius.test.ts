@@ -7,6 +7,7 @@ import type { ActiveRules } from '../../contracts.ts';
 import { askedBy } from '../../holds/asked-reasons.ts';
 import type { Escalate, JudgedCall, ScannedCall, StepResult } from '../calls.ts';
 import { limitBlastRadius } from './blast-radius.ts';
+import { judgeAgain } from './judge-again.ts';
 import { evaluatePolicy } from './policy.ts';
 
 const reason = (rule: PolicyReason['rule'], policy_id = 'p'): PolicyReason => ({
@@ -117,6 +118,20 @@ describe('limitBlastRadius', () => {
     // Another reason of the reach, of the same bundle too, was not shown.
     expect(granted('allow', { ...own, message: 'another' })).toBe('escalate');
     expect(onBlastRadius).toHaveBeenCalled();
+  });
+
+  it('tells of a call that is judged again what it has not told', () => {
+    const call = aCall('write_file', 'write', CONFIG);
+    judge(call);
+    expect(onBlastRadius).toHaveBeenCalledOnce();
+    const now = { agent: call.agent, workflow: undefined, delegation: undefined };
+    const again = (args: object) => aCall('write_file', 'write', args, judgeAgain(call, now).call);
+    expect(judge(again(CONFIG)).kind).toBe('escalate');
+    expect(onBlastRadius).not.toHaveBeenCalled();
+    judge({ ...again({}), ask: { ...call.ask, args: { ...CONFIG, key: '/srv/tls.key' } } });
+    expect(onBlastRadius.mock.calls.map(([, told]) => told)).toMatchObject([
+      [{ rule: 'protected_file' }],
+    ]);
   });
 
   it('reads what a client gives along, and the URI of a resource', () => {

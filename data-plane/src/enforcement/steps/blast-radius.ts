@@ -37,8 +37,8 @@ export function limitBlastRadius<C extends ClassifiedCall>(
     denials.length === 0 &&
     ((call.grant && wasAsked(call.grant.asked, question)) ||
       exceptionsFor(call, deps)('escalation', BLAST_RADIUS) !== undefined);
-  if (!isCovered) deps.onBlastRadius(call, findings);
-  if (denials.length === 0) return proceed(extend(call, { carried: question.reasons }));
+  const told = isCovered ? call.told : tell(call, findings, deps);
+  if (denials.length === 0) return proceed(extend(call, { carried: question.reasons, told }));
   const reasons = denials.map(toReason);
   return { kind: 'deny', cause: 'policy', message: formatReasons(reasons), reasons };
 }
@@ -56,6 +56,20 @@ function findReach(
   if (retry?.inputResponses === undefined) return found;
   return [...found, ...find({ name, action, args: retry.inputResponses })];
 }
+
+/** @returns all that was told of the call, now and when it was judged before */
+function tell(
+  call: ClassifiedCall,
+  findings: readonly ReachFinding[],
+  { onBlastRadius }: BlastRadiusDeps,
+): ReadonlySet<string> {
+  const told = new Set(call.told);
+  const news = findings.filter((finding) => !told.has(kindOf(finding)));
+  if (news.length > 0) onBlastRadius(call, news);
+  return new Set([...told, ...news.map(kindOf)]);
+}
+
+const kindOf = ({ rule, verdict }: ReachFinding): string => `reach ${rule} ${verdict}`;
 
 function toReason({ verdict, message }: ReachFinding): PolicyReason {
   return { policy_id: BLAST_RADIUS, policy: 'Blast radius', rule: verdict, message };

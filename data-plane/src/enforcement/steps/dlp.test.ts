@@ -1,12 +1,13 @@
 import { DEFAULT_DLP_SETTINGS, type DlpSettings } from '@governance/shared/dlp-settings';
 import { beforeEach, expect, it, vi } from 'vitest';
 import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
-import type { ClassifiedCall } from '../calls.ts';
+import type { AgentCall, ClassifiedCall } from '../calls.ts';
 import type { SentScan } from '../dlp/dlp-scanners.ts';
 import type { DlpWatch } from '../dlp/dlp-watch.ts';
 import type { DlpScans } from '../scan-thread/dlp-scans.ts';
 import { ScanFailure } from '../scan-thread/scan-threads.ts';
 import { type DlpDeps, scanCall } from './dlp.ts';
+import { judgeAgain } from './judge-again.ts';
 
 const rulesOf = (over: Partial<DlpSettings> = {}) =>
   ({ settings: { dlp: { ...DEFAULT_DLP_SETTINGS, ...over } } }) as unknown as ActiveRules;
@@ -34,7 +35,7 @@ const deps = {
   findDenial: () => null,
 } as unknown as DlpDeps;
 
-const scan = () =>
+const scan = (more: Partial<ClassifiedCall> = {}) =>
   scanCall(
     {
       id: 'event',
@@ -42,6 +43,7 @@ const scan = () =>
       ask: { serverId: 'up', method: 'tools/call', name: 'tool', args: {} },
       agent,
       rules,
+      ...more,
     } as unknown as ClassifiedCall,
     deps,
   );
@@ -81,6 +83,28 @@ it('continues with the agent as it is then', async () => {
   const result = await scanning;
   expect(result).toMatchObject({ kind: 'continue', call: { dlp: { action: 'warned' } } });
   expect(result.kind === 'continue' && result.call.agent).toBe(agentNow);
+});
+
+it('counts and remembers what is found once, and of a call that is judged again what is new', async () => {
+  const { count, across } = deps.dlp;
+  const find = async (patterns: string[], before?: AgentCall) => {
+    vi.clearAllMocks();
+    const scanning = scan(before);
+    const findings = patterns.map((pattern) => ({ ...finding, pattern }));
+    end.resolve({ ...found, findings });
+    const result = await scanning;
+    if (result.kind !== 'continue') throw new Error(result.kind);
+    expect(result.call.dlp.findings).toEqual(findings);
+    const noted = vi.mocked(across.note).mock.calls.flatMap(([, all]) => all);
+    expect(vi.mocked(count).mock.calls.flatMap(([all]) => all)).toEqual(noted);
+    const again = judgeAgain(result.call, { agent, workflow: undefined, delegation: undefined });
+    return { noted: noted.map(({ pattern }) => pattern), call: again.call };
+  };
+  const first = await find(['badge', 'badge']);
+  expect(first.noted).toEqual(['badge', 'badge']);
+  const second = await find(['badge'], first.call);
+  expect(second.noted).toEqual([]);
+  expect((await find(['badge', 'shelf'], second.call)).noted).toEqual(['shelf']);
 });
 
 it('denies what no thread could scan, and says so', async () => {

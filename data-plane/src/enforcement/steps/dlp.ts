@@ -96,19 +96,19 @@ function judge(
     ...fragments.map(() => 'warn' as const),
   ]);
   const all = [...findings, ...fragments];
-  if (call.fragments === undefined) {
-    // A call that is judged again was counted already.
-    dlp.count(findings, 'outbound', (finding) => DONE[actionOf(finding)]);
-    dlp.count(fragments, 'outbound', () => 'warned');
-  }
-  if (!isQuestion(ask.method)) {
+  const isNew = ({ pattern }: DlpFinding) => !call.told?.has(`dlp ${pattern}`);
+  dlp.count(findings.filter(isNew), 'outbound', (finding) => DONE[actionOf(finding)]);
+  dlp.count(fragments.filter(isNew), 'outbound', () => 'warned');
+  if (!isQuestion(ask.method) && all.some(isNew)) {
     const { serverId } = ask;
     const toolName = coverMatched(ask.name, scan.matched ?? NO_MARKS);
-    dlp.across.note({ caller: call.caller, serverId, toolName, eventId: call.id }, all);
+    const sent = { caller: call.caller, serverId, toolName, eventId: call.id };
+    dlp.across.note(sent, all.filter(isNew));
   }
   const scanned = extend(call, {
     dlp: { findings: all, action: DONE[action], matched: scan.matched },
     fragments: joined,
+    told: new Set([...(call.told ?? []), ...all.map(({ pattern }) => `dlp ${pattern}`)]),
   });
   if (action !== 'block') return proceed(scanned);
   const blocking = findings.filter((finding) => actionOf(finding) === 'block');

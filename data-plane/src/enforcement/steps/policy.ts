@@ -60,18 +60,17 @@ export function evaluatePolicy(
   if (rules === null) return deny('no policy bundle is active', []);
   // A list needs no verdict: it only shows what the agent may call, and each call is judged.
   if (isList(call.ask.method)) return proceed(extend(call, { rules, reasons: [] }));
-  if (deps.opa !== null) return evaluateByOpa(call, { ...deps, opa: deps.opa });
-  return judge(call, rules, rules.engine.evaluate(policyInput(call, agent, deps)), deps);
+  // One time for all inputs of the call: OPA's second, and the one that is kept after a wait.
+  const asked = extend(call, { judgedAt: deps.now() });
+  if (deps.opa !== null) return evaluateByOpa(asked, { ...deps, opa: deps.opa });
+  return judge(asked, rules, rules.engine.evaluate(policyInput(asked, agent, deps)), deps);
 }
 
 async function evaluateByOpa(
   call: ScannedCall,
   deps: PolicyDeps & AskOpaDeps,
 ): Promise<StepResult<JudgedCall>> {
-  // One time for all inputs of the call, so that a second input differs only by changed facts.
-  const at = deps.now();
-  const inputOf = (agent: ReplicaAgent) =>
-    JSON.stringify(policyInput(call, agent, { ...deps, now: () => at }));
+  const inputOf = (agent: ReplicaAgent) => JSON.stringify(policyInput(call, agent, deps));
   const judgement = await askOpa(call, inputOf, deps);
   if (judgement.kind === 'deny') return judgement;
   if (judgement.kind === 'denied') {
@@ -232,7 +231,7 @@ export function policyInput(
     delegation: delegationInput(call),
     dlp: dlpInput(call.dlp),
     context: {
-      time: isoTime(deps.now()),
+      time: isoTime(call.judgedAt ?? deps.now()),
       data_plane: deps.findDeploymentId(caller.tenantId) ?? '',
       region: deps.findRegion(caller.tenantId),
       model: ask.model?.name ?? null,
