@@ -161,6 +161,14 @@ class DocumentWriter {
     }
   }
 
+  /** Writes the name of an object whose members are parts of its value. */
+  #ownerOfPart(within: Place): void {
+    const owner = within?.step;
+    if (typeof owner !== 'string' || !IN_PARTS.test(owner)) return;
+    this.#pieces.push(owner, '_');
+    this.#length += owner.length + 1;
+  }
+
   #leaf(
     kind: Leaf['kind'],
     text: string,
@@ -172,6 +180,7 @@ class DocumentWriter {
   ): void {
     const isQuoted = label !== '' && kind === 'string';
     if (label !== '') {
+      if (PARTS.has(label)) this.#ownerOfPart(within);
       const before = isQuoted ? ': "' : ': ';
       this.#pieces.push(label, before);
       this.#length += label.length + before.length;
@@ -184,6 +193,10 @@ class DocumentWriter {
     if (this.#length > MAX_DOCUMENT) this.close();
   }
 }
+
+/** Members that are parts of their object's value: `{"dob": {"year": …, "month": …, "day": …}}`. */
+const PARTS: ReadonlySet<string> = new Set(['year', 'month', 'day', 'area', 'group', 'serial']);
+const IN_PARTS = /^(?:.*[_-])?(?:birth(?:_?date|day)?|dob|date_?of_?birth|geburtsdatum|ssn)$/i;
 
 /** Whether a key could itself hold a value; field names are short and without digits. */
 function isTelling(name: string): boolean {

@@ -1,6 +1,7 @@
 /** A text as it stands and with its disguises removed. */
 import type { Severity } from '../../ledger-record.ts';
 import type { Stretch } from './builtin-pattern.ts';
+import { joinedPartsView } from './decode/parts.ts';
 import { changedParts, type View } from './decode/view.ts';
 import { decodedView, MAX_DEPTH, turnedViews } from './decode/views.ts';
 import type { Found } from './found.ts';
@@ -63,7 +64,8 @@ export function findInReadings(plain: PlainScan, text: string, taker: Taker): vo
     if (depth >= MAX_DEPTH) continue;
     const decoded = decodedView(reading.text, gates);
     const turnedOnes = turned || gates.size === 0 ? NO_VIEWS : turnedViews(reading.text, gates);
-    if (decoded === undefined && turnedOnes.length === 0) continue;
+    const joined = gates.has('parts') ? joinedPartsView(reading.text) : undefined;
+    if (decoded === undefined && joined === undefined && turnedOnes.length === 0) continue;
     const enqueue = (view: View, isTurned: boolean): void => {
       seen ??= new Set([text]);
       if (view.text === '' || seen.has(view.text)) return;
@@ -72,6 +74,7 @@ export function findInReadings(plain: PlainScan, text: string, taker: Taker): vo
       queue.push({ text: view.text, origin: places, depth: depth + 1, turned: isTurned });
     };
     if (decoded) enqueue(changedParts(decoded), turned);
+    if (joined) enqueue(changedParts(joined), turned);
     for (const view of turnedOnes) enqueue(changedParts(view), true);
   }
 }

@@ -5,6 +5,7 @@
 import { rot13 } from '../../rot13.ts';
 import { CALL_MARKS } from './calls.ts';
 import { ISSUER_MARKS } from './issuer-marks.ts';
+import { PART_MARKS } from './parts.ts';
 import { PIECES_BELOW } from './pieces-below.ts';
 import { ROW_MARK } from './rows.ts';
 import { SPELLED_DIGITS } from './spelled.ts';
@@ -16,7 +17,8 @@ export type Gate =
   | 'codes'
   | 'separated'
   | 'calls'
-  | 'rows';
+  | 'rows'
+  | 'parts';
 
 /** Marks of issuers that count only with as much of a key as no word has behind them. */
 const SHORT_MARKS = ['SG.', 'hf_', 'r8_', 'sk-'];
@@ -135,6 +137,7 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
   },
   { gate: 'calls', expressions: CALL_MARKS },
   { gate: 'rows', expressions: [ROW_MARK] },
+  { gate: 'parts', expressions: PART_MARKS },
   {
     gate: 'rot13',
     expressions: [
