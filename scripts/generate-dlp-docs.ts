@@ -36,7 +36,7 @@ combining marks), \`full_width\` (and other forms of a letter), \`other_digits\`
 (between characters or groups; one anywhere behind an issuer's mark; digits as words in twelve
 languages and Chinese, also with the signs between them), \`markup\` (within a word) and \`split\` (over neighbouring
 fields, items, rows that each hold a part and its place, parts whose names call them so ("part 1", "the
-rest", `birth_year`), or strings that code puts together). What a program
+rest", \`birth_year\`), or strings that code puts together). What a program
 decodes (\`atob("…")\`, \`str_rot13('…')\`) is read in the place of the call. Each disguise within each other
 is undone; deeper ones, to four levels, as far as a text's budget goes, and base64 or hex in itself sixteen
 times. Of what gzip or zlib made smaller (\`compressed\`) the first 12 KiB are read, in four places of a
