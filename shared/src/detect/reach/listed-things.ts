@@ -7,7 +7,7 @@ import { wordSet } from './word-set.ts';
 
 /** Programs whose things are operands, and those whose things are values of options. */
 const OPERANDS = wordSet(
-  'kubectl oc docker podman nerdctl helm gh glab gcloud doctl hcloud heroku fly flyctl vercel netlify eksctl lxc virsh vagrant multipass openstack ibmcloud userdel deluser redis-cli valkey-cli',
+  'kubectl oc docker podman nerdctl helm gh glab gcloud doctl hcloud heroku fly flyctl vercel netlify eksctl lxc virsh vagrant multipass openstack ibmcloud userdel deluser redis-cli valkey-cli terraform tofu vault',
 );
 const OPTIONS = wordSet('aws az oci aliyun linode-cli');
 /** Those that delete whatever they are given. */
@@ -42,10 +42,15 @@ export function deletesListedThings(
   const { isCut = false, hasList = false } = command;
   const areOptions = OPTIONS.has(name);
   if (name === 'git') return isHanded && deletesSideBranches(rest);
-  if (!isOfThings(name) || (!isCut && !isHanded) || isBoundByName(command, isHanded)) return false;
+  // What xargs puts into a line for a shell.
+  const isFilled = rest.some(
+    (word, at) => FILLED.test(word) && (!areOptions || SEVERAL.test(rest[at - 1] ?? '')),
+  );
+  if (!isOfThings(name) || (!isCut && !isHanded && !isFilled)) return false;
+  if (!isFilled && isBoundByName(command, isHanded)) return false;
   const verb = DELETE.has(name) ? -1 : verbAt(rest);
   if (verb === undefined || rest.some((word) => HARMLESS.test(word))) return false;
-  if (isHanded) return true;
+  if (isHanded || isFilled) return true;
   return rest.some((word, at) => {
     // One that is looked up is no list.
     if (at <= verb || !((word === '' && hasList) || word === PRINTED)) return false;
@@ -64,6 +69,7 @@ export function isBoundByName(
   return isHanded ? isPipeNamed && (!isCut || isNamed) : isNamed;
 }
 
+const FILLED = /^(?:[\w./:-]{0,100}\/)?\{\}$/;
 const HARMLESS = /^--(?:dry-?run(?:$|=(?!none))|help$|no-)/;
 
 /** Where the verb stands among the first words of a command. */

@@ -1,4 +1,5 @@
 /** To whom programs of a command line send mail. */
+import type { ReachFinding } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
 
 interface MailProgram {
@@ -25,6 +26,12 @@ const PROGRAMS = new Map([
   ['swaks', swaks],
 ]);
 const LONG = wordSet('--to --cc --bcc');
+
+export const TO_LISTED: Omit<ReachFinding, 'place'> = {
+  rule: 'email_recipients',
+  verdict: 'escalate',
+  message: 'the call sends mail to whom another command lists',
+};
 
 export const isMailProgram = (name: string): boolean => PROGRAMS.has(name);
 

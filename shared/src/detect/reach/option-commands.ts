@@ -1,4 +1,5 @@
 /** Commands that programs run, and files that they write, where their own language says so. */
+import { readAnsible } from './ansible.ts';
 import { nameOf } from './program-name.ts';
 import { readSedScript } from './sed-script.ts';
 import { wordSet } from './word-set.ts';
@@ -13,7 +14,7 @@ export interface OptionReach {
 
 const EDITORS = wordSet('vim vi nvim ex view vimdiff gvim');
 const OF_SSH = wordSet('ssh scp sftp');
-const PROGRAMS = wordSet('sed gsed tar bsdtar gtar git rsync env');
+const PROGRAMS = wordSet('sed gsed tar bsdtar gtar git rsync env zip 7z 7za ansible');
 
 /**
  * What the words of a command run and write.
@@ -47,10 +48,31 @@ function readOne(name: string, rest: readonly string[], found: OptionReach): voi
     }
   } else if (name.endsWith('tar')) readTar(rest, found);
   else if (name === 'git') found.lines.push(...gitCommands(rest, found.later));
-  else if (name === 'rsync')
+  else if (name === 'rsync') {
     found.lines.push(...valuesOf(rest, /^(?:-[a-zA-Z]*e|--rsh)$/, /^--rsh=/));
+    if (rest.includes('--remove-source-files')) found.lines.push(...removal(rest, 0, 1));
+  } else if (name === 'zip') {
+    if (rest.some((word) => /^(?:-[a-zA-Z]*m[a-zA-Z]*|--move)$/.test(word)))
+      found.lines.push(...removal(rest, 1, 0));
+  } else if (name.startsWith('7z')) {
+    if (rest.includes('-sdel')) found.lines.push(...removal(rest, 2, 0));
+  } else if (name === 'ansible') found.lines.push(...ansibleLines(rest));
   else
     found.lines.push(...valuesOf(rest, /^(?:-[iv0]*S|--split-string)$/, /^(?:-S|--split-string=)/));
+}
+
+/** What deletes the operands of a program that keeps them elsewhere. */
+function removal(rest: readonly string[], from: number, atEnd: number): readonly string[] {
+  const operands = rest.filter((word) => !word.startsWith('-'));
+  const removed = operands.slice(from, operands.length - atEnd);
+  return removed.length > 0 ? [lineOf(['rm', '-r', '--', ...removed])] : [];
+}
+
+/** What a module does that ansible calls by itself: `-m file -a 'path=/srv state=absent'`. */
+function ansibleLines(rest: readonly string[]): readonly string[] {
+  const [module] = valuesOf(rest, /^(?:-m|--module-name)$/, /^--module-name=/);
+  const [args] = valuesOf(rest, /^(?:-a|--args)$/, /^--args=/);
+  return readAnsible({ module, args }).argvs.map(lineOf);
 }
 
 /** The values of an option: in the next word, or behind it in the same. */
@@ -108,6 +130,16 @@ function readTar(rest: readonly string[], { lines, writes }: OptionReach): void 
     (word, at) => TAR_MAKES.test(word) && (at === 0 || word.startsWith('-')),
   );
   if (!isMade) return;
+  if (rest.includes('--remove-files')) {
+    const kept = valuesOf(rest, /^(?:-[a-zA-Z]*[fC]|--file|--directory)$/, /^--file=/);
+    lines.push(
+      ...removal(
+        rest.filter((word) => !kept.includes(word)),
+        0,
+        0,
+      ),
+    );
+  }
   const [first = ''] = rest;
   // The letters of the first word need no dash: `tar czf file`.
   const isOld = /^[a-zA-Z]{1,12}$/.test(first) && first.endsWith('f');

@@ -34,15 +34,20 @@ export function pathsOf(
 const written = (text: string): Path => ({ text, use: 'write' });
 
 function copied(options: readonly string[], operands: readonly string[]): readonly Path[] {
-  const target = operands.slice(-1);
+  const places = operands.filter((word) => !/^\/[a-z]{1,8}(?::\S{1,40})?$/i.test(word));
+  const isOfWindows = operands.some((word) => /^\/(?:mir|purge|move|e)$/i.test(word));
+  const target = (isOfWindows ? places : operands).slice(-1);
   const [, remote] = REMOTE.exec(target[0] ?? '') ?? [];
   const targets = remote === undefined ? target : [...target, remote];
   const read = operands.slice(0, -1).map((text): Path => ({ text, use: 'read' }));
   const isTold = options.some((one) => /^-[a-zA-Z]*n/.test(one) || one.startsWith('--dry-run'));
   const isEmptied = options.some((option) => option.startsWith('--del')) && !isTold;
+  // Of robocopy, whose options look like paths.
+  const isMirror = operands.some((word) => /^\/(?:mir|purge)$/i.test(word));
   // Whatever is in the target but not in the source is deleted.
-  const emptied = isEmptied
-    ? targets.map((text): Path => ({ text, use: 'delete', isRecursive: true }))
-    : [];
+  const emptied =
+    isEmptied || isMirror
+      ? targets.map((text): Path => ({ text, use: 'delete', isRecursive: true }))
+      : [];
   return [...read, ...targets.map(written), ...emptied];
 }

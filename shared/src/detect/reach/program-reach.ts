@@ -57,19 +57,29 @@ const COMMANDS: readonly WholeCommand[] = [
   whole('git filter-branch', 'rewrites the history of a repository'),
   whole('git filter-repo', 'rewrites the history of a repository'),
   whole('git-filter-repo', 'rewrites the history of a repository'),
+  whole('git rm', 'deletes all files of a repository', '.&-r', '*&-r'),
+  whole(
+    'git reflog expire',
+    'deletes commits that no branch has',
+    '--all',
+    '--expire=now',
+    '--expire-unreachable=now',
+  ),
   whole('git stash clear', 'deletes all stashes of git'),
   whole('kubectl delete', 'deletes all objects of a kind', '--all', '-A', '--all-namespaces'),
   whole('kubectl delete namespace', 'deletes a whole namespace'),
   whole('kubectl delete namespaces', 'deletes a whole namespace'),
   whole('kubectl delete ns', 'deletes a whole namespace'),
+  whole('kubectl scale', 'stops all objects of a kind', '--all'),
+  whole('kubectl taint nodes', 'removes everything from all nodes', '--all'),
   whole('kubectl drain', 'removes everything from a node'),
   whole('helm uninstall', 'removes everything that a chart installed'),
   whole('helm delete', 'removes everything that a chart installed'),
   whole('aws s3 rm', 'deletes all objects under a prefix', '--recursive'),
   whole('aws s3 rb', 'deletes a bucket'),
   whole('aws s3 sync', 'deletes what its source does not have', '--delete'),
-  whole('gsutil rm', 'deletes all objects under a prefix', '-r', '-R', '-a'),
-  whole('gcloud storage rm', 'deletes all objects under a prefix', '-r', '-R', '--recursive'),
+  whole('gsutil rm', 'deletes all objects under a prefix', '-r', '-R', '-a', '*'),
+  whole('gcloud storage rm', 'deletes all objects under a prefix', '-r', '-R', '--recursive', '*'),
   whole('gcloud projects delete', 'deletes a whole project'),
   whole('az group delete', 'deletes a whole group of resources'),
   whole('az storage blob delete-batch', 'deletes all objects of a container'),
@@ -82,6 +92,8 @@ const COMMANDS: readonly WholeCommand[] = [
     '-destroy',
     '--destroy',
   ),
+  whole('terraform workspace delete', 'forgets what a configuration made', '-force'),
+  whole('pulumi stack rm', 'forgets what a configuration made', '--force', '-f'),
   whole('tofu destroy', 'destroys everything that a configuration made'),
   whole('pulumi destroy', 'destroys everything that a configuration made'),
   whole('docker system prune', 'deletes everything that no container uses'),
@@ -95,8 +107,16 @@ const COMMANDS: readonly WholeCommand[] = [
   whole('azcopy remove', 'deletes all objects under a prefix', '--recursive'),
   whole('etcdctl del', 'deletes all keys under a prefix', '--prefix', '--from-key'),
   whole('consul kv delete', 'deletes all keys under a prefix', '-recurse'),
-  whole('git update-ref', DELETES_BRANCH, '-d'),
+  whole('git update-ref', DELETES_BRANCH, '-d', '--stdin'),
   whole('dropdb', 'removes a whole database'),
+  whole('pg_restore', 'replaces what is in a database', '--clean'),
+  whole('supabase db reset', 'removes a whole database', '--linked', '--db-url'),
+  whole('npm unpublish', 'removes a package for all who use it'),
+  whole('zfs rollback', 'discards all changes since a snapshot', '-r', '-R'),
+  whole('wevtutil', 'empties a log', 'cl', 'clear-log'),
+  whole('reg delete', 'deletes a key of the registry with all below it'),
+  whole('diskpart', 'changes disks by a script', '/s'),
+  whole('knex migrate:rollback', 'removes a whole database', '--all'),
   whole('gh repo delete', 'deletes a whole repository'),
   whole('argo delete', 'deletes all objects of a kind', '--all'),
   whole('ldapdelete', 'deletes everything below an entry of a directory', '-r'),
@@ -132,14 +152,29 @@ export function findWholeReach(name: string, words: readonly string[]): WholeRea
   const operands = words
     .filter((word) => !word.startsWith('-'))
     .flatMap((word) => (KIND_AND_NAME.test(word) && name === 'kubectl' ? word.split('/') : [word]));
+  if (name === 'reg' && words.some((word) => /^\/v[ae]?$/i.test(word))) return undefined;
+  const spellings = name === 'git' ? [operands] : [operands, withoutValues(words)];
   const found = commands.find(
-    (command) => beginsWith(operands, command, name) && hasOption(words, command.options),
+    (command) =>
+      spellings.some((one) => beginsWith(one, command, name)) && hasOption(words, command.options),
   );
   if (found === undefined || (OF_BRANCH.has(found.message) && deletesSideBranches(words))) {
     return undefined;
   }
   return { rule: 'delete_whole', verdict: 'escalate', message: found.message };
 }
+
+/** Options whose value may stand among the words of a command: `docker compose -p shop down`. */
+const VALUED =
+  /^(?:-[pn]|--(?:project-name|file|namespace|profile|context|region|project|resource-group|subscription|env-file|project-directory|kubeconfig|cluster|org|app|host|user))$/;
+
+const withoutValues = (words: readonly string[]): readonly string[] => {
+  const isCompose = words.includes('compose');
+  return words.filter((word, at) => {
+    const before = words[at - 1] ?? '';
+    return !word.startsWith('-') && !VALUED.test(before) && !(isCompose && before === '-f');
+  });
+};
 
 /** Programs of which a tool may take the words alone. */
 const IMPLIED = ['git', 'gh', 'kubectl', 'docker', 'terraform', 'aws', 'gcloud', 'az'];
@@ -179,7 +214,7 @@ export function findRemoved(words: readonly string[]): readonly string[] | undef
 }
 
 const isHarmlessForGit = (word: string): boolean =>
-  (isLetters(word) && word.includes('n')) || word === '--analyze';
+  (isLetters(word) && word.includes('n')) || word === '--analyze' || word === '--cached';
 
 /**
  * Whether the words of a command come first. A program's own options may have values before them
@@ -218,6 +253,7 @@ function isOption(word: string, option: string): boolean {
   if (option === '--force') return word.startsWith('--force-with-lease');
   // How an operand begins: `+main` of a push.
   if (option === '+' || option === ':') return word.startsWith(option);
+  if (option === '*') return word.includes('*');
   // Letters may be combined: `-fdx`.
   const letter = option.length === 2 && option.startsWith('-') ? option[1] : undefined;
   return letter !== undefined && isLetters(word) && word.includes(letter);

@@ -33,7 +33,7 @@ const OPTIONS = new Map<string, Options>([
 
 /** Programs that change the files among their operands; some only with `-i`. */
 const EDITORS = wordSet('ed ex patch');
-const OTHERS = wordSet('git crontab');
+const OTHERS = wordSet('git crontab visudo systemctl ssh-copy-id');
 const IN_PLACE = wordSet('perl ruby');
 
 /** Programs of one command line that are looked at, behind `sudo` and the like. */
@@ -63,6 +63,9 @@ function writesOf(name: string, rest: readonly string[]): readonly string[] {
   const operands = rest.filter((word) => !word.startsWith('-'));
   if (name === 'git') return clonedTo(operands);
   if (name === 'crontab') return crontabOf(rest);
+  if (name === 'visudo') return rest.some((word) => ASKS.test(word)) ? [] : sudoersOf(rest);
+  if (name === 'ssh-copy-id') return rest.some((word) => ASKS.test(word)) ? [] : [KEYS];
+  if (name === 'systemctl') return unitsOf(operands);
   if (IN_PLACE.has(name)) return rest.some((word) => /^-[a-z]*i/.test(word)) ? operands : [];
   const edited = EDITORS.has(name) ? operands.slice(0, name === 'patch' ? 1 : undefined) : [];
   const options = OPTIONS.get(name);
@@ -76,6 +79,20 @@ function clonedTo(operands: readonly string[]): readonly string[] {
   // Options of git itself may have values before it.
   const isClone = at >= 0 && at <= 2;
   return isClone && operands.length > at + 2 ? operands.slice(-1) : [];
+}
+
+const ASKS = /^(?:-[a-zA-Z]*[chnV]|--(?:check|help|version))$/;
+/** Of whoever a key is copied to. */
+const KEYS = '~/.ssh/authorized_keys';
+
+function sudoersOf(rest: readonly string[]): readonly string[] {
+  const at = rest.findIndex((word) => /^(?:-f|--file)$/.test(word));
+  return [(at >= 0 && rest[at + 1]) || '/etc/sudoers'];
+}
+
+/** The units that systemctl edits. */
+function unitsOf([verb, ...units]: readonly string[]): readonly string[] {
+  return verb === 'edit' ? units.map((unit) => `/etc/systemd/system/${unit}`) : [];
 }
 
 /** Options of crontab with which it only lists, or asks somebody at a screen. */

@@ -5,6 +5,7 @@ import { pathOnMachine, readMounts } from './container-mounts.ts';
 import { DELETES_A_STORE } from './deleted-store.ts';
 import { overwritesDisk, STREAM, WIPES_BY_SCRIPT, wipesDisk } from './disk-programs.ts';
 import { readFind } from './find-program.ts';
+import { CARRIES_SQL, readRedis, sqlAmong } from './handed-sql.ts';
 import { decodedCommand } from './inner-lines.ts';
 import { countKeys } from './key-value.ts';
 import {
@@ -13,7 +14,7 @@ import {
   isBoundByName,
   pipesByName,
 } from './listed-things.ts';
-import { isMailProgram, readMailOf } from './mail-programs.ts';
+import { isMailProgram, readMailOf, TO_LISTED } from './mail-programs.ts';
 import { commandInAssignment, jobsOf, readOptionCommands } from './option-commands.ts';
 import { deletesHanded, deletesListed, type Listed, listedBy, onlyTells } from './powershell.ts';
 import { decodedBy, printedBy } from './printed-text.ts';
@@ -54,7 +55,6 @@ import { behindUnknown, isUnknown, programOf } from './unknown-program.ts';
 import { findWebReach } from './web-reach.ts';
 import {
   afterHost,
-  afterOptions,
   innerFrom,
   isContainerProgram,
   packageCommand,
@@ -98,10 +98,6 @@ const MAX_DEPTH = 4;
 
 /** An option that holds the text itself. */
 const BEFORE_LINE = /^(?:--[a-z-]{1,20}=|-c|\+[!:]{0,3})/;
-/** Options of redis-cli that have a value, in the next word. */
-const REDIS_VALUE =
-  /^(?:-[hpsaunridDXt]|--(?:user|pass|sni|cacert|cacertdir|cert|key|tls-ciphers|tls-ciphersuites|show-pushes))$/;
-
 /** Reads a command line, or a command given as separate words; caller-controlled. */
 export function readShellReach(command: string | readonly string[]): ShellReach {
   const reach = nothing();
@@ -341,6 +337,7 @@ function readSimple(
     if (isListed || (hasList && operands.includes(''))) reach.whole.push(DELETES_LISTED);
   } else if (isMailProgram(name)) {
     reach.recipients.push(...readMailOf(name, rest));
+    if (isHanded || operands.includes(PRINTED)) reach.whole.push(TO_LISTED);
     add(operands, 'read');
   } else if (name === 'find') {
     const found = readFind(rest, DELETES);
@@ -371,12 +368,11 @@ function readSimple(
   } else {
     const values = options.map(optionValue).filter((value) => value !== '');
     if (name === 'redis-cli') {
-      // Only its first word is a command, others are keys and values.
-      const words = rest.slice(afterOptions(rest, 0, REDIS_VALUE));
-      reach.inner.push(words.join(' '));
-      const [first = '', ...keys] = words;
-      reach.things = Math.max(reach.things, countKeys([first.toUpperCase(), ...keys], true) ?? 0);
+      const { texts, things } = readRedis(rest);
+      reach.inner.push(...texts);
+      reach.things = Math.max(reach.things, things);
     } else if (DATABASES.has(name)) reach.inner.push(...operands, ...values);
+    else if (CARRIES_SQL.has(name)) reach.inner.push(...sqlAmong(rest, values));
     if (isInterpreter(name)) readCodeOf(name, rest, reach, depth);
     add(operands.map(withoutAt), 'read');
     add(values, 'read');

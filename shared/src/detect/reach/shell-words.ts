@@ -92,7 +92,10 @@ class LineReader {
     this.#line = line;
     this.#variables = variables;
     this.#functions = functions;
-    this.#isWindows = /(?:^|[\s"'=])[a-z]:\\|^[ \t]*(?:del|erase|rd|remove-item|ri)\s/im.test(line);
+    this.#isWindows =
+      /(?:^|[\s"'=])[a-z]:\\|\$env:[a-z]{1,40}\\|^[ \t]*(?:del|erase|rd|remove-item|ri)\s/im.test(
+        line,
+      );
     this.#documents = new HereDocuments(line);
   }
 

@@ -151,12 +151,14 @@ function judgeDrop(tokens: readonly SqlToken[], at: number): SqlReach | undefine
   return undefined;
 }
 
+/** What holds rows, also of streams and of time series. */
+const STORED = wordSet('TABLE STREAM MEASUREMENT COLLECTION');
 /** Words before TABLE of a table that is kept elsewhere. */
 const KINDS = wordSet('FOREIGN EXTERNAL');
 
 /** Whether a DROP removes what is stored: a table, or a view that keeps its rows. */
 const isStored = (what: string, next: SqlToken): boolean =>
-  what === 'TABLE' ||
+  STORED.has(what) ||
   (what === 'MATERIALIZED' && isWord(next, 'VIEW')) ||
   (KINDS.has(what) && isWord(next, 'TABLE'));
 

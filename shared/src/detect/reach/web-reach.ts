@@ -17,8 +17,16 @@ export function isWildAddress(text: string): boolean {
   return name.includes('*') || isAllName(name.replaceAll(/%5f/gi, '_'));
 }
 
+/** Addresses of search servers that change what a query finds, and queries that find everything. */
+const BY_QUERY = /\/_(?:delete|update)_by_query\b|\/solr\/[^/?#]{1,200}\/update\b/;
+const MATCHES_ALL =
+  /"match_all"|<query>\s{0,99}\*:\*\s{0,99}<\/query>|"query"\s{0,99}:\s{0,99}"\*:\*"/;
+
 /** What the words of a command delete over HTTP. */
 export function findWebReach(words: readonly string[]): WholeReach | undefined {
+  if (words.some((word) => BY_QUERY.test(word)) && words.some((word) => MATCHES_ALL.test(word))) {
+    return BY_WILDCARD;
+  }
   const isRaw = words.includes('--raw') && words.includes('delete');
   if (!isRaw) {
     if (!words.some((word) => METHOD.test(word))) return undefined;
