@@ -1,5 +1,6 @@
 import type { DelegationFact } from '@governance/shared/facts';
-import type { Prisma } from '../platform/generated/client.ts';
+import { Prisma } from '../platform/generated/client.ts';
+import { requireFits } from '../platform/http/page-bytes.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface Delegation {
@@ -42,9 +43,16 @@ export function delegationStore({ db, scope: { tenantId } }: TenantTransaction) 
       return row ? toDelegation(row) : undefined;
     },
 
-    /** Newest first. */
+    /** Newest first. @throws AppError VALIDATION_FAILED where the page is too large for memory */
     listOfSession: async (sessionId: string, { limit, offset }: Page) => {
       const where = { tenantId, workflowSessionId: sessionId };
+      const sizes = Prisma.sql`
+        SELECT octet_length(array_to_string(tools, '')) + octet_length(reason)
+          + octet_length(array_to_string(resources, '')) AS bytes
+        FROM delegations
+        WHERE tenant_id = ${tenantId}::uuid AND workflow_session_id = ${sessionId}::uuid
+        ORDER BY created_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}`;
+      await requireFits(db, sizes, 'delegations');
       const rows = await db.delegation.findMany({
         where,
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],

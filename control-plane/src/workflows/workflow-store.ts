@@ -1,6 +1,7 @@
 import type { WorkflowFact } from '@governance/shared/facts';
 import { z } from 'zod';
-import type { Prisma } from '../platform/generated/client.ts';
+import { Prisma } from '../platform/generated/client.ts';
+import { requireFits } from '../platform/http/page-bytes.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 const Participants = z.array(
@@ -51,7 +52,7 @@ export function workflowStore({ db, scope: { tenantId } }: TenantTransaction) {
       await db.workflow.update({ where: { tenantId_id: { tenantId, id } }, data: { deletedAt } });
     },
     count: () => db.workflow.count({ where: { tenantId, deletedAt: null } }),
-    /** Newest first. */
+    /** Newest first. @throws AppError VALIDATION_FAILED where the page is too large for memory */
     list: async (page: {
       status: Workflow['status'] | undefined;
       limit: number;
@@ -59,6 +60,12 @@ export function workflowStore({ db, scope: { tenantId } }: TenantTransaction) {
     }) => {
       const { status, limit, offset } = page;
       const where = { tenantId, deletedAt: null, ...(status && { status }) };
+      const sizes = Prisma.sql`
+        SELECT octet_length(participants::text) AS bytes FROM workflows
+        WHERE tenant_id = ${tenantId}::uuid AND deleted_at IS NULL
+          AND (${status ?? null}::text IS NULL OR status = ${status ?? null})
+        ORDER BY created_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}`;
+      await requireFits(db, sizes, 'workflows');
       const rows = await db.workflow.findMany({
         where,
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],

@@ -67,9 +67,9 @@ export function pageQuery(limits: {
   };
 }
 
-/** @param fitting how many of the page's events can be answered */
-export function pageTooLarge(fitting: number): AppError {
-  const msg = `these events are too large together: ask for ${fitting} at most`;
+/** @param fitting how many of the page's events, or what it has, can be answered */
+export function pageTooLarge(fitting: number, what = 'events'): AppError {
+  const msg = `these ${what} are too large together: ask for ${fitting} at most`;
   return new AppError('VALIDATION_FAILED', `query.limit: ${msg}`, {
     errors: [{ loc: ['query', 'limit'], msg, type: 'too_large' }],
   });
