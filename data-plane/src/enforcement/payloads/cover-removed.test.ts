@@ -14,6 +14,24 @@ it('covers a text in texts, in names and in numbers', () => {
   });
 });
 
+it('covers a number of more digits than a double keeps by its value', () => {
+  const exact = '12345678901234567890';
+  const number = Number(exact);
+  const value = { in: `id ${exact}, not ${exact}0`, number, minus: [-number], [exact]: 12 };
+  const expected = {
+    in: `id [REDACTED], not ${exact}0`,
+    number: '[REDACTED]',
+    minus: ['[REDACTED]'],
+    '[REDACTED]': 12,
+  };
+  // As a number it was removed with the digits of a double, as a text with its own.
+  expect(covered(value, [String(number)], 'result')).toEqual(expected);
+  expect(covered({ number }, [exact], 'result')).toEqual({ number: '[REDACTED]' });
+  const digits = `1${'0'.repeat(21)}`;
+  expect(covered([digits, 1e21, '1E21'], ['1e+21'], 'result')).toEqual(Array(3).fill('[REDACTED]'));
+  expect(covered('0.12345678901234567890', ['0.12345678901234568'], 'result')).toBe('[REDACTED]');
+});
+
 it('covers a text as JSON writes it, once and twice', () => {
   const text = 'hunter"22x';
   const once = JSON.stringify({ a: text });

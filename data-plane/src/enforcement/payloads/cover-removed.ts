@@ -38,7 +38,31 @@ export function coverRemoved(
   if (long.length === 0) return { value };
   const marks = withEscapedForms(marksOf(long.map((text) => [text, REDACTED])));
   if (marks.size * sizeOf(value) > MAX_WORK) return undefined;
-  return { value: cover(value, marks, OWN_LEVELS[said]) };
+  return { value: cover(value, coverTexts(marks, inexactOf(long)), OWN_LEVELS[said]) };
+}
+
+type Cover = (text: string) => string;
+
+function coverTexts(marks: Marks, inexact: ReadonlySet<number>): Cover {
+  const ofValue = (number: string) => (inexact.has(Number(number)) ? REDACTED : number);
+  if (inexact.size === 0) return (text) => coverText(text, marks);
+  return (text) => coverText(text, marks).replace(NUMBER, ofValue);
+}
+
+const NUMBER = /\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
+/** Decimal digits that a double keeps of any number. */
+const EXACT_DIGITS = 15;
+
+/** Numbers among the texts that may stand elsewhere with other digits: a double keeps fewer. */
+function inexactOf(texts: readonly string[]): Set<number> {
+  const numbers = texts.map((text) => Math.abs(Number(text)));
+  return new Set(
+    numbers.filter(
+      (number) =>
+        Number.isFinite(number) &&
+        (number > Number.MAX_SAFE_INTEGER || String(number).length > EXACT_DIGITS),
+    ),
+  );
 }
 
 /** UTF-16 units of a value, with something for each text and name. */
@@ -50,18 +74,18 @@ function sizeOf(value: unknown): number {
   return size;
 }
 
-function cover(value: unknown, marks: Marks, ownLevels: number): unknown {
-  if (typeof value === 'string') return coverText(value, marks);
+function cover(value: unknown, coverIn: Cover, ownLevels: number): unknown {
+  if (typeof value === 'string') return coverIn(value);
   if (typeof value === 'number') {
     const text = String(value);
-    return coverText(text, marks) === text ? value : REDACTED;
+    return coverIn(text) === text ? value : REDACTED;
   }
-  if (Array.isArray(value)) return value.map((item) => cover(item, marks, ownLevels - 1));
+  if (Array.isArray(value)) return value.map((item) => cover(item, coverIn, ownLevels - 1));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
-      ownLevels > 0 ? name : coverText(name, marks),
-      cover(member, marks, ownLevels - 1),
+      ownLevels > 0 ? name : coverIn(name),
+      cover(member, coverIn, ownLevels - 1),
     ]),
   );
 }

@@ -97,3 +97,11 @@ it('a value of too many levels is taken out', () => {
   for (let level = 0; level < 5_000; level++) value = [value];
   expect(JSON.stringify(redactFields(value, names))).not.toContain('x');
 });
+
+it('tells the texts of what it removes, and names within it that are no words', () => {
+  const removed = new Set<string>();
+  const staff = { 'anna@corp.example': ['a', 7], 4711: { city: 'Kiel', line1: null }, '@type': 1 };
+  const value = { staff: [staff, ...Array(2_000).fill(true)], kept: 'x' };
+  expect(redactFields(value, new Set(['staff']), removed)).toEqual({ kept: 'x' });
+  expect([...removed].sort()).toEqual(['1', '4711', '7', 'Kiel', 'a', 'anna@corp.example']);
+});

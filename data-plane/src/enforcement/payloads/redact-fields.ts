@@ -37,7 +37,18 @@ function collectTexts(value: unknown, texts: Set<string>, depth: number): void {
   if (depth >= MAX_DEPTH || value === null) return;
   if (typeof value === 'string' || typeof value === 'number') texts.add(String(value));
   if (typeof value !== 'object') return;
-  for (const member of Object.values(value)) collectTexts(member, texts, depth + 1);
+  for (const [name, member] of Object.entries(value)) {
+    if (!Array.isArray(value) && isContent(name)) texts.add(name);
+    collectTexts(member, texts, depth + 1);
+  }
+}
+
+/** Digits from which a member's name is no word of a schema, but a number of somebody. */
+const MIN_DIGITS = 4;
+
+/** Whether a name is content, as in a map by address or number. Words stand in every message. */
+function isContent(name: string): boolean {
+  return name.includes('@', 1) || name.replaceAll(/\D/g, '').length >= MIN_DIGITS;
 }
 
 /** Redacts a text that is JSON, as most results of servers are. */
