@@ -260,7 +260,13 @@ describe('a super-admin', () => {
     expect(refused.statusCode).toBe(403);
     expect(await statusOf(id)).toBe('suspended');
 
-    await superKill({ scope: 'all', lift: true });
+    const lifted = await superKill({ scope: 'all', lift: true });
+    expect(lifted).toMatchObject({ scope: 'all', engaged: false });
+    const stillHeld = lifted.tenants
+      .filter((tenant: { engaged: boolean }) => tenant.engaged)
+      .map((tenant: { tenant_id: string }) => tenant.tenant_id);
+    expect(stillHeld).toContain(other.scope.tenantId);
+    expect(stillHeld).not.toContain(tenantId);
     expect(await statusOf(id)).toBe('active');
     // The other tenant had pulled its own: that one still holds.
     expect(await ok(call(PATH, { token: other.token }))).toMatchObject({

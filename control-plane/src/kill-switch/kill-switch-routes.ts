@@ -42,7 +42,15 @@ const KillSwitchView = z
     /** Only for scope `all`: how many tenants it reached, and which. */
     tenant_count: z.int().optional(),
     tenants: z
-      .array(z.object({ tenant_id: z.string(), generation: z.int(), suspended_agents: z.int() }))
+      .array(
+        z.object({
+          tenant_id: z.string(),
+          generation: z.int(),
+          /** Also where the tenant's own administrator holds it. */
+          engaged: z.boolean(),
+          suspended_agents: z.int(),
+        }),
+      )
       .optional(),
   })
   .meta({ id: 'KillSwitch' });
@@ -109,7 +117,8 @@ function toViewOfAll({
 }: FleetResult<KillSwitchResult>): z.input<typeof KillSwitchView> {
   return {
     generation: null,
-    engaged: tenants.some((result) => result.engaged),
+    // A tenant may hold its own, which this order does not lift.
+    engaged: tenants.some(({ engaged, scope }) => engaged && scope === 'all'),
     scope: 'all',
     reason: order.reason,
     actor: order.actor.username,
@@ -119,6 +128,7 @@ function toViewOfAll({
     tenants: tenants.map((result) => ({
       tenant_id: result.tenantId,
       generation: result.generation,
+      engaged: result.engaged,
       suspended_agents: result.suspendedAgents,
     })),
   };
