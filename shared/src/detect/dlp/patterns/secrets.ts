@@ -10,6 +10,7 @@ import {
   type SecretKind,
 } from '../validators/secret-value.ts';
 import { ANNOUNCED } from './announced.ts';
+import { inAnswer } from './answers.ts';
 import { BARE_PRIVATE_KEYS, PASSWORD_FILES } from './bare-keys.ts';
 import { PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
 import { LINKS_AND_COOKIES, SHARED_ACCESS } from './links.ts';
@@ -201,6 +202,8 @@ function secretLabel(kind: SecretKind): Judge {
     if (phrase) return [phrase];
     const said = kind === 'password' ? saidBefore(text, start, end) : NOTHING;
     if (said.length > 0) return said;
+    const answer = kind === 'password' ? inAnswer(text, start, end) : NOTHING;
+    if (answer.length > 0) return answer;
     const replied = inReply(text, end);
     return replied.length > 0 ? replied : aloneBelow(text, start, end);
   };
