@@ -71,6 +71,11 @@ describe('digits as words', () => {
     ['IBAN: DE89|3704|0044|0532|0130|00', 'iban'],
     ['PIN: four seven one one', 'secret_assignment'],
     ['手机号是一五一二三四五六七八九', 'phone_number'],
+    ['手机 一 三 八 一 二 三 四 五 六 七 八', 'phone_number'],
+    ['身份证号 一 一 〇 一 〇 五 一 九 四 九 一 二 三 一 〇 〇 二 X', 'national_id'],
+    ['卡号：四 五 三 九 一 四 八 八 〇 三 四 三 六 四 六 七', 'payment_card'],
+    ['卡号：四五三九 一四八八 〇三四三 六四六七', 'payment_card'],
+    ['カード番号は四　五　三　九　一　四　八　八　〇　三　四　三　六　四　六　七', 'payment_card'],
   ])('are read with the signs between them: %s', (text, pattern) => {
     expect(found(text)).toMatchObject([{ pattern }]);
   });
@@ -92,6 +97,8 @@ describe('digits as words', () => {
     'PIN layout: one two three four five six seven eight nine',
     'bir iki üç dört beş altı yedi sekiz dokuz on',
     '一二三四五六七八九十',
+    '电话：一、二、三、四、五、六、七、八、九',
+    '一 二 三 四 五 六 七 八 九 十',
     '第一第二第三，三三两两，五六七八个人',
     'card game: one two three four five six seven eight nine one two three',
   ])('are no finding: %s', (text) => expect(found(text)).toEqual([]));

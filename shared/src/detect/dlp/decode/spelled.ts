@@ -37,15 +37,20 @@ const LONG = [...DIGIT_OF.keys()].filter((word) => /^[a-z]{3,}$/.test(word)).joi
 const PLAIN = '[ ,./;|-]{1,3}';
 const BETWEEN = `${PLAIN}(?:(?:${HYPHENS}|${OTHER_SIGNS})${PLAIN})?`;
 
-/** In Chinese and Japanese nothing stands between them. */
+/** In Chinese and Japanese nothing stands between them, or a blank or sign. */
 const HAN_DIGITS = '零一二三四五六七八九';
 const HAN = `${HAN_DIGITS}〇幺两`;
-const HAN_RUN = new RegExp(`[${HAN}](?:[-－—、，, ]?[${HAN}]){5,30}`, 'g');
+const HAN_BETWEEN = '[-－—、，, \u3000]';
+const HAN_RUN = new RegExp(
+  `[${HAN}](?:${HAN_BETWEEN}{0,2}[${HAN}]){5,30}(?:${HAN_BETWEEN}{0,2}[XxＸ](?![A-Za-z]))?`,
+  'g',
+);
 
 /** Where a text may contain some: two, with a word at most between them. */
 export const SPELLED_DIGITS: readonly string[] = [
   `(?i)\\b(?:${LONG})${PLAIN}(?:[a-zà-ɏ]+${PLAIN})?(?:${LONG})${PLAIN}`,
   `[${HAN}]{6}`,
+  `[${HAN}]{1,4}(?:${HAN_BETWEEN}{1,2}[${HAN}]{1,4}){2}`,
 ];
 
 const MIN_DIGITS = 6;
@@ -101,7 +106,7 @@ export function spelledDigits(text: string): Edit[] {
   for (const { 0: run, index: start } of text.matchAll(HAN_RUN)) {
     const replacement = [...run].map(hanDigit).join('');
     // "一一" and counts in a row are words, too.
-    if (new Set(replacement).size < 3) continue;
+    if (new Set(replacement).size < 3 || /一、二/.test(run)) continue;
     edits.push({ start, end: start + run.length, replacement, disguise: ['separators'] });
   }
   for (const [i, edit] of edits.entries()) {
@@ -114,6 +119,7 @@ export function spelledDigits(text: string): Edit[] {
 }
 
 function hanDigit(character: string): string {
+  if (/[XxＸ]/.test(character)) return 'X';
   if (character === '〇') return '0';
   if (character === '幺') return '1';
   if (character === '两') return '2';
