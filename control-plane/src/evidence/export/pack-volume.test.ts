@@ -50,6 +50,20 @@ describe('a volume', () => {
     expect(archive.length).toBeLessThan(member.size / 25);
   });
 
+  it('beyond the limits of its verifier is refused, also by its last bytes', async () => {
+    const noise = Array.from({ length: 63 }, () => randomBytes(1024 * KIB));
+    // What it adds to the bytes is the archive's own.
+    const room = 1024 * KIB - 32 * KIB;
+    const fits = await packed(aMember([...noise, randomBytes(room)]));
+    expect(fits.length).toBeLessThanOrEqual(VOLUME_LIMITS.packedBytes);
+    for (const more of [1024 * KIB + 1, 2 * 1024 * KIB]) {
+      const member = aMember([...noise, randomBytes(more)]);
+      await expect(packVolume([member], async () => {})).rejects.toThrow(
+        'more than a volume may have',
+      );
+    }
+  });
+
   it('is within the limits of its verifier, whatever is in it and in which order', async () => {
     const Line = fc.record({
       kib: fc.integer({ min: 1, max: 1_500 }),

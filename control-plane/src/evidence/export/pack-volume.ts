@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { constants, crc32, createDeflateRaw } from 'node:zlib';
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
 import { USTAR_END, ustarHeader, ustarPadding } from '@governance/shared/evidence/ustar';
+import { ExportRefused } from './evidence-request.ts';
 import type { Member } from './package-members.ts';
 
 /** Size of a stored piece of a volume; the last one is shorter. */
@@ -30,9 +31,13 @@ const RATIO_FROM_BYTES = 512 * 1024;
 /** The gzip header: deflated, no name, no time, made on Unix. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
 
+const TOO_LARGE =
+  'what belongs to one batch is more than a volume may have: ask for it without payloads, or for single agents';
+
 /**
  * @param members in their order, the manifest first
  * @param store called with each piece in turn
+ * @throws ExportRefused beyond verifiers' limits; volumes are cut between batches only
  */
 export async function packVolume(
   members: readonly Member[],
@@ -40,6 +45,7 @@ export async function packVolume(
 ): Promise<{ size: number; sha256: string }> {
   const digest = createHash('sha256');
   let size = 0;
+  let unpacked = 0;
   let n = 0;
   let held: Buffer[] = [];
   let heldBytes = 0;
@@ -62,13 +68,17 @@ export async function packVolume(
   });
   try {
     for (const slice of slicesOf(tarOf(members))) {
+      unpacked += slice.length;
+      if (unpacked > VOLUME_LIMITS.unpackedBytes) throw new ExportRefused(TOO_LARGE);
       await packer.write(slice);
+      if (size > VOLUME_LIMITS.packedBytes) throw new ExportRefused(TOO_LARGE);
       if (heldBytes >= CHUNK_BYTES) await flush(false);
     }
     await packer.end();
   } finally {
     packer.destroy();
   }
+  if (size > VOLUME_LIMITS.packedBytes) throw new ExportRefused(TOO_LARGE);
   await flush(true);
   return { size, sha256: digest.digest('hex') };
 }
