@@ -6,18 +6,18 @@
 import type { Logger } from 'pino';
 import { shareRun } from '../../storage/share-run.ts';
 import { ProcessExit } from '../era.ts';
-import { cancelledText } from '../initialize.ts';
+import { cancelledText, requestText } from '../initialize.ts';
 import { parseUpstreamMessages, type UpstreamMessage } from '../message.ts';
 import { createAllowance } from '../pacing.ts';
 import { type AnswerBytes, hasRoomFor, noRoom, noRoomFor } from '../shares/answer-room.ts';
 import {
   type SendToClient,
-  type ServerRequest,
   type UpstreamAnswer,
   type UpstreamExchange,
   UpstreamFailure,
   type UpstreamLimits,
   type UpstreamNotification,
+  unheardExchange,
 } from '../upstream.ts';
 import { LineReader } from './line-reader.ts';
 import { readPaced } from './paced-pipe.ts';
@@ -31,6 +31,8 @@ import {
 } from './server-process.ts';
 import { logStderr, STDERR_LINES } from './server-stderr.ts';
 import type { StdioServer } from './servers-file.ts';
+import type { StdioReceiver, StdioRequest, StdioWaiting } from './stdio-messages.ts';
+import { MAX_USELESS, UselessLines } from './useless-lines.ts';
 
 export interface StdioChannelOptions {
   name: string;
@@ -46,36 +48,6 @@ export interface StdioChannelOptions {
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** The session that speaks on the channel. */
-export interface StdioReceiver {
-  /** Receives the process's questions; `reply` answers one, if the process still runs. */
-  asked?(
-    request: ServerRequest,
-    send: SendToClient | undefined,
-    reply: (text: string) => void,
-  ): void;
-  /** Receives messages that match no request by progress token. */
-  notified(notification: UpstreamNotification): void;
-  /** The process exited, or is being ended. */
-  ended(): void;
-}
-
-export interface StdioRequest {
-  method: string;
-  wantsProgress: boolean;
-  /** The whole message. */
-  text(id: number): string;
-  /** Milliseconds until it is given up; null for what stays open for long. */
-  timeoutMs: number | null;
-}
-
-/** A request without an answer yet. */
-export interface StdioWaiting {
-  readonly id: number;
-  readonly exchange: UpstreamExchange;
-  readonly wantsProgress: boolean;
-}
-
 interface Waiting extends StdioWaiting {
   timer: NodeJS.Timeout | undefined;
   resolve(answer: UpstreamAnswer): void;
@@ -89,14 +61,8 @@ const KILL_AFTER_MS = 2000;
 const LAST_ANSWER_MS = 200;
 /** Messages of maximum size that may wait for a process to read them. */
 const MAX_UNREAD = 2;
-/**
- * Lines within a minute that nobody waits for (no JSON-RPC, blank, too long, or answers to no
- * request), without any other between them, after which the process is ended.
- */
-const MAX_USELESS = 1000;
 /** As much as the rest of one that is too long counts, for each message of maximum size in it. */
 const TOO_LONG = 10;
-const MINUTE_MS = 60_000;
 /** Requests that open a session are not cancelled (MCP, cancellation). */
 const OPENING = new Set(['initialize', 'server/discover']);
 
@@ -111,8 +77,10 @@ export class StdioChannel {
   #nextId = 1;
   #startedAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
-  #useless = 0;
-  #uselessSince = 0;
+  readonly #useless = new UselessLines();
+  /** When the process last said something. */
+  #heardAt = 0;
+  #isPinged = false;
   #allowance = createAllowance();
 
   constructor(options: StdioChannelOptions) {
@@ -147,7 +115,11 @@ export class StdioChannel {
         if (!OPENING.has(method)) this.write(cancelledText(id));
         entry.reject(new UpstreamFailure(kind, message));
       };
-      const expire = () => giveUp('timeout', 'no answer in time');
+      const sentAt = performance.now();
+      const expire = () => {
+        giveUp('timeout', 'no answer in time');
+        if (!OPENING.has(method)) void this.#endIfStuck(sentAt);
+      };
       const timer = timeoutMs === null ? undefined : setTimeout(expire, timeoutMs);
       this.#waiting.set(id, { id, exchange, wantsProgress, timer, resolve, reject });
       if (this.#child === null) {
@@ -216,7 +188,7 @@ export class StdioChannel {
     try {
       if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
       this.#startedAt = performance.now();
-      this.#useless = 0;
+      this.#useless.reset();
       this.#allowance = createAllowance();
       this.#child = this.#spawn();
     } catch (error) {
@@ -317,7 +289,8 @@ export class StdioChannel {
     }
     const isAwaited = (message: UpstreamMessage) =>
       message.kind !== 'response' || this.find(message.id) !== undefined;
-    if (messages.some(isAwaited)) this.#useless = 0;
+    this.#heardAt = performance.now();
+    if (messages.some(isAwaited)) this.#useless.reset();
     else this.#wasUseless();
     for (const message of messages) {
       if (message.kind === 'request') {
@@ -346,22 +319,34 @@ export class StdioChannel {
       this.#failWaiting(() => error);
       return;
     }
-    if (this.#useless <= STDERR_LINES) {
+    if (this.#useless.count <= STDERR_LINES) {
       log.warn({ server: name }, 'a stdio MCP server wrote no JSON-RPC');
     }
   }
 
   #wasUseless(lines = 1): void {
-    const now = performance.now();
-    if (now - this.#uselessSince > MINUTE_MS) {
-      this.#useless = 0;
-      this.#uselessSince = now;
-    }
-    this.#useless += lines;
-    if (this.#useless <= MAX_USELESS) return;
+    if (!this.#useless.add(lines)) return;
     void this.stop(
       `the process wrote ${MAX_USELESS} lines that are no JSON-RPC or nobody asked for`,
     );
+  }
+
+  /**
+   * Asks a process that let a request expire, and said nothing in the meantime, whether it is there
+   * (MCP, ping). One that does not answer that in time either would leave every request unanswered.
+   */
+  async #endIfStuck(since: number): Promise<void> {
+    const child = this.#child;
+    if (child === null || this.#heardAt > since || this.#isPinged) return;
+    this.#isPinged = true;
+    const ping = { method: 'ping', members: '', wantsProgress: false };
+    const text = (id: number) => requestText(id, ping);
+    const { timeoutMs } = this.limits;
+    await this.send({ ...ping, text, timeoutMs }, unheardExchange()).catch(() => undefined);
+    this.#isPinged = false;
+    if (this.#child === child && this.#heardAt <= since) {
+      void this.stop('the process answers nothing, not even a ping');
+    }
   }
 
   /** Progress belongs to the request with its token. */
