@@ -8,11 +8,11 @@ import { isCardNumber } from '../validators/payment-card.ts';
 import type { Edit } from './view.ts';
 
 /** Where a text may contain such pieces: single characters, or some that begin with digits. */
-const LINE = String.raw`[ \t>]*(?:[-*•] )?["']?(?:[^\s:]|[A-Z(+]{0,2}\d[\dA-Z()]*)["']?[ \t]*\r?\n`;
+const LINE = String.raw`[ \t>]*(?:[-*•] )?["']?(?:[^\s:]|[A-Z(+]{0,2}\d[\dA-Z()]*(?: \d{1,6})?)["']?[ \t]*\r?\n`;
 // Two literals in front: the engine tries an expression wherever one literal of it occurs.
 export const PIECES_BELOW = String.raw`(?::|：|=)\r?\n${LINE}${LINE}`;
 
-const PIECE = String.raw`[ \t>]{0,8}(?:[-*•] )?[^\s:]{1,8}[ \t]*`;
+const PIECE = String.raw`[ \t>]{0,8}(?:[-*•] )?[^\s:]{1,8}(?: \d{1,6}(?![^\s]))?[ \t]*`;
 const BELOW = new RegExp(
   String.raw`(?<=[:：=][ \t]{0,4}\r?\n)${PIECE}(?:\r?\n${PIECE}){2,63}(?![^\r\n])`,
   'g',
@@ -43,7 +43,7 @@ export function piecesBelow(text: string): Edit[] {
 
 /** The value that the pieces are together; undefined if they could be a list. */
 function joinedValue(pieces: readonly string[]): string | undefined {
-  const value = pieces.join('');
+  const value = pieces.join('').replaceAll(' ', '');
   if (pieces.every(({ length }) => length === 1)) {
     return pieces.length >= MIN_CHARACTERS && new Set(pieces).size > 3 ? value : undefined;
   }

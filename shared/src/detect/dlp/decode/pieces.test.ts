@@ -29,6 +29,8 @@ describe('pieces under one label', () => {
   it.each([
     ['Telefon (in Gruppen):\n+49\n151\n2345\n6789', 'phone_number'],
     ['Card number:\n4539\n1488\n0343\n6467\nThanks', 'payment_card'],
+    ['card number:\n> 6011 28\n> 46 4119\n>  6534', 'payment_card'],
+    ['> Telefon:\n> +49\n> 151\n> 2345\n> 6789', 'phone_number'],
     ['IBAN:\r\n- DE89\r\n- 3704\r\n- 0044\r\n- 0532\r\n- 0130\r\n- 00', 'iban'],
     ['SSN:\n219\n09\n9998', 'us_ssn'],
     ['ssn:\n  - "219"\n  - "09"\n  - "9998"', 'us_ssn'],
@@ -50,6 +52,8 @@ describe('pieces under one label', () => {
     'Phone extensions:\n2201\n2202\n2203',
     'phone:\n1\n2\n3',
     'Order numbers:\n10021\n10022\n10023',
+    'Sizes:\n> 6011 28\n> 46 4119\n> 6535',
+    'Phone stock:\n10 20\n30 40\n50 60',
     'Years:\n2019\n2020\n2021\n2022',
     'Options:\na\nb\nc\nd\ne\nf',
     'The token types:\nJWT\nPAT\nOTP\nAPI',

@@ -16,6 +16,9 @@ describe('values on two lines', () => {
     ["values (1, '3782 822\n463 10005', 3)", 'payment_card'],
     ["insert into t (id, pan) values (1, '3652 741\n903 2859')", 'payment_card'],
     ['card: 37828224\n  6310005', 'payment_card'],
+    ['> my card is 4539 1488\n> 0343 6467', 'payment_card'],
+    ['>> card: 4539 1488 034\n>> 3 6467\n>> thanks', 'payment_card'],
+    ['> pay to DE89 3704 0044\n> 0532 0130 00 by May', 'iban'],
     [
       'url = "https://hooks.slack.com/services/T04QX7LM\n  2PZ/B05RK8NW4JD/qW3eR5tY7uI9oP1aS2dF4gH6"',
       'slack_token',
@@ -33,6 +36,8 @@ describe('values on two lines', () => {
     'ids\n41111111\n11111111\n52345678',
     '41111111\n11111111',
     'Please pay to DE89 3704 00\n 44 0532 0130 01 by May',
+    '> 4539 1488\n> 0343 6467',
+    '> card ids:\n> 4539 1488\n> 0343 6468',
     'pay\n2041 4111 11\n11 1111 1111',
     'https://hooks.slack.com/services/\nand so on',
     'https://hooks.slack.com/services/TXXXXXXX\nXXX/BXXXXXXXXXX/XXXXXXXXXXXXXXXXXXXXXXXX',

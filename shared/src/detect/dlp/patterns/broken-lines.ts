@@ -9,8 +9,8 @@ import { ibanLength, isIban } from '../validators/iban.ts';
 import { cardIssuer, isCardNumber } from '../validators/payment-card.ts';
 import { CARD_LABELS } from './labels.ts';
 
-/** A line end, as such or escaped. */
-const BREAK = String.raw`(?:\r?\n|(?:\\r)?\\n)[ \t]{0,16}`;
+/** A line end, as such or escaped, before a line that may be quoted in a mail. */
+const BREAK = String.raw`(?:\r?\n|(?:\\r)?\\n)[ \t>]{0,16}`;
 const BREAKS = new RegExp(BREAK, 'g');
 const BLANKS = /[ \t]{1,16}$/;
 
@@ -31,7 +31,9 @@ const card: Judge = (text, start, end) => {
   const isGrouped = GROUPED.test(joined);
   // Two of three: an issuer's sure range, its groups, a word for a card.
   if (isStrong && isGrouped) return [{ start, end }];
-  const isOne = isGrouped || (isStrong && digits === joined);
+  // Between two groups a list of numbers breaks, too.
+  const isBetween = GROUPED.test(written.replace(BREAKS, ' ').replace(/ {2,}/g, ' '));
+  const isOne = isGrouped || (isStrong && (digits === joined || isBetween));
   return isOne && CARD_LABELS.test(before) ? [{ start, end }] : NOTHING;
 };
 
