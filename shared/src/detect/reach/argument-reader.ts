@@ -306,7 +306,9 @@ export class ArgumentReader {
   }
 
   #flag({ words }: ArgumentName): void {
-    if (this.#scope.call.action === 'delete' && words.includes('all')) this.#everything();
+    const { call, tool } = this.#scope;
+    const isMany = call.action !== 'read' && tool.words.includes('bulk');
+    if ((call.action === 'delete' || isMany) && words.includes('all')) this.#everything();
   }
 
   #isFilter({ last, kind }: ArgumentName): boolean {

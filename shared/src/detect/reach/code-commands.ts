@@ -4,7 +4,7 @@
  * for calls and not parsed, since each language has its own texts and comments.
  */
 import { decodeEscapes } from './backslash-escapes.ts';
-import { wordSet } from './word-set.ts';
+import { CLIENTS, EFFECTS, type Effect, FILES, OF_FILES } from './code-effects.ts';
 
 export interface CodeCommands {
   readonly lines: string[];
@@ -14,6 +14,8 @@ export interface CodeCommands {
   readonly texts: string[];
   /** Whether it deletes a whole store through a library. */
   isStore?: true;
+  /** Places of which it lists what is there, and deletes whatever it finds. */
+  readonly listed: string[];
   /** Set where it is too tangled to be read. */
   isUnread?: true;
 }
@@ -24,49 +26,6 @@ const INTERPRETER =
 const RUNS_BACKTICKS = /^(?:perl|ruby|php)/;
 
 export const isInterpreter = (name: string): boolean => INTERPRETER.test(name);
-
-type Effect = 'run' | 'sql' | 'delete' | 'tree' | 'write' | 'open' | 'move' | 'copy' | 'path';
-
-const EFFECTS = new Map<string, Effect>();
-const tell = (effect: Effect, names: string) => {
-  for (const name of names.split(' ')) EFFECTS.set(name, effect);
-};
-tell('run', 'system popen Popen run call check_call check_output getoutput getstatusoutput');
-tell('run', 'exec execl execle execlp execlpe execv execve execvp execvpe execSync execFile');
-tell('run', 'execFileSync execa execaSync execaCommand execaCommandSync shell_exec passthru');
-tell('run', 'spawn spawnSync spawnl spawnlp spawnv spawnvp posix_spawn posix_spawnp proc_open');
-tell('run', 'pcntl_exec capture2 capture2e capture3 Command create_subprocess_exec');
-tell('run', 'create_subprocess_shell');
-tell('tree', 'rmtree remove_tree rm_rf rm_r remove_dir remove_entry remove_entry_secure rimraf');
-tell('tree', 'rimrafSync emptyDir emptyDirSync');
-tell('delete', 'rm rmSync rm_f rmdir rmdirSync unlink unlinkSync removedirs');
-tell('write', 'writeFile writeFileSync appendFile appendFileSync createWriteStream');
-tell('write', 'file_put_contents writeTextFile writeTextFileSync outputFile outputFileSync');
-tell('open', 'open fopen openSync');
-tell('move', 'rename renameSync');
-tell('copy', 'copyFile copyFileSync copyfile copytree cpSync');
-tell('path', 'Path Pathname');
-tell('sql', 'execute executescript executemany query sql raw exec_driver_sql $executeRawUnsafe');
-
-/** Names that mean many things, and these of a module for files. */
-const OF_FILES = new Map<string, Effect>([
-  ['execute', 'run'],
-  ['remove', 'delete'],
-  ['removeSync', 'delete'],
-  ['delete', 'delete'],
-  ['write', 'write'],
-  ['binwrite', 'write'],
-  ['move', 'move'],
-  ['mv', 'move'],
-  ['replace', 'move'],
-  ['copy', 'copy'],
-  ['copy2', 'copy'],
-  ['cp', 'copy'],
-  ['cp_r', 'copy'],
-]);
-/** Libraries for requests over HTTP. */
-const CLIENTS = wordSet('requests httpx axios session got ky http');
-const FILES = wordSet('os fs fsp fse promises Deno Bun shutil File Dir IO FileUtils');
 
 /** A call, whose parentheses may be left out before a text. */
 const CALL =
@@ -90,7 +49,7 @@ const UNKNOWN = '$x';
 
 /** What gives the folder of whoever runs the code. */
 const HOME =
-  /(?:os\.)?homedir\(\)|Path\.home\(\)|process\.env\.HOME\b|os\.environ\[["']HOME["']\]|os\.getenv\(["']HOME["']\)|Dir\.home\b|ENV\[["']HOME["']\]/y;
+  /(?:require\(["'](?:node:)?os["']\)\.|os\.)?homedir\(\)|Path\.home\(\)|process\.env\.HOME\b|os\.environ\[["']HOME["']\]|os\.getenv\(["']HOME["']\)|Dir\.home\b|ENV\[["']HOME["']\]/y;
 const JOIN = /(?:os\.path\.|path\.|posixpath\.|File\.)(?:join|resolve)\(/y;
 const NAME = /[$@]?([A-Za-z_]\w{0,60})(?![\w(.[]|\s{0,9}[=:])/y;
 const ASSIGNS = /[$@]?\b([A-Za-z_]\w{0,60})\s{0,9}([:+.]?)=(?![=>~])/g;
@@ -101,11 +60,16 @@ const MAX_NAMES = 200;
 
 /** Calls of libraries for clouds and databases that delete a whole store. */
 const DELETES_STORE =
-  /\.\s{0,9}(?:delete_?(?:bucket|table|db_?instance|db_?cluster|stack|cluster|repository|repo|database|volume|file_?system|log_?group|user_?pool|hosted_?zone|namespace|collection|index|keyspace|dataset|project)|drop_?(?:database|collection)|(?:objects|object_versions)\.all\(\)\.delete|flush_?(?:all|db))\(|\bDelete(?:Bucket|Table|DBInstance|DBCluster|Stack|Cluster|Repository|Volume)Command\(/i;
+  /\.\s{0,9}(?:delete_?(?:bucket|table|db_?instance|db_?cluster|stack|cluster|repository|repo|database|volume|file_?system|log_?group|user_?pool|hosted_?zone|namespace|collection|index|keyspace|dataset|project)|drop_?(?:database|collection)|(?:objects|object_versions)\.all\(\)\.delete|flush_?(?:all|db))\(|\bget_repo\([^()\n]{0,200}\)\.delete\(|\brepos\.delete\(|\bDelete(?:Bucket|Table|DBInstance|DBCluster|Stack|Cluster|Repository|Volume)Command\(/i;
 
 const IS_RECURSIVE = /[^;\n]{0,120}?\brecursive["']?\s{0,9}(?::|=>|=)\s{0,9}(?:true|TRUE|!0)/y;
 const OF_PATH =
   /\s{0,99}\)\s{0,99}\.\s{0,99}(?:(unlink|rmdir|rmtree|delete)|(write_text|write_bytes|write|touch|open\(\s{0,9}["'][rbt]{0,2}[wax+]))/y;
+const LISTS_PATH = /\s{0,99}\)\s{0,99}\.\s{0,99}(?:rglob|glob|iterdir|walk|children|each_child)\b/y;
+/** Functions that are handed on delete each of a list: `array_map('unlink', …)`. */
+const HANDED =
+  /\b(?:array_map|map|forEach|each|apply)[\s(&:"']{1,9}(?:os\.|fs\.|File\.)?(?:unlink|remove|unlinkSync|rmSync|rmtree)\b/;
+const FROM_A_ROOT = /^(?:[/~]|[a-z]:[\\/])/i;
 const WRITING = /^[rbt]{0,2}[wax+]/;
 
 const MAX_JOINS = 4;
@@ -127,7 +91,10 @@ interface Assigned {
 
 class CodeReader {
   readonly #code: string;
-  readonly #found: CodeCommands = { lines: [], argvs: [], texts: [] };
+  readonly #found: CodeCommands = { lines: [], argvs: [], texts: [], listed: [] };
+  /** Whether it deletes what only the run shows. */
+  #deletesUnknown = false;
+  readonly #places: string[] = [];
   /** Calls that join parts of a path, within one another. */
   #depth = 0;
   readonly #known = new Map<string, string>();
@@ -164,6 +131,9 @@ class CodeReader {
         if (text) lines.push(text);
       }
       for (const [, text = ''] of code.matchAll(READ_FROM)) lines.push(decodeEscapes(text));
+    }
+    if (this.#places.length > 0 && (this.#deletesUnknown || HANDED.test(code))) {
+      this.#found.listed.push(...this.#places);
     }
     if (RUNS_BACKTICKS.test(name)) this.#backticks();
     return this.#effort < 0 ? { ...this.#found, isUnread: true } : this.#found;
@@ -219,8 +189,14 @@ class CodeReader {
     const { texts, end } = this.#texts(from);
     const [first, second] = texts;
     const { lines, argvs } = this.#found;
-    if (first === undefined) return;
+    if (first === undefined) {
+      if (effect === 'delete' || effect === 'tree') this.#deletesUnknown = true;
+      return;
+    }
     switch (effect) {
+      case 'list':
+        this.#list(first);
+        return;
       case 'sql':
         this.#found.texts.push(first);
         return;
@@ -248,11 +224,17 @@ class CodeReader {
         const [, deletes, writes] = OF_PATH.exec(this.#code) ?? [];
         if (deletes) argvs.push(['rm', ...(deletes === 'rmtree' ? ['-r'] : []), '--', first]);
         else if (writes) argvs.push(['tee', '--', first]);
+        LISTS_PATH.lastIndex = end;
+        if (LISTS_PATH.test(this.#code)) this.#list(first);
         return;
       }
       case 'open':
         this.#open(first, second);
     }
+  }
+
+  #list(place: string): void {
+    if (FROM_A_ROOT.test(place) && this.#places.length < MAX_TEXTS) this.#places.push(place);
   }
 
   /** A file, or in Perl a mode with a file behind it, or a command to or from which it pipes. */

@@ -1,5 +1,6 @@
 /** What PowerShell's cmdlets do with what a pipe hands them, and with its options. */
 import { nameOf } from './program-name.ts';
+import type { TouchedPath } from './reach-finding.ts';
 import type { ShellCommand } from './shell-frame.ts';
 import { wordSet } from './word-set.ts';
 
@@ -7,6 +8,8 @@ const LISTS = wordSet('get-childitem gci get-item gi dir ls');
 /** Those that no other shell has. */
 const LISTS_FOR_SURE = wordSet('get-childitem gci get-item gi');
 const DELETES = wordSet('remove-item ri');
+/** An item's own method, in a block. */
+const DELETES_ITSELF = /^\{?\$(?:_|psitem)\.delete$/i;
 /** Names that other shells have as well, where they take nothing from a pipe. */
 const MAY_DELETE = wordSet('del rm erase rd rmdir');
 /** Parameters whose value is no place. */
@@ -44,10 +47,24 @@ export interface Listed {
 export function deletesListed({ words, isPiped }: ShellCommand, listed: Listed): readonly string[] {
   if (!isPiped || onlyTells(words)) return [];
   const isDelete =
-    words.some((word) => DELETES.has(nameOf(word))) ||
+    words.some((word) => DELETES.has(nameOf(word)) || DELETES_ITSELF.test(word)) ||
     (listed.isSure && words.some((word) => MAY_DELETE.has(nameOf(word)))) ||
     (MAY_DELETE.has(nameOf(words[0])) && words.slice(1).every((word) => word.startsWith('-')));
   return isDelete ? listed.places : [];
+}
+
+/** Classes for files: `[IO.File]::WriteAllText('C:\\a', …)`. */
+const CLASSES =
+  /\[(?:System\.)?IO\.(?:File|Directory)\]::(Delete|WriteAll[a-z]{1,9}|AppendAll[a-z]{1,9}|Create)[a-z]{0,20}\(\s{0,9}(?:"([^"\n]{0,1000})"|'([^'\n]{0,1000})')/gi;
+
+/** The paths that they delete and write, in a line of PowerShell. */
+export function pathsOfClasses(line: string): Pick<TouchedPath, 'text' | 'use' | 'isRecursive'>[] {
+  if (!line.includes(']::')) return [];
+  return [...line.matchAll(CLASSES)].map(([, verb = '', double, single = '']) => ({
+    text: double ?? single,
+    use: verb.toLowerCase() === 'delete' ? 'delete' : 'write',
+    isRecursive: true,
+  }));
 }
 
 /** Cmdlets that delete things of a service, and those that only forget what a session holds. */

@@ -4,5 +4,6 @@
 export function nameOf(word: string | undefined): string {
   if (word === undefined) return '';
   const name = word.slice(Math.max(word.lastIndexOf('/'), word.lastIndexOf('\\')) + 1);
-  return name.toLowerCase().replace(/\.exe$/, '');
+  // A block of PowerShell may begin without a blank.
+  return name.toLowerCase().replace(/\.exe$|^\{(?=[a-z])/g, '');
 }

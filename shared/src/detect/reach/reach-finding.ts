@@ -56,7 +56,7 @@ export interface TouchedPath {
   readonly isRecursive?: boolean;
   /** Moved away: gone from here, but not lost. */
   readonly isMoved?: boolean;
-  /** Touched only once what the call sets up is run: an alias. */
+  /** Not certain: once an alias is run, or if code deletes all that it lists. A person may decide. */
   readonly isLater?: boolean;
   /** Where relative paths begin. */
   readonly base?: string | undefined;

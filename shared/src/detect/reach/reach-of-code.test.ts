@@ -9,6 +9,7 @@ const run = createCommandReach();
 
 const ROOT = ['deny delete_depth', 'escalate config_path'];
 const TOP = ['deny delete_depth'];
+const LISTED = ['escalate delete_depth'];
 const CONFIG = ['escalate config_path'];
 const KEY = ['deny protected_file'];
 
@@ -102,6 +103,10 @@ it('what is hostile takes no more time than what is as long', () => {
     'a . ',
     'rm("a", recursive ',
     '[,(',
+    'os.walk("/a") os.remove(f) ',
+    'Path("/a").rglob(',
+    'get_repo(',
+    'array_map("unlink", glob("/a/*"',
   ];
   for (const text of texts) {
     const long = text.repeat(60_000 / text.length);
@@ -148,3 +153,26 @@ it.each([
   ["s3.delete_object(Bucket='a', Key='b/c')", []],
   ["frame = pd.read_csv('a.csv')\nframe.query('a > 1').to_csv('b.csv')", []],
 ])('names and calls of libraries: %s', (code, found) => expect(runs(code)).toEqual(found));
+
+it.each<[string, string[]]>([
+  [`for r, d, f in os.walk('/home'):\n  for x in f: os.remove(os.path.join(r, x))`, LISTED],
+  ["[p.unlink() for p in Path('/srv').rglob('*')]", LISTED],
+  ["[os.remove(f) for f in glob.glob('/var/lib/*')]", ['escalate delete_wildcard']],
+  ["for f in os.listdir('/srv/app/cache/old'): os.remove(os.path.join(base, f))", []],
+  ["for f in os.listdir('/home'): print(f)", []],
+  ["files = os.listdir('out')\nfor f in files: os.remove(f)", []],
+  ["Github(t).get_repo('acme/web').delete()", ['escalate delete_whole']],
+])('code that deletes what it lists: %s', (code, found) => expect(runs(code)).toEqual(found));
+
+it.each<[string, string[]]>([
+  [`php -r 'array_map("unlink", glob("/home/*/*.*"));'`, ['escalate delete_wildcard']],
+  [`php -r 'print_r(glob("/home/*"));'`, []],
+  [`node -e "fs.readdirSync('/srv').forEach(f => fs.unlinkSync(f))"`, LISTED],
+  [`node -e "require('fs').rmSync(require('os').homedir(), {recursive: true})"`, TOP],
+  [`pwsh -c '[System.IO.Directory]::Delete("C:\\Users", $true)'`, TOP],
+  [`[IO.File]::WriteAllText('/etc/motd', 'x')`, CONFIG],
+  [`[IO.File]::ReadAllText('/etc/motd')`, []],
+  ['Get-ChildItem D:\\ -Recurse | ForEach-Object { $_.Delete() }', ['deny delete_wildcard']],
+  ['$x=gci C:\\Users; foreach($y in $x){ri $y.FullName -r -fo}', LISTED],
+  ['$x=gci C:\\Users; foreach($y in $x){ $y.FullName }', []],
+])('%s', (command, found) => expect(run(command)).toEqual(found));

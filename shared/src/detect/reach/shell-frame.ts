@@ -26,6 +26,18 @@ export interface ShellCommand {
   readonly documents?: readonly HereDocument[];
 }
 
+/** What a command is given to read, as far as the line shows it. */
+export const textsOf = ({ inputs = [], documents = [] }: ShellCommand): string[] => [
+  ...inputs,
+  ...documents.map(({ text }) => text),
+];
+
+/** What stands for a substitution in a line that is made of the words of another. */
+export function asWritten({ isCut = false, hasList = false, isNamed = false }: ShellCommand) {
+  const written = isNamed ? 'x' : hasList ? '$(ls)' : '$(x)';
+  return (word: string) => (word === '' && isCut ? written : word);
+}
+
 /** Where a variable with several values stands in a word. */
 export interface Hole {
   readonly at: number;

@@ -16,7 +16,14 @@ import {
 } from './listed-things.ts';
 import { isMailProgram, readMailOf, TO_LISTED } from './mail-programs.ts';
 import { commandInAssignment, jobsOf, readOptionCommands } from './option-commands.ts';
-import { deletesHanded, deletesListed, type Listed, listedBy, onlyTells } from './powershell.ts';
+import {
+  deletesHanded,
+  deletesListed,
+  type Listed,
+  listedBy,
+  onlyTells,
+  pathsOfClasses,
+} from './powershell.ts';
 import { decodedBy, printedBy } from './printed-text.ts';
 import { withoutMessages } from './program-messages.ts';
 import { nameOf } from './program-name.ts';
@@ -32,7 +39,7 @@ import { optionValue, splitWords, withoutAt } from './program-words.ts';
 import { findWrites } from './program-writes.ts';
 import type { PathUse, TouchedPath } from './reach-finding.ts';
 import { changedFolder, inFolder } from './shell-folder.ts';
-import type { ShellCommand } from './shell-frame.ts';
+import { asWritten, type ShellCommand, textsOf } from './shell-frame.ts';
 import {
   CALM,
   DATABASES,
@@ -133,6 +140,7 @@ function readLine(line: string, reach: Reading, depth: number, args?: readonly s
   }
   const outer = reach.variables;
   if (WIPES_BY_SCRIPT.test(line)) reach.whole.push(WIPES_A_DISK);
+  for (const path of pathsOfClasses(line)) reach.paths.push(path);
   const { commands, variables } = readShellCommands(line, new ShellVariables(outer, args));
   if (variables.effort.left < 0) reach.whole.push(UNREAD);
   // Lines within it inherit what it sets.
@@ -182,12 +190,6 @@ function readCommands(commands: readonly ShellCommand[], reach: Reading, depth: 
     folder = changedFolder(command.words) ?? folder;
   }
 }
-
-/** What a command is given to read, as far as the line shows it. */
-const textsOf = ({ inputs = [], documents = [] }: ShellCommand): string[] => [
-  ...inputs,
-  ...documents.map(({ text }) => text),
-];
 
 /** @returns whether the program takes texts otherwise than as commands */
 function readInputs(name: string, command: ShellCommand, reach: Reading, depth: number): boolean {
@@ -306,12 +308,6 @@ function readWords(command: ShellCommand, reach: Reading, depth: number): boolea
   return readInputs(name, command, reach, depth);
 }
 
-/** What stands for a substitution in a line that is made of the words of another. */
-function asWritten({ isCut = false, hasList = false, isNamed = false }: ShellCommand) {
-  const written = isNamed ? 'x' : hasList ? '$(ls)' : '$(x)';
-  return (word: string) => (word === '' && isCut ? written : word);
-}
-
 function readSimple(
   name: string,
   rest: readonly string[],
@@ -332,7 +328,7 @@ function readSimple(
     if (OVERWRITES.has(name)) add(operands, 'write');
     add(operands, 'delete', { isRecursive: isRecursive || name === 'rimraf' });
     reach.things = Math.max(reach.things, operands.length);
-    const isPrinted = (one: string) => one === '' || one === PRINTED;
+    const isPrinted = (one: string) => /^(?:$|\$x(?:$|\.))/.test(one);
     const isListed = (isCut && isHanded) || ((isCut || isHanded) && operands.every(isPrinted));
     if (isListed || (hasList && operands.includes(''))) reach.whole.push(DELETES_LISTED);
   } else if (isMailProgram(name)) {
@@ -383,7 +379,10 @@ function readSimple(
 function readCodeOf(name: string, words: readonly string[], reach: Reading, depth: number) {
   if (depth > MAX_DEPTH) reach.whole.push(UNREAD);
   for (const word of depth > MAX_DEPTH ? [] : words) {
-    const { lines, argvs, texts, isStore, isUnread } = readCode(name, word);
+    const { lines, argvs, texts, listed, isStore, isUnread } = readCode(name, word);
+    for (const text of listed) {
+      reach.paths.push({ text, use: 'delete', isRecursive: true, isLater: true });
+    }
     reach.inner.push(...texts);
     if (isStore) reach.whole.push(DELETES_A_STORE);
     for (const line of lines) readLine(line, reach, depth + 1);

@@ -286,7 +286,8 @@ function assignInPowerShell(
   const isOneValue = words.every((word, at) => at === words.length - 1 || word.endsWith(','));
   const values = words.flatMap((word) => word.split(',')).filter((one) => one !== '');
   // Otherwise it is what a command gives.
-  if (isOneValue && values.length > 0) variables.set(name, values, true, around.isOptional);
+  if (words.length > 1 && LISTERS.has(nameOf(words[0])) && !isLoop) variables.setListed(name);
+  else if (isOneValue && values.length > 0) variables.set(name, values, true, around.isOptional);
   else variables.forget(name);
 }
 
