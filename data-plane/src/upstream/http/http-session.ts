@@ -136,8 +136,13 @@ export class HttpUpstreamSession implements EraCandidate {
     this.#channel.abortAll();
     const state = this.#state;
     this.#state = null;
-    if (state === null || state.sessionId === null) return;
-    await this.#channel.sendQuietly('DELETE', state.headers, null, CLOSE_TIMEOUT_MS);
+    if (state !== null) await this.#end(state);
+  }
+
+  /** Tells the server that the session is over. Never rejects. */
+  async #end({ sessionId, headers }: OpenState): Promise<void> {
+    if (sessionId === null) return;
+    await this.#channel.sendQuietly('DELETE', headers, null, CLOSE_TIMEOUT_MS);
   }
 
   async #initialize(): Promise<OpenState> {
@@ -200,9 +205,12 @@ export class HttpUpstreamSession implements EraCandidate {
         // Nobody waits any more: the server may stop working on it (MCP, cancellation).
         if (request.method !== 'initialize') this.#post(state, () => cancelledText(id));
       },
-      // It is unknown whether it ran, so it is not sent again; the next one gets a new session.
+      // It is unknown whether it ran, so it is not sent again; the next one gets a new session. A
+      // server that has the old one still would keep it.
       refused: (status) => {
-        if (status === 400) this.#forget(state);
+        if (status !== 400) return;
+        this.#forget(state);
+        if (this.#pending === 1) void this.#end(state);
       },
       resume: (lastEventId, exchange) => {
         const headers = [...eventStreamHeaders(state), 'last-event-id', lastEventId];

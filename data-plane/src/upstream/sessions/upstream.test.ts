@@ -159,6 +159,24 @@ describe('a session over HTTP', () => {
     expect((await session.request(call('echo'), exchange())).kind).toBe('result');
     expect(upstream.messages('initialize')).toHaveLength(2);
     expect(upstream.messages('tools/call')).toHaveLength(3);
+    // A server that says so of a call, and not of the session, is not left with one for each.
+    const ended = upstream.seen.filter(({ httpMethod }) => httpMethod === 'DELETE');
+    expect(ended.map(({ headers }) => headers['mcp-session-id'])).toEqual(['upstream-session-1']);
+  });
+
+  it('is not ended by a 400 while another call in it is under way', async () => {
+    const session = pool.find(TENANT, http(upstream.url), AGENT);
+    await session.request(call('echo'), exchange());
+    const other = session.request(call('hang'), exchange());
+    await vi.waitFor(() => expect(hanging).toHaveLength(1));
+    upstream.override((one, response) => {
+      if (one.message?.method !== 'tools/call') return false;
+      response.writeHead(400).end();
+      return true;
+    });
+    expect(await failureOf(session.request(call('echo'), exchange()))).toBe('refused');
+    expect(upstream.seen.filter(({ httpMethod }) => httpMethod === 'DELETE')).toEqual([]);
+    expect(await failureOf(other)).toBe('timeout');
   });
 
   it('tries no third time', async () => {
