@@ -36,13 +36,21 @@ export function readPathForms(text: string, base?: string): PathForm[] {
 }
 
 function formsOf(text: string): PathForm[] {
-  const spellings = spellingsOf(text);
-  const forms = new Map<string, PathForm>();
-  for (const spelling of spellings) {
-    for (const form of parse(spelling)) forms.set(`${form.from}:${form.segments.join('/')}`, form);
+  const forms: PathForm[] = [];
+  for (const spelling of spellingsOf(text)) {
+    for (const form of parse(spelling)) if (!isLast(form, forms)) forms.push(form);
   }
-  return [...forms.values()];
+  return forms;
 }
+
+/** Two spellings in a row often have one form. Longer ones are judged twice rather than compared. */
+function isLast({ from, segments }: PathForm, forms: readonly PathForm[]): boolean {
+  const last = forms.at(-1);
+  if (last?.from !== from || last.segments.length !== segments.length) return false;
+  return segments.length <= MAX_COMPARED && segments.every((one, at) => one === last.segments[at]);
+}
+
+const MAX_COMPARED = 256;
 
 const PLAIN = /^[\x21-\x7e]*$/;
 const ENCODED = /%[0-9a-f]{2}/i;
@@ -123,8 +131,7 @@ function parse(text: string): PathForm[] {
   }
   if (text.startsWith('\\\\')) {
     // A share: it begins at machine and name.
-    const inner = text.slice(2).split(/[\\/]/).slice(2).join('/');
-    return [resolve('root', [], inner), resolve('root', [], text)];
+    return [resolve('root', [], text.slice(endOfShare(text)), EITHER), resolve('root', [], text)];
   }
   if (text.startsWith('/') || text.startsWith('\\')) return aliases(resolve('root', [], text));
   const relative = resolve('relative', [], text);
@@ -149,12 +156,43 @@ function withoutQuery(text: string): string {
   return end < 0 ? text : text.slice(0, end);
 }
 
-function resolve(from: PathForm['from'], first: readonly string[], text: string): PathForm {
+const SLASH = 0x2f;
+const BACKSLASH = 0x5c;
+/** A slash or a backslash ends a segment. */
+const EITHER = BACKSLASH;
+
+/** The index at which the segment from `start` ends. Steps cost less than a split of a long path. */
+function endOfSegment(text: string, start: number, other: number): number {
+  let end = start;
+  for (; end < text.length; end++) {
+    const c = text.charCodeAt(end);
+    if (c === SLASH || c === other) break;
+  }
+  return end;
+}
+
+/** Where the path within a share begins: behind its machine and its name. */
+function endOfShare(text: string): number {
+  return endOfSegment(text, endOfSegment(text, 2, EITHER) + 1, EITHER) + 1;
+}
+
+/** @param other ends a segment as a slash does; without it a backslash, where no slash does */
+function resolve(
+  from: PathForm['from'],
+  first: readonly string[],
+  text: string,
+  other = text.includes('/') ? SLASH : EITHER,
+): PathForm {
   let start = from;
   const segments = [...first];
   let floor = first.length;
-  for (const written of text.toLowerCase().split(text.includes('/') ? '/' : /[\\/]/)) {
-    const segment = written.trim();
+  const lower = text.toLowerCase();
+  let end = -1;
+  while (end < lower.length) {
+    const begin = end + 1;
+    end = endOfSegment(lower, begin, other);
+    if (end === begin) continue;
+    const segment = lower.slice(begin, end).trim();
     if (segment === '' || segment === '.') continue;
     if (segment !== '..') segments.push(segment);
     else if (segments.length > floor) segments.pop();
@@ -171,7 +209,11 @@ function resolve(from: PathForm['from'], first: readonly string[], text: string)
 function leadingUps(text: string): number {
   let depth = 0;
   let ups = 0;
-  for (const segment of text.split(/[\\/]/)) {
+  let end = -1;
+  while (end < text.length) {
+    const begin = end + 1;
+    end = endOfSegment(text, begin, EITHER);
+    const segment = text.slice(begin, end);
     if (segment === '' || segment === '.') continue;
     if (segment !== '..') depth++;
     else if (depth > 0) depth--;

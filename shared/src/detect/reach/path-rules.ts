@@ -13,6 +13,8 @@ export type JudgePath = (touched: TouchedPath) => ReachFinding[];
 const DENIED_DEPTH = 1;
 /** Longer names are not file names. */
 const MAX_NAME = 1_024;
+/** Characters of a path that are compared with a pattern. */
+const MAX_COMPARED = 4 * MAX_NAME;
 const EFFORT = 100_000;
 
 /** Prepares a tenant's settings for judging paths. */
@@ -145,7 +147,7 @@ function protectedMatcher(pattern: string): (form: PathForm) => boolean {
     .replace(/^(?:\*\*\/)+(?=.)/, '');
   if (plain.includes('/')) {
     const glob = new Glob(plain.startsWith('/') ? plain : `**/${plain}`, 'path');
-    return ({ segments }) => matches(glob, `/${segments.join('/')}`);
+    return ({ segments }) => isTooLong(segments) || matches(glob, `/${segments.join('/')}`);
   }
   const ending = plain.startsWith('*') && !plain.slice(1).includes('*') ? plain.slice(1) : null;
   const glob = new Glob(plain, 'name');
@@ -155,8 +157,18 @@ function protectedMatcher(pattern: string): (form: PathForm) => boolean {
     );
 }
 
+/** Whether the path is longer than what is compared, which counts as protected. */
+function isTooLong(segments: readonly string[]): boolean {
+  let length = 0;
+  for (const segment of segments) {
+    length += segment.length + 1;
+    if (length > MAX_COMPARED) return true;
+  }
+  return false;
+}
+
 function matches(glob: Glob, text: string): boolean {
-  if (text.length > MAX_NAME * 4) return true;
+  if (text.length > MAX_COMPARED) return true;
   const effort = { left: EFFORT };
   // What takes too much work to compare counts as protected.
   return glob.matches(text, effort) || effort.left < 0;

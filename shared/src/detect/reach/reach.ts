@@ -17,6 +17,14 @@ import {
 /** Returns at most one finding per rule, the gravest; none if the call stays within bounds. */
 export type FindReach = (call: ReachCall) => readonly ReachFinding[];
 
+/** Characters of the folders where paths begin, counted for each path: all of them are read. */
+const MAX_BASES = 1024 * 1024;
+const TOO_LONG_BASES = {
+  rule: 'unreadable',
+  verdict: 'escalate',
+  message: 'the call names too many paths in a folder with too long a name',
+} as const;
+
 /** Prepares a tenant's settings, once per bundle. */
 export function createReachFinder(settings: BlastRadiusSettings): FindReach {
   const judgePath = createPathRules(settings);
@@ -27,7 +35,15 @@ export function createReachFinder(settings: BlastRadiusSettings): FindReach {
     };
     const reader = new ArgumentReader(call, settings.bulk_action_threshold, tell);
     reader.read();
-    for (const touched of reader.paths) for (const finding of judgePath(touched)) tell(finding);
+    let left = MAX_BASES;
+    for (const touched of reader.paths) {
+      const { base, place } = touched;
+      left -= base?.length ?? 0;
+      const isUnread = base !== undefined && left < 0;
+      if (isUnread) tell({ ...TOO_LONG_BASES, place });
+      const judged = isUnread ? { ...touched, base: undefined } : touched;
+      for (const finding of judgePath(judged)) tell(finding);
+    }
     const { email_recipient_limit: most, bulk_action_threshold: threshold } = settings;
     const recipients = reader.recipients.size;
     if (call.action !== 'read' && recipients > most) {
