@@ -154,9 +154,8 @@ async function findWithheld(
   { eventId, deploymentId }: HeldEvent,
   of: PayloadPart,
 ): Promise<Withheld | null> {
-  const parts = (await payloadStore(tx).find(eventId)).filter(
-    (one) => one.part === of && one.deploymentId === deploymentId,
-  );
+  const stored = await payloadStore(tx).find(eventId, deploymentId);
+  const parts = stored.filter(({ part }) => part === of);
   if (parts.length === 0) return 'not_kept';
   if (parts.some(({ isEncrypted }) => isEncrypted)) return 'encrypted';
   const { payloadMode, redactDlpMatches, redactFields } = await readProtectionPolicy(tx);

@@ -237,6 +237,18 @@ it('of an id that was given twice the first record counts, also within one uploa
   expect((await decrypt(event.id)).json().decrypted).toEqual({ input: JSON.parse(INPUT) });
 });
 
+it('an id that a data plane repeats again and again is answered as that of its first record', async () => {
+  const event = aCall();
+  for (let n = 0; n < 40; n++) {
+    plane.append(aDecision({ id: event.id, payload_digest: null }));
+    plane.append(anOutcome(event.id, { payload_digest: 'ab'.repeat(32) }));
+  }
+  expect((await ship()).statusCode).toBe(200);
+  await upload(await seal(event, 'input'), await seal(event, 'result'));
+  const [input, result] = [JSON.parse(INPUT), JSON.parse(RESULT)];
+  expect((await decrypt(event.id)).json().decrypted).toEqual({ input, result });
+});
+
 it('a data plane that repeats another one’s event id neither keeps its payload out nor replaces it', async () => {
   const event = aCall();
   await ship();

@@ -12,7 +12,9 @@ import { parseStrictJson } from '@governance/shared/strict-json';
 import { Id, toStorableText } from '@governance/shared/text';
 import { z } from 'zod';
 import { readRecord } from '../chain/ledger-row.ts';
+import { recordsOf } from '../chain/records-of.ts';
 import { type DataKeys, decryptUnder } from '../key-management/data-keys.ts';
+import { Prisma } from '../platform/generated/client.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { PAYLOAD_PURPOSE } from './payload-ingest.ts';
 import { payloadContext, payloadStore, type StoredPayload } from './payload-store.ts';
@@ -131,24 +133,33 @@ async function findPayload(
 ): Promise<Found> {
   if (!Id.safeParse(eventId).success) return { isEvent: false, parts: [], digests: new Map() };
   const { db, scope } = tx;
-  const rows = await db.$queryRaw<{ type: string; stream: string; bytes: Uint8Array }[]>`
-    SELECT type, stream::text AS stream, bytes FROM ledger_records
-    WHERE tenant_id = ${scope.tenantId}::uuid AND (
-      (id = ${eventId}::uuid AND type IN ('decision', 'admin_action'))
-      OR (subject_id = ${eventId}::uuid AND type = 'outcome'))
-    ORDER BY position`;
-  const owner = deploymentId ?? (rows.find(({ type }) => type === 'decision') ?? rows[0])?.stream;
+  const id = Prisma.sql`${eventId}::uuid`;
+  const called = recordsOf(scope.tenantId, 'id', id);
+  const answered = recordsOf(scope.tenantId, 'subject_id', id);
+  const [first] = await db.$queryRaw<{ stream: string }[]>`
+    SELECT stream::text AS stream FROM (
+      SELECT type, stream, position FROM ${called} called WHERE type IN ('decision', 'admin_action')
+      UNION ALL
+      SELECT type, stream, position FROM ${answered} answered WHERE type = 'outcome'
+    ) event ORDER BY type = 'decision' DESC, position LIMIT 1`;
+  if (!first) return { isEvent: false, parts: [], digests: new Map() };
+  const owner = deploymentId ?? first.stream;
+  // One of each: a data plane may repeat an id as often as it likes.
+  const rows = await db.$queryRaw<{ bytes: Uint8Array }[]>`
+    (SELECT bytes FROM ${called} called WHERE type = 'decision' AND stream = ${owner}::uuid
+      ORDER BY position LIMIT 1)
+    UNION ALL
+    (SELECT bytes FROM ${answered} answered WHERE type = 'outcome' AND stream = ${owner}::uuid
+      ORDER BY position LIMIT 1)`;
   const digests: Found['digests'] = new Map();
-  for (const { bytes } of rows.filter(({ stream }) => stream === owner)) {
+  for (const { bytes } of rows) {
     const record = readRecord(bytes);
     if (record?.v !== 2) continue;
     if (record.type !== 'decision' && record.type !== 'outcome') continue;
-    const part = record.type === 'decision' ? 'input' : 'result';
-    if (!digests.has(part)) digests.set(part, record.payload_digest);
+    digests.set(record.type === 'decision' ? 'input' : 'result', record.payload_digest);
   }
-  const stored = await payloadStore(tx).find(eventId);
-  const parts = stored.filter((one) => one.deploymentId === owner);
-  return { isEvent: rows.length > 0, parts, digests };
+  const stored = await payloadStore(tx).find(eventId, owner);
+  return { isEvent: true, parts: stored, digests };
 }
 
 /**

@@ -79,10 +79,10 @@ export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
         ) WHERE tenant_id = ${tenantId}::uuid`;
     },
 
-    /** The parts of one event, the input first: of each data plane that gave its id. */
-    find: async (eventId: string): Promise<StoredPayload[]> => {
+    /** The parts of a data plane's event, the input first. */
+    find: async (eventId: string, deploymentId: string): Promise<StoredPayload[]> => {
       const rows = await db.eventPayload.findMany({
-        where: { tenantId, eventId },
+        where: { tenantId, eventId, deploymentId },
         orderBy: { part: 'asc' },
       });
       // The table's CHECK constraint guarantees the parts.
