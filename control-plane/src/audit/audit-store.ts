@@ -55,24 +55,30 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
   const { tenantId } = scope;
   return {
     listEvents: async (filter, { limit, offset }) => {
-      // The page is cut before the outcomes are joined, so that only its own are looked up.
+      // The page is cut before the outcomes are joined, so that only its own are looked up: once for
+      // each id, which a data plane may repeat in all of a page's events.
       const rows = await db.$queryRaw<ListedRow[]>`
-        SELECT ${COLUMNS}, CASE WHEN e.bytes_so_far <= ${MAX_PAGE_BYTES} THEN e.held END AS bytes,
-          CASE WHEN e.bytes_so_far <= ${MAX_PAGE_BYTES} THEN o.bytes END AS outcome_bytes,
-          ${agentUnknown(tenantId, Prisma.sql`e.agent_id`)}
-        FROM (
+        WITH e AS MATERIALIZED (
           SELECT ${COLUMNS}, bytes AS held, sum(octet_length(bytes))
             OVER (ORDER BY event_time DESC, position DESC) AS bytes_so_far
           FROM (
             SELECT ${COLUMNS}, bytes FROM ledger_records WHERE ${where(tenantId, filter)}
             ORDER BY event_time DESC, position DESC LIMIT ${limit} OFFSET ${offset}
           ) page
-        ) e
-        LEFT JOIN LATERAL (
-          SELECT bytes FROM ${recordsOf(tenantId, 'subject_id', Prisma.sql`e.id`)} about
-          WHERE type = 'outcome' AND stream = e.stream ORDER BY position DESC LIMIT 1
-        ) o ON e.type = 'decision'
-        ORDER BY e.event_time DESC, e.position DESC`;
+        ), called AS MATERIALIZED (
+          SELECT DISTINCT id AS called_id, stream AS called_by FROM e WHERE type = 'decision'
+        ), ended AS MATERIALIZED (
+          SELECT called_id, called_by, o.bytes AS ended_bytes
+          FROM called CROSS JOIN LATERAL (
+            SELECT bytes FROM ${recordsOf(tenantId, 'subject_id', Prisma.sql`called_id`)} about
+            WHERE type = 'outcome' AND stream = called_by ORDER BY position DESC LIMIT 1
+          ) o
+        )
+        SELECT ${COLUMNS}, CASE WHEN bytes_so_far <= ${MAX_PAGE_BYTES} THEN held END AS bytes,
+          CASE WHEN bytes_so_far <= ${MAX_PAGE_BYTES} THEN ended_bytes END AS outcome_bytes,
+          ${agentUnknown(tenantId, Prisma.sql`e.agent_id`)}
+        FROM e LEFT JOIN ended ON type = 'decision' AND called_id = id AND called_by = stream
+        ORDER BY event_time DESC, position DESC`;
       return rows.map(({ bytes, outcome_bytes: outcomeBytes, ...row }, index) => {
         if (bytes === null) throw pageTooLarge(index);
         return { row: toRow({ ...row, bytes }), outcomeBytes };

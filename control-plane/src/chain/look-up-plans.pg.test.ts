@@ -165,6 +165,34 @@ describe('looking for records by what they are about', () => {
   });
 });
 
+describe('an id that a data plane repeats', () => {
+  it('is looked up once for a page of events', async () => {
+    const ledger = newLedger();
+    const { tenantId, stream, agentId } = ledger;
+    const outcomes = 400;
+    await onConnection(tenantId, async (client) => {
+      await test.superuser.query(
+        `INSERT INTO ledger_records (tenant_id, received_at, position, stream, epoch, seq, type, id,
+           subject_id, agent_id, policy_result, event_time, hash, prev_hash, bytes)
+         SELECT $1, now(), n, $2, 1, n, CASE WHEN n <= $5 THEN 'decision' ELSE 'outcome' END,
+           CASE WHEN n <= $5 THEN $7 ELSE gen_random_uuid() END, CASE WHEN n > $5 THEN $7::uuid END,
+           CASE WHEN n <= $5 THEN $3::uuid END, CASE WHEN n <= $5 THEN 'allow' END,
+           $4::timestamptz + n * interval '1 ms', repeat('a', 64), repeat('b', 64),
+           convert_to(n::text, 'utf8')
+         FROM generate_series(1, $6::int) n`,
+        [tenantId, stream, agentId, new Date(BEGAN), PAGE, PAGE + outcomes, idOf(1)],
+      );
+      const page = await pageOf(ledger);
+      expect(await countRead(client, page)).toBeLessThan(5 * (PAGE + outcomes));
+      const { rows } = await client.query({ text: page.text, values: [...page.values] });
+      expect(rows).toHaveLength(PAGE);
+      // The newest one.
+      for (const row of rows) expect(`${row.outcome_bytes}`).toBe(`${PAGE + outcomes}`);
+    });
+    await test.superuser.query('TRUNCATE ledger_records');
+  });
+});
+
 describe('the list of what data loss prevention blocked', () => {
   const BLOCKS = 5;
 
