@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { asksForDryRun, findDryRunArguments } from './dry-run.ts';
+import { findDryRunArguments } from './dry-run.ts';
+import { asksForDryRun } from './tool-action.ts';
 
 const schema = (properties: object) => ({ type: 'object', properties });
 const boolean = { type: 'boolean' };

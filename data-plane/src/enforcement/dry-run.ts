@@ -1,8 +1,4 @@
-/**
- * Calls that ask for a dry run. One counts only where the tool declares the argument: a server
- * ignores an argument that it does not know, and an agent may add any.
- */
-import type { ToolHints } from './tool-action.ts';
+/** Which arguments of a tool ask for a dry run. Proven by dry-run.test.ts. */
 
 /** Names of such arguments, without what joins their words. */
 const NAMES = new Set(['dryrun']);
@@ -21,11 +17,3 @@ export function findDryRunArguments(inputSchema: unknown): readonly string[] | u
 
 const isBoolean = (schema: unknown): boolean =>
   typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'boolean';
-
-/** Whether a call asks for one by an argument that its tool declares. */
-export function asksForDryRun(
-  args: Readonly<Record<string, unknown>>,
-  hints: ToolHints | undefined,
-): boolean {
-  return hints?.dryRun?.some((name) => Object.hasOwn(args, name) && args[name] === true) === true;
-}

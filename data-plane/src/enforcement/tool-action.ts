@@ -55,6 +55,17 @@ function hintedAction(toolName: string, hints: ToolHints | undefined): Action {
   return named ?? 'execute';
 }
 
+/**
+ * Whether a call asks for a dry run. It counts only by an argument that the tool declares: a server
+ * ignores one that it does not know, and an agent may add any.
+ */
+export function asksForDryRun(
+  args: Readonly<Record<string, unknown>>,
+  hints: ToolHints | undefined,
+): boolean {
+  return hints?.dryRun?.some((name) => Object.hasOwn(args, name) && args[name] === true) === true;
+}
+
 /** A word after one of these counts as the first word of a name. */
 const JOINING = new Set(['and', 'then', 'or']);
 

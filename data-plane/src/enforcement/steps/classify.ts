@@ -1,10 +1,9 @@
 import type { RulesProvider } from '../../contracts.ts';
 import { actionOf, TOOL_CALL, targetOf } from '../call-kinds.ts';
 import type { AgentCall, ClassifiedCall, StepResult } from '../calls.ts';
-import { asksForDryRun } from '../dry-run.ts';
 import { type CallNowDeps, findCallNow } from '../eligibility.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
-import type { ToolHints } from '../tool-action.ts';
+import { asksForDryRun, type ToolHints } from '../tool-action.ts';
 
 export interface ClassifyDeps extends CallNowDeps {
   rules: RulesProvider;
