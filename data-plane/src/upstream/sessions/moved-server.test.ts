@@ -16,7 +16,7 @@ const NEWS = { jsonrpc: '2.0', method: 'notifications/message', params: { level:
 let before: TestUpstream;
 let after: TestUpstream;
 let pool: UpstreamPool;
-let registered: McpServerSetting;
+let registered: McpServerSetting | undefined;
 let sealed: string | undefined;
 let heard: string[];
 let reopened: string[];
@@ -32,15 +32,19 @@ beforeEach(async () => {
   reopened = [];
   pool = openTestPool({
     isRegistered: (_tenantId, _serverId, at) =>
-      at === undefined || at.address === addressOf(registered),
+      registered !== undefined && (at === undefined || at.address === addressOf(registered)),
     findServer: () => registered,
     findSealedCredential: () => sealed,
     onReopened: ({ serverId }) => reopened.push(serverId),
   });
   pool.listen(TENANT, 'a', 'up', (_serverId, { method }) => heard.push(method));
-  await pool.find(TENANT, registered, 'a').open(unheardExchange());
+  await open();
   await expect.poll(before.streams).toBe(1);
 });
+
+async function open() {
+  if (registered) await pool.find(TENANT, registered, 'a').open(unheardExchange());
+}
 
 afterEach(async () => {
   vi.useRealTimers();
@@ -54,7 +58,7 @@ it('is not heard any more at its old address', async () => {
   registered = HTTP_SERVER('up', after.url);
   before.push(NEWS);
   before.push(NEWS);
-  await pool.find(TENANT, registered, 'a').open(unheardExchange());
+  await open();
   await expect.poll(after.streams).toBe(1);
   after.push(NEWS);
   await expect.poll(() => heard.length).toBe(2);
@@ -76,7 +80,19 @@ it('is opened anew with another credential', async () => {
   // This data plane cannot open it, and asks nothing with the old one.
   await expect.poll(before.streams).toBe(0);
   sealed = undefined;
-  await pool.find(TENANT, registered, 'a').open(unheardExchange());
+  await open();
   expect(reopened).toEqual(['up']);
   await expect.poll(before.streams).toBe(1);
+});
+
+it('is followed when it is enabled again, while somebody listens', async () => {
+  const at = registered;
+  registered = undefined;
+  vi.advanceTimersByTime(SWEEP_MS);
+  await expect.poll(before.streams).toBe(0);
+  registered = at;
+  vi.advanceTimersByTime(SWEEP_MS);
+  await expect.poll(before.streams).toBe(1);
+  expect(reopened).toEqual(['up']);
+  expect(pool.counts().http).toBe(1);
 });

@@ -82,6 +82,8 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     drop: sessions.drop,
     now: () => performance.now(),
   });
+  /** Those that somebody listens to, of servers that left the registry: some come back. */
+  const awaited = new Map<string, OpenSession>();
   const sweep = setInterval(closeIdle, SWEEP_MS);
   sweep.unref();
 
@@ -120,7 +122,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
       if (refusal !== undefined) throw new UpstreamFailure('refused', refusal);
     }
     makeRoom({ tenantId, agentId, transport: server.transport, peerId: peer?.id });
-    const isReplacement = known !== undefined;
+    const isReplacement = known !== undefined || awaited.delete(key);
     const order = { tenantId, agentId, server, sealed, peer, era, hops, isReplacement };
     const added = sessions.add(key, order, opener.open(order));
     notifications.attach(added);
@@ -163,19 +165,32 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
         sessions.retire(key, entry);
         continue;
       }
-      const server = options.findServer(entry.tenantId, entry.serverId);
-      if (server !== undefined && notifications.isHeard(entry)) void follow(entry, server);
+      const isHeard = notifications.isHeard(entry);
+      if (isHeard && !isCurrent(entry)) void follow(entry);
       if (entry.session.pending > 0) continue;
-      const isIdle = !notifications.isHeard(entry) && entry.usedAt < before;
-      if (isIdle || !isRegistered(entry.tenantId, entry.serverId)) sessions.drop(key, entry);
+      const isGone = !isRegistered(entry.tenantId, entry.serverId);
+      if (isGone && isHeard) awaited.set(key, entry);
+      if (isGone || (!isHeard && entry.usedAt < before)) sessions.drop(key, entry);
+    }
+    for (const [key, entry] of [...awaited]) {
+      if (notifications.isHeard(entry)) void follow(entry);
+      else awaited.delete(key);
     }
   }
 
-  /** Who only listens makes no request that would replace the session with a moved server. */
-  async function follow(entry: OpenSession, server: McpServerSetting): Promise<void> {
-    const { tenantId, agentId, peer, era, hops } = entry;
+  /** Whether the registry has the server as the session was opened for it, or not at all. */
+  function isCurrent(entry: OpenSession): boolean {
+    const { tenantId, serverId } = entry;
+    const server = options.findServer(tenantId, serverId);
+    const sealed = options.findSealedCredential(tenantId, serverId);
+    return server === undefined || isSame(entry, server, sealed);
+  }
+
+  /** Opens a session in the place of one whose listeners make no request that would. */
+  async function follow({ tenantId, agentId, serverId, peer, era, hops }: OpenSession) {
+    const server = options.findServer(tenantId, serverId);
+    if (server === undefined) return;
     try {
-      if (isSame(entry, server, options.findSealedCredential(tenantId, entry.serverId))) return;
       await find(tenantId, server, agentId, peer, era, hops).open({
         cancellation: new Cancellation(),
         findIneligibility: () => options.findIneligibility(tenantId, agentId),
