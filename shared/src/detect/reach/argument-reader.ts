@@ -78,7 +78,7 @@ export class ArgumentReader {
     const { call, hasBase } = this.#scope;
     this.#object(call.args, false, hasBase);
     for (const one of findWholeCall(this.#scope)) this.#tell({ ...one, place: this.#place() });
-    const range = call.action === 'delete' ? countRange(call.args) : 0;
+    const range = call.action === 'delete' ? countRange(call.args, this.#scope.tool.words) : 0;
     if (range > this.items) this.#count(range - this.items);
   }
 

@@ -72,6 +72,7 @@ const HANDED =
 const FROM_A_ROOT = /^(?:[/~]|[a-z]:[\\/])/i;
 const WRITING = /^[rbt]{0,2}[wax+]/;
 
+const OPENS = /(?:\bqq?|%[qQ])([({[<])/y;
 const MAX_JOINS = 4;
 /** Literals of one call, at most. */
 const MAX_TEXTS = 64;
@@ -284,7 +285,9 @@ class CodeReader {
   #literal(from: number): { text: string; end: number } | undefined {
     const code = this.#code;
     const quote = code[from];
-    if (quote !== '"' && quote !== "'" && quote !== '`') return this.#value(from);
+    if (quote !== '"' && quote !== "'" && quote !== '`') {
+      return this.#bracketed(from) ?? this.#value(from);
+    }
     const long = quote.repeat(3);
     const close = quote !== '`' && code.startsWith(long, from) ? long : quote;
     let at = from + close.length;
@@ -294,6 +297,20 @@ class CodeReader {
     if (at >= code.length || this.#effort < 0) return undefined;
     const text = this.#filled(decodeEscapes(code.slice(from + close.length, at)));
     return { text, end: at + close.length };
+  }
+
+  /** A text in Perl's and Ruby's own quotes: `q(a)`, `%q{a}`. */
+  #bracketed(from: number): { text: string; end: number } | undefined {
+    OPENS.lastIndex = from;
+    const [all = '', open = ''] = OPENS.exec(this.#code) ?? [];
+    if (all === '') return undefined;
+    const end = this.#code.indexOf(PAIRS[open] ?? open, from + all.length);
+    if (end < 0) {
+      this.#effort -= this.#code.length - from;
+      return undefined;
+    }
+    this.#effort -= end - from;
+    return { text: this.#code.slice(from + all.length, end), end: end + 1 };
   }
 
   /** A text with the values of names that stand in it. */

@@ -9,7 +9,15 @@ const CELLS = /^(?:[^!]{1,100}!)?\$?[A-Za-z]{1,3}\$?(\d{0,8}):\$?[A-Za-z]{1,3}\$
 /** Rows of a sheet, where a range ends with it. */
 const ALL_ROWS = 1_000_000;
 
-export function countRange(args: Readonly<Record<string, unknown>>): number {
+/** Words of tools that take nothing away but how cells look. */
+const LOOKS = wordSet('format formats formatting style styles validation highlight color colors');
+
+/** @param words of the tool's name */
+export function countRange(
+  args: Readonly<Record<string, unknown>>,
+  words: readonly string[],
+): number {
+  if (words.some((word) => LOOKS.has(word))) return 0;
   const first = STARTS.map((key) => args[key]).find((one) => typeof one === 'number');
   const last = ENDS.map((key) => args[key]).find((one) => typeof one === 'number');
   let count = typeof first === 'number' && typeof last === 'number' ? last - first : 0;

@@ -4,7 +4,7 @@ import type { TouchedPath } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
 
 const WIPES = wordSet(
-  'wipefs blkdiscard clear-disk format-volume diskutil parted sgdisk cryptsetup nvme mdadm hdparm',
+  'wipefs blkdiscard clear-disk format-volume diskutil parted sgdisk cryptsetup nvme mdadm hdparm sfdisk',
 );
 /** Those that wipe a disk only where they are asked to. */
 const WIPES_BY = new Map([
@@ -14,6 +14,7 @@ const WIPES_BY = new Map([
   ['cryptsetup', /^(?:luks)?(?:erase|format)$/i],
   ['nvme', /^(?:format|sanitize)$/],
   ['mdadm', /^--zero-superblock$/],
+  ['sfdisk', /^--(?:delete|wipe(?:=always)?)$/],
   ['hdparm', /^--(?:security-erase(?:-enhanced)?|trim-sector-ranges|make-bad-sector)$/],
 ]);
 /** What diskutil erases a disk with. */

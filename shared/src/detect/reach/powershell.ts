@@ -81,6 +81,15 @@ export function deletesHanded({ words, isPiped }: ShellCommand): boolean {
   });
 }
 
+/** What holds everything that somebody has, in a cloud or a company. */
+const REMOVES_A_STORE =
+  /^remove-[a-z]{1,30}?(?:resourcegroup|storageaccount|storagecontainer|sqldatabase|sqlserver|keyvault|bucket|dynamodbtable|ddbtable|cluster|datastore|mailboxdatabase|database|spsite|pnptenantsite|unifiedgroup|subscription|vhd|volume|partition|storagepool|virtualdisk)$/;
+
+/** Whether a cmdlet deletes such a store by its name: `Remove-AzResourceGroup`. */
+export const removesStore = ({ words }: ShellCommand): boolean =>
+  words.some((word) => REMOVES_A_STORE.test(nameOf(word))) &&
+  !words.some((word) => TELLS.test(word));
+
 /** Programs of other shells, such as `del-cli`, may ignore an option that they do not know. */
 const CMDLET = /^(?:ri|(?:remove|clear|move|rename|copy|set|add|new|out|format)-[a-z]{2,20})$/;
 const TELLS = /^-(?:whatif|wi)(?::\$true)?$/i;

@@ -1,6 +1,7 @@
 /** Paths that programs move, copy, change or write, as their operands name them. */
 import type { TouchedPath } from './reach-finding.ts';
 import { CHANGES, COPIES, MOVES, WRITES } from './shell-programs.ts';
+import { wordSet } from './word-set.ts';
 
 type Path = Pick<TouchedPath, 'text' | 'use' | 'isRecursive' | 'isMoved'>;
 
@@ -15,6 +16,11 @@ export function pathsOf(
   isRecursive: boolean,
 ): readonly Path[] | undefined {
   const last = operands.slice(-1);
+  if (name === 'userdel' || name === 'deluser') {
+    const isHome = options.some((one) => /^(?:-[a-z]*r[a-z]*|--remove|--remove-home)$/.test(one));
+    const homes = isHome ? operands.slice(0, 1) : [];
+    return homes.map((one) => ({ text: `/home/${one}`, use: 'delete', isRecursive: true }));
+  }
   if (MOVES.has(name)) {
     const moved = operands
       .slice(0, -1)
@@ -25,11 +31,21 @@ export function pathsOf(
   if (CHANGES.has(name)) {
     // The mode or the owner comes first; reading it as a path is harmless.
     const use = isRecursive ? 'delete' : 'write';
-    return operands.slice(1).map((text) => ({ text, use, isRecursive, isMoved: true }));
+    const changed = options.some((one) => WITHOUT_MODE.test(one)) ? operands : operands.slice(1);
+    return changed.map((text) => ({ text, use, isRecursive, isMoved: true }));
   }
   const isEdit = name === 'sed' && options.some((one) => /^-[a-z]*i/.test(one));
+  if (EMPTIES.has(name)) {
+    const many = operands.filter((text) => /[*?]/.test(text));
+    return [...operands.map(written), ...many.map((text): Path => ({ text, use: 'delete' }))];
+  }
   return WRITES.has(name) || isEdit ? operands.map(written) : undefined;
 }
+
+/** Options of setfacl that take the place of a mode. */
+const WITHOUT_MODE = /^(?:-[a-zA-Z]*[bk]|--remove-(?:all|default))$/;
+/** Of all files that a wildcard finds, nothing is left. */
+const EMPTIES = wordSet('truncate clear-content');
 
 const written = (text: string): Path => ({ text, use: 'write' });
 

@@ -67,6 +67,14 @@ const COMMANDS: readonly WholeCommand[] = [
   ),
   whole('git stash clear', 'deletes all stashes of git'),
   whole('kubectl delete', 'deletes all objects of a kind', '--all', '-A', '--all-namespaces'),
+  whole('kubectl delete', 'deletes everything that a configuration made', '-k', '--kustomize'),
+  whole('flux delete', 'deletes all objects of a kind', '--all'),
+  whole('istioctl uninstall', 'removes everything that was installed', '--purge'),
+  whole('multipass delete', 'deletes all machines', '--all'),
+  whole('virsh undefine', 'deletes a whole volume', '--remove-all-storage', '--storage'),
+  whole('mongorestore', 'replaces what is in a database', '--drop'),
+  whole('schtasks', 'removes all jobs of a machine', '*&/delete'),
+  whole('azcopy rm', 'deletes all objects under a prefix', '--recursive'),
   whole('kubectl delete namespace', 'deletes a whole namespace'),
   whole('kubectl delete namespaces', 'deletes a whole namespace'),
   whole('kubectl delete ns', 'deletes a whole namespace'),
@@ -132,7 +140,8 @@ for (const command of COMMANDS) {
 }
 
 // It takes the same commands.
-PROGRAMS.set('podman', PROGRAMS.get('docker') ?? []);
+PROGRAMS.set('podman', [...(PROGRAMS.get('docker') ?? []), ...(PROGRAMS.get('podman') ?? [])]);
+PROGRAMS.set('nerdctl', PROGRAMS.get('docker') ?? []);
 
 /** Whether a program is one of those. */
 export function isWholeProgram(name: string): boolean {

@@ -56,6 +56,7 @@ it.each<[string, ReachCall['args'], string[]]>([
   ['clear_values', { range: 'Sheet1!A:Z' }, BULK],
   ['clear_values', { range: "'My sheet'!$B$2:$C$9" }, []],
   ['clear_values', { range: 'A1' }, []],
+  ['clear_formatting', { range: 'A1:Z1000' }, []],
   ['clear_values', { range: `${'!'.repeat(5_000)}A1:B2` }, []],
 ])('a range: %s with %o', (name, args, found) => {
   expect(reach(name, 'delete', args)).toEqual(found);
@@ -71,4 +72,29 @@ it.each<[string, string[]]>([
   ['send_email', []],
 ])('everybody on a list gets what is sent: %s', (name, found) => {
   expect(reach(name, 'execute', { campaign_id: 'a' })).toEqual(found);
+});
+
+it.each<[string, ReachCall['args'], string[]]>([
+  ['create_notification', { included_segments: ['All'], contents: 'a' }, MANY],
+  ['create_notification', { user_id: 'a', contents: 'a' }, []],
+  ['send_dm_all', { guild_id: 'a', message: 'b' }, MANY],
+  ['send_email', { list_id: 'a', subject: 'b' }, MANY],
+  ['send_email', { to: 'a@b.example', list_id: 'a' }, []],
+])('a list of recipients is named: %s with %o', (name, args, found) => {
+  expect(reach(name, 'execute', args)).toEqual(found);
+});
+
+it.each<[ReachCall['args'], string[]]>([
+  [
+    {
+      method: 'POST',
+      url: 'http://es:9200/a/_delete_by_query',
+      body: '{"query":{"match_all":{}}}',
+    },
+    ALL,
+  ],
+  [{ method: 'POST', url: 'http://es:9200/a/_delete_by_query', body: '{"query":{"term":{}}}' }, []],
+  [{ method: 'POST', url: 'http://es:9200/a/_search', body: '{"query":{"match_all":{}}}' }, []],
+])('a request by query: %o', (args, found) => {
+  expect(reach('http_request', 'execute', args)).toEqual(found);
 });

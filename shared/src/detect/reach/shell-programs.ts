@@ -15,7 +15,7 @@ export const OVERWRITES = wordSet('shred srm');
 /** Commands of a key-value store, which a tool takes as others take those of a shell. */
 export const FLUSHALL = wordSet('flushall flushdb');
 export const WRITES = wordSet(
-  'tee truncate touch mkdir vi vim nano set-content add-content out-file new-item clear-content',
+  'tee truncate touch mkdir vi vim nano set-content add-content out-file new-item clear-content mkswap',
 );
 export const CHANGES = wordSet('chmod chown chgrp chattr setfacl');
 export const COPIES = wordSet('cp copy xcopy robocopy install rsync scp ln copy-item');
@@ -26,6 +26,8 @@ export const PLAIN = wordSet(
 );
 export const POWERSHELLS = wordSet('powershell pwsh');
 export const SHELLS = wordSet('sh bash zsh dash ksh fish ash cmd powershell pwsh');
+/** Those that run a file, which may be what another command prints. */
+export const TAKES_FILE = wordSet('bash sh zsh dash ksh source .');
 export const DATABASES = wordSet(
   'psql mysql mariadb sqlite3 sqlcmd cqlsh snowsql usql pgcli mycli trino presto beeline duckdb clickhouse-client redis-cli mongo mongosh',
 );

@@ -23,6 +23,7 @@ import {
   listedBy,
   onlyTells,
   pathsOfClasses,
+  removesStore,
 } from './powershell.ts';
 import { decodedBy, printedBy } from './printed-text.ts';
 import { withoutMessages } from './program-messages.ts';
@@ -53,6 +54,7 @@ import {
   POWERSHELLS,
   RUNS_INPUT,
   SHELLS,
+  TAKES_FILE,
   WRAPPERS,
 } from './shell-programs.ts';
 import { PRINTED, ShellVariables } from './shell-variables.ts';
@@ -164,6 +166,7 @@ function readCommands(commands: readonly ShellCommand[], reach: Reading, depth: 
   let printed: string | undefined;
   let folder: string | undefined;
   let isPipeNamed = false;
+  let takesFile = false;
   const isCalm = commands.every(({ words }) => words.length === 0 || CALM.has(nameOf(words[0])));
   for (const command of commands) {
     const { inputs = [], isPiped, isAfter } = command;
@@ -176,6 +179,7 @@ function readCommands(commands: readonly ShellCommand[], reach: Reading, depth: 
       reach.paths.push({ text, use: 'delete', isRecursive: true });
     }
     if (deletesHanded(command)) reach.whole.push(DELETES_LISTED);
+    if (removesStore(command)) reach.whole.push(DELETES_A_STORE);
     const isTaken = readCommand({ ...command, inputs: given, isPipeNamed }, reach, depth);
     isPipeNamed = pipesByName(command, isPipeNamed);
     for (const { text, isPlain } of isTaken ? [] : (command.documents ?? [])) {
@@ -185,6 +189,9 @@ function readCommands(commands: readonly ShellCommand[], reach: Reading, depth: 
     const decoded = decodedBy(command, given);
     if (decoded !== undefined) readLine(decoded, reach, depth + 1);
     printed = decoded ?? printedBy(command, given);
+    // `bash <(echo '…')`: what is in the brackets is a command of its own.
+    if (takesFile && printed !== undefined) readLine(printed, reach, depth + 1);
+    takesFile = command.words.length === 1 && TAKES_FILE.has(nameOf(command.words[0]));
     const isHere = !command.words.some((word) => word === 'ssh' || isContainerProgram(word));
     if (folder !== undefined && isHere) inFolder(reach.paths, before, folder);
     folder = changedFolder(command.words) ?? folder;

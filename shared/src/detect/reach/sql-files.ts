@@ -16,7 +16,7 @@ export interface SqlFiles {
 
 /** Without one of these a statement names no file. */
 const MAY =
-  /\b(?:copy|outfile|dumpfile|infile|vacuum|backup|export|attach|unload|readfile|writefile)\b|_file|lo_(?:ex|im)port|pg_ls_/i;
+  /\b(?:copy|outfile|dumpfile|infile|vacuum|backup|export|attach|unload|readfile|writefile)\b|_file|lo_(?:ex|im)port|pg_ls_|xp_cmdshell/i;
 
 /** Words after which a text is a file that is written, wherever they stand. */
 const WRITES = wordSet('OUTFILE DUMPFILE DISK');
@@ -62,8 +62,10 @@ function readFiles(tokens: readonly SqlToken[], files: SqlFiles): void {
     const file = textAfter(tokens, at);
     if (file === undefined) continue;
     const isWriter = WRITERS.has(statement);
-    if (text === 'PROGRAM' && statement === 'COPY') files.programs.push(file);
-    else if (text === 'INFILE' || (text === 'FROM' && statement === 'COPY')) files.read.push(file);
+    if ((text === 'PROGRAM' && statement === 'COPY') || text === 'XP_CMDSHELL') {
+      files.programs.push(file);
+    } else if (text === 'INFILE' || (text === 'FROM' && statement === 'COPY'))
+      files.read.push(file);
     else if (WRITES.has(text) || (isWriter && (text === 'TO' || text === 'INTO'))) {
       files.written.push(file);
     } else if (OPENERS.has(text) && !isWriter && statement !== '') files.written.push(file);

@@ -40,7 +40,9 @@ const PASSING = wordSet(
   'breakpoints tabs windows pages timeouts jobs cookies filters highlights watches watchpoints caches cache listeners mocks formatting markers overlays selections timers',
 );
 /** Verbs after which things are gone for whoever uses them. */
-const ENDS = wordSet('archive deactivate disable suspend revoke unpublish unsubscribe cancel ban');
+const ENDS = wordSet(
+  'archive deactivate disable suspend revoke unpublish unsubscribe cancel ban void',
+);
 /** Whose things one person may well end. */
 const PERSONS = wordSet('user account customer member contact owner');
 /** Verbs that leave what they name empty, and the only words of what is named then. */

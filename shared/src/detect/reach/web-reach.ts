@@ -55,12 +55,31 @@ type Members = Readonly<Record<string, unknown>>;
  * @param words of its name
  */
 export function findRequestReach(words: readonly string[], args: Members): WholeReach | undefined {
+  if (asksByQuery(args)) return BY_WILDCARD;
   const method = methodOf(args) ?? AROUND.map((key) => methodOf(args[key])).find(Boolean);
   const isNamed = words.includes('delete') && words.some((word) => CLIENTS.has(word));
   if (method === undefined ? !isNamed : !METHOD.test(method)) return undefined;
   const addresses = Object.keys(args).filter((key) => ADDRESSES.has(key));
   return firstOf(addresses.map((key) => args[key]).filter((one) => typeof one === 'string'));
 }
+
+/** Arguments that hold what is sent. */
+const BODIES = ['body', 'data', 'json', 'payload'];
+
+function asksByQuery(args: Members): boolean {
+  const isChange = Object.keys(args).some((key) => {
+    const value = ADDRESSES.has(key) ? args[key] : undefined;
+    return typeof value === 'string' && BY_QUERY.test(value.slice(0, MAX_ADDRESS));
+  });
+  if (!isChange) return false;
+  return BODIES.some((key) => {
+    const value = args[key];
+    return typeof value === 'string' && MATCHES_ALL.test(value.slice(0, MAX_BODY));
+  });
+}
+
+/** Characters of a body that are read for a query. */
+const MAX_BODY = 64 * 1024;
 
 function methodOf(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
