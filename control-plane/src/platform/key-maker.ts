@@ -24,7 +24,10 @@ import type { StoredRotation } from './stored-rotation.ts';
 import type { Actor, PlatformTransaction } from './tenant-scope.ts';
 
 export interface RotationOrder {
-  /** The old key is compromised: it ends now, and nothing it signed is accepted any more. */
+  /**
+   * The old key is compromised: it ends now, and nothing it signed is accepted any more. Of a class
+   * of tokens all earlier keys end with it.
+   */
   revoke: boolean;
   reason: string | null;
   actor: Actor;
@@ -114,6 +117,13 @@ export function createKeyMaker(deps: {
       };
       const signed = signRotation(statement, before, { kid, key: next.privateKey });
       await store.end(before.kid, validFrom, order.revoke ? { at, reason: order.reason } : null);
+      if (order.revoke && STATEMENT_PURPOSE[purpose] === 'token') {
+        // The compromised one may be an earlier key, whose tokens still live.
+        for (const { kid, retiredAt, revokedAt } of rows) {
+          if (kid === before.kid || revokedAt) continue;
+          await store.end(kid, retiredAt ?? validFrom, { at, reason: order.reason });
+        }
+      }
       const rotation: StoredRotation = {
         number: (await store.lastNumber()) + 1,
         purpose,
