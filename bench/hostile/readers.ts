@@ -16,6 +16,7 @@ import { uuidv7 } from '@governance/shared/ids';
 import { readLines } from '@governance/shared/read-lines';
 import { verifyStream } from '@governance/verifier/verify-stream';
 import { createWriter } from '../../tests/support/a-data-plane.ts';
+import { CALL_READERS } from './call-readers.ts';
 import type { Reader } from './growth.ts';
 import { JSON_SHAPES, LINE_SHAPES, type Shape } from './shapes.ts';
 import { readMainThread } from './thread-account.ts';
@@ -139,6 +140,7 @@ async function startAnswering() {
 export async function createReaders(): Promise<{ readers: Reader[]; stop(): Promise<void> }> {
   const controlPlane = await startAnswering();
   const readers: Reader[] = [
+    ...CALL_READERS,
     {
       name: 'a message of an MCP server',
       shapes: JSON_SHAPES,

@@ -6,7 +6,7 @@ export interface Shape {
   make(size: number): Buffer;
 }
 
-const times = (unit: string, size: number) =>
+export const times = (unit: string, size: number) =>
   unit.repeat(Math.max(1, Math.floor(size / Buffer.byteLength(unit))));
 const list = (unit: string, size: number) => `[${times(`${unit},`, size)}${unit}]`;
 
