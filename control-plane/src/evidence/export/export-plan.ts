@@ -118,12 +118,16 @@ async function weighLeaves(
     SELECT b.leaf_index AS leaf, b.last_seq - b.first_seq + 1 AS records,
       b.stream = (SELECT admin_stream FROM tenant_heads WHERE tenant_id = b.tenant_id) AS is_admin,
       l.quarantined, l.bytes + CASE WHEN ${includePayloads} THEN
-        (SELECT coalesce(sum(octet_length(p.ciphertext)), 0) FROM ledger_records r
-          JOIN event_payloads p ON p.tenant_id = r.tenant_id AND p.deployment_id = r.stream
-            AND p.event_id = coalesce(r.subject_id, r.id)
-            AND p.part = CASE r.type WHEN 'decision' THEN 'input' ELSE 'result' END
-          WHERE r.tenant_id = b.tenant_id AND r.stream = b.stream AND r.epoch = b.epoch
-            AND r.seq BETWEEN b.first_seq AND b.last_seq AND r.type IN ('decision', 'outcome'))
+        (SELECT coalesce(sum(octet_length(p.ciphertext)), 0) FROM (
+            -- Once each, however often the records of the leaf name it.
+            SELECT DISTINCT coalesce(r.subject_id, r.id) AS event_id,
+              CASE r.type WHEN 'decision' THEN 'input' ELSE 'result' END AS part
+            FROM ledger_records r
+            WHERE r.tenant_id = b.tenant_id AND r.stream = b.stream AND r.epoch = b.epoch
+              AND r.seq BETWEEN b.first_seq AND b.last_seq AND r.type IN ('decision', 'outcome')
+          ) called JOIN event_payloads p ON p.tenant_id = b.tenant_id
+            AND p.deployment_id = b.stream AND p.event_id = called.event_id
+            AND p.part = called.part)
         ELSE 0 END AS bytes
     FROM ledger_batches b CROSS JOIN LATERAL (
       SELECT coalesce(sum(octet_length(r.bytes) + 1), 0) AS bytes,

@@ -55,13 +55,17 @@ export const createPayloadReader = (dataKeys: Pick<DataKeys, 'find'>): ReadPaylo
 
 const placeOf = ({ eventId, part, stream }: Place): string => `${eventId}/${part}/${stream}`;
 
-/** Those that are stored, in order, in steps; the others were purged, or never arrived. */
+/**
+ * Those that are stored, in order, in steps; the others were purged, or never arrived. Each is
+ * there once: a data plane that lies may name a payload in every record of a batch.
+ */
 async function findStored(
   { db, scope: { tenantId } }: TenantTransaction,
-  wanted: readonly Wanted[],
+  named: readonly Wanted[],
 ): Promise<Wanted[][]> {
-  if (wanted.length === 0) return [];
-  const ids = [...new Set(wanted.map(({ eventId }) => eventId))];
+  if (named.length === 0) return [];
+  const wanted = new Map(named.map((one) => [`${placeOf(one)}/${one.digest}`, one])).values();
+  const ids = [...new Set(named.map(({ eventId }) => eventId))];
   const rows = await db.$queryRaw<(Place & { bytes: number })[]>`
     SELECT event_id::text AS "eventId", part, deployment_id::text AS stream,
       octet_length(ciphertext) AS bytes
@@ -87,7 +91,7 @@ async function readLines(
   dataKeys: Pick<DataKeys, 'find'>,
   step: readonly Wanted[],
 ): Promise<string[]> {
-  // A data plane may name a payload in several records: each is read once.
+  // A data plane may give an event id twice, with one digest each.
   const places = [...new Map(step.map((one) => [placeOf(one), one])).values()];
   const rows = await db.$queryRaw<Sealed[]>`
     SELECT p.event_id::text AS "eventId", p.part, p.deployment_id::text AS stream,
