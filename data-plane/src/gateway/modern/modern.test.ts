@@ -149,6 +149,34 @@ describe('a request', () => {
       ),
     );
   });
+
+  it('is not sent for a client that left while its body waited for its turn', async () => {
+    // Each of the large bodies waits until the one before it was worked on, and as long again.
+    const pairs = Array.from({ length: 9_000 }, () => ['x', 'y']);
+    const others = Array.from({ length: 6 }, () =>
+      send('tools/call', { name: 'echo', arguments: { pairs } }),
+    );
+    const { headers, body } = modernRequest(
+      'tools/call',
+      { name: 'hangs', arguments: { text: 'z'.repeat(50_000) } },
+      { authorization: agent.basic },
+    );
+    const text = JSON.stringify(body);
+    const gone = request(`${plane.url}/mcp/v1/up`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json', 'content-length': text.length },
+    });
+    gone.on('error', () => undefined).flushHeaders();
+    // So that it is not the first.
+    await Promise.race(others);
+    gone.end(text, () => gone.destroy());
+    await Promise.all(others);
+    await vi.waitFor(async () =>
+      expect(await plane.records()).toContainEqual(
+        expect.objectContaining({ type: 'outcome', outcome: 'cancelled' }),
+      ),
+    );
+  });
 });
 
 describe('what every request carries', () => {
