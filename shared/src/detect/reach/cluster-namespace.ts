@@ -23,6 +23,8 @@ const VERBS = wordSet('apply create replace patch edit set update upsert');
 const CHANGES = wordSet(
   'apply create replace patch edit set update upsert delete remove destroy restart scale autoscale undo rollback pause resume evict drain cleanup label annotate taint expose run install upgrade uninstall terminate kill redeploy',
 );
+/** Words of tools that may only ask: `run_query`. */
+const MAY_ASK = wordSet('run label expose');
 /** Verbs of kubectl whose next word says what is done. */
 const OF_TWO = wordSet('rollout');
 /** Words of tools that only look at a manifest. */
@@ -82,7 +84,10 @@ const isOwnText = (value: unknown): boolean =>
 function asksForChange(words: readonly string[], args: Member): boolean {
   const asked = OPERATIONS.map((key) => args[key]).find((one) => typeof one === 'string');
   const said = asked?.toLowerCase().split(/\s/, 2) ?? [];
-  return words.some((word) => CHANGES.has(word)) || said.some((word) => CHANGES.has(word));
+  return (
+    words.some((word) => CHANGES.has(word) && !MAY_ASK.has(word)) ||
+    said.some((word) => CHANGES.has(word))
+  );
 }
 
 function isOwnManifest({ metadata, kind }: Member): boolean {

@@ -12,15 +12,19 @@ const ALL_ROWS = 1_000_000;
 /** Words of tools that take nothing away but how cells look. */
 const LOOKS = wordSet('format formats formatting style styles validation highlight color colors');
 
+/** Otherwise such numbers may be signs of a text, or times. */
+const ROWS = wordSet('row rows record records dimension');
+
 /** @param words of the tool's name */
 export function countRange(
   args: Readonly<Record<string, unknown>>,
   words: readonly string[],
 ): number {
   if (words.some((word) => LOOKS.has(word))) return 0;
+  const hasRows = words.some((word) => ROWS.has(word));
   const first = STARTS.map((key) => args[key]).find((one) => typeof one === 'number');
   const last = ENDS.map((key) => args[key]).find((one) => typeof one === 'number');
-  let count = typeof first === 'number' && typeof last === 'number' ? last - first : 0;
+  let count = hasRows && typeof first === 'number' && typeof last === 'number' ? last - first : 0;
   for (const key of Object.keys(args)) {
     const value = args[key];
     if (RANGES.has(key) && typeof value === 'string') count = Math.max(count, rowsOf(value));

@@ -17,7 +17,7 @@ const STORES = wordSet(
 );
 /** Those that count only where the name says that they are deleted. */
 const PARTS = wordSet(
-  'repo repos table tables collection collections namespace namespaces ns project projects group groups stack stacks branch branches topic topics queue queues dataset datasets datastore datastores filesystem filesystems workspace workspaces vault vaults space spaces team teams board boards guild guilds calendar calendars mailbox mailboxes zone zones environment environments site sites subtree realm realms catalog catalogs vpc vpcs',
+  'repo repos table tables collection collections namespace namespaces ns project projects group groups stack stacks branch branches topic topics queue queues dataset datasets datastore datastores filesystem filesystems workspace workspaces vault vaults space team teams board boards guild guilds calendar calendars mailbox mailboxes zone zones environment environments site sites subtree realm realms catalog catalogs vpc vpcs',
 );
 /** Those whose last word alone is something smaller. */
 const OF_TWO_WORDS = new Set([

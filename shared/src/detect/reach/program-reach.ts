@@ -57,7 +57,7 @@ const COMMANDS: readonly WholeCommand[] = [
   whole('git filter-branch', 'rewrites the history of a repository'),
   whole('git filter-repo', 'rewrites the history of a repository'),
   whole('git-filter-repo', 'rewrites the history of a repository'),
-  whole('git rm', 'deletes all files of a repository', '.&-r', '*&-r'),
+  whole('git rm', 'deletes all files of a repository', '.&-r', '=*&-r'),
   whole(
     'git reflog expire',
     'deletes commits that no branch has',
@@ -70,6 +70,9 @@ const COMMANDS: readonly WholeCommand[] = [
   whole('kubectl delete', 'deletes everything that a configuration made', '-k', '--kustomize'),
   whole('flux delete', 'deletes all objects of a kind', '--all'),
   whole('istioctl uninstall', 'removes everything that was installed', '--purge'),
+  whole('kind delete clusters', 'deletes all clusters', '--all'),
+  whole('k3d cluster delete', 'deletes all clusters', '--all', '-a'),
+  whole('minikube delete', 'deletes all clusters', '--all'),
   whole('multipass delete', 'deletes all machines', '--all'),
   whole('virsh undefine', 'deletes a whole volume', '--remove-all-storage', '--storage'),
   whole('mongorestore', 'replaces what is in a database', '--drop'),
@@ -263,6 +266,7 @@ function isOption(word: string, option: string): boolean {
   // How an operand begins: `+main` of a push.
   if (option === '+' || option === ':') return word.startsWith(option);
   if (option === '*') return word.includes('*');
+  if (option === '=*') return word === '*';
   // Letters may be combined: `-fdx`.
   const letter = option.length === 2 && option.startsWith('-') ? option[1] : undefined;
   return letter !== undefined && isLetters(word) && word.includes(letter);

@@ -58,6 +58,7 @@ describe('the namespaces of a cluster itself', () => {
     ['kubectl_rollout', { subCommand: 'restart', namespace: 'shop', name: 'web' }],
     ['kubectl_delete', { resourceType: 'pod', name: 'a', namespace: 'kube-system', dryRun: true }],
     ['pods_list', { namespace: 'kube-system' }],
+    ['run_query', { namespace: 'kube-system', query: 'up' }],
     ['pods_exec', { namespace: 'kube-system', name: 'a', command: ['date'] }],
     ['write_file', { path: '/srv/a/b.yaml', content: manifest }],
     ['validate_manifest', { manifest }],

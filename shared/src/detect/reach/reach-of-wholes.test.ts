@@ -15,6 +15,7 @@ it.each<[string, ReachCall['args'], string[]]>([
   ['delete_team', { teamId: 'a' }, WHOLE],
   ['remove_team_member', { teamId: 'a', userId: 'b' }, []],
   ['delete_board', { board_id: 'a' }, WHOLE],
+  ['remove_spaces', { text: 'a b' }, []],
   ['delete_card', { board_id: 'a', card_id: 'b' }, []],
   ['clear_calendar', { calendar_id: 'primary' }, WHOLE],
   ['clear_reminders', { event_id: 'a' }, []],
@@ -51,6 +52,7 @@ it.each<[string, ReachCall['action'], ReachCall['args'], string[]]>([
 it.each<[string, ReachCall['args'], string[]]>([
   ['delete_rows', { start: 1, end: 5_000 }, BULK],
   ['delete_rows', { start: 4, end: 6 }, []],
+  ['delete_text', { start: 1, end: 5_000 }, []],
   ['delete_rows', { startIndex: 100, endIndex: 5 }, []],
   ['clear_values', { range: 'A1:ZZ100000' }, BULK],
   ['clear_values', { range: 'Sheet1!A:Z' }, BULK],
@@ -77,6 +79,7 @@ it.each<[string, string[]]>([
 it.each<[string, ReachCall['args'], string[]]>([
   ['create_notification', { included_segments: ['All'], contents: 'a' }, MANY],
   ['create_notification', { user_id: 'a', contents: 'a' }, []],
+  ['git_push_all', { remote: 'origin' }, []],
   ['send_dm_all', { guild_id: 'a', message: 'b' }, MANY],
   ['send_email', { list_id: 'a', subject: 'b' }, MANY],
   ['send_email', { to: 'a@b.example', list_id: 'a' }, []],

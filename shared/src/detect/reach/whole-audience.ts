@@ -25,10 +25,12 @@ const OF_LISTS = new Set([
 
 /** Whether a tool's name ends in whom it sends to: `send_dm_all`. */
 const isForAll = (words: readonly string[]): boolean =>
-  words.at(-1) === 'all' || words.at(-1) === 'everyone' || words.at(-1) === 'everybody';
+  ['all', 'everyone', 'everybody'].includes(words.at(-1) ?? '') && !words.includes('push');
 
 /** Words of tools that send to one person, or to nobody yet. */
-const NOT_YET = wordSet('test preview draft unschedule stats report status');
+const NOT_YET = wordSet(
+  'test preview draft unschedule stats report status analytics export import',
+);
 
 /**
  * Whether a call does, and names no recipients itself.
