@@ -96,6 +96,9 @@ const SAID =
 // "password, letter by letter: …"
 const LETTER_BY_LETTER =
   /^,?[ \t][(]?(?:spelled|spelt|(?:letter|character|char|digit) (?:by|for) (?:letter|character|char|digit)|one (?:letter|character) at a time|buchstabiert|(?:buchstabe|zeichen) für (?:buchstabe|zeichen)|épelé|(?:lettre|caractère) par (?:lettre|caractère)|deletread[oa]|letra (?:por|a) letra|carácter (?:por|a) carácter|soletrad[oa]|lettera per lettera|carattere per carattere|gespeld|letter voor letter|teken voor teken|litera po literze|znak po znaku|bokstav för bokstav|tecken för tecken|bogstav for bogstav|bokstav for bokstav|harf harf|písmeno po písmenu|kirjain kerrallaan|по буквам|逐字|逐个字符|一文字ずつ)[^\n:=：]{0,24}[:=：][ \t]{1,3}/i;
+// "password, all lower case: …", "Passwort, Groß- und Kleinschreibung beachten: …"
+const NOTE_ON_CASE =
+  /^["']?[,;]?[ \t]{1,2}(?:[–—-] )?[(]?[^\n:=.]{0,24}(?:case|caps|small letters|capital|klein|gro(?:ß|ss)|minuscul|majuscul|mayúscul|minúscul|maiúscul|maiuscol|minuscol|hoofdletter|małymi|wielk|gemener|versaler|små bokst|små bogst|regist|büyük|küçük|(?:no|without) spaces|ohne leer|sans espace|sin espacios)[^\n:=.]{0,30}[:：][ \t]{1,3}/i;
 // "mot de passe provisoire : …", "Passwort neu = …"
 const OF_A_KIND = /^[ \t]\p{L}{2,16}(?:[ \t]\p{L}{2,16})?[ \t]?[:=][ \t]{1,3}(?=\S{0,64}\d)/u;
 // "登录密码改成 …", "パスワードは今日から …", "비밀번호를 …"
@@ -141,6 +144,7 @@ export function fieldValues(text: string, labelEnd: number): FieldValue[] {
   add(LATER_SIGN.exec(gap), 'adjacent');
   add(SHORT_IS.exec(gap), 'prose');
   add(LETTER_BY_LETTER.exec(gap), 'prose');
+  add(NOTE_ON_CASE.exec(gap), 'prose');
   add(FOR.exec(gap), 'prose');
   add(SAID.exec(gap), 'prose');
   add(OF_A_KIND.exec(gap), 'adjacent');

@@ -5,6 +5,7 @@
  */
 import type { Stretch } from '../builtin-pattern.ts';
 import { identifierAround, identifierEnd } from '../fields.ts';
+import { areUnrelatedInCyrillic } from '../validators/cyrillic-words.ts';
 import { isUnrelatedWords } from '../validators/secret-value.ts';
 import { areUnrelated } from '../validators/sentence-words.ts';
 
@@ -40,6 +41,15 @@ const OWN_LINKS: readonly (readonly [RegExp, RegExp])[] = [
 /** "Password for the backup: …"; without a verb, four words or more. */
 const SIGN = /^[ \t]?(?::|：|[—–-](?=[ \t]))[ \t]{1,3}/;
 const MIN_BEHIND_SIGN = 4;
+/** "passphrase, type: …", "password, all lower case: …" */
+const NOTED = /^,[ \t][^\n.!?:=;,"“「|<>(){}[\]]{2,44}:[ \t]{1,3}/;
+const NOTE =
+  /type|lower|case|caps|letters|spell|exact|spaces|enter|klein|buchstab|leerzeichen|genau|tipp|minus|espac|majus|spazi|spatie|liter|spacj/i;
+/** "passphrase:" and its words in several lines. */
+const LINES = new RegExp(
+  `^["']?[ \\t]{0,2}[:：][ \\t]{0,2}\\r?\\n([ \\t>]{0,8}${WORD}(?: ${WORD}){0,3}(?:[ \\t]{0,2}\\r?\\n[ \\t>]{1,8}${WORD}(?: ${WORD}){0,3}){1,5})(?=[ \\t]{0,2}(?:\\r?\\n|$))`,
+);
+const MAX_LINES = 200;
 
 /** What has digits only, verbs, and words that mean other things, too. */
 const NOT_FOR_WORDS =
@@ -59,16 +69,22 @@ export function phraseSaid(text: string, start: number, end: number): Stretch | 
   // A longer word is something else: Passwortregeln.
   if (from - end > 4 || NOT_FOR_WORDS.test(label)) return undefined;
   if (TURKISH.test(label)) return turkishPhrase(text, from);
+  if (CYRILLIC_LABEL.test(text.slice(start, end))) return cyrillicPhrase(text, end);
   const gap = GAP.exec(text.slice(from, from + MAX_GAP))?.[0] ?? '';
   for (const link of links(label, gap)) {
     if (OF_A_PASSWORD.test(gap.slice(0, link.index))) return undefined;
     const found = phraseAt(text, from + link.index + link[0].length);
     if (found) return found.stretch;
   }
-  const sign = SIGN.exec(text.slice(from + gap.length, from + gap.length + 8));
-  if (!sign || OF_A_PASSWORD.test(gap)) return undefined;
-  const at = from + gap.length + sign[0].length;
-  const found = phraseAt(text, at, /phrase/i.test(label) ? CAPITALS : PHRASE);
+  const isPhrase = /phrase/i.test(label);
+  const inLines = isPhrase ? phraseInLines(text, from) : undefined;
+  if (inLines) return inLines;
+  const behind = text.slice(from + gap.length, from + gap.length + 56);
+  const noted = NOTED.exec(behind)?.[0];
+  const sign = SIGN.exec(behind)?.[0] ?? (noted && (isPhrase || NOTE.test(noted)) ? noted : '');
+  if (sign === '' || OF_A_PASSWORD.test(gap)) return undefined;
+  const at = from + gap.length + sign.length;
+  const found = phraseAt(text, at, isPhrase ? CAPITALS : PHRASE);
   return found && found.words.length >= MIN_BEHIND_SIGN ? found.stretch : undefined;
 }
 
@@ -90,6 +106,29 @@ function phraseAt(
   return { stretch: { start, end: start + phrase.length }, words };
 }
 
+const CYRILLIC_LABEL = /^\p{Script=Cyrillic}/u;
+const CYRILLIC = '[а-яёіїєґ]{3,14}';
+/** "Парольная фраза от архива — …": the words behind a dash or colon, to the end of the line. */
+const CYRILLIC_PHRASE = new RegExp(
+  `^[а-яёіїєґ]{0,4}(?:[ \\t][^\\n—–:=.,;-]{1,40}?)?[ \\t]?(?::|[—–-](?=[ \\t]))[ \\t]{1,3}["'«]?(${CYRILLIC}(?:[ -]${CYRILLIC}){3,6})${END}`,
+);
+
+function cyrillicPhrase(text: string, end: number): Stretch | undefined {
+  const [written, phrase = ''] = CYRILLIC_PHRASE.exec(text.slice(end, end + 170)) ?? [];
+  if (written === undefined || !areUnrelatedInCyrillic(phrase.split(/[ -]/))) return undefined;
+  return { start: end + written.length - phrase.length, end: end + written.length };
+}
+
+function phraseInLines(text: string, from: number): Stretch | undefined {
+  const [written, lines = ''] = LINES.exec(text.slice(from, from + MAX_LINES)) ?? [];
+  const words = lines.split(/[\s>]+/).filter((word) => word !== '');
+  if (written === undefined || words.length < MIN_BEHIND_SIGN || words.length > 12)
+    return undefined;
+  if (!areUnrelated(words)) return undefined;
+  const start = from + written.length - lines.trimStart().length;
+  return { start, end: from + written.length };
+}
+
 function turkishPhrase(text: string, from: number): Stretch | undefined {
   const [space] = /^[ \t]{1,2}/.exec(text.slice(from, from + 2)) ?? [];
   const found = space === undefined ? undefined : phraseAt(text, from + space.length);
@@ -103,6 +142,10 @@ const WORDS_OF_A_LINE = /^\p{Ll}{4,12}(?:[ -]\p{Ll}{4,12}){3,7}(?=[.,;]?(?:["'\n
 export function phraseOfLine(text: string, start: number): Stretch | undefined {
   const phrase = WORDS_OF_A_LINE.exec(text.slice(start, start + 120))?.[0];
   if (phrase === undefined || !isUnrelatedWords(phrase)) return undefined;
-  if (!areUnrelated(phrase.split(/[ -]/))) return undefined;
+  const words = phrase.split(/[ -]/);
+  if (!areUnrelated(words)) return undefined;
+  // Words that look Latin in part are read as they stand, too.
+  const isCyrillic = /\p{Script=Cyrillic}/u.test(phrase);
+  if (isCyrillic && (/[a-z]/.test(phrase) || !areUnrelatedInCyrillic(words))) return undefined;
   return { start, end: start + phrase.length };
 }
