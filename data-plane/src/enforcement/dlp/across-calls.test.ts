@@ -152,6 +152,22 @@ describe('a value that is sent piece by piece', () => {
     expect(assemble({ text: '456QX' })).toEqual([]);
   });
 
+  it('flags calls that fit for two minutes from its completion, however often it is repeated', () => {
+    assemble({ text: 'BADGE123' });
+    for (let seconds = 0; seconds < 120; seconds += 30) {
+      expect(assemble({ text: '456QX' })).toHaveLength(1);
+      now += MINUTE / 2;
+    }
+    now += 1;
+    expect(assemble({ text: '456QX' })).toEqual([]);
+  });
+
+  it('keeps a piece that completes nothing for ten minutes', () => {
+    assemble({ text: 'BADGE123' });
+    now += 9 * MINUTE;
+    expect(assemble({ text: '456QX' })).toHaveLength(1);
+  });
+
   it('is refused again where the joined pieces take too long, however often it is repeated', () => {
     const each = { regex: '[A-Z0-9]', severity: 'low' as const };
     const costly = createDlpScanner({

@@ -133,7 +133,7 @@ export function createAcrossCalls(deps: {
 
       // Else a call that a policy denied for it would pass when it is repeated: the earlier pieces
       // have left already. What its other arguments send may be the first piece of another value.
-      trail.restore(before, completed);
+      trail.restoreCompleted(before, completed, at);
       const findings = [
         ...new Map(found.map((finding) => [finding.pattern, finding])).values(),
       ].map(({ pattern, severity, length }) => ({

@@ -22,6 +22,11 @@ const MAX_PAIRED = 3;
 const MAX_PIECE = 64;
 /** Pieces older than this are dropped. */
 const PIECE_MS = 10 * 60_000;
+/**
+ * Pieces that a later one completed are dropped so long after that: the call may be repeated, but a
+ * completion by chance must not flag every later call that happens to fit.
+ */
+const COMPLETED_MS = 2 * 60_000;
 
 interface Sighting {
   readonly pattern: string;
@@ -142,6 +147,17 @@ export class AgentTrail {
     for (const [argument, kept] of pieces) {
       if (args.has(argument)) this.#chains.set(argument, kept);
     }
+  }
+
+  /** Restores the pieces of arguments in which a value was completed now, for a shorter time. */
+  restoreCompleted(pieces: Pieces, args: ReadonlySet<string>, now: number): void {
+    // A later completion lengthens nothing.
+    const latest = now - PIECE_MS + COMPLETED_MS;
+    const aged = pieces.map(
+      ([argument, kept]) =>
+        [argument, kept.map(({ text, at }) => ({ text, at: Math.min(at, latest) }))] as const,
+    );
+    this.restore(aged, args);
   }
 }
 
