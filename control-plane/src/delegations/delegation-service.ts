@@ -27,8 +27,9 @@ import type { SessionTokens } from '../workflows/session-tokens.ts';
 import { lockCount, type Workflow, workflowStore } from '../workflows/workflow-store.ts';
 import type { NewDelegationBody } from './delegation-schemas.ts';
 
-/** Limit per tenant, since each is a fact at every data plane. */
+/** Limits per tenant, since each is a fact at every data plane. */
 const MAX_ACTIVE_DELEGATIONS = 10_000;
+const MAX_BYTES_OF_TENANT = 32 * 1024 * 1024;
 
 export interface DelegationServiceDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads'>;
@@ -109,7 +110,8 @@ async function issue(
   const delegator = await getActiveAgent(tx, delegatorId);
   await getActiveAgent(tx, delegateeId);
   const store = delegationStore(tx);
-  if ((await store.countActive()) >= MAX_ACTIVE_DELEGATIONS) {
+  const active = await store.countActive();
+  if (active.count >= MAX_ACTIVE_DELEGATIONS || active.bytes >= MAX_BYTES_OF_TENANT) {
     throw new AppError('DELEGATION_LIMIT_REACHED');
   }
   const parent = await findParent(tx, body, at);

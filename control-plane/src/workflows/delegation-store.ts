@@ -77,7 +77,14 @@ export function delegationStore({ db, scope: { tenantId } }: TenantTransaction) 
       return row ? toDelegation(row) : undefined;
     },
 
-    countActive: () => db.delegation.count({ where: { tenantId, status: 'active' } }),
+    /** Those in force, and the bytes of their scopes and reasons. */
+    countActive: async (): Promise<{ count: number; bytes: number }> => {
+      const [row] = await db.$queryRaw<{ count: bigint; bytes: bigint | null }[]>`
+        SELECT count(*) AS count, sum(octet_length(array_to_string(tools, ''))
+          + octet_length(array_to_string(resources, '')) + octet_length(reason)) AS bytes
+        FROM delegations WHERE tenant_id = ${tenantId}::uuid AND status = 'active'`;
+      return { count: Number(row?.count ?? 0), bytes: Number(row?.bytes ?? 0) };
+    },
 
     /** Revokes one and all derived from it. @returns their ids */
     revokeChain: async (id: string, at: Date): Promise<string[]> => {

@@ -84,7 +84,7 @@ export const workflowRoutes =
           tags,
           params: WorkflowParams,
           body: WorkflowChangeBody,
-          response: { 200: WorkflowView },
+          response: { 200: WorkflowView, 409: ErrorBody },
         },
       },
       async (request) =>

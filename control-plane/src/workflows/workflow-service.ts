@@ -18,8 +18,9 @@ import {
   workflowStore,
 } from './workflow-store.ts';
 
-/** Limit per tenant: each is a fact of up to a megabyte. */
+/** Limits per tenant: each is a fact of up to a megabyte at every data plane. */
 const MAX_WORKFLOWS = 1_000;
+const MAX_BYTES_OF_TENANT = 32 * 1024 * 1024;
 
 export interface WorkflowServiceDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads'>;
@@ -62,6 +63,7 @@ export function createWorkflowService({ db, applied, now }: WorkflowServiceDeps)
         checkParticipants(workflow);
         await requireAgents(tx, workflow);
         const created = await store.create(workflow);
+        await requireRoom(tx);
         tell(tx, created, 'workflow_created');
         return created;
       }),
@@ -74,6 +76,10 @@ export function createWorkflowService({ db, applied, now }: WorkflowServiceDeps)
         checkParticipants(after);
         await requireAgents(tx, after);
         const updated = await workflowStore(tx).update(id, changes, now());
+        if (sizeOf(updated) > sizeOf(workflow)) {
+          await lockCount(tx, 'workflows');
+          await requireRoom(tx);
+        }
         tell(tx, updated, 'workflow_updated', workflow);
         return updated;
       }),
@@ -103,6 +109,15 @@ export function createWorkflowService({ db, applied, now }: WorkflowServiceDeps)
       }),
   };
 }
+
+/** @throws AppError WORKFLOW_LIMIT_REACHED where they are too large together, with a stored one */
+async function requireRoom(tx: TenantTransaction): Promise<void> {
+  if ((await workflowStore(tx).countBytes()) <= MAX_BYTES_OF_TENANT) return;
+  throw new AppError('WORKFLOW_LIMIT_REACHED');
+}
+
+const sizeOf = ({ name, participants }: Workflow): number =>
+  Buffer.byteLength(name) + Buffer.byteLength(JSON.stringify(participants));
 
 /** @throws AppError WORKFLOW_NOT_FOUND */
 export async function getWorkflow(tx: TenantTransaction, id: string): Promise<Workflow> {

@@ -52,6 +52,13 @@ export function workflowStore({ db, scope: { tenantId } }: TenantTransaction) {
       await db.workflow.update({ where: { tenantId_id: { tenantId, id } }, data: { deletedAt } });
     },
     count: () => db.workflow.count({ where: { tenantId, deletedAt: null } }),
+    /** Of all workflows together, with what this transaction wrote. */
+    countBytes: async (): Promise<number> => {
+      const [row] = await db.$queryRaw<{ bytes: bigint }[]>`
+        SELECT sum(octet_length(participants::text) + octet_length(name)) AS bytes FROM workflows
+        WHERE tenant_id = ${tenantId}::uuid AND deleted_at IS NULL`;
+      return Number(row?.bytes ?? 0);
+    },
     /** Newest first. @throws AppError VALIDATION_FAILED where the page is too large for memory */
     list: async (page: {
       status: Workflow['status'] | undefined;

@@ -3,7 +3,7 @@ import { testControlPlane } from '../../../../tests/support/test-control-plane.t
 
 const { call, aTenantAdmin, test } = await testControlPlane();
 
-it('a page of workflows or delegations that is too large for memory is refused, and says what fits', async () => {
+it('a page of workflows or delegations that is too large for memory is refused and says what fits, and so are more of them', async () => {
   const { token, scope } = await aTenantAdmin();
   const post = async (url: string, body: object) => {
     const answer = await call(url, { token, method: 'POST', body });
@@ -54,4 +54,27 @@ it('a page of workflows or delegations that is too large for memory is refused, 
     detail: 'query.limit: these delegations are too large together: ask for 167 at most',
   });
   expect((await list(`${delegations}?limit=167`)).delegations).toHaveLength(167);
+
+  // Each is a fact at every data plane: there is no room for more.
+  const refused = async (url: string, body: object, method: 'POST' | 'PUT' = 'POST') => {
+    const { statusCode, json } = await call(url, { token, method, body });
+    return [statusCode, json().detail];
+  };
+  const full = [409, 'The tenant has as many workflows as it may have.'];
+  expect(await refused('/api/v1/workflows', { name: 'x', owner_agent_id: agent.id })).toEqual(full);
+  const path = `/api/v1/workflows/${workflow.id}`;
+  const larger = [{ agent_id: other.id, role: 'r', allowed_actions: ['read'] }];
+  expect(await refused(path, { participants: larger }, 'PUT')).toEqual(full);
+  expect((await refused(path, { name: 'v' }, 'PUT'))[0]).toBe(200);
+  const delegation = {
+    workflow_session_id: session.id,
+    delegator_agent_id: agent.id,
+    delegatee_agent_id: other.id,
+    scope: { tools: ['files/read_file'], resources: [] },
+    reason: 'r',
+  };
+  expect(await refused('/api/v1/delegations', delegation)).toEqual([
+    409,
+    'The tenant has as many active delegations as it may have.',
+  ]);
 });
