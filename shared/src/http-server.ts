@@ -72,7 +72,7 @@ export function createHttpServer({
     // they like.
     requestTimeout: 130_000,
     forceCloseConnections: 'idle',
-    // Node's own refusal has no body; see `checkHost`.
+    // Node's own refusal has no body; see `checkSingleHeaders`.
     http: { ServerResponse: stopping.Answer, requireHostHeader: false },
     // Names of 200 characters, percent-encoded.
     routerOptions: { maxParamLength: 2_000 },
@@ -83,7 +83,7 @@ export function createHttpServer({
   app.server.maxHeadersCount = 0;
   oneAtATime(app);
   stopping.bind(app);
-  app.addHook('onRequest', ({ raw }, _reply, done) => done(checkHost(raw)));
+  app.addHook('onRequest', ({ raw }, _reply, done) => done(checkSingleHeaders(raw)));
   app.addHook('preHandler', serveWhoIsThere);
   app.server.on('checkExpectation', refuseExpectation);
   const letStall = closeStalled(app.server);
@@ -117,11 +117,20 @@ function isPreflight({ headers }: FastifyRequest): boolean {
   return Boolean(headers.origin && headers['access-control-request-method']);
 }
 
-/** RFC 9112 section 3.2. Node keeps the first of several. */
-function checkHost({ httpVersion, rawHeaders }: IncomingMessage): AppError | undefined {
+/**
+ * One Host (RFC 9112 section 3.2), and one Authorization at most, which is no list (RFC 9110 section
+ * 5.3). Node keeps the first of several, and whatever stands before the service may read another.
+ */
+function checkSingleHeaders({ httpVersion, rawHeaders }: IncomingMessage): AppError | undefined {
   let hosts = 0;
+  let credentials = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === 'host') hosts += 1;
+    const name = rawHeaders[index]?.toLowerCase();
+    if (name === 'host') hosts += 1;
+    else if (name === 'authorization') credentials += 1;
+  }
+  if (credentials > 1) {
+    return new AppError('BAD_REQUEST', 'The request may have one Authorization header.');
   }
   if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return undefined;
   return new AppError('BAD_REQUEST', 'The request must have one Host header.');
