@@ -31,8 +31,7 @@ const RATIO_FROM_BYTES = 512 * 1024;
 /** The gzip header: deflated, no name, no time, made on Unix. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
 
-const TOO_LARGE =
-  'what belongs to one batch is more than a volume may have: ask for it without payloads, or for single agents';
+const TOO_LARGE = 'what belongs to one batch is more than a volume may have';
 
 /**
  * @param members in their order, the manifest first

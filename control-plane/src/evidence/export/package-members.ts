@@ -56,6 +56,7 @@ export function createLineMember(name: string) {
       if (page.length > 0) writeLines(page.join('\n'), page.length);
     },
     lines: () => lines,
+    bytes: () => size,
     /** Undefined when nothing was written. */
     end: (): Member | undefined =>
       lines === 0 ? undefined : { name, size, sha256: digest.digest('hex'), pieces },

@@ -144,6 +144,37 @@ it('one payload that a data plane names again and again fails no package, and is
   expect((await memberOf(volume, 'payloads.ndjson')).trimEnd().split('\n')).toHaveLength(1);
 });
 
+it('of one batch as many payloads are in a package as a volume may have', async () => {
+  const admin = await plane.aTenantAdmin();
+  const { tenantId } = admin.scope;
+  const { deploymentId, decide, ship } = await aShippingPlane(plane, admin);
+  const texts = Array<string>(60).fill(JSON.stringify('x'.repeat(960_000)));
+  const salt = Buffer.from(SALT, 'base64url');
+  const ids = texts.map((text) => decide({ payload_digest: payloadDigest(salt, text) }).id);
+  await ship();
+  for (const [n, text] of texts.entries()) {
+    const sealed = await sealPayload(plane.controlPlane, {
+      ...{ tenant_id: tenantId, deployment_id: deploymentId, event_id: ids[n] ?? '' },
+      ...{ part: 'input', mode: 'full', salt: SALT, text },
+    });
+    await plane.controlPlane.payloadIngest.ingest(tenantId, deploymentId, { payloads: [sealed] });
+  }
+  const anchor = await exports.anchorOf(admin.token);
+  const volumes = await exports.exported(admin.token, { include_payloads: true });
+  const shown: string[] = [];
+  for (const volume of volumes) {
+    expect(await reader.read(volume, anchor)).toMatchObject({ verdict: 'VERIFIED', fails: [] });
+    const lines = await memberOf(volume, 'payloads.ndjson').catch(() => '');
+    shown.push(
+      ...lines
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line).event_id),
+    );
+  }
+  expect(shown).toEqual(ids.slice(0, 56));
+});
+
 it('many large payloads of one batch are read some at a time', async () => {
   const { store, read } = await aStore();
   const page: PackagedRecord[] = [];

@@ -64,6 +64,11 @@ export interface VolumeContent {
 /** Leaves per page, usually some megabytes: the next page is read while one is written. */
 const PAGE_LEAVES = 8;
 const PAGE_RECORDS = 500;
+/**
+ * Payloads of a volume; further ones are left out, like purged ones. Only those of a single batch
+ * are so many, since volumes are cut between batches.
+ */
+const PAYLOAD_BYTES = 52 * 1024 * 1024;
 
 /** The part of the log that a volume covers. */
 export interface VolumePart {
@@ -139,7 +144,12 @@ function createWriter(tx: TenantTransaction, readPayloads: ReadPayloads | undefi
         noteRevisions(revisions, record.text);
       }
       if (!readPayloads) return;
-      for await (const lines of readPayloads(tx, page)) payloads.write(lines);
+      for await (const lines of readPayloads(tx, page)) {
+        for (const line of lines) {
+          if (payloads.bytes() + Buffer.byteLength(line) > PAYLOAD_BYTES) return;
+          payloads.write([line]);
+        }
+      }
     },
     /** All records of a batch at once. */
     whole: (header: BatchHeader, text: string) => {
