@@ -23,6 +23,9 @@ ${format(['Name', 'Severity', 'What it is', 'What is checked'], rows)}
 In every string, key and number of a JSON value. A key tells what its value is (\`{"ssn": 219099999}\`),
 as a word before, above or beside a value does: assignments of code and configuration, JSON, YAML, XML,
 columns of CSV and Markdown, places in SQL, sentences in some twenty languages.
+Names of identity numbers are known in 38 languages, of papers in 38, of records of people in 31; national
+numbers of 54 countries are, and those of the United States and the United Kingdom, which have patterns of
+their own.
 Secrets are also found where a command, a statement, a call or a line of configuration has its place for
 them: \`mysql -p…\`, \`IDENTIFIED BY '…'\`, \`setPassword("…")\`, \`requirepass …\`.
 
