@@ -1,6 +1,7 @@
 /** A separate service process, and what it reads over HTTP. */
 import { adminApi } from '../../tests/support/admin-api.ts';
 import { startService } from '../../tests/support/service-process.ts';
+import { REACH_SHAPES } from './call-shapes.ts';
 import type { DelayedService } from './delays.ts';
 import type { Reader } from './growth.ts';
 import { JSON_SHAPES, LINE_SHAPES, type Shape, TEXT_SHAPES, TOKEN_SHAPES } from './shapes.ts';
@@ -14,6 +15,12 @@ const REQUESTS = 10;
 const ARGUMENTS = [
   '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"a":',
   '}}}',
+];
+
+/** A call whose arguments a shape gives as a whole. */
+const DELETE = [
+  '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"delete_file","arguments":',
+  '}}',
 ];
 
 const within = (shapes: readonly Shape[], [before = '', after = '']: readonly string[]): Shape[] =>
@@ -89,6 +96,13 @@ async function readersOf({ url, adminPassword, child }: Awaited<ReturnType<typeo
       cpuMs,
     },
     {
+      name: 'gateway: arguments of a delete',
+      shapes: within(REACH_SHAPES, DELETE),
+      sizes: [MIB / 8, MIB / 4, MIB / 2, MIB - KIB],
+      read: (bytes) => post('/mcp/v1/up', mcp, bytes),
+      cpuMs,
+    },
+    {
       name: 'gateway: a bearer token',
       shapes: TOKEN_SHAPES,
       sizes: [2 * KIB, 4 * KIB, 8 * KIB, 15 * KIB],
@@ -159,7 +173,12 @@ async function readersOf({ url, adminPassword, child }: Awaited<ReturnType<typeo
       return Number(found[1]) * 1000;
     },
   };
-  const delaying = new Set(['gateway: a body', 'gateway: arguments', 'API: a body']);
+  const delaying = new Set([
+    'gateway: a body',
+    'gateway: arguments',
+    'gateway: arguments of a delete',
+    'API: a body',
+  ]);
   return { ...delayed, readers, isDelaying: ({ name }: Reader) => delaying.has(name) };
 }
 
