@@ -119,3 +119,10 @@ describe('lines of one length that are not one run', () => {
     expect(timeOf(16_000)).toBeLessThan(40 * Math.max(timeOf(2_000), 1_000));
   });
 });
+
+it('begins behind the sign that closes a note in brackets', () => {
+  const hex = Buffer.from('To: +4917713635246 Text').toString('hex');
+  for (const text of [`submit body(hex)=${hex}`, `payload[hex]=${hex}`]) {
+    expect(scanner.scanText(text)).toMatchObject([{ pattern: 'phone_number', disguise: ['hex'] }]);
+  }
+});

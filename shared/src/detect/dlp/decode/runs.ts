@@ -47,7 +47,7 @@ export function encodedRuns(
     let start = at;
     while (start > from && at - start < 2 && units[start - 1] === EQUALS) start--;
     // After a name the sign is an assignment: `key=QUtJ…`.
-    if (start < at && /[A-Za-z0-9]/.test(text[start - 1] ?? '')) start = at;
+    if (start < at && /[A-Za-z0-9)\]]/.test(text[start - 1] ?? '')) start = at;
     const run = readRun(text, units, at, at < apartUntil ? SHORTEST_LINE : SHORTEST);
     from = run.end;
     const sorts = start < at ? OTHER : run.sorts;
