@@ -75,6 +75,7 @@ describe('digits as words', () => {
     ['身份证号 一 一 〇 一 〇 五 一 九 四 九 一 二 三 一 〇 〇 二 X', 'national_id'],
     ['卡号：四 五 三 九 一 四 八 八 〇 三 四 三 六 四 六 七', 'payment_card'],
     ['卡号：四五三九 一四八八 〇三四三 六四六七', 'payment_card'],
+    ['银行卡号 六 二 二 二 〇 二 六 八 一 二 四 九 六 七 九 〇 二 七 〇', 'bank_account'],
     ['カード番号は四　五　三　九　一　四　八　八　〇　三　四　三　六　四　六　七', 'payment_card'],
   ])('are read with the signs between them: %s', (text, pattern) => {
     expect(found(text)).toMatchObject([{ pattern }]);

@@ -104,7 +104,7 @@ const isRouting = (digits: string): boolean =>
 const ROUTING = stretches(/(?<![\d.])\d{9}(?!\d)/g, isRouting);
 const SORT_CODE = stretches(/(?<!\d)\d{2}[ \-–]\d{2}[ \-–]\d{2}(?!\d|[ -]\d)/g);
 const ACCOUNT = stretches(
-  /(?<![A-Za-z\d.$€£])(?:[A-Z]{1,3}-?)?\d(?:[ -]?\d){5,17}(?![A-Za-z\d])/g,
+  /(?<![A-Za-z\d.$€£])(?:[A-Z]{1,3}-?)?\d(?:[ -]?\d){5,18}(?![A-Za-z\d])/g,
   (value) => {
     const digits = value.replace(/\D/g, '');
     return digits.length >= 6 && !/^(?:19|20)\d\d-?\d\d-?\d\d$/.test(value);

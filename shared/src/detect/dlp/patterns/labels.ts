@@ -63,7 +63,7 @@ export const CALLING: readonly string[] = [
 ];
 
 export const BANK_LABELS =
-  '(?i)routing|\\baba\\b|\\brtn\\b|sort[ _-]?code|bankleitzahl|\\bblz\\b|kontonummer|konto-?nr|kontonr|\\bkonto\\b|bank[ _-]?(?:account|acct|konto)|account[ _-]?(?:no\\b|number|num\\b|nr\\b|#)|acct[ _-]?(?:no\\b|number|num\\b|#|\\b)|checking|savings account|n[úu]mero de (?:cuenta|conta)|cuenta bancaria|num[ée]ro de compte|compte bancaire|conto corrente|conta corrente|numero (?:di )?conto|rekeningnummer|numer (?:konta|rachunku)|\\bbsb\\b|\\bifsc\\b|\\bclabe\\b|transit number|swift|\\bbic\\b|账号|帐号|口座番号|계좌|conta bancária|номер счета|расчетный счет|kontonummer|bankgiro';
+  '(?i)routing|\\baba\\b|\\brtn\\b|sort[ _-]?code|bankleitzahl|\\bblz\\b|kontonummer|konto-?nr|kontonr|\\bkonto\\b|bank[ _-]?(?:account|acct|konto)|account[ _-]?(?:no\\b|number|num\\b|nr\\b|#)|acct[ _-]?(?:no\\b|number|num\\b|#|\\b)|checking|savings account|n[úu]mero de (?:cuenta|conta)|cuenta bancaria|num[ée]ro de compte|compte bancaire|conto corrente|conta corrente|numero (?:di )?conto|rekeningnummer|numer (?:konta|rachunku)|\\bbsb\\b|\\bifsc\\b|\\bclabe\\b|transit number|swift|\\bbic\\b|账号|帐号|银行卡号|銀行卡號|口座番号|계좌|conta bancária|номер счета|расчетный счет|kontonummer|bankgiro';
 
 export const CARD_LABELS =
   /card|karte|carte|tarjeta|cart[aã]o|carta|kaart|kart|kort|visa|master|amex|credit|kredit|debit|payment|pan\b|cc|карт|卡|カード|카드|discover|diners|jcb|maestro|unionpay|pay|charge|bill|zahl|pago|paiement|checkout|cvv|expir|exp\b/i;
