@@ -66,3 +66,12 @@ describe('in a folder with a long name', () => {
     expect((user + system) / 1000).toBeLessThan(2_000);
   });
 });
+
+it('a person decides where a path is encoded again and again, and its spellings are too long together', () => {
+  const path = `${long('/a')}%2525252541\u00a0"`;
+  expect(deleted({ path })).toContain('escalate unreadable');
+  expect(written(path)).toContain('escalate unreadable');
+  expect(reachOf('read_file', 'read', { path })).toContain('escalate unreadable');
+  // As long, and not disguised: the text of a picture begins with a slash, too.
+  expect(written(`/9j/${long('4AAQ')}`)).not.toContain('escalate unreadable');
+});

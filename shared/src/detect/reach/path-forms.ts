@@ -12,10 +12,15 @@ export interface PathForm {
   readonly segments: readonly string[];
   /** Only if a variable is empty of which nothing is known. */
   readonly isPerhaps?: boolean;
+  /** Stands for the spellings that were not read: together they are too long. */
+  readonly isUnread?: boolean;
 }
 
 /** How often a text is decoded: `%252e` is a dot to a server behind a proxy. */
 const MAX_DECODINGS = 3;
+/** Characters of a text's spellings together: beyond, it is not decoded any further. */
+const MAX_SPELLED = 2.5 * 1024 * 1024;
+const UNREAD: PathForm = { from: 'relative', segments: [], isPerhaps: true, isUnread: true };
 
 /**
  * The forms of a path, caller-controlled. Linear in the text.
@@ -37,10 +42,11 @@ export function readPathForms(text: string, base?: string): PathForm[] {
 
 function formsOf(text: string): PathForm[] {
   const forms: PathForm[] = [];
-  for (const spelling of spellingsOf(text)) {
+  const { spellings, isCut } = spellingsOf(text);
+  for (const spelling of spellings) {
     for (const form of parse(spelling)) if (!isLast(form, forms)) forms.push(form);
   }
-  return forms;
+  return isCut ? [...forms, UNREAD] : forms;
 }
 
 /** Two spellings in a row often have one form. Longer ones are judged twice rather than compared. */
@@ -58,14 +64,17 @@ const ENCODED = /%[0-9a-f]{2}/i;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 const QUOTES = new Set(['"', "'", '`', ' ', '\t', '\r', '\n']);
 
-function spellingsOf(text: string): Set<string> {
+function spellingsOf(text: string): { spellings: Set<string>; isCut: boolean } {
   const found = new Set<string>();
+  let left = MAX_SPELLED;
   const add = (spelling: string) => {
+    left -= spelling.length;
     found.add(spelling);
     // Of a megabyte of them, replaceAll takes five times as long.
     if (spelling.includes('\\')) found.add(spelling.split('\\').join('/'));
   };
   let now = text;
+  let isCut = false;
   for (let round = 0; round <= MAX_DECODINGS; round++) {
     add(now);
     if (!PLAIN.test(now)) {
@@ -77,15 +86,17 @@ function spellingsOf(text: string): Set<string> {
     const unquoted = withoutQuotes(now);
     if (unquoted !== now) add(unquoted);
     if (!ENCODED.test(now)) break;
+    isCut = left < 0 && round < MAX_DECODINGS;
+    if (isCut) break;
     now = decoded(now);
   }
   if (found.size > 1) {
     // A name that only looks bare because its slashes are disguised does not count as bare.
     const withSlash = [...found].filter((one) => /[\\/]/.test(one));
-    if (withSlash.length > 0) return new Set(withSlash);
+    if (withSlash.length > 0) return { spellings: new Set(withSlash), isCut };
     found.delete('');
   }
-  return found;
+  return { spellings: found, isCut };
 }
 
 /** An expression for the end would retry each run of quotes. */

@@ -33,6 +33,10 @@ export function createPathRules(settings: BlastRadiusSettings): JudgePath {
     const forms = readPathForms(touched.text, touched.base);
     const found: ReachFinding[] = [];
     const { use, place } = touched;
+    if (forms.some(({ isUnread }) => isUnread)) {
+      const message = 'the call names a path with spellings that are too long together';
+      found.push({ rule: 'unreadable', verdict: 'escalate', message, place });
+    }
     if (use === 'delete') {
       let worst: ReachFinding | undefined;
       for (const form of forms) {
