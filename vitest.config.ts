@@ -31,6 +31,7 @@ export const APART = [
   'data-plane/src/sync/link/poll-loop.test.ts',
   'data-plane/src/upstream/addresses/checked-connections.test.ts',
   'data-plane/src/upstream/health/health.test.ts',
+  'data-plane/src/upstream/sessions/moved-server.test.ts',
   'shared/src/in-time.test.ts',
   'tests/clock-set-back.pg.test.ts',
   'tests/unread-boundaries.pg.test.ts',
