@@ -107,6 +107,7 @@ describe('in ordinary data', () => {
     ['a decimal in a row', '1,0.4532015112830366,2'],
     ['a row of groups', '12,4532,0151,1283,0366,77'],
     ['a published number for tests', 'in test mode pay with 5555 5555 5555 4444'],
+    ['measurements', 'run,tokens_per_s,p50_ms\n1,9199.5,52,907\n2,4321.6,48,881\n3,4411.2,51,912'],
     ['one that is documented', 'the documented 378282246310005 is declined'],
   ])('a card is not found in %s', (_, text) => expect(scanner.scanText(text)).toEqual([]));
 

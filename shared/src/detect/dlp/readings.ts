@@ -6,6 +6,7 @@ import { changedParts, type View } from './decode/view.ts';
 import { decodedView, MAX_DEPTH, turnedViews } from './decode/views.ts';
 import type { Found } from './found.ts';
 import { isInUuid } from './judges.ts';
+import { isSealed } from './patterns/references.ts';
 import type { PlainFinding, PlainScan } from './plain-scan.ts';
 import { createScanBudget, type ScanBudget, ScanBudgetError } from './scan-budget.ts';
 import { cardIssuer } from './validators/payment-card.ts';
@@ -53,10 +54,12 @@ export function findInReadings(plain: PlainScan, text: string, taker: Taker): vo
       if (taker.isFull(finding.severity) || isByChance(finding, reading)) continue;
       const { pattern, severity, start, end } = finding;
       const place = origin ? origin(finding) : { start, end, disguise: [] };
-      if (pattern === 'payment_card' && isTableRow(text, place)) continue;
+      if (OF_DIGITS.has(pattern) && isTableRow(text, place)) continue;
       if (severity !== 'critical' && isRowOfNumbers(text, place)) continue;
       // Without its separators, or backwards, it is not recognised as one.
       if (pattern === 'record_number' && origin && isInUuid(text, place)) continue;
+      // Some bytes of a ciphertext are letters.
+      if (pattern === 'secret_assignment' && origin && isSealed(text, place)) continue;
       const isRot13 = pattern === 'secret_assignment' && place.disguise.includes('rot13');
       if (isRot13 && isShortLabel(reading.text, finding)) continue;
       taker.take({ pattern, severity, ...place });
@@ -152,6 +155,8 @@ function isShortLabel(reading: string, { start, end }: Stretch): boolean {
   return SHORT_LABEL.test(reading.slice(Math.max(0, start - 16), start));
 }
 
+/** What the numbers of a row may be by chance when they are joined. */
+const OF_DIGITS: ReadonlySet<string> = new Set(['payment_card', 'national_id', 'bank_account']);
 const DECIMAL_CELL = /(?:^|[|,;])[ \t]*\d+\.\d+[ \t]*(?:[|,;]|$)/;
 
 /** Whether a number in groups is a row of numbers, one of which has decimals. */

@@ -41,7 +41,8 @@ export function separated(text: string): Edit[] {
     // What stands before and behind a whole key is not part of it.
     const holdsKey = (keys[next]?.start ?? end) < end;
     // Words behind a mark are no key.
-    if (!holdsKey && /\d/.test(match[0])) add(match, match[0], match[0].replace(/[ .|,\n]/g, ''));
+    if (holdsKey || !/\d/.test(match[0]) || isProse(match[0].split(/[ .|,\n]+/))) continue;
+    add(match, match[0], match[0].replace(/[ .|,\n]/g, ''));
   }
   for (const match of text.matchAll(DIGITS)) addDigits(match[0], match.index, edits);
   for (const match of text.matchAll(MIXED))
@@ -52,6 +53,19 @@ export function separated(text: string): Edit[] {
   }
   edits.push(...spelledDigits(text), ...piecesBelow(text), ...halves(text));
   return edits;
+}
+
+/**
+ * Whether a mark and what follows it describe a key: "ghp_ followed by 36 characters". Groups of a
+ * key are of one length, or mix cases or digits.
+ */
+function isProse([mark = '', ...parts]: readonly string[]): boolean {
+  if (/\d|[a-z][A-Z]/.test(mark.slice(4)) && !/_v\d_$/.test(mark)) return false;
+  const isSaid = parts.every((part) =>
+    /^(?:[A-Za-z]?[a-z]+(?:-[a-z]+)*|[A-Z]{1,5}|\d{1,3})[-_]?$/.test(part),
+  );
+  const words = parts.filter((part) => /^[a-z]{2,}/.test(part));
+  return isSaid && words.length > 1 && new Set(words.map(({ length }) => length)).size > 1;
 }
 
 /** A cell of a table ends where its value does, if other signs separate the characters. */
@@ -151,7 +165,7 @@ function brokenKeys(text: string): Edit[] {
     const replacement = parts.join('');
     const isBroken = end - start > size;
     const digits = replacement.match(/\d/g)?.length ?? 0;
-    if (!isWhole || !isBroken || digits < 2) continue;
+    if (!isWhole || !isBroken || digits < 2 || isProse(parts)) continue;
     edits.push({ start, end, replacement, disguise: ['separators'] });
   }
   return edits;

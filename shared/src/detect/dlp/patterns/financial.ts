@@ -7,6 +7,7 @@ import { ibanLength, isIban } from '../validators/iban.ts';
 import { cardIssuer, isCardNumber, isTestCard } from '../validators/payment-card.ts';
 import { BROKEN_CARDS, BROKEN_IBANS } from './broken-lines.ts';
 import { BANK_LABELS, CARD_LABELS } from './labels.ts';
+import { withoutSamples } from './samples.ts';
 
 /** Words that call a card one for tests, which counts only for numbers that issuers publish as such. */
 const FOR_TESTS =
@@ -171,7 +172,7 @@ export const FINANCIAL: readonly BuiltinPattern[] = [
     ],
     validator:
       'Luhn, and the ranges of the issuers; rare ranges only beside a word for a card; no number that is published for tests and called so',
-    judge: card,
+    judge: withoutSamples(card),
   },
   {
     name: 'iban',
@@ -187,7 +188,7 @@ export const FINANCIAL: readonly BuiltinPattern[] = [
       },
     ],
     validator: "modulo 97, and the country's length",
-    judge: iban,
+    judge: withoutSamples(iban),
   },
   {
     name: 'bank_account',

@@ -15,6 +15,7 @@ import {
   SSN_LABELS,
 } from './labels.ts';
 import { OWN_IDS } from './own-ids.ts';
+import { withoutPlaceholders, withoutSamples } from './samples.ts';
 import { WORLD_DOCUMENT_LABELS, WORLD_ID_LABELS, WORLD_RECORD_LABELS } from './world-labels.ts';
 
 /** Social Security: no area 000, 666 or 900 and above (those are ITINs), no group 00, serial 0000. */
@@ -253,8 +254,8 @@ export const IDENTITY: readonly BuiltinPattern[] = [
     severity: 'critical',
     description: 'Social Security number of the United States.',
     expressions: [
-      { expression: String.raw`\b\d{3}-\d{2}-\d{4}\b`, judge: ssnWritten },
-      { expression: SSN_LABELS, judge: ssnLabelled },
+      { expression: String.raw`\b\d{3}-\d{2}-\d{4}\b`, judge: withoutSamples(ssnWritten) },
+      { expression: SSN_LABELS, judge: withoutSamples(ssnLabelled) },
     ],
     validator: 'ranges that are given; nine digits or other separators only beside a word for it',
   },
@@ -316,7 +317,7 @@ export const IDENTITY: readonly BuiltinPattern[] = [
     name: 'date_of_birth',
     severity: 'medium',
     description: 'Date of birth, in the formats of many languages.',
-    expressions: [{ expression: BIRTH_LABELS, judge: birth }],
+    expressions: [{ expression: BIRTH_LABELS, judge: withoutPlaceholders(birth) }],
     validator: 'a possible date beside a word for birth',
   },
   {

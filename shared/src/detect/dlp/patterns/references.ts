@@ -59,3 +59,21 @@ export function isAlias(text: string, { start, end, link, quoted }: FieldValue):
     (!isMixed(name) || text.slice(Math.max(0, start - MAX_ANCHOR), start).includes(`&${name} `))
   );
 }
+
+/** How far before its value a document says that it is sealed: some values of 700 characters. */
+const MAX_SEALED = 6_000;
+const SEALED = /\bSealedSecret\b|\bencryptedData\b/;
+/** Behind the head of the block, only lines that are indented, or the members of its object. */
+const IN_SEALED_BLOCK = /^encryptedData\\?["']?:[ \t]{0,4}(?:\{[^{}]*|\r?(?:\n[ \t][^\n]*)+)$/;
+
+/** Ciphertext of Sealed Secrets, also cut: only the cluster can open it. */
+export function isSealed(text: string, { start, end }: Stretch): boolean {
+  const value = text.slice(start, end);
+  if (!/^[A-Za-z0-9+/]{40,}(?:={0,2}|\.{3}|…)$/.test(value)) return false;
+  // What only is encoded is not sealed.
+  if (/^[\x20-\x7e\s]*$/.test(Buffer.from(value, 'base64').toString('latin1'))) return false;
+  const before = text.slice(Math.max(0, start - MAX_SEALED), start);
+  const at = before.lastIndexOf('encryptedData');
+  if (value.startsWith('Ag') && SEALED.test(before)) return true;
+  return at >= 0 && IN_SEALED_BLOCK.test(before.slice(at).replaceAll('\\n', '\n'));
+}

@@ -23,6 +23,7 @@ import {
   isInTemplate,
   isPlace,
   isRequired,
+  isSealed,
 } from './references.ts';
 import { aloneBelow, inReply, SAID_ELSEWHERE, saidBefore } from './said-elsewhere.ts';
 
@@ -193,6 +194,7 @@ function secretLabel(kind: SecretKind): Judge {
       if (!/\d/.test(written) && (isPin || isDocstring(text, value))) continue;
       const after = text.slice(value.end, value.end + 1);
       if (isSecretValue(written, kind, value.link, value.quoted, after)) {
+        if (isSealed(text, value)) continue;
         found.push({ start: value.start, end: value.end });
         if (value.link !== 'column') break;
       }
