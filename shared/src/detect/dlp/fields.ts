@@ -56,11 +56,14 @@ const CELLS =
   /^[^<>\n]{0,20}<\/(?:td|th|dt|b|strong|label|span|key|name)>\s{0,8}(?:(?:<(?:td|dd|span|string|data|value)[^<>]{0,30}>\s{0,8}){1,2}(?:<!\[CDATA\[)?|<input\b[^<>]{0,60}?\bvalue=\\?["']|:?[ \t]{0,3})/;
 // {"name": "password", "value": "…"}, <add key="password" value="…"/>, - name: X, value: …
 const PAIR =
-  /^(?:\\?["'`])?[ \t]{0,4},?\s{0,16}(?:\\?["'`])?(?:value|Value|VALUE|val|content|default|v|wert|valor|valeur)(?:\\?["'`])?[ \t]{0,3}[:=][ \t]{0,3}/;
+  /^(?:\\?["'`])?[ \t]{0,4},?\s{0,16}(?:(?:\\?["'])?[A-Za-z_]{2,20}(?:\\?["'])?:[ \t]?(?:true|false|null|\d{1,9}|\\?["'][^"'\n]{0,48}["'])\s{0,3}(?:,\s{0,16}|\s{1,16})){0,3}(?:\\?["'`])?(?:value|Value|VALUE|val|content|default|v|wert|valor|valeur)(?:\\?["'`])?[ \t]{0,3}[:=][ \t]{0,3}/;
 // variable "api_key" { … default = "…"
 const BLOCK =
   /^["']?\s{0,3}\{\s{0,12}(?:(?:type|description|sensitive|nullable|ephemeral)\s{0,12}=[^\n]{0,160}\n\s{0,12}){0,4}(?:default|value)\s{0,12}=\s{0,4}/;
 // A full stop behind a digit ends no sentence: "im 2. OG", "room 3.12".
+// "client_secret": { "sensitive": true, "value": "…"
+const OF_OBJECT =
+  /^\\?["']?\s{0,3}[:=]\s{0,3}\{\s{0,24}(?:\\?["']?(?:sensitive|type|description|secure|hidden|encrypted)\\?["']?\s{0,3}[:=]\s{0,3}(?:[a-z]{2,8}|\\?"[^"\n]{0,80}"),\s{0,24}){0,4}\\?["']?[Vv]alue\\?["']?\s{0,3}[:=]\s{0,3}(?=\\?["'])/;
 // The word that joins a label and its value, and what may stand behind it: "is now", "changed to".
 const STRONG =
   "is|was|are|will be|would be|should be|must be|has become|becomes|became|remains|stays|reads|equals|it['’]s|has been|este|va fi|ist|war|wird|wäre|bleibt|lautet|heißt|est|c['’]est|sera|devient|reste|es|era|será|queda|quedó|sigue siendo|pasa a ser|pasó a ser|è|sarà|diventa|diventerà|resta|rimane|é|ficou|fica|vai ser|passou a ser|continua|wordt|werd|luidt|blijft|jest|będzie|brzmi|pozostaje|är|blir|blev|lyder|heter|er|bliver|byl|je|bude|zní|ialah|adalah|menjadi|là|теперь|будет|стал|это|сейчас|тепер|είναι|هي|היא|है";
@@ -126,7 +129,11 @@ export function fieldValues(text: string, labelEnd: number): FieldValue[] {
   if (isTag) add(XML.exec(text.slice(from, from + MAX_BLOCK)), 'assigned');
   if (XML_NAME.test(text.slice(Math.max(0, from - 100), from)))
     add(XML_NAMED.exec(gap), 'assigned');
-  if (/^["']?\s{0,3}\{/.test(gap)) add(BLOCK.exec(text.slice(from, from + MAX_BLOCK)), 'assigned');
+  if (/^\\?["']?\s{0,3}[:=]?\s{0,3}\{/.test(gap)) {
+    const block = text.slice(from, from + MAX_BLOCK);
+    add(BLOCK.exec(block), 'assigned');
+    add(OF_OBJECT.exec(block), 'assigned');
+  }
   add(CELLS.exec(gap), 'assigned');
   add(CJK.exec(gap), 'assigned');
   add(CJK_CHANGED.exec(gap), 'prose');
@@ -236,7 +243,7 @@ const NO_VALUE =
 /** Values in the column below a label (CSV, TSV, Markdown) or at its position in SQL's VALUES. */
 function columnValues(text: string, labelEnd: number): FieldValue[] {
   const after = text.slice(labelEnd, labelEnd + MAX_LINE);
-  if (!/^["'`)\]]?[ \t]{0,20}[,;|\t\n\r)]/.test(after)) return [];
+  if (!/^["'`)\]]?[ \t]{0,40}[,;|\t\n\r)]/.test(after)) return [];
   // Searched in slices: a text may be one long line of labels.
   const from = Math.max(0, labelEnd - MAX_LINE - 1);
   const feed = text.slice(from, labelEnd).lastIndexOf('\n');
@@ -283,7 +290,7 @@ function rows(text: string, lineStart: number, labelEnd: number, lineEnd: number
   if (lineEnd < 0 || lineEnd - lineStart > MAX_LINE) return [];
   const head = text.slice(lineStart, lineEnd);
   const delimiter = ['|', '\t', ';', ','].find((sign) => head.includes(sign));
-  if (delimiter === undefined) return [];
+  if (delimiter === undefined) return onlyColumn(text, head, lineEnd);
   const index = count(text.slice(lineStart, labelEnd), delimiter);
   const names = cells(text, lineStart, lineEnd, delimiter);
   const columns = names.length;
@@ -297,6 +304,10 @@ function rows(text: string, lineStart: number, labelEnd: number, lineEnd: number
     const feed = text.slice(from, from + MAX_LINE).indexOf('\n');
     const next = feed < 0 ? -1 : from + feed;
     const to = next < 0 ? Math.min(text.length, from + MAX_LINE) : next;
+    if (next >= 0 && line < MAX_RULES && isRule(text.slice(from, to))) {
+      from = next + 1;
+      continue;
+    }
     const isNear = line < MAX_LINES;
     const found = cells(text, from, to, delimiter, isNear ? Math.max(1, index) : MAX_CELLS);
     const isRow = found.length === columns && text[to - 1] !== ':';
@@ -305,6 +316,26 @@ function rows(text: string, lineStart: number, labelEnd: number, lineEnd: number
     if (cell && holdsValue(text, cell)) values.push(cell);
     if (next < 0) break;
     from = next + 1;
+  }
+  return values;
+}
+
+/** Lines between the head of a table and its rows: `+----+----+`, `----+----`. */
+const MAX_RULES = 2;
+const isRule = (line: string): boolean => /^[ \t]{0,8}[+|-]?[-=]{2}[-=+| \t]*\r?$/.test(line);
+
+/** A table of one column, as psql prints it: only the rule below its head tells it from a text. */
+function onlyColumn(text: string, head: string, lineEnd: number): FieldValue[] {
+  const rule = /^-{3,80}[ \t]{0,4}\r?\n/.exec(text.slice(lineEnd + 1, lineEnd + 90));
+  if (!rule || !/^[ \t]{0,40}[\w ]{1,40}\r?$/.test(head)) return [];
+  const values: FieldValue[] = [];
+  let from = lineEnd + 1 + rule[0].length;
+  for (let line = 0; line < MAX_LINES && from < text.length; line++) {
+    const [row = ''] = text.slice(from, from + MAX_LINE).split('\n');
+    if (/^\s{0,40}(?:$|\(\d)/.test(row)) break;
+    const cell = trimmed(text, from, from + row.length);
+    if (holdsValue(text, cell)) values.push(cell);
+    from += row.length + 1;
   }
   return values;
 }

@@ -157,8 +157,19 @@ class DocumentWriter {
       }
       const member = node[name];
       const listed = list !== 0 && typeof member === 'string' && TEXT_OF_ITEM.has(name) ? list : 0;
+      if (name === 'value' && typeof member === 'string') this.#labelOfValue(node, place);
       this.write(member, place, name, name, parent, listed, depth);
     }
+  }
+
+  /** Writes what a value is: `{"client_secret": {"value": "…"}}`, `{"value": "…", "sensitive": true}`. */
+  #labelOfValue(node: Record<string, unknown>, place: Place): void {
+    const owner = place?.step;
+    const isSecret = typeof owner === 'string' && OF_A_SECRET.test(owner);
+    if (!isSecret && node.sensitive !== true) return;
+    const label = isSecret && !OF_A_PASSWORD.test(owner) ? 'secret_' : 'password_';
+    this.#pieces.push(label);
+    this.#length += label.length;
   }
 
   /** Writes the name of an object whose members are parts of its value. */
@@ -197,6 +208,10 @@ class DocumentWriter {
 /** Members that are parts of their object's value: `{"dob": {"year": …, "month": …, "day": …}}`. */
 const PARTS: ReadonlySet<string> = new Set(['year', 'month', 'day', 'area', 'group', 'serial']);
 const IN_PARTS = /^(?:.*[_-])?(?:birth(?:_?date|day)?|dob|date_?of_?birth|geburtsdatum|ssn)$/i;
+
+const OF_A_SECRET =
+  /^.{0,60}(?:secret|passwo?r?d|passphrase|token|api_?key|access_?key|private_?key|account_?key|master_?key|credential|(?:^|_)pw|pwd)s?$/i;
+const OF_A_PASSWORD = /pass|pwd?s?$/i;
 
 /** Whether a key could itself hold a value; field names are short and without digits. */
 function isTelling(name: string): boolean {

@@ -14,6 +14,7 @@ import { inAnswer } from './answers.ts';
 import { BARE_PRIVATE_KEYS, PASSWORD_FILES } from './bare-keys.ts';
 import { PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
 import { LINKS_AND_COOKIES, SHARED_ACCESS } from './links.ts';
+import { NEIGHBOURS } from './neighbours.ts';
 import { phraseOfLine, phraseSaid } from './phrases.ts';
 import {
   isAlias,
@@ -118,7 +119,7 @@ const urlPassword: Judge = (text, start, end) => {
 
 /** Labels for things about a secret, and words that merely contain one. */
 const NOT_THE_SECRET =
-  /^(?:max|min|num|n|total|next|prev|page|continuation|sync|cursor|pub|csrf|xsrf|input|output|prompt|completion|reset|forgot|change|has|is|no|show|hide|toggle|validate|check|verify|hash|get|set|use|allow|primary|foreign|sort|partition|cache|object|row|registry|host|translation|i18n|idempotency|dedup|bucket)(?:[_-]|(?=[A-Z]))|^pin-sha\d+$/;
+  /^(?:max|min|num|n|total|next|prev|page|continuation|sync|cursor|pub|csrf|xsrf|input|output|prompt|completion|reset|forgot|change|has|is|no|show|hide|toggle|validate|check|verify|hash|get|set|use|allow|primary(?!_?(?:access|auth|account|admin|master|api|shared|storage|connection|secret|password))|foreign|sort|partition|cache|object|row|registry|host|translation|i18n|idempotency|dedup|bucket)(?:[_-]|(?=[A-Z]))|^pin-sha\d+$/;
 const THING_OF_A_SECRET =
   /[_-](?:id|ids|name|type|count|length|len|size|url|uri|path|file|field|policy|expires?|expiry|expiration|at|ttl|label|hint|placeholder|min|max|regex|pattern|param|parameter|version|arn|last_set|enabled|required|reset|rotation|manager|limit|usage|strength|algorithm|alg|format|store|provider|class|form|input|page|model|hash|hashed|digest|bits|status|error|prefix|age|days|scope|scopes|endpoint|ref|alias|date|budget|cost)$|^public[_-]/;
 const inSnakeCase = (label: string): string =>
@@ -367,6 +368,7 @@ export const SECRETS: readonly BuiltinPattern[] = [
       ...ANNOUNCED,
       ...SAID_ELSEWHERE,
       ...LINKS_AND_COOKIES,
+      ...NEIGHBOURS,
       ...PASSWORD_FILES,
     ],
     validator: 'a value that can be a secret: no placeholder, no code, no word of the language',
