@@ -1,6 +1,6 @@
 /** Values near a label, for patterns whose form tells more than their place. */
 import type { Stretch } from './builtin-pattern.ts';
-import { fieldValues } from './fields.ts';
+import { columnValues, fieldValues, identifierEnd } from './fields.ts';
 
 export interface Neighbourhood {
   /** Characters after the label. */
@@ -28,7 +28,10 @@ export function findNear(
   // A value after a full stop and a space belongs to the next sentence.
   const behind = text.slice(end, end + after);
   const near = find(behind)[0];
-  if (near && near.start < sentenceEnd(behind)) return [shift(near, end)];
+  if (near && near.start < sentenceEnd(behind)) {
+    const first = shift(near, end);
+    return [first, ...belowFirst(text, end, first, find)];
+  }
   // Every form has a digit; without one, the places of a value need not be searched.
   if (!DIGIT.test(text.slice(Math.max(0, start - before), end + FAR))) return [];
   const inColumn: Stretch[] = [];
@@ -41,6 +44,22 @@ export function findNear(
   const from = Math.max(0, start - before);
   const last = before > 0 ? find(text.slice(from, start)).at(-1) : undefined;
   return last ? [shift(last, from)] : [];
+}
+
+/** The other values of the column in which the first one stands. */
+function belowFirst(
+  text: string,
+  labelEnd: number,
+  first: Stretch,
+  find: (window: string) => readonly Stretch[],
+): readonly Stretch[] {
+  if (!text.slice(labelEnd, first.start).includes('\n')) return [];
+  const column = columnValues(text, identifierEnd(text, labelEnd));
+  if (!column.some(({ start, end }) => start <= first.start && first.end <= end)) return [];
+  return column.flatMap(({ start, end }) => {
+    const [found] = find(text.slice(start, end));
+    return found && start > first.start ? [shift(found, start)] : [];
+  });
 }
 
 const shift = ({ start, end }: Stretch, by: number): Stretch => ({

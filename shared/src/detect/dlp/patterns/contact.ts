@@ -50,6 +50,23 @@ const spokenEmail: Judge = (text, start, end) => {
     : NOTHING;
 };
 
+const IS = String.raw`\\{0,3}["']?\s?[:=]\s?\\{0,3}["']?`;
+
+/** `{"email_local": "…", "email_domain": "…"}` */
+const emailInParts: Judge = (text, start, end) => {
+  const [, before = '', local = '', between = '', host = ''] =
+    /^([^:=]*[:=][\s"'\\]*)([\w.%+-]+)([^:=]*[:=][\s"'\\]*)([A-Za-z0-9.-]+)$/.exec(
+      text.slice(start, end),
+    ) ?? [];
+  if (host === '' || !isPersonal(local, host)) return NOTHING;
+  const from = start + before.length;
+  const to = from + local.length;
+  return [
+    { start: from, end: to },
+    { start: to + between.length, end: to + between.length + host.length },
+  ];
+};
+
 function isPersonal(local: string, host: string): boolean {
   if (PUBLIC_ROLES.test(local) || FILE_END.test(host)) return false;
   if (!EXAMPLE_HOST.test(host)) return true;
@@ -132,6 +149,10 @@ export const CONTACT: readonly BuiltinPattern[] = [
         expression:
           '(?i)[a-z0-9] (?:at|arroba) [a-z0-9-]+ [\\[({<]?(?:dot|punkt|punto|point)[\\])}>]? [a-z]',
         judge: spokenEmail,
+      },
+      {
+        expression: String.raw`(?i)\b(?:e-?)?mail[_-]?(?:local(?:[_-]?part)?|user(?:name)?|name)${IS}[a-z0-9._%+-]{2,64}["',;\s\\\x{2028}]{1,12}(?:e-?)?mail[_-]?(?:domain|host)${IS}[a-z0-9-]{1,63}\.[a-z0-9.-]{2,}`,
+        judge: emailInParts,
       },
     ],
     validator: 'no address of a function (support@) and no example',

@@ -12,6 +12,7 @@ import {
 import { ANNOUNCED } from './announced.ts';
 import { inAnswer } from './answers.ts';
 import { BARE_PRIVATE_KEYS, PASSWORD_FILES } from './bare-keys.ts';
+import { blockScalar, JOINED_VARIABLES } from './in-pieces.ts';
 import { PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
 import { LINKS_AND_COOKIES, SHARED_ACCESS } from './links.ts';
 import { NEIGHBOURS } from './neighbours.ts';
@@ -164,6 +165,8 @@ function secretLabel(kind: SecretKind): Judge {
     // No name in a vault has the sign of an assignment behind a label.
     const isAssigned = /^\w{0,40}=/.test(text.slice(end, end + 42));
     if (isInReference(before, isAssigned)) return NOTHING;
+    const lines = blockScalar(text, end, kind);
+    if (lines) return [lines];
     const isField = isFieldsName(before);
     const found: Stretch[] = [];
     const isVerb = /^(?:pass|pin)$/i.test(label);
@@ -369,6 +372,7 @@ export const SECRETS: readonly BuiltinPattern[] = [
       ...SAID_ELSEWHERE,
       ...LINKS_AND_COOKIES,
       ...NEIGHBOURS,
+      ...JOINED_VARIABLES,
       ...PASSWORD_FILES,
     ],
     validator: 'a value that can be a secret: no placeholder, no code, no word of the language',

@@ -1,0 +1,62 @@
+/**
+ * Secrets in pieces that a notation puts together: the lines of a YAML scalar, and variables of a
+ * shell that are set beside each other.
+ */
+import type { Judge, JudgedExpression, Stretch } from '../builtin-pattern.ts';
+import { NOTHING } from '../builtin-pattern.ts';
+import { isSecretValue, type SecretKind } from '../validators/secret-value.ts';
+
+/** `key: >-` and lines of one indentation, none of which has blanks. */
+const BLOCK_SCALAR =
+  /^[\w-]{0,40}["']?[ \t]{0,3}:[ \t]{1,4}[>|][+-]?\d?[+-]?[ \t]{0,3}(?:#[^\n]{0,60})?\r?\n([ \t]{1,16})([^\s#]\S{0,127}(?:\r?\n\1[^\s#]\S{0,127}){0,11})[ \t]{0,2}(?=\r?\n|$)/;
+const MAX_SCALAR = 1_700;
+
+/** What a block scalar behind a label holds; its lines are one value. */
+export function blockScalar(text: string, labelEnd: number, kind: SecretKind): Stretch | undefined {
+  const window = text.slice(labelEnd, labelEnd + MAX_SCALAR);
+  const [written, indent = '', lines = ''] = BLOCK_SCALAR.exec(window) ?? [];
+  if (written === undefined) return undefined;
+  // The next line is a sentence, or the block goes on too long.
+  const next = /^\r?\n[^\n]{0,20}/.exec(window.slice(written.length))?.[0].replace(/^\r?\n/, '');
+  if (next?.startsWith(indent) && next.trim() !== '') return undefined;
+  const value = lines.replace(/\\?\s+/g, '').slice(0, 256);
+  if (!isSecretValue(value, kind, 'assigned', false)) return undefined;
+  const end = labelEnd + written.trimEnd().length;
+  return { start: end - lines.length, end };
+}
+
+/** How far before its use a variable may be set. */
+const SET_BEFORE = 600;
+const NAME = '[A-Za-z_][A-Za-z0-9_]{0,31}';
+const REFERENCES = new RegExp(String.raw`\$\{?(${NAME})\}?`, 'g');
+const SET = new RegExp(String.raw`(?:^|[\s;&"'])(${NAME})=["']?([^\s"';&$]{1,64})`, 'g');
+
+/** `p1=…; p2=…; export PGPASSWORD="${p1}${p2}"` */
+const joinedVariables: Judge = (text, start, end) => {
+  const written = text.slice(start, end);
+  const sign = written.indexOf('=');
+  const from = Math.max(0, start - SET_BEFORE);
+  const set = new Map<string, Stretch>();
+  for (const { 0: all, 1: name = '', 2: value = '', index } of text
+    .slice(from, start)
+    .matchAll(SET)) {
+    const to = from + index + all.length;
+    set.set(name, { start: to - value.length, end: to });
+  }
+  const pieces: Stretch[] = [];
+  for (const { 1: name = '' } of written.slice(sign).matchAll(REFERENCES)) {
+    const piece = set.get(name);
+    if (piece === undefined) return NOTHING;
+    pieces.push(piece);
+  }
+  const value = pieces.map((piece) => text.slice(piece.start, piece.end)).join('');
+  const kind = /pass|pwd|pw$/i.test(written.slice(0, sign)) ? 'password' : 'token';
+  return value.length <= 256 && isSecretValue(value, kind, 'assigned', false) ? pieces : NOTHING;
+};
+
+export const JOINED_VARIABLES: readonly JudgedExpression[] = [
+  {
+    expression: String.raw`(?i)\b[a-z_]{0,24}(?:pass(?:word|wd|phrase)?|pwd|pw|token|secret|key)[a-z_]{0,8}=["']?(?:\$(?:[a-z_][a-z0-9_]{0,31}|\{[a-z_][a-z0-9_]{0,31}\})){2,6}`,
+    judge: joinedVariables,
+  },
+];
