@@ -40,7 +40,7 @@ import { MAX_SHELL_LENGTH, readCodeReach, readShellReach, type ShellReach } from
 import { countSqlThings } from './sql-count.ts';
 import { findSqlFiles } from './sql-files.ts';
 import { findSqlReach, mayBeSql, SQL_EFFORT } from './sql-reach.ts';
-import { commandOfParts, isTexts } from './tool-program.ts';
+import { commandOfParts, isFlushLine, isTexts } from './tool-program.ts';
 import { asCommandLine, isTyped } from './typed-text.ts';
 import { COUNTS, FILTERS, isAllOf, matchesAllText } from './unbounded-tool.ts';
 import { isAllName, isWildAddress } from './web-reach.ts';
@@ -163,7 +163,7 @@ export class ArgumentReader {
   }
 
   #list(list: readonly unknown[], name: ArgumentName, isInList: boolean): void {
-    if (name.kind === 'command' && isTexts(list)) {
+    if (isTexts(list) && (name.kind === 'command' || isFlushLine(list))) {
       this.#shell(readShellReach(list));
       for (const line of list) this.#text(line, name);
       return;
@@ -201,8 +201,9 @@ export class ArgumentReader {
   }
 
   #addRecipient(text: string, isNamed: boolean): void {
+    const { isRequest, tool } = this.#scope;
     // Whom a search looks for gets nothing.
-    if (asksOnly(this.#scope.tool.words)) return;
+    if (!isRequest && asksOnly(tool.words)) return;
     this.recipients.add(text, isNamed, () => this.#place());
   }
 
@@ -229,6 +230,7 @@ export class ArgumentReader {
       return;
     }
     if (kind === 'content') {
+      if (this.#scope.isRequest && name.last === 'body' && this.#readInner(text, name)) return;
       if (isSql) this.#sql(text, true);
       return;
     }

@@ -27,9 +27,8 @@ export function isRecipient(name: ArgumentName, tool: ToolKind, depth: number): 
   const { kind, words } = name;
   if (kind === 'recipient') return !tool.isMove;
   if (kind === 'phone') return tool.isSend || tool.words.some((word) => CALLS.has(word));
-  if (!tool.isSend) return false;
-  if (kind === 'other') return isToken(name, depth);
-  if (kind !== 'ids') return false;
+  if (kind === 'other') return (tool.isSend || tool.words.includes('push')) && isToken(name, depth);
+  if (!tool.isSend || kind !== 'ids') return false;
   // Without another word they are those of phones.
   return words.join(' ') === 'numbers' || words.some((word) => USERS.has(word));
 }

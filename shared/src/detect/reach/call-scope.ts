@@ -4,7 +4,7 @@ import { type ArgumentName, isBase, readArgumentName } from './argument-kinds.ts
 import { isOfCluster } from './cluster-namespace.ts';
 import { findDeleteOperation, isDeletion } from './deleted-store.ts';
 import type { ReachCall } from './reach-finding.ts';
-import { asksSearchServer, isReadOperation } from './read-requests.ts';
+import { asksSearchServer, isChangingRequest, isReadOperation } from './read-requests.ts';
 import { isTerminalTool } from './typed-text.ts';
 import { wordSet } from './word-set.ts';
 
@@ -49,6 +49,8 @@ export interface CallScope {
   readonly isRecursive: boolean;
   /** Whether it goes to a channel, perhaps. */
   readonly isChat: boolean;
+  /** Whether it is a request over HTTP that changes something, with a body perhaps. */
+  readonly isRequest: boolean;
 }
 
 /** @param outer of the call around it */
@@ -71,6 +73,7 @@ export function createScope(asked: ReachCall, outer?: CallScope): CallScope {
   }
   // If the base is the only path, it is what the call is about.
   if (pathCount === 0 && !tool.isShell) base = undefined;
+  const isRequest = isChangingRequest(args);
   const operation = asked.action === 'read' ? undefined : findDeleteOperation(args);
   const isSearch = typeof args.method === 'string' && asksSearchServer(args);
   const isRead = asked.action !== 'delete' && (isSearch || isReadOperation(args, tool.words));
@@ -87,6 +90,7 @@ export function createScope(asked: ReachCall, outer?: CallScope): CallScope {
     containers: containers || (outer?.containers ?? 0),
     isRecursive: isRecursive(args),
     isChat,
+    isRequest,
   };
 }
 

@@ -1,4 +1,6 @@
-/** Mutations of GraphQL that delete or change everything: their filter is empty. */
+/** Mutations of GraphQL that delete a whole store, or change everything: their filter is empty. */
+import { wordsOfName } from '../../words-of-name.ts';
+import { deletesStore, isDeletion } from './deleted-store.ts';
 import { parseInner } from './inner-json.ts';
 
 type Member = Readonly<Record<string, unknown>>;
@@ -10,6 +12,8 @@ const MAX_LENGTH = 64 * 1024;
 /** What changes nothing in a document: its texts and comments. */
 const BESIDE = /"""(?:[^"]|"(?!""))*(?:"""|$)|"(?:[^"\\\n]|\\.)*"?|#[^\n]*/g;
 const FIELD = /\b(?:delete|update|remove|destroy|purge)\w{0,100}[\s,]{0,99}\(/gi;
+/** A field with arguments; the name of the operation has them, too. */
+const CALLED = /(?<!\bmutation\s{1,9})\b(\w{1,100})[\s,]{0,99}\(/g;
 /** Without arguments it is bound by nothing. */
 const OF_ALL =
   /(?<!\b(?:mutation|on|query|subscription)\s{1,9})\bdelete_?(?:many|all)\w{0,100}[\s,]{0,99}(?:\([\s,]{0,99}\)[\s,]{0,99})?\{/i;
@@ -24,15 +28,32 @@ const EMPTY =
 
 /** Whether a call hands such a document, perhaps with its filter among the variables. */
 export function changesAllByGraphQl(record: Member): boolean {
-  return DOCUMENTS.some((key) => {
+  return mutationsOf(record).some((text) => changesAll(text, record.variables));
+}
+
+/** Whether a call hands one that deletes a whole store: `projectDelete(id: …)`. */
+export function deletesStoreByGraphQl(record: Member): boolean {
+  return mutationsOf(record).some((text) =>
+    [...textless(text).matchAll(CALLED)].some(([, name = '']) => {
+      const words = wordsOfName(name);
+      return words.some(isDeletion) && deletesStore({ name, action: 'delete', args: {} }, words);
+    }),
+  );
+}
+
+function mutationsOf(record: Member): string[] {
+  return DOCUMENTS.flatMap((key) => {
     const text = record[key];
-    if (typeof text !== 'string' || text.length > MAX_LENGTH) return false;
-    return /\bmutation\b/.test(text) && changesAll(text, record.variables);
+    if (typeof text !== 'string' || text.length > MAX_LENGTH) return [];
+    return /\bmutation\b/.test(text) ? [text] : [];
   });
 }
 
+const textless = (document: string): string =>
+  document.replace(BESIDE, (one) => (one.startsWith('#') ? ' ' : '""'));
+
 function changesAll(document: string, given: unknown): boolean {
-  const plain = document.replace(BESIDE, (one) => (one.startsWith('#') ? ' ' : '""'));
+  const plain = textless(document);
   const values = valuesOf(given);
   const empty = new Set([...plain.matchAll(DEFAULT)].map(([, name = '']) => name));
   for (const [name, value] of Object.entries(values)) {

@@ -13,6 +13,7 @@ import {
   type ReachRule,
   tooMany,
 } from './reach-finding.ts';
+import { isChangingRequest } from './read-requests.ts';
 
 /** Returns at most one finding per rule, the gravest; none if the call stays within bounds. */
 export type FindReach = (call: ReachCall) => readonly ReachFinding[];
@@ -28,7 +29,8 @@ const TOO_LONG_BASES = {
 /** Prepares a tenant's settings, once per bundle. */
 export function createReachFinder(settings: BlastRadiusSettings): FindReach {
   const judgePath = createPathRules(settings);
-  return (call) => {
+  return (asked) => {
+    const call = asChange(asked);
     const found = new Map<ReachRule, ReachFinding>();
     const tell = (finding: ReachFinding) => {
       found.set(finding.rule, graver(found.get(finding.rule), finding));
@@ -55,6 +57,12 @@ export function createReachFinder(settings: BlastRadiusSettings): FindReach {
     }
     return [...found.values()].filter((finding) => !call.isDryRun || !isOfDryRun(finding));
   };
+}
+
+/** A tool that fetches pages reads, by its name, whatever method it is asked for. */
+function asChange(call: ReachCall): ReachCall {
+  const isChange = call.action === 'read' && isChangingRequest(call.args);
+  return isChange ? { ...call, action: 'write' } : call;
 }
 
 /** Whether a dry run does without it: only what a person could allow, and a database would check. */

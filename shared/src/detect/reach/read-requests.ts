@@ -25,6 +25,16 @@ function isRead(one: unknown): boolean {
   );
 }
 
+const CHANGES_BY = wordSet('POST PUT PATCH DELETE');
+const METHODS = ['method', 'http_method', 'httpMethod'];
+
+/** Whether a call asks for a request over HTTP by a method that changes something. */
+export function isChangingRequest(record: Member): boolean {
+  const method = METHODS.map((key) => record[key]).find((one) => typeof one === 'string');
+  if (typeof method !== 'string' || !CHANGES_BY.has(method.toUpperCase())) return false;
+  return ADDRESSES.some((key) => typeof record[key] === 'string') && !asksSearchServer(record);
+}
+
 /** Each as a word of its own, wherever it stands. */
 const CHANGES = /\b(?:mutation|subscription)\b/;
 const IS_QUERY =

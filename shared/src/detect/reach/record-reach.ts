@@ -2,7 +2,8 @@
 import type { ArgumentName } from './argument-kinds.ts';
 import type { CallScope } from './call-scope.ts';
 import { findClusterReach, findNamespaceReach } from './cluster-namespace.ts';
-import { changesAllByGraphQl } from './graphql-mutation.ts';
+import { DELETES_A_STORE } from './deleted-store.ts';
+import { changesAllByGraphQl, deletesStoreByGraphQl } from './graphql-mutation.ts';
 import { findMongoCommand } from './mongo-command.ts';
 import type { WholeReach } from './program-reach.ts';
 
@@ -23,6 +24,7 @@ export function findRecordReach(
   const mongo = findMongoCommand(record, isCommand);
   if (mongo) found.push(mongo);
   if (changesAllByGraphQl(record)) found.push(EVERYTHING);
+  if (deletesStoreByGraphQl(record)) found.push(DELETES_A_STORE);
   if (call.action === 'read') return found;
   const cluster =
     (record === call.args && findNamespaceReach(tool.words, call)) ||

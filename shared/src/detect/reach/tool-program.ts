@@ -9,6 +9,7 @@ import {
   isWholeProgram,
   type WholeReach,
 } from './program-reach.ts';
+import { FLUSHALL } from './shell-programs.ts';
 import { FLUSHES } from './sql-reach.ts';
 import { findRequestReach } from './web-reach.ts';
 import { wordSet } from './word-set.ts';
@@ -59,6 +60,10 @@ export function commandOfParts(
 export function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
 }
+
+/** Whether a list of words empties a database, by whatever name it is handed to a tool. */
+export const isFlushLine = ([first = '']: readonly string[]): boolean =>
+  FLUSHALL.has(first.toLowerCase());
 
 /** Words of a command that are made from arguments, at most. */
 const MAX_WORDS = 64;
