@@ -28,6 +28,8 @@ numbers of 54 countries are, and those of the United States and the United Kingd
 their own.
 Secrets are also found where a command, a statement, a call or a line of configuration has its place for
 them: \`mysql -p…\`, \`IDENTIFIED BY '…'\`, \`setPassword("…")\`, \`requirepass …\`.
+A neighbouring field may tell, too: \`random_password\` and \`"sensitive": true\` in a state of Terraform,
+\`keyName\` and \`key1\` in what a cloud's command prints, the name of a session's cookie in a log of HTTP.
 
 ## Disguises
 

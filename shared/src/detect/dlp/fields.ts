@@ -334,8 +334,10 @@ function onlyColumn(text: string, head: string, lineEnd: number): FieldValue[] {
   const values: FieldValue[] = [];
   let from = lineEnd + 1 + rule[0].length;
   for (let line = 0; line < MAX_LINES && from < text.length; line++) {
-    const [row = ''] = text.slice(from, from + MAX_LINE).split('\n');
-    if (/^\s{0,40}(?:$|\(\d)/.test(row)) break;
+    const slice = text.slice(from, from + MAX_LINE);
+    const feed = slice.indexOf('\n');
+    const row = feed < 0 ? slice : slice.slice(0, feed);
+    if (isRule(row) || /^\s{0,40}(?:$|\(\d)/.test(row)) break;
     const cell = trimmed(text, from, from + row.length);
     if (holdsValue(text, cell)) values.push(cell);
     from += row.length + 1;
