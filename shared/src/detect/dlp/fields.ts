@@ -56,7 +56,7 @@ const CELLS =
   /^[^<>\n]{0,20}<\/(?:td|th|dt|b|strong|label|span|key|name)>\s{0,8}(?:(?:<(?:td|dd|span|string|data|value)[^<>]{0,30}>\s{0,8}){1,2}(?:<!\[CDATA\[)?|<input\b[^<>]{0,60}?\bvalue=\\?["']|:?[ \t]{0,3})/;
 // {"name": "password", "value": "…"}, <add key="password" value="…"/>, - name: X, value: …
 const PAIR =
-  /^(?:\\?["'`])?[ \t]{0,4},?\s{0,16}(?:(?:\\?["'])?[A-Za-z_]{2,20}(?:\\?["'])?:[ \t]?(?:true|false|null|\d{1,9}|\\?["'][^"'\n]{0,48}["'])\s{0,3}(?:,\s{0,16}|\s{1,16})){0,3}(?:\\?["'`])?(?:value|Value|VALUE|val|content|default|v|wert|valor|valeur)(?:\\?["'`])?[ \t]{0,3}[:=][ \t]{0,3}/;
+  /^(?:\\?["'`])?[ \t]{0,4},?\s{0,16}(?:(?:\\?["'])?(?!(?:name|key|id)\b)[A-Za-z_]{2,20}(?:\\?["'])?:[ \t]?(?:true|false|null|\d{1,9}|\\?["'][^"'\n]{0,48}["'])\s{0,3}(?:,\s{0,16}|\s{1,16})){0,3}?(?:\\?["'`])?(?:value|Value|VALUE|val|content|default|v|wert|valor|valeur)(?:\\?["'`])?[ \t]{0,3}[:=][ \t]{0,3}/;
 // variable "api_key" { … default = "…"
 const BLOCK =
   /^["']?\s{0,3}\{\s{0,12}(?:(?:type|description|sensitive|nullable|ephemeral)\s{0,12}=[^\n]{0,160}\n\s{0,12}){0,4}(?:default|value)\s{0,12}=\s{0,4}/;
@@ -246,7 +246,7 @@ const NO_VALUE =
 /** Values in the column below a label (CSV, TSV, Markdown) or at its position in SQL's VALUES. */
 export function columnValues(text: string, labelEnd: number): FieldValue[] {
   const after = text.slice(labelEnd, labelEnd + MAX_LINE);
-  if (!/^["'`)\]]?[ \t]{0,40}[,;|\t\n\r)]/.test(after)) return [];
+  if (!/^["'`)\]]?[ \t]{0,40}[,;|│\t\n\r)]/.test(after)) return [];
   // Searched in slices: a text may be one long line of labels.
   const from = Math.max(0, labelEnd - MAX_LINE - 1);
   const feed = text.slice(from, labelEnd).lastIndexOf('\n');
@@ -292,13 +292,14 @@ function holdsValue(text: string, { start, end }: Stretch): boolean {
 function rows(text: string, lineStart: number, labelEnd: number, lineEnd: number): FieldValue[] {
   if (lineEnd < 0 || lineEnd - lineStart > MAX_LINE) return [];
   const head = text.slice(lineStart, lineEnd);
-  const delimiter = ['|', '\t', ';', ','].find((sign) => head.includes(sign));
+  const delimiter = ['|', '│', '\t', ';', ','].find((sign) => head.includes(sign));
   if (delimiter === undefined) return onlyColumn(text, head, lineEnd);
   const index = count(text.slice(lineStart, labelEnd), delimiter);
   const names = cells(text, lineStart, lineEnd, delimiter);
   const columns = names.length;
   // In code, an indented line or one with a comma at its end is an item of a list.
-  if (delimiter !== '|' && names.filter(({ start, end }) => end > start).length < 2) return [];
+  if (!/[|│]/.test(delimiter) && names.filter(({ start, end }) => end > start).length < 2)
+    return [];
   const isWhole = index < MAX_WHOLE && isHead(text, lineStart, delimiter, columns);
   const most = isWhole ? MAX_COLUMN : MAX_ROWS;
   const values: FieldValue[] = [];
@@ -323,9 +324,10 @@ function rows(text: string, lineStart: number, labelEnd: number, lineEnd: number
   return values;
 }
 
-/** Lines between the head of a table and its rows: `+----+----+`, `----+----`. */
+/** Lines between the head of a table and its rows: `+----+----+`, `----+----`, `├────┼────┤`. */
 const MAX_RULES = 2;
-const isRule = (line: string): boolean => /^[ \t]{0,8}[+|-]?[-=]{2}[-=+| \t]*\r?$/.test(line);
+const isRule = (line: string): boolean =>
+  /^[ \t]{0,8}[+|├╞-]?[-=─═]{2}[-=+| \t─═┼╪┤╡]*\r?$/.test(line);
 
 /** A table of one column, as psql prints it: only the rule below its head tells it from a text. */
 function onlyColumn(text: string, head: string, lineEnd: number): FieldValue[] {

@@ -62,7 +62,7 @@ export function separated(text: string): Edit[] {
 function isProse([mark = '', ...parts]: readonly string[]): boolean {
   if (/\d|[a-z][A-Z]/.test(mark.slice(4)) && !/_v\d_$/.test(mark)) return false;
   const isSaid = parts.every((part) =>
-    /^(?:[A-Za-z]?[a-z]+(?:-[a-z]+)*|[A-Z]{1,5}|\d{1,3})[-_]?$/.test(part),
+    /^(?:[A-Za-z]?[a-z]+(?:[-_][a-z]+)*|[A-Z]{1,5}|\d{1,4})[-_]?$/.test(part),
   );
   const words = parts.filter((part) => /^[a-z]{2,}/.test(part));
   return isSaid && words.length > 1 && new Set(words.map(({ length }) => length)).size > 1;

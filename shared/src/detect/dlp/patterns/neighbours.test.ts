@@ -70,6 +70,41 @@ describe('secrets that a neighbouring field tells of', () => {
       ['/primaryKey', '/primary_access_key'],
     ],
     [
+      'a stored parameter',
+      { Parameter: { Name: '/prod/db/main', Type: 'SecureString', Value: 'kT9vQ2mLx8Rz' } },
+      ['kT9vQ2mLx8Rz'],
+      ['/Parameter/Value'],
+    ],
+    [
+      'a stored secret',
+      { id: 'https://kv.vault.azure.net/secrets/db/9f8e', name: 'db', value: 'kT9vQ2mLx8Rz!a' },
+      ['kT9vQ2mLx8Rz!a'],
+      ['/value'],
+    ],
+    ['a data key', { CiphertextBlob: 'AQIDAHh', Plaintext: SHORT }, [SHORT], ['/Plaintext']],
+    ['a key string', { keyString: SHORT, name: 'projects/1' }, [SHORT], ['/keyString']],
+    [
+      'passwords of a registry',
+      {
+        passwords: [
+          { name: 'password', value: 'kT9vQ2mLx8RzA1' },
+          { name: 'password2', value: 'kT9vQ2mLx8RzA2' },
+        ],
+      },
+      ['kT9vQ2mLx8RzA1', 'kT9vQ2mLx8RzA2'],
+      ['/passwords/0/value', '/passwords/1/value'],
+    ],
+    [
+      'cookies among others',
+      [
+        { name: 'connect.sid', value: SESSION },
+        { name: '_ga', value: 'GA1.2.1234567.1234567' },
+        { name: 'id_session', path: '/', value: SESSION },
+      ],
+      [SESSION, SESSION],
+      ['/0/value', '/2/value'],
+    ],
+    [
       'two keys',
       { key1: '4f1a2b9c8d7e6f5a4b3c2d1e0f9a8b7c', key2: '9c8d7e6f5a4b3c2d1e0f9a8b7c4f1a2b' },
       ['4f1a2b9c8d7e6f5a4b3c2d1e0f9a8b7c', '9c8d7e6f5a4b3c2d1e0f9a8b7c4f1a2b'],
@@ -109,6 +144,7 @@ describe('tables of databases', () => {
     `+----+------------+\n| id | ${label} |\n+----+------------+\n|  1 | ${value} |\n+----+------------+`,
     `+------------+\n| ${label}   |\n+------------+\n| ${value} |\n+------------+\n1 row in set (0.00 sec)`,
     ` ${label} \n-----------------\n ${value}\n(1 row)\n`,
+    `┌────┬──────┐\n│ id │ ${label} │\n├────┼──────┤\n│  1 │ ${value} │\n└────┴──────┘`,
     `| ${label} |\n|---|\n| ${value} |`,
   ];
   it.each([

@@ -105,6 +105,20 @@ const twoKeys: Judge = (text, start, end) => {
     : NOTHING;
 };
 
+/** A parameter or a secret that a service stores in plain text: the value is a member ahead. */
+const storedSecret: Judge = (text, _start, end) => {
+  const [behind = ''] = text.slice(end, end + AHEAD).split(/[{}]/);
+  return members(text, end, behind, VALUE, isMade).slice(0, 1);
+};
+
+const PLAINTEXT = /(?<![\w-])Plaintext\\?["']?\s{0,3}:\s{0,3}(?=\\?["'])/g;
+
+/** A data key, beside its ciphertext. */
+const dataKey: Judge = (text, start, end) => {
+  const from = Math.max(0, start - AHEAD);
+  return members(text, from, text.slice(from, end + 2 * AHEAD), PLAINTEXT, isCloudKey);
+};
+
 const SESSION = String.raw`(?:[a-z0-9_.-]{0,24}(?:sess|sid\b|auth|token|jwt|remember)[a-z0-9_.-]{0,24})`;
 
 /** The value of a cookie whose name the candidate ends with. */
@@ -130,20 +144,23 @@ export const NEIGHBOURS: readonly JudgedExpression[] = [
     judge: keyInTable,
   },
   {
-    expression: String.raw`(?i)\b(?:primary|secondary)_?(?:readonly_?)?(?:master_?|access_?|shared_?|storage_?|account_?|admin_?)?key\\{0,3}["']?[ \t]{0,8}[:=]`,
+    expression: String.raw`(?i)\b(?:(?:primary|secondary)_?(?:readonly_?)?(?:master_?|access_?|shared_?|storage_?|account_?|admin_?)?key|key_?(?:string|material|value))\\{0,3}["']?[ \t]{0,8}[:=]`,
     judge: primaryKey,
   },
   {
     expression: String.raw`\bkey1${IS}[A-Za-z0-9]{32,100}${BETWEEN}${QUOTE}key2${IS}[A-Za-z0-9]{32,100}`,
     judge: twoKeys,
   },
+  { expression: String.raw`\bSecureString\b`, judge: storedSecret },
+  { expression: String.raw`\bvault\.azure\.net/secrets/`, judge: storedSecret },
+  { expression: String.raw`\bCiphertextBlob\b`, judge: dataKey },
   // A log of HTTP: the header, and the cookie by itself.
   {
     expression: String.raw`(?i)\bcookie${BETWEEN}${QUOTE}value${IS}[^"\n]{0,400}?${SESSION}=`,
     judge: namedCookie,
   },
   {
-    expression: String.raw`(?i)\bname${IS}${SESSION}${BETWEEN}${QUOTE}value${QUOTE}\s?:`,
+    expression: String.raw`(?i)\bname${IS}${SESSION}${BETWEEN}(?:${QUOTE}[a-z]{2,12}${IS}[^\n,:"]{1,40}${BETWEEN}){0,3}?${QUOTE}value${QUOTE}\s?:`,
     judge: namedCookie,
   },
 ];

@@ -62,6 +62,7 @@ export function isAlias(text: string, { start, end, link, quoted }: FieldValue):
 
 /** How far before its value a document says that it is sealed: some values of 700 characters. */
 const MAX_SEALED = 6_000;
+const MAX_BEHIND = 1_000;
 const SEALED = /\bSealedSecret\b|\bencryptedData\b/;
 /** Behind the head of the block, only lines that are indented, or the members of its object. */
 const IN_SEALED_BLOCK = /^encryptedData\\?["']?:[ \t]{0,4}(?:\{[^{}]*|\r?(?:\n[ \t][^\n]*)+)$/;
@@ -74,6 +75,8 @@ export function isSealed(text: string, { start, end }: Stretch): boolean {
   if (/^[\x20-\x7e\s]*$/.test(Buffer.from(value, 'base64').toString('latin1'))) return false;
   const before = text.slice(Math.max(0, start - MAX_SEALED), start);
   const at = before.lastIndexOf('encryptedData');
-  if (value.startsWith('Ag') && SEALED.test(before)) return true;
+  if (value.startsWith('Ag')) {
+    if (SEALED.test(before) || SEALED.test(text.slice(end, end + MAX_BEHIND))) return true;
+  }
   return at >= 0 && IN_SEALED_BLOCK.test(before.slice(at).replaceAll('\\n', '\n'));
 }

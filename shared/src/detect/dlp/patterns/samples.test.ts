@@ -33,6 +33,7 @@ describe('descriptions of a key', () => {
     'A classic GitHub token starts with ghp_ followed by 36 characters; fine-grained ones start with github_pat_. (rev 88)',
     'Stripe keys begin with sk_live_ and 24 characters; AWS key ids start with AKIA then 16 upper-case characters. (rev 12)',
     'GitLab tokens have the prefix glpat- followed by 20 characters. (note 41)',
+    'Ein Token beginnt mit ghp_ gefolgt von 36 Zeichen, bei Stripe mit sk_live_ und 24 Zeichen (Stand 2024).',
     'An npm token has npm_ and 36 letters (build 77).',
   ])('are no findings: %s', (text) => expect(found(text)).toEqual([]));
 
@@ -54,6 +55,7 @@ describe('ciphertext of Kubernetes', () => {
   it('is no finding as JSON', () => {
     const sealed = { kind: 'SealedSecret', spec: { encryptedData: { password: SEALED } } };
     expect(scanner.scanValue(sealed)).toEqual([]);
+    expect(scanner.scanValue({ spec: sealed.spec, kind: sealed.kind })).toEqual([]);
   });
 
   it('hides no password beside or below it', () => {
