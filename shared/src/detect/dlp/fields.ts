@@ -63,7 +63,7 @@ const BLOCK =
 // A full stop behind a digit ends no sentence: "im 2. OG", "room 3.12".
 // "client_secret": { "sensitive": true, "value": "…"
 const OF_OBJECT =
-  /^\\?["']?\s{0,3}[:=]\s{0,3}\{\s{0,24}(?:\\?["']?(?:sensitive|type|description|secure|hidden|encrypted)\\?["']?\s{0,3}[:=]\s{0,3}(?:[a-z]{2,8}|\\?"[^"\n]{0,80}"),\s{0,24}){0,4}\\?["']?[Vv]alue\\?["']?\s{0,3}[:=]\s{0,3}(?=\\?["'])/;
+  /^\\?["']?\s{0,3}[:=]\s{0,3}\{\s{0,24}(?:\\?["']?(?:(?:sensitive|description|secure|hidden|encrypted)\\?["']?\s{0,3}[:=]\s{0,3}(?:[a-z]{2,8}|\\?"[^"\n]{0,80}")|type\\?["']?\s{0,3}[:=]\s{0,3}\\?"?(?:string|text|secret|secure\w{0,8}|password|plain\w{0,8})\\?"?),\s{0,24}){0,4}\\?["']?[Vv]alue\\?["']?\s{0,3}[:=]\s{0,3}(?=\\?["'])/;
 // The word that joins a label and its value, and what may stand behind it: "is now", "changed to".
 const STRONG =
   "is|was|are|will be|would be|should be|must be|has become|becomes|became|remains|stays|reads|equals|it['’]s|has been|este|va fi|ist|war|wird|wäre|bleibt|lautet|heißt|est|c['’]est|sera|devient|reste|es|era|será|queda|quedó|sigue siendo|pasa a ser|pasó a ser|è|sarà|diventa|diventerà|resta|rimane|é|ficou|fica|vai ser|passou a ser|continua|wordt|werd|luidt|blijft|jest|będzie|brzmi|pozostaje|är|blir|blev|lyder|heter|er|bliver|byl|je|bude|zní|ialah|adalah|menjadi|là|теперь|будет|стал|это|сейчас|тепер|είναι|هي|היא|है";

@@ -166,7 +166,9 @@ class DocumentWriter {
   #labelOfValue(node: Record<string, unknown>, place: Place): void {
     const owner = place?.step;
     const isSecret = typeof owner === 'string' && OF_A_SECRET.test(owner);
-    if (!isSecret && node.sensitive !== true) return;
+    // A parser's token has a type of its own.
+    const isTyped = typeof node.type === 'string' && !OF_A_TEXT.test(node.type);
+    if (node.sensitive !== true && (!isSecret || isTyped)) return;
     const label = isSecret && !OF_A_PASSWORD.test(owner) ? 'secret_' : 'password_';
     this.#pieces.push(label);
     this.#length += label.length;
@@ -211,6 +213,7 @@ const IN_PARTS = /^(?:.*[_-])?(?:birth(?:_?date|day)?|dob|date_?of_?birth|geburt
 
 const OF_A_SECRET =
   /^.{0,60}(?:secret|passwo?r?d|passphrase|token|api_?key|access_?key|private_?key|account_?key|master_?key|credential|(?:^|_)pw|pwd)s?$/i;
+const OF_A_TEXT = /^(?:string|text|secret|secure|password|plain)/i;
 const OF_A_PASSWORD = /pass|pwd?s?$/i;
 
 /** Whether a key could itself hold a value; field names are short and without digits. */

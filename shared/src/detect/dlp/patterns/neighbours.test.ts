@@ -129,6 +129,7 @@ describe('secrets that a neighbouring field tells of', () => {
     random({ result: '(sensitive value)', bcrypt_hash: '' }),
     [{ keyName: 'theme', value: 'dark-blue-2' }],
     { cookies: [{ name: 'theme', value: '9f8e7d6c5b4a39281706' }] },
+    { token: { type: 'identifier', value: 'parseInt32Bits' } },
     { primaryKey: 'customer_id_2024', key1: 'value1', key2: 'value2' },
     { secret: { value: 'projects/my-proj7/secrets/api-key-3', description: 'where it is' } },
     { headers: [{ name: 'Cookie', value: 'theme=dark; lang=en' }] },
