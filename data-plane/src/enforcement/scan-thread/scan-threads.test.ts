@@ -76,7 +76,11 @@ it('new calls of an agent leave room for others, and for the answers to its earl
   add('answer', { lane: 'answer' });
   add('kept', { lane: 'kept-answer' });
   const taken = ['a0', 'a1', 'answer', 'kept', 'b', 'c', 'd', 'e', 'f', 'a2', 'a3', 'a4'];
-  for (const _ of taken) workers[0]?.emit('message', SOUND);
+  for (const at of taken.keys()) {
+    // The next one is taken when what follows the answer is done.
+    await vi.waitFor(() => expect(workers[0]?.jobs).toHaveLength(at + 1), { interval: 1 });
+    workers[0]?.emit('message', SOUND);
+  }
   expect(valuesOf()).toEqual([taken]);
   expect(refused).toEqual(['a5', 'a6']);
 });

@@ -7,6 +7,7 @@
 import type { Worker } from 'node:worker_threads';
 import { spawnWorker } from '@governance/shared/spawn-worker';
 import { FairQueue, type Place } from './fair-queue.ts';
+import { createRests } from './rests.ts';
 import type { ScanAnswer, ScanJob } from './scan-jobs.ts';
 
 /** `overloaded`: too many jobs of the agent or its tenant wait, or this one waited too long for its turn. */
@@ -61,7 +62,9 @@ const startWorker = (): Worker =>
 export function createScanThreads(limits: ScanLimits = LIMITS, start: () => Worker = startWorker) {
   const queue = new FairQueue<Waiting>();
   const threads = new Set<Thread>();
+  /** Tenants with a job on a thread, or whose answer is not handed over yet. */
   const atWork = new Set<string>();
+  const inTurn = createRests();
   let isClosed = false;
 
   function startThread(): Thread {
@@ -69,7 +72,13 @@ export function createScanThreads(limits: ScanLimits = LIMITS, start: () => Work
     const thread: Thread = { worker, job: null };
     threads.add(thread);
     worker.on('message', (answer: ScanAnswer) => {
-      release(thread)?.resolve(answer);
+      const job = release(thread);
+      if (job === null) return;
+      inTurn(() => {
+        job.resolve(answer);
+        atWork.delete(job.place.tenantId);
+        next();
+      });
       next();
     });
     worker.on('error', (error) => retire(thread, 'stopped', `the scan failed: ${error.message}`));
@@ -83,7 +92,6 @@ export function createScanThreads(limits: ScanLimits = LIMITS, start: () => Work
     const { job } = thread;
     if (job === null) return null;
     clearTimeout(job.timer);
-    atWork.delete(job.place.tenantId);
     thread.job = null;
     return job;
   }
@@ -91,7 +99,9 @@ export function createScanThreads(limits: ScanLimits = LIMITS, start: () => Work
   function retire(thread: Thread, reason: ScanFailureReason, message: string): void {
     if (!threads.delete(thread)) return;
     void thread.worker.terminate();
-    release(thread)?.reject(new ScanFailure(reason, message));
+    const job = release(thread);
+    if (job) atWork.delete(job.place.tenantId);
+    job?.reject(new ScanFailure(reason, message));
     next();
   }
 
