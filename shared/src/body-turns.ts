@@ -4,14 +4,14 @@
  * wait. Tenants take turns, and within each its agents. Proven by body-turns.test.ts.
  */
 
+import { workAndRest } from './rests.ts';
+
 /** A body up to this size is read at once. */
 export const SMALL_BODY_BYTES = 16 * 1024;
 
 const MIB = 1024 * 1024;
 /** Limits on bodies that wait for their turn. */
 const MAX_WAITING_BYTES = { agent: 64 * MIB, tenant: 256 * MIB };
-/** A slow body makes the others wait no longer than this. */
-const MAX_REST_MS = 100;
 
 /** Too much of this agent or tenant is waiting already. The message is safe to show. */
 export class BodiesBusyError extends Error {
@@ -39,23 +39,15 @@ export function createBodyTurns(elapsed: () => number = () => performance.now())
   const waiting = new Map<string, Map<string, Waiter[]>>();
   let isTaken = false;
 
-  function begin(): void {
+  function begin(work: () => void): void {
     isTaken = true;
-    const began = elapsed();
-    // The work that follows synchronously is done by then.
-    setImmediate(() => {
-      const restMs = Math.min(elapsed() - began, MAX_REST_MS);
-      if (restMs < 1) endTurn();
-      else setTimeout(endTurn, restMs);
-    });
+    workAndRest(work, endTurn, elapsed);
   }
 
   function endTurn(): void {
     isTaken = false;
     const next = takeNext();
-    if (next === undefined) return;
-    begin();
-    next.begin();
+    if (next) begin(next.begin);
   }
 
   function takeNext(): Waiter | undefined {
@@ -81,7 +73,8 @@ export function createBodyTurns(elapsed: () => number = () => performance.now())
     take({ tenantId, callerId }: BodyHolder, bytes: number): Promise<void> | undefined {
       if (bytes <= SMALL_BODY_BYTES) return undefined;
       if (!isTaken) {
-        begin();
+        // The caller reads it next.
+        begin(() => undefined);
         return undefined;
       }
       const callers = waiting.get(tenantId) ?? new Map<string, Waiter[]>();

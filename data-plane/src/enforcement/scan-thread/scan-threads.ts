@@ -5,9 +5,9 @@
  * caller blocks the text.
  */
 import type { Worker } from 'node:worker_threads';
+import { createRests } from '@governance/shared/rests';
 import { spawnWorker } from '@governance/shared/spawn-worker';
 import { FairQueue, type Place } from './fair-queue.ts';
-import { createRests } from './rests.ts';
 import type { ScanAnswer, ScanJob } from './scan-jobs.ts';
 
 /** `overloaded`: too many jobs of the agent or its tenant wait, or this one waited too long for its turn. */
