@@ -1,3 +1,4 @@
+import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { DEFAULT_ADMIN } from '../tenants/tenant-service.ts';
 import type { Administrator, AdministratorChange, AdministratorStatus } from './administrator.ts';
@@ -12,10 +13,7 @@ export function administratorStore({ db, scope: { tenantId } }: TenantTransactio
      * Serialises changes of a tenant's users across replicas until the transaction ends: two
      * changes that each leave one administrator must not together leave none.
      */
-    lock: async (): Promise<void> => {
-      await db.$queryRaw`
-        SELECT pg_advisory_xact_lock(hashtextextended(${`administrators/${tenantId}`}, 0))::text`;
-    },
+    lock: (): Promise<void> => lockInTenant(db, 'administrators', tenantId),
 
     list: async ({ offset, limit }: { offset: number; limit: number }) => {
       const rows = await db.administrator.findMany({

@@ -4,6 +4,7 @@
  */
 import { AppError } from '@governance/shared/errors';
 import { Prisma } from '../platform/generated/client.ts';
+import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 const MIB = 1024 * 1024;
@@ -17,8 +18,7 @@ const HELD = Prisma.sql`octet_length(array_to_string(permissions, ''))
 
 /** Serialises the creation of roles until the transaction ends. Call it before the role is stored. */
 export async function lockRoles({ db, scope: { tenantId } }: TenantTransaction): Promise<void> {
-  await db.$queryRaw`
-    SELECT pg_advisory_xact_lock(hashtextextended(${`roles/${tenantId}`}, 0))::text`;
+  await lockInTenant(db, 'roles', tenantId);
 }
 
 /** @throws AppError VALIDATION_FAILED where the tenant's roles, with a stored one, hold too much */

@@ -2,6 +2,7 @@ import {
   type BlastRadiusSettings,
   DEFAULT_BLAST_RADIUS,
 } from '@governance/shared/blast-radius-settings';
+import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 /** A tenant's blast radius, and whether the tenant set it. */
@@ -30,8 +31,7 @@ export function blastRadiusStore({ db, scope: { tenantId } }: TenantTransaction)
     /** The same, locked until the transaction ends. */
     getForUpdate: async (): Promise<BlastRadius> => {
       // Before the first change there is no row to lock.
-      const lock = `blast_radius ${tenantId}`;
-      await db.$queryRaw`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))::text`;
+      await lockInTenant(db, 'blast-radius', tenantId);
       return get();
     },
 

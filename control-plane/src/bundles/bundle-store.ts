@@ -1,3 +1,4 @@
+import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface StoredBundle {
@@ -49,10 +50,7 @@ export function bundleStore({ db, scope: { tenantId } }: TenantTransaction) {
      * One replica at a time stores a bundle of the tenant. Held until the transaction ends; take it
      * before any other lock.
      */
-    lockBuilds: async (): Promise<void> => {
-      await db.$queryRaw`
-        SELECT pg_advisory_xact_lock(hashtextextended(${`bundles/${tenantId}`}, 0))::text`;
-    },
+    lockBuilds: (): Promise<void> => lockInTenant(db, 'bundles', tenantId),
 
     insert: async (bundle: StoredBundle & { bytes: Uint8Array<ArrayBuffer> }): Promise<void> => {
       await db.bundle.create({

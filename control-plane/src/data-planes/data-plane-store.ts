@@ -1,5 +1,6 @@
 import type { Heartbeat } from '@governance/shared/channels';
 import { Id } from '@governance/shared/text';
+import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type {
   DataPlane,
@@ -59,10 +60,7 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
      * Serialises registrations, new tokens and revocations of a tenant, so that nothing derives
      * from a token being revoked.
      */
-    lockRegistrations: async (): Promise<void> => {
-      await db.$queryRaw`
-        SELECT pg_advisory_xact_lock(hashtextextended(${`data-planes/${tenantId}`}, 0))::text`;
-    },
+    lockRegistrations: (): Promise<void> => lockInTenant(db, 'data-planes', tenantId),
 
     /** @param x the public key's coordinate, base64url */
     findBySigningKey: async (x: string): Promise<DataPlane | undefined> => {

@@ -8,6 +8,7 @@ import { SEALING } from '@governance/shared/upstream-credential';
 import { CompactEncrypt, importJWK, type JWK } from 'jose';
 import type { SealingTarget } from '../platform/feature.ts';
 import { createSlots, type SlotLimits } from '../platform/slots.ts';
+import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 /**
@@ -123,6 +124,5 @@ async function takeBack(
  * one gets none. Other processes hold it too.
  */
 export async function lockSealedFacts({ db, scope }: TenantTransaction): Promise<void> {
-  await db.$queryRaw`
-    SELECT pg_advisory_xact_lock(hashtextextended(${`credentials/${scope.tenantId}`}, 0))::text`;
+  await lockInTenant(db, 'credentials', scope.tenantId);
 }

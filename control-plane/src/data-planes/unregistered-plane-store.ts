@@ -4,6 +4,7 @@
  * somebody invents, and drops those silent for a week.
  */
 import { Heartbeat } from '@governance/shared/channels';
+import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export const MAX_UNREGISTERED = 100;
@@ -35,8 +36,7 @@ export function unregisteredPlaneStore({ db, scope: { tenantId } }: TenantTransa
       const known = await db.unregisteredPlane.updateMany({ where, data: heard });
       if (known.count > 0) return;
       // Serialises insertion, since two concurrent inserts would exceed the limit.
-      await db.$queryRaw`
-        SELECT pg_advisory_xact_lock(hashtextextended(${`unregistered/${tenantId}`}, 0))::text`;
+      await lockInTenant(db, 'unregistered', tenantId);
       await db.unregisteredPlane.upsert({
         where: { tenantId_deploymentId: where },
         create: { ...where, ...heard, firstHeartbeatAt: now },

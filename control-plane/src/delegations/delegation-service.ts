@@ -14,6 +14,7 @@ import { AppError } from '@governance/shared/errors';
 import { type AgentStatus, effectiveAgentStatus } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
+import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { hasLocalModelsPolicy } from '../policies/local-models-policy.ts';
 import {
@@ -24,7 +25,7 @@ import {
 import { getSession } from '../workflows/session-service.ts';
 import { sessionStore, type WorkflowSession } from '../workflows/session-store.ts';
 import type { SessionTokens } from '../workflows/session-tokens.ts';
-import { lockCount, type Workflow, workflowStore } from '../workflows/workflow-store.ts';
+import { type Workflow, workflowStore } from '../workflows/workflow-store.ts';
 import type { NewDelegationBody } from './delegation-schemas.ts';
 
 /** Limits per tenant, since each is a fact at every data plane. */
@@ -105,7 +106,7 @@ async function issue(
 ): Promise<Delegation> {
   const { delegator_agent_id: delegatorId, delegatee_agent_id: delegateeId } = body;
   if (delegatorId === delegateeId) throw invalid('delegatee_agent_id', 'is the delegator itself');
-  await lockCount(tx, 'delegations');
+  await lockInTenant(tx.db, 'delegations', tx.scope.tenantId);
   const { session, workflow } = await lockRunningSession(tx, body.workflow_session_id, at);
   const delegator = await getActiveAgent(tx, delegatorId);
   await getActiveAgent(tx, delegateeId);

@@ -1,3 +1,4 @@
+import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { type EnrollmentToken, KEPT_AFTER_END_MS } from './enrollment-token.ts';
 
@@ -9,10 +10,7 @@ export function enrollmentStore({ db, scope: { tenantId } }: TenantTransaction) 
     /**
      * Serialises token creation until the transaction ends, since the number of tokens is bounded.
      */
-    lock: async (): Promise<void> => {
-      await db.$queryRaw`
-        SELECT pg_advisory_xact_lock(hashtextextended(${`enrollment/${tenantId}`}, 0))::text`;
-    },
+    lock: (): Promise<void> => lockInTenant(db, 'enrollment', tenantId),
 
     countOpen: async (now: Date): Promise<number> => {
       const [row] = await db.$queryRaw<{ open: number }[]>`

@@ -1,5 +1,6 @@
 import { ExceptionLifts } from '@governance/shared/exceptions';
 import type { Exception, Prisma } from '../platform/generated/client.ts';
+import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { ExceptionStatus, type ExceptionTarget, type StandingException } from './exception.ts';
 
@@ -38,10 +39,7 @@ export function exceptionStore({ db, scope: { tenantId } }: TenantTransaction) {
     /**
      * Serialises creation until the transaction ends, since the number of exceptions is bounded.
      */
-    lockCount: async (): Promise<void> => {
-      await db.$queryRaw`
-        SELECT pg_advisory_xact_lock(hashtextextended(${`exceptions/${tenantId}`}, 0))::text`;
-    },
+    lockCount: (): Promise<void> => lockInTenant(db, 'exceptions', tenantId),
 
     /** Active and pending ones. */
     countOpen: (at: Date, target?: Omit<ExceptionTarget, 'resource' | 'policyId'>) =>

@@ -8,6 +8,7 @@ import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { MAX_SOURCE_RULES, type SourceRule } from '@governance/shared/inbound-settings';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
+import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { LIFETIMES_MS, type NewRuleBody } from './inbound-rule-schemas.ts';
 import { type InboundRule, inboundRuleStore } from './inbound-rule-store.ts';
@@ -104,8 +105,7 @@ export async function readSourceRules(tx: TenantTransaction, now: Date): Promise
  * deletion and creation of servers, which end trust.
  */
 async function lockRules({ db, scope }: TenantTransaction): Promise<void> {
-  await db.$queryRaw`
-    SELECT pg_advisory_xact_lock(hashtextextended(${`inbound_rules ${scope.tenantId}`}, 0))::text`;
+  await lockInTenant(db, 'inbound-rules', scope.tenantId);
 }
 
 function audit(

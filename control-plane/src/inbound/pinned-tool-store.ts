@@ -1,5 +1,6 @@
 import { MAX_KEPT_PINS, MAX_PINS } from '@governance/shared/inbound-settings';
 import { ToolDifference, type ToolPinReport } from '@governance/shared/tool-pins';
+import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 /** A tool that some data plane has seen. */
@@ -74,8 +75,7 @@ export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) 
      * transaction ends.
      */
     hasRoomFor: async ({ serverId, toolName }: PinnedTool): Promise<boolean> => {
-      await db.$queryRaw`
-        SELECT pg_advisory_xact_lock(hashtextextended(${`pinned-tools/${tenantId}`}, 0))::text`;
+      await lockInTenant(db, 'pinned-tools', tenantId);
       const others = await db.pinnedTool.count({
         where: { tenantId, approvedAt: { not: null }, NOT: { serverId, toolName } },
       });

@@ -1,5 +1,6 @@
 /** /api/v1/mcp-servers: the MCP servers that agents may use. */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { mayManage } from '../platform/http/role-table.ts';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
 import type { ServerWithCredential } from './mcp-server.ts';
@@ -117,6 +118,4 @@ export const mcpServerRoutes =
   };
 
 /** Whoever may only read must not learn how to call a server past the gateway. */
-function seesKeys({ actor }: TenantScope): boolean {
-  return actor.role === 'admin' || actor.role === 'super_admin';
-}
+const seesKeys = ({ actor }: TenantScope): boolean => mayManage(actor);

@@ -1,4 +1,5 @@
 import type { PolicySource } from '@governance/policies/contract';
+import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { MAX_BYTES_OF_TENANT, type Policy, type PolicyStatus } from './policy.ts';
 
@@ -44,8 +45,7 @@ export function policyStore({ db, scope: { tenantId } }: TenantTransaction) {
      * Serialises those that ask until the transaction ends.
      */
     isTooLarge: async (): Promise<boolean> => {
-      await db.$queryRaw`
-        SELECT pg_advisory_xact_lock(hashtextextended(${`policy-sizes/${tenantId}`}, 0))::text`;
+      await lockInTenant(db, 'policy-sizes', tenantId);
       const [row] = await db.$queryRaw<{ bytes: bigint }[]>`
         SELECT sum(octet_length(rego_content) + octet_length(description) + ${MEMBERS}) AS bytes
         FROM policies WHERE tenant_id = ${tenantId}::uuid`;
@@ -56,10 +56,7 @@ export function policyStore({ db, scope: { tenantId } }: TenantTransaction) {
      * Serialises changes of the tenant's active policies across replicas until the transaction
      * ends: what was compiled together is committed together.
      */
-    lockActiveSet: async (): Promise<void> => {
-      await db.$queryRaw`
-        SELECT pg_advisory_xact_lock(hashtextextended(${`policies/${tenantId}`}, 0))::text`;
-    },
+    lockActiveSet: (): Promise<void> => lockInTenant(db, 'policies', tenantId),
   };
 }
 

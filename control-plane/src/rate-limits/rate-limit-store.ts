@@ -1,4 +1,5 @@
 import { DEFAULT_RATE_LIMITS, RateLimitSettings } from '@governance/shared/rate-limit-settings';
+import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 /** A tenant's rate limits, and whether the tenant set them. */
@@ -20,8 +21,7 @@ export function rateLimitStore({ db, scope: { tenantId } }: TenantTransaction) {
     /** The same, locked until the transaction ends. */
     getForUpdate: async (): Promise<RateLimits> => {
       // Before the first change there is no row to lock.
-      const lock = `rate_limits ${tenantId}`;
-      await db.$queryRaw`SELECT pg_advisory_xact_lock(hashtextextended(${lock}, 0))::text`;
+      await lockInTenant(db, 'rate-limits', tenantId);
       return get();
     },
 

@@ -3,6 +3,7 @@
  * have changed.
  */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { mayManage } from '../platform/http/role-table.ts';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
 import { PolicyParams } from '../policies/policy-schemas.ts';
@@ -94,6 +95,4 @@ export const replayRoutes =
   };
 
 /** The same roles as for the routes that show payloads. */
-function seesPayloads({ actor }: TenantScope): boolean {
-  return actor.role === 'admin' || actor.role === 'super_admin';
-}
+const seesPayloads = ({ actor }: TenantScope): boolean => mayManage(actor);

@@ -7,6 +7,7 @@ import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { LeaderTask } from '../platform/leader.ts';
+import { lockInTenant } from '../platform/tenant-lock.ts';
 import {
   systemScope,
   type TenantDatabase,
@@ -17,7 +18,7 @@ import { endDelegationsOf } from './delegation-store.ts';
 import { sessionStore, type WorkflowSession } from './session-store.ts';
 import type { SessionTokens } from './session-tokens.ts';
 import type { NewSessionBody } from './workflow-schemas.ts';
-import { lockCount, workflowStore } from './workflow-store.ts';
+import { workflowStore } from './workflow-store.ts';
 
 /** Limit per tenant: each is a fact, and ending a workflow ends all its sessions at once. */
 const MAX_ACTIVE_SESSIONS = 2_000;
@@ -57,7 +58,7 @@ export function createSessionService({ db, applied, tokens, now }: SessionServic
       const { tenantId } = scope;
       const { result: session, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
         const at = now();
-        await lockCount(tx, 'workflow_sessions');
+        await lockInTenant(tx.db, 'workflow-sessions', tenantId);
         const workflow = await workflowStore(tx).lock(workflowId);
         if (!workflow) throw new AppError('WORKFLOW_NOT_FOUND');
         if (workflow.status === 'suspended') throw new AppError('WORKFLOW_SUSPENDED');

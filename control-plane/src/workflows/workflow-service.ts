@@ -6,12 +6,12 @@ import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { formerValues } from '../platform/admin-details.ts';
+import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { endSessions } from './session-service.ts';
 import { sessionStore } from './session-store.ts';
 import type { NewWorkflowBody, WorkflowChangeBody } from './workflow-schemas.ts';
 import {
-  lockCount,
   toWorkflowFact,
   type Workflow,
   type WorkflowChange,
@@ -51,7 +51,7 @@ export function createWorkflowService({ db, applied, now }: WorkflowServiceDeps)
       change(scope, async (tx) => {
         const at = now();
         const store = workflowStore(tx);
-        await lockCount(tx, 'workflows');
+        await lockInTenant(tx.db, 'workflows', tx.scope.tenantId);
         if ((await store.count()) >= MAX_WORKFLOWS) throw new AppError('WORKFLOW_LIMIT_REACHED');
         const workflow = {
           ...(toChange(body) as Required<WorkflowChange>),
@@ -77,7 +77,7 @@ export function createWorkflowService({ db, applied, now }: WorkflowServiceDeps)
         await requireAgents(tx, after);
         const updated = await workflowStore(tx).update(id, changes, now());
         if (sizeOf(updated) > sizeOf(workflow)) {
-          await lockCount(tx, 'workflows');
+          await lockInTenant(tx.db, 'workflows', tx.scope.tenantId);
           await requireRoom(tx);
         }
         tell(tx, updated, 'workflow_updated', workflow);

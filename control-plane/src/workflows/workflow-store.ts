@@ -84,18 +84,6 @@ export function workflowStore({ db, scope: { tenantId } }: TenantTransaction) {
   };
 }
 
-/**
- * Serialises the creation of what a tenant may have a limited number of, so that two transactions
- * cannot both take the last place.
- */
-export async function lockCount(
-  { db, scope }: TenantTransaction,
-  of: 'workflows' | 'workflow_sessions' | 'delegations',
-): Promise<void> {
-  await db.$queryRaw`
-    SELECT pg_advisory_xact_lock(hashtextextended(${`${of} ${scope.tenantId}`}, 0))::text`;
-}
-
 export function toWorkflowFact(workflow: Workflow): WorkflowFact {
   return {
     id: workflow.id,

@@ -1,6 +1,7 @@
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { type DataKeys, decryptUnder } from '../../key-management/data-keys.ts';
+import { mayManage } from '../../platform/http/role-table.ts';
 import type { TenantDatabase, TenantScope } from '../../platform/tenant-scope.ts';
 import { type EvidenceRequest, MAX_PACKAGES } from './evidence-request.ts';
 import { chunkContext, EVIDENCE_PURPOSE } from './export-task.ts';
@@ -142,7 +143,7 @@ function requirePayloadRole(
   { actor }: TenantScope,
   { includePayloads }: Pick<EvidenceRequest, 'includePayloads'>,
 ): void {
-  if (!includePayloads || actor.role === 'admin' || actor.role === 'super_admin') return;
+  if (!includePayloads || mayManage(actor)) return;
   throw new AppError(
     'ROLE_REQUIRED',
     `The role ${actor.role} may not do that: a package with payloads is for admin.`,

@@ -1,4 +1,5 @@
 /** Rows of evidence packages, of the transaction's tenant. */
+import { lockInTenant } from '../../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { type EvidenceRequest, ExportPlan, type PackageStatus } from './evidence-request.ts';
 
@@ -53,10 +54,7 @@ export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
 
   return {
     /** Serialises requests until the transaction ends, since the number of packages is limited. */
-    lock: async (): Promise<void> => {
-      await db.$queryRaw`
-        SELECT pg_advisory_xact_lock(hashtextextended(${`evidence/${tenantId}`}, 0))::text`;
-    },
+    lock: (): Promise<void> => lockInTenant(db, 'evidence', tenantId),
 
     count: async (): Promise<{ all: number; open: number }> => ({
       all: await db.evidencePackage.count({ where: { tenantId } }),

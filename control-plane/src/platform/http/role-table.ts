@@ -5,6 +5,7 @@
  */
 import { AppError } from '@governance/shared/errors';
 import type { AdminRole } from '../admin-role.ts';
+import type { Actor } from '../tenant-scope.ts';
 
 /**
  * - `manage`: changes something, or shows what calls said (payloads)
@@ -32,6 +33,11 @@ export function rolesFor(use: RouteUse): readonly AdminRole[] {
 export function usesOf(role: AdminRole | 'super_admin'): RouteUse[] {
   const uses = Object.keys(ROLE_TABLE) as RouteUse[];
   return role === 'super_admin' ? uses : uses.filter((use) => ROLE_TABLE[use].includes(role));
+}
+
+/** For what a route shows to some of its callers alone. */
+export function mayManage({ role }: Pick<Actor, 'role'>): boolean {
+  return role === 'super_admin' || ROLE_TABLE.manage.some((one) => one === role);
 }
 
 /** @throws AppError ROLE_REQUIRED */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { lockInTenant } from '../../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import type { PolicyStatus } from '../policy.ts';
 import {
@@ -24,10 +25,7 @@ export function changeRequestStore({ db, scope }: TenantTransaction) {
     /**
      * Serialises a tenant's proposals until the transaction ends, since their number is bounded.
      */
-    lock: async (): Promise<void> => {
-      await db.$queryRaw`
-        SELECT pg_advisory_xact_lock(hashtextextended(${`change-requests/${tenantId}`}, 0))::text`;
-    },
+    lock: (): Promise<void> => lockInTenant(db, 'change-requests', tenantId),
 
     find: async (policyId: string, id: string): Promise<ChangeRequest | undefined> => {
       const row = await db.changeRequest.findFirst({ where: { tenantId, id, policyId } });
