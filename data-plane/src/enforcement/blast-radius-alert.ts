@@ -1,7 +1,7 @@
 import type { ReachFinding } from '@governance/shared/detect/reach/reach-finding';
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { ClassifiedCall, ScannedCall } from './calls.ts';
-import { coverMatched, NO_MARKS } from './cover-texts.ts';
+import { coverMatched, NO_MARKS, shownName } from './cover-texts.ts';
 
 /**
  * Raises BLAST_RADIUS_ESCALATION for a call that exceeds its blast radius, whether it is denied or
@@ -30,7 +30,7 @@ export function createBlastRadiusAlert(
           place: cover(place),
           event_id: call.id,
           mcp_server: ask.serverId,
-          tool_name: cover(ask.name),
+          tool_name: shownName(call),
         },
         dedupe_key: `blast-radius:${agent.id}:${rule}`,
       });

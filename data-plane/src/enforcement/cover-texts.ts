@@ -41,6 +41,17 @@ export function coverMatched(text: string, matched: Marks | null): string {
   return matched.get(text) ?? coverText(text, matched);
 }
 
+/**
+ * The name of a call's tool as alerts and logs may show it: the agent chose it, so it may hold what
+ * DLP found. One in a call where too much was found stays, as in the record.
+ */
+export function shownName(call: {
+  readonly ask: { readonly name: string };
+  readonly dlp?: { readonly matched?: Marks | null };
+}): string {
+  return coverMatched(call.ask.name, call.dlp?.matched ?? NO_MARKS);
+}
+
 /** Inserted marks are not searched: texts that occur within marks would grow endlessly. */
 export function coverText(text: string, marks: Marks): string {
   let pieces: (string | { mark: string })[] = [text];

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { type CallJudgement, roundMs } from './audit.ts';
 import { CALL_PARTS, type PassedPart } from './call-parts.ts';
 import type { RawCall } from './calls.ts';
+import { shownName } from './cover-texts.ts';
 
 /** Called for each call after it was judged and recorded, or could not be recorded. */
 export type DecisionLog = (judgement: CallJudgement) => void;
@@ -63,7 +64,7 @@ function describe(judgement: CallJudgement, passed: readonly TimedPart[]) {
     credential_id: call.agent && caller.proof.credentialId,
     server: ask.serverId,
     method: ask.method,
-    tool: ask.name,
+    tool: shownName(call),
     action: call.action,
     bundle_revision: call.rules?.revision,
     verdict: judgement.verdict,

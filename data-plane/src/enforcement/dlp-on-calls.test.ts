@@ -2,6 +2,7 @@
 import { DEFAULT_DLP_SETTINGS, type DlpSettings } from '@governance/shared/dlp-settings';
 import { uuidv7 } from '@governance/shared/ids';
 import type { LedgerRecord } from '@governance/shared/ledger-record';
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   HTTP_SERVER,
@@ -33,6 +34,7 @@ deny contains "a shelf" if {
 deny contains sprintf("not %v", [input.request.parameters]) if input.request.tool_name == "quote_thing"`,
 };
 
+const logged: string[] = [];
 let upstream: TestUpstream;
 let plane: TestPlane;
 let agent: TestAgent;
@@ -67,7 +69,11 @@ beforeAll(async () => {
       }),
     },
   });
-  plane = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)], policies: [POLICY] });
+  plane = await startTestPlane({
+    servers: [HTTP_SERVER('up', upstream.url)],
+    policies: [POLICY],
+    log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) }),
+  });
   agent = plane.addAgent();
 });
 
@@ -154,7 +160,7 @@ describe('what an agent sends', () => {
   it.each([
     ['small', {}],
     ['large', { content: 'word '.repeat(5_000) }],
-  ])('is in no record, with the tenant’s first settings, where the call is %s', async (_, more) => {
+  ])('is in no record, log line or alert, with the tenant’s first settings, where the call is %s', async (_, more) => {
     await plane.records();
     await call({ path: `/srv/${BADGE}`, ...more });
     await call({ path: `/srv/${SHELF}`, note: SHELF, ...more });
@@ -162,6 +168,8 @@ describe('what an agent sends', () => {
     await call({ [`of ${SHELF}`]: { path: 'x', to: { path: '/etc/hosts', say: SHELF } } });
     await call({}, `read_${BADGE}`);
     await ask('resources/read', { uri: `doc://${BADGE}` });
+    expect(logged.join('')).toContain(`read_${MARK}`);
+    expect(logged.join('')).not.toMatch(/123456|41111/);
     const records = await plane.records();
     expect(JSON.stringify(records)).not.toMatch(/123456|41111/);
     const decisions = records.filter((record) => record.type === 'decision');

@@ -1,6 +1,7 @@
 import type { PolicyFault } from '@governance/policies/contract';
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
-import type { ClassifiedCall } from './calls.ts';
+import type { ClassifiedCall, ScannedCall } from './calls.ts';
+import { shownName } from './cover-texts.ts';
 
 const OUT_OF_FUEL = {
   alert_type: 'POLICY_OUT_OF_FUEL',
@@ -19,7 +20,7 @@ const FAILED = {
  * person that a policy has to be changed.
  */
 export function createPolicyFaultAlert(raise: RaiseAlert) {
-  return (call: ClassifiedCall, fault: PolicyFault): void => {
+  return (call: ClassifiedCall & Partial<ScannedCall>, fault: PolicyFault): void => {
     const { alert_type, title, dedupe } = fault === 'out_of_fuel' ? OUT_OF_FUEL : FAILED;
     const revision = call.rules?.revision ?? null;
     raise(call.caller.tenantId, {
@@ -32,7 +33,7 @@ export function createPolicyFaultAlert(raise: RaiseAlert) {
         fault,
         event_id: call.id,
         mcp_server: call.ask.serverId,
-        tool_name: call.ask.name,
+        tool_name: shownName(call),
         bundle_revision: revision,
       },
       // One open alert for each bundle: a new bundle may have fixed the policy.

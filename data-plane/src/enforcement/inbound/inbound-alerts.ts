@@ -7,6 +7,7 @@ import { hash } from 'node:crypto';
 import type { InboundFinding } from '@governance/shared/detect/findings';
 import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
+import { shownName } from '../cover-texts.ts';
 import type { Said } from '../said.ts';
 import { worstOf } from '../severities.ts';
 
@@ -161,7 +162,7 @@ function placeOf({ call, part }: Said): { method: string; tool_name?: string } {
   const isTool = call.ask.method === 'tools/call';
   return {
     method: shown(heard ?? call.ask.method),
-    ...(isTool && { tool_name: shown(call.ask.name) }),
+    ...(isTool && { tool_name: shown(shownName(call)) }),
   };
 }
 

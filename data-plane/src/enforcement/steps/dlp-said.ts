@@ -6,6 +6,7 @@ import type { RulesProvider } from '../../contracts.ts';
 import { mayBeOfType } from '../../upstream/modern/results.ts';
 import { isList, isTaskMethod, TOOL_CALL } from '../call-kinds.ts';
 import type { Continue, Deny } from '../calls.ts';
+import { shownName } from '../cover-texts.ts';
 import { DONE, describeFindings, strongestOf, TOO_MUCH_TO_SCAN } from '../dlp/dlp-findings.ts';
 import { DEFAULT_DLP, dlpOf, type PreparedDlp } from '../dlp/dlp-scanners.ts';
 import type { DlpWatch } from '../dlp/dlp-watch.ts';
@@ -102,7 +103,7 @@ function judgeClient(
   dlp.count(findings, 'outbound', (finding) => DONE[actionOf(finding)]);
   const { caller, serverId, call } = said;
   if (call !== null) {
-    const sent = { caller, serverId, toolName: call.ask.name, eventId: call.id };
+    const sent = { caller, serverId, toolName: shownName(call), eventId: call.id };
     dlp.across.note(sent, findings);
   }
   if (strongestOf(findings.map(actionOf)) !== 'block') return proceed(said);

@@ -5,7 +5,7 @@ import { actionFor } from '@governance/shared/dlp-settings';
 import { isQuestion } from '@governance/shared/server-questions';
 import type { RulesProvider } from '../../contracts.ts';
 import type { Ask, CallDlp, ClassifiedCall, Deny, ScannedCall, StepResult } from '../calls.ts';
-import { coverMatched, NO_MARKS } from '../cover-texts.ts';
+import { shownName } from '../cover-texts.ts';
 import { DONE, describeFindings, strongestOf, TOO_MUCH_TO_SCAN } from '../dlp/dlp-findings.ts';
 import { dlpOf, type PreparedDlp, type SentScan } from '../dlp/dlp-scanners.ts';
 import { type DlpWatch, placeOf } from '../dlp/dlp-watch.ts';
@@ -83,7 +83,7 @@ function judge(
 ): StepResult<ScannedCall> {
   const { ask } = call;
   const findings = scan.findings.filter((finding) => !isOwnToken(finding, ask));
-  const joined = call.fragments ?? findFragments(call, findings, prepared, dlp);
+  const joined = call.fragments ?? findFragments(call, scan, prepared, dlp);
   const fragments = joined ?? [];
   if (findings.length === 0 && fragments.length === 0) {
     return proceed(extend(call, { dlp: NOTHING_FOUND, fragments: joined }));
@@ -101,7 +101,7 @@ function judge(
   dlp.count(fragments.filter(isNew), 'outbound', () => 'warned');
   if (!isQuestion(ask.method) && all.some(isNew)) {
     const { serverId } = ask;
-    const toolName = coverMatched(ask.name, scan.matched ?? NO_MARKS);
+    const toolName = shownName({ ask, dlp: scan });
     const sent = { caller: call.caller, serverId, toolName, eventId: call.id };
     dlp.across.note(sent, all.filter(isNew));
   }
@@ -145,16 +145,17 @@ function isOwnToken({ pattern, place, length }: DlpFinding, { retry }: Ask): boo
 /** Findings in values that this call completes and earlier calls began; undefined where none is looked for. */
 function findFragments(
   { caller, ask, id }: ClassifiedCall,
-  findings: readonly DlpFinding[],
+  scan: SentScan,
   { scanner, settings }: PreparedDlp,
   { across }: DlpWatch,
 ): DlpFinding[] | undefined {
   // A server's question to a client is not text of the agent.
   if (!settings.fragments || isQuestion(ask.method)) return undefined;
-  const sent = { caller, serverId: ask.serverId, toolName: ask.name, eventId: id };
+  const toolName = shownName({ ask, dlp: scan });
+  const sent = { caller, serverId: ask.serverId, toolName, eventId: id };
   const found = across.assemble(sent, ownArgs(ask), scanner);
-  if (found.length === 0 || findings.length === 0) return found;
-  const known = new Set(findings.map(({ pattern }) => pattern));
+  if (found.length === 0 || scan.findings.length === 0) return found;
+  const known = new Set(scan.findings.map(({ pattern }) => pattern));
   return found.filter(({ pattern }) => !known.has(pattern));
 }
 
