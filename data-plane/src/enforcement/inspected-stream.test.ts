@@ -110,3 +110,28 @@ it('passes a burst on whole and in order, each with what came before it', async 
   expect(heard).toEqual(sent);
   expect(carried.every((carry, n) => n === 0 || carry.includes(`<${n - 1}>`))).toBe(true);
 });
+
+it('judges a message without what was withheld before it', async () => {
+  const carried: string[] = [];
+  const stream = new InspectedStream({
+    caller: CALLER,
+    speaker: 'server',
+    call: null,
+    hold: () => true,
+    inspect: ({ part, carry }: Said) => {
+      carried.push(carry);
+      const text = JSON.stringify(part);
+      if (text.includes('blocked')) return { part, step: 'dlp', blocked: 'dlp: a secret' };
+      return { part, step: text.includes('replaced') ? 'injection' : 'dlp' };
+    },
+    passOn: () => undefined,
+    onFailed: () => undefined,
+    onDropped: () => expect.unreachable(),
+  });
+  for (const data of ['a ', 'replaced ', 'b ', 'blocked ', 'redacted ', 'c']) {
+    stream.push('up', { method: 'notifications/message', params: { data } });
+  }
+  await stream.settled;
+  expect(carried).toEqual(['', 'a ', 'a ', 'a b ', 'a b ', 'a b redacted ']);
+  expect(stream.carry).toBe('a b redacted c');
+});

@@ -137,9 +137,16 @@ export class InspectedStream {
   ): ReturnType<Inspect> {
     if (this.#isOver) return { part, blocked: 'stream: it has ended' };
     const { caller, speaker, call, inspect } = this.#options;
-    const said = { caller, speaker, call, serverId, part, carry: this.#carry };
-    this.#carry = lastOf(this.#carry + textsOf(part.params));
-    return inspect(said);
+    const before = this.#carry;
+    const carry = lastOf(before + textsOf(part.params));
+    this.#carry = carry;
+    const inspecting = inspect({ caller, speaker, call, serverId, part, carry: before });
+    // What was withheld nobody reads together with what follows: that is judged without it.
+    const settle = (inspected: Inspected) => {
+      if (isWithheld(inspected) && this.#carry === carry) this.#carry = before;
+      return inspected;
+    };
+    return inspecting instanceof Promise ? inspecting.then(settle) : settle(inspecting);
   }
 
   #takeRoom(besides: number, held: number): boolean {
@@ -179,6 +186,11 @@ export class InspectedStream {
       this.#options.passOn(serverId, { method, params });
     }
   }
+}
+
+/** Whether nothing of a message's text is passed on. A redacted one shows the rest of its text. */
+function isWithheld({ blocked, step }: Inspected): boolean {
+  return blocked !== undefined || step === 'injection';
 }
 
 /** Inspects within the share, and calls `leave` when that has ended. */
