@@ -1,5 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import { SlowFirst } from './tests/support/slow-first.ts';
+import { suiteFlags } from './tests/support/suite-flags.ts';
 
 /** Files that share one process a worker: to load the product anew costs each three seconds of CPU. */
 const SHARED = ['{control-plane,data-plane,shared,verifier,scripts,bench,tests}/**/*.test.ts'];
@@ -45,9 +46,7 @@ const every = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   pool: 'forks' as const,
-  // Most code of a test runs a few times only: V8 took more CPU to optimise it than it saved. Its
-  // WebAssembly stays as it is, and JavaScript has to be eight times as hot as by default.
-  execArgv: ['--liftoff-only', '--interrupt-budget=1000000'],
+  execArgv: suiteFlags(),
   // One more than cores: a quarter of the time of what takes longest is waiting.
   maxWorkers: 3,
 };

@@ -11,10 +11,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { suiteFlagsOf } from './suite-flags.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** What vitest.config.ts starts Node with. */
-const SUITE_FLAGS = /^--(liftoff-only|interrupt-budget=)/;
 
 export interface ServiceProcess {
   url: string;
@@ -63,7 +62,7 @@ export async function startService(options: StartOptions = {}): Promise<ServiceP
   const command = [
     ...(options.wrapper ?? []),
     process.execPath,
-    ...process.execArgv.filter((flag) => SUITE_FLAGS.test(flag)),
+    ...suiteFlagsOf(process.execArgv),
     '--enable-source-maps',
     '--input-type=module',
     '-e',
