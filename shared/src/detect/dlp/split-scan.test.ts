@@ -89,3 +89,21 @@ describe('over the texts of an array’s items', () => {
     expect(places(table)).toEqual([]);
   });
 });
+
+it('takes no address of a function for one that begins in the field before it', () => {
+  const alone = [
+    { name: 'Report', from: 'support@harborline.com', to: 'sales@harborline.com' },
+    { id: '01a228ca-4104', name: 'alpha', owner: 'you@example.com', tier: 'low' },
+    ['Report', 'info@harborline.com'],
+  ];
+  for (const value of alone) expect(scanner.scanValue(value)).toEqual([]);
+  const split = [
+    { local: 'walter.quine', host: '@harborline.com' },
+    { a: 'walter.quine@', b: 'harborline.com' },
+    ['walter.quine@harborline', '.com'],
+    'x = "walter." + "info@harborline.com"',
+  ];
+  for (const value of split) {
+    expect(scanner.scanValue(value)).toMatchObject([{ pattern: 'email_address' }]);
+  }
+});

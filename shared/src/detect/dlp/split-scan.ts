@@ -43,6 +43,9 @@ const WHOLE_PIECES = new Set([
   'email_address',
 ]);
 
+/** An address by itself: of a function or an example, or it would be a finding without the rest. */
+const ADDRESS = /^[^\s@]{1,64}@[^\s@.]{1,63}\.[^\s@]{2,190}$/;
+
 /** Characters of a password that are no list, and groups of a telephone number. */
 const MIN_CHARACTERS = 6;
 const MAX_GROUPS = 7;
@@ -165,6 +168,7 @@ function isCertain({ pattern, start, end }: PlainFinding, touched: readonly Piec
   // Country, length and two check digits: no two neighbours have them by chance.
   if (pattern === 'iban' && touched.length === 2) return true;
   if (touched.some(({ isEnd }) => isEnd)) return false;
+  if (pattern === 'email_address' && touched.some(({ text }) => ADDRESS.test(text))) return false;
   const together = touched.reduce((sum, piece) => sum + piece.text.length, 0);
   if (Math.abs(end - start - together) > 1) return false;
   if (WHOLE_PIECES.has(pattern)) return true;
