@@ -78,6 +78,23 @@ it('says where OPA’s interpreter decides otherwise than data planes', async ()
   );
 });
 
+it('says of a policy without any of the three rules that it decides nothing', async () => {
+  const { token } = await aTenantAdmin();
+  const body = { name: 'Mail', rego_content: 'package mail\n\nescalates contains "x" if true\n' };
+  const created = (await call(URL, { token, body })).json();
+  const warning = 'It has no rule deny, escalate or allow: it decides nothing.';
+  expect(created.warnings).toEqual([warning]);
+  const { explanation, active_set } = (await evaluate(token, created.id)).json();
+  expect(explanation[1]).toBe(`Mail: ${warning}`);
+  expect(active_set.explanation[1]).toBe(`Mail: ${warning}`);
+  const patch = {
+    token,
+    method: 'PATCH' as const,
+    body: { rego_content: 'package mail\n\ndeny if true\n' },
+  };
+  expect((await call(`${URL}/${created.id}`, patch)).json().warnings).toEqual([]);
+});
+
 it('decides nothing where the evaluation was stopped', async () => {
   const hasty = createRegoCompiler({ timeoutMs: 1 });
   const policies = [{ id: 'p', name: 'P', rego: SLOW }];

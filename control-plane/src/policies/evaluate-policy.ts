@@ -14,6 +14,7 @@ import {
 import { describeDecision, describeVerdict } from '@governance/policies/describe-decision';
 import { AppError } from '@governance/shared/errors';
 import { ACTIONS } from '@governance/shared/permission';
+import { findPolicyWarnings } from './policy.ts';
 import { doesNotCompile } from './policy-errors.ts';
 import type { EvaluateBody, EvaluationView } from './policy-schemas.ts';
 
@@ -59,6 +60,9 @@ export async function evaluatePolicy(
   const notes = ACTIONS.includes(action)
     ? []
     : [`No call has the action ${action}: data planes give ${ACTIONS.join(', ')}.`];
+  for (const { name, rego } of alone) {
+    notes.push(...findPolicyWarnings(rego).map((warning) => `${name}: ${warning}`));
+  }
   const view = (policies: PolicySource[], outcome: PolicyOutcome, explained?: Explanation) => ({
     ...describe(policies, outcome, { notes, explained }),
     ...(withTrace && { trace: explained?.trace ?? [] }),

@@ -47,6 +47,7 @@ describe('POST /api/v1/policies', () => {
       status: 'draft',
       origin: 'custom',
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+      warnings: [],
       updated_at: policy.created_at,
     });
     expect((await call(`${URL}/${policy.id}`, { token })).json()).toEqual(policy);

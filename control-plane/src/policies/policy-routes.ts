@@ -5,11 +5,12 @@ import {
   EvaluateBody,
   EvaluationView,
   NewPolicyBody,
+  OnePolicyView,
   PolicyListQuery,
   PolicyListView,
   PolicyParams,
   PolicyPatchBody,
-  PolicyView,
+  toOnePolicyView,
   toPolicyView,
 } from './policy-schemas.ts';
 import type { PolicyService } from './policy-service.ts';
@@ -44,14 +45,14 @@ export const policyRoutes =
         schema: {
           summary: 'Create a policy',
           description:
-            'The source must compile, also that of a draft. For an active policy the answer comes once it is enforced.',
+            'The source must compile, also that of a draft. For an active policy the answer comes once it is enforced. `warnings` says where it decides nothing, since it has none of the three rules.',
           tags,
           body: NewPolicyBody,
-          response: { 201: PolicyView, 409: ErrorBody },
+          response: { 201: OnePolicyView, 409: ErrorBody },
         },
       },
       async ({ scope, body }, reply) =>
-        reply.code(201).send(toPolicyView(await policies.create(scope, body))),
+        reply.code(201).send(toOnePolicyView(await policies.create(scope, body))),
     );
 
     app.get(
@@ -62,10 +63,10 @@ export const policyRoutes =
           summary: 'One policy',
           tags,
           params: PolicyParams,
-          response: { 200: PolicyView },
+          response: { 200: OnePolicyView },
         },
       },
-      async ({ scope, params }) => toPolicyView(await policies.get(scope, params.id)),
+      async ({ scope, params }) => toOnePolicyView(await policies.get(scope, params.id)),
     );
 
     app.patch(
@@ -79,11 +80,11 @@ export const policyRoutes =
           tags,
           params: PolicyParams,
           body: PolicyPatchBody,
-          response: { 200: PolicyView, 409: ErrorBody },
+          response: { 200: OnePolicyView, 409: ErrorBody },
         },
       },
       async ({ scope, params, body }) =>
-        toPolicyView(
+        toOnePolicyView(
           await policies.change(scope, params.id, {
             name: body.name,
             description: body.description,

@@ -3,7 +3,7 @@ import type { PolicyFault } from '@governance/policies/contract';
 import { GivenId, Id, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { Description, Name } from '../platform/http/schemas.ts';
-import { MAX_SOURCE_BYTES, type Policy, PolicyStatus } from './policy.ts';
+import { findPolicyWarnings, MAX_SOURCE_BYTES, type Policy, PolicyStatus } from './policy.ts';
 
 export const RegoContent = Text.min(1)
   .max(MAX_SOURCE_BYTES)
@@ -45,6 +45,10 @@ export const PolicyView = z.object({
 });
 export type PolicyView = z.infer<typeof PolicyView>;
 
+/** One policy, and not a row of the list: its whole source is looked through. */
+export const OnePolicyView = PolicyView.extend({ warnings: z.array(z.string()) });
+export type OnePolicyView = z.infer<typeof OnePolicyView>;
+
 export const PolicyListView = z.object({ policies: z.array(PolicyView), total: z.int() });
 
 export function toPolicyView(policy: Policy): PolicyView {
@@ -58,6 +62,10 @@ export function toPolicyView(policy: Policy): PolicyView {
     created_at: policy.createdAt.toISOString(),
     updated_at: policy.updatedAt.toISOString(),
   };
+}
+
+export function toOnePolicyView(policy: Policy): OnePolicyView {
+  return { ...toPolicyView(policy), warnings: findPolicyWarnings(policy.regoContent) };
 }
 
 const Words = z.array(Text.max(500)).max(1_000);

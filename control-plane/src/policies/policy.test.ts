@@ -3,6 +3,7 @@ import {
   affectsDecisions,
   auditOf,
   changedFields,
+  findPolicyWarnings,
   type Policy,
   type PolicyStatus,
 } from './policy.ts';
@@ -97,4 +98,35 @@ it('lists 50 faults, and says how many more there are', () => {
   expect(faults(50).detail).toBe('The policy does not compile: line 0, column 1: no (c)');
   expect(faults(73).detail).toMatch(/ \(c\); the first 50 faults are listed, 23 more are not$/);
   expect(faults(73).errors).toHaveLength(50);
+});
+
+describe('a source that decides nothing', () => {
+  const none = ['It has no rule deny, escalate or allow: it decides nothing.'];
+
+  it.each([
+    'package p',
+    'package p\nescalates contains "x" if true # escalate',
+    'package p\ndenied contains "deny" if input.x == `allow\nallow if true`',
+    'package p\nx := "\\"allow"',
+  ])('is warned of: %j', (rego) => {
+    expect(findPolicyWarnings(rego)).toEqual(none);
+  });
+
+  it.each([
+    'package p\ndeny if true',
+    'package p\ndefault allow := false',
+    'package p\nescalate[x] { x := "#" }',
+    'package p\nx := "#"\nallow := x == "y"',
+    'package p\nx := `"`\ndeny contains "z" if x',
+  ])('is none: %j', (rego) => {
+    expect(findPolicyWarnings(rego)).toEqual([]);
+  });
+
+  it('is told in linear time', () => {
+    const began = performance.now();
+    for (const part of ['"', '`', '#', '\\"', '"\\"', 'x#']) {
+      findPolicyWarnings(part.repeat(131_072 / part.length));
+    }
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
 });

@@ -54,6 +54,19 @@ export function isAboutActive(before: Policy | undefined, after: Policy): boolea
   return before?.status === 'active' || after.status === 'active';
 }
 
+/** A string, a raw string or a comment: each alternative takes at least one character, so in linear time. */
+const NO_CODE = /"(?:[^"\\\n]|\\.)*"?|`[^`]*`?|#.*/g;
+
+/**
+ * What its author should know of a source that compiles. A rule that is misspelt (`denies`) decides
+ * nothing, and nothing else would say so.
+ */
+export function findPolicyWarnings(regoContent: string): string[] {
+  const code = regoContent.replace(NO_CODE, ' ');
+  if (/\b(?:deny|escalate|allow)\b/.test(code)) return [];
+  return ['It has no rule deny, escalate or allow: it decides nothing.'];
+}
+
 /** The audit record of a policy's creation (`before` undefined) or change. */
 export function auditOf(before: Policy | undefined, after: Policy): AdminAction {
   return {
