@@ -293,6 +293,9 @@ describe('a decision', () => {
     const body = { notes: 'the clean-up is meant to', create_exception: true };
     const byApprover = await call(`${LIST}/${id}/approve`, { token: approver.token, body });
     expect(byApprover.statusCode, byApprover.body).toBe(403);
+    expect(byApprover.json().detail).toBe(
+      'The role approver may not do that: an exception is for admin; without create_exception the call can be approved.',
+    );
     for (const notes of [undefined, 'fine', ' '.repeat(20)]) {
       const answer = await one.decide(id, 'approve', { ...body, notes });
       expect(answer.statusCode, answer.body).toBe(422);

@@ -4,7 +4,7 @@ import { GivenId, Text } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { isJustification, MIN_JUSTIFICATION } from '../exceptions/exception.ts';
-import { requireUse } from '../platform/http/role-table.ts';
+import { mayManage } from '../platform/http/role-table.ts';
 import { ErrorBody, pageQuery } from '../platform/http/schemas.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
 import { type Decision, EscalationStatus, EscalationView, toView } from './escalation.ts';
@@ -41,7 +41,10 @@ const DenialBody = z.strictObject({ notes: Notes }).nullish();
  * @throws AppError ROLE_REQUIRED, VALIDATION_FAILED
  */
 function requireJustified({ actor }: TenantScope, notes: string | null): string {
-  if (actor.role === 'approver' || actor.role === 'auditor') requireUse(actor.role, 'manage');
+  if (!mayManage(actor)) {
+    const detail = `The role ${actor.role} may not do that: an exception is for admin; without create_exception the call can be approved.`;
+    throw new AppError('ROLE_REQUIRED', detail);
+  }
   if (notes !== null && isJustification(notes)) return notes;
   const msg = `must say why there is an exception, in at least ${MIN_JUSTIFICATION} characters`;
   throw new AppError('VALIDATION_FAILED', `body.notes: ${msg}`, {
