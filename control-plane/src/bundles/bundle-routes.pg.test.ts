@@ -13,7 +13,7 @@ import { findNativeOpa, NO_NATIVE_OPA, startNativeOpa } from '../../../tests/sup
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
 
-const { app, call, aTenantAdmin, controlPlane } = await testControlPlane();
+const { app, call, aTenantAdmin, controlPlane, logged } = await testControlPlane();
 const { db } = controlPlane;
 
 /** A data-plane token as its row stands in the database. */
@@ -112,6 +112,19 @@ describe('GET /api/v1/opa/bundle/{tenant_id}', () => {
     );
     await activate('second');
     expect((await poll).statusCode).toBe(401);
+  });
+
+  it('logs a download, and a poll without news at debug only', async () => {
+    const { url, dataPlane } = await aTenantWithBundle();
+    const answer = await call(url, { token: dataPlane });
+    const headers = { 'if-none-match': String(answer.headers.etag) };
+    const same = await call(url, { token: dataPlane, headers });
+    const levelOf = (id: unknown) =>
+      logged
+        .map((line) => JSON.parse(line))
+        .find(({ reqId, msg }) => reqId === id && msg === 'request')?.level;
+    expect(levelOf(answer.headers['x-request-id'])).toBe(30);
+    expect(levelOf(same.headers['x-request-id'])).toBe(20);
   });
 
   it('answers 304 when the wait is over', async () => {

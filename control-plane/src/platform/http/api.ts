@@ -38,7 +38,9 @@ export async function prepareApi(
     reply.header('x-request-id', request.id);
   });
   app.addHook('onResponse', async (request, reply) => {
-    request.log.info(
+    // An idle data plane polls its bundle every 25 seconds.
+    const level = reply.statusCode === 304 ? 'debug' : 'info';
+    request.log[level](
       {
         method: request.method,
         route: request.routeOptions.url,
