@@ -246,6 +246,15 @@ it('replaces what is said on the way, and drops what has no place for a notice',
   expect(other.verdict).toMatchObject({ kind: 'deny', message: /looks like an injection/ });
 });
 
+it('names no member whose name is text', () => {
+  const within = { 'say [high]': '[high]', key_9f8e7d6c5b4a: { n: ['[high]'] }, $ref: '[high]' };
+  expect(run(result({ structuredContent: within })).inbound.map(({ place }) => place)).toEqual([
+    '/structuredContent/*',
+    '/structuredContent/*/n/0',
+    '/structuredContent/$ref',
+  ]);
+});
+
 it('blocks what asks the client for something, and keeps its findings for the record', () => {
   const asked = { resultType: 'input_required', inputRequests: { a: { params: '[high]' } } };
   const { verdict, said } = run(result(asked));

@@ -193,8 +193,20 @@ function kindOf({ part, call }: Said): TextKind {
 }
 
 function judged(findings: readonly InboundFinding[], { type }: SourceTrust): InboundFinding[] {
-  if (type !== 'untrusted') return [...findings];
-  return findings.map((finding) => ({ ...finding, severity: promoted(finding.severity) }));
+  return findings.map((finding) => ({
+    ...finding,
+    severity: type === 'untrusted' ? promoted(finding.severity) : finding.severity,
+    place: placeWithoutText(finding.place),
+  }));
+}
+
+/** A place in a list, or a name that is a word: neither a sentence nor a secret. */
+const PLAIN_STEP = /^(?:\d{1,6}|[A-Za-z_$][A-Za-z_-]{0,39})?$/;
+
+/** A server chooses the names of members, which may themselves be what was found. */
+function placeWithoutText(place: string): string {
+  const steps = place.split('/').map((step) => (PLAIN_STEP.test(step) ? step : '*'));
+  return steps.join('/');
 }
 
 function actionFor(
