@@ -13,7 +13,12 @@ import {
 } from '../testing/test-http-control-plane.ts';
 import { aDecision } from '../testing/test-records.ts';
 
-const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const told: unknown[][] = [];
+const log = {
+  info: (...line: unknown[]) => void told.push(line),
+  warn: () => undefined,
+  error: () => undefined,
+};
 const signer = aBundleSigner();
 const OUTAGE_MS = 8_000;
 let dataDir: string;
@@ -86,4 +91,8 @@ it('has the newest facts, rules and records by itself', async () => {
   await until(() => core.replica.cursor(tenantId) === 2);
   await until(() => tenant()?.bundle.active?.revision === 2 && tenant()?.shipper.backlog === 0);
   expect(tenant()?.control_plane.state).toBe('connected');
+  expect(told).toContainEqual([
+    { tenantId, awaySince: expect.any(String) },
+    'the control plane answers again',
+  ]);
 }, 30_000);

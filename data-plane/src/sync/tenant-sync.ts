@@ -120,7 +120,8 @@ export async function startTenantSync(options: TenantSyncOptions) {
     link: options.link,
     refusal: () => findRefusal(),
     isRevoked: options.isRevoked,
-    onBack: () => {
+    onBack: (awaySince) => {
+      if (awaySince) log.info({ tenantId, awaySince }, 'the control plane answers again');
       for (const channel of channels) channel.wake();
     },
     now,
@@ -150,6 +151,7 @@ export async function startTenantSync(options: TenantSyncOptions) {
   findRefusal = rules.findRefusal;
   const shipping = startShipping(options, loop, () => report());
   const heartbeat = startHeartbeat({
+    tenantId,
     link,
     body: () => ({
       ...options.heartbeat(rules.bundle),

@@ -26,7 +26,7 @@ const beat = {
 
 /** A link of which only beats are used, and how often its contact told of the control plane's return. */
 function aContact() {
-  const seen = { back: 0, isAway: false };
+  const seen = { back: 0, isAway: false, awaySince: [] as (string | null)[] };
   const contact = createContact({
     link: {
       heartbeat: async () => {
@@ -36,7 +36,10 @@ function aContact() {
     } as unknown as Parameters<typeof createContact>[0]['link'],
     refusal: () => null,
     isRevoked: () => false,
-    onBack: () => seen.back++,
+    onBack: (awaySince) => {
+      seen.back++;
+      seen.awaySince.push(awaySince);
+    },
     now: Date.now,
   });
   const hear = () =>
@@ -66,6 +69,20 @@ describe('the end of a silence', () => {
     expect(seen.back).toBe(2);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(seen.back).toBe(2);
+  });
+
+  it('tells since when nothing answered, but for the start', async () => {
+    const { seen, hear } = aContact();
+    await hear();
+    await vi.advanceTimersByTimeAsync(10_000);
+    seen.isAway = true;
+    await hear();
+    const since = new Date().toISOString();
+    await vi.advanceTimersByTimeAsync(10_000);
+    await hear();
+    seen.isAway = false;
+    await hear();
+    expect(seen.awaySince).toEqual([null, since]);
   });
 
   it('beats once within five seconds of any number of changes', async () => {

@@ -25,7 +25,7 @@ const WAKE_EVERY_MS = 5_000;
 
 /**
  * @param options.onBack called when the control plane answers after a silence, at once the first time
- *   and then at most every 5 s
+ *   and then at most every 5 s; with the time since when it did not, or null where no call had failed
  * @param options.refusal what was refused of the answers at present, null for nothing
  * @param options.isRevoked whether the control plane revoked this data plane
  */
@@ -33,18 +33,19 @@ export function createContact(options: {
   link: ControlPlaneLink;
   refusal: () => SyncFailure | null;
   isRevoked: () => boolean;
-  onBack: () => void;
+  onBack: (awaySince: string | null) => void;
   now: () => number;
 }) {
   const { link } = options;
   const time = () => new Date(options.now()).toISOString();
   /** The result of the last call that ended; undefined before the first. */
-  let silence: SyncFailure | null = {
+  const notYet: SyncFailure = {
     stage: 'connect',
     code: 'not_yet',
     message: 'the control plane did not answer yet',
     at: time(),
   };
+  let silence: SyncFailure | null = notYet;
   let last: ContactStatus = { state: 'unreachable', since: time(), failure: silence };
 
   function note(): ContactStatus {
@@ -63,12 +64,15 @@ export function createContact(options: {
 
   let toldAt = Number.NEGATIVE_INFINITY;
   let telling: NodeJS.Timeout | null = null;
+  /** The beginning of the silence that is to be told. */
+  let awaySince: string | null = null;
 
   function heard(): void {
-    const wasSilent = silence !== null;
+    const ended = silence;
+    if (ended && ended !== notYet) awaySince ??= last.since;
     silence = null;
     note();
-    if (wasSilent) tellBack();
+    if (ended) tellBack();
   }
 
   function tellBack(): void {
@@ -76,7 +80,9 @@ export function createContact(options: {
     const tell = () => {
       telling = null;
       toldAt = performance.now();
-      options.onBack();
+      const since = awaySince;
+      awaySince = null;
+      options.onBack(since);
     };
     const wait = toldAt + WAKE_EVERY_MS - performance.now();
     if (wait > 0) telling = setTimeout(tell, wait).unref();

@@ -6,14 +6,17 @@ let sent: { at: number; told: number }[];
 let told: number;
 let answer: () => Promise<void>;
 let heartbeat: ReturnType<typeof startHeartbeat>;
+let warned: unknown[][];
 
 beforeEach(() => {
   vi.useFakeTimers();
   sent = [];
   told = 0;
+  warned = [];
   answer = async () => undefined;
   const began = Date.now();
   heartbeat = startHeartbeat({
+    tenantId: 'tenant',
     link: {
       heartbeat: async (body) => {
         sent.push({ at: (Date.now() - began) / 1000, told: body.active_agent_count });
@@ -29,7 +32,11 @@ beforeEach(() => {
       opa_bundle_version: '1',
       uptime_seconds: 0,
     }),
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    log: {
+      info: () => undefined,
+      warn: (...line) => void warned.push(line),
+      error: () => undefined,
+    },
     now: Date.now,
   });
 });
@@ -52,6 +59,19 @@ function holdNext(): () => void {
 }
 
 const pass = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000);
+
+it('says once whose heartbeat was not received, and why', async () => {
+  answer = async () => {
+    throw new Error('no route to host');
+  };
+  await pass(120);
+  expect(warned).toEqual([
+    [
+      expect.objectContaining({ tenantId: 'tenant', reason: 'no route to host' }),
+      'a heartbeat was not received',
+    ],
+  ]);
+});
 
 it('beats at the start and every minute', async () => {
   await pass(180);

@@ -1,5 +1,5 @@
 import type { ControlPlaneLink, Heartbeat, HeartbeatReceipt } from '@governance/shared/channels';
-import { type SyncFailure, type SyncLog, toSyncFailure } from './sync-failure.ts';
+import { aboutFailure, type SyncFailure, type SyncLog, toSyncFailure } from './sync-failure.ts';
 
 /** Specification 1, section 8. */
 export const HEARTBEAT_MS = 60_000;
@@ -22,6 +22,8 @@ export interface HeartbeatStatus {
  * by itself: the next one says the same. Proven by heartbeat.test.ts.
  */
 export function startHeartbeat(options: {
+  /** Named in the log. */
+  tenantId?: string;
   link: Pick<ControlPlaneLink, 'heartbeat'>;
   body: () => Heartbeat;
   log: SyncLog;
@@ -42,8 +44,10 @@ export function startHeartbeat(options: {
       options.onReceived?.(sent, receipt);
     } catch (error) {
       const failure = toSyncFailure('heartbeat', error, options.now());
-      const { code } = failure;
-      if (status.failure?.code !== code) options.log.warn({ code }, 'a heartbeat was not received');
+      if (status.failure?.code !== failure.code) {
+        const { tenantId, log } = options;
+        log.warn({ tenantId, ...aboutFailure(failure) }, 'a heartbeat was not received');
+      }
       status.failure = failure;
     }
   }

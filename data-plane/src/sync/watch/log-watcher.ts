@@ -7,7 +7,12 @@
 import type { ControlPlaneLink, LogWatchReport } from '@governance/shared/channels';
 import { parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { judgeLogView, type LogView } from '@governance/shared/evidence/log-watch';
-import { type SyncFailure, type SyncLog, toSyncFailure } from '../link/sync-failure.ts';
+import {
+  aboutFailure,
+  type SyncFailure,
+  type SyncLog,
+  toSyncFailure,
+} from '../link/sync-failure.ts';
 import type { Contradiction, LogWatchStore } from './log-watch-store.ts';
 
 /**
@@ -138,8 +143,9 @@ export function startLogWatcher(options: LogWatcherOptions) {
       if (ending.signal.aborted) return;
       const before = failure?.code;
       failure = toSyncFailure('log', error, now());
-      const { code } = failure;
-      if (code !== before) log.warn({ tenantId, code }, 'the log was not shown');
+      if (failure.code !== before) {
+        log.warn({ tenantId, ...aboutFailure(failure) }, 'the log was not shown');
+      }
       pauseMs = Math.min(RETRY_MS, everyMs);
     }
     schedule(pauseMs * (0.75 + random() / 2));
