@@ -1,4 +1,5 @@
 import type { ReachFinding } from '@governance/shared/detect/reach/reach-finding';
+import { pointerWithoutText } from '@governance/shared/json-pointer';
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { ClassifiedCall, ScannedCall } from './calls.ts';
 import { coverMatched, NO_MARKS, shownName } from './cover-texts.ts';
@@ -13,8 +14,9 @@ export function createBlastRadiusAlert(
 ) {
   return (call: ClassifiedCall & Partial<ScannedCall>, findings: readonly ReachFinding[]): void => {
     const { agent, ask, caller, rules, dlp } = call;
-    // Places have names of arguments, which may hold what DLP warned of.
-    const cover = (text: string) => coverMatched(text, dlp?.matched ?? NO_MARKS);
+    // A member may be named by a path, by an address, or by what DLP warned of.
+    const shown = (place: string) =>
+      pointerWithoutText(coverMatched(place, dlp?.matched ?? NO_MARKS));
     for (const { rule, verdict, message, place } of findings) {
       count(rule, verdict);
       raise(caller.tenantId, {
@@ -27,7 +29,7 @@ export function createBlastRadiusAlert(
           rule,
           verdict,
           message,
-          place: cover(place),
+          place: shown(place),
           event_id: call.id,
           mcp_server: ask.serverId,
           tool_name: shownName(call),

@@ -7,6 +7,7 @@ import {
   type InboundAction,
   type InboundActions,
 } from '@governance/shared/inbound-settings';
+import { pointerWithoutText } from '@governance/shared/json-pointer';
 import type { RulesProvider } from '../../contracts.ts';
 import { isObject } from '../../upstream/message.ts';
 import { isRepeatable, isTaskMethod, TOOL_CALL } from '../call-kinds.ts';
@@ -196,17 +197,9 @@ function judged(findings: readonly InboundFinding[], { type }: SourceTrust): Inb
   return findings.map((finding) => ({
     ...finding,
     severity: type === 'untrusted' ? promoted(finding.severity) : finding.severity,
-    place: placeWithoutText(finding.place),
+    // A server's names of members may themselves be what was found.
+    place: pointerWithoutText(finding.place),
   }));
-}
-
-/** A place in a list, or a name that is a word: neither a sentence nor a secret. */
-const PLAIN_STEP = /^(?:\d{1,6}|[A-Za-z_$][A-Za-z_-]{0,39})?$/;
-
-/** A server chooses the names of members, which may themselves be what was found. */
-function placeWithoutText(place: string): string {
-  const steps = place.split('/').map((step) => (PLAIN_STEP.test(step) ? step : '*'));
-  return steps.join('/');
 }
 
 function actionFor(
