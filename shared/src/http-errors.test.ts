@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable, Writable } from 'node:stream';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { AppError } from './errors.ts';
 import { createErrorHandler, RequestInvalid } from './http-errors.ts';
 import { createHttpServer } from './http-server.ts';
 import { createLog } from './log.ts';
@@ -87,6 +88,33 @@ it('an answer of another form that fails before its first byte is a 500 like any
   expect(answer.statusCode).toBe(500);
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
   expect(answer.json()).toEqual({ detail: expect.stringContaining('Request id') });
+  await app.close();
+});
+
+it('says of an outage once in five seconds that requests fail, and how many more did', async () => {
+  const { app, logged } = aServer();
+  const away = new Error('connect ECONNREFUSED');
+  await app.register(async (plane) => {
+    plane.setErrorHandler(createErrorHandler((error) => error === away));
+    plane.get('/away', async () => {
+      throw away;
+    });
+    plane.get('/busy', async () => {
+      throw new AppError('UNAVAILABLE', 'Too much is under way.');
+    });
+  });
+  const now = vi.spyOn(performance, 'now').mockReturnValue(0);
+  const ask = async (path: string) => expect((await app.inject(path)).statusCode).toBe(503);
+  const errors = () => logged.map((line) => JSON.parse(line)).filter(({ level }) => level === 50);
+  for (const path of ['/away', '/away', '/busy', '/away']) await ask(path);
+  expect(errors().map(({ err, msg }) => [err.message, msg])).toEqual([
+    ['connect ECONNREFUSED', 'The service cannot answer now: try again.'],
+    ['Too much is under way.', 'Too much is under way.'],
+  ]);
+  now.mockReturnValue(5_000);
+  await ask('/away');
+  expect(errors()[2]).toMatchObject({ leftOut: 2 });
+  now.mockRestore();
   await app.close();
 });
 

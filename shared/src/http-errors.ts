@@ -133,6 +133,31 @@ function messageOf({ message }: z.core.$ZodIssue): string {
   return message.replace(MISSING, 'is required: $1');
 }
 
+/** How often the log says of one outage that requests fail. */
+const SAY_AGAIN_MS = 5_000;
+const MAX_OUTAGES = 100;
+
+/**
+ * Says once in five seconds that something is out of reach: while the database is away, every poll
+ * of every data plane fails.
+ */
+function createOutageLog() {
+  const said = new Map<string, { at: number; leftOut: number }>();
+  return ({ log }: FastifyRequest, { message }: AppError, err: unknown): void => {
+    const before = said.get(message);
+    const at = performance.now();
+    if (before && at - before.at < SAY_AGAIN_MS) {
+      before.leftOut++;
+      log.debug({ err }, message);
+      return;
+    }
+    if (said.size >= MAX_OUTAGES) said.clear();
+    said.set(message, { at, leftOut: 0 });
+    const { leftOut = 0 } = before ?? {};
+    log.error({ err, ...(leftOut > 0 && { leftOut }) }, message);
+  };
+}
+
 /**
  * The handler of a plane's HTTP API.
  *
@@ -140,6 +165,7 @@ function messageOf({ message }: z.core.$ZodIssue): string {
  *   which is a 503 and no fault of the code
  */
 export function createErrorHandler(isAway: (error: unknown) => boolean = () => false) {
+  const logOutage = createOutageLog();
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     // A route may have begun to answer in another form.
     reply.type('application/json; charset=utf-8');
@@ -152,7 +178,9 @@ export function createErrorHandler(isAway: (error: unknown) => boolean = () => f
       return;
     }
     const { status, code, detail, errors, retryAfterSeconds } = known;
-    if (status >= 500) request.log.error({ err: known.cause ?? known }, detail);
+    const err = known.cause ?? known;
+    if (code === 'UNAVAILABLE') logOutage(request, known, err);
+    else if (status >= 500) request.log.error({ err }, detail);
     if (status === 401 && !reply.hasHeader('www-authenticate')) {
       reply.header('www-authenticate', 'Bearer');
     }
