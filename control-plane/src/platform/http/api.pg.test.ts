@@ -200,6 +200,12 @@ describe('/docs', () => {
       expect(operation.security.length, `${method} ${url}`).toBe(guard === 'metrics' ? 2 : isOpen);
       expect(operation.responses['500']).toBeDefined();
     }
+    const ids = Object.values(paths as Record<string, Record<string, { operationId: string }>>)
+      .flatMap((path) => Object.values(path))
+      .map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ids) expect(id).toMatch(/^[a-z]+[A-Z][A-Za-z0-9]+$/);
+    expect(ids).toEqual(expect.arrayContaining(['getAgentsById', 'postAuthToken', 'getRoot']));
     expect(Object.keys(components.securitySchemes)).toEqual([
       'adminToken',
       'superAdminToken',

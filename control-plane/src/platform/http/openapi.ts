@@ -71,6 +71,7 @@ export async function registerOpenApi(app: FastifyInstance, version: string): Pr
       const described = jsonSchemaTransformObject(document);
       for (const [path, operations] of Object.entries(described.paths ?? {})) {
         for (const [method, operation] of Object.entries(operations as object)) {
+          operation.operationId = operationIdOf(method, path);
           markOptionalBody(operation);
           addExample(operation, REQUEST_EXAMPLES.get(`${method.toUpperCase()} ${path}`));
         }
@@ -84,6 +85,19 @@ export async function registerOpenApi(app: FastifyInstance, version: string): Pr
     // Over http, from another machine, a browser would look for the page's scripts at https.
     transformStaticCSP: (policy) => policy.replace(' upgrade-insecure-requests;', ''),
   });
+}
+
+/** A name for generated clients: `getAgentsById`. A path says what it is, so that none changes. */
+function operationIdOf(method: string, path: string): string {
+  const parts = path.replace(/^\/api\/v1\b/, '').split('/');
+  const words = parts.map((part) =>
+    part
+      .replace(/^\{(.*)\}$/, 'by-$1')
+      .split(/[^A-Za-z0-9]+/)
+      .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+      .join(''),
+  );
+  return `${method}${words.join('') || 'Root'}`;
 }
 
 function withTenantHeader(schema: object, guard: GuardName): object {
