@@ -1,6 +1,6 @@
 /** A data plane as a whole, on a real listener: what it answers when its control plane is gone. */
 import { createPublicKey, hash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ const connect: Connect = async ({ core, tokens }) => {
     { tenant_id: tenantId, deployment_id: deploymentId, bundle_keys: [], feed_keys },
     controlPlane.link,
   );
-  return { stopRegistering: async () => {}, stop: async () => {} };
+  return { status: () => [], stopRegistering: async () => {}, stop: async () => {} };
 };
 
 async function start(
@@ -196,3 +196,42 @@ it('ships its last records while it stops', async () => {
     await server.stop();
   }
 }, 30_000);
+
+it('says why it serves nobody, whether its control plane answers or not', async () => {
+  const server = await startHttpControlPlane();
+  const control = { url: server.url, token: 'root-token', connect: connectControlPlane };
+  const ask = async (url: string) => {
+    let answers = { ready: { warnings: {} }, health: {} };
+    await vi.waitFor(async () => {
+      const [ready, health] = await Promise.all([fetch(`${url}/ready`), fetch(`${url}/health`)]);
+      answers = { ready: await ready.json(), health: await health.json() };
+      expect(answers.health).toHaveProperty('unserved.0.failure.code');
+    });
+    return answers;
+  };
+  try {
+    const { ready, health } = await ask(await start({ ...control, token: 'root-token,unknown' }));
+    const code = 'DATA_PLANE_TOKEN_INVALID';
+    expect(ready.warnings).toEqual({ tenants: `of 2 tokens some serve no tenant: ${code}` });
+    expect(health).toMatchObject({ status: 'degraded', unserved: [{ failure: { code } }] });
+    await running?.stop();
+    const file = join(dataDir, 'identity', 'registrations', `${server.tenantId}.json`);
+    writeFileSync(file, '{"damaged":true}');
+    for (const url of [server.url, 'http://127.0.0.1:9']) {
+      const { ready, health } = await ask(await start({ ...control, url }));
+      expect(ready).toEqual({
+        status: 'not_ready',
+        problems: { tenants: 'none is served yet: StartError' },
+      });
+      expect(health).toMatchObject({
+        status: 'degraded',
+        tenants: [],
+        unserved: [{ state: 'registering', failure: { stage: 'register', code: 'StartError' } }],
+      });
+      expect(JSON.stringify(health)).not.toContain(file);
+      await running?.stop();
+    }
+  } finally {
+    await server.stop();
+  }
+}, 60_000);

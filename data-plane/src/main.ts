@@ -21,6 +21,7 @@ import {
   type ConnectOptions,
   connectControlPlane,
 } from './registration/connect.ts';
+import type { RegistrationStatus } from './registration/registration.ts';
 import { REMOTE_DATA_PLANE_SETTINGS } from './settings.ts';
 import { joinWorkers } from './workers/join-workers.ts';
 import { unmarkDrained, workerFolder } from './workers/worker-folders.ts';
@@ -30,7 +31,7 @@ import { ownViews } from './workers/worker-views.ts';
 /** Connects to its control planes. Never rejects because they are away. */
 export type Connect = (
   options: ConnectOptions,
-) => Promise<Pick<Connections, 'stopRegistering' | 'stop'>>;
+) => Promise<Pick<Connections, 'status' | 'stopRegistering' | 'stop'>>;
 
 export interface RunningDataPlane {
   url: string;
@@ -114,14 +115,21 @@ export async function startDataPlane(
       replica: core.replica,
       findDenial,
     });
+    const findUnserved = () => listUnserved(plane, connections?.status() ?? []);
     const own = {
       registries: [registry],
-      health: () => health(plane, version),
+      health: () => health(plane, version, findUnserved()),
       findUnready: async () => ({
-        ...(core.status().tenants.length === 0 && { tenants: 'none is served yet' }),
+        ...(core.status().tenants.length === 0 && {
+          tenants: ['none is served yet', ...codesOf(findUnserved())].join(': '),
+        }),
         ...(await plane.findUnready()),
       }),
-      findWarnings: plane.findWarnings,
+      findWarnings: () => {
+        const codes = codesOf(core.status().tenants.length === 0 ? [] : findUnserved());
+        const tenants = `of ${roots.size} tokens some serve no tenant: ${codes}`;
+        return { ...plane.findWarnings(), ...(codes.length > 0 && { tenants }) };
+      },
     };
     await app.register(
       localRoutes({
@@ -187,8 +195,22 @@ export function showBanner({
 `);
 }
 
+/** The tokens whose tenants are not served: their agents are unknown here. */
+function listUnserved({ core }: DataPlane, registrations: readonly RegistrationStatus[]) {
+  const served = new Set(core.status().tenants.map(({ tenant_id }) => tenant_id));
+  return registrations.filter(({ tenant_id }) => tenant_id === null || !served.has(tenant_id));
+}
+
+function codesOf(unserved: readonly RegistrationStatus[]): string[] {
+  return [...new Set(unserved.flatMap(({ failure }) => failure?.code ?? []))];
+}
+
 /** 200 while calls can be judged and recorded; the body reports other faults. */
-function health(plane: DataPlane, version: string): Record<string, unknown> {
+function health(
+  plane: DataPlane,
+  version: string,
+  unserved: readonly RegistrationStatus[],
+): Record<string, unknown> {
   const { ledger, ledgerCheck, tenants } = plane.core.status();
   const shown = tenants.map((tenant) => ({
     ...(withoutMessages(tenant) as typeof tenant),
@@ -197,6 +219,7 @@ function health(plane: DataPlane, version: string): Record<string, unknown> {
   const isWhole = ledgerCheck.state !== 'damaged';
   const isWell =
     isWhole &&
+    unserved.every(({ failure }) => failure === null) &&
     ledger.condition === 'ok' &&
     shown.every(({ denied, stream }) => denied === null && !stream.is_stopped);
   return {
@@ -208,6 +231,7 @@ function health(plane: DataPlane, version: string): Record<string, unknown> {
     ledger: ledger.condition,
     ledger_check: withoutMessages(ledgerCheck),
     tenants: shown,
+    ...(unserved.length > 0 && { unserved: withoutMessages(unserved) }),
   };
 }
 

@@ -83,6 +83,8 @@ export function startRegistration(options: RegistrationOptions) {
   const ending = new AbortController();
   let state: RegistrationStatus['state'] = 'registering';
   let lastFailure: SyncFailure | null = null;
+  /** Why what was registered before is not served: an unreachable control plane must not hide it. */
+  let keptFailure: SyncFailure | null = null;
   /** Registering may bring news: at the start, and after an unknown key. */
   let wantsNews = true;
 
@@ -92,6 +94,7 @@ export function startRegistration(options: RegistrationOptions) {
     ownToken,
     onRegistered: () => {
       state = 'registered';
+      keptFailure = null;
     },
     onRefused: pause.wake,
   });
@@ -181,7 +184,10 @@ export function startRegistration(options: RegistrationOptions) {
     }
   }
 
-  const served = tenant.serveKept().catch((error: unknown) => note(error));
+  const served = tenant.serveKept().catch((error: unknown) => {
+    note(error);
+    keptFailure = lastFailure;
+  });
   const ended = run();
 
   return {
@@ -192,7 +198,7 @@ export function startRegistration(options: RegistrationOptions) {
       state,
       token_expires_at: ownToken.current?.expiresAt ?? null,
       renewals: ownToken.renewals,
-      failure: lastFailure,
+      failure: keptFailure ?? lastFailure,
     }),
     stop: async (): Promise<void> => {
       endListening();

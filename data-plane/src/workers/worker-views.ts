@@ -114,7 +114,7 @@ function mergeHealth(
   mine: Record<string, unknown>,
   all: Answered<z.infer<typeof HealthAnswer>>[],
 ): Record<string, unknown> {
-  const { tenants: _tenants, ledger_check: _check, ...common } = mine;
+  const { tenants: _tenants, unserved: _unserved, ledger_check: _check, ...common } = mine;
   const isWell = all.every(({ answer }) => answer?.status === 'ok');
   const worst = Math.max(...all.map(({ answer }) => CONDITIONS.indexOf(answer?.ledger ?? 'ok')));
   return {
