@@ -4,7 +4,9 @@
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { DEFAULT_BLAST_RADIUS } from '@governance/shared/blast-radius-settings';
+import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
 import { uuidv7 } from '@governance/shared/ids';
+import { DEFAULT_INBOUND_ACTIONS } from '@governance/shared/inbound-settings';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { startOpaPlane } from '../testing/test-opa.ts';
 import { HTTP_SERVER, startTestPlane, type TestPlane } from '../testing/test-plane.ts';
@@ -74,6 +76,37 @@ it.each([
   const { error } = (await post()).json;
   expect(error).toMatchObject({ code: -32003, message: expect.stringContaining(why) });
   expect(upstream.messages('tools/call')).toEqual([]);
+});
+
+/** A rule for all that comes from the server. */
+const source = (rule_type: 'trust' | 'block') => ({
+  inbound: {
+    actions: DEFAULT_INBOUND_ACTIONS,
+    rules: [{ id: uuidv7(), source_pattern: 'files', rule_type, expires_at: null }],
+  },
+});
+const badge = () => ({ id: uuidv7(), name: 'badge', regex: 'BADGE-[0-9]{6}', severity: 'high' });
+
+it.each([
+  ['is blocked', () => source('block'), 'its source is blocked'],
+  [
+    'is searched for more',
+    () => ({ dlp: { ...DEFAULT_DLP_SETTINGS, custom: [badge()] } }),
+    'badge',
+  ],
+])('while a server works on a call it comes to pass that it %s', async (_what, change, why) => {
+  plane.setServers([server()]);
+  plane.setSettings({ ...source('trust'), dlp: DEFAULT_DLP_SETTINGS });
+  const { basic } = plane.addAgent(['files:write']);
+  const answered = async () => {
+    const call = callOf('write_file', { path: '/srv/a/b/c', note: 'for BADGE-123456' });
+    return (await plane.post('/mcp/v1/files', call, { authorization: basic })).text;
+  };
+  expect(await answered()).toContain('BADGE-123456');
+  when('sent-upstream', () => plane.setSettings(change() as never));
+  const answer = await answered();
+  expect(answer).toContain(why);
+  expect(answer).not.toContain('BADGE-123456');
 });
 
 it('what changes again and again is no permission', async () => {

@@ -21,6 +21,7 @@ it('records a digest of the result that cannot be guessed without the salt of th
     writes: { track: (_: string, write: Promise<unknown>) => write },
     now: () => 0,
     elapsed: () => 1,
+    findRevision: () => null,
     onOutcome: () => undefined,
     payloads: { keepResult: () => null },
   } as unknown as OutcomeDeps;

@@ -20,6 +20,8 @@ export interface OutcomeDeps {
   writes: PendingWrites;
   now(): number;
   elapsed(): number;
+  /** The revision of a tenant's active bundle. */
+  findRevision(tenantId: string): number | null;
   onOutcome(outcome: Outcome, upstreamMs: number): void;
 }
 
@@ -81,7 +83,8 @@ export function recordOutcome(
     type: 'outcome',
     id: uuidv7(now),
     timestamp: isoTime(now),
-    bundle_revision: call.rules.revision,
+    // The answer was inspected by the rules of now.
+    bundle_revision: deps.findRevision(call.caller.tenantId) ?? call.rules.revision,
     event_id: call.id,
     outcome,
     latency_ms: roundMs(elapsed - call.caller.arrivedAt),

@@ -1,5 +1,6 @@
 /** Answers and messages on their way to a caller, and the result of their inspection. */
 import type { DlpFinding, InboundFinding } from '@governance/shared/detect/findings';
+import type { ActiveRules, RulesProvider } from '../contracts.ts';
 import type { UpstreamAnswer, UpstreamNotification } from '../upstream/upstream.ts';
 import type { Refusal } from './answer.ts';
 import type { Caller, Destination, JudgedCall } from './calls.ts';
@@ -25,6 +26,17 @@ export interface Said {
 export interface Findings {
   readonly inbound: readonly InboundFinding[];
   readonly dlp: readonly DlpFinding[];
+}
+
+/**
+ * The rules by which a part is inspected: those in force now, since its call may have been under way
+ * for minutes. Null where there never were any.
+ */
+export function rulesFor(
+  { call, caller }: Pick<Said, 'call' | 'caller'>,
+  rules: RulesProvider,
+): ActiveRules | null {
+  return rules.findActiveRules(caller.tenantId) ?? call?.rules ?? null;
 }
 
 const NO_FINDINGS: Findings = { inbound: [], dlp: [] };

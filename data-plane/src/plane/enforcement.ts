@@ -165,7 +165,15 @@ export function createEnforcement(
         now,
         elapsed,
       },
-      outcome: { ledger, payloads, writes, now, elapsed, onOutcome: metrics.outcome },
+      outcome: {
+        ledger,
+        payloads,
+        writes,
+        now,
+        elapsed,
+        findRevision,
+        onOutcome: metrics.outcome,
+      },
       room,
       inspection: {
         limits,

@@ -14,7 +14,7 @@ import type { SaidReport } from '../dlp/examine-said.ts';
 import { denied } from '../eligibility.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import { internalRefusal } from '../refusals.ts';
-import { type Said, type SaidPart, withFindings } from '../said.ts';
+import { rulesFor, type Said, type SaidPart, withFindings } from '../said.ts';
 import type { DlpScans } from '../scan-thread/dlp-scans.ts';
 import { ScanFailure } from '../scan-thread/scan-threads.ts';
 import type { ToolCatalogue } from '../tool-catalogue.ts';
@@ -87,8 +87,8 @@ function refused(error: unknown, said: Said, { dlp }: SaidDlpDeps): Deny {
   return blocked(said, `it could not be scanned: ${error.message}`, []);
 }
 
-function preparedFor({ call, caller }: Said, { rules }: SaidDlpDeps): PreparedDlp {
-  const active = call?.rules ?? rules.findActiveRules(caller.tenantId);
+function preparedFor(said: Said, { rules }: SaidDlpDeps): PreparedDlp {
+  const active = rulesFor(said, rules);
   return active === null ? DEFAULT_DLP : dlpOf(active.settings);
 }
 

@@ -25,7 +25,7 @@ import { sanitize } from '../inbound/sanitized.ts';
 import { findTrust, type SourceTrust } from '../inbound/source-trust.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import { resultOf } from '../refusals.ts';
-import { type Said, type SaidPart, textsOf, withFindings } from '../said.ts';
+import { rulesFor, type Said, type SaidPart, textsOf, withFindings } from '../said.ts';
 import { promoted } from '../severities.ts';
 import type { ToolCatalogue } from '../tool-catalogue.ts';
 
@@ -55,8 +55,7 @@ export function* scanForInjection(
   deps: InjectionDeps,
 ): Portioned<Continue<Said> | Deny | Escalate> {
   if (said.speaker !== 'server') return proceed(said);
-  const rules = said.call?.rules ?? deps.rules.findActiveRules(said.caller.tenantId);
-  const settings = rules?.settings ?? null;
+  const settings = rulesFor(said, deps.rules)?.settings ?? null;
   const member = listMember(said);
   return member === undefined
     ? yield* scanWhole(said, settings, deps)
