@@ -7,7 +7,7 @@ import { loadIdentity } from '../identity/identity.ts';
 import { enterIdentity } from '../identity/rotate-own-keys.ts';
 import { loadStanding } from '../identity/standing.ts';
 import { createLedger, type LedgerObserver } from '../ledger/ledger.ts';
-import { openPayloadSpool } from '../payloads/payload-spool.ts';
+import { openPayloadSpool, PAYLOADS_FOLDER } from '../payloads/payload-spool.ts';
 import { createReplica } from '../replica/replica.ts';
 import { type OpenedParts, openParts } from '../storage/opened-parts.ts';
 import { createPendingWrites } from '../storage/pending-writes.ts';
@@ -16,7 +16,6 @@ import { failureMessage, type SyncLog } from '../sync/link/sync-failure.ts';
 import { createSyncAlerts } from '../sync/sync-alerts.ts';
 import { LOG_WATCH_FILE, openLogWatchStore } from '../sync/watch/log-watch-store.ts';
 
-const PAYLOADS_FOLDER = 'payloads';
 const DEFAULT_PAYLOAD_LIMIT_BYTES = 1024 ** 3;
 const CLOCK_FILE = 'clock';
 

@@ -17,6 +17,7 @@ import { SEALING_KEY_FILE, TOKEN_KEY_FILE } from '../identity/own-key-rotation.t
 import { finishOwnRotation, type OwnRotation, rotateOwnKeys } from '../identity/rotate-own-keys.ts';
 import { LEDGER_FILE } from '../ledger/ledger.ts';
 import { isLedgerInUse } from '../ledger/ledger-lock.ts';
+import { PAYLOADS_FOLDER } from '../payloads/payload-spool.ts';
 import { sqliteCode } from '../storage/durable-database.ts';
 import { findDrained, listWorkers, workerFolder } from '../workers/worker-folders.ts';
 import { exportKeptLog } from './kept-log-export.ts';
@@ -277,9 +278,13 @@ function findOwn(folder: string): string[] {
   );
 }
 
-/** Keys and ledger are moved aside whole: the records are evidence, and stay unchanged. */
+/**
+ * Keys and ledger are moved aside whole: the records are evidence, and stay unchanged. With them go
+ * their payloads: the control plane refuses those that another deployment sends, with an alert.
+ */
 function moveAside(dataDir: string, out: CommandOutput): void {
   const moved = findOwn(dataDir);
+  if (existsSync(join(dataDir, PAYLOADS_FOLDER))) moved.push(PAYLOADS_FOLDER);
   const evidence = join(dataDir, 'evidence', new Date().toISOString().replaceAll(':', '-'));
   mkdirSync(evidence, { recursive: true, mode: 0o700 });
   for (const name of moved) {

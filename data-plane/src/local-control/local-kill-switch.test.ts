@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { TOKEN_KEY_FILE } from '../identity/own-key-rotation.ts';
 import { LEDGER_FILE } from '../ledger/ledger.ts';
 import { lockLedger } from '../ledger/ledger-lock.ts';
+import { PAYLOADS_FOLDER } from '../payloads/payload-spool.ts';
 import { runCommand } from './commands.ts';
 import { changeLocalSwitch, SWITCH_FILE, watchLocalSwitch } from './local-kill-switch.ts';
 
@@ -232,10 +233,13 @@ describe('the command line', () => {
     const lock = lockLedger(join(dataDir, LEDGER_FILE));
     expect((await run('register-anew')).said).toContain('stop it first');
     lock.release();
+    mkdirSync(join(dataDir, PAYLOADS_FOLDER, A), { recursive: true });
     const { code, said } = await run('register-anew');
     expect(code).toBe(0);
     const evidence = /kept in (\S+);/.exec(said)?.[1] ?? '';
     expect(readFileSync(join(evidence, LEDGER_FILE)).length).toBeGreaterThan(0);
+    expect(existsSync(join(evidence, PAYLOADS_FOLDER, A))).toBe(true);
+    expect(existsSync(join(dataDir, PAYLOADS_FOLDER))).toBe(false);
     expect((await run('kill-switch', 'status')).said).toContain('engaged for all');
   });
 

@@ -17,6 +17,8 @@ import { createListeners } from '../storage/listeners.ts';
 import { sealPayload } from './seal-payload.ts';
 import { openStoredUploads, sealedAt } from './stored-uploads.ts';
 
+export const PAYLOADS_FOLDER = 'payloads';
+
 /**
  * Limit of one upload's sealed payloads. The control plane's limit, PAYLOAD_LIMITS.bytes, also
  * counts the rest of the request body.
