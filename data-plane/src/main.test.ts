@@ -201,10 +201,13 @@ it('says why it serves nobody, whether its control plane answers or not', async 
   const server = await startHttpControlPlane();
   const control = { url: server.url, token: 'root-token', connect: connectControlPlane };
   const ask = async (url: string) => {
-    let answers = { ready: { warnings: {} }, health: {} };
+    let answers: { ready: { warnings?: object }; health: object } = { ready: {}, health: {} };
     await vi.waitFor(async () => {
       const [ready, health] = await Promise.all([fetch(`${url}/ready`), fetch(`${url}/health`)]);
-      answers = { ready: await ready.json(), health: await health.json() };
+      answers = {
+        ready: (await ready.json()) as object,
+        health: (await health.json()) as object,
+      };
       expect(answers.health).toHaveProperty('unserved.0.failure.code');
     });
     return answers;

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { StartError } from '@governance/shared/start-error';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { openLedgerFile } from './ledger-file.ts';
 import { isLedgerInUse, LedgerInUseError, lockLedger } from './ledger-lock.ts';
@@ -25,6 +26,12 @@ it('keeps a ledger for one user, until it is closed', () => {
   file.close();
   expect(isLedgerInUse(path)).toBe(false);
   openLedgerFile({ path, limitBytes: null }).close();
+});
+
+it('is refused by name when its own file is damaged', () => {
+  writeFileSync(`${path}-lock`, 'garbage, and enough of it');
+  expect(() => lockLedger(path, 10)).toThrow(StartError);
+  expect(() => lockLedger(path, 10)).toThrow(`the lock ${path}-lock is damaged`);
 });
 
 it('keeps another process out and names it, and is free once its process was killed', async () => {

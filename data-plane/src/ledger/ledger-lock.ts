@@ -25,6 +25,7 @@ export class LedgerInUseError extends StartError {
  * Takes the lock of a ledger, waiting up to `waitMs` for a process that is about to end.
  *
  * @throws LedgerInUseError when another process uses the ledger
+ * @throws StartError when the lock's file is damaged
  */
 export function lockLedger(ledgerPath: string, waitMs = WAIT_MS): { release(): void } {
   const path = lockPath(ledgerPath);
@@ -35,7 +36,11 @@ export function lockLedger(ledgerPath: string, waitMs = WAIT_MS): { release(): v
   } catch (error) {
     file.close();
     if (sqliteCode(error) === 'SQLITE_BUSY') throw new LedgerInUseError(path, findHolder(path));
-    throw error;
+    if (sqliteCode(error) !== 'SQLITE_NOTADB') throw error;
+    throw new StartError(
+      `the lock ${path} is damaged: look at the disk, stop the data plane and remove it; it is made anew`,
+      { cause: error },
+    );
   }
   return { release: () => file.close() };
 }

@@ -1,5 +1,8 @@
-/** Files of the data folder that a newer version wrote are refused, and older ones are taken over. */
-import { mkdtempSync, rmSync } from 'node:fs';
+/**
+ * Files of the data folder that a newer version wrote are refused, and older ones are taken over;
+ * a damaged one is refused by name.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StartError } from '@governance/shared/start-error';
@@ -50,6 +53,19 @@ describe.each<[string, number, (path: string) => { close(): void }]>([
     expect(reopen).toThrow(StartError);
     expect(reopen).toThrow(`${file} was written by a newer version (${current + 1})`);
     expect(version(file)).toBe(current + 1);
+  });
+
+  it.each([
+    ['no database', () => Buffer.from('garbage, and enough of it')],
+    ['cut in the middle', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
+  ])('is refused by name when it is %s, and not touched', (_what, damage) => {
+    const path = join(dataDir, file);
+    open(path).close();
+    const bytes = damage(readFileSync(path));
+    writeFileSync(path, bytes);
+    expect(() => open(path)).toThrow(StartError);
+    expect(() => open(path)).toThrow(`${path} is damaged (SqliteError: `);
+    expect(readFileSync(path)).toEqual(bytes);
   });
 });
 

@@ -4,9 +4,11 @@
  * database silently runs at NORMAL, so the setting is made and asserted at every open.
  */
 import { chmodSync, closeSync, openSync } from 'node:fs';
+import { StartError } from '@governance/shared/start-error';
 import Database from 'better-sqlite3';
 
 const SYNCHRONOUS_FULL = 2;
+const DAMAGED = /^SQLITE_(?:CORRUPT|NOTADB)/;
 
 /**
  * Opens or creates a database file that loses nothing it acknowledged.
@@ -49,19 +51,28 @@ export function openDurableDatabase(
  * Opens a database file like `openDurableDatabase`, and closes it again if `prepare` throws.
  *
  * @param prepare makes tables and statements
+ * @throws StartError where the file is damaged: SQLite's own error does not name it
  */
 export function openPrepared<T>(
   path: string,
   options: Parameters<typeof openDurableDatabase>[1],
   prepare: (db: Database.Database) => T,
 ): T {
-  const db = openDurableDatabase(path, options);
+  let db: Database.Database | undefined;
   try {
+    db = openDurableDatabase(path, options);
     return prepare(db);
   } catch (error) {
-    db.close();
-    throw error;
+    db?.close();
+    throw DAMAGED.test(sqliteCode(error) ?? '') ? damaged(path, error) : error;
   }
+}
+
+function damaged(path: string, cause: unknown): StartError {
+  return new StartError(
+    `${path} is damaged (${String(cause)}): look at the disk; put back the whole data folder of one moment, or stop the data plane and remove this file with those beside it that begin with its name (docs/architecture.md, "Where state lives", says what is lost then)`,
+    { cause },
+  );
 }
 
 /** @throws Error when a commit on this connection would not wait for the disk */
@@ -73,7 +84,11 @@ export function assertDurable(db: Database.Database): void {
   }
 }
 
-/** The code of an error that SQLite raised, such as SQLITE_FULL; undefined for any other error. */
+/**
+ * The code of an error that SQLite raised, such as SQLITE_FULL, or that was the cause of one;
+ * undefined for any other error.
+ */
 export function sqliteCode(error: unknown): string | undefined {
-  return error instanceof Database.SqliteError ? error.code : undefined;
+  const raised = error instanceof StartError ? error.cause : error;
+  return raised instanceof Database.SqliteError ? raised.code : undefined;
 }
