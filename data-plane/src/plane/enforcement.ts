@@ -134,6 +134,7 @@ export function createEnforcement(
   const payloads = createPayloadKeeper({
     spool: deps.payloadSpool,
     findDeploymentId: deps.findDeploymentId,
+    findSettings,
     identifiers,
     large,
     room,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { PolicyInput } from '@governance/policies/contract';
+import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
 import { MAX_PAYLOAD_BYTES, payloadDigest } from '@governance/shared/event-payload';
 import { createIdentifierHash } from '@governance/shared/identifier-hash';
@@ -29,6 +30,7 @@ const threads = createScanThreads();
 afterAll(() => threads.close());
 
 function aKeeper(hasRoom = true, ofThreads = threads, memory = 64 * MAX_PAYLOAD_BYTES) {
+  const now: { settings: BundleSettings | null } = { settings: null };
   const added: NewPayload[] = [];
   const notKept = vi.fn();
   const raiseAlert = vi.fn();
@@ -36,6 +38,7 @@ function aKeeper(hasRoom = true, ofThreads = threads, memory = 64 * MAX_PAYLOAD_
   const made = createPayloadKeeper({
     spool: { add: (payload) => hasRoom && added.push(payload) > 0 },
     findDeploymentId: () => deploymentId,
+    findSettings: () => now.settings,
     identifiers: { hashOf: () => (identifier) => `#${identifier.length}`, keyOf: () => KEY },
     large: createLargeValues(ofThreads),
     room,
@@ -57,7 +60,7 @@ function aKeeper(hasRoom = true, ofThreads = threads, memory = 64 * MAX_PAYLOAD_
     keepResult: (call: ScannedCall, kept: KeptPayload | null, sent: Answer, heldBytes = 0) =>
       made.keepResult(call, kept, sent, heldBytes),
   };
-  return { keeper, added, notKept, raiseAlert, room };
+  return { keeper, added, notKept, raiseAlert, room, now };
 }
 
 function aCall(protection: Partial<DataProtectionSettings> | null, method = 'tools/call') {
@@ -317,4 +320,23 @@ it('the stored payload has hashes instead of identifiers, and its digest covers 
   );
   const salt = Buffer.from(added[0]?.content.salt ?? '', 'base64url');
   expect(kept?.digest).toBe(payloadDigest(salt, added[0]?.content.text ?? ''));
+});
+
+it('a result is kept as the tenant wants it when it arrives, if at all', () => {
+  const { keeper, added, now } = aKeeper();
+  const answer = answerOf({ secret: 'hunter22x', text: 'it is hunter22x' });
+  const keep = (later: ScannedCall) => {
+    const call = aCall({});
+    const kept = keeper.keepInput(call, inputOf({ secret: 'hunter22x' }));
+    now.settings = later.rules?.settings ?? null;
+    return keeper.keepResult(call, kept, answer);
+  };
+  expect(keep(aCall({ payload_mode: 'metadata_only' }))).toBeNull();
+  expect(keep(aCall({ payload_mode: 'encrypted', redact_fields: ['secret'] }))).not.toBeNull();
+  expect(added.map(({ content }) => [content.part, content.mode])).toEqual([
+    ['input', 'full'],
+    ['input', 'full'],
+    ['result', 'encrypted'],
+  ]);
+  expect(added.at(-1)?.content.text).toBe('{"text":"it is [REDACTED]"}');
 });

@@ -6,6 +6,7 @@
  * payload-keeper.test.ts.
  */
 import { randomBytes } from 'node:crypto';
+import type { BundleSettings } from '@governance/shared/bundle-format';
 import {
   MAX_PAYLOAD_BYTES,
   type PayloadPart,
@@ -38,6 +39,8 @@ const HELD_TIMES = 3;
 export function createPayloadKeeper(deps: {
   spool: Pick<PayloadSpool, 'add'>;
   findDeploymentId(tenantId: string): string | undefined;
+  /** Of the bundle in force; null where there is none. */
+  findSettings(tenantId: string): BundleSettings | null;
   identifiers: Pick<IdentifierKeys, 'hashOf' | 'keyOf'>;
   large: LargeValues;
   /** Values that wait for a thread count here: an answer is handed over meanwhile. */
@@ -155,12 +158,16 @@ export function createPayloadKeeper(deps: {
     },
     keepResult: (call, kept, sent, heldBytes) => {
       if (!kept || !('raw' in sent)) return null;
+      const { tenantId } = call.caller;
+      // A server may take minutes: its answer is kept as the tenant wants it by now, if at all.
+      const settings = deps.findSettings(tenantId) ?? call.rules?.settings;
+      const keeping = settings && protectionOf(settings).keeping;
+      if (!keeping) return null;
       const { raw, value } = sent as { raw: string; value: unknown };
-      const result = protect(call, 'result', kept.keeping, { value, raw, heldBytes });
-      if (!(result instanceof Promise)) return add(call, 'result', kept, result);
-      return result
-        .then((done) => add(call, 'result', kept, done))
-        .catch(() => leaveOut(call.caller.tenantId, 'no_room'));
+      const result = protect(call, 'result', keeping, { value, raw, heldBytes });
+      const addResult = (done: KeptText) => add(call, 'result', { keeping, salt: kept.salt }, done);
+      if (!(result instanceof Promise)) return addResult(result);
+      return result.then(addResult).catch(() => leaveOut(tenantId, 'no_room'));
     },
   };
 }
