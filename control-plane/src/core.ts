@@ -142,6 +142,8 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
     now,
     /** By which tokens begin and end that the control plane itself accepts: it never runs back. */
     tokenNow: standingClock?.now ?? now,
+    /** By which is deleted what nothing brings back: a short glitch of the clock deletes nothing. */
+    settledNow: standingClock?.settled ?? now,
     standingClock,
     registry,
     changes,

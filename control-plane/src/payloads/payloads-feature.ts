@@ -5,9 +5,10 @@ import { payloadRoutes } from './payload-routes.ts';
 import { createPayloadService, type PayloadServiceDeps } from './payload-service.ts';
 import { payloadUploadRoute } from './payload-upload-route.ts';
 
-export type PayloadsCore = PayloadServiceDeps & PayloadPurgeDeps & { payloadIngest: PayloadIngest };
+export type PayloadsCore = PayloadServiceDeps &
+  Pick<PayloadPurgeDeps, 'db'> & { payloadIngest: PayloadIngest; settledNow: () => Date };
 
 export const payloadsFeature = (core: PayloadsCore): Feature => ({
   routes: [payloadRoutes(createPayloadService(core)), payloadUploadRoute(core.payloadIngest)],
-  tasks: [createPayloadPurge(core)],
+  tasks: [createPayloadPurge({ ...core, now: core.settledNow })],
 });

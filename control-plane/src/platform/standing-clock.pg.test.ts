@@ -137,6 +137,25 @@ describe('a machine’s clock that is far ahead', () => {
     expect(one.findWarnings()).toEqual({});
   });
 
+  it('deletes nothing before it has lasted ten minutes, over a restart too', async () => {
+    const one = await aProcess();
+    pass(MINUTE);
+    expect(one.settled().getTime()).toBe(NOON + MINUTE);
+    await one.share();
+    wall += 4 * YEAR;
+    pass(5 * MINUTE);
+    const restarted = await aProcess();
+    for (const each of [one, restarted]) {
+      expect(each.read()).toBe(wall);
+      expect(each.settled().getTime()).toBeLessThanOrEqual(NOON + 6 * MINUTE);
+    }
+    pass(11 * MINUTE);
+    expect(one.settled().getTime()).toBe(wall);
+    // Nor by a time that only others have shown.
+    wall -= 5 * YEAR;
+    expect(one.settled().getTime()).toBe(wall);
+  });
+
   it('is kept after ten minutes, until the operator accepts the right one, at every replica', async () => {
     const one = await aProcess();
     const other = await aProcess();

@@ -119,6 +119,14 @@ export function createStandingClock(options: {
   return {
     /** The time by which anything ends here. */
     now: (): Date => new Date(read()),
+    /**
+     * For what cannot be undone: the machine's time, but not a jump ahead that it has not shown for
+     * ten minutes.
+     */
+    settled: (): Date => {
+      read();
+      return new Date(Math.min(machine(), steady()));
+    },
     /** For /ready. */
     findWarnings: (): Record<string, string> => {
       if (behindMs() <= BEHIND_MS) return {};
