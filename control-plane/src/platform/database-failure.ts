@@ -35,7 +35,8 @@ const REASONS: Record<string, Reason> = {
   ],
   '42501': [
     'its login lacks a privilege',
-    () => 'see docs/database.md for the rights that the login needs',
+    () =>
+      'see "What the login needs" in docs/database.md; DATABASE_MIGRATION_URL may name another login',
   ],
   '53300': ['the server has no connection left', () => 'raise max_connections of the server'],
   '57P03': ['the server is starting or stopping', () => 'start again when it is up'],
@@ -69,7 +70,10 @@ export function describeDatabaseFailure(error: unknown, setting: string): unknow
     REASONS[errorCode(error) ?? ''] ?? TEXTS.find(([text]) => message.includes(text))?.[1];
   if (!reason) return error;
   const [what, change] = reason;
-  return new StartError(`the database of ${setting} cannot be used: ${what}; ${change(setting)}`, {
-    cause: error,
-  });
+  // Which one, only the server knows.
+  const said = errorCode(error) === '42501' ? ` (${message})` : '';
+  return new StartError(
+    `the database of ${setting} cannot be used: ${what}${said}; ${change(setting)}`,
+    { cause: error },
+  );
 }

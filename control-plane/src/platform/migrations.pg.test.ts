@@ -3,6 +3,7 @@ import { assetPath } from '@governance/shared/assets';
 import pg from 'pg';
 import { expect, inject, it } from 'vitest';
 import { dropDatabase, testDatabase } from '../../../tests/support/test-database.ts';
+import { describeDatabaseFailure } from './database-failure.ts';
 import { Prisma } from './generated/client.ts';
 import { migrateDatabase } from './migrations.ts';
 
@@ -27,6 +28,40 @@ it('three replicas that start on an empty database migrate it once', async () =>
     expect(applied.flat()).toEqual(MIGRATIONS);
   } finally {
     await dropDatabase(admin, 'test_empty');
+    await admin.end();
+  }
+});
+
+it('says which privilege a login lacks that may not migrate', async () => {
+  const { superuserUrl } = inject('postgres');
+  const admin = new pg.Client({ connectionString: superuserUrl });
+  await admin.connect();
+  await admin.query(`CREATE ROLE test_weak LOGIN PASSWORD 'weak'`);
+  await admin.query('CREATE DATABASE test_weak');
+  const urlOf = (database: string) =>
+    Object.assign(new URL(superuserUrl), {
+      username: 'test_weak',
+      password: 'weak',
+      pathname: `/${database}`,
+    }).href;
+  const explained = (database: string) =>
+    migrateDatabase(urlOf(database)).catch((error: unknown) =>
+      describeDatabaseFailure(error, 'DATABASE_URL'),
+    );
+  const saying = (what: string) => ({
+    name: 'StartError',
+    message: expect.stringContaining(`lacks a privilege (${what}`),
+  });
+  try {
+    // A schema of somebody else's, tables of somebody else's, roles that it may not take.
+    expect(await explained('test_weak')).toMatchObject(saying('permission denied for schema'));
+    const migrated = new URL(test.url).pathname.slice(1);
+    expect(await explained(migrated)).toMatchObject(saying('permission denied for table'));
+    await admin.query('ALTER DATABASE test_weak OWNER TO test_weak');
+    expect(await explained('test_weak')).toMatchObject(saying('permission denied to'));
+  } finally {
+    await dropDatabase(admin, 'test_weak');
+    await admin.query('DROP ROLE test_weak');
     await admin.end();
   }
 });

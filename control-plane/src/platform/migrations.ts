@@ -80,11 +80,12 @@ async function applyMigrations(connectionString: string, upTo?: string): Promise
   await loadEngine();
   const schema = await readFile(assetPath('prisma/schema.prisma'), 'utf8');
   const pool = new pg.Pool({ connectionString, max: 1 });
+  const adapter = new WholeScriptAdapter(pool);
   try {
     const engine = await engineModule.SchemaEngine.new(
       { datamodels: [['schema.prisma', schema]] },
       () => {},
-      bindMigrationAwareSqlAdapterFactory(new WholeScriptAdapter(pool)),
+      bindMigrationAwareSqlAdapterFactory(adapter),
     );
     try {
       const filters = { externalTables: [], externalEnums: [] };
@@ -104,9 +105,18 @@ async function applyMigrations(connectionString: string, upTo?: string): Promise
     } finally {
       engine.free();
     }
+  } catch (error) {
+    throw adapter.failure ?? withCode(error);
   } finally {
     await pool.end();
   }
+}
+
+/** The engine keeps only PostgreSQL's text of what its own queries met. */
+function withCode(error: unknown): unknown {
+  const said = /^ERROR: (permission denied .*)$/m.exec(error instanceof Error ? error.message : '');
+  if (!said) return error;
+  return Object.assign(new Error(said[1], { cause: error }), { code: '42501' });
 }
 
 /**
@@ -114,10 +124,18 @@ async function applyMigrations(connectionString: string, upTo?: string): Promise
  * migration is also one implicit transaction.
  */
 class WholeScriptAdapter extends PrismaPg {
+  /** PostgreSQL's error, of which the engine says only that it was external. */
+  failure: unknown;
+
   override async connect() {
     const adapter = await super.connect();
     adapter.executeScript = async (script) => {
-      await adapter.underlyingDriver().query(script);
+      try {
+        await adapter.underlyingDriver().query(script);
+      } catch (error) {
+        this.failure = error;
+        throw error;
+      }
     };
     return adapter;
   }
