@@ -172,7 +172,10 @@ export async function startTenantSync(options: TenantSyncOptions) {
   const { feed, bundle } = rules;
   const { shipper, payloads } = shipping;
   channels.push(feed, bundle, shipper, payloads, heartbeat);
-  const pruner = startPruner({ tenantId, ledger, keepMs: options.ledgerKeepMs, log });
+  const pruner = startPruner({
+    ...{ tenantId, ledger, keepMs: options.ledgerKeepMs, log, now },
+    findStated: () => options.replica.place(tenantId).statementMs,
+  });
   const progress: TenantProgress = {
     waitForFeed: (seq, ms) => options.replica.waitFor(tenantId, seq, ms),
     waitForRules: bundle.waitFor,
