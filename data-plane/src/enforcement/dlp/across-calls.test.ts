@@ -227,6 +227,16 @@ describe('a value that is sent piece by piece', () => {
     expect(alerts).toEqual([]);
   });
 
+  it('is none where the call holds the whole of another one', () => {
+    const [first, second] = ['AKIAQ3EGKH7W2MJX5PLN', 'AKIAQ7MZ3HTXW5RBNC2V'];
+    const encoded = Buffer.from(`key=${second}`).toString('base64');
+    const known = new Set(['aws_access_key_id']);
+    for (const text of [`aws ${first}`, encoded]) {
+      expect(across.assemble(sent(), { text }, scanner, known)).toEqual([]);
+    }
+    expect(alerts).toEqual([]);
+  });
+
   it('is not joined from pieces of two agents, old pieces or a single call', () => {
     assemble({ text: 'BADGE123' });
     const caller = sent({ agent: { id: 'other' } }).caller;

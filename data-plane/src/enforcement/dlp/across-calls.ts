@@ -106,11 +106,17 @@ export function createAcrossCalls(deps: {
     /**
      * Joins the texts of a call to those of the agent's last calls; raises DLP_FRAGMENT_REASSEMBLY.
      *
-     * @returns critical and high findings of the joined pieces that no call has alone
+     * @param known patterns that the call itself was found to hold: it need not be joined for them
+     * @returns critical and high findings of the joined pieces that the call has not alone
      * @throws PatternBudgetError or ScanBudgetError, and forgets the call's pieces, when the patterns
      *   take too long on them
      */
-    assemble(sent: Sent, args: Record<string, unknown>, scanner: DlpScanner): DlpFinding[] {
+    assemble(
+      sent: Sent,
+      args: Record<string, unknown>,
+      scanner: DlpScanner,
+      known: ReadonlySet<string> = NONE,
+    ): DlpFinding[] {
       const { caller, serverId, toolName } = sent;
       const texts = textsOf(args);
       if (texts.length === 0) return [];
@@ -128,7 +134,7 @@ export function createAcrossCalls(deps: {
       if (longest !== '') {
         joined.push(...trail.pairs('', longest, at), ...trail.join('', longest, longest, at));
       }
-      const { found, completed } = scanJoined(joined, scanner, trail, before);
+      const { found, completed } = scanJoined(joined, scanner, trail, before, known);
       if (found.length === 0) return [];
 
       // Else a call that a policy denied for it would pass when it is repeated: the earlier pieces
@@ -164,14 +170,17 @@ function scanJoined(
   scanner: DlpScanner,
   trail: AgentTrail,
   before: Pieces,
+  known: ReadonlySet<string>,
 ) {
   try {
-    return splitFindings(joined, scanner);
+    return splitFindings(joined, scanner, known);
   } catch (error) {
     trail.restore(before, new Set(joined.map((one) => one.argument)));
     throw error;
   }
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** Separates joined texts: no pattern matches across it. */
 const BETWEEN = '\n\u2028\n';
@@ -180,7 +189,7 @@ const BETWEEN = '\n\u2028\n';
  * Findings that cross the boundary of two pieces, and the arguments whose pieces these are. All texts
  * are scanned at once.
  */
-function splitFindings(joined: readonly Joined[], scanner: DlpScanner) {
+function splitFindings(joined: readonly Joined[], scanner: DlpScanner, known: ReadonlySet<string>) {
   const completed = new Set<string>();
   const parts: { at: number; isPair: boolean; argument: string }[] = [];
   /** Pieces of an argument are often also those of all calls: equal texts are scanned once. */
@@ -198,7 +207,7 @@ function splitFindings(joined: readonly Joined[], scanner: DlpScanner) {
     const isGrave = severity === 'critical' || severity === 'high';
     // Many numbers among consecutive ids happen to be valid as a reversed card number.
     const isChance = pattern === 'payment_card' && disguise !== undefined;
-    if (!isGrave || isChance || BY_LABEL.has(pattern)) return false;
+    if (!isGrave || isChance || BY_LABEL.has(pattern) || known.has(pattern)) return false;
     const split = parts.filter(
       ({ at, isPair }) =>
         start <= at - MIN_SHARE &&

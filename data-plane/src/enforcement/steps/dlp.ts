@@ -153,10 +153,8 @@ function findFragments(
   if (!settings.fragments || isQuestion(ask.method)) return undefined;
   const toolName = shownName({ ask, dlp: scan });
   const sent = { caller, serverId: ask.serverId, toolName, eventId: id };
-  const found = across.assemble(sent, ownArgs(ask), scanner);
-  if (found.length === 0 || scan.findings.length === 0) return found;
   const known = new Set(scan.findings.map(({ pattern }) => pattern));
-  return found.filter(({ pattern }) => !known.has(pattern));
+  return across.assemble(sent, ownArgs(ask), scanner, known);
 }
 
 function denied(message: string): Deny {
