@@ -15,3 +15,13 @@ it('makes no database in a folder that is not the service’s', async () => {
   expect(readdirSync(dataDir)).toEqual([]);
   rmSync(dataDir, { recursive: true });
 });
+
+it('says what is wrong with a database that it cannot use', async () => {
+  const said: string[] = [];
+  const out = { log: (text: string) => said.push(text), error: (text: string) => said.push(text) };
+  const env = { DATABASE_URL: 'postgres://service:secret@127.0.0.1:1/governance' };
+  expect(await runControlPlaneCommand(['accept-clock', '--reason', 'a drill'], env, out)).toBe(1);
+  expect(said).toEqual([
+    'the database of DATABASE_URL cannot be used: nothing listens there; check host and port in DATABASE_URL, and that PostgreSQL runs and listens there',
+  ]);
+});

@@ -10,6 +10,7 @@ import { CONTROL_PLANE_SETTINGS } from './config.ts';
 import type { LogEpochSigner } from './evidence/begin-log-epoch.ts';
 import { createChangeBus } from './platform/change-bus.ts';
 import { connectDatabase } from './platform/database.ts';
+import { describeDatabaseFailure } from './platform/database-failure.ts';
 import { forEachTenant } from './platform/each-tenant.ts';
 import { startEmbeddedPostgres } from './platform/embedded-postgres.ts';
 import { createServiceKeys } from './platform/keys.ts';
@@ -240,7 +241,11 @@ async function openDatabase(env: NodeJS.ProcessEnv, out: CommandOutput): Promise
   const stop = async () => undefined;
   if (databaseUrl) {
     const url = databaseUrl.reveal();
-    await migrateDatabase(databaseMigrationUrl?.reveal() ?? url);
+    const migrationUrl = databaseMigrationUrl?.reveal();
+    await migrateDatabase(migrationUrl ?? url).catch((error: unknown) => {
+      const setting = migrationUrl ? 'DATABASE_MIGRATION_URL' : 'DATABASE_URL';
+      throw describeDatabaseFailure(error, setting);
+    });
     return { url, place: placeOf(url), stop };
   }
   if (!existsSync(join(dataDir, CREDENTIALS_FILE))) {
