@@ -11,6 +11,34 @@ it('records the gravest findings where there are too many', () => {
   expect(listed.at(-1)).toMatchObject({ severity: 'critical' });
 });
 
+it('has the time at which it is written, where the result had to be prepared', async () => {
+  const written: Record<string, unknown>[] = [];
+  let now = 0;
+  const deps = {
+    ledger: { append: async (_: string, record: never) => void written.push(record) },
+    writes: { track: (_: string, write: Promise<unknown>) => write },
+    now: () => now,
+    elapsed: () => 1,
+    findRevision: () => 2,
+    onOutcome: () => undefined,
+    payloads: { keepResult: async () => 'a digest' },
+  } as unknown as OutcomeDeps;
+  const call = { id: 'x', rules: { revision: 1 }, caller: { tenantId: 't', arrivedAt: 0 } };
+  const answer = { kind: 'result', raw: '{}', value: {} } as never;
+  const allowed = { call, salt: randomBytes(16) } as unknown as AllowedCall;
+  const recording = recordOutcome(allowed, answer, { answer }, 0, deps);
+  now = 5_000;
+  await recording;
+  expect(written).toMatchObject([
+    {
+      timestamp: '1970-01-01T00:00:05.000Z',
+      bundle_revision: 2,
+      payload_digest: 'a digest',
+      latency_ms: 1,
+    },
+  ]);
+});
+
 it('records a digest of the result that cannot be guessed without the salt of the decision', async () => {
   const raw = '{"deleted":true}';
   const salt = randomBytes(16);

@@ -75,16 +75,17 @@ export function recordOutcome(
   const raw = 'raw' in sent ? sent.raw : null;
   const detail = why ?? detailOf(sent);
   const elapsed = deps.elapsed();
-  const now = deps.now();
+  // The answer was inspected by the rules of now.
+  const revision = deps.findRevision(call.caller.tenantId) ?? call.rules.revision;
   const digest = deps.payloads.keepResult(call, kept, sent, heldBytes);
-  const recordWith = (
+  const recordAt = (
+    now: number,
     payload_digest: string | null,
   ): Extract<UnchainedRecord, { type: 'outcome' }> => ({
     type: 'outcome',
     id: uuidv7(now),
     timestamp: isoTime(now),
-    // The answer was inspected by the rules of now.
-    bundle_revision: deps.findRevision(call.caller.tenantId) ?? call.rules.revision,
+    bundle_revision: revision,
     event_id: call.id,
     outcome,
     latency_ms: roundMs(elapsed - call.caller.arrivedAt),
@@ -98,8 +99,9 @@ export function recordOutcome(
     model_usage: sent.kind === 'model' ? sent.usage : null,
     detail: detail === null ? null : detail.slice(0, MAX_DETAIL),
   });
+  // With the time at which it is written: times of a chain do not run backwards.
   const append = (made: string | null) =>
-    deps.ledger.append(call.caller.tenantId, recordWith(made));
+    deps.ledger.append(call.caller.tenantId, recordAt(deps.now(), made));
   deps.onOutcome(outcome, elapsed - sentAt);
   // A large result is looked through on another thread before its digest is known.
   const written = digest instanceof Promise ? digest.then(append) : append(digest);

@@ -55,6 +55,7 @@ it('writes one record an agent and second, with all that was refused', async () 
   refused.count(call(1), LIMIT, 7);
   await vi.advanceTimersByTimeAsync(999);
   expect(written).toEqual([]);
+  now += 600;
   await vi.advanceTimersByTimeAsync(1);
   expect(written).toMatchObject([
     [
@@ -65,7 +66,8 @@ it('writes one record an agent and second, with all that was refused', async () 
         refused: 501,
         since: '2026-01-02T00:00:00.000Z',
         until: '2026-01-02T00:00:00.400Z',
-        timestamp: '2026-01-02T00:00:00.400Z',
+        // Written then: another record may have come in between.
+        timestamp: '2026-01-02T00:00:01.000Z',
         limit: 5,
         window_seconds: 10,
         risk_tier: 'low',

@@ -80,7 +80,7 @@ export function createRefusedCalls(
     }
     const writes = [...written].map(async ([key, refused]) => {
       const { tenantId } = refused;
-      const append = deps.ledger.append(tenantId, toRecord(refused));
+      const append = deps.ledger.append(tenantId, toRecord(refused, deps.now()));
       const what = `refused calls of agent ${refused.agentId}`;
       const isWritten = await deps.writes.track(what, append);
       if (!isWritten && mayWait) add(key, refused, RETRY_MS);
@@ -134,11 +134,12 @@ export function createRefusedCalls(
   };
 }
 
-function toRecord({ agentId, revision, count, since, until, limit }: Refused) {
+/** @param now when it is written: times of a chain do not run backwards */
+function toRecord({ agentId, revision, count, since, until, limit }: Refused, now: number) {
   return {
     type: 'rate_limited',
-    id: uuidv7(until),
-    timestamp: isoTime(until),
+    id: uuidv7(now),
+    timestamp: isoTime(now),
     bundle_revision: revision,
     agent_id: agentId,
     refused: count,
