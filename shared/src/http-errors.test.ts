@@ -74,6 +74,16 @@ it('says of a field that is missing that it is required, and each thing once', a
   await app.close();
 });
 
+it('says of a request without a body that it is required', async () => {
+  const { app } = aServer();
+  app.post('/invalid', async ({ body }) => {
+    throw new RequestInvalid(z.object({}).safeParse(body ?? null).error?.issues ?? []);
+  });
+  const answer = await app.inject({ method: 'POST', url: '/invalid' });
+  expect(answer.json().detail).toBe('body: is required: expected object');
+  await app.close();
+});
+
 it('an answer of another form that fails before its first byte is a 500 like any other', async () => {
   const { app } = aServer();
   app.get('/lines', async (_request, reply) => {

@@ -128,9 +128,11 @@ function toFieldErrors(issue: z.core.$ZodIssue, where: string): FieldError[] {
 
 const MISSING = /^Invalid input: (expected .{1,200}), received undefined$/;
 
-/** JSON has no undefined: a field of which the schema says that is not there. */
-function messageOf({ message }: z.core.$ZodIssue): string {
-  return message.replace(MISSING, 'is required: $1');
+const NO_BODY = /^Invalid input: (expected .{1,200}), received null$/;
+
+/** JSON has no undefined: a field of which the schema says that is not there. No body is null. */
+function messageOf({ message, path }: z.core.$ZodIssue): string {
+  return message.replace(path.length === 0 ? NO_BODY : MISSING, 'is required: $1');
 }
 
 /** How often the log says of one outage that requests fail. */
