@@ -93,6 +93,10 @@ function configurationPage(): string {
 The service reads its environment once, at the start, and refuses to start naming every variable
 that is wrong. An empty variable counts as one that is not set.
 
+It reads no file by itself. \`.env.example\` lists the same variables: copy it to \`.env\`, which git
+ignores, keep that 0600, and start with \`node --env-file=.env scripts/start.mjs\` (a data plane:
+with \`--data-plane\` behind it).
+
 ${sections.join('\n')}`;
 }
 
@@ -112,7 +116,12 @@ function findBounds(type: z.core.$ZodType): string | undefined {
 }
 
 function environmentExample(): string {
-  const lines = [`# ${NOTE}`, '# What is commented out is the default.', ''];
+  const lines = [
+    `# ${NOTE}`,
+    '# What is commented out is the default. No file is read by itself: copy this one to .env, and start',
+    '# with `node --env-file=.env scripts/start.mjs`.',
+    '',
+  ];
   for (const { title, settings } of chapters()) {
     lines.push(`# ${title}`, '');
     for (const one of settings) {
