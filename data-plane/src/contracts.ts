@@ -137,6 +137,7 @@ export interface ActiveRules {
  * - `tenant_revoked`: the control plane revoked this data plane
  * - `stream_forked`: another writer uses this data plane's key
  * - `fact_unknown`: the control plane sent a kind of fact that this version cannot enforce
+ * - `facts_not_stored`: newer facts have arrived and cannot be stored, as on a full disk
  * - `local_kill_switch`: the operator of this machine engaged the switch
  */
 export interface PlaneDenial {
@@ -145,6 +146,7 @@ export interface PlaneDenial {
     | 'tenant_revoked'
     | 'stream_forked'
     | 'fact_unknown'
+    | 'facts_not_stored'
     | 'local_kill_switch';
   /** What is wrong, in words for the agent. */
   message: string;

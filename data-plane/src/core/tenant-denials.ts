@@ -1,6 +1,7 @@
 /**
  * Why nobody of a tenant may act at this data plane: the control plane revoked it or saw another
- * writer with its key, its rules are stale, or it received a fact of a kind that it does not know.
+ * writer with its key, its rules are stale, or it received facts that it does not know or cannot
+ * store.
  */
 import type { PlaneDenial } from '../contracts.ts';
 import type { loadStanding } from '../identity/standing.ts';
@@ -10,7 +11,7 @@ import type { TenantSync } from '../sync/tenant-sync.ts';
 export function createTenantDenials(deps: {
   standing: ReturnType<typeof loadStanding>;
   replica: Pick<LocalReplica, 'findUnknownKind'>;
-  findSync(tenantId: string): Pick<TenantSync, 'findStaleness'> | undefined;
+  findSync(tenantId: string): Pick<TenantSync, 'findStaleness' | 'feed'> | undefined;
 }) {
   const { standing, replica } = deps;
   return {
@@ -18,8 +19,13 @@ export function createTenantDenials(deps: {
     findDenial(tenantId: string): PlaneDenial | null {
       const denial = standing.find(tenantId);
       if (denial) return denial;
-      const stale = deps.findSync(tenantId)?.findStaleness() ?? null;
+      const sync = deps.findSync(tenantId);
+      const stale = sync?.findStaleness() ?? null;
       if (stale !== null) return { reason: 'offline_max_age', message: stale };
+      if (sync?.feed.isUnstored()) {
+        const message = 'The data plane cannot store what the control plane changed.';
+        return { reason: 'facts_not_stored', message };
+      }
       const kind = replica.findUnknownKind(tenantId)?.slice(0, 60);
       if (kind === undefined) return null;
       const message = `The data plane is too old to enforce what the control plane sent (${kind}).`;

@@ -249,6 +249,7 @@ describe('POST /api/v1/auth/token at a data plane', () => {
   it.each([
     'offline_max_age',
     'fact_unknown',
+    'facts_not_stored',
   ] as const)('says who an agent is where this data plane may let nobody act: %s', async (reason) => {
     // The credentials are valid, and the client must keep them: its calls explain what is wrong.
     denial = { reason, message: 'because of the test' };

@@ -7,6 +7,7 @@ import { AppError } from '@governance/shared/errors';
 import type { FeedEntry } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import { type SignedSnapshotEnd, signStatement } from '@governance/shared/signed-statement';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createReplica, type LocalReplica } from '../../replica/replica.ts';
 import {
@@ -394,6 +395,31 @@ describe('what is refused', () => {
     expect(replica.place(tenantId).digest).toBe(plane.feed.digestAt(1_800));
     expect(stored()).toEqual(expected());
     expect(plane.snapshots()).toBe(0);
+  });
+
+  it('knows that the disk did not take what has arrived, until it has', async () => {
+    plane.publish(role('first'));
+    let isFull = false;
+    follow(
+      plane.link,
+      {},
+      {
+        ...replica,
+        apply: (...given: Parameters<LocalReplica['apply']>) => {
+          if (isFull) throw new Database.SqliteError('database or disk is full', 'SQLITE_FULL');
+          replica.apply(...given);
+        },
+      },
+    );
+    await until(() => replica.cursor(tenantId) === 1);
+    expect(follower?.isUnstored()).toBe(false);
+    isFull = true;
+    plane.publish(role('second'));
+    await until(() => follower?.isUnstored() === true);
+    expect(follower?.status().failure).toMatchObject({ stage: 'apply', code: 'SQLITE_FULL' });
+    isFull = false;
+    await until(() => replica.cursor(tenantId) === 2);
+    await until(() => follower?.isUnstored() === false);
   });
 
   it('what the control plane does not know of is refused, and read again', async () => {

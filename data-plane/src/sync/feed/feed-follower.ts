@@ -15,6 +15,7 @@ import {
   verifyStatement,
 } from '@governance/shared/signed-statement';
 import type { LocalReplica } from '../../replica/replica.ts';
+import { sqliteCode } from '../../storage/durable-database.ts';
 import { SYNC_BACKOFF } from '../link/backoff.ts';
 import { outageBackoff } from '../link/contact.ts';
 import { FeedRefusedError } from '../link/feed-error.ts';
@@ -70,6 +71,8 @@ export function startFeedFollower(options: FeedFollowerOptions) {
   let isCurrent = false;
   /** Whether the read in progress waits for the next change. */
   let isWaiting = false;
+  /** Whether the disk did not take what has arrived: it may suspend somebody. */
+  let isUnstored = false;
   /** Snapshots since a page was last read. */
   let resets = 0;
   const news = createFeedNews({
@@ -181,6 +184,7 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     if (newest !== null) replica.keepStatement(tenantId, newest);
     resets = 0;
     if (!isReached) return;
+    isUnstored = false;
     progress.started();
     news.reached();
   }
@@ -212,6 +216,7 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     log.info({ tenantId, cursor: before }, 'the feed is read anew from a snapshot');
     const cursor = await takeSnapshot({ ...options, progress, trust, signal: ending.signal });
     progress.replaced(cursor);
+    isUnstored = false;
     if (cursor < before) options.onRewound(before, cursor);
     options.onApplied('snapshot');
     resets++;
@@ -226,6 +231,7 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     step,
     onFailure: (error, attempt) => {
       isCurrent = false;
+      if (sqliteCode(error) !== undefined) isUnstored = true;
       const { failure, isNews } = progress.failed(error);
       // Registration asks for the key, and then the feed is read again.
       if (failure.code !== 'statement_unknown_key') {
@@ -243,6 +249,8 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     /** Reads what is new at once, unless that was just done. Never rejects. */
     askForNews: news.ask,
     isCatchingUp: () => progress.isCatchingUp(),
+    /** Whether newer facts have arrived that could not be stored. */
+    isUnstored: () => isUnstored,
     kick: (): void => {
       isCurrent = false;
       loop.kick();
