@@ -4,6 +4,7 @@ import { createAddressPolicy } from '@governance/shared/address-policy';
 import type { ServerReport } from '@governance/shared/channels';
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { AgentCall } from '../enforcement/calls.ts';
+import { createCoverDifference } from '../enforcement/dlp/cover-difference.ts';
 import { findCallerIneligibility, findIneligibility } from '../enforcement/eligibility.ts';
 import { NO_PINS, openPinnedTools } from '../enforcement/pinned-tools.ts';
 import { changeAlert, lapseAlert } from '../enforcement/pins/definition-change.ts';
@@ -110,7 +111,9 @@ export function createUpstreams(
 
   const notes = createListNotes({ pool, log });
   const now = deps.now ?? Date.now;
-  const tellTools = createToolAlerts({ raise: raiseAlert, now });
+  const findSettings = (tenantId: string) => rules.findActiveRules(tenantId)?.settings ?? null;
+  const coverDifference = createCoverDifference(findSettings);
+  const tellTools = createToolAlerts({ raise: coverDifference.inAlerts(raiseAlert), now });
   const definitions =
     deps.sharedDir === undefined
       ? NO_DEFINITIONS
@@ -136,7 +139,7 @@ export function createUpstreams(
   const catalogue = createToolCatalogue({
     definitions,
     onListed: (tenantId, serverId, tools) =>
-      pins.observe(tenantId, serverId, tools, rules.findActiveRules(tenantId)?.settings ?? null),
+      pins.observe(tenantId, serverId, tools, findSettings(tenantId)),
     findActions: (tenantId, serverId) => findRegistered(tenantId, serverId)?.tool_actions,
     async listTools({ caller, ask }) {
       // Always for the agent of a call: the plane reads no server's list by itself.
@@ -154,7 +157,7 @@ export function createUpstreams(
   return {
     pool,
     catalogue,
-    pins,
+    pins: { ...pins, reports: coverDifference.inReports(pins.reports) },
     notes,
     findSession,
     listStdioNames: stdio.listNames,
