@@ -133,6 +133,13 @@ describe('the local kill switch', () => {
     expect(watch().findDenial(A)).toBeNull();
   });
 
+  it('says that nothing was changed where the disk does not take it', () => {
+    rmSync(dataDir, { recursive: true });
+    expect(() => engage(null)).toThrow(
+      /^nothing was changed, since local-kill-switch\.json cannot be written \(.+\): make room/,
+    );
+  });
+
   it('counts as engaged when its file disappears under a running process', async () => {
     lift(null);
     const own = watch();

@@ -100,7 +100,12 @@ export function changeLocalSwitch(
     change.tenantId === null
       ? { v: 1, all: entry, tenants: change.engaged ? before.tenants : lifted }
       : { v: 1, all, tenants: { ...before.tenants, [change.tenantId]: entry } };
-  writeFileDurably(join(dataDir, SWITCH_FILE), `${JSON.stringify(file, null, 2)}\n`);
+  try {
+    writeFileDurably(join(dataDir, SWITCH_FILE), `${JSON.stringify(file, null, 2)}\n`);
+  } catch (cause) {
+    const told = `nothing was changed, since ${SWITCH_FILE} cannot be written (${String(cause)})`;
+    throw new Error(`${told}: make room, or stop the data plane`, { cause });
+  }
   return file;
 }
 

@@ -78,6 +78,16 @@ describe('the clock', () => {
     expect(readFileSync(path, 'utf8')).toBe(`${START + 1_001}\n`);
   });
 
+  it('lets a stop go on that it cannot be kept at', () => {
+    const errors: unknown[] = [];
+    const own = createPlaneClock({
+      ...{ path: join(dataDir, 'missing', 'clock'), now: () => wall },
+      onError: (error) => errors.push(error),
+    });
+    own.stop();
+    expect(errors).toMatchObject([{ code: 'ENOENT' }]);
+  });
+
   it('never runs back, whatever the machine and the statements say', () => {
     const step = fc.oneof(
       fc.record({ pass: fc.nat(5 * HOUR) }),

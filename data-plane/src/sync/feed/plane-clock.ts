@@ -87,9 +87,14 @@ export function createPlaneClock(options: {
     },
     /** Stores the time durably now. */
     keep,
+    /** Stores the time, if the disk takes it: what is left of a stop must not depend on that. */
     stop: (): void => {
       clearInterval(timer);
-      keep();
+      try {
+        keep();
+      } catch (error) {
+        options.onError?.(error);
+      }
     },
   };
 }
