@@ -1,5 +1,13 @@
 /** Checks the data folder before anything is stored in it. */
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type ListeningAddress, settleAddress } from './listening-address.ts';
 import { errorCode, StartError } from './start-error.ts';
@@ -41,6 +49,26 @@ function prepareDataFolder(dataDir: string): void {
   }
 }
 
+/**
+ * A start as another user, as root say, leaves files that only that one reads.
+ *
+ * @throws StartError naming the first of them
+ */
+function requireReadable(dataDir: string): void {
+  for (const name of readdirSync(dataDir)) {
+    const path = join(dataDir, name);
+    try {
+      accessSync(path, constants.R_OK);
+    } catch (error) {
+      if (errorCode(error) !== 'EACCES') continue;
+      throw new StartError(
+        `${path} belongs to another user: start the service as that user, or give it to this one (chown -R ${process.getuid?.()} ${dataDir})`,
+        { cause: error },
+      );
+    }
+  }
+}
+
 /** Part by part: Node's own recursive mkdir never returns for a path below /proc. */
 function makeFolder(path: string): void {
   const isThere = statSync(path, { throwIfNoEntry: false });
@@ -59,5 +87,6 @@ function makeFolder(path: string): void {
  */
 export function tryPlace(config: ListeningAddress & { dataDir: string }) {
   prepareDataFolder(config.dataDir);
+  requireReadable(config.dataDir);
   return settleAddress(config);
 }
