@@ -125,6 +125,21 @@ it('knows that a lock was waited for too long, whatever language PostgreSQL spea
   expect(errors.map(isLockTimeout)).toEqual([true, false, true]);
 });
 
+it('takes a disk that is full or fails, and a standby, for a database that cannot work now', async () => {
+  const connections = await connect(test.url);
+  const errorOf = (run: Promise<unknown>) => run.catch((error: unknown) => error);
+  const raise = (code: string) =>
+    `DO $$ BEGIN RAISE EXCEPTION 'kein Platz' USING ERRCODE = '${code}'; END $$`;
+  for (const code of ['53100', '53200', '58030', '25006']) {
+    const ofPrisma = await errorOf(connections.prisma.$executeRawUnsafe(raise(code)));
+    const ofDriver = await errorOf(test.superuser.query(raise(code)));
+    expect([ofPrisma, ofDriver].map(isDatabaseAway), code).toEqual([true, true]);
+  }
+  const other = await errorOf(connections.prisma.$executeRawUnsafe(raise('23502')));
+  expect(isDatabaseAway(other)).toBe(false);
+  await connections.close();
+});
+
 it('takes a statement that took too long for a database that cannot answer now', async () => {
   const connections = await connect(test.url);
   const slow = (run: Promise<unknown>) => run.catch((error: unknown) => error);

@@ -160,15 +160,16 @@ async function checkRole(pool: pg.Pool, expected: DatabaseRole, setting: string)
   }
 }
 
-// Error codes of the operating system, of PostgreSQL (classes 08 and 57P; 53300; 57014, the
-// statement timeout) and of Prisma.
+// Error codes of the operating system, of PostgreSQL (classes 08, 53, which begins with a full
+// disk, and 57P; 57014, the statement timeout; 58030, a disk that fails; 25006, a standby) and of
+// Prisma.
 const AWAY_CODES =
-  /^(?:ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|57014|53300|P1001|P1002|P1008|P1017|P2024|P2028)$/;
+  /^(?:ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|57014|53\w{3}|58030|25006|P1001|P1002|P1008|P1017|P2024|P2028)$/;
 // Prisma wraps what the driver throws and keeps only its text; the pool's errors have no codes.
 const AWAY_TEXTS =
-  /Can't reach database server|Code: `(?:08\w{3}|57P\d\d|57014|53300)`|Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect/;
+  /Can't reach database server|Code: `(?:08\w{3}|57P\d\d|57014|53\w{3}|58030|25006)`|Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect/;
 
-/** Whether an error means that the database is unreachable or overloaded, not a wrong query. */
+/** Whether an error means that the database cannot work now, not a wrong query. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };

@@ -23,6 +23,7 @@ import pg from 'pg';
 import { afterEach, expect, it, vi } from 'vitest';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
 import { isProcessAlive } from './folder-lock.ts';
+import { describeFailedStart } from './postgres-cluster.ts';
 
 // Each test starts real servers, some of them twice.
 vi.setConfig({ testTimeout: 90_000 });
@@ -305,6 +306,17 @@ it('says in one sentence why it does not start, by the log of this start alone',
   expect(message).toContain(
     `. Its log is ${log}. Restore the folder from a backup, or set SERVICE_DATA_DIR to an empty folder`,
   );
+});
+
+it('asks for room where the disk is full, and for no backup', async () => {
+  const folder = aFolder();
+  const logFile = join(folder, 'postgres.log');
+  const said = 'FATAL:  could not write lock file "postmaster.pid": No space left on device';
+  writeFileSync(logFile, `2026-01-01 UTC [1] ${said}\n`);
+  const { message } = await describeFailedStart({ clusterFolder: folder, logFile }, 0);
+  expect(message).toContain(`did not start: ${said}. `);
+  expect(message).toContain('Make room on its disk');
+  expect(message).not.toContain('backup');
 });
 
 it('leaves nothing of a start that fails', async () => {

@@ -133,13 +133,17 @@ const REASONS = /(?:(?:FATAL|PANIC): |LOG: .*(?:could not bind|in file "))[^\n]*
 
 /** What to tell an operator whose server ended at its start. */
 export async function describeFailedStart(
-  { clusterFolder, logFile }: PostgresCluster,
+  { clusterFolder, logFile }: Pick<PostgresCluster, 'clusterFolder' | 'logFile'>,
   logStart: number,
 ): Promise<StartError> {
   const log = await readFile(logFile).catch(() => Buffer.alloc(0));
   const lines = log.subarray(logStart).toString('utf8').trim();
   const reason = lines.match(REASONS)?.join('; ') ?? lines.split('\n').at(-1);
+  const isFull = reason?.includes('No space left on device');
+  const change = isFull
+    ? 'Make room on its disk, and start again: nothing is wrong with the folder'
+    : 'Restore the folder from a backup, or set SERVICE_DATA_DIR to an empty folder';
   return new StartError(
-    `the embedded PostgreSQL in ${clusterFolder} did not start: ${reason || 'it ended without a word'}. Its log is ${logFile}. Restore the folder from a backup, or set SERVICE_DATA_DIR to an empty folder`,
+    `the embedded PostgreSQL in ${clusterFolder} did not start: ${reason || 'it ended without a word'}. Its log is ${logFile}. ${change}`,
   );
 }
