@@ -1,14 +1,20 @@
 /**
  * `npm run eval:inbound [held-out | development | test-half | contrasts | authors | natural |
- * natural-hard | buyers | business | FILE]`: recall and false positives by class, language and
- * carrier, with the misses. All but the last are built in (docs/inbound-detection.md describes
+ * natural-hard | buyers | business | quoting | FILE]`: recall and false positives by class, language
+ * and carrier, with the misses. All but the last are built in (docs/inbound-detection.md describes
  * them); FILE is JSON lines `{text, kind: attack | benign, class?, language?, carrier?}`. Also
  * measures what reading 10 KB of plain text costs.
  */
 import { detectInjection } from '@governance/shared/detect/inbound/detector';
 import { developmentTexts } from './development-texts.ts';
 import { heldOutTexts } from './held-out-texts.ts';
-import { authorTexts, businessTexts, contrastTexts, hardNaturalTexts } from './marked-texts.ts';
+import {
+  authorTexts,
+  businessTexts,
+  contrastTexts,
+  hardNaturalTexts,
+  quotingTexts,
+} from './marked-texts.ts';
 import { buyersTexts, naturalTexts, readTestLines, type TestLine } from './natural-texts.ts';
 import { testTexts } from './texts.ts';
 
@@ -26,6 +32,7 @@ const SETS: Readonly<Record<string, () => TestLine[]>> = {
   'natural-hard': hardNaturalTexts,
   buyers: buyersTexts,
   business: businessTexts,
+  quoting: quotingTexts,
 };
 const lines = SETS[file]?.() ?? readTestLines(file);
 const scored = lines.map((line) => {

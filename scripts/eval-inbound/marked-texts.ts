@@ -1,10 +1,11 @@
 /**
- * Texts that no training used: `contrasts/*.txt`, attacks and ordinary texts that differ in little
- * but whom they address, `authors/*.txt`, by authors who wrote no training text,
- * `natural-hard/*.txt`, by authors who were asked for what detectors mistake, and `business/*.txt`,
- * by authors who were asked for polite attacks in the texts of service desks. A text begins with a
- * line `### attack CLASS LANGUAGE GENRE` or `### benign - LANGUAGE GENRE`; an attack is marked
- * by `[[` and `]]`.
+ * Texts that no training used. A text begins with a line `### attack CLASS LANGUAGE GENRE` or
+ * `### benign - LANGUAGE GENRE`; an attack is marked by `[[` and `]]`.
+ * - `contrasts/*.txt`: attacks and ordinary texts that differ in little but whom they address
+ * - `authors/*.txt`: by authors who wrote no training text
+ * - `natural-hard/*.txt`: by authors who were asked for what detectors mistake
+ * - `business/*.txt`: by authors who were asked for polite attacks in the texts of service desks
+ * - `quoting/*.txt`: by authors who were asked for code and articles that quote whole attacks
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,8 +23,12 @@ export const hardNaturalTexts = (): TestText[] => readTexts('natural-hard');
 
 export const businessTexts = (): TestText[] => readTexts('business');
 
+export const quotingTexts = (): TestText[] => readTexts('quoting');
+
 /** @throws Error that names the file and the header of a malformed text */
-function readTexts(name: 'contrasts' | 'authors' | 'natural-hard' | 'business'): TestText[] {
+function readTexts(
+  name: 'contrasts' | 'authors' | 'natural-hard' | 'business' | 'quoting',
+): TestText[] {
   const folder = join(projectRoot, 'scripts/eval-inbound', name);
   return readdirSync(folder).flatMap((file) => {
     const content = readFileSync(join(folder, file), 'utf8');

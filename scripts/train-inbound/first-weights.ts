@@ -62,6 +62,9 @@ export const FIRST_WEIGHTS: Readonly<Record<string, number>> = {
   'near marker': 0.8,
   'near secrecy': 0.6,
   'throughout security-talk': -1.5,
+  'throughout test-data': -0.5,
+  'mentioned security-talk': -0.7,
+  'mentioned test-data': -0.3,
   'throughout quoting': -0.4,
   'throughout legal': -0.6,
   'throughout narrative': -0.3,
@@ -149,8 +152,8 @@ const TELLING = new Set(
 );
 /** Signs of an ordinary text: never a reason for suspicion. */
 const ORDINARY = new Set(
-  `security-talk quoting manual letter legal narrative never we please people tool-doc may quoted
-  identifier question`.split(/\s+/),
+  `security-talk test-data quoting manual letter legal narrative never we please people tool-doc may
+  quoted identifier question`.split(/\s+/),
 );
 
 /**
@@ -161,7 +164,7 @@ const ORDINARY = new Set(
 export function riseOf(feature: number): number {
   const name = nameFeature(feature);
   const isNear = name.includes('near ');
-  const concepts = name.replace(/^(near|throughout) /, '').split(/ with | near /);
+  const concepts = name.replace(/^(near|throughout|mentioned) /, '').split(/ with | near /);
   if (concepts.some((concept) => ORDINARY.has(concept))) {
     return concepts.length === 1 && !isNear ? ORDINARY_RISE : 0;
   }
@@ -180,7 +183,7 @@ const BLUNT_FALL = 0.3;
 export function fallOf(feature: number): number {
   const name = nameFeature(feature);
   if (firstWeightOf(name) > 0) return BLUNT_FALL;
-  if (name.startsWith('throughout ')) return 0.3;
+  if (name.startsWith('throughout ') || name.startsWith('mentioned ')) return 0.3;
   if (name.includes('quoted') && !name.includes('near ')) return name.includes(' with ') ? 3 : 1.5;
   if (name.includes('near ')) return name.includes('security-talk') ? 0.8 : 0.25;
   return name.includes(' with ') ? 2 : 1;

@@ -46,6 +46,7 @@ export const LEXICAL_CONCEPTS = [
   'remember', // for all future conversations
   // What ordinary texts speak of.
   'security-talk',
+  'test-data', // fixtures, filters and what they match, collections of prompts
   'quoting',
   'manual',
   'letter', // dear, kind regards

@@ -19,11 +19,13 @@ const NEAR = COUNT;
 const TOGETHER = 2 * COUNT;
 const TOGETHER_NEAR = TOGETHER + COUNT * COUNT;
 const THROUGHOUT = TOGETHER_NEAR + COUNT * COUNT;
-export const FEATURE_COUNT = THROUGHOUT + COUNT;
+const MENTIONED = THROUGHOUT + COUNT;
+export const FEATURE_COUNT = MENTIONED + COUNT;
 
 /** What the whole text is about weighs on each of its passages. */
 const TOPICS: readonly Concept[] = [
   'security-talk',
+  'test-data',
   'letter',
   'manual',
   'legal',
@@ -34,6 +36,10 @@ const TOPICS: readonly Concept[] = [
 ];
 const TOPIC_NUMBERS = TOPICS.map(conceptNumber);
 const MIN_TOPIC_PASSAGES = 2;
+/** Topics that weigh on the other passages, less, though one passage alone speaks of them. */
+const MENTIONS: ReadonlySet<number> = new Set(
+  (['security-talk', 'test-data'] as const).map(conceptNumber),
+);
 /** Reset for each text. */
 const counts = new Uint32Array(COUNT);
 const ASKING = new Uint8Array(COUNT);
@@ -51,13 +57,19 @@ export interface MarkedPassage {
 
 const NO_TOPICS: readonly number[] = [];
 
-/** Numbers of the concepts that the text as a whole is about. */
+/** What the text as a whole is about: topics' numbers, plus `COUNT` if one passage alone speaks of it. */
 export function findTopics(passages: readonly MarkedPassage[]): readonly number[] {
   if (passages.length < MIN_TOPIC_PASSAGES) return NO_TOPICS;
   counts.fill(0);
   for (const { concepts } of passages)
     for (const concept of concepts) counts[concept] = (counts[concept] as number) + 1;
-  return TOPIC_NUMBERS.filter((number) => (counts[number] as number) >= MIN_TOPIC_PASSAGES);
+  const topics: number[] = [];
+  for (const number of TOPIC_NUMBERS) {
+    const count = counts[number] as number;
+    if (count >= MIN_TOPIC_PASSAGES) topics.push(number);
+    else if (count === 1 && MENTIONS.has(number)) topics.push(COUNT + number);
+  }
+  return topics;
 }
 
 /** Whether a passage could ask for something: by a concept, or by its wording alone. */
@@ -135,7 +147,10 @@ function readFeatures(
       for (const one of concepts) features[count++] = TOGETHER_NEAR + one * COUNT + near;
     }
   }
-  for (const topic of topics) features[count++] = THROUGHOUT + topic;
+  for (const topic of topics) {
+    // A passage's own mention says nothing of the others.
+    if (topic < COUNT || own[topic - COUNT] !== 1) features[count++] = THROUGHOUT + topic;
+  }
   return count;
 }
 
@@ -143,6 +158,7 @@ function readFeatures(
 export function nameFeature(feature: number): string {
   if (feature < NEAR) return CONCEPTS[feature] as string;
   if (feature < TOGETHER) return `near ${CONCEPTS[feature - NEAR]}`;
+  if (feature >= MENTIONED) return `mentioned ${CONCEPTS[feature - MENTIONED]}`;
   if (feature >= THROUGHOUT) return `throughout ${CONCEPTS[feature - THROUGHOUT]}`;
   const isNear = feature >= TOGETHER_NEAR;
   const pair = feature - (isNear ? TOGETHER_NEAR : TOGETHER);
@@ -166,5 +182,6 @@ export function featureOf(name: string): number {
   if (by !== undefined) return TOGETHER_NEAR + of(near) * COUNT + of(by);
   if (name.startsWith('near ')) return NEAR + of(name.slice(5));
   if (name.startsWith('throughout ')) return THROUGHOUT + of(name.slice(11));
+  if (name.startsWith('mentioned ')) return MENTIONED + of(name.slice(10));
   return ALONE + of(name);
 }

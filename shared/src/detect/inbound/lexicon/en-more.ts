@@ -2,6 +2,9 @@ import type { Lexicon } from './lexicon.ts';
 
 /** English in plainer words: offices and trades, everyday money and haste, readers that are machines. */
 export const EN_MORE: Lexicon = {
+  'test-data': `fixture*|pytest|unittest|rspec|minitest|vitest|junit|mocha|testing|test data|test set|test suite|test string*|assert*|regression
+    corpus|eval set|evaluation|eval|expected|verdict|flagged|quarantine*|guardrail*|firewall|filter|filters|detector*|rule id|ruleset
+    signature*|yara|regex*|pattern|patterns|few shot|prompt library|prompt template*|prompts|wordlist|denylist|blocklist|moderation`,
   override: `superseded|cancelled|canceled|is obsolete|are obsolete|no longer matter*|no longer count*|no longer valid|is void|replaced by
     never mind|scrap|put out of mind|work against|go against|deviate from|were revoked|was revoked|is withdrawn|leave aside`,
   ai: `note taking ai|reader model|reviewer model|reviewing model|coding agent*|coding assistant*|triage bot|shopping agent*|shopping assistant*
