@@ -423,6 +423,24 @@ describe('what a person sees', () => {
     expect(read).toMatchObject({ arguments: null, arguments_withheld: 'role' });
   });
 
+  it('is told that identifiers in it are hashed', async () => {
+    const one = await aTenantWithPlane();
+    const body = { payload_mode: 'full' };
+    const path = '/api/v1/admin/data-protection';
+    expect((await call(path, { token: one.token, method: 'PATCH', body })).statusCode).toBe(200);
+    // Past the route, which would seal a key for the data plane: this one has none.
+    await test.superuser.query(
+      'UPDATE data_protection_policies SET hash_identifiers = true WHERE tenant_id = $1',
+      [one.tenantId],
+    );
+    const text = JSON.stringify({ request: { parameters: { to: 'hid1:a:b' } } });
+    const detail = await one.show(await one.held({ kept: { mode: 'full', text } }));
+    expect(detail).toMatchObject({
+      arguments: { to: 'hid1:a:b' },
+      arguments_withheld: 'redacted',
+    });
+  });
+
   it('is never what another data plane keeps under the same event id', async () => {
     const one = await aTenantWithPlane();
     const textOf = (path: string) => JSON.stringify({ request: { parameters: { path } } });

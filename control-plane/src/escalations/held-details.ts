@@ -158,7 +158,8 @@ async function findWithheld(
   const parts = stored.filter(({ part }) => part === of);
   if (parts.length === 0) return 'not_kept';
   if (parts.some(({ isEncrypted }) => isEncrypted)) return 'encrypted';
-  const { payloadMode, redactDlpMatches, redactFields } = await readProtectionPolicy(tx);
-  const isRedacted = payloadMode === 'redacted' || redactDlpMatches || redactFields.length > 0;
-  return isRedacted ? 'redacted' : null;
+  const policy = await readProtectionPolicy(tx);
+  const takesOut =
+    policy.payloadMode === 'redacted' || policy.redactDlpMatches || policy.redactFields.length > 0;
+  return takesOut || policy.hashIdentifiers ? 'redacted' : null;
 }
