@@ -64,7 +64,7 @@ function describe(judgement: CallJudgement, passed: readonly TimedPart[]) {
     credential_id: call.agent && caller.proof.credentialId,
     server: ask.serverId,
     method: ask.method,
-    tool: shownName(call),
+    tool: call.dlp?.matched?.size ? shownName(call) : ask.name,
     action: call.action,
     bundle_revision: call.rules?.revision,
     verdict: judgement.verdict,

@@ -151,7 +151,8 @@ function findFragments(
 ): DlpFinding[] | undefined {
   // A server's question to a client is not text of the agent.
   if (!settings.fragments || isQuestion(ask.method)) return undefined;
-  const toolName = shownName({ ask, dlp: scan });
+  // Most calls hold nothing that could stand in a name.
+  const toolName = scan.matched?.size ? shownName({ ask, dlp: scan }) : ask.name;
   const sent = { caller, serverId: ask.serverId, toolName, eventId: id };
   const known = new Set(scan.findings.map(({ pattern }) => pattern));
   return across.assemble(sent, ownArgs(ask), scanner, known);
