@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { uuidv7 } from '@governance/shared/ids';
@@ -217,6 +217,26 @@ describe('the disk', () => {
   it('counts as full when it cannot be checked', async () => {
     const ledger = await aLedger({ readUsedShare: () => Promise.reject(new Error('EIO')) });
     expect(ledger.condition()).toBe('full');
+  });
+
+  it.each([
+    LEDGER_FILE,
+    `${LEDGER_FILE}-wal`,
+    `${LEDGER_FILE}-marks`,
+  ])('counts as full once %s was removed under it: what was recorded can still be shipped', async (name) => {
+    const ledger = await aLedger({ readUsedShare: undefined });
+    await ledger.open(tenantId, uuidv7());
+    await ledger.append(tenantId, aDecision());
+    const [file, aside] = [join(dataDir, name), join(dataDir, 'aside')];
+    renameSync(file, aside);
+    await ledger.checkDisk();
+    expect(ledger.condition()).toBe('full');
+    await expect(ledger.append(tenantId, aDecision())).rejects.toMatchObject({ fault: 'full' });
+    expect((await recordsOf(ledger)).map(({ type }) => type)).toContain('decision');
+    renameSync(aside, file);
+    await ledger.checkDisk();
+    expect(ledger.condition()).toBe('ok');
+    await ledger.append(tenantId, aDecision());
   });
 
   it('is held to the limit set for the ledger', async () => {

@@ -5,6 +5,7 @@
  * process has to end. Proven by ledger.test.ts and ledger-crash.test.ts.
  */
 import type { KeyObject } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SignedBatch } from '@governance/shared/audit-batch';
 import type { HoldChange, Ledger } from '../contracts.ts';
@@ -15,6 +16,7 @@ import { createLedgerDisk } from './ledger-disk.ts';
 import { LedgerError } from './ledger-error.ts';
 import { openLedgerFile } from './ledger-file.ts';
 import { createLedgerIntake } from './ledger-intake.ts';
+import { marksPath } from './ledger-marks.ts';
 import type { Checked, OpenedStream, Rewound, ShippedPosition } from './ledger-messages.ts';
 import { createLedgerQueue } from './ledger-queue.ts';
 import { startLedgerReading } from './ledger-reading.ts';
@@ -157,6 +159,8 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     readUsedShare:
       options.readUsedShare ??
       (async () => {
+        // Whoever removed one under the running process took with it what is recorded from now on.
+        for (const one of [path, `${path}-wal`, marksPath(path)]) await stat(one);
         const free = await reading.ask('freeBytes');
         return readUsedShare(options.dataDir, [path, `${path}-wal`], limitBytes, free);
       }),
