@@ -2,7 +2,7 @@
 //   node docker/setup.mjs env     makes every secret; what is there already is left alone
 //   node docker/setup.mjs token   issues the token of the data planes, at the running control plane
 // Without Node on this machine: docker run --rm --network host -v "$PWD/docker:/docker" \
-//   node:20-bookworm-slim node /docker/setup.mjs env
+//   node:24-bookworm-slim node /docker/setup.mjs env
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -140,7 +140,7 @@ describe('the Dockerfile', () => {
   it.each(['control-plane', 'data-plane', 'standalone'])('%s is slim, and no root', (target) => {
     const last = (keyword: string) =>
       allInstructions(target).findLast(([one]) => one === keyword)?.[1];
-    expect(stages.find(({ name }) => name === 'runtime')?.base).toBe('node:20-bookworm-slim');
+    expect(stages.find(({ name }) => name === 'runtime')?.base).toBe('node:24-bookworm-slim');
     expect(stages.find(({ name }) => name === target)?.base).toBe('runtime');
     expect(last('USER')).toBe('node');
     expect(last('HEALTHCHECK')).toContain('/health');
