@@ -86,7 +86,9 @@ describe('a secret that a program puts together', () => {
       '\\\\\\"',
     ]) {
       time(unit.repeat(4_000));
-      const [once, twice] = [20_000, 40_000].map((count) => time(unit.repeat(count)));
+      // The collector and other threads of the process only add to it.
+      const least = (text: string) => Math.min(time(text), time(text), time(text));
+      const [once, twice] = [20_000, 40_000].map((count) => least(unit.repeat(count)));
       expect([unit, (twice ?? 0) < 5 * (once ?? 0) + 50]).toEqual([unit, true]);
     }
   });
