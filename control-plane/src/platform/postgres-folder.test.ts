@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,6 +45,23 @@ it('replaces the password file whole, and only where it changes', () => {
   storeCredentials(file, { ...CREDENTIALS, port: 5432 });
   expect(readCredentials(file)).toEqual({ ...CREDENTIALS, port: 5432 });
   expect(JSON.parse(readFileSync(before, 'utf8'))).toEqual(CREDENTIALS);
+});
+
+it('refuses a password file that is none, before it waits for a server', () => {
+  const file = join(folder, 'postgres.json');
+  for (const text of [
+    '',
+    '{',
+    '{}',
+    '{"x":1}',
+    '{"superuserPassword":"a","password":"","port":1}',
+  ]) {
+    writeFileSync(file, text);
+    expect(() => readCredentials(file), text).toThrow(`${file} cannot be read: restore it`);
+  }
+  // One of before clusters could lie outside.
+  writeFileSync(file, '{"superuserPassword":"super","password":"secret","port":null}');
+  expect(readCredentials(file)).toEqual(CREDENTIALS);
 });
 
 it("refuses another user's cluster as that", () => {

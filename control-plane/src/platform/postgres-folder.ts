@@ -6,26 +6,28 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileDurably } from '@governance/shared/durable-file';
 import { StartError } from '@governance/shared/start-error';
+import { z } from 'zod';
 import type { RunAs } from './postgres-binaries.ts';
 
 export const CREDENTIALS_FILE = 'postgres.json';
 
 /** What `postgres.json` in the data folder holds. */
-export interface Credentials {
-  superuserPassword: string;
-  password: string;
+const Credentials = z.object({
+  superuserPassword: z.string().min(1),
+  password: z.string().min(1),
   /** Null until the first start is complete: the cluster then held nothing yet. */
-  port: number | null;
+  port: z.int().min(1).max(65_535).nullable(),
   /**
    * The cluster's folder outside the data folder; null when it is inside, even if that was moved.
    */
-  outside: string | null;
-}
+  outside: z.string().nullable().default(null),
+});
+export type Credentials = z.infer<typeof Credentials>;
 
 export function readCredentials(file: string): Credentials | undefined {
   if (!existsSync(file)) return undefined;
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Credentials;
+    return Credentials.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EACCES') {
       throw new StartError(`${file} belongs to another user: start the service as that user`);
