@@ -140,7 +140,8 @@ function failureMessage(
     case 'malformed':
       return 'The MCP server gave an answer that is not valid MCP.';
     case 'refused':
-      return 'The MCP server refused the gateway.';
+      // Which of them, and why, only administrators may read: addresses and names are the operator's.
+      return 'The MCP server refused the gateway, or the gateway may not use it: administrators see why in its health.';
     case 'busy':
     case 'no_room':
       // The message names what is used up.
