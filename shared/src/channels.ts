@@ -289,7 +289,11 @@ export type RegistrationAnswer = z.infer<typeof RegistrationAnswer>;
 /**
  * A token of one deployment: it replaces the token used to register, and is renewed before it ends.
  */
-export const DeploymentToken = z.object({ token: z.string(), expires_at: Timestamp.nullable() });
+export const DeploymentToken = z.object({
+  /** Whoever takes one that no header can carry reaches nobody any more. */
+  token: z.string().regex(/^[\x21-\x7e]{1,1000}$/, 'must be up to 1,000 printable characters'),
+  expires_at: Timestamp.nullable(),
+});
 export type DeploymentToken = z.infer<typeof DeploymentToken>;
 
 /** The answer to a registration over the network. */

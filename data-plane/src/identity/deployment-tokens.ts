@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DeploymentToken } from '@governance/shared/channels';
 import { writeFileDurably } from '@governance/shared/durable-file';
 import { isUuid } from '@governance/shared/ids';
 import { Sha256Hex, Timestamp } from '@governance/shared/text';
@@ -13,7 +14,7 @@ import { z } from 'zod';
 const KeptToken = z.strictObject({
   /** SHA-256 of the token that the operator configured. */
   root_hash: Sha256Hex,
-  token: z.string().min(1),
+  token: DeploymentToken.shape.token,
   expires_at: Timestamp.nullable(),
   received_at: Timestamp,
 });

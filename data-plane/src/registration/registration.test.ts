@@ -236,6 +236,31 @@ describe('a registration', () => {
     expect(server.asked.filter((one) => one.endsWith('/register'))).toHaveLength(1);
   });
 
+  it.each([
+    ['a line feed', 'a\nb'],
+    ['letters that no header carries', 'tökén€'],
+    ['60,000 characters', 'x'.repeat(60_000)],
+    ['nothing', ''],
+  ])('takes no token of %s, and registers once another is given', async (_what, token) => {
+    server.intercept((request, response) => {
+      if (!request.url?.endsWith('/register')) return false;
+      const { tenantId: tenant_id, deploymentId: deployment_id } = server;
+      const reply = {
+        tenant_id,
+        deployment_id,
+        bundle_keys: [],
+        token: { token, expires_at: null },
+      };
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(reply));
+      return true;
+    });
+    await connect();
+    await until(() => connections?.status()[0]?.failure?.code === 'answer_malformed');
+    server.intercept(null);
+    await served();
+  });
+
   it('serves a tenant once, even if the list repeats it', async () => {
     server.roots.add('second-token');
     await connect(['root-token', 'root-token', 'second-token']);
