@@ -3,7 +3,7 @@ import { createPublicKey, hash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AppError } from '@governance/shared/errors';
+import { AppError, ERRORS } from '@governance/shared/errors';
 import { signRotation } from '@governance/shared/evidence/evidence-keys';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -64,7 +64,11 @@ const boot = (over: Partial<DataPlaneCoreOptions> = {}) =>
     ...over,
   });
 
-async function connect(tokens = ['root-token'], cpUrl = server.url): Promise<void> {
+async function connect(
+  tokens = ['root-token'],
+  cpUrl = server.url,
+  backoffLimits = { first: 10, longest: 40 },
+): Promise<void> {
   connections = await connectControlPlane({
     core,
     dataDir,
@@ -74,7 +78,7 @@ async function connect(tokens = ['root-token'], cpUrl = server.url): Promise<voi
     version: '1.0.0',
     label: 'here',
     log,
-    backoffLimits: { first: 10, longest: 40 },
+    backoffLimits,
     askAgainMs: 30,
     lookMs: 20,
   });
@@ -257,6 +261,22 @@ describe('a registration', () => {
     });
     await connect();
     await until(() => connections?.status()[0]?.failure?.code === 'answer_malformed');
+    server.intercept(null);
+    await served();
+  });
+
+  it('is spaced out where the control plane refuses the tokens that it gives', async () => {
+    server.intercept((request, response) => {
+      if (request.url?.endsWith('/register')) return false;
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ detail: ERRORS.DATA_PLANE_TOKEN_INVALID[1] }));
+      return true;
+    });
+    await connect(['root-token'], server.url, { first: 10, longest: 1_000 });
+    const registrations = () => server.asked.filter((one) => one.endsWith('/register')).length;
+    await until(() => registrations() > 2);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(registrations()).toBeLessThan(15);
     server.intercept(null);
     await served();
   });

@@ -38,6 +38,8 @@ import { ConfigurationRefusedError, createServedTenant } from './served-tenant.t
 const REVOKED_ASK_MS = 60_000;
 /** The interval at which due times are checked, since a machine may sleep in between. */
 const LOOK_MS = 60_000;
+/** Registrations that follow each other sooner than this are spaced out. */
+const SOON_MS = 60_000;
 
 export interface RegistrationStatus {
   tenant_id: string | null;
@@ -85,6 +87,10 @@ export function startRegistration(options: RegistrationOptions) {
   let lastFailure: SyncFailure | null = null;
   /** Why what was registered before is not served: an unreachable control plane must not hide it. */
   let keptFailure: SyncFailure | null = null;
+  /** Registrations so soon after each other: a control plane may refuse the tokens that it gives. */
+  let soonAgain = 0;
+  let registeredAt = Number.NEGATIVE_INFINITY;
+  let mayRegisterAt = 0;
   /** Registering may bring news: at the start, and after an unknown key. */
   let wantsNews = true;
 
@@ -112,6 +118,11 @@ export function startRegistration(options: RegistrationOptions) {
     const proof = proveRegistration(core.identity.signingKey, registration, root);
     const reply = await register(client, root, { registration, proof }, ending.signal);
     wantsNews = false;
+    const time = performance.now();
+    soonAgain = time - registeredAt < SOON_MS ? soonAgain + 1 : 0;
+    registeredAt = time;
+    const limits = options.backoffLimits ?? SYNC_BACKOFF;
+    if (soonAgain > 0) mayRegisterAt = time + backoff(soonAgain, limits, options.random);
     await tenant.adopt(reply);
   }
 
@@ -125,7 +136,11 @@ export function startRegistration(options: RegistrationOptions) {
     const { current, due } = ownToken;
     try {
       if (due) await renew(due);
-      else if (current === null || ownToken.isRefused || wantsNews) await registerNow();
+      else if (current === null || ownToken.isRefused || wantsNews) {
+        const early = mayRegisterAt - performance.now();
+        if (early > 0) return early;
+        await registerNow();
+      }
     } catch (error) {
       if (!isDefinite(error)) throw error;
       if (due && failureCode(error) === 'DATA_PLANE_TOKEN_INVALID') {
