@@ -282,7 +282,7 @@ export const RegistrationAnswer = z.object({
   /** The statements that link those keys. An older control plane sends none. */
   key_history: KeyHistory.optional(),
   /** The region that it is listed with, for its records. An older control plane sends none. */
-  region: Text.nullable().optional().catch(undefined),
+  region: Text.max(MAX_REGISTERED.region).nullable().optional().catch(undefined),
 });
 export type RegistrationAnswer = z.infer<typeof RegistrationAnswer>;
 

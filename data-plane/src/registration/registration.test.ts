@@ -3,6 +3,7 @@ import { createPublicKey, hash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { RegistrationAnswer } from '@governance/shared/channels';
 import { AppError, ERRORS } from '@governance/shared/errors';
 import { signRotation } from '@governance/shared/evidence/evidence-keys';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -263,6 +264,14 @@ describe('a registration', () => {
     await until(() => connections?.status()[0]?.failure?.code === 'answer_malformed');
     server.intercept(null);
     await served();
+  });
+
+  it('takes no region that would make each of its records larger', async () => {
+    const regionOf = (region: string) => RegistrationAnswer.parse({ ...answer, region }).region;
+    const { tenantId: tenant_id, deploymentId: deployment_id } = server;
+    const answer = { tenant_id, deployment_id, bundle_keys: [] };
+    expect(regionOf('eu')).toBe('eu');
+    expect(regionOf('x'.repeat(200_000))).toBeUndefined();
   });
 
   it('is spaced out where the control plane refuses the tokens that it gives', async () => {
