@@ -12,6 +12,7 @@ import { readVersion } from '@governance/shared/version';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type DataPlaneConfig, readDataPlaneConfig, readGatewayConfig } from './config.ts';
+import { isTenantWell } from './core/tenant-wellness.ts';
 import { createDataPlane, type DataPlane } from './data-plane.ts';
 import { localRoutes } from './local-api/local-routes.ts';
 import { createLocalTokens } from './local-api/token-issuer.ts';
@@ -221,7 +222,7 @@ function health(
     isWhole &&
     unserved.every(({ failure }) => failure === null) &&
     ledger.condition === 'ok' &&
-    shown.every(({ denied, stream }) => denied === null && !stream.is_stopped);
+    shown.every((tenant) => isTenantWell(tenant, tenant.denied));
   return {
     status: isWell ? 'ok' : 'degraded',
     service: 'agent-governance',
