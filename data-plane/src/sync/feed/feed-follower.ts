@@ -38,7 +38,7 @@ export interface FeedFollowerOptions {
   tenantId: string;
   link: Pick<ControlPlaneLink, 'readFeed' | 'readSnapshot'>;
   replica: Pick<LocalReplica, 'apply' | 'keepStatement' | 'place' | 'beginSnapshot'>;
-  freshness: Pick<Freshness, 'check' | 'verified' | 'answered'>;
+  freshness: Pick<Freshness, 'believe' | 'check' | 'verified' | 'answered'>;
   recognitions: Recognitions;
   /** The public keys that may sign statements now. */
   keys: () => readonly StatementKey[];
@@ -193,9 +193,12 @@ export function startFeedFollower(options: FeedFollowerOptions) {
   function verify(page: FeedPage, from: FeedPosition) {
     progress.stage = 'verify';
     const statement = verifyStatement(page.statement, trust());
-    const stated = Date.parse(statement.time);
+    const stated = freshness.believe(Date.parse(statement.time));
     freshness.check(stated);
-    if (page.recognition) recognitions.saw(verifyStatement(page.recognition, trust()));
+    if (page.recognition) {
+      const recognition = verifyStatement(page.recognition, trust());
+      recognitions.saw(recognition, freshness.believe(Date.parse(recognition.time)));
+    }
     const counted = recognitions.asOf(stated);
     options.onStatement?.(statement, counted);
     if (page.admin_head) {

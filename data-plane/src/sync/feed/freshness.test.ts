@@ -188,6 +188,45 @@ describe('freshness', () => {
     expect(freshness.verified(START, 1, 1)).toBeNull();
   });
 
+  it('takes one far ahead for one of now, so that later ones are no replays', () => {
+    const freshness = aFreshness();
+    freshness.verified(freshness.believe(wall), 1, 1);
+    pass(MINUTE);
+    // The monotonic clock has fractions, which the replica stores none of.
+    passed += 0.25;
+    const ahead = freshness.believe(wall + DAY);
+    expect(ahead).toBe(wall);
+    freshness.verified(ahead, 2, 2);
+    pass(MINUTE);
+    expect(Math.floor(clock.read())).toBe(wall);
+    const right = freshness.believe(wall);
+    expect(right).toBe(wall);
+    expect(() => freshness.check(right)).not.toThrow();
+    expect(freshness.verified(right, 3, 3)).toBe(wall);
+  });
+
+  it('counts the same one far ahead no longer than when it came first', () => {
+    const freshness = aFreshness();
+    const came = freshness.believe(wall + DAY);
+    for (let hour = 0; hour < 3; hour++) {
+      pass(HOUR);
+      freshness.believe(wall);
+      expect(freshness.believe(START + DAY)).toBe(came);
+    }
+  });
+
+  it('believes them once they were ahead for ten minutes, without a right one in between', () => {
+    const freshness = aFreshness();
+    for (let minute = 0; minute < 10; minute++) {
+      expect(freshness.believe(wall + DAY)).toBe(wall);
+      pass(MINUTE);
+    }
+    expect(freshness.believe(wall + DAY)).toBe(wall + DAY);
+    freshness.believe(wall);
+    expect(freshness.believe(wall + 2 * DAY)).toBe(wall);
+    expect(freshness.believe(wall + 5 * MINUTE)).toBe(wall + 5 * MINUTE);
+  });
+
   it('raises the alarm once when answers come without news of the present', () => {
     const freshness = aFreshness();
     freshness.verified(wall, 1, 1);

@@ -10,6 +10,10 @@ import type { PlaneClock } from './plane-clock.ts';
 /** After this time a freeze attack (TUF) is reported. */
 export const FREEZE_AFTER_MS = 3 * 60_000;
 
+/** A statement further ahead of the plane's clock is believed once such ones came for the time below. */
+const JUMP_MS = 5 * 60_000;
+const SETTLED_AFTER_MS = 10 * 60_000;
+
 export const DEFAULT_OFFLINE_MAX_AGE_SECONDS = 86_400;
 
 export interface FreshnessStatus {
@@ -38,6 +42,10 @@ export function createFreshness(options: {
   /** Verified, but entries before its position have not arrived yet. */
   let awaiting: { time: number; feedSeq: number } | null = null;
   let isFrozen = false;
+  /** Since when statements have been far ahead, by the plane's clock. */
+  let aheadSince: number | null = null;
+  /** The furthest ahead of them, and the time that it counts as. */
+  let furthest = { time: 0, as: 0 };
   if (newest > 0) clock.saw(newest);
 
   const age = () => clock.read() - newest;
@@ -49,6 +57,22 @@ export function createFreshness(options: {
   }
 
   return {
+    /**
+     * The time of a verified statement as it counts here. A control plane whose clock jumped ahead
+     * for a moment must not make all of its later statements look replayed: so one that is far ahead
+     * counts as one of now, and the same one again no longer than that.
+     */
+    believe: (time: number): number => {
+      const now = Math.floor(clock.read());
+      if (time - now <= JUMP_MS) {
+        aheadSince = null;
+        return time;
+      }
+      aheadSince ??= now;
+      if (now - aheadSince >= SETTLED_AFTER_MS) return time;
+      if (time > furthest.time) furthest = { time, as: now };
+      return furthest.as;
+    },
     /** @throws FeedRefusedError statement_stale when an older one is replayed */
     check: (time: number): void => {
       if (time < verified - FREEZE_AFTER_MS) {

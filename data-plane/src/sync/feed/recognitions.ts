@@ -43,15 +43,16 @@ export function loadRecognitions(options: {
     /**
      * Takes one whose signature was verified.
      *
+     * @param time its time as it counts here, Unix milliseconds
      * @throws FeedRefusedError statement_wrong_deployment
      */
-    saw: ({ deployment_id, time }: Recognition): void => {
+    saw: ({ deployment_id, time: stated }: Recognition, time = Date.parse(stated)): void => {
       if (deployment_id !== deploymentId) {
         const which = `the answer is for the data plane ${deployment_id}`;
         throw new FeedRefusedError('statement_wrong_deployment', which);
       }
-      newest = Math.max(newest, Date.parse(time));
-      if (!isGiven) keep(time);
+      newest = Math.max(newest, time);
+      if (!isGiven) keep(stated);
     },
     /** The time up to which a statement counts here; both Unix milliseconds. */
     asOf: (stated: number): number => (isGiven ? Math.min(stated, newest) : stated),

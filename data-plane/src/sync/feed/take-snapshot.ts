@@ -33,7 +33,7 @@ export async function takeSnapshot(from: {
   tenantId: string;
   link: Pick<ControlPlaneLink, 'readSnapshot'>;
   replica: Pick<LocalReplica, 'place' | 'beginSnapshot'>;
-  freshness: Pick<Freshness, 'check' | 'verified' | 'answered'>;
+  freshness: Pick<Freshness, 'believe' | 'check' | 'verified' | 'answered'>;
   recognitions: Pick<Recognitions, 'asOf'>;
   progress: FeedProgress;
   trust: () => { tenantId: string; keys: readonly StatementKey[] };
@@ -58,7 +58,7 @@ export async function takeSnapshot(from: {
     }
     progress.stage = 'verify';
     const end = verifyStatement(next.value, from.trust());
-    const stated = Date.parse(end.time);
+    const stated = freshness.believe(Date.parse(end.time));
     freshness.check(stated);
     check.end(end);
     progress.stage = 'apply';
