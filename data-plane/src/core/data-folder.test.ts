@@ -95,3 +95,26 @@ describe('a data folder of which a part cannot be opened', () => {
     await folder.close();
   });
 });
+
+it('logs that the disk of the ledger fills up, is full and has room again, each once', async () => {
+  const lines: unknown[] = [];
+  const say = (level: string) => (about: object, message: string) => {
+    lines.push([level, about, message]);
+  };
+  const log = { info: say('info'), warn: say('warn'), error: say('error') };
+  let share = 0.5;
+  const folder = await openDataFolder(
+    { dataDir, version: '1.0.0', log, onFatal: () => undefined, readUsedShare: async () => share },
+    Date.now,
+  );
+  try {
+    for (share of [0.5, 0.81, 0.85, 0.96, 0.5]) await folder.ledger.checkDisk();
+    expect(lines).toEqual([
+      ['warn', { used_percent: 81 }, 'the disk of the ledger fills up'],
+      ['error', { used_percent: 96 }, 'the disk of the ledger is full: calls are refused'],
+      ['info', { used_percent: 50 }, 'the disk of the ledger has room again'],
+    ]);
+  } finally {
+    await folder.close();
+  }
+});

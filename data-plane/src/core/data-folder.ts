@@ -109,6 +109,7 @@ async function openFiles(options: DataFolderOptions, now: () => number, parts: O
 }
 
 function openLedger(options: DataFolderOptions, signingKey: KeyObject, now: () => number) {
+  const { log } = options;
   return createLedger({
     dataDir: options.dataDir,
     signingKey,
@@ -118,6 +119,12 @@ function openLedger(options: DataFolderOptions, signingKey: KeyObject, now: () =
     observer: options.observer,
     readUsedShare: options.readUsedShare,
     limitBytes: options.ledgerLimitBytes ?? null,
+    onDisk: (level, share) => {
+      const about = { used_percent: share === null ? null : Math.round(share * 100) };
+      if (level === 'full') log.error(about, 'the disk of the ledger is full: calls are refused');
+      else if (level === 'warning') log.warn(about, 'the disk of the ledger fills up');
+      else log.info(about, 'the disk of the ledger has room again');
+    },
   });
 }
 

@@ -4,7 +4,7 @@
  */
 import type { AlertRecord } from '../alerts/alert.ts';
 import { diskAlert } from './disk-alert.ts';
-import { createDiskWatermark } from './disk-watermark.ts';
+import { createDiskWatermark, type DiskLevel } from './disk-watermark.ts';
 import { createKeptAlerts } from './kept-alerts.ts';
 import type { NamedStream } from './ledger-streams.ts';
 
@@ -15,6 +15,7 @@ export function createLedgerDisk(deps: {
   append: (tenantId: string, record: AlertRecord) => Promise<unknown>;
   allStreams: () => Iterable<[tenantId: string, NamedStream]>;
   now: () => number;
+  onChange?: ((level: DiskLevel, usedShare: number | null) => void) | undefined;
 }) {
   const { append, intervalMs, now } = deps;
   let usedShare: number | null = null;
@@ -24,6 +25,7 @@ export function createLedgerDisk(deps: {
     intervalMs,
     onChange: (level, share) => {
       usedShare = share;
+      deps.onChange?.(level, share);
       for (const [tenantId, { stream }] of deps.allStreams()) tell(tenantId, stream);
       if (level !== 'full') void kept.raise();
     },

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import type { SignedBatch } from '@governance/shared/audit-batch';
 import type { HoldChange, Ledger } from '../contracts.ts';
 import { sqliteCode } from '../storage/durable-database.ts';
-import { readUsedShare } from './disk-watermark.ts';
+import { type DiskLevel, readUsedShare } from './disk-watermark.ts';
 import { createLedgerCommitter, type LedgerObserver } from './ledger-committer.ts';
 import { createLedgerDisk } from './ledger-disk.ts';
 import { LedgerError } from './ledger-error.ts';
@@ -39,6 +39,8 @@ export interface LedgerOptions {
   /** Called once when nothing can be recorded any more; the process must then end. */
   onFatal: (error: Error) => void;
   observer?: LedgerObserver;
+  /** Called when the room on the disk changes; the share that is used is null where it cannot be read. */
+  onDisk?: (level: DiskLevel, usedShare: number | null) => void;
   now?: () => number;
   /** Limit of all files of the ledger together; null: as much as the disk has. */
   limitBytes?: number | null;
@@ -168,6 +170,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     append: intake.take,
     allStreams: streams.all,
     now,
+    onChange: options.onDisk,
   });
 
   /** The error for callers when the disk is full; null after other errors: the state is unknown. */
