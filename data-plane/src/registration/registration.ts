@@ -124,6 +124,8 @@ export function startRegistration(options: RegistrationOptions) {
     const limits = options.backoffLimits ?? SYNC_BACKOFF;
     if (soonAgain > 0) mayRegisterAt = time + backoff(soonAgain, limits, options.random);
     await tenant.adopt(reply);
+    const { tenant_id: tenantId, deployment_id: deploymentId } = reply;
+    log.info({ tenantId, deploymentId }, 'the data plane is registered');
   }
 
   async function renew(from: TokenInUse): Promise<void> {
