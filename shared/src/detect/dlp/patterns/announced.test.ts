@@ -129,6 +129,9 @@ describe('people', () => {
     ['record_number', "Numéro d'adhérent : 22811361", '22811361'],
     ['record_number', 'Die Versichertennummer steht auf der Karte: X238113561', 'X238113561'],
     ['iban', ':86:020?00LOHN?31DE89370400440532013000?32X', 'DE89370400440532013000'],
+    ['iban', 'exports/statement_DE89370400440532013000.pdf', 'DE89370400440532013000'],
+    ['payment_card', 'slips/visa_4539578763621486.pdf', '4539578763621486'],
+    ['us_ssn', 'forms/applicant_536-22-8471.pdf', '536-22-8471'],
     ['email_address', 'mail: jan.nowak AT firma [dot] pl', 'jan.nowak AT firma [dot] pl'],
   ])('%s in %s', (pattern, text, value) => expect(found(text)).toContainEqual([pattern, value]));
 });

@@ -168,6 +168,11 @@ export const FINANCIAL: readonly BuiltinPattern[] = [
       String.raw`\b\d(?:[ .\-_/*]?\d){11}`,
       String.raw`\b\d{4} ?[-–—.·,|:/] ?\d{4} ?[-–—.·,|:/] ?\d{4} ?[-–—.·,|:/] ?\d{4}\b|\b\d{4}\s{1,4}\d{4}\s{1,4}\d{4}\s{1,4}\d{4}\b`,
       ...BROKEN_CARDS,
+      // In a file's name or a key: visa_4…
+      {
+        expression: String.raw`(?:[Cc]ard|[Kk]arte|[Cc]arte|[Tt]arjeta|[Vv]isa|[Aa]mex|[Mm]astercard|\b[Pp]an|\b[Cc]c)_(?:n[or]_|num_|number_)?\d{12}`,
+        judge: (text, _start, end) => card(text, end - 12, end),
+      },
       { expression: String.raw`B\d{13,19}\^[^^\n]{2,40}\^`, judge: track },
     ],
     validator:
@@ -181,9 +186,10 @@ export const FINANCIAL: readonly BuiltinPattern[] = [
     expressions: [
       String.raw`\b[A-Za-z]{2}[ _-]?\d[ _-]?\d[ _-]?[A-Za-z0-9]{1,4}[ _-]?[A-Za-z0-9]`,
       ...BROKEN_IBANS,
-      // Behind a field's number or name in a message of a bank: ?31DE…, IBANDE…, iban_DE….
+      // Behind a field's number or name in a message of a bank, or a part of a file's name: ?31DE…,
+      // IBANDE…, statement_DE….
       {
-        expression: String.raw`(?:\?3\d|IBAN_?|iban_?)[A-Z]{2}\d{2}[A-Z0-9]{11}`,
+        expression: String.raw`(?:\?3\d|IBAN|iban|_)[A-Z]{2}\d{2}[A-Z0-9]{11}`,
         judge: (text, _start, end) => iban(text, end - 15, end),
       },
     ],

@@ -38,6 +38,10 @@ const ssnWritten: Judge = (text, start, end) => {
     : NOTHING;
 };
 
+/** In a file's name or a key: applicant_… */
+const ssnInName: Judge = (text, start, end) =>
+  /\d/.test(text[end] ?? '') ? NOTHING : ssnWritten(text, start + 1, end);
+
 const ssnLabelled: Judge = (text, start, end) =>
   findNear(text, start, end, { after: 60, before: 28 }, SSN_NEAR);
 
@@ -255,6 +259,7 @@ export const IDENTITY: readonly BuiltinPattern[] = [
     description: 'Social Security number of the United States.',
     expressions: [
       { expression: String.raw`\b\d{3}-\d{2}-\d{4}\b`, judge: withoutSamples(ssnWritten) },
+      { expression: String.raw`_\d{3}-\d{2}-\d{4}`, judge: withoutSamples(ssnInName) },
       { expression: SSN_LABELS, judge: withoutSamples(ssnLabelled) },
     ],
     validator: 'ranges that are given; nine digits or other separators only beside a word for it',
