@@ -81,7 +81,7 @@ it('keeps nothing of a batch that is rolled back', async () => {
     CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'the disk is full' USING ERRCODE = '58030'; END $$;
     CREATE TRIGGER fail BEFORE INSERT ON ledger_batches FOR EACH ROW EXECUTE FUNCTION fail()`);
-  expect((await ship(0)).statusCode).toBe(500);
+  expect((await ship(0)).statusCode).toBe(503);
   await test.superuser.query('DROP FUNCTION fail() CASCADE');
   expect(await counts()).toEqual({});
   expect(await storedTypes(tenantId, deploymentId)).toEqual([]);
