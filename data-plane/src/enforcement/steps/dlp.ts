@@ -83,7 +83,7 @@ function judge(
 ): StepResult<ScannedCall> {
   const { ask } = call;
   const findings = scan.findings.filter((finding) => !isOwnToken(finding, ask));
-  const joined = call.fragments ?? findFragments(call, scan, prepared, dlp);
+  const joined = call.fragments ?? findFragments(call, findings, scan.matched, prepared, dlp);
   const fragments = joined ?? [];
   if (findings.length === 0 && fragments.length === 0) {
     return proceed(extend(call, { dlp: NOTHING_FOUND, fragments: joined }));
@@ -145,16 +145,17 @@ function isOwnToken({ pattern, place, length }: DlpFinding, { retry }: Ask): boo
 /** Findings in values that this call completes and earlier calls began; undefined where none is looked for. */
 function findFragments(
   { caller, ask, id }: ClassifiedCall,
-  scan: SentScan,
+  findings: readonly DlpFinding[],
+  matched: SentScan['matched'],
   { scanner, settings }: PreparedDlp,
   { across }: DlpWatch,
 ): DlpFinding[] | undefined {
   // A server's question to a client is not text of the agent.
   if (!settings.fragments || isQuestion(ask.method)) return undefined;
   // Most calls hold nothing that could stand in a name.
-  const toolName = scan.matched?.size ? shownName({ ask, dlp: scan }) : ask.name;
+  const toolName = matched?.size ? shownName({ ask, dlp: { matched } }) : ask.name;
   const sent = { caller, serverId: ask.serverId, toolName, eventId: id };
-  const known = new Set(scan.findings.map(({ pattern }) => pattern));
+  const known = new Set(findings.map(({ pattern }) => pattern));
   return across.assemble(sent, ownArgs(ask), scanner, known);
 }
 
