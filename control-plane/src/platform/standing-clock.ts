@@ -7,15 +7,13 @@
  * A machine that is suddenly ahead is believed at once, since then more is over, but what it shows
  * is kept only once it has shown it for ten minutes: a short glitch leaves nothing behind.
  */
+import { CLOCK_JUMP_MS, JUMP_SETTLED_MS } from '@governance/shared/clock-jumps';
 import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
 import { repeat, type Schedule } from './schedule.ts';
 import { type PlatformTransaction, SYSTEM_ACTOR, type TenantDatabase } from './tenant-scope.ts';
 
 const SHARE_EVERY_MS = 60_000;
-/** A machine's clock further ahead than this is believed for good only after the time below. */
-const JUMP_MS = 5 * 60_000;
-const SETTLED_AFTER_MS = 10 * 60_000;
 /**
  * By how much the time goes on more slowly while the machine's clock is behind: it catches up with
  * small corrections, and with a monotonic clock that runs a little fast.
@@ -65,8 +63,8 @@ export function createStandingClock(options: {
       return kept;
     }
     aheadSince ??= elapsed();
-    const isSettled = elapsed() - aheadSince >= SETTLED_AFTER_MS;
-    if (wall - kept <= JUMP_MS || isSettled) set(wall);
+    const isSettled = elapsed() - aheadSince >= JUMP_SETTLED_MS;
+    if (wall - kept <= CLOCK_JUMP_MS || isSettled) set(wall);
     return wall;
   }
 

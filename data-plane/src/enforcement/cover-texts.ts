@@ -49,7 +49,9 @@ export function shownName(call: {
   readonly ask: { readonly name: string };
   readonly dlp?: { readonly matched?: Marks | null };
 }): string {
-  return coverMatched(call.ask.name, call.dlp?.matched ?? NO_MARKS);
+  const matched = call.dlp?.matched;
+  // Most calls hold nothing that could stand in a name.
+  return matched?.size ? coverMatched(call.ask.name, matched) : call.ask.name;
 }
 
 /** Inserted marks are not searched: texts that occur within marks would grow endlessly. */

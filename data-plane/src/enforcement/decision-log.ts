@@ -64,7 +64,7 @@ function describe(judgement: CallJudgement, passed: readonly TimedPart[]) {
     credential_id: call.agent && caller.proof.credentialId,
     server: ask.serverId,
     method: ask.method,
-    tool: call.dlp?.matched?.size ? shownName(call) : ask.name,
+    tool: shownName(call),
     action: call.action,
     bundle_revision: call.rules?.revision,
     verdict: judgement.verdict,

@@ -152,8 +152,7 @@ function findFragments(
 ): DlpFinding[] | undefined {
   // A server's question to a client is not text of the agent.
   if (!settings.fragments || isQuestion(ask.method)) return undefined;
-  // Most calls hold nothing that could stand in a name.
-  const toolName = matched?.size ? shownName({ ask, dlp: { matched } }) : ask.name;
+  const toolName = shownName({ ask, dlp: { matched } });
   const sent = { caller, serverId: ask.serverId, toolName, eventId: id };
   const known = new Set(findings.map(({ pattern }) => pattern));
   return across.assemble(sent, ownArgs(ask), scanner, known);

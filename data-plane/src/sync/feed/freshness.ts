@@ -4,15 +4,12 @@
  * the control plane answers means that somebody withholds changes; one older than `offline_max_age`
  * means that nothing known here may permit anything any more.
  */
+import { CLOCK_JUMP_MS, JUMP_SETTLED_MS } from '@governance/shared/clock-jumps';
 import { FeedRefusedError } from '../link/feed-error.ts';
 import type { PlaneClock } from './plane-clock.ts';
 
 /** After this time a freeze attack (TUF) is reported. */
 export const FREEZE_AFTER_MS = 3 * 60_000;
-
-/** A statement further ahead of the plane's clock is believed once such ones came for the time below. */
-const JUMP_MS = 5 * 60_000;
-const SETTLED_AFTER_MS = 10 * 60_000;
 
 export const DEFAULT_OFFLINE_MAX_AGE_SECONDS = 86_400;
 
@@ -64,12 +61,12 @@ export function createFreshness(options: {
      */
     believe: (time: number): number => {
       const now = Math.floor(clock.read());
-      if (time - now <= JUMP_MS) {
+      if (time - now <= CLOCK_JUMP_MS) {
         aheadSince = null;
         return time;
       }
       aheadSince ??= now;
-      if (now - aheadSince >= SETTLED_AFTER_MS) return time;
+      if (now - aheadSince >= JUMP_SETTLED_MS) return time;
       if (time > furthest.time) furthest = { time, as: now };
       return furthest.as;
     },
