@@ -21,10 +21,11 @@ let agentNow: ReplicaAgent | undefined;
 let end: { resolve(scanned: SentScan): void; reject(error: unknown): void };
 const sent = vi.fn();
 const unscanned = vi.fn();
+const assemble = vi.fn((..._call: unknown[]) => []);
 
 const deps = {
   dlp: {
-    across: { note: vi.fn(), assemble: () => [] },
+    across: { note: vi.fn(), assemble },
     count: vi.fn(),
     gaveUp: vi.fn(),
     unscanned,
@@ -105,6 +106,23 @@ it('counts and remembers what is found once, and of a call that is judged again 
   const second = await find(['badge'], first.call);
   expect(second.noted).toEqual([]);
   expect((await find(['badge', 'shelf'], second.call)).noted).toEqual(['shelf']);
+});
+
+it('takes no state that a server signed for a value that the call itself holds whole', async () => {
+  rules = rulesOf({ fragments: true });
+  const state = 'a state that the server signed';
+  const retry = { inputResponses: undefined, requestState: state };
+  const ask = { serverId: 'up', method: 'tools/call', name: 'tool', args: {}, retry };
+  const token = { ...finding, pattern: 'jwt' };
+  const known = async (...findings: SentScan['findings']) => {
+    const scanning = scan({ ask: ask as unknown as ClassifiedCall['ask'] });
+    end.resolve({ ...found, findings });
+    await scanning;
+    return assemble.mock.lastCall?.[3];
+  };
+  const signed = { ...token, place: '/request_state', length: state.length };
+  expect(await known(signed)).toEqual(new Set());
+  expect(await known(signed, { ...token, place: '/arguments/text' })).toEqual(new Set(['jwt']));
 });
 
 it('denies what no thread could scan, and says so', async () => {
