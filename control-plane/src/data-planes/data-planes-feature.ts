@@ -19,6 +19,7 @@ export interface DataPlanesCore
   dataPlanes: DataPlaneService;
   /** The clock by which tokens begin and end. */
   tokenNow: () => Date;
+  settledNow: () => Date;
 }
 
 export function dataPlanesFeature(core: DataPlanesCore): Feature {
@@ -30,6 +31,6 @@ export function dataPlanesFeature(core: DataPlanesCore): Feature {
       registrationRoutes(createRegistrationService(ofTokens)),
       auditBatchRoutes({ ingest, registry }),
     ],
-    tasks: [createSilenceWatch(core), createTokenPurge(ofTokens)],
+    tasks: [createSilenceWatch(core), createTokenPurge({ ...core, now: core.settledNow })],
   };
 }

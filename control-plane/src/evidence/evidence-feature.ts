@@ -36,6 +36,7 @@ export interface EvidenceCore extends ReadingPlacesDeps {
   registry: Registry;
   log: Logger;
   now: () => Date;
+  settledNow: () => Date;
 }
 
 const DAY_MS = 86_400_000;
@@ -58,6 +59,7 @@ export function evidenceFeature(core: EvidenceCore): Feature {
   const retentionMs = config.evidenceRetentionDays * DAY_MS;
   const exports = createExportTask({
     ...{ db, serviceKeys, dataKeys, growth, witnesses, anchors, retentionMs, log, now },
+    settledNow: core.settledNow,
   });
   return {
     routes: [

@@ -6,9 +6,9 @@ import { createExceptionService, type ExceptionServiceDeps } from './exception-s
 
 /** Standing exceptions. */
 export const exceptionsFeature = (
-  core: ExceptionServiceDeps & { db: TenantDatabase },
+  core: ExceptionServiceDeps & { db: TenantDatabase; settledNow: () => Date },
 ): Feature => ({
   routes: [exceptionRoutes(createExceptionService(core), core.now)],
-  tasks: [createExceptionExpiry(core)],
+  tasks: [createExceptionExpiry({ ...core, now: core.settledNow })],
   endWithServer: revokeExceptionsOfServer,
 });

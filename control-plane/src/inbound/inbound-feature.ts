@@ -21,6 +21,6 @@ export function inboundFeature(core: InboundDeps): Feature {
     ],
     projections: [pinnedToolProjection(core.now)],
     endWithServer: endTrustInServer,
-    settings: { inbound: (tx) => readInboundSettings(tx, core.now()) },
+    settings: { inbound: (tx) => readInboundSettings(tx, core.settledNow()) },
   };
 }

@@ -18,11 +18,14 @@ export interface InboundDeps {
   bundles: Pick<BundleBuilder, 'requestBuild'>;
   applied: AppliedBarrier;
   now(): Date;
+  /** By which a rule has expired: a short glitch of the clock ends none that blocks a source. */
+  settledNow(): Date;
 }
 
 export type InboundRuleService = ReturnType<typeof createInboundRuleService>;
 
-export function createInboundRuleService({ db, bundles, applied, now }: InboundDeps) {
+export function createInboundRuleService(deps: InboundDeps) {
+  const { db, bundles, applied, now, settledNow } = deps;
   /** Commits a change and returns when the bundle with it is in force. */
   async function commit<T>(scope: TenantScope, work: (tx: TenantTransaction) => Promise<T>) {
     const result = await db.inTenant(scope, work);
@@ -33,15 +36,15 @@ export function createInboundRuleService({ db, bundles, applied, now }: InboundD
 
   return {
     list: (scope: TenantScope): Promise<InboundRule[]> =>
-      db.inTenant(scope, (tx) => inboundRuleStore(tx).listActive(now())),
+      db.inTenant(scope, (tx) => inboundRuleStore(tx).listActive(settledNow())),
 
     create: (scope: TenantScope, body: NewRuleBody): Promise<InboundRule> =>
       commit(scope, async (tx) => {
         const at = now();
         const store = inboundRuleStore(tx);
         await lockRules(tx);
-        await store.deleteExpired(at);
-        if ((await store.countActive(at)) >= MAX_SOURCE_RULES) {
+        await store.deleteExpired(settledNow());
+        if ((await store.countActive(settledNow())) >= MAX_SOURCE_RULES) {
           throw new AppError('INBOUND_RULE_LIMIT_REACHED');
         }
         const lifetime = LIFETIMES_MS[body.expires_in ?? 'permanent'];
@@ -60,7 +63,7 @@ export function createInboundRuleService({ db, bundles, applied, now }: InboundD
 
     delete: (scope: TenantScope, ruleId: string): Promise<void> =>
       commit(scope, async (tx) => {
-        const rule = await inboundRuleStore(tx).deleteActive(ruleId, now());
+        const rule = await inboundRuleStore(tx).deleteActive(ruleId, settledNow());
         if (rule === undefined) throw new AppError('INBOUND_RULE_NOT_FOUND');
         audit(tx, 'inbound_rule_deleted', rule);
       }),
@@ -71,19 +74,17 @@ export function createInboundRuleService({ db, bundles, applied, now }: InboundD
  * Deletes the rules that trust a deleted server: its id may be given to another server. Rules that
  * restrict it stay, and so do patterns with a `*`, which name no single server.
  */
-export async function endTrustInServer(
-  tx: TenantTransaction,
-  serverId: string,
-  at: Date,
-): Promise<void> {
+export async function endTrustInServer(tx: TenantTransaction, serverId: string): Promise<void> {
   const store = inboundRuleStore(tx);
   // One that is being created would be committed unseen.
   await lockRules(tx);
-  for (const rule of await store.listActive(at)) {
+  // Also those that have expired: a clock that is set back would bring them back.
+  const always = new Date(0);
+  for (const rule of await store.listActive(always)) {
     // Before a URI, data planes read a server's id in capital letters, too.
     const [source] = rule.sourcePattern.toLowerCase().split(' ');
     if (rule.ruleType !== 'trust' || source !== serverId) continue;
-    const deleted = await store.deleteActive(rule.id, at);
+    const deleted = await store.deleteActive(rule.id, always);
     if (!deleted) continue;
     audit(tx, 'inbound_rule_deleted', deleted, { because_of: `mcp_server/${serverId}` });
   }

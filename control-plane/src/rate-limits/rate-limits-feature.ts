@@ -8,11 +8,12 @@ import { createRefusedPurge, rateLimitedProjection } from './rate-limited-calls.
 export interface RateLimitsDeps extends RateLimitServiceDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
   now: () => Date;
+  settledNow: () => Date;
 }
 
 export const rateLimitsFeature = (core: RateLimitsDeps): Feature => ({
   routes: [rateLimitRoutes(createRateLimitService(core))],
   settings: { rate_limits: async (tx) => (await rateLimitStore(tx).get()).settings },
   projections: [rateLimitedProjection(core.now)],
-  tasks: [createRefusedPurge(core)],
+  tasks: [createRefusedPurge({ ...core, now: core.settledNow })],
 });

@@ -16,6 +16,7 @@ const DAY_MS = 86_400_000;
 
 export type ReplayTasksDeps = ReplayRunDeps & {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
+  settledNow: () => Date;
 };
 
 export function createReplayTasks(deps: ReplayTasksDeps): LeaderTask[] {
@@ -31,7 +32,7 @@ export function createReplayTasks(deps: ReplayTasksDeps): LeaderTask[] {
       forEachTenant(deps.db, signal, (tenantId) =>
         deps.db.inTenant(systemScope(tenantId), async (tx) => {
           const { payloadRetentionDays } = await readProtectionPolicy(tx);
-          const before = deps.now().getTime() - payloadRetentionDays * DAY_MS;
+          const before = deps.settledNow().getTime() - payloadRetentionDays * DAY_MS;
           await replayStore(tx).purge(new Date(before));
         }),
       ),

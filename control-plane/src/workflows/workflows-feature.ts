@@ -17,6 +17,7 @@ export interface WorkflowsCore {
   applied: AppliedBarrier;
   serviceKeys: ServiceKeys;
   now: () => Date;
+  settledNow: () => Date;
 }
 
 /** Workflows, their sessions, and what happened in them. */
@@ -31,6 +32,6 @@ export function workflowsFeature(core: WorkflowsCore): Feature {
       traceRoutes(createTraceService({ db })),
     ],
     projections: [workflowEventProjection(now)],
-    tasks: [createSessionExpiry({ db, now }), createBaselineTask({ db, now })],
+    tasks: [createSessionExpiry({ db, now: core.settledNow }), createBaselineTask({ db, now })],
   };
 }

@@ -46,6 +46,7 @@ export interface ExportTaskDeps {
   retentionMs: number;
   log: Pick<Logger, 'error'>;
   now: () => Date;
+  settledNow: () => Date;
 }
 
 /** Thrown when the package was deleted, or another replica is making it. */
@@ -241,10 +242,10 @@ async function finish(
   });
 }
 
-async function expire({ db, now }: ExportTaskDeps, tenantId: string): Promise<void> {
+async function expire({ db, settledNow }: ExportTaskDeps, tenantId: string): Promise<void> {
   await db.inTenant(systemScope(tenantId), async (tx) => {
     const store = packageStore(tx);
-    for (const id of await store.listExpired(now())) {
+    for (const id of await store.listExpired(settledNow())) {
       await store.remove(id);
       tx.audit.append({ action: 'evidence_expired', target: `evidence_package/${id}` });
     }
