@@ -1,14 +1,23 @@
 /**
  * The text that the injection scan reads of a server's message: images and sounds are left out, and
- * base64 that encodes text is decoded. Places in findings stay those of the original value.
+ * base64 that encodes text, or bytes with text in them, is decoded. Places in findings stay those of
+ * the original value.
  */
 import { isUtf8 } from 'node:buffer';
 import { isObject } from '../../upstream/message.ts';
 
 /** Members of results that hold content blocks, resources or messages. */
 const HOLDING = ['content', 'contents', 'messages'] as const;
-/** Characters of a blob that decide whether it is text. A multiple of four, as base64 needs. */
-const SAMPLE = 4_096;
+const NO_BASE64 = /[^A-Za-z0-9+/_=\s-]/;
+/** Readers differ in what they make of what is behind the padding. */
+const BEHIND_PADDING = /=\s*[^=\s]/;
+/** Bytes of an image or a sound that decide whether it is text. */
+const SAMPLE = 3_072;
+/** An image that is text (SVG) is none here. */
+const IMAGE_OR_SOUND = /^\s*(?:image|audio|video)\/(?![^;]*(?:xml|svg))/i;
+const CHARSET = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i;
+/** Characters of text among other bytes. By chance, hardly any data has that many in a row. */
+const MIN_RUN = 24;
 /** Levels of members within blocks that are read, as deep as MCP defines them. */
 const MAX_DEPTH = 4;
 
@@ -54,16 +63,25 @@ function readableBlock(block: Record<string, unknown>, depth: number): Record<st
   return depth < MAX_DEPTH ? readableMembers(block, depth + 1) : block;
 }
 
-/** Decodes base64 that encodes text, and leaves out other base64. Anything else stays as it is. */
+/**
+ * Decodes base64 that encodes text, or has text in it, and leaves out other base64. Anything else
+ * stays as it is.
+ */
 function withText(block: Record<string, unknown>, name: 'blob' | 'data'): Record<string, unknown> {
   const { [name]: given, ...others } = block;
   const text = given as string;
-  if (!isBase64(text.slice(0, SAMPLE))) return block;
-  const sample = Buffer.from(text.slice(0, SAMPLE), 'base64');
-  // The sample may end within a character.
-  const whole = text.length <= SAMPLE ? sample : sample.subarray(0, lastWhole(sample));
-  if (!isUtf8(whole) || whole.includes(0)) return others;
-  return { ...others, [name]: Buffer.from(text, 'base64').toString('utf8') };
+  if (NO_BASE64.test(text) || BEHIND_PADDING.test(text)) return block;
+  const bytes = Buffer.from(text, 'base64');
+  if (isText(bytes)) return { ...others, [name]: bytes.toString('utf8') };
+  const mimeType = typeof block.mimeType === 'string' ? block.mimeType : '';
+  const start = bytes.subarray(0, SAMPLE);
+  if (IMAGE_OR_SOUND.test(mimeType) && !isText(start.subarray(0, lastWhole(start)))) return others;
+  const found = textsIn(bytes, mimeType);
+  return found === '' ? others : { ...others, [name]: found };
+}
+
+function isText(bytes: Buffer): boolean {
+  return isUtf8(bytes) && !bytes.includes(0);
 }
 
 /** Where the last UTF-8 character, which may be cut off, begins. */
@@ -73,6 +91,57 @@ function lastWhole(bytes: Buffer): number {
   return Math.max(at, 0);
 }
 
-function isBase64(text: string): boolean {
-  return /^[A-Za-z0-9+/_=\s-]*$/.test(text);
+/** The texts in bytes that are no UTF-8: as readers see it that skip what they cannot read. */
+function textsIn(bytes: Buffer, mimeType: string): string {
+  const texts = [bytes.toString('utf8')];
+  const coding = wideCodingOf(bytes) ?? CHARSET.exec(mimeType)?.[1];
+  if (coding !== undefined) texts.push(decoded(bytes, coding));
+  return texts.flatMap(runsIn).join('\n');
+}
+
+/** UTF-16 with a mark. Without one, its Latin letters are read as if nothing were between them. */
+function wideCodingOf([first, second]: Buffer): string | undefined {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : undefined;
+}
+
+function decoded(bytes: Buffer, coding: string): string {
+  try {
+    return new TextDecoder(coding).decode(bytes);
+  } catch {
+    // No coding that this process knows.
+    return '';
+  }
+}
+
+/**
+ * Runs of characters that can be shown. One that cannot, alone among them, does not end a run: it
+ * may stand for a letter of another coding. NUL counts as nothing.
+ */
+function runsIn(text: string): string[] {
+  const runs: string[] = [];
+  let from = 0;
+  let shown = 0;
+  let isBroken = true;
+  const end = (to: number) => {
+    if (shown >= MIN_RUN) runs.push(text.slice(from, to).replaceAll('\0', ''));
+    shown = 0;
+  };
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0) continue;
+    if (isShown(code)) {
+      if (shown === 0) from = at;
+      shown += 1;
+      isBroken = false;
+    } else if (isBroken) end(at);
+    else isBroken = true;
+  }
+  end(text.length);
+  return runs;
+}
+
+function isShown(code: number): boolean {
+  if (code < 0x20) return code === 0x09 || code === 0x0a || code === 0x0d;
+  return (code < 0x7f || code > 0x9f) && code !== 0xfffd;
 }
