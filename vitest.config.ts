@@ -34,6 +34,7 @@ export const APART = [
   'data-plane/src/upstream/health/health.test.ts',
   'data-plane/src/upstream/sessions/moved-server.test.ts',
   'shared/src/in-time.test.ts',
+  'tests/clock-jump.pg.test.ts',
   'tests/clock-set-back.pg.test.ts',
   'tests/unread-boundaries.pg.test.ts',
 ];
