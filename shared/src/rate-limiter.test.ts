@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { AppError } from './errors.ts';
 import { createExactLimiter, createRateLimiter } from './rate-limiter.ts';
 
 function limiter(limit: number) {
@@ -101,4 +102,38 @@ it('an exact limit keeps nobody out until the time that a clock far ahead has sh
     rates.count('a');
   }
   expect(isLimited(rates, 'a')).toBe(true);
+});
+
+/** What a refusal says in Retry-After; undefined where there is none. */
+const waitSeconds = (rates: Pick<ReturnType<typeof limiter>, 'check'>) => {
+  try {
+    rates.check('a');
+  } catch (error) {
+    return error instanceof AppError ? error.retryAfterSeconds : error;
+  }
+  return undefined;
+};
+
+it.each([
+  ['exact', createExactLimiter],
+  ['estimated', createRateLimiter],
+])('an %s limit by the hour says how long to wait, and then admits one', (_, create) => {
+  const hour = 3_600_000;
+  for (const started of [0, 1_000_000, hour - 1]) {
+    for (const [limit, events] of [
+      [1, 1],
+      [5, 5],
+      [5, 8],
+    ] as const) {
+      let time = started;
+      const rates = create({ limit, windowMs: hour, now: () => new Date(time) });
+      for (let i = 0; i < events; i++, time += 1_000) rates.count('a');
+      const seconds = waitSeconds(rates) as number;
+      expect(seconds).toBeGreaterThan(60);
+      time += (seconds - 2) * 1_000;
+      expect(waitSeconds(rates)).toBeLessThanOrEqual(2);
+      time += 2_000;
+      expect(waitSeconds(rates)).toBeUndefined();
+    }
+  }
 });

@@ -39,11 +39,22 @@ export function createRateLimiter(options: { limit: number; windowMs: number; no
   /** Whether one more would be too many; what is left of the window before is a fraction. */
   const isUsedUp = (key: string): boolean => used(key) + 1 > limit;
 
+  /** How long until one more is admitted, if nothing else is counted. */
+  const waitMs = (key: string): number => {
+    const { start, count, before } = current(key);
+    const room = limit - 1;
+    const end =
+      count <= room
+        ? start + windowMs * (1 - (room - count) / before)
+        : start + windowMs * (2 - room / count);
+    return end - now().getTime();
+  };
+
   return {
     isUsedUp,
     /** @throws AppError RATE_LIMITED when the key used up its window */
     check: (key: string): void => {
-      if (isUsedUp(key)) throw new AppError('RATE_LIMITED');
+      if (isUsedUp(key)) throw tooMany(waitMs(key));
     },
     /** Events in the running window, estimated. */
     used,
@@ -76,9 +87,9 @@ export function createExactLimiter(options: { limit: number; windowMs: number; n
     check: (key: string): void => {
       const oldest = times.get(key)?.at(-limit);
       // A time far ahead is of a clock that was put right since: it would keep the key out until then.
-      if (oldest !== undefined && Math.abs(now().getTime() - oldest) < windowMs) {
-        throw new AppError('RATE_LIMITED');
-      }
+      if (oldest === undefined) return;
+      const since = now().getTime() - oldest;
+      if (Math.abs(since) < windowMs) throw tooMany(windowMs - Math.max(since, 0));
     },
     /** Counts one event. */
     count: (key: string): void => {
@@ -86,4 +97,10 @@ export function createExactLimiter(options: { limit: number; windowMs: number; n
       times.set(key, all.slice(-limit));
     },
   };
+}
+
+/** A refusal whose Retry-After says when to come back: a minute is not enough for a limit by the hour. */
+function tooMany(waitMs: number): AppError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return new AppError('RATE_LIMITED', undefined, { retryAfterSeconds });
 }
