@@ -62,11 +62,13 @@ export function createDiskWatermark(options: {
   onChange: (level: DiskLevel, usedShare: number | null) => void;
 }) {
   let level: DiskLevel = 'ok';
+  let isStopped = false;
   const timer = setInterval(() => void check(), options.intervalMs);
   timer.unref();
 
   function set(next: DiskLevel, usedShare: number | null): void {
-    if (next === level) return;
+    // What a look finds while the files close says nothing of the disk.
+    if (isStopped || next === level) return;
     level = next;
     options.onChange(next, usedShare);
   }
@@ -85,6 +87,9 @@ export function createDiskWatermark(options: {
     level: () => level,
     check,
     reportFull: () => set('full', null),
-    stop: () => clearInterval(timer),
+    stop: () => {
+      isStopped = true;
+      clearInterval(timer);
+    },
   };
 }

@@ -239,6 +239,19 @@ describe('the disk', () => {
     await ledger.append(tenantId, aDecision());
   });
 
+  it('says nothing of its disk while it stops, whatever a look finds then', async () => {
+    const told: string[] = [];
+    const ledger = await aLedger({
+      readUsedShare: undefined,
+      onDisk: (level) => void told.push(level),
+    });
+    const look = ledger.checkDisk();
+    await ledger.stop();
+    await look;
+    await ledger.checkDisk();
+    expect(told).toEqual([]);
+  });
+
   it('is held to the limit set for the ledger', async () => {
     const ledger = await aLedger({ readUsedShare: undefined, limitBytes: 400_000 });
     await ledger.open(tenantId, uuidv7());
