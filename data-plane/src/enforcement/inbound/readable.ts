@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import { isObject } from '../../upstream/message.ts';
 
 /** Members of results that hold content blocks, resources or messages. */
-const HOLDING = ['content', 'contents', 'messages'] as const;
+export const HOLDING = ['content', 'contents', 'messages'] as const;
 const NO_BASE64 = /[^A-Za-z0-9+/_=\s-]/;
 /** Readers differ in what they make of what is behind the padding. */
 const BEHIND_PADDING = /=\s*[^=\s]/;

@@ -12,6 +12,7 @@ import type { Portioned } from '@governance/shared/detect/portions';
 import { isObject } from '../../upstream/message.ts';
 import type { Detector } from './detector.ts';
 import { readable } from './readable.ts';
+import { detectWhole } from './split-texts.ts';
 
 /** UTF-16 units. A longer text with a finding is replaced as a whole. */
 const MAX_TEXT = 65_536;
@@ -29,7 +30,7 @@ export function* sanitize(
 ): Portioned<unknown> | Portioned<undefined> {
   const left = yield* clean(value, readable(value), detector, { kind });
   // Findings in names of members, and in passages that are split over several texts, remain.
-  const found = yield* detector.inValue(readable(left), { kind });
+  const found = yield* detectWhole(readable(left), detector, { kind });
   return found.length === 0 ? left : undefined;
 }
 

@@ -23,6 +23,7 @@ import { describeWhy, replacementOf, type Why } from '../inbound/replacement.ts'
 import { NOTHING_FURTHER, type RequestedUris, requestedUris } from '../inbound/requested-uris.ts';
 import { sanitize } from '../inbound/sanitized.ts';
 import { findTrust, type SourceTrust } from '../inbound/source-trust.ts';
+import { detectWhole } from '../inbound/split-texts.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import { resultOf } from '../refusals.ts';
 import { rulesFor, type Said, type SaidPart, textsOf, withFindings } from '../said.ts';
@@ -172,7 +173,7 @@ function* detect(said: Said, detector: Detector): Portioned<InboundFinding[]> {
   const { part, carry } = said;
   const value = part.kind === 'notification' ? part.params : readable(part.value);
   const kind = kindOf(said);
-  const findings = yield* detector.inValue(value, { kind });
+  const findings = yield* detectWhole(value, detector, { kind });
   if (carry === '') return findings;
   // In the joined text only findings across the boundary are new.
   const joined = carry + textsOf(value).slice(0, MAX_JOINED);
