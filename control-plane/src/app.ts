@@ -32,6 +32,7 @@ import { installersFeature } from './installers/installers-feature.ts';
 import { killSwitchFeature } from './kill-switch/kill-switch-feature.ts';
 import { mcpServersFeature } from './mcp-servers/mcp-servers-feature.ts';
 import { payloadsFeature } from './payloads/payloads-feature.ts';
+import { checkWritable } from './platform/database.ts';
 import type { Feature } from './platform/feature.ts';
 import { createFeatureList, type FeatureList } from './platform/feature-list.ts';
 import { prepareApi } from './platform/http/api.ts';
@@ -172,7 +173,7 @@ interface PluginParts extends ControlPlaneDeps {
 function createPlugin(parts: PluginParts): FastifyPluginAsync {
   const { core, features, version, config, connections } = parts;
   const readiness: ReadinessCheck[] = [
-    { name: 'database', check: async () => void (await connections.pool.query('SELECT 1')) },
+    { name: 'database', check: () => checkWritable(connections.pool) },
     ...(parts.readiness ?? []),
   ];
   return async (app) => {

@@ -160,6 +160,18 @@ async function checkRole(pool: pg.Pool, expected: DatabaseRole, setting: string)
   }
 }
 
+/** For /ready. @throws Error when the database cannot be reached, or takes no writes */
+export async function checkWritable(pool: Pick<pg.Pool, 'query'>): Promise<void> {
+  const { rows } = await pool.query<{ read_only: string }>(
+    `SELECT current_setting('transaction_read_only') AS read_only`,
+  );
+  if (rows[0]?.read_only !== 'off') {
+    throw new Error(
+      'the database takes no writes: it is a standby, or default_transaction_read_only is on',
+    );
+  }
+}
+
 // Error codes of the operating system, of PostgreSQL (classes 08, 53, which begins with a full
 // disk, and 57P; 57014, the statement timeout; 58030, a disk that fails; 25006, a standby) and of
 // Prisma.

@@ -161,6 +161,20 @@ describe('the system’s routes', () => {
     expect(answer.json()).toMatchObject({ status: 'not_ready', checks: { database: 'failed' } });
   });
 
+  it('/ready fails on a database that takes no writes, as a standby takes none', async () => {
+    const { pool } = test.connections;
+    const client = await pool.connect();
+    const query = pool.query;
+    await client.query('SET default_transaction_read_only = on');
+    pool.query = client.query.bind(client) as unknown as typeof query;
+    const answer = await call('/ready');
+    pool.query = query;
+    await client.query('RESET default_transaction_read_only');
+    client.release();
+    expect(answer.statusCode).toBe(503);
+    expect(answer.json()).toMatchObject({ checks: { database: 'failed' } });
+  });
+
   it('/metrics asks for its token where one is set', async () => {
     expect((await call('/metrics')).statusCode).toBe(401);
     expect((await call('/metrics', { token: 'wrong' })).statusCode).toBe(401);
