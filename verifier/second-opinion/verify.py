@@ -56,6 +56,8 @@ def main(arguments: list[str]) -> int:
 def _read_anchor(path: str) -> dict[str, Any]:
     with open(path, "rb") as source:
         data = source.read()
+    # Editors write a byte order mark.
+    data = data.removeprefix(b"\xef\xbb\xbf")
     anchor: dict[str, Any] = strict_json.parse(data, max_depth=16)
     if not matches(ANCHOR, anchor):
         raise ValueError(f"{path} is no trust anchor")

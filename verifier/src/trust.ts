@@ -60,5 +60,7 @@ export function issuerOf({ issuer, tenant_id, keys }: PublishedKeyset): TrustedI
 
 function parse(text: string): unknown {
   if (text.length > MAX_ANCHOR_LENGTH) throw new RangeError('the text is too long');
-  return parseStrictJson(text, { maxDepth: 16, maxNodes: MAX_NODES });
+  // Editors write a byte order mark. What is signed or hashed has none: this text is neither.
+  const json = text.startsWith('\ufeff') ? text.slice(1) : text;
+  return parseStrictJson(json, { maxDepth: 16, maxNodes: MAX_NODES });
 }

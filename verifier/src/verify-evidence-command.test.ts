@@ -85,6 +85,11 @@ describe('exit codes', () => {
     );
   });
 
+  it('reads an anchor that an editor saved with a byte order mark', async () => {
+    const marked = write('marked.json', `\ufeff${JSON.stringify(tenant.anchor(0))}`);
+    expect(await run(good, '--trust-anchor', marked)).toMatchObject({ code: 0 });
+  });
+
   it('3: without an anchor; 0 where the issuer is known', async () => {
     expect(await run(good)).toMatchObject({ code: 3 });
     const issuers = write('issuers.json', JSON.stringify([tenant.anchor(0)]));
