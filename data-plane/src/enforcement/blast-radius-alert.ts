@@ -1,8 +1,9 @@
 import type { ReachFinding } from '@governance/shared/detect/reach/reach-finding';
 import { pointerWithoutText } from '@governance/shared/json-pointer';
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
+import { shownName } from './call-kinds.ts';
 import type { ClassifiedCall, ScannedCall } from './calls.ts';
-import { coverMatched, NO_MARKS, shownName } from './cover-texts.ts';
+import { coverMatched, NO_MARKS } from './cover-texts.ts';
 
 /**
  * Raises BLAST_RADIUS_ESCALATION for a call that exceeds its blast radius, whether it is denied or

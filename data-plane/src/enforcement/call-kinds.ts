@@ -6,6 +6,7 @@
  */
 import type { UpstreamSession } from '../upstream/upstream.ts';
 import type { Action, Ask, Destination, JudgedCall } from './calls.ts';
+import { coverMatched, type Marks } from './cover-texts.ts';
 import { deriveAction, type ToolHints } from './tool-action.ts';
 
 export const TOOL_CALL = 'tools/call';
@@ -117,6 +118,19 @@ export function targetOf({ method, name, args, model }: Asked): string {
   const named = (ref ?? {}) as { uri?: unknown; name?: unknown };
   const found = [uri, item, level, named.uri, named.name].find((one) => typeof one === 'string');
   return typeof found === 'string' ? found : name;
+}
+
+/**
+ * The name of a call's tool as alerts and logs may show it: the agent chose it, so it may hold what
+ * DLP found. One in a call where too much was found stays, as in the record.
+ */
+export function shownName(call: {
+  readonly ask: { readonly name: string };
+  readonly dlp?: { readonly matched?: Marks | null };
+}): string {
+  const matched = call.dlp?.matched;
+  // Most calls hold nothing that could stand in a name.
+  return matched?.size ? coverMatched(call.ask.name, matched) : call.ask.name;
 }
 
 /** The members of the request's params for the server: only what was judged. */

@@ -41,19 +41,6 @@ export function coverMatched(text: string, matched: Marks | null): string {
   return matched.get(text) ?? coverText(text, matched);
 }
 
-/**
- * The name of a call's tool as alerts and logs may show it: the agent chose it, so it may hold what
- * DLP found. One in a call where too much was found stays, as in the record.
- */
-export function shownName(call: {
-  readonly ask: { readonly name: string };
-  readonly dlp?: { readonly matched?: Marks | null };
-}): string {
-  const matched = call.dlp?.matched;
-  // Most calls hold nothing that could stand in a name.
-  return matched?.size ? coverMatched(call.ask.name, matched) : call.ask.name;
-}
-
 /** Inserted marks are not searched: texts that occur within marks would grow endlessly. */
 export function coverText(text: string, marks: Marks): string {
   let pieces: (string | { mark: string })[] = [text];

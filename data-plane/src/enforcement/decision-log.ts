@@ -5,9 +5,9 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Logger } from 'pino';
 import { type CallJudgement, roundMs } from './audit.ts';
+import { shownName } from './call-kinds.ts';
 import { CALL_PARTS, type PassedPart } from './call-parts.ts';
 import type { RawCall } from './calls.ts';
-import { shownName } from './cover-texts.ts';
 
 /** Called for each call after it was judged and recorded, or could not be recorded. */
 export type DecisionLog = (judgement: CallJudgement) => void;

@@ -1,7 +1,7 @@
 import type { PolicyFault } from '@governance/policies/contract';
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
+import { shownName } from './call-kinds.ts';
 import type { ClassifiedCall, ScannedCall } from './calls.ts';
-import { shownName } from './cover-texts.ts';
 
 const OUT_OF_FUEL = {
   alert_type: 'POLICY_OUT_OF_FUEL',

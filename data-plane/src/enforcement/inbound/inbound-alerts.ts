@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import type { InboundFinding } from '@governance/shared/detect/findings';
 import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
-import { shownName } from '../cover-texts.ts';
+import { shownName } from '../call-kinds.ts';
 import type { Said } from '../said.ts';
 import { worstOf } from '../severities.ts';
 
