@@ -237,6 +237,23 @@ describe('a value that is sent piece by piece', () => {
     expect(alerts).toEqual([]);
   });
 
+  it('is none where a call held the whole of it before and another only lengthens it', () => {
+    const [head, body, sign] = [
+      'eyJhbGciOiJIUzI1NiJ9',
+      'eyJzdWIiOiIxMjM0NTY3ODkwIn0',
+      'dozjgNryP4J3jVmN',
+    ];
+    for (const whole of [`${head}.${body}.${sign}`, 'BADGE123456QX']) {
+      for (const text of [whole, 'Hello there', 'and Page2', 'Report7']) {
+        expect(across.assemble(sent(), { text }, scanner, new Set())).toEqual([]);
+      }
+    }
+    expect(alerts).toEqual([]);
+    // Another token in pieces behind it is one.
+    expect(assemble({ text: `${head}.eyJzdWIi` })).toEqual([]);
+    expect(assemble({ text: `OiI5ODc2NTQzMjEwIn0.${sign}` })).toMatchObject([{ pattern: 'jwt' }]);
+  });
+
   it('is not joined from pieces of two agents, old pieces or a single call', () => {
     assemble({ text: 'BADGE123' });
     const caller = sent({ agent: { id: 'other' } }).caller;

@@ -191,33 +191,48 @@ const BETWEEN = '\n\u2028\n';
  */
 function splitFindings(joined: readonly Joined[], scanner: DlpScanner, known: ReadonlySet<string>) {
   const completed = new Set<string>();
-  const parts: { at: number; isPair: boolean; argument: string }[] = [];
+  const parts: { at: number; begin: number; of: Joined }[] = [];
   /** Pieces of an argument are often also those of all calls: equal texts are scanned once. */
   const begins = new Map<string, number>();
   let all = '';
-  for (const { text, boundary, argument, isPair = false } of joined) {
-    const begin = begins.get(text) ?? all.length;
-    if (begin === all.length) all += text + BETWEEN;
-    begins.set(text, begin);
-    parts.push({ at: begin + boundary, isPair, argument });
+  for (const one of joined) {
+    const begin = begins.get(one.text) ?? all.length;
+    if (begin === all.length) all += one.text + BETWEEN;
+    begins.set(one.text, begin);
+    parts.push({ at: begin + one.boundary, begin, of: one });
   }
   if (all === '') return { found: [], completed };
-  const found = scanner.scanText(all).filter((finding) => {
-    const { pattern, severity, start, length, disguise } = finding;
+  const found = scanner.scanText(all).filter(({ pattern, severity, start, length, disguise }) => {
     const isGrave = severity === 'critical' || severity === 'high';
     // Many numbers among consecutive ids happen to be valid as a reversed card number.
     const isChance = pattern === 'payment_card' && disguise !== undefined;
     if (!isGrave || isChance || BY_LABEL.has(pattern) || known.has(pattern)) return false;
     const split = parts.filter(
-      ({ at, isPair }) =>
+      ({ at, begin, of }) =>
         start <= at - MIN_SHARE &&
         start + length >= at + MIN_SHARE &&
-        !(isPair && BY_CHECKSUM.has(pattern)),
+        !(of.isPair && BY_CHECKSUM.has(pattern)) &&
+        !isWhole({ pattern, start: start - begin, length }, of, scanner),
     );
-    for (const { argument } of split) completed.add(argument);
+    for (const { of } of split) completed.add(of.argument);
     return split.length > 0;
   });
   return { found, completed };
+}
+
+/** Whether one side holds the value alone, and the other only lengthens it: `Hello` behind a token. */
+function isWhole(
+  { pattern, start, length }: { pattern: string; start: number; length: number },
+  { text, boundary }: Joined,
+  scanner: DlpScanner,
+): boolean {
+  const apart = text.slice(0, boundary) + BETWEEN + text.slice(boundary);
+  const end = start + length + BETWEEN.length;
+  return scanner
+    .scanText(apart)
+    .some(
+      (one) => one.pattern === pattern && (one.start === start || one.start + one.length === end),
+    );
 }
 
 /** Found by a checksum, which pairs of ids often have by chance. */
