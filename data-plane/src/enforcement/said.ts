@@ -1,6 +1,7 @@
 /** Answers and messages on their way to a caller, and the result of their inspection. */
 import type { DlpFinding, InboundFinding } from '@governance/shared/detect/findings';
 import type { ActiveRules, RulesProvider } from '../contracts.ts';
+import { LIST_MEMBERS } from '../upstream/lists/list-page.ts';
 import type { UpstreamAnswer, UpstreamNotification } from '../upstream/upstream.ts';
 import type { Refusal } from './answer.ts';
 import type { Caller, Destination, JudgedCall } from './calls.ts';
@@ -52,6 +53,13 @@ export function withFindings(said: Said, found: Partial<Findings>): Said {
 }
 
 export type SaidPart = UpstreamAnswer | ({ readonly kind: 'notification' } & UpstreamNotification);
+
+/** The member of a list's result that holds its items; undefined if it is no list. */
+export function listMember({ call, part }: Said): string | undefined {
+  if (call === null || part.kind !== 'result') return undefined;
+  const members: Readonly<Record<string, string>> = LIST_MEMBERS;
+  return Object.hasOwn(members, call.ask.method) ? members[call.ask.method] : undefined;
+}
 
 /** All texts in a value, joined. */
 export function textsOf(value: unknown): string {

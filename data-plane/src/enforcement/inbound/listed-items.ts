@@ -1,15 +1,7 @@
 /** The items of a list, each with its server. */
 import type { BundleSettings } from '@governance/shared/bundle-format';
-import { LIST_MEMBERS } from '../../upstream/lists/list-page.ts';
 import { isObject } from '../../upstream/message.ts';
 import type { Said } from '../said.ts';
-
-/** The member of a list's result that holds its items; undefined if it is no list. */
-export function listMember({ call, part }: Said): string | undefined {
-  if (call === null || part.kind !== 'result') return undefined;
-  const members: Readonly<Record<string, string>> = LIST_MEMBERS;
-  return Object.hasOwn(members, call.ask.method) ? members[call.ask.method] : undefined;
-}
 
 /** The name of an item, or else its URI; empty where it has none. */
 export function nameOfItem(item: unknown): string {

@@ -17,7 +17,7 @@ import { denied } from '../eligibility.ts';
 import type { Detector } from '../inbound/detector.ts';
 import { classesOf, type TellInbound } from '../inbound/inbound-alerts.ts';
 import type { ScanItem } from '../inbound/item-scanner.ts';
-import { listMember, nameOfItem, serverOfItem } from '../inbound/listed-items.ts';
+import { nameOfItem, serverOfItem } from '../inbound/listed-items.ts';
 import { readable } from '../inbound/readable.ts';
 import { describeWhy, replacementOf, type Why } from '../inbound/replacement.ts';
 import { NOTHING_FURTHER, type RequestedUris, requestedUris } from '../inbound/requested-uris.ts';
@@ -26,7 +26,7 @@ import { findTrust, type SourceTrust } from '../inbound/source-trust.ts';
 import { detectWhole } from '../inbound/split-texts.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import { resultOf } from '../refusals.ts';
-import { rulesFor, type Said, type SaidPart, textsOf, withFindings } from '../said.ts';
+import { listMember, rulesFor, type Said, type SaidPart, textsOf, withFindings } from '../said.ts';
 import { promoted } from '../severities.ts';
 import type { ToolCatalogue } from '../tool-catalogue.ts';
 

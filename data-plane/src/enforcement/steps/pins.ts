@@ -1,11 +1,11 @@
 import type { RulesProvider } from '../../contracts.ts';
 import { isObject } from '../../upstream/message.ts';
 import type { Continue } from '../calls.ts';
-import { listMember, nameOfItem, serverOfItem } from '../inbound/listed-items.ts';
+import { nameOfItem, serverOfItem } from '../inbound/listed-items.ts';
 import type { PinnedTools } from '../pinned-tools.ts';
 import { proceed } from '../pipeline-builder.ts';
 import { resultOf } from '../refusals.ts';
-import { rulesFor, type Said } from '../said.ts';
+import { listMember, rulesFor, type Said } from '../said.ts';
 
 export interface PinsDeps {
   rules: RulesProvider;
