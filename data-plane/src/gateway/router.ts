@@ -23,7 +23,7 @@ import { badParams } from './call-routing.ts';
 import { isListMethod, type Lists } from './lists.ts';
 import { parseReadParams } from './read-params.ts';
 import { findNamed, requireServer } from './servers.ts';
-import { callUnified, splitUnifiedUri } from './unified.ts';
+import { splitUnifiedUri, unifiedAnswer, unifiedExchange } from './unified.ts';
 
 /** What a request asks for, and who answers it. */
 export interface Routed {
@@ -238,5 +238,6 @@ export function callRouted(
   call: (...call: Required<Parameters<Enforcer['call']>>) => Promise<Answer>,
 ): Promise<Answer> {
   if (caller.serverId !== null) return call(caller, ask, destination, exchange);
-  return callUnified(ask, exchange, (named) => call(caller, ask, destination, named));
+  const answering = call(caller, ask, destination, unifiedExchange(ask, exchange));
+  return answering.then((answer) => unifiedAnswer(ask, answer));
 }

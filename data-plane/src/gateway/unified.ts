@@ -57,20 +57,16 @@ export function unifiedNotification(
   return { method, params };
 }
 
-/**
- * Makes a call for a client of the unified gateway; its answer is in the gateway's names.
- *
- * @param call with the exchange that it is to have
- */
-export async function callUnified(
-  { serverId, method }: Ask,
-  exchange: Exchange,
-  call: (exchange: Exchange) => Promise<Answer>,
-): Promise<Answer> {
-  const answer = await call({
+/** The exchange of a call of the unified gateway: what is said meanwhile has the gateway's names. */
+export function unifiedExchange({ serverId }: Ask, exchange: Exchange): Exchange {
+  return {
     ...exchange,
     onNotification: (heard) => exchange.onNotification(unifiedNotification(serverId, heard)),
-  });
+  };
+}
+
+/** The answer of such a call, in the gateway's names. */
+export function unifiedAnswer({ serverId, method }: Ask, answer: Answer): Answer {
   if (answer.kind !== 'result') return answer;
   const { raw, value } = answer;
   if (isTaskOf(method, value)) return withUnifiedTask(serverId, raw, value);
