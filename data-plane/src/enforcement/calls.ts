@@ -92,6 +92,7 @@ export interface ModelCall {
 
 /** What is asked for, in the server's own names. Caller-controlled. */
 export interface Ask {
+  /** Empty where no server is named: a list of the unified gateway, a name that nobody has. */
   readonly serverId: string;
   readonly method: string;
   /** The tool's name, or `nameOfMethod` of a method that calls no tool. */

@@ -11,6 +11,7 @@ import type { Judgement, Pipeline } from './pipeline-builder.ts';
 export interface Said {
   readonly speaker: Destination['speaker'];
   readonly caller: Caller;
+  /** Empty in an answer of the unified gateway's own. */
   readonly serverId: string;
   /** The call that it belongs to; null where a server sent it unprompted. */
   readonly call: JudgedCall | null;
