@@ -96,13 +96,14 @@ export function signBundle(
  * @param signatures the content of `.signatures.json`, undefined where the bundle has none
  * @param files every other file of the bundle
  * @param trust the keys that may sign, and the scope that the signature must name
+ * @returns the id of the key that signed
  * @throws BundleSignatureError naming the first thing that is wrong
  */
 export function verifyBundleSignatures(
   signatures: Uint8Array | undefined,
   files: ReadonlyMap<string, Uint8Array>,
   trust: { keys: readonly BundleVerificationKey[]; scope: string },
-): void {
+): string {
   if (!signatures) throw new BundleSignatureError('signature_missing', 'no .signatures.json');
   const { header, claims, signed, signature } = parseToken(signatures);
   const kid = header.kid ?? claims.keyid;
@@ -116,6 +117,7 @@ export function verifyBundleSignatures(
     throw new BundleSignatureError('scope_mismatch', 'the bundle was signed for another scope');
   }
   verifyFiles(claims.files, files);
+  return key.kid;
 }
 
 /**

@@ -1,15 +1,22 @@
 /**
  * A tenant's bundles on disk: the last good one and the one before, and, apart from them, the
- * highest revision ever activated, so that an old file put back does not bring old rules back.
+ * highest revision ever activated of each key, so that an old file put back does not bring old rules
+ * back. A revoked key's does not count: whoever had it could name one that no other bundle reaches.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { storeFileDurably } from '@governance/shared/durable-file';
 import { isUuid } from '@governance/shared/ids';
+import { z } from 'zod';
 
 const KEPT = 2;
+/** For earlier versions, and what one of them left: the highest revision, whichever key signed it. */
 const HIGH_WATER = 'high-water';
+/** Of the newest keys; more than rotations leave in use. */
+const MAX_MARKS = 100;
+const HIGH_WATERS = 'high-waters.json';
+const HighWaters = z.record(z.string(), z.int().nonnegative());
 
 export type BundleFiles = ReturnType<typeof createBundleFiles>;
 
@@ -26,7 +33,18 @@ export function createBundleFiles(dataDir: string, tenantId: string) {
       .map(Number)
       .sort((a, b) => b - a);
 
-  function readHighWater(): number {
+  function readMarks(): Record<string, number> | undefined {
+    try {
+      return HighWaters.parse(JSON.parse(readFileSync(join(folder, HIGH_WATERS), 'utf8')));
+    } catch {
+      // Missing or damaged: the one mark of all keys is there.
+      return undefined;
+    }
+  }
+
+  function readHighWater(keys: readonly { kid: string }[]): number {
+    const marks = readMarks();
+    if (marks) return Math.max(0, ...keys.map(({ kid }) => marks[kid] ?? 0));
     const file = join(folder, HIGH_WATER);
     const text = existsSync(file) ? readFileSync(file, 'utf8').trim() : '0';
     if (/^\d{1,16}$/.test(text)) return Number(text);
@@ -35,22 +53,28 @@ export function createBundleFiles(dataDir: string, tenantId: string) {
   }
 
   return {
-    /** The highest revision ever kept; 0 before the first. */
+    /** The highest revision ever kept that one of these keys signed; 0 before the first. */
     readHighWater,
     /** The stored bundles, newest first. They are as untrusted as a download. */
     read: (): { revision: number; bytes: Uint8Array }[] =>
       revisions().map((revision) => ({ revision, bytes: readFileSync(fileOf(revision)) })),
     /**
-     * Stores a bundle durably, then raises the high-water mark, then drops the oldest. Calls
-     * continue meanwhile; one save at a time.
+     * Stores a bundle that may be activated durably, then its key's mark, then drops the oldest and
+     * what is above it: a revoked key signed that. Calls continue meanwhile; one save at a time.
      */
-    keep: async (revision: number, bytes: Uint8Array): Promise<void> => {
+    keep: async (revision: number, bytes: Uint8Array, kid: string): Promise<void> => {
       await storeFileDurably(fileOf(revision), bytes);
-      if (revision > readHighWater()) {
-        await storeFileDurably(join(folder, HIGH_WATER), `${revision}\n`);
-      }
+      const { [kid]: _, ...others } = readMarks() ?? {};
+      const marks = [...Object.entries(others), [kid, revision]].slice(-MAX_MARKS);
+      await storeFileDurably(
+        join(folder, HIGH_WATERS),
+        `${JSON.stringify(Object.fromEntries(marks))}\n`,
+      );
+      await storeFileDurably(join(folder, HIGH_WATER), `${revision}\n`);
       // If a crash brings it back, it is dropped the next time.
-      for (const old of revisions().slice(KEPT)) await rm(fileOf(old), { force: true });
+      const above = revisions().filter((other) => other > revision);
+      const old = revisions().filter((other) => other <= revision);
+      for (const one of [...above, ...old.slice(KEPT)]) await rm(fileOf(one), { force: true });
     },
   };
 }

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PolicyEngine, PolicyOutcome } from '@governance/policies/contract';
@@ -103,7 +103,7 @@ describe('bundle sync', () => {
       expect(sync.activeRules()).toBe(good);
     }
     expect(refused.map(({ code }) => code)).toEqual(bad.map(([, , code]) => code));
-    expect(kept()).toEqual(['5.tar.gz', 'high-water']);
+    expect(kept()).toEqual(['5.tar.gz', 'high-water', 'high-waters.json']);
     plane.offer(bundle(7));
     expect(await sync.waitFor(7, 15_000)).toBe(true);
     expect(sync.status().failure).toBeNull();
@@ -139,7 +139,7 @@ describe('bundle sync', () => {
     }
     await until(() => kept().includes('7.tar.gz') && !kept().includes('5.tar.gz'));
     await first.stop();
-    expect(kept()).toEqual(['6.tar.gz', '7.tar.gz', 'high-water']);
+    expect(kept()).toEqual(['6.tar.gz', '7.tar.gz', 'high-water', 'high-waters.json']);
     plane.setAway(true);
     const second = await aSync();
     expect(second.activeRules()?.revision).toBe(7);
@@ -162,12 +162,55 @@ describe('bundle sync', () => {
     expect(await second.waitFor(6, 15_000)).toBe(true);
   });
 
+  it.each([
+    'while it runs',
+    'after a restart',
+  ])('takes rules below those of a revoked key, %s: its holder kept all others out', async (when) => {
+    const stolen = aBundleSigner('stolen');
+    const next = aBundleSigner('next');
+    let keys = [signer.public, stolen.public];
+    let sync = await aSync({ keys: () => keys });
+    plane.offer(bundle(6));
+    await sync.waitFor(6, 15_000);
+    plane.offer(bundle(Number.MAX_SAFE_INTEGER, { signer: stolen }));
+    await sync.waitFor(Number.MAX_SAFE_INTEGER, 15_000);
+    plane.offer(bundle(7));
+    await until(() => sync.status().failure?.code === 'rollback');
+
+    keys = [signer.public, next.public];
+    if (when === 'after a restart') {
+      await sync.stop();
+      sync = await aSync({ keys: () => keys });
+      expect(sync.activeRules()?.revision).toBe(6);
+    }
+    plane.offer(bundle(5));
+    await until(() => sync.status().failure?.code === 'rollback');
+    plane.offer(bundle(8, { signer: next }));
+    await until(() => sync.activeRules()?.revision === 8);
+    await until(() => !kept().includes(`${Number.MAX_SAFE_INTEGER}.tar.gz`));
+    await sync.stop();
+    plane.setAway(true);
+    const restarted = await aSync({ keys: () => keys });
+    expect(restarted.activeRules()?.revision).toBe(8);
+  });
+
+  it('keeps to the mark of an earlier version', async () => {
+    const folder = join(dataDir, 'bundles', tenantId);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'high-water'), '6\n');
+    const sync = await aSync();
+    plane.offer(bundle(5));
+    await until(() => sync.status().failure?.code === 'rollback');
+    plane.offer(bundle(6));
+    expect(await sync.waitFor(6, 15_000)).toBe(true);
+  });
+
   it('activates what it cannot save, and saves it later', async () => {
     const files = createBundleFiles(dataDir, tenantId);
     let full = true;
-    const keep = async (revision: number, bytes: Uint8Array) => {
+    const keep = async (...bundle: Parameters<typeof files.keep>) => {
       if (full) throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
-      await files.keep(revision, bytes);
+      await files.keep(...bundle);
     };
     const sync = await aSync({ files: { ...files, keep } });
     plane.offer(bundle(5));

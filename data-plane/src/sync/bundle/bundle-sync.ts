@@ -62,37 +62,42 @@ export async function startBundleSync(options: {
     failure: null,
   };
   let active: ActiveRules | null = null;
-  let unsaved: { revision: number; bytes: Uint8Array } | null = null;
+  let signedBy = '';
+  let unsaved: { revision: number; bytes: Uint8Array; kid: string } | null = null;
   let stage = 'pull';
   let stopped = false;
   const waiters = createProgressWaiters(() => active?.revision ?? 0);
 
   async function activate(download: BundleDownload): Promise<void> {
     stage = 'verify';
-    const highWater = Math.max(files.readHighWater(), active?.revision ?? 0);
-    const trust = { tenantId, keys: options.keys(), highWater };
+    const keys = options.keys();
+    // What a revoked key signed counts no more, or its last holder could keep all other rules out.
+    const isStanding = keys.some(({ kid }) => kid === signedBy);
+    const newest = isStanding ? (active?.revision ?? 0) : 0;
+    const trust = { tenantId, keys, highWater: Math.max(files.readHighWater(keys), newest) };
     const bundle = await verifyBundle(download, trust);
     status.last_verified_at = time();
     requireNamed(bundle.revision);
-    if (bundle.revision === active?.revision) {
+    if (isStanding && bundle.revision === active?.revision) {
       if (bundle.digest === active.digest) return;
       throw new BundleRefusedError('revision_reused', 'the revision is active with other content');
     }
     stage = 'activate';
     const engine = await activatePolicy(bundle, options.load);
     if (stopped) return;
-    const { revision, digest, settings } = bundle;
+    const { revision, digest, settings, kid } = bundle;
     active = { revision, digest, settings, engine };
     status.active = { revision, digest };
     status.last_activated_at = time();
-    unsaved = { revision, bytes: bundle.bytes };
+    signedBy = kid;
+    unsaved = { revision, bytes: bundle.bytes, kid };
   }
 
   /** New rules take effect before they are stored: a full disk must not delay a denial. */
   async function save(): Promise<void> {
     if (!unsaved) return;
     stage = 'persist';
-    await files.keep(unsaved.revision, unsaved.bytes);
+    await files.keep(unsaved.revision, unsaved.bytes, unsaved.kid);
     unsaved = null;
   }
 

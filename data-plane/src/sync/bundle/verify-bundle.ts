@@ -26,7 +26,7 @@ export interface BundleTrust {
   tenantId: string;
   /** Public JWKs that may sign the tenant's bundles. */
   keys: readonly BundleVerificationKey[];
-  /** The largest revision ever activated; 0 before the first. */
+  /** The largest revision ever activated of a key that may still sign; 0 before the first. */
   highWater: number;
 }
 
@@ -37,6 +37,8 @@ export interface VerifiedBundle extends BundleDownload {
   /** The data document, with the settings under `settings`. */
   data: z.infer<typeof BundleData>;
   settings: BundleSettings;
+  /** The key that signed it. */
+  kid: string;
 }
 
 /**
@@ -55,7 +57,7 @@ export async function verifyBundle(
     if (!(error instanceof BundleArchiveError)) throw error;
     throw new BundleRefusedError(error.code, error.message, { cause: error });
   });
-  verifySignature(files, trust);
+  const kid = verifySignature(files, trust);
 
   const manifest = readMember(files, BUNDLE_MEMBERS.manifest, BundleManifest, 'manifest_malformed');
   const data = readMember(files, BUNDLE_MEMBERS.data, BundleData, 'data_malformed');
@@ -78,15 +80,15 @@ export async function verifyBundle(
     throw new BundleRefusedError('rollback', `revision ${revision} follows ${trust.highWater}`);
   }
   const wasmDigest = hash('sha256', wasm, 'hex');
-  return { ...download, wasm, wasmDigest, data, settings: data.settings };
+  return { ...download, wasm, wasmDigest, data, settings: data.settings, kid };
 }
 
-function verifySignature(files: Map<string, Uint8Array>, trust: BundleTrust): void {
+function verifySignature(files: Map<string, Uint8Array>, trust: BundleTrust): string {
   const signatures = files.get(BUNDLE_MEMBERS.signatures);
   const signed = new Map(files);
   signed.delete(BUNDLE_MEMBERS.signatures);
   try {
-    verifyBundleSignatures(signatures, signed, { keys: trust.keys, scope: trust.tenantId });
+    return verifyBundleSignatures(signatures, signed, { keys: trust.keys, scope: trust.tenantId });
   } catch (cause) {
     if (!(cause instanceof BundleSignatureError)) throw cause;
     throw new BundleRefusedError(cause.code, cause.message, { cause });
