@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { StepResult } from './calls.ts';
+import { inspection } from './inspection.ts';
 import { enforcement } from './pipeline.ts';
 import { pipeline, proceed } from './pipeline-builder.ts';
 
@@ -176,4 +178,12 @@ it('has the steps of enforcement in the specified order', () => {
     'blast-radius',
     'policy',
   ]);
+});
+
+it('docs/enforcement-order.md draws the steps of both pages in their order', () => {
+  const url = new URL('../../../docs/enforcement-order.md', import.meta.url);
+  const [, drawn = ''] = /\n```\n([\s\S]*?)```/.exec(readFileSync(url, 'utf8')) ?? [];
+  const rows = drawn.split('\n').map((row) => /^ +(?:\d\w? +)?([a-z-]+) +\w+ +→/.exec(row)?.[1]);
+  const expected = [...enforcement.steps, 'audit', 'send', ...inspection.steps];
+  expect(rows.filter((name) => name !== undefined)).toEqual(expected);
 });
