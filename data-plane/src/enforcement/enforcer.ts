@@ -28,6 +28,7 @@ import { createForward } from './forward.ts';
 import { type Escalated, type Holds, NOBODY_TO_ASK, type OpenedHold } from './holds.ts';
 import { type InspectionDeps, inspection } from './inspection.ts';
 import type { PayloadKeeper } from './kept-payload.ts';
+import { findLostGround } from './lost-grounds.ts';
 import type { OutcomeDeps } from './outcome.ts';
 import { enforcement, type StepDeps } from './pipeline.ts';
 import { type AnswerLimits, deniedAnswer, internalRefusal, refusalOf } from './refusals.ts';
@@ -219,10 +220,12 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enf
 /** Why a judged call may no longer be sent; undefined where it may. */
 function findCallIneligibility(
   call: JudgedCall,
-  deps: CallNowDeps & PinnedToolsDeps,
+  deps: CallNowDeps & PinnedToolsDeps & Pick<StepDeps, 'rules'>,
 ): Deny | undefined {
   const now = findCallNow(call, deps);
   if ('kind' in now) return now;
+  const lost = findLostGround(call, now.agent, deps.rules);
+  if (lost !== undefined) return lost;
   // A step behind the one that looks at the pins may have waited.
   const pinned = checkPinnedTool(call, deps);
   if (pinned.kind === 'deny') return pinned;

@@ -178,4 +178,30 @@ describe('a call that was allowed and waits for a session', () => {
       { type: 'outcome', outcome: 'blocked' },
     ]);
   });
+
+  it.each<[string, (agent: TestAgent) => void, Record<string, unknown>]>([
+    [
+      'its role is removed',
+      (agent) => agent.update({ role_ids: [] }),
+      { needed_permission: 'known/echo:read' },
+    ],
+    ['its server is disabled or deleted', () => plane.setServers([]), {}],
+  ])('is blocked before it is sent when %s', async (_what, change, data) => {
+    const agent = plane.addAgent();
+    const goOn = await allowedAndHeld(agent);
+    change(agent);
+    const { json } = await goOn();
+    expect(json.error).toMatchObject({ code: -32003, data });
+    expect(upstream.messages('tools/call')).toEqual([]);
+    expect(await recordsUntilOutcome()).toMatchObject([
+      { type: 'decision', policy_result: 'allow' },
+      { type: 'outcome', outcome: 'blocked' },
+    ]);
+  });
+
+  it('is sent when another server is registered meanwhile', async () => {
+    const goOn = await allowedAndHeld(plane.addAgent());
+    plane.setServers([HTTP_SERVER('known', upstream.url), HTTP_SERVER('more', upstream.url)]);
+    expect((await goOn()).json.result).toBeDefined();
+  });
 });
