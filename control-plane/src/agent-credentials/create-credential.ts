@@ -2,7 +2,7 @@ import { AppError } from '@governance/shared/errors';
 import { MAX_AGENT_CREDENTIALS } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import type { McpClient } from '@governance/shared/mcp-clients';
-import { createClientSecret } from '../agents/agent.ts';
+import { createSecret } from '../platform/random-secret.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { type AgentCredential, createCredentialClientId, toCredentialFact } from './credential.ts';
 import { credentialStore } from './credential-store.ts';
@@ -31,7 +31,7 @@ export async function createCredential(
   if ((await store.count(input.agentId)) >= MAX_AGENT_CREDENTIALS) {
     throw new AppError('AGENT_CREDENTIAL_LIMIT_REACHED');
   }
-  const { secret, hash: secretHash } = createClientSecret();
+  const { secret, hash: secretHash } = createSecret();
   const credential: AgentCredential = {
     ...{ id: uuidv7(now.getTime()), ...input, secretHash, version: 1 },
     clientId: createCredentialClientId(now),

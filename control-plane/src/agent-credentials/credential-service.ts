@@ -4,8 +4,8 @@
  */
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
-import { createClientSecret } from '../agents/agent.ts';
 import { agentStore } from '../agents/agent-store.ts';
+import { createSecret } from '../platform/random-secret.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { createCredential, type NewCredential } from './create-credential.ts';
 import { type AgentCredential, toCredentialFact } from './credential.ts';
@@ -53,7 +53,7 @@ export function createCredentialService({ db, applied, now }: CredentialServiceD
      */
     rotate: (scope: TenantScope, agentId: string, id: string) =>
       change(scope, async (tx) => {
-        const { secret, hash: secretHash } = createClientSecret();
+        const { secret, hash: secretHash } = createSecret();
         const found = await lockCredential(tx, agentId, id, { mayBeOver: false });
         const version = found.version + 1;
         const rotatedAt = now();

@@ -2,10 +2,10 @@ import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import type { AgentStatus } from '@governance/shared/facts';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
+import { createSecret } from '../platform/random-secret.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import {
   type Agent,
-  createClientSecret,
   effectiveStatus,
   type KillSwitchState,
   type ListedAgent,
@@ -76,7 +76,7 @@ export function createAgentService({ db, applied, now }: AgentServiceDeps) {
 
     /** Issues a new secret; the old one and its tokens end. */
     rotate: async (scope: TenantScope, id: string) => {
-      const { secret, hash } = createClientSecret();
+      const { secret, hash } = createSecret();
       const rotatedAt = now();
       const agent = await change(scope, async (tx) => {
         const store = agentStore(tx);

@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto';
 import type { AgentFact, AgentStatus, KillSwitchFact } from '@governance/shared/facts';
 import { effectiveAgentStatus } from '@governance/shared/facts';
 import type { RiskTier } from '@governance/shared/ledger-record';
@@ -57,15 +56,4 @@ export function toAgentFact(agent: Agent): AgentFact {
     kill_released_generation: agent.killReleasedGeneration,
     role_ids: agent.roleIds,
   };
-}
-
-/** A client secret is 256 random bits, shown once; only its SHA-256 is kept. */
-export function createClientSecret(): { secret: string; hash: string } {
-  const secret = randomBytes(32).toString('base64url');
-  return { secret, hash: hashClientSecret(secret) };
-}
-
-/** No salt and no slow hash: there is nothing to guess in 256 random bits. */
-export function hashClientSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
 }

@@ -1,7 +1,8 @@
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
+import { createSecret } from '../platform/random-secret.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
-import { type Agent, createClientSecret, toAgentFact } from './agent.ts';
+import { type Agent, toAgentFact } from './agent.ts';
 import { agentStore } from './agent-store.ts';
 
 export interface AgentInput {
@@ -24,7 +25,7 @@ export async function registerAgent(
   { roleIds = [], now }: { roleIds?: readonly string[]; now: Date },
 ): Promise<{ agent: Agent; secret: string }> {
   const store = agentStore(tx);
-  const { secret, hash: secretHash } = createClientSecret();
+  const { secret, hash: secretHash } = createSecret();
   const id = uuidv7(now.getTime());
   const clientId = `agt_${uuidv7(now.getTime()).replaceAll('-', '')}`;
   const created = await store.create({ id, ...input, clientId, secretHash, now });

@@ -3,7 +3,7 @@ import { AppError } from '@governance/shared/errors';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { bearerToken } from '../platform/http/guards.ts';
+import { bearerOf } from '../platform/http/guards.ts';
 import { ErrorBody } from '../platform/http/schemas.ts';
 import { EventList, EventQuery } from './audit-schemas.ts';
 import type { AuditService } from './audit-service.ts';
@@ -59,7 +59,7 @@ export const auditRoutes =
       async (request, reply) => {
         requireEventStream(request.headers.accept);
         const gone = new AbortController();
-        const token = bearerToken(request) ?? '';
+        const token = bearerOf(request) ?? '';
         const events = stream.open({
           scope: request.scope,
           lastEventId: parseLastEventId(request),

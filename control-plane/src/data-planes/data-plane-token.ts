@@ -3,7 +3,7 @@
  * that registers with it gets a token of its own, the root's *child*, and renews the child before
  * it ends.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createSecret } from '../platform/random-secret.ts';
 
 /** A token that a data plane presents; only its SHA-256 is kept. */
 export interface DataPlaneToken {
@@ -24,11 +24,7 @@ export interface DataPlaneToken {
 /** How long a token stays valid beside its replacement. */
 export const TOKEN_OVERLAP_MS = 24 * 60 * 60 * 1000;
 
-/** 256 random bits behind a prefix that secret scanners recognise. */
-export function createDataPlaneSecret(): { secret: string; hash: string } {
-  const secret = `dpt_${randomBytes(32).toString('base64url')}`;
-  return { secret, hash: createHash('sha256').update(secret).digest('hex') };
-}
+export const createDataPlaneSecret = () => createSecret('dpt_');
 
 /** Whether a token is neither revoked nor expired. */
 export function isLive(

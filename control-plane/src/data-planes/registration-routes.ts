@@ -6,7 +6,7 @@ import {
 } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import { bearerToken } from '../platform/http/guards.ts';
+import { bearerOf } from '../platform/http/guards.ts';
 import { ErrorBody } from '../platform/http/schemas.ts';
 import { DeploymentParams } from './data-plane-schemas.ts';
 import type { RegistrationService } from './registration-service.ts';
@@ -34,7 +34,7 @@ export const registrationRoutes =
         },
       },
       async (request, reply) => {
-        const secret = bearerToken(request);
+        const secret = bearerOf(request);
         if (secret === undefined) throw new AppError('DATA_PLANE_TOKEN_INVALID');
         const shown = { identity: request.dataPlane, secret };
         reply.header('cache-control', 'no-store');

@@ -13,14 +13,10 @@ import { type AgentInput, registerAgent } from '../agents/register-agent.ts';
 import { requireRoomOfAgent } from '../agents/role-limits.ts';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
 import type { Lookups } from '../platform/lookups.ts';
+import { createSecret, hashSecret } from '../platform/random-secret.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { enrollmentStore } from './enrollment-store.ts';
-import {
-  createEnrollmentSecret,
-  type EnrollmentToken,
-  hashEnrollmentSecret,
-  MAX_OPEN_TOKENS,
-} from './enrollment-token.ts';
+import { type EnrollmentToken, MAX_OPEN_TOKENS } from './enrollment-token.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** Wrong tokens allowed per address and minute. */
@@ -89,7 +85,7 @@ export function createEnrollmentService({ db, lookups, applied, now }: Enrollmen
       request: { address: string; id: string },
     ): Promise<{ agent: Agent; secret: string }> => {
       const place = addressGroup(request.address);
-      const owner = await lookups.findEnrollmentToken(hashEnrollmentSecret(secret));
+      const owner = await lookups.findEnrollmentToken(hashSecret(secret));
       if (!owner) return refuse(place);
       const { tenantId, id } = owner;
       const actor = { id, username: `enrollment-token:${id}`, role: 'system' } as const;
@@ -131,7 +127,7 @@ export async function issueEnrollmentToken(
   const known = await tx.db.role.count({ where: { tenantId, id: { in: wanted } } });
   if (known !== wanted.length) throw new AppError('ROLE_NOT_FOUND');
   await requireRoomOfAgent(tx, wanted, 'role_ids');
-  const { secret, hash } = createEnrollmentSecret();
+  const { secret, hash } = createSecret('enr_');
   const expiresAt = new Date(now.getTime() + expiresInHours * HOUR_MS);
   const token: EnrollmentToken = {
     ...{ id: uuidv7(now.getTime()), label, roleIds: wanted, maxUses, uses: 0 },

@@ -1,5 +1,4 @@
 /** A token with which agents register themselves: how many, until when, and with which roles. */
-import { createHash, randomBytes } from 'node:crypto';
 import { ENTRY_NAME } from '@governance/shared/mcp-clients';
 
 export interface EnrollmentToken {
@@ -18,17 +17,6 @@ export interface EnrollmentToken {
 export const MAX_OPEN_TOKENS = 200;
 /** How long ended tokens stay listed. */
 export const KEPT_AFTER_END_MS = 30 * 24 * 60 * 60 * 1000;
-
-/** 256 random bits behind a prefix that secret scanners recognise. */
-export function createEnrollmentSecret(): { secret: string; hash: string } {
-  const secret = `enr_${randomBytes(32).toString('base64url')}`;
-  return { secret, hash: hashEnrollmentSecret(secret) };
-}
-
-/** No salt and no slow hash, since 256 random bits cannot be guessed. */
-export function hashEnrollmentSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
-}
 
 /** The entry that an MCP client adds to its configuration, beside existing entries. */
 export function clientConfig(gatewayUrl: string, authorization: string) {

@@ -14,11 +14,10 @@ import { effectiveStatus } from '../agents/agent.ts';
 import { agentStore } from '../agents/agent-store.ts';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
 import type { Lookups } from '../platform/lookups.ts';
+import { createSecret, hashSecret } from '../platform/random-secret.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { installerStore } from './installer-store.ts';
 import {
-  createInstallerSecret,
-  hashInstallerSecret,
   INSTALLER_TOKEN_MS,
   type InstallerToken,
   MAX_OPEN_INSTALLER_TOKENS,
@@ -93,7 +92,7 @@ export function createInstallerService({ db, lookups, applied, now }: InstallerS
       request: { address: string; id: string },
     ): Promise<Redeemed> => {
       const place = addressGroup(request.address);
-      const owner = await lookups.findInstallerToken(hashInstallerSecret(secret));
+      const owner = await lookups.findInstallerToken(hashSecret(secret));
       if (!owner) return refuse(place);
       const { tenantId, id } = owner;
       const actor = { id, username: `installer-token:${id}`, role: 'system' } as const;
@@ -123,7 +122,7 @@ async function issue(
   if ((await store.countOpen(agentId, now)) >= MAX_OPEN_INSTALLER_TOKENS) {
     throw new AppError('INSTALLER_TOKEN_LIMIT_REACHED');
   }
-  const { secret, hash } = createInstallerSecret();
+  const { secret, hash } = createSecret('ins_');
   const expiresAt = new Date(now.getTime() + INSTALLER_TOKEN_MS);
   const token: InstallerToken = {
     ...{ id: uuidv7(now.getTime()), agentId, label, client },

@@ -1,5 +1,4 @@
 /** A single-use token with which one client of an agent gets its own credential. */
-import { createHash, randomBytes } from 'node:crypto';
 import type { McpClient } from '@governance/shared/mcp-clients';
 
 export interface InstallerToken {
@@ -21,14 +20,3 @@ export const INSTALLER_TOKEN_MS = 15 * 60 * 1000;
 export const MAX_OPEN_INSTALLER_TOKENS = 20;
 /** How long ended tokens stay listed. */
 export const KEPT_AFTER_END_MS = 30 * 24 * 60 * 60 * 1000;
-
-/** 256 random bits behind a prefix that secret scanners recognise. */
-export function createInstallerSecret(): { secret: string; hash: string } {
-  const secret = `ins_${randomBytes(32).toString('base64url')}`;
-  return { secret, hash: hashInstallerSecret(secret) };
-}
-
-/** No salt and no slow hash, since 256 random bits cannot be guessed. */
-export function hashInstallerSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
-}

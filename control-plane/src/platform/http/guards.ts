@@ -1,12 +1,12 @@
 /** The guards: each authenticates the caller by a header, or throws. */
-import { createHash } from 'node:crypto';
 import { equalSecrets } from '@governance/shared/equal-secrets';
 import { AppError } from '@governance/shared/errors';
-import { bearerToken as readBearer } from '@governance/shared/http-requests';
+import { bearerToken } from '@governance/shared/http-requests';
 import { isUuid } from '@governance/shared/ids';
 import type { FastifyRequest } from 'fastify';
 import type { AdminRole } from '../admin-role.ts';
 import type { DataPlaneTokenOwner, Lookups } from '../lookups.ts';
+import { hashSecret } from '../random-secret.ts';
 import type { Actor, TenantDatabase } from '../tenant-scope.ts';
 import { requireUse } from './role-table.ts';
 import { type Guards, setCaller } from './route-table.ts';
@@ -27,13 +27,13 @@ export interface GuardDeps {
 }
 
 /** The token of an `Authorization: Bearer` header, if there is one. */
-export function bearerToken(request: FastifyRequest): string | undefined {
-  return readBearer(request.headers.authorization);
+export function bearerOf(request: FastifyRequest): string | undefined {
+  return bearerToken(request.headers.authorization);
 }
 
 export function createGuards(deps: GuardDeps): Guards {
   const authenticate = async (request: FastifyRequest): Promise<AdminIdentity> => {
-    const token = bearerToken(request);
+    const token = bearerOf(request);
     if (!token) throw new AppError('UNAUTHENTICATED');
     return deps.authenticateAdmin(token);
   };
@@ -90,7 +90,7 @@ export function createGuards(deps: GuardDeps): Guards {
         if (deps.isProduction) throw new AppError('METRICS_CLOSED');
         return;
       }
-      const token = bearerToken(request);
+      const token = bearerOf(request);
       if (!token || !equalSecrets(token, deps.metricsToken)) {
         throw new AppError('METRICS_TOKEN_INVALID');
       }
@@ -107,8 +107,8 @@ async function enterAsDataPlane(
   request: FastifyRequest,
   graceMs: number,
 ): Promise<void> {
-  const token = bearerToken(request);
-  const owner = token && (await deps.lookups.findDataPlaneToken(sha256(token)));
+  const token = bearerOf(request);
+  const owner = token && (await deps.lookups.findDataPlaneToken(hashSecret(token)));
   const now = deps.now();
   if (!owner || !isGoodFor(owner, graceMs, now)) {
     throw new AppError('DATA_PLANE_TOKEN_INVALID');
@@ -183,8 +183,4 @@ function readTenantHeader(request: FastifyRequest): string | undefined {
 
 function toActor({ id, username, role }: AdminIdentity): Actor {
   return { id, username, role };
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
