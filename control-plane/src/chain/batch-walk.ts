@@ -89,6 +89,8 @@ async function findWrong(
   return findWrongRoot(writer, header);
 }
 
+const HASH = /^[0-9a-f]{64}$/;
+
 async function findWrongRoot(
   { readRecords }: StreamWriter,
   { epoch, first_seq: firstSeq, last_seq: lastSeq, prev_head, event_root }: BatchHeader,
@@ -104,7 +106,9 @@ async function findWrongRoot(
   const signed = { firstSeq, lastSeq, prevHead: prev_head, eventRoot: event_root };
   const records = createBatchRecords(signed);
   let detail: string | undefined;
-  for (const { hash, prevHash } of stored) detail ??= records.add(hash, prevHash);
+  for (const { hash, prevHash } of stored) {
+    detail ??= HASH.test(hash) ? records.add(hash, prevHash) : 'the hash of a record is none';
+  }
   detail ??= records.findRootFault();
   return detail === undefined ? undefined : { check, detail };
 }

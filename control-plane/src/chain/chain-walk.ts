@@ -24,6 +24,7 @@ import {
 import { type LedgerRow, readAsEarlier } from './ledger-row.ts';
 import { readEnvelope } from './record-envelope.ts';
 import type { StreamMark } from './stream-mark.ts';
+import { textOfTime } from './text-of-time.ts';
 
 export interface StoredRow extends LedgerRow {
   subjectId: string | null;
@@ -263,7 +264,7 @@ function columnPairs(columns: LedgerColumns, row: StoredRow): ColumnPair[] {
     ['subject_id', lower(columns.subjectId), row.subjectId],
     ['agent_id', lower(columns.agentId), row.agentId],
     ['policy_result', columns.policyResult, row.policyResult],
-    ['event_time', columns.eventTime, row.eventTime.toISOString()],
+    ['event_time', columns.eventTime, textOfTime(row.eventTime)],
   ];
 }
 

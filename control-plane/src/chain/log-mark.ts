@@ -4,10 +4,13 @@
  */
 import { Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
+import { textOfTime } from './text-of-time.ts';
+
+const Day = z.iso.date();
 
 /** The number of checkpoints made on one day (UTC), and the largest size among them. */
 const CheckpointDay = z.strictObject({
-  day: z.iso.date(),
+  day: Day,
   checkpoints: z.int().positive(),
   size: z.int().positive(),
 });
@@ -72,9 +75,11 @@ export function readLogMark(text: string): LogMark | undefined {
   }
 }
 
-/** Counts a verified checkpoint and drops old days. */
+/** Counts a checkpoint that was read and drops old days. */
 export function countCheckpoint(mark: LogMark, made: Date, size: number): void {
-  const day = made.toISOString().slice(0, 10);
+  const day = textOfTime(made).slice(0, 10);
+  // The mark could not be read again.
+  if (!Day.safeParse(day).success) return;
   const known = mark.days.find((one) => one.day === day);
   if (known) {
     known.checkpoints += 1;

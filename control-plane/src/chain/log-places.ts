@@ -23,6 +23,7 @@ import {
   type StoredAnchor,
   type StoredCheckpoint,
 } from './log-rows.ts';
+import { textOfTime } from './text-of-time.ts';
 
 /**
  * The service's public keys for admin-chain batches, checkpoints and bundles, including retired
@@ -137,7 +138,7 @@ export function findSignedFault(
   const origin = logOrigin(tenantId, epoch);
   const fault = findCheckpointFault(signed, { size, origin, root: treeRoot, isSigned });
   if (fault) return said(fault.check, fault.detail);
-  if (signed.checkpoint.time === madeAt.toISOString()) return undefined;
+  if (signed.checkpoint.time === textOfTime(madeAt)) return undefined;
   return said(null, 'the column made_at differs from the note');
 }
 

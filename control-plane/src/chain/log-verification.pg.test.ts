@@ -183,6 +183,30 @@ const ATTACKS: [name: string, sql: string, kind: string, check: string | null][]
     'log.inclusion',
   ],
   [
+    'a size of the tree that no walk would reach',
+    `UPDATE log_heads SET size = 9007199254740991 WHERE ${of}`,
+    'log_size',
+    'log.inclusion',
+  ],
+  [
+    'a time that is none',
+    `UPDATE ledger_records SET event_time = '200000-01-01' WHERE ${of} AND position = (SELECT min(position) FROM ledger_records WHERE ${of} AND type = 'decision')`,
+    'content',
+    null,
+  ],
+  [
+    'a hash that is none',
+    `UPDATE ledger_records SET hash = 'x' WHERE ${of} AND position = (SELECT min(position) FROM ledger_records WHERE ${of} AND type = 'decision')`,
+    'signature',
+    'batch.root',
+  ],
+  [
+    'a checkpoint of no time',
+    `UPDATE log_checkpoints SET made_at = 'infinity' WHERE ${of} AND size = (SELECT min(size) FROM log_checkpoints WHERE ${of})`,
+    'log_checkpoint',
+    null,
+  ],
+  [
     'a batch of the admin chain forged',
     `UPDATE ledger_batches SET signature = repeat('A', 86) WHERE ${of} AND stream = (SELECT admin_stream FROM tenant_heads WHERE ${of})`,
     'signature',

@@ -136,7 +136,9 @@ async function walkLeaves(walk: LogWalk): Promise<boolean> {
   const { mark, end, isWhole, inLog, onStep, shouldStop } = walk;
   // A checkpoint is signed a moment after its leaves are stored. The walk over new records ends at
   // the newest checkpoint, so that all checkpoints of the walked leaves exist.
-  const target = isWhole ? end.size : Math.min(end.size, end.checkpointSize);
+  const wanted = isWhole ? end.size : Math.min(end.size, end.checkpointSize);
+  // A size that was put there would be walked for ever: it is a break already.
+  const target = Math.min(wanted, Math.min(end.indexes, end.leaves) + PAGE_LEAVES);
   while (mark.size < target) {
     const from = mark.size;
     const to = Math.min(from + PAGE_LEAVES, target);
