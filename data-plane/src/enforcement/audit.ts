@@ -88,7 +88,7 @@ export interface DecisionHold {
  *
  * @returns null for a judgement that leaves no decision
  */
-export function membersOf(
+export function recordMembersOf(
   judgement: CallJudgement,
   deps: AuditDeps,
 ): ProtectedMembers | Promise<ProtectedMembers> | null {
@@ -131,7 +131,7 @@ function isCountedOnly(judgement: CallJudgement): boolean {
 /**
  * Records a judgement as a decision. The use of a grant is committed with it.
  *
- * @param members of `membersOf`
+ * @param members of `recordMembersOf`
  * @param kept what is kept of the call beside its record
  * @param hold the hold of the call, if it is held
  * @returns the call to forward when it was allowed, null when it was not

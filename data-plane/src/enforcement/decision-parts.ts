@@ -7,7 +7,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { BundleSettings } from '@governance/shared/bundle-format';
-import { type AuditDeps, type CallJudgement, membersOf } from './audit.ts';
+import { type AuditDeps, type CallJudgement, recordMembersOf } from './audit.ts';
 import { stepTeller } from './call-parts.ts';
 import type { AgentCall, Deny, JudgedCall } from './calls.ts';
 import { REDACTED } from './cover-texts.ts';
@@ -57,7 +57,7 @@ export function createDecisionParts({ payloads, audit, steps, page }: DecisionPa
     judgement: CallJudgement,
     input: ProtectedInput | null,
   ): Prepared | Promise<Prepared> {
-    const members = membersOf(judgement, audit);
+    const members = recordMembersOf(judgement, audit);
     if (!(members instanceof Promise)) return { judgement, input, members };
     return members.then((done) => ({ judgement, input, members: done }));
   }

@@ -175,7 +175,7 @@ export function findChain(
 }
 
 /** An agent's place in a workflow: as participant, or as owner, who may do everything there. */
-export function placeOf(
+export function placeInWorkflow(
   agentId: string,
   { session, workflow }: RunningSession,
 ): WorkflowPlace | undefined {
@@ -212,13 +212,13 @@ export function findDelegatedPlace(
   if (links.length > max_depth) {
     return denied(`the workflow allows delegations ${max_depth} deep`);
   }
-  const delegators = links.map(({ delegator }) => placeOf(delegator.id, session));
+  const delegators = links.map(({ delegator }) => placeInWorkflow(delegator.id, session));
   // The first delegator must be a participant; later ones may take part by delegation only.
   if (delegators[0] === undefined) return refused('its delegator takes no part in this workflow');
   const delegatorsActions = delegators.flatMap((one) =>
     one?.allowedActions ? [one.allowedActions] : [],
   );
-  return { ...(placeOf(agentId, session) ?? placeOfDelegatee(session)), delegatorsActions };
+  return { ...(placeInWorkflow(agentId, session) ?? placeOfDelegatee(session)), delegatorsActions };
 }
 
 /** The denial of an agent that is neither participant nor owner nor delegatee. */
@@ -243,7 +243,7 @@ function findPlaceNow(
   const session = findSession(tenantId, then.sessionId, deps);
   if ('kind' in session) return session;
   if (delegation === undefined) {
-    const place = placeOf(agent.id, session);
+    const place = placeInWorkflow(agent.id, session);
     if (place === undefined) return NO_PART;
     const workflow = asBefore(place);
     return 'kind' in workflow ? workflow : { workflow };

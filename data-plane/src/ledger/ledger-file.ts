@@ -11,7 +11,7 @@ import Database from 'better-sqlite3';
 import { openDurableDatabase } from '../storage/durable-database.ts';
 import { lockLedger } from './ledger-lock.ts';
 import { type LedgerMarks, openMarks } from './ledger-marks.ts';
-import { isNew, prepareStatements, requireKnownVersion } from './ledger-schema.ts';
+import { isNew, prepareStatements, requireLedgerVersion } from './ledger-schema.ts';
 import { checkLedgerFiles, readStreamMarks } from './ledger-start.ts';
 
 export type LedgerFile = ReturnType<typeof openLedgerFile>;
@@ -41,7 +41,7 @@ export function openLedgerFile(options: LedgerFileOptions) {
     checkLedgerFiles(options.path);
     db = openDurableDatabase(options.path, { exclusive: false });
     limitFile(db, options.limitBytes);
-    requireKnownVersion(db);
+    requireLedgerVersion(db);
     syncLog(options.path);
     // Before prepareStatements writes the version that requires marks.
     marks = openMarks(options.path, isNew(db) ? [] : readStreamMarks(db));

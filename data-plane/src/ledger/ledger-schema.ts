@@ -1,6 +1,6 @@
 /** The ledger's tables and the statements that write them. */
 import type { Database } from 'better-sqlite3';
-import { requireKnownVersion as requireVersion, versionOf } from '../storage/file-version.ts';
+import { requireKnownVersion, versionOf } from '../storage/file-version.ts';
 
 /** From 3: the marks are in a file of their own (ledger-marks.ts). From 4: a row holds a group. */
 export const VERSION = 4;
@@ -93,8 +93,8 @@ export function isNew(db: Database): boolean {
 }
 
 /** @throws StartError when the file is of a newer version */
-export function requireKnownVersion(db: Database): void {
-  requireVersion(db, { version: VERSION, what: 'the ledger' });
+export function requireLedgerVersion(db: Database): void {
+  requireKnownVersion(db, { version: VERSION, what: 'the ledger' });
 }
 
 /** Creates the tables in a new file, and migrates a file of an older version. */

@@ -76,7 +76,7 @@ export function requestText(id: number, request: UpstreamRequest): string {
 }
 
 /** A notification without params. */
-export function notificationText(method: string): string {
+export function bareNotification(method: string): string {
   return `{"jsonrpc":"2.0","method":${JSON.stringify(method)}}`;
 }
 

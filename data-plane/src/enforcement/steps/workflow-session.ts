@@ -6,7 +6,7 @@ import {
   findAgentNow,
   findSession,
   NO_PART,
-  placeOf,
+  placeInWorkflow,
   placeOfDelegatee,
   refused,
   type WorkflowEligibilityDeps,
@@ -41,7 +41,7 @@ export function validateWorkflowSession(
   return withToken(call, 'workflow', token, deps, (now, { subject }) => {
     const session = findSession(now.caller.tenantId, subject, deps);
     if ('kind' in session) return session;
-    const place = placeOf(now.agent.id, session);
+    const place = placeInWorkflow(now.agent.id, session);
     if (place !== undefined) return proceed(extend(now, { workflow: place }));
     // With a delegation the agent may take part: the next step verifies it, or denies.
     if (now.caller.workflow?.delegationToken !== null) {

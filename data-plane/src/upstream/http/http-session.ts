@@ -10,9 +10,9 @@ import { shareRun } from '../../storage/share-run.ts';
 import { type EraCandidate, EraRefusal, eraRefusalOf, requireLegacyKnows } from '../era.ts';
 import {
   answerServer,
+  bareNotification,
   cancelledText,
   initializeRequest,
-  notificationText,
   parseInitializeAnswer,
   requestText,
   type SessionOptions,
@@ -228,7 +228,7 @@ export class HttpUpstreamSession implements EraCandidate {
 
   /** A notification on behalf of the agent, which may not act any more when there is room for it. */
   #postForAgent(state: OpenState, method: string): Promise<void> {
-    return this.#post(state, () => (this.#mayAgentAct() ? notificationText(method) : undefined));
+    return this.#post(state, () => (this.#mayAgentAct() ? bareNotification(method) : undefined));
   }
 
   /** A client's answer may wait for its share: its agent may not act any more by then. */

@@ -8,8 +8,8 @@ import { shareRun } from '../../storage/share-run.ts';
 import { type EraCandidate, EraRefusal, requireLegacyKnows } from '../era.ts';
 import {
   answerServer,
+  bareNotification,
   initializeRequest,
-  notificationText,
   parseInitializeAnswer,
   requestText,
   type SessionOptions,
@@ -63,7 +63,7 @@ export class StdioUpstreamSession implements EraCandidate {
   }
 
   notify(method: string): void {
-    if (this.#info !== null) this.#channel.write(notificationText(method));
+    if (this.#info !== null) this.#channel.write(bareNotification(method));
   }
 
   listen(listener: ((notification: UpstreamNotification) => void) | null): void {
@@ -91,7 +91,7 @@ export class StdioUpstreamSession implements EraCandidate {
       requireEligible(this.#options);
       const info = parseInitializeAnswer(await this.#send(initialize, unheardExchange()));
       requireEligible(this.#options);
-      this.#channel.write(notificationText('notifications/initialized'));
+      this.#channel.write(bareNotification('notifications/initialized'));
       this.#info = info;
       if (this.#wasOpen) this.#options.onReopened?.();
       this.#wasOpen = true;
