@@ -31,10 +31,11 @@ const FLOOD = {
     'A data plane has reached its limit of unresolved alerts; further ones are in the audit trail only',
 } as const;
 
+/** A row of `alerts` that ingest stores. */
 interface NewAlertRow {
   id: string;
-  /** The data plane that raised it. */
-  stream: string;
+  /** The data plane that raised it; null where the control plane did. */
+  stream: string | null;
   alertType: string;
   severity: string;
   agentId: string | null;
@@ -42,14 +43,17 @@ interface NewAlertRow {
   /** Canonical JSON. */
   details: string;
   dedupeKey: string | null;
-  createdAt: string;
+  /** Null: now. */
+  createdAt: string | null;
 }
+
+type ReportedAlert = NewAlertRow & { stream: string };
 
 export const alertProjection: Projection = {
   types: ['alert'],
   store: async (client, tenantId, records) => {
     const { alerts, heldBack } = await withinBounds(client, tenantId, records.flatMap(toRow));
-    if (alerts.length > 0) await insert(client, tenantId, alerts);
+    if (alerts.length > 0) await insertAlerts(client, tenantId, alerts);
     return [...heldBack].map(([stream, count]): Overflow => ({ ...FLOOD, stream, records: count }));
   },
 };
@@ -58,7 +62,7 @@ export const alertProjection: Projection = {
  * Scopes deduplication keys to the data plane. Otherwise it could open an alert under a key of the
  * control plane's (a fork, a broken chain) or of another data plane's, and so suppress that alert.
  */
-function toRow({ record, agentId }: ProjectedRecord): NewAlertRow[] {
+function toRow({ record, agentId }: ProjectedRecord): ReportedAlert[] {
   if (record.type !== 'alert' || RAISED_FROM_DECISIONS.has(record.alert_type)) return [];
   const { id, stream, dedupe_key: key } = record;
   return [
@@ -96,8 +100,8 @@ function shownDetails({ stream, epoch, seq, details }: AlertRecord): string {
 async function withinBounds(
   client: PoolClient,
   tenantId: string,
-  given: readonly NewAlertRow[],
-): Promise<{ alerts: NewAlertRow[]; heldBack: Map<string, number> }> {
+  given: readonly ReportedAlert[],
+): Promise<{ alerts: ReportedAlert[]; heldBack: Map<string, number> }> {
   const streams = [...new Set(given.map(({ stream }) => stream.toLowerCase()))];
   const { rows } = await client.query<{ place: string; open: number }>(
     `SELECT concat_ws('/', stream, alert_type, severity) AS place, count(*)::int AS open FROM alerts
@@ -128,8 +132,8 @@ async function withinBounds(
   return { alerts, heldBack };
 }
 
-/** A timestamp in the future becomes the time of receipt. */
-async function insert(
+/** Stores alerts. A timestamp in the future becomes the time of receipt. */
+export async function insertAlerts(
   client: PoolClient,
   tenantId: string,
   alerts: readonly NewAlertRow[],
@@ -139,8 +143,8 @@ async function insert(
        dedupe_key, created_at, stream)
      SELECT $1, a.id, a.alert_type, a.severity, 'open', a.agent_id, a.title, a.details,
        a.dedupe_key,
-       CASE WHEN a.created_at > clock_timestamp() + $11 * interval '1 millisecond'
-         THEN clock_timestamp() ELSE a.created_at END,
+       CASE WHEN a.created_at <= clock_timestamp() + $11 * interval '1 millisecond'
+         THEN a.created_at ELSE clock_timestamp() END,
        a.stream
      FROM unnest($2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::text[], $7::text[],
        $8::text[], $9::timestamptz[], $10::uuid[])

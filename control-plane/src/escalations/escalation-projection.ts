@@ -7,6 +7,7 @@ import { uuidv7 } from '@governance/shared/ids';
 import type { LedgerRecord } from '@governance/shared/ledger-record';
 import { toStorable } from '@governance/shared/text';
 import type { PoolClient } from 'pg';
+import { insertAlerts } from '../alerts/alert-projection.ts';
 import { HELD_TYPES, MAX_PENDING_OF_STREAM } from '../ingest/second-holds.ts';
 import type { Overflow, ProjectedRecord, Projection } from '../platform/feature.ts';
 import { CLOCK_AHEAD_MS } from '../platform/record-time.ts';
@@ -115,32 +116,23 @@ async function alert(
 ): Promise<void> {
   const { escalation_id, mcp_server, tool_name, target, timeout_at } = record;
   const about = { mcp_server, tool_name, target, timeout_at };
-  await client.query(
-    `INSERT INTO alerts (tenant_id, id, alert_type, severity, status, agent_id, title, details,
-       dedupe_key)
-     VALUES ($1, $2, $3, $4, 'open', $5, $6, $7, $8)
-     ON CONFLICT DO NOTHING`,
-    [
-      tenantId,
-      uuidv7(),
-      ...(record.type === 'hold_opened'
-        ? [
-            'ESCALATION_OPENED',
-            ALERT_SEVERITIES[record.risk_tier],
-            agentId,
-            'A call waits for a person to approve it',
-            canonicalize({ ...about, escalation_id, reason: record.reason }),
-          ]
-        : [
-            'INBOUND_RESULT_HELD',
-            record.severity,
-            agentId,
-            'A result that looks like an injection waits for a person to release it',
-            canonicalize({ ...about, hold_id: escalation_id, classes: classesOf(record) }),
-          ]),
-      alertKey(escalation_id),
-    ],
-  );
+  const said =
+    record.type === 'hold_opened'
+      ? {
+          alertType: 'ESCALATION_OPENED',
+          severity: ALERT_SEVERITIES[record.risk_tier],
+          title: 'A call waits for a person to approve it',
+          details: canonicalize({ ...about, escalation_id, reason: record.reason }),
+        }
+      : {
+          alertType: 'INBOUND_RESULT_HELD',
+          severity: record.severity,
+          title: 'A result that looks like an injection waits for a person to release it',
+          details: canonicalize({ ...about, hold_id: escalation_id, classes: classesOf(record) }),
+        };
+  const dedupeKey = alertKey(escalation_id);
+  const row = { ...said, id: uuidv7(), stream: null, agentId, dedupeKey, createdAt: null };
+  await insertAlerts(client, tenantId, [row]);
 }
 
 function classesOf({ findings }: ResultHeld): string[] {
