@@ -39,6 +39,8 @@ export interface LogWalk {
 
 /** Bounds a page in memory: a leaf has about 1 KiB, and twice as many nodes. */
 const PAGE_LEAVES = 500;
+/** Missing leaves at the end of the log that are shown one by one. */
+const MISSING_LEAVES = 20;
 /** About 1 ms of work. */
 const LEAVES_A_TURN = 64;
 
@@ -137,8 +139,9 @@ async function walkLeaves(walk: LogWalk): Promise<boolean> {
   // A checkpoint is signed a moment after its leaves are stored. The walk over new records ends at
   // the newest checkpoint, so that all checkpoints of the walked leaves exist.
   const wanted = isWhole ? end.size : Math.min(end.size, end.checkpointSize);
-  // A size that was put there would be walked for ever: it is a break already.
-  const target = Math.min(wanted, Math.min(end.indexes, end.leaves) + PAGE_LEAVES);
+  // A size that was put there is a break already, and would be walked for ever: a few of the leaves
+  // that are not there are enough.
+  const target = Math.min(wanted, Math.min(end.indexes, end.leaves) + MISSING_LEAVES);
   while (mark.size < target) {
     const from = mark.size;
     const to = Math.min(from + PAGE_LEAVES, target);
