@@ -228,16 +228,16 @@ export class HttpUpstreamSession implements EraCandidate {
 
   /** A notification on behalf of the agent, which may not act any more when there is room for it. */
   #postForAgent(state: OpenState, method: string): Promise<void> {
-    return this.#post(state, () => (this.#mayAgentAct() ? bareNotification(method) : undefined));
+    return this.#post(state, () => (this.#isEligible() ? bareNotification(method) : undefined));
   }
 
   /** A client's answer may wait for its share: its agent may not act any more by then. */
   #replyTo(state: OpenState) {
     return (text: string, withheld: string) =>
-      void this.#post(state, () => (this.#mayAgentAct() ? text : withheld));
+      void this.#post(state, () => (this.#isEligible() ? text : withheld));
   }
 
-  #mayAgentAct(): boolean {
+  #isEligible(): boolean {
     return this.#options.findIneligibility() === undefined;
   }
 
@@ -245,7 +245,7 @@ export class HttpUpstreamSession implements EraCandidate {
     const state = this.#state;
     if (state === null || this.#stream !== null || this.#isClosed) return;
     // An agent that may not act any more may act again later.
-    const giveBack = this.#mayAgentAct() ? this.#channel.findStreamRoom() : undefined;
+    const giveBack = this.#isEligible() ? this.#channel.findStreamRoom() : undefined;
     if (giveBack === undefined) {
       this.#listenLater();
       return;
