@@ -254,6 +254,24 @@ describe('a value that is sent piece by piece', () => {
     expect(assemble({ text: `OiI5ODc2NTQzMjEwIn0.${sign}` })).toMatchObject([{ pattern: 'jwt' }]);
   });
 
+  it('is no token where a cursor of a list and names with dots only have its form', () => {
+    const cursor = Buffer.from('{"cursor":894587738,"dir":"next"}').toString('base64url');
+    for (const text of [
+      cursor,
+      'report_2026_Q1.xlsx',
+      'report_2026_Q2.xlsx',
+      'api1.production.example',
+    ]) {
+      expect(assemble({ text })).toEqual([]);
+    }
+    expect(alerts).toEqual([]);
+    now += 11 * MINUTE;
+    const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmN';
+    const pieces = [cursor, token.slice(0, 15), token.slice(15, 30), token.slice(30)];
+    const found = pieces.map((text) => assemble({ text }).map(({ pattern }) => pattern));
+    expect(found).toEqual([[], [], [], ['jwt']]);
+  });
+
   it('is not joined from pieces of two agents, old pieces or a single call', () => {
     assemble({ text: 'BADGE123' });
     const caller = sent({ agent: { id: 'other' } }).caller;

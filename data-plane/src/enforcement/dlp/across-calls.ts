@@ -207,6 +207,9 @@ function splitFindings(joined: readonly Joined[], scanner: DlpScanner, known: Re
     // Many numbers among consecutive ids happen to be valid as a reversed card number.
     const isChance = pattern === 'payment_card' && disguise !== undefined;
     if (!isGrave || isChance || BY_LABEL.has(pattern) || known.has(pattern)) return false;
+    // A page's cursor is `eyJ…` too, and names of files have dots.
+    const isToken = disguise !== undefined || hasAlgorithm(all.slice(start, start + length));
+    if (pattern === 'jwt' && !isToken) return false;
     const split = parts.filter(
       ({ at, begin, of }) =>
         start <= at - MIN_SHARE &&
@@ -233,6 +236,12 @@ function isWhole(
     .some(
       (one) => one.pattern === pattern && (one.start === start || one.start + one.length === end),
     );
+}
+
+/** Whether a header in it says how a JSON Web Token is signed, as each does; more may stand before it. */
+function hasAlgorithm(token: string): boolean {
+  const starts = [...token.matchAll(/eyJ/g)];
+  return starts.some(({ index }) => Buffer.from(token.slice(index), 'base64url').includes('"alg"'));
 }
 
 /** Found by a checksum, which pairs of ids often have by chance. */
