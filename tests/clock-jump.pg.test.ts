@@ -10,6 +10,7 @@ import { replaysFeature } from '@governance/control-plane/replays/replays-featur
 import { workflowsFeature } from '@governance/control-plane/workflows/workflows-feature';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { aPayload } from './support/a-payload.ts';
 import { aRegistration } from './support/a-registration.ts';
 import { testControlPlane } from './support/test-control-plane.ts';
 
@@ -36,6 +37,23 @@ afterEach(() => {
 async function runEndings(): Promise<void> {
   for (const task of ENDINGS) await task.run(new AbortController().signal);
 }
+
+it('keeps a payload that comes meanwhile', async () => {
+  const { token, scope } = await aTenantAdmin();
+  const root = await call('/api/v1/admin/data-plane-tokens', { token, body: { label: 'x' } });
+  const { token: secret } = root.json();
+  const registered = await call('/api/v1/data-planes/register', {
+    ...{ token: secret, body: aRegistration().provenWith(secret) },
+  });
+  vi.setSystemTime(Date.now() + 400 * DAY);
+  const place = { tenantId: scope.tenantId, deploymentId: registered.json().deployment_id };
+  const id = await aPayload(test, controlPlane, place, 'full');
+  const { rows } = await test.superuser.query(
+    'SELECT event_id FROM event_payloads WHERE tenant_id = $1',
+    [scope.tenantId],
+  );
+  expect(rows).toEqual([{ event_id: id }]);
+});
 
 it('ends nothing for good', async () => {
   const { token, scope } = await aTenantAdmin();

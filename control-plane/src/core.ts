@@ -259,6 +259,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
       registry,
       log,
       now,
+      settledNow: platform.settledNow,
     }),
     ledgerPartitions: createLedgerPartitions(pool),
     ledgerStatistics: createLedgerStatistics(deps.connections),

@@ -42,6 +42,8 @@ export interface PayloadIngestDeps {
   registry: Registry;
   log: Pick<Logger, 'warn'>;
   now: () => Date;
+  /** By which a payload is too old to be kept: one that is left out is never sent again. */
+  settledNow: () => Date;
 }
 
 export interface PayloadIngest {
@@ -56,7 +58,7 @@ export interface PayloadIngest {
 type Result = PayloadReceipt['results'][number];
 
 export function createPayloadIngest(deps: PayloadIngestDeps): PayloadIngest {
-  const { db, now } = deps;
+  const { db, now, settledNow } = deps;
   const counter = new Counter({
     name: 'governance_payloads_received_total',
     help: 'Parts of payloads that data planes sent, by result',
@@ -95,7 +97,7 @@ export function createPayloadIngest(deps: PayloadIngestDeps): PayloadIngest {
         const policy = await readProtectionPolicy(tx);
         // A payload sent under an earlier mode is protected at least like a new one.
         const isEncrypted = policy.encryptionEnabled || policy.payloadMode === 'encrypted';
-        const dueBefore = new Date(now().getTime() - policy.payloadRetentionDays * DAY_MS);
+        const dueBefore = new Date(settledNow().getTime() - policy.payloadRetentionDays * DAY_MS);
         const results: Result[] = [];
         const inserted: string[] = [];
         for (const content of opened) {
