@@ -3,6 +3,7 @@
  * server's registration, and the permissions of its agent's roles. Proven by waiting-calls.test.ts.
  */
 import type { ActiveRules, ReplicaAgent, RulesProvider } from '../contracts.ts';
+import { isList } from './call-kinds.ts';
 import type { Deny, JudgedCall } from './calls.ts';
 import { denied } from './eligibility.ts';
 import { findLackingPermission } from './grants.ts';
@@ -21,7 +22,8 @@ export function findLostGround(
   if (now !== then && knows(then, ask.serverId) && !knows(now, ask.serverId)) {
     return denied('the MCP server is no longer registered');
   }
-  if (agent.grants === before.grants) return undefined;
+  // A list that shows its agent nothing any more is empty, and no error (ADR 40).
+  if (agent.grants === before.grants || isList(ask.method)) return undefined;
   const lacks = (one: ReplicaAgent) => findLackingPermission(one, { ask, action, rules: now });
   const lacking = lacks(agent);
   if (lacking === undefined || lacks(before) !== undefined) return undefined;
