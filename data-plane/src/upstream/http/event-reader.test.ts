@@ -81,6 +81,33 @@ describe('EventReader', () => {
     );
   });
 
+  it.each([1023, 1024, 1025, 5000])('joins %i lines of data, and keeps few apart', (lines) => {
+    const text = Array.from({ length: lines }, (_, n) => `data: ${n % 3 === 0 ? '' : n}\n`).join(
+      '',
+    );
+    const [told, ...more] = read([Buffer.from(`${text}\n`)], 1_000_000);
+    expect([told, ...more]).toEqual(readAsClientsDo(`${text}\n`));
+    expect(read([Buffer.from(`${text}\ndata: b\n\n`)], 1_000_000)[1]).toEqual([
+      'event',
+      'b',
+      undefined,
+    ]);
+  });
+
+  it('takes little more memory than it counts for an event of empty lines', () => {
+    const reader = new EventReader(4_000_000, {
+      onEvent: () => undefined,
+      onRetry: () => undefined,
+      onTooLarge: () => undefined,
+      onMalformed: () => undefined,
+    });
+    const before = process.memoryUsage().heapUsed;
+    for (let n = 0; n < 39; n++) reader.push(Buffer.from('data:\n'.repeat(100_000)));
+    expect(reader.waiting).toBe(3_900_000);
+    // As an array it took 8 bytes a line and more, and its growth as much again.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(24_000_000);
+  });
+
   it('leaves out a byte order mark', () => {
     expect(read([Buffer.from('\ufeffdata: x\n\n')])).toEqual([['event', 'x', undefined]]);
   });

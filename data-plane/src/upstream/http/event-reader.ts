@@ -21,6 +21,8 @@ const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
 const BOM = Buffer.of(0xef, 0xbb, 0xbf);
+/** Lines of data that are kept apart. */
+const MAX_LINES = 1_024;
 /** No known field has a longer name. */
 const MAX_NAME = 5;
 const RETRY = /^\d{1,9}$/;
@@ -32,6 +34,8 @@ export class EventReader {
   readonly #line: ByteCollector;
   /** The incomplete event. Texts, since a slice would keep its whole chunk in memory. */
   #data: string[] = [];
+  /** Its earlier lines, joined: a list of many empty ones takes many times their bytes. */
+  #joined: string[] = [];
   #dataBytes = 0;
   #id: string | undefined;
   #isFirstLine = true;
@@ -109,7 +113,10 @@ export class EventReader {
     else if (!isUtf8(value)) {
       this.#isOver = true;
       this.#sink.onMalformed();
-    } else this.#data.push(value.toString('utf8'));
+    } else {
+      this.#data.push(value.toString('utf8'));
+      if (this.#data.length === MAX_LINES) this.#joined.push(this.#data.splice(0).join('\n'));
+    }
   }
 
   #readId(value: Buffer): void {
@@ -120,12 +127,14 @@ export class EventReader {
 
   #dispatch(): void {
     this.#isFirstLine = false;
-    const [first] = this.#data;
+    const lines = this.#joined.length > 0 ? [...this.#joined, ...this.#data] : this.#data;
+    const [first] = lines;
     const id = this.#id;
     this.#id = undefined;
     if (first === undefined) return;
-    const data = this.#data.length === 1 ? first : this.#data.join('\n');
+    const data = lines.length === 1 ? first : lines.join('\n');
     this.#data = [];
+    this.#joined = [];
     this.#dataBytes = 0;
     this.#sink.onEvent(data, id);
   }
@@ -134,6 +143,7 @@ export class EventReader {
     this.#isOver = true;
     this.#line.clear();
     this.#data = [];
+    this.#joined = [];
     this.#sink.onTooLarge();
   }
 }

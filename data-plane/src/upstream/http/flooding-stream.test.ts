@@ -5,6 +5,7 @@ import { createServer, type Socket } from 'node:net';
 import { Agent } from 'undici';
 import { afterEach, expect, it } from 'vitest';
 import { HttpExchange } from './http-exchange.ts';
+import { createReadingTimes } from './reading-times.ts';
 
 const EVENT = 'data: {}\n\n';
 const open = new Set<Socket>();
@@ -15,7 +16,11 @@ afterEach(async () => {
 });
 
 /** An answer without a length, as HTTP/1.0 has it: it ends with its connection. */
-async function ask(say: (socket: Socket) => void, costMs: number) {
+async function ask(
+  say: (socket: Socket) => void,
+  costMs: number,
+  spendReading: HttpExchange['spendReading'] = null,
+) {
   const server = createServer((socket) => {
     open.add(socket);
     socket.on('error', () => undefined);
@@ -43,6 +48,7 @@ async function ask(say: (socket: Socket) => void, costMs: number) {
       },
       1024,
     );
+    exchange.spendReading = spendReading;
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     agent.dispatch({ origin, path: '/', method: 'GET' }, exchange);
   });
@@ -55,13 +61,44 @@ it('one that is costly to read and ends with its connection ends well', async ()
   expect(messages).toBe(10);
 });
 
-it('one that takes all the time is ended', async () => {
-  const flood = (socket: Socket) => {
-    const more = () => {
-      if (!socket.destroyed) socket.write(EVENT.repeat(50), () => setImmediate(more));
-    };
-    more();
+function flood(socket: Socket): void {
+  const more = () => {
+    if (!socket.destroyed) socket.write(EVENT.repeat(50), () => setImmediate(more));
   };
+  more();
+}
+
+it('one that takes all the time is ended', async () => {
   const { error } = await ask(flood, 2);
   expect(error).toMatchObject({ kind: 'too_large', message: 'a stream of more than can be read' });
+});
+
+it('many of one agent that take all the time together are ended, and its calm one is not', async () => {
+  const spend = createReadingTimes();
+  const of = (agent: string) => (begun: number, ended: number) => spend(agent, begun, ended);
+  const calm = (socket: Socket) => {
+    const timer = setInterval(() => socket.write(EVENT), 100);
+    setTimeout(() => {
+      clearInterval(timer);
+      socket.end(EVENT);
+    }, 2_500);
+  };
+  const begun = performance.now();
+  const calmOne = ask(calm, 0.1, of('a'));
+  const others = await Promise.all(Array.from({ length: 20 }, () => ask(flood, 2, of('a'))));
+  expect(performance.now() - begun).toBeLessThan(10_000);
+  for (const { error } of others) expect(error).toMatchObject({ kind: 'too_large' });
+  expect((await calmOne).error).toBeNull();
+});
+
+it('the reading of an agent is counted by itself, and forgotten as time passes', () => {
+  const spend = createReadingTimes();
+  expect(spend('a', 0, 900)).toBe(false);
+  expect(spend('a', 900, 1_900)).toBe(true);
+  expect(spend('b', 1_900, 1_910)).toBe(false);
+  expect(spend('a', 1_900, 1_910)).toBe(true);
+  expect(spend('a', 4_000, 4_010)).toBe(false);
+  // However long it was too much, what came before holds for two seconds at most.
+  for (let at = 4_010; at < 60_000; at += 100) spend('a', at, at + 100);
+  expect(spend('a', 63_000, 63_010)).toBe(false);
 });

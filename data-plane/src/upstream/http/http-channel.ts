@@ -12,6 +12,7 @@ import type { FairShares, ShareAccount } from '../shares/fair-shares.ts';
 import { UpstreamFailure, type UpstreamLimits } from '../upstream.ts';
 import { HttpExchange } from './http-exchange.ts';
 import type { HttpRequest } from './http-request.ts';
+import { createReadingTimes } from './reading-times.ts';
 
 /** The kinds of HTTP requests to a server, each with connections of its own. */
 export type Traffic =
@@ -40,6 +41,9 @@ export interface HttpChannelOptions {
   /** Gateways that requests have passed before this one. */
   hops?: number;
 }
+
+/** Of all servers: one event loop reads their streams. */
+const spendReading = createReadingTimes();
 
 /** Of an answer that nobody waits for. */
 const QUIET_BYTES = 64 * 1024;
@@ -115,6 +119,7 @@ export class HttpChannel {
       exchange.refuse(refusal);
       return;
     }
+    exchange.spendReading = (begun, ended) => spendReading(account.agent, begun, ended);
     // An aborted one still waits for its connection.
     exchange.lingers = () => {
       shares[traffic].hold(account);
@@ -163,6 +168,8 @@ export class HttpChannel {
     timeoutMs: number,
   ): Promise<void> {
     const { shares, account } = this.#options;
+    // A server may ask any number of questions at once, and an error for each would cost too much.
+    if (shares.quiet.refuses(account)) return;
     try {
       const room = shares.quiet.take(account);
       if (room !== undefined) await room;

@@ -10,6 +10,7 @@ import type { Dispatcher } from 'undici';
 import { SMALL_ANSWER } from '../shares/answer-room.ts';
 import { UpstreamFailure } from '../upstream.ts';
 import { EventReader } from './event-reader.ts';
+import type { SpendReading } from './reading-times.ts';
 
 export interface ExchangeSink {
   /** The head of the answer, before any message. */
@@ -36,6 +37,8 @@ export interface ExchangeSink {
 const MAX_ERROR_BODY = 64 * 1024;
 /** A stream that takes longer than this to read, and half of the time, is ended. */
 const MOST_READING_MS = 1_000;
+/** Less than this is no reason to end a stream, however much the others of its agent take. */
+const LEAST_READING_MS = 20;
 const EVENT_ID = /^[\x21-\x7e]{1,1024}$/;
 
 /** A running exchange. `abort` ends it without a further call of the sink. */
@@ -57,6 +60,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   /** Counts an exchange that is over but still waits for a connection; called once. */
   lingers: (() => () => void) | null = null;
   #leave: (() => void) | null = null;
+  /** Counts the reading of its events with that of its agent's other streams. */
+  spendReading: SpendReading | null = null;
 
   constructor(sink: ExchangeSink, limit: number) {
     this.#sink = sink;
@@ -136,9 +141,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#events?.push(chunk);
     const now = performance.now();
     this.#readingMs += now - begun;
+    const isShareSpent = this.spendReading?.(begun, now) ?? false;
     if (!this.#isOver && this.#events) this.#hold(this.#events.waiting);
-    if (this.#isOver || this.#readingMs < MOST_READING_MS) return;
-    if (this.#readingMs > (now - this.#begunAt) / 2) {
+    if (this.#isOver) return;
+    const takesHalf = this.#readingMs > (now - this.#begunAt) / 2;
+    const isOwnSpent = this.#readingMs >= MOST_READING_MS && takesHalf;
+    if (isOwnSpent || (isShareSpent && this.#readingMs >= LEAST_READING_MS)) {
       this.#fail(new UpstreamFailure('too_large', 'a stream of more than can be read'));
     }
   }

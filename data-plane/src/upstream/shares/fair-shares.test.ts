@@ -35,6 +35,20 @@ describe('what may be under way', () => {
     expect(takeAll(shares, accountOf('two', 'b'))).toBeGreaterThanOrEqual(1);
   });
 
+  it('says beforehand what it would refuse at once', async () => {
+    const shares = new FairShares({ ...LIMITS, agent: 2 });
+    const account = accountOf('one', 'a');
+    const elsewhere = shareAccount('one', 'b', 'http://other');
+    takeAll(shares, account);
+    expect(shares.refuses(account)).toBe(false);
+    const waits = [shares.take(account), shares.take(account)];
+    expect(shares.refuses(account)).toBe(true);
+    await expect(shares.take(account)).rejects.toThrow('Busy');
+    expect(shares.refuses(elsewhere)).toBe(false);
+    await Promise.allSettled(waits);
+    expect(shares.refuses(account)).toBe(false);
+  });
+
   it('always keeps within every bound, and is nothing once all has ended', () => {
     const step = fc.record({
       tenant: fc.constantFrom('one', 'two', 'three'),

@@ -66,6 +66,18 @@ export class FairShares {
     return this.#wait(account, cancellation);
   }
 
+  /** Whether `take` would throw at once: where that is asked often, the error costs too much. */
+  refuses(account: ShareAccount): boolean {
+    if (!this.#queues.has(account.key) && this.#findFull(account) === undefined) return false;
+    return this.#isCrowded(account);
+  }
+
+  /** Whether too many wait already. */
+  #isCrowded({ agent, tenant }: ShareAccount): boolean {
+    const waiting = (of: string) => this.#waiting.get(of) ?? 0;
+    return waiting(agent) >= this.#limits.agent || waiting(tenant) >= this.#limits.tenant;
+  }
+
   /** Takes room if there is some now. */
   tryTake(account: ShareAccount): boolean {
     if (this.#findFull(account) !== undefined) return false;
@@ -110,10 +122,7 @@ export class FairShares {
   #wait(account: ShareAccount, cancellation: Cancellation | undefined): Promise<void> {
     const { agent, tenant, key } = account;
     const limits = this.#limits;
-    const waiting = (of: string) => this.#waiting.get(of) ?? 0;
-    if (waiting(agent) >= limits.agent || waiting(tenant) >= limits.tenant) {
-      return Promise.reject(busy(this.#findFull(account)));
-    }
+    if (this.#isCrowded(account)) return Promise.reject(busy(this.#findFull(account)));
     return new Promise((resolve, reject) => {
       const queue = this.#queues.get(key) ?? new Set();
       const leave = () => {
