@@ -10,7 +10,14 @@ import {
   effectiveAgentStatus,
   MAX_WORKFLOW_DEPTH,
 } from '@governance/shared/facts';
-import type { FindDenial, Replica, ReplicaAgent } from '../contracts.ts';
+import type {
+  ActiveRules,
+  FindDenial,
+  Replica,
+  ReplicaAgent,
+  RulesProvider,
+} from '../contracts.ts';
+import { isList } from './call-kinds.ts';
 import type {
   AgentCall,
   AgentKey,
@@ -18,8 +25,10 @@ import type {
   DelegationChain,
   DelegationLink,
   Deny,
+  JudgedCall,
   WorkflowPlace,
 } from './calls.ts';
+import { findLackingPermission } from './grants.ts';
 
 export interface EligibilityDeps {
   replica: Pick<Replica, 'findAgent' | 'findCredential' | 'findKillSwitch'>;
@@ -276,6 +285,39 @@ export function findCallNow(call: AgentCall, deps: CallNowDeps): CallNow | Deny 
   if ('kind' in agent) return agent;
   const place = findPlaceNow(call, deps);
   return 'kind' in place ? place : { agent, ...place };
+}
+
+/**
+ * What a judged call stood on and lost while it waited for its session with the server: its server's
+ * registration, or a permission of its agent's roles.
+ *
+ * @param agent as it is now
+ * @returns why the call may no longer be sent. What it never had it cannot lose: a policy or a
+ * person may have allowed it all the same.
+ */
+export function findLostGround(
+  { caller, ask, action, rules: then, agent: before }: JudgedCall,
+  agent: ReplicaAgent,
+  rules: RulesProvider,
+): Deny | undefined {
+  const now = rules.findActiveRules(caller.tenantId);
+  if (now !== then && knows(then, ask.serverId) && !knows(now, ask.serverId)) {
+    return denied('the MCP server is no longer registered');
+  }
+  // A list that shows its agent nothing any more is empty, and no error (ADR 40).
+  if (agent.grants === before.grants || isList(ask.method)) return undefined;
+  const lacks = (one: ReplicaAgent) => findLackingPermission(one, { ask, action, rules: now });
+  const lacking = lacks(agent);
+  if (lacking === undefined || lacks(before) !== undefined) return undefined;
+  return {
+    ...denied("the agent's roles no longer permit the call"),
+    neededPermission: lacking.permission,
+  };
+}
+
+/** Whether it is a server of the registry that is enabled. */
+function knows(rules: ActiveRules | null, serverId: string): boolean {
+  return rules !== null && Object.hasOwn(rules.settings.mcp_servers, serverId);
 }
 
 /**

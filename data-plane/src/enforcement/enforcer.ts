@@ -23,12 +23,16 @@ import type {
 } from './calls.ts';
 import { aboutCall, createDecisionLog } from './decision-log.ts';
 import { createDecisionParts, type Prepared } from './decision-parts.ts';
-import { type CallNowDeps, findCallerIneligibility, findCallNow } from './eligibility.ts';
+import {
+  type CallNowDeps,
+  findCallerIneligibility,
+  findCallNow,
+  findLostGround,
+} from './eligibility.ts';
 import { createForward } from './forward.ts';
 import { type Escalated, type Holds, NOBODY_TO_ASK, type OpenedHold } from './holds.ts';
 import { type InspectionDeps, inspection } from './inspection.ts';
 import type { PayloadKeeper } from './kept-payload.ts';
-import { findLostGround } from './lost-grounds.ts';
 import type { OutcomeDeps } from './outcome.ts';
 import { enforcement, type StepDeps } from './pipeline.ts';
 import { type AnswerLimits, deniedAnswer, internalRefusal, refusalOf } from './refusals.ts';
