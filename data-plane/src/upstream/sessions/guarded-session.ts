@@ -1,6 +1,6 @@
 /**
  * A session that asks its server only within the share of its agent, and only while the circuit
- * breaker is closed. A request keeps its slot until it has ended, even if nobody waits for it: an
+ * breaker is closed. A request keeps its share until it has ended, even if nobody waits for it: an
  * agent that disconnects frees nothing.
  */
 import type { CircuitBreaker } from '../health/circuit-breaker.ts';
