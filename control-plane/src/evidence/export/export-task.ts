@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { type DataKeys, encryptUnder } from '../../key-management/data-keys.ts';
+import { KeyProviderError } from '../../key-management/key-provider.ts';
 import { readProtectionPolicy } from '../../payloads/protection-policy.ts';
 import { inTurn } from '../../platform/in-turn.ts';
 import type { ServiceKeys } from '../../platform/keys.ts';
@@ -73,7 +74,7 @@ export function createExportTask(deps: ExportTaskDeps): LeaderTask {
       if (!isRefused) {
         deps.log.error({ err: error, tenantId, id: claimed.id }, 'an evidence package failed');
       }
-      await finish(deps, tenantId, claimed, isRefused ? error.message : 'an internal error');
+      await finish(deps, tenantId, claimed, reasonOf(error));
     }
   }
 
@@ -215,6 +216,12 @@ async function storeOne(
       });
     }
   });
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ExportRefused) return error.message;
+  if (!(error instanceof KeyProviderError)) return 'an internal error';
+  return `the package's key is not to be had: ${error.message}`;
 }
 
 async function finish(
