@@ -1,7 +1,7 @@
 /** The step with a detector of marks, so that each severity can be had: `[low]`, `[high]` … */
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { InboundFinding } from '@governance/shared/detect/findings';
-import { atOnce } from '@governance/shared/detect/portions';
+import { atOnce, type Portioned } from '@governance/shared/detect/portions';
 import { uuidv7 } from '@governance/shared/ids';
 import {
   DEFAULT_INBOUND_ACTIONS,
@@ -96,7 +96,8 @@ function run(part: SaidPart, options: Case = {}) {
       now: Date.now,
     },
   };
-  const verdict = atOnce(scanForInjection(said, deps));
+  const portions: number[] = [];
+  const verdict = atOnce(counting(scanForInjection(said, deps), portions));
   const after = verdict.kind === 'continue' ? verdict.call : said;
   const { findings, replacedBy } = after;
   const value = after.part.kind === 'notification' ? after.part.params : after.part.value;
@@ -112,7 +113,17 @@ function run(part: SaidPart, options: Case = {}) {
     told,
     counted,
     inbound: findings?.inbound ?? [],
+    portions,
   };
+}
+
+function* counting<T>(work: Portioned<T>, portions: number[]): Portioned<T> {
+  for (;;) {
+    const next = work.next();
+    if (next.done) return next.value;
+    portions.push(next.value);
+    yield next.value;
+  }
 }
 
 const result = (value: Record<string, unknown>): SaidPart => ({
@@ -428,4 +439,14 @@ it('goes by the URIs of every request that has some, as the agent wrote them', (
     run(text('[high]'), { rules: trusting, args: { urls } }).replacedBy;
   expect(found(many)).toBeUndefined();
   expect(found([...many, 'https://evil.example/'])).toBe('injection');
+});
+
+it('reads what is large in a turn of its own, before it decodes it, and what is small at once', () => {
+  const blob = Buffer.from(`${'a'.repeat(200_000)}[high]`).toString('base64');
+  const large = result({ content: [{ type: 'resource', resource: { uri: 'a://b', blob } }] });
+  const { portions, replacedBy } = run(large);
+  const { length } = 'raw' in large ? large.raw : '';
+  expect(portions.slice(0, 2)).toEqual([length, length]);
+  expect(replacedBy).toBe('injection');
+  expect(run(text('[high]')).portions).toEqual([]);
 });

@@ -27,6 +27,7 @@ import { detectWhole } from '../inbound/split-texts.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import { resultOf } from '../refusals.ts';
 import { listMember, rulesFor, type Said, type SaidPart, textsOf, withFindings } from '../said.ts';
+import { PORTION } from '../scan-turns.ts';
 import { promoted } from '../severities.ts';
 import type { ToolCatalogue } from '../tool-catalogue.ts';
 
@@ -171,7 +172,11 @@ function replace(said: Said, why: Why): Continue<Said> | Deny {
 
 function* detect(said: Said, detector: Detector): Portioned<InboundFinding[]> {
   const { part, carry } = said;
+  const size = part.kind === 'notification' ? 0 : part.raw.length;
+  // Decoding blobs takes a turn of its own: many answers may arrive in one.
+  if (size >= PORTION) yield size;
   const value = part.kind === 'notification' ? part.params : readable(part.value);
+  if (size >= PORTION) yield size;
   const kind = kindOf(said);
   const findings = yield* detectWhole(value, detector, { kind });
   if (carry === '') return findings;
