@@ -20,7 +20,7 @@ import type { ToolHints } from './tool-action.ts';
 import { definitionDigest, type ToolDefinitions } from './tool-definitions.ts';
 
 /** The call on whose behalf a server is asked. */
-type Asking = Pick<AgentCall, 'caller' | 'ask' | 'agent'>;
+export type Asking = Pick<AgentCall, 'caller' | 'ask' | 'agent'>;
 
 export type ToolCatalogue = ReturnType<typeof createToolCatalogue>;
 

@@ -166,3 +166,25 @@ it('records no more decisions of an agent that may not act than its rate limit',
   const own = found.filter(({ agent_id, type }) => agent_id === agent.id && type === 'decision');
   expect(own).toHaveLength(3);
 });
+
+it('causes no request to a server in either era, also where its tools are unknown', async () => {
+  const asked: unknown[] = [];
+  const unknown = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)] });
+  try {
+    const limits = { ...DEFAULT_RATE_LIMITS.limits, low: { requests: 1, window_seconds: 3_600 } };
+    unknown.setSettings({ rate_limits: { enabled: true, limits } });
+    const { basic: authorization } = unknown.addAgent(['*:*']);
+    await postModern(unknown, 'prompts/get', { name: 'none' }, { authorization });
+    upstream.override(({ message }) => {
+      asked.push(message?.method);
+      return false;
+    });
+    const modern = await postModern(unknown, 'tools/call', TOOL, { authorization });
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: TOOL };
+    const legacy = await unknown.post('/mcp/v1/up', body, { authorization });
+    expect([modern, legacy].map(({ json }) => json.error.code)).toEqual([-32005, -32005]);
+    expect(asked).toEqual([]);
+  } finally {
+    await unknown.stop();
+  }
+});

@@ -451,6 +451,26 @@ describe('headers of arguments', () => {
     expect([status, json.error.code]).toEqual([400, -32020]);
     expect(sent('tools/call')).toEqual([]);
   });
+
+  it('are checked before the call is sent where the tools were unknown', async () => {
+    const { port } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/mcp`;
+    const fresh = await startTestPlane({ servers: [HTTP_SERVER('up', url)] });
+    try {
+      const { status, json } = await postModern(
+        fresh,
+        'tools/call',
+        { name: 'starts', arguments: { region: 'eu' } },
+        { authorization: fresh.addAgent().basic, headers: { 'mcp-param-region': 'us' } },
+      );
+      expect([status, json.error.code]).toEqual([400, -32020]);
+      expect([sent('tools/list').length, sent('tools/call').length]).toEqual([1, 0]);
+      const [outcome] = (await fresh.records()).filter(({ type }) => type === 'outcome');
+      expect(outcome).toMatchObject({ outcome: 'blocked', detail: json.error.message });
+    } finally {
+      await fresh.stop();
+    }
+  });
 });
 
 it('a publicly cacheable result is for one agent here', async () => {

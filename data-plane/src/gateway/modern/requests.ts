@@ -1,13 +1,14 @@
 /** The requests of a modern client, one by one; each is self-contained. */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { isStorableText } from '@governance/shared/text';
-import type { RulesProvider } from '../../contracts.ts';
-import type { Answer } from '../../enforcement/answer.ts';
+import type { ActiveRules } from '../../contracts.ts';
+import type { Answer, Refusal } from '../../enforcement/answer.ts';
 import { isJudgedRead, isTaskMethod, TOOL_CALL } from '../../enforcement/call-kinds.ts';
-import type { Caller, Deny, Exchange } from '../../enforcement/calls.ts';
+import type { Caller, Deny, Destination, Exchange } from '../../enforcement/calls.ts';
 import type { Enforcer } from '../../enforcement/enforcer.ts';
 import { resultOf } from '../../enforcement/refusals.ts';
-import type { ToolCatalogue } from '../../enforcement/tool-catalogue.ts';
+import type { Asking, ToolCatalogue } from '../../enforcement/tool-catalogue.ts';
+import { UpstreamFailure } from '../../upstream/upstream.ts';
 import { badParams } from '../call-routing.ts';
 import type { Announce } from '../capabilities.ts';
 import { TASKS_EXTENSION, takesTasks } from '../extensions.ts';
@@ -24,7 +25,6 @@ export interface ModernRequestDeps {
   router: Router;
   catalogue: Pick<ToolCatalogue, 'findHints'>;
   announce: Announce;
-  rules: RulesProvider;
   failed: AnswerFailure;
   gateway: { name: string; version: string };
 }
@@ -56,9 +56,9 @@ export function createModernRequests(deps: ModernRequestDeps) {
       if (!isCall && ineligible !== undefined) throw ineligibleError(ineligible);
       const routed = route(caller, request);
       if (routed !== undefined) {
-        // No server is asked anything for an agent that may not act.
-        if (ineligible === undefined) await checkHeaders(caller, request, routed);
-        return await callRouted(caller, routed, exchange, deps.calls.call);
+        const isDenied = ineligible !== undefined;
+        const own = isDenied ? routed : await withCheckedHeaders(caller, request, routed);
+        return await callRouted(caller, own, exchange, deps.calls.call);
       }
       if (method === 'server/discover') {
         return deps.enforcer.admit(caller) ?? (await discover(caller));
@@ -91,12 +91,28 @@ export function createModernRequests(deps: ModernRequestDeps) {
     return deps.router.routeTask(caller, method, taskId, { inputResponses });
   }
 
-  /** Checks the headers that repeat arguments of a tool call. */
-  async function checkHeaders(caller: Caller, { headers }: ModernRequest, { ask }: Routed) {
-    if (ask.method !== TOOL_CALL) return;
-    const rules = deps.rules.findActiveRules(caller.tenantId);
-    const hints = await deps.catalogue.findHints({ caller, ask, agent: caller.agent }, rules);
-    if (hints?.headers) checkParamHeaders(headers, hints.headers, ask.args);
+  /**
+   * Checks the headers that repeat arguments of a tool call: at once where the server's tools are
+   * known, else when the call was judged, since no server is asked before.
+   */
+  async function withCheckedHeaders(
+    caller: Caller,
+    { headers }: ModernRequest,
+    { ask, destination }: Routed,
+  ): Promise<Routed> {
+    if (ask.method !== TOOL_CALL) return { ask, destination };
+    const check = async (call: Asking, rules: ActiveRules | null) => {
+      const hints = await deps.catalogue.findHints(call, rules);
+      if (hints?.headers) checkParamHeaders(headers, hints.headers, call.ask.args);
+    };
+    // Without rules no server is asked.
+    await check({ caller, ask, agent: caller.agent }, null);
+    const { speaker } = destination;
+    const send: Destination['send'] = async (call, exchange) => {
+      await check(call, call.rules).catch(notSent);
+      return destination.send(call, exchange);
+    };
+    return { ask, destination: { speaker, send } };
   }
 
   async function discover(caller: Caller): Promise<Answer> {
@@ -110,6 +126,14 @@ export function createModernRequests(deps: ModernRequestDeps) {
   }
 
   return { answer };
+}
+
+/** The refusal of an allowed call that was not sent: its outcome is `blocked`. */
+function notSent(error: unknown): never {
+  if (!(error instanceof GatewayError)) throw error;
+  const { kind, status, code, message } = error;
+  const failure = new UpstreamFailure('ineligible', message);
+  throw { kind, status, code, message, failure } satisfies Refusal;
 }
 
 function undeclared(): GatewayError {
