@@ -166,7 +166,9 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
 function isDue(state: WitnessState | undefined, newest: StoredCheckpoint, now: Date): boolean {
   if (!state?.failingSince) return isBehind(state, newest);
   const failedMs = state.askedAt.getTime() - state.failingSince.getTime();
-  return now.getTime() - state.askedAt.getTime() >= Math.min(failedMs, LONGEST_REST_MS);
+  const restedMs = now.getTime() - state.askedAt.getTime();
+  // Asked by a clock that was ahead: waiting for that time could take as long as it was ahead.
+  return restedMs < 0 || restedMs >= Math.min(failedMs, LONGEST_REST_MS);
 }
 
 function isBehind(state: WitnessState | undefined, newest: StoredCheckpoint): boolean {

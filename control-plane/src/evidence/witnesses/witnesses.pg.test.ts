@@ -118,6 +118,21 @@ describe('a witness', () => {
     expect(await witness()).toMatchObject({ failure: null, failing_since: null });
   });
 
+  it('that failed while the clock was ahead is asked once the clock is right', async () => {
+    double.manner = 'dies';
+    await grow();
+    const right = time;
+    time += 400 * 86_400_000;
+    await cosign();
+    time += 3_600_000;
+    await cosign();
+    time = right + 60_000;
+    expect((await witness()).failure).not.toBeNull();
+    double.manner = 'honest';
+    await cosign();
+    expect(await witness()).toMatchObject({ failure: null, failing_since: null });
+  });
+
   it('in its pause is asked nevertheless when somebody waits for a package', async () => {
     double.manner = 'dies';
     await grow();
