@@ -89,14 +89,21 @@ export function createForward(deps: ForwardDeps): Forward {
 
   /**
    * Server and inspection may have taken their time: an agent that may not act any more gets its
-   * refusal in place of the answer, and no person is asked about the answer.
+   * refusal in place of the answer, and no person is asked about the answer. What a client answered
+   * is sent to a server only now, so all counts that counts for a call before it is sent.
    */
-  function forReader(call: JudgedCall, passed: Passed, exchange: Exchange): Passed {
+  function forReader(
+    call: JudgedCall,
+    speaker: Destination['speaker'],
+    passed: Passed,
+    exchange: Exchange,
+  ): Passed {
     const { answer, findings, isHeld } = passed;
     // Nobody reads a cancelled answer, and a model's was passed on already.
     if (answer.kind === 'cancelled' || answer.kind === 'model') return passed;
     if (exchange.sender?.() === null) return passed;
-    const deny = deps.findReaderIneligibility(asNow(call, exchange));
+    const find = speaker === 'client' ? deps.findIneligibility : deps.findReaderIneligibility;
+    const deny = find(asNow(call, exchange));
     if (deny === undefined) return passed;
     const refusal = deniedAnswer(deny, call.id);
     // What failed, or was blocked already, is recorded as that.
@@ -124,8 +131,9 @@ export function createForward(deps: ForwardDeps): Forward {
 
   return async (allowed, destination, exchange) => {
     const { call } = allowed;
+    const { speaker } = destination;
     const sentAt = outcome.elapsed();
-    const way = new Sending(call, destination.speaker, exchange, deps);
+    const way = new Sending(call, speaker, exchange, deps);
     try {
       let sent: Answer;
       try {
@@ -137,8 +145,9 @@ export function createForward(deps: ForwardDeps): Forward {
       }
       way.end();
       tellPart(call, 'upstream-answered');
-      const passing = inspectAnswer(call, destination.speaker, way, sent);
-      let passed = forReader(call, passing instanceof Promise ? await passing : passing, exchange);
+      const passing = inspectAnswer(call, speaker, way, sent);
+      const inspected = passing instanceof Promise ? await passing : passing;
+      let passed = forReader(call, speaker, inspected, exchange);
       if (passed.isHeld) {
         const held = await waits.hold(allowed, sent, passed, exchange);
         if ('wait' in held) {
@@ -156,7 +165,7 @@ export function createForward(deps: ForwardDeps): Forward {
       if (passed.answer === sent) return sent;
       // Where inspection changed the answer, that is on disk before the agent gets the answer.
       const isRecorded = await recorded;
-      const shown = forReader(call, passed, exchange).answer;
+      const shown = forReader(call, speaker, passed, exchange).answer;
       return isRecorded || shown.kind === 'refusal' ? shown : unrecordedAnswer(call);
     } finally {
       way.release();

@@ -295,6 +295,28 @@ describe('a question of its own', () => {
     });
   });
 
+  it.each([
+    ['its role was removed', () => agent.update({ role_ids: [] })],
+    ['the server was removed', () => plane.setServers([HTTP_SERVER('other', upstream.url)])],
+  ])('gets nothing where %s in the meantime', async (_what, change) => {
+    const client = await connect(ALL);
+    upstream.override(({ message }, response) => {
+      if (message?.method !== 'tools/call') return false;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(
+        `data: ${JSON.stringify({ jsonrpc: '2.0', id: 'q', method: 'roots/list' })}\n\n`,
+      );
+      return true;
+    });
+    const calling = client.call();
+    calling.catch(() => undefined);
+    await expect.poll(client.asked).toHaveLength(1);
+    change();
+    await client.post({ id: 'gateway-1', result: { roots: [{ uri: 'file:///secret' }] } });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(JSON.stringify(upstream.seen)).not.toContain('secret');
+  });
+
   it('waits among a bounded number of others', async () => {
     const client = await connect(ALL);
     for (let n = 0; n < 17; n++) await push(`q${n}`);
