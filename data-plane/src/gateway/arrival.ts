@@ -13,7 +13,7 @@ import { agentKeyOf } from '../enforcement/eligibility.ts';
 import type { Door, Identity } from '../enforcement/steps/authenticate.ts';
 import { HOPS_HEADER, readHops } from '../upstream/hops.ts';
 import type { BodyPlace } from './caller-bodies.ts';
-import { GatewayError } from './json-rpc.ts';
+import { GatewayError, type RpcId } from './json-rpc.ts';
 
 /**
  * Which pages may reach the gateway (MCP, Streamable HTTP: servers must check Origin). Compared
@@ -65,6 +65,8 @@ declare module 'fastify' {
     denied: Deny | null;
     /** The memory reserved for its body. */
     bodyPlace: BodyPlace | null;
+    /** The id of its JSON-RPC request, once the body is parsed. */
+    rpcId: RpcId | null;
   }
 }
 

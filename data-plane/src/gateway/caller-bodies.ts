@@ -44,6 +44,7 @@ export function readCallerBodies(
   app.decorateRequest('caller', null);
   app.decorateRequest('denied', null);
   app.decorateRequest('bodyPlace', null);
+  app.decorateRequest('rpcId', null);
   const takeRoom = createBodyRoom(bodyBytes);
   app.addHook('preParsing', (request, reply, _payload, done) => {
     try {

@@ -19,7 +19,8 @@ export interface HttpErrorDeps {
 export function createErrorHandler(deps: HttpErrorDeps) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const isUnauthorized = error instanceof GatewayError && error.code === RPC_ERRORS.UNAUTHORIZED;
-    if (!isUnauthorized) return answerError(error, request, reply, deps, null);
+    const { rpcId } = request;
+    if (!isUnauthorized || rpcId !== null) return answerError(error, request, reply, deps, rpcId);
     return readUnreadId(request).then((id) => answerError(error, request, reply, deps, id));
   };
 }

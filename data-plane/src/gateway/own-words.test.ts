@@ -171,6 +171,20 @@ describe('a client that is refused for its credential', () => {
   });
 });
 
+describe('a request that is refused by its path or headers', () => {
+  it.each<[number, string, Record<string, string>]>([
+    [404, '/mcp/v1/none', {}],
+    [404, '/mcp/v1/up', { 'mcp-session-id': 'none' }],
+    [400, '/mcp/v1/up', { 'mcp-protocol-version': '1999-01-01' }],
+    [406, '/mcp/v1/up', { accept: 'text/html' }],
+  ])('is named by its id: %i at %s with %j', async (expected, path, headers) => {
+    const all = plane.addAgent(['*:*']);
+    const sent = { authorization: all.basic, ...headers };
+    const { status, json } = await plane.post(path, call('read_echo', 'mine'), sent);
+    expect([status, json.id, json.error.code]).toEqual([expected, 'mine', -32600]);
+  });
+});
+
 describe('SERVICE_DEBUG', () => {
   it('logs how a decision came about, and no argument', async () => {
     const reader = plane.addAgent(['up:read']);

@@ -15,6 +15,7 @@ import type { createLegacyHandler } from './legacy/handler.ts';
 import { VERSION } from './modern/envelope.ts';
 import type { ModernHandler } from './modern/handler.ts';
 import { metadataPaths, protectedResource } from './protected-resource.ts';
+import { idOf } from './unread-id.ts';
 
 export interface GatewayRoutesDeps extends ArrivalDeps, HttpErrorDeps {
   legacy: ReturnType<typeof createLegacyHandler>;
@@ -63,6 +64,7 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
       // Both eras share the same paths: each POST is routed by the era that it speaks.
       route('POST', (caller, request, reply) => {
         const body = parseBody(request.body, deps.bodyNodes);
+        request.rpcId = idOf(body);
         const era = isModern(request.headers, body) ? deps.modern : deps.legacy;
         return era.post(caller, request, reply, body);
       });

@@ -24,11 +24,16 @@ export async function readUnreadId(request: FastifyRequest): Promise<RpcId | nul
   try {
     // caller-controlled
     const value = parseStrictJson(body, { maxDepth: MAX_DEPTH, maxNodes: MAX_NODES });
-    const message = readMessage(value);
-    return message.kind === 'request' || message.kind === 'invalid' ? message.id : null;
+    return idOf(value);
   } catch {
     return null;
   }
+}
+
+/** @param body parsed, caller-controlled */
+export function idOf(body: unknown): RpcId | null {
+  const message = readMessage(body);
+  return message.kind === 'request' || message.kind === 'invalid' ? message.id : null;
 }
 
 /** Reads to the end, or discards the rest, as Node does with an unwanted body. */
