@@ -1,11 +1,17 @@
 import { hash } from 'node:crypto';
 import type { InboundFinding } from '@governance/shared/detect/findings';
+import { rankOf } from '@governance/shared/detect/gravest';
 import type { DetectionOptions, TextKind } from '@governance/shared/detect/inbound/detector';
 import type { Portioned } from '@governance/shared/detect/portions';
 import { LRUCache } from 'lru-cache';
+import { isObject } from '../../upstream/message.ts';
 
 /** Items whose findings are cached, since the same lists arrive repeatedly. */
 const MAX_ITEMS = 5_000;
+
+/** Shorter names say too little. */
+const MIN_NAME = 20;
+const JOINTS = /[_\-.:/]+|(?<=[a-z])(?=[A-Z])/g;
 
 /** Finds injections in an item of a list. Equal items are scanned once. */
 export type ScanItem = (item: unknown, kind: TextKind) => Portioned<readonly InboundFinding[]>;
@@ -14,14 +20,27 @@ export type ScanItem = (item: unknown, kind: TextKind) => Portioned<readonly Inb
 export function createItemScanner(
   detect: (value: unknown, options: DetectionOptions) => Portioned<InboundFinding[]>,
 ): ScanItem {
-  const known = new LRUCache<string, readonly InboundFinding[]>({ max: MAX_ITEMS });
+  const cache = new LRUCache<string, readonly InboundFinding[]>({ max: MAX_ITEMS });
   return function* scanItem(item, kind) {
     const key = hash('sha256', `${kind} ${JSON.stringify(item)}`, 'base64');
-    let found = known.get(key);
+    let found = cache.get(key);
     if (found === undefined) {
-      found = yield* detect(item, { kind });
-      known.set(key, found);
+      const ofItem = yield* detect(item, { kind });
+      const words = wordsOfName(item);
+      const ofName = words === null ? [] : yield* detect(words, { kind });
+      const known = Math.max(-1, ...ofItem.map(rankOf));
+      const news = ofName.filter((one) => rankOf(one) > known);
+      found = [...ofItem, ...news.map((one) => ({ ...one, place: '/name' }))];
+      cache.set(key, found);
     }
     return found;
   };
+}
+
+/** The words of an item's name, which has no blanks as a rule; null where they are no other text. */
+function wordsOfName(item: unknown): string | null {
+  const { name } = isObject(item) ? item : {};
+  if (typeof name !== 'string' || name.length < MIN_NAME) return null;
+  const words = name.replace(JOINTS, ' ');
+  return words === name ? null : words;
 }
