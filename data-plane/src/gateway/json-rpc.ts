@@ -50,6 +50,16 @@ export function readMessage(value: unknown): ClientMessage {
   return { kind: 'request', id: known, method, params: params ?? {} };
 }
 
+/**
+ * The id of a single request, whatever is wrong with the rest of it.
+ *
+ * @param body parsed, caller-controlled
+ */
+export function idOf(body: unknown): RpcId | null {
+  const message = readMessage(body);
+  return message.kind === 'request' || message.kind === 'invalid' ? message.id : null;
+}
+
 function invalid(id: RpcId | null, why: string): ClientMessage {
   return { kind: 'invalid', id, why };
 }

@@ -10,12 +10,11 @@ import { type ArrivalDeps, checkOrigin, enter } from './arrival.ts';
 import { readCallerBodies } from './caller-bodies.ts';
 import { answerDenied } from './failures.ts';
 import { createErrorHandler, type HttpErrorDeps } from './http-errors.ts';
-import { GatewayError, parseBody } from './json-rpc.ts';
+import { GatewayError, idOf, parseBody } from './json-rpc.ts';
 import type { createLegacyHandler } from './legacy/handler.ts';
 import { VERSION } from './modern/envelope.ts';
 import type { ModernHandler } from './modern/handler.ts';
 import { metadataPaths, protectedResource } from './protected-resource.ts';
-import { idOf } from './unread-id.ts';
 
 export interface GatewayRoutesDeps extends ArrivalDeps, HttpErrorDeps {
   legacy: ReturnType<typeof createLegacyHandler>;

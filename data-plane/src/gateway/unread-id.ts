@@ -5,7 +5,7 @@
 import { ByteCollector } from '@governance/shared/byte-collector';
 import { parseStrictJson } from '@governance/shared/strict-json';
 import type { FastifyRequest } from 'fastify';
-import { type RpcId, readMessage } from './json-rpc.ts';
+import { idOf, type RpcId } from './json-rpc.ts';
 
 const MAX_BYTES = 16 * 1024;
 const MAX_DEPTH = 64;
@@ -28,12 +28,6 @@ export async function readUnreadId(request: FastifyRequest): Promise<RpcId | nul
   } catch {
     return null;
   }
-}
-
-/** @param body parsed, caller-controlled */
-export function idOf(body: unknown): RpcId | null {
-  const message = readMessage(body);
-  return message.kind === 'request' || message.kind === 'invalid' ? message.id : null;
 }
 
 /** Reads to the end, or discards the rest, as Node does with an unwanted body. */
