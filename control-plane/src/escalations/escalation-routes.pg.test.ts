@@ -14,6 +14,7 @@ import { fillEscalations } from '../../../tests/support/fill-escalations.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { MAX_PENDING_OF_STREAM } from '../ingest/second-holds.ts';
 import { createHoldView } from '../testing/test-escalations.ts';
+import { createEscalationService } from './escalation-service.ts';
 
 const service = await testControlPlane();
 const { call, controlPlane, test, aTenantAdmin, aColleague } = service;
@@ -339,6 +340,18 @@ describe('a decision', () => {
     await vi.waitFor(async () => expect((await one.show(id)).status).toBe('timed_out'), 10_000);
     expect(await one.fact(id)).toMatchObject({ resolution: 'timed_out', grant: null });
     expect(await one.actions()).toEqual([`escalation_timed_out escalation/${id}`]);
+  });
+
+  it('is no approval by a clock that is ahead: the call would have come before it', async () => {
+    const one = await aTenantWithPlane();
+    const id = await one.held();
+    const now = () => new Date(Date.now() + 6 * 60_000);
+    const ahead = createEscalationService({ ...controlPlane, now });
+    const decide = (status: 'approved' | 'denied') =>
+      ahead.decide(one.scope, id, { status, notes: null });
+    await expect(decide('approved')).rejects.toThrow('ahead of its database');
+    expect(await one.show(id)).toMatchObject({ status: 'pending' });
+    expect(await decide('denied')).toMatchObject({ status: 'denied' });
   });
 
   it('is taken once, however many people decide at the same time', async () => {

@@ -19,6 +19,7 @@ import {
 } from '../exceptions/exception.ts';
 import { heldCallOf } from '../ingest/reference-facts.ts';
 import type { Escalation } from '../platform/generated/client.ts';
+import { isTimeImpossible } from '../platform/record-time.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import {
   alertKey,
@@ -59,8 +60,8 @@ export function createEscalationService(
      * Approves or denies. Returns once the local data plane knows the decision.
      *
      * @throws AppError ESCALATION_NOT_FOUND, ESCALATION_RESOLVED (with the current status), for
-     * results INBOUND_HOLD_NOT_FOUND and INBOUND_HOLD_RESOLVED; EXCEPTION_SHAPE_UNKNOWN and what
-     * `createException` throws, in which case nothing is decided
+     * results INBOUND_HOLD_NOT_FOUND and INBOUND_HOLD_RESOLVED; UNAVAILABLE by a clock that is ahead,
+     * EXCEPTION_SHAPE_UNKNOWN and what `createException` throws, in which case nothing is decided
      */
     decide: async (scope: TenantScope, id: string, decision: Decision): Promise<Escalation> => {
       const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
@@ -72,6 +73,7 @@ export function createEscalationService(
         if (resolved === undefined) throw resolvedBefore(await store.find(id), held);
         // Checked while the row's lock is held, after any wait for it.
         await requireResolver(tx);
+        if (grant) requireRightClock(resolved, now());
         const [made] = exceptionFor ? await except(tx, resolved, exceptionFor, now()) : [];
         const row = made ? await store.setException(id, made.id) : resolved;
         await tell(tx, row, status, now());
@@ -155,6 +157,18 @@ async function requireSameServer(
   // Local models have no row.
   const server = await db.mcpServer.findUnique({ where, select: { createdAt: true } });
   if (server && openedAt < server.createdAt) throw new AppError('EXCEPTION_SHAPE_UNKNOWN');
+}
+
+/**
+ * The record of an approval has this machine's time, and its use is verified against that: by a clock
+ * that is ahead of the database's, the call that was approved would have come before.
+ */
+function requireRightClock({ resolvedAt }: Escalation, at: Date): void {
+  if (!resolvedAt || !isTimeImpossible(at.getTime(), resolvedAt.getTime())) return;
+  throw new AppError(
+    'UNAVAILABLE',
+    "The clock of this control plane is more than five minutes ahead of its database's: nothing can be approved before it is set.",
+  );
 }
 
 function resolvedBefore(row: Escalation | undefined, held: Held): AppError {
