@@ -167,7 +167,7 @@ it('opens a folder with other things in it, and drops what has expired of any te
 
 it('gives up what is refused, damaged or too old, and says so', async () => {
   let at = Date.now();
-  const { dir, spool, lost } = await aSpool({ now: () => at });
+  const { dir, spool, lost } = await aSpool({ now: () => at, elapsed: () => at });
   spool.add(aPayload());
   await spool.flush();
   const spooled = await spool.next(tenantId);
@@ -183,9 +183,19 @@ it('gives up what is refused, damaged or too old, and says so', async () => {
   expect(readdirSync(join(dir, tenantId))).toEqual([]);
 });
 
-it('what is given up twice at the same moment is reported lost once', async () => {
+it('gives up nothing by a clock that jumps ahead', async () => {
   let at = Date.now();
   const { spool, lost } = await aSpool({ now: () => at });
+  spool.add(aPayload());
+  await spool.flush();
+  at += 400 * 86_400_000;
+  expect(await spool.next(tenantId)).not.toBeNull();
+  expect(lost).toEqual([]);
+});
+
+it('what is given up twice at the same moment is reported lost once', async () => {
+  let at = Date.now();
+  const { spool, lost } = await aSpool({ now: () => at, elapsed: () => at });
   spool.add(aPayload());
   await spool.flush();
   at += 8 * 86_400_000;
