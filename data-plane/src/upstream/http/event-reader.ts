@@ -49,6 +49,9 @@ export class EventReader {
     this.#sink = sink;
   }
 
+  /** Lines so far, empty ones and comments too. */
+  lines = 0;
+
   /** Bytes of an event that is not complete yet. */
   get waiting(): number {
     return this.#line.length + this.#dataBytes;
@@ -62,6 +65,7 @@ export class EventReader {
       const isEmpty = i === start && this.#line.length === 0;
       // CR LF is one end of a line.
       if (!(byte === LF && this.#afterCr && isEmpty)) {
+        this.lines += 1;
         if (isEmpty) this.#dispatch();
         else this.#endLine(chunk.subarray(start, i));
       }

@@ -91,6 +91,16 @@ it('many of one agent that take all the time together are ended, and its calm on
   expect((await calmOne).error).toBeNull();
 });
 
+it('one that brings little is not ended, however much the others of its agent take', async () => {
+  const { messages, error } = await ask(
+    (socket) => socket.end(EVENT.repeat(20)),
+    5,
+    () => true,
+  );
+  expect(error).toBeNull();
+  expect(messages).toBe(20);
+});
+
 it('the reading of an agent is counted by itself, and forgotten as time passes', () => {
   const spend = createReadingTimes();
   expect(spend('a', 0, 900)).toBe(false);

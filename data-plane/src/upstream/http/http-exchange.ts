@@ -37,8 +37,12 @@ export interface ExchangeSink {
 const MAX_ERROR_BODY = 64 * 1024;
 /** A stream that takes longer than this to read, and half of the time, is ended. */
 const MOST_READING_MS = 1_000;
-/** Less than this is no reason to end a stream, however much the others of its agent take. */
+/**
+ * Less than this is no reason to end a stream, however much the others of its agent take: an answer
+ * of any size and some notifications come in fewer lines.
+ */
 const LEAST_READING_MS = 20;
+const LEAST_LINES = 64;
 const EVENT_ID = /^[\x21-\x7e]{1,1024}$/;
 
 /** A running exchange. `abort` ends it without a further call of the sink. */
@@ -146,7 +150,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     const takesHalf = this.#readingMs > (now - this.#begunAt) / 2;
     const isOwnSpent = this.#readingMs >= MOST_READING_MS && takesHalf;
-    if (isOwnSpent || (isShareSpent && this.#readingMs >= LEAST_READING_MS)) {
+    const hasFlooded =
+      this.#readingMs >= LEAST_READING_MS && (this.#events?.lines ?? 0) >= LEAST_LINES;
+    if (isOwnSpent || (isShareSpent && hasFlooded)) {
       this.#fail(new UpstreamFailure('too_large', 'a stream of more than can be read'));
     }
   }
