@@ -282,7 +282,7 @@ describe('a registration', () => {
     const limit = 600;
     for (let count = 0; count < limit; count++) await call(REGISTER, { token, body });
     const answer = await call(REGISTER, { token, body });
-    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([429, '60']);
+    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([429, '61']);
     expect((await refusal(aRegistration(), (await issue()).token))[0]).toBe(200);
   });
 
