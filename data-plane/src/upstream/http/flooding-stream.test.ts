@@ -103,12 +103,12 @@ it('one that brings little is not ended, however much the others of its agent ta
 
 it('the reading of an agent is counted by itself, and forgotten as time passes', () => {
   const spend = createReadingTimes();
-  expect(spend('a', 0, 900)).toBe(false);
-  expect(spend('a', 900, 1_900)).toBe(true);
-  expect(spend('b', 1_900, 1_910)).toBe(false);
-  expect(spend('a', 1_900, 1_910)).toBe(true);
-  expect(spend('a', 4_000, 4_010)).toBe(false);
-  // However long it was too much, what came before holds for two seconds at most.
-  for (let at = 4_010; at < 60_000; at += 100) spend('a', at, at + 100);
-  expect(spend('a', 63_000, 63_010)).toBe(false);
+  expect(spend('a', 0, 400)).toBe(false);
+  expect(spend('a', 400, 1_400)).toBe(true);
+  expect(spend('b', 1_400, 1_410)).toBe(false);
+  expect(spend('a', 1_400, 1_410)).toBe(true);
+  expect(spend('a', 3_000, 3_010)).toBe(false);
+  // However long it was too much, what came before holds for a second at most.
+  for (let at = 3_010; at < 60_000; at += 100) spend('a', at, at + 100);
+  expect(spend('a', 62_000, 62_010)).toBe(false);
 });

@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 
 /** What an agent's streams may take at once, and of the time beyond that. */
-const BURST_MS = 1_000;
+const BURST_MS = 500;
 const LASTING_SHARE = 0.5;
 /** Agents that are remembered; a forgotten one may take all at once again. */
 const MAX_AGENTS = 10_000;
