@@ -41,7 +41,7 @@ const MOST_READING_MS = 1_000;
  * Less than this is no reason to end a stream, however much the others of its agent take: an answer
  * of any size and some notifications come in fewer lines.
  */
-const LEAST_READING_MS = 20;
+const LEAST_READING_MS = 10;
 const LEAST_LINES = 64;
 const EVENT_ID = /^[\x21-\x7e]{1,1024}$/;
 
