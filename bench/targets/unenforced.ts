@@ -14,7 +14,7 @@ export function createUnenforced(identity: Identity): Enforcement {
       identify: () => identity,
       findIneligibility: () => undefined,
       isStillEligible: () => true,
-      grantsOf: () => identity.agent.grants,
+      permitsOf: () => identity.agent.permits,
     },
     endWaits: () => undefined,
     stop: async () => undefined,

@@ -62,13 +62,13 @@ export interface Ledger {
 /** An agent as enforcement sees it: the fact with its roles resolved. */
 export interface ReplicaAgent extends AgentFact {
   role_names: string[];
-  /** Every permission that its roles name, as tokens list them. It decides nothing: `grants` do. */
+  /** Every permission that its roles name, as tokens list them. It decides nothing: `permits` do. */
   permissions: string[];
-  grants: readonly Grant[];
+  permits: readonly Permit[];
 }
 
 /** Permissions of a role, and the scopes that narrow them. */
-export interface Grant {
+export interface Permit {
   readonly permissions: string[];
   /** Null: not narrowed. */
   readonly scopes: ResourceScopes | null;

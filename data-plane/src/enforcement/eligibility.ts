@@ -28,7 +28,7 @@ import type {
   JudgedCall,
   WorkflowPlace,
 } from './calls.ts';
-import { findLackingPermission } from './grants.ts';
+import { findLackingPermission } from './permits.ts';
 
 export interface EligibilityDeps {
   replica: Pick<Replica, 'findAgent' | 'findCredential' | 'findKillSwitch'>;
@@ -305,7 +305,7 @@ export function findLostGround(
     return denied('the MCP server is no longer registered');
   }
   // A list that shows its agent nothing any more is empty, and no error (ADR 40).
-  if (agent.grants === before.grants || isList(ask.method)) return undefined;
+  if (agent.permits === before.permits || isList(ask.method)) return undefined;
   const lacks = (one: ReplicaAgent) => findLackingPermission(one, { ask, action, rules: now });
   const lacking = lacks(agent);
   if (lacking === undefined || lacks(before) !== undefined) return undefined;

@@ -22,7 +22,7 @@ const rules: ActiveRules = {
 const call = (name: string, serverId = 'up') => ({
   caller: { tenantId: TENANT } as Caller,
   ask: { serverId, method: 'tools/call', name, args: {} },
-  agent: { grants: [{ permissions: ['*:*'], scopes: null }] } as unknown as ReplicaAgent,
+  agent: { permits: [{ permissions: ['*:*'], scopes: null }] } as unknown as ReplicaAgent,
 });
 const tool = (name: string, readOnlyHint: boolean): ListedTool => ({
   name,
@@ -46,7 +46,7 @@ beforeEach(() => {
 
 describe('the catalogue', () => {
   it('asks nothing for an agent that may use nothing of the server', async () => {
-    const stranger = { grants: [{ permissions: ['mail/send:read'], scopes: null }] };
+    const stranger = { permits: [{ permissions: ['mail/send:read'], scopes: null }] };
     const asked = { ...call('echo'), agent: stranger as unknown as ReplicaAgent };
     expect(catalogue.findHints(asked, rules)).toBeUndefined();
     expect(listTools).not.toHaveBeenCalled();

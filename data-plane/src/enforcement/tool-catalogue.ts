@@ -15,7 +15,7 @@ import { UpstreamFailure, type UpstreamFailureKind } from '../upstream/upstream.
 import { type Look, overrideOf, type ToolActions, unknownLooks } from './action-overrides.ts';
 import type { AgentCall } from './calls.ts';
 import { findDryRunArguments } from './dry-run.ts';
-import { isServerVisible } from './grants.ts';
+import { isServerVisible } from './permits.ts';
 import type { ToolHints } from './tool-action.ts';
 import { definitionDigest, type ToolDefinitions } from './tool-definitions.ts';
 
@@ -188,7 +188,7 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
       const hasLooked = setting === undefined || known?.looks.get(name)?.setId === setting.set_id;
       if (isFresh(known) && hasLooked) return hintsFor(call, known);
       // A server is not asked on behalf of an agent that may use nothing of it.
-      if (!isServerVisible(call.agent.grants, serverId, rules)) {
+      if (!isServerVisible(call.agent.permits, serverId, rules)) {
         return hintsFor(call, known);
       }
       if (rules === null || !Object.hasOwn(rules.settings.mcp_servers, serverId)) {

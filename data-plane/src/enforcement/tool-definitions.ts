@@ -13,7 +13,7 @@ import { openPrepared } from '../storage/durable-database.ts';
 import { prepareTables } from '../storage/file-version.ts';
 import type { ServerFinding } from '../upstream/health/server-report.ts';
 import type { ListedTool } from '../upstream/lists/list-tools.ts';
-import type { Registry } from './grants.ts';
+import type { Registry } from './permits.ts';
 
 export interface ToolPlace {
   tenantId: string;

@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import type { RulesProvider } from '../contracts.ts';
 import type { Caller } from '../enforcement/calls.ts';
 import type { Enforcer } from '../enforcement/enforcer.ts';
-import { isServerVisible } from '../enforcement/grants.ts';
+import { isServerVisible } from '../enforcement/permits.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
 import { isObject } from '../upstream/message.ts';
 import type { UpstreamPool } from '../upstream/sessions/pool.ts';
@@ -75,7 +75,7 @@ export function createAnnouncer(deps: {
     const servers = rules === null ? [] : listServers(rules);
     const infos = await Promise.all(
       servers
-        .filter((server) => isServerVisible(caller.agent.grants, server.server_id, rules))
+        .filter((server) => isServerVisible(caller.agent.permits, server.server_id, rules))
         .map((server) => findOut(caller, server)),
     );
     // Servers come and go with the rules, and their tools with them.
@@ -138,7 +138,7 @@ export function createAnnouncer(deps: {
     if (caller.serverId === null) return joined(caller);
     // An agent that may use nothing of a server does not learn what it is, or whether it is up.
     const active = deps.rules.findActiveRules(caller.tenantId);
-    if (!isServerVisible(caller.agent.grants, caller.serverId, active)) return NOTHING;
+    if (!isServerVisible(caller.agent.permits, caller.serverId, active)) return NOTHING;
     const server = requireServer(requireRules(deps.rules, caller), caller.serverId);
     const session = sessionWith(deps.pool, caller, server);
     const info = await session.open(askerFor(caller, deps.door));

@@ -52,7 +52,7 @@ describe('unified names', () => {
   ])('%s belongs to no server', (name) => expect(splitUnifiedName(rules, name)).toBeUndefined());
 
   const askedBy = (permissions: string[], name: string) => {
-    const agent = { grants: [{ permissions, scopes: null }] } as unknown as Caller['agent'];
+    const agent = { permits: [{ permissions, scopes: null }] } as unknown as Caller['agent'];
     return findNamed({ agent }, rules, name);
   };
 

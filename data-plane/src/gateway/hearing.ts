@@ -1,7 +1,7 @@
 import type { RulesProvider } from '../contracts.ts';
 import type { Caller } from '../enforcement/calls.ts';
 import type { Enforcer } from '../enforcement/enforcer.ts';
-import { isServerVisible } from '../enforcement/grants.ts';
+import { isServerVisible } from '../enforcement/permits.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
 import type { UpstreamPool } from '../upstream/sessions/pool.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
@@ -9,7 +9,7 @@ import { unifiedNotification } from './unified.ts';
 
 export interface HearingDeps {
   enforcer: Pick<Enforcer, 'listen'>;
-  door: Pick<Door, 'grantsOf'>;
+  door: Pick<Door, 'permitsOf'>;
   rules: RulesProvider;
   pool: Pick<UpstreamPool, 'listen'>;
 }
@@ -39,7 +39,7 @@ export function createHearing(
     review(): void {
       const isVisible =
         serverId === null ||
-        isServerVisible(door.grantsOf(caller), serverId, rules.findActiveRules(tenantId));
+        isServerVisible(door.permitsOf(caller), serverId, rules.findActiveRules(tenantId));
       if (!isOver && isVisible) {
         stopListening ??= pool.listen(tenantId, agent.id, serverId, listening.hear, peer?.id, hops);
       } else stop();

@@ -5,7 +5,7 @@
 import type { ActiveRules } from '../contracts.ts';
 import { nameOfMethod, useOfList } from '../enforcement/call-kinds.ts';
 import type { Action, Caller, DelegationLink } from '../enforcement/calls.ts';
-import { isListVisible, isToolDelegated, isToolVisible } from '../enforcement/grants.ts';
+import { isListVisible, isToolDelegated, isToolVisible } from '../enforcement/permits.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
 import { deriveAction } from '../enforcement/tool-action.ts';
 import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
@@ -25,14 +25,14 @@ export interface ListAsk {
 }
 
 export function createListVisibility(deps: {
-  door: Pick<Door, 'grantsOf'>;
+  door: Pick<Door, 'permitsOf'>;
   catalogue: Pick<ToolCatalogue, 'learn' | 'hintsOf'>;
   notes: ListNotes;
 }) {
   /** Whether the agent may see anything of a server's list. */
   function isVisible(ask: ListAsk, serverId: string): boolean {
     const { caller, rules, method } = ask;
-    if (!isListVisible(deps.door.grantsOf(caller), serverId, method, rules)) return false;
+    if (!isListVisible(deps.door.permitsOf(caller), serverId, method, rules)) return false;
     const use = useOfList(method);
     // Tools are checked one by one.
     return use === null || isDelegated(ask, serverId, nameOfMethod(use), 'read');
@@ -45,8 +45,8 @@ export function createListVisibility(deps: {
     action: Action,
   ): boolean {
     return links.every((link) => {
-      const grants = deps.door.grantsOf({ tenantId, agent: link.delegator });
-      return isToolDelegated(link.delegation, grants, serverId, name, action, rules);
+      const permits = deps.door.permitsOf({ tenantId, agent: link.delegator });
+      return isToolDelegated(link.delegation, permits, serverId, name, action, rules);
     });
   }
 
@@ -64,12 +64,12 @@ export function createListVisibility(deps: {
     const tools = callableTools(items);
     // A client that servers may ask may be shown more than others.
     deps.catalogue.learn(tenantId, serverId, tools, isWhole && peer === undefined);
-    const grants = deps.door.grantsOf(caller);
+    const permits = deps.door.permitsOf(caller);
     return tools.filter((tool) => {
       const hints = deps.catalogue.hintsOf(tenantId, serverId, tool, rules);
       const action = deriveAction(tool.name, hints);
       return (
-        isToolVisible(grants, serverId, tool.name, action, rules) &&
+        isToolVisible(permits, serverId, tool.name, action, rules) &&
         isDelegated(ask, serverId, tool.name, action)
       );
     });

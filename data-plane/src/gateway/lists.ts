@@ -89,7 +89,7 @@ export function isListMethod(method: string): method is ListMethod {
 }
 
 export function createLists(deps: {
-  door: Pick<Door, 'grantsOf'>;
+  door: Pick<Door, 'permitsOf'>;
   rules: RulesProvider;
   pool: Pick<UpstreamPool, 'find' | 'note'>;
   catalogue: Pick<ToolCatalogue, 'learn' | 'hintsOf'>;

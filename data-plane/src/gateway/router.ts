@@ -15,7 +15,7 @@ import {
 } from '../enforcement/call-kinds.ts';
 import type { Ask, Caller, CallRetry, Destination, Exchange } from '../enforcement/calls.ts';
 import type { Enforcer } from '../enforcement/enforcer.ts';
-import { isServerVisible } from '../enforcement/grants.ts';
+import { isServerVisible } from '../enforcement/permits.ts';
 import { MAX_TOOL_NAME } from '../upstream/lists/list-tools.ts';
 import { isObject } from '../upstream/message.ts';
 import { errorAnswer } from '../upstream/upstream.ts';
@@ -151,7 +151,7 @@ export function createRouter({ rules, servers, lists }: RouterDeps) {
     checkPath({ tenantId, agent, serverId }: Caller): void {
       if (serverId === null) return;
       const active = rules.findActiveRules(tenantId);
-      if (!isServerVisible(agent.grants, serverId, active)) return;
+      if (!isServerVisible(agent.permits, serverId, active)) return;
       if (active !== null) requireServer(active, serverId);
     },
   };

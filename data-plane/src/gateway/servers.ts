@@ -2,7 +2,7 @@
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import type { ActiveRules } from '../contracts.ts';
 import type { Caller } from '../enforcement/calls.ts';
-import { isServerVisible } from '../enforcement/grants.ts';
+import { isServerVisible } from '../enforcement/permits.ts';
 import { GatewayError } from './json-rpc.ts';
 
 /** Separates server and tool in the tool names of the unified gateway. */
@@ -72,5 +72,5 @@ export function findNamed(
   const registered = splitUnifiedName(rules, name);
   if (registered !== undefined) return registered;
   const named = splitAt(name, name.indexOf(SEPARATOR));
-  return named && !isServerVisible(agent.grants, named.serverId, rules) ? named : undefined;
+  return named && !isServerVisible(agent.permits, named.serverId, rules) ? named : undefined;
 }

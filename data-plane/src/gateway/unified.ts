@@ -7,7 +7,7 @@ import type { ActiveRules } from '../contracts.ts';
 import type { Answer } from '../enforcement/answer.ts';
 import { isTaskMethod, TOOL_CALL } from '../enforcement/call-kinds.ts';
 import type { Ask, Caller, Exchange } from '../enforcement/calls.ts';
-import { isServerVisible } from '../enforcement/grants.ts';
+import { isServerVisible } from '../enforcement/permits.ts';
 import { isObject } from '../upstream/message.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
 import { withMember } from './json-members.ts';
@@ -37,7 +37,7 @@ export function splitUnifiedUri(
   const uri = text.slice(end + 1);
   if (end < 0 || serverId === '' || uri === '') return undefined;
   const isRegistered = Object.hasOwn(rules.settings.mcp_servers, serverId);
-  const isTaken = isRegistered || !isServerVisible(agent.grants, serverId, rules);
+  const isTaken = isRegistered || !isServerVisible(agent.permits, serverId, rules);
   return isTaken ? { serverId, uri } : undefined;
 }
 

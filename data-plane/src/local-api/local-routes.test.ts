@@ -30,7 +30,7 @@ const agent: ReplicaAgent = {
   role_ids: [],
   role_names: ['reader'],
   permissions: ['*:read'],
-  grants: [{ permissions: ['*:read'], scopes: null }],
+  permits: [{ permissions: ['*:read'], scopes: null }],
 };
 let app: FastifyInstance;
 let key: OwnTokenKey;

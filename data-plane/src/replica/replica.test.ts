@@ -101,7 +101,7 @@ describe('agents', () => {
       ...agent,
       role_names: ['reader', 'writer'],
       permissions: ['files:read', 'files:write'],
-      grants: [{ permissions: ['files:read', 'files:write'], scopes: null }],
+      permits: [{ permissions: ['files:read', 'files:write'], scopes: null }],
     };
     expect(replica.findAgent(tenantId, agent.id)).toEqual(expected);
     const client = {

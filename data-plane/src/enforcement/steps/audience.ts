@@ -4,7 +4,7 @@ import type { UpstreamNotification } from '../../upstream/upstream.ts';
 import { nameOfMethod } from '../call-kinds.ts';
 import type { Caller, Continue, Deny } from '../calls.ts';
 import { denied } from '../eligibility.ts';
-import { isListVisible, isServerVisible, permissionsFor, serversOf } from '../grants.ts';
+import { isListVisible, isServerVisible, permissionsFor, serversOf } from '../permits.ts';
 import { proceed } from '../pipeline-builder.ts';
 import type { Said } from '../said.ts';
 
@@ -37,18 +37,18 @@ function mayHear(
   { method, params }: UpstreamNotification,
   { replica, rules }: AudienceDeps,
 ): boolean {
-  const grants = replica.findAgent(tenantId, agent.id)?.grants ?? [];
+  const permits = replica.findAgent(tenantId, agent.id)?.permits ?? [];
   const registry = rules.findActiveRules(tenantId);
   const list = LISTS[method];
-  if (list !== undefined) return isListVisible(grants, serverId, list, registry);
+  if (list !== undefined) return isListVisible(permits, serverId, list, registry);
   if (method !== 'notifications/resources/updated') {
-    return isServerVisible(grants, serverId, registry);
+    return isServerVisible(permits, serverId, registry);
   }
   const subscribed = 'resources/subscribe';
   const name = nameOfMethod(subscribed);
   const ask = { serverId, method: subscribed, name, args: { uri: params?.uri } };
   const servers = serversOf(registry);
-  return permissionsFor(grants, ask, registry).some((permission) =>
+  return permissionsFor(permits, ask, registry).some((permission) =>
     coversCall(permission, serverId, name, 'read', servers),
   );
 }

@@ -253,8 +253,8 @@ export function createDoor(deps: AuthenticateDeps & EligibilityDeps) {
       if (identity instanceof Promise || 'kind' in identity) return false;
       return findIneligibility(identity, deps) === undefined;
     },
-    /** The present grants of the caller's agent. */
-    grantsOf: ({ tenantId, agent }: Pick<Caller, 'tenantId' | 'agent'>) =>
-      deps.replica.findAgent(tenantId, agent.id)?.grants ?? [],
+    /** The present permits of the caller's agent. */
+    permitsOf: ({ tenantId, agent }: Pick<Caller, 'tenantId' | 'agent'>) =>
+      deps.replica.findAgent(tenantId, agent.id)?.permits ?? [],
   };
 }

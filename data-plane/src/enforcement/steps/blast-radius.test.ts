@@ -27,7 +27,7 @@ const rulesThat = (decision: PolicyReason['rule']) =>
     },
   }) as unknown as ActiveRules;
 
-const agent = { id: uuidv7(), grants: [], role_names: [] };
+const agent = { id: uuidv7(), permits: [], role_names: [] };
 const aCall = (name: string, action: string, args: object, more: object = {}): ScannedCall =>
   ({
     id: uuidv7(),

@@ -30,7 +30,7 @@ import {
   exceptionsFor,
   type FindException,
 } from '../exceptions.ts';
-import { findLackingPermission, permissionsFor } from '../grants.ts';
+import { findLackingPermission, permissionsFor } from '../permits.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
 import { type AskOpaDeps, askOpa, type OpaDenial } from './ask-opa.ts';
 import { judgeAgain } from './judge-again.ts';
@@ -212,7 +212,7 @@ export function policyInput(
       owner: agent.owner,
       roles: agent.role_names,
       // Only permissions that apply to this call, within the scopes of their roles.
-      permissions: permissionsFor(agent.grants, ask, call.rules),
+      permissions: permissionsFor(agent.permits, ask, call.rules),
       risk_tier: agent.risk_tier,
       risk_score: agent.risk_score,
     },

@@ -10,7 +10,7 @@ import { coversCall } from '@governance/shared/permission';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReplicaAgent } from '../../contracts.ts';
-import { grantsOf } from '../../replica/facts/role.ts';
+import { permitsOf } from '../../replica/facts/role.ts';
 import type { ClassifiedCall, DelegationLink } from '../calls.ts';
 import { checkDelegatedScope } from './scope-probe.ts';
 
@@ -24,7 +24,7 @@ interface Given {
 function aLink({ permissions, resource_scopes, tools, resources }: Given): DelegationLink {
   const delegation = { id: uuidv7(), tools, resources } as DelegationFact;
   const delegator = {
-    grants: grantsOf([{ permissions, resource_scopes }]),
+    permits: permitsOf([{ permissions, resource_scopes }]),
   } as unknown as ReplicaAgent;
   return { delegation, delegator };
 }

@@ -2,7 +2,7 @@ import { coversTool, DELEGATOR_LACKS, resourcesOf } from '@governance/shared/del
 import { isList } from '../call-kinds.ts';
 import type { ClassifiedCall, Continue, DelegationLink, Deny } from '../calls.ts';
 import { denied } from '../eligibility.ts';
-import { findLackingPermission, permissionsFor, serversOf } from '../grants.ts';
+import { findLackingPermission, permissionsFor, serversOf } from '../permits.ts';
 import { proceed } from '../pipeline-builder.ts';
 
 /**

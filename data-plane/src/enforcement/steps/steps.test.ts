@@ -36,7 +36,7 @@ const anAgent = (over: Partial<ReplicaAgent> = {}): ReplicaAgent => ({
   role_ids: [],
   role_names: ['reader'],
   permissions: ['*:read'],
-  grants: [{ permissions: ['*:read'], scopes: null }],
+  permits: [{ permissions: ['*:read'], scopes: null }],
   ...over,
 });
 

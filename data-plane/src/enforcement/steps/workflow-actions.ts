@@ -4,7 +4,7 @@ import { ACTIONS, coversCall } from '@governance/shared/permission';
 import { isList } from '../call-kinds.ts';
 import type { ClassifiedCall, Continue, Deny } from '../calls.ts';
 import { denied } from '../eligibility.ts';
-import { serversOf } from '../grants.ts';
+import { serversOf } from '../permits.ts';
 import { proceed } from '../pipeline-builder.ts';
 
 /**

@@ -6,7 +6,7 @@ import type { RulesProvider } from '../../contracts.ts';
 import type { Answer } from '../../enforcement/answer.ts';
 import type { Caller, Destination, Exchange } from '../../enforcement/calls.ts';
 import { type Enforcer, quiet } from '../../enforcement/enforcer.ts';
-import { isServerVisible } from '../../enforcement/grants.ts';
+import { isServerVisible } from '../../enforcement/permits.ts';
 import { internalRefusal } from '../../enforcement/refusals.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
@@ -87,7 +87,7 @@ export function createLogLevels(deps: {
     // Without rules the call is denied.
     if (rules === null) return { serverIds: [''], isTold: true };
     const ids = listServers(rules).map((server) => server.server_id);
-    const visible = ids.filter((id) => isServerVisible(caller.agent.grants, id, rules));
+    const visible = ids.filter((id) => isServerVisible(caller.agent.permits, id, rules));
     // When the agent may use none of them, one stands for all, so that the denial is recorded, and
     // none is asked for its capabilities.
     if (visible.length === 0 || deps.door.findIneligibility(caller) !== undefined)

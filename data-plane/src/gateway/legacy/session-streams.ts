@@ -17,7 +17,7 @@ import type { LegacySession } from './sessions.ts';
 export type SessionStreams = ReturnType<typeof createSessionStreams>;
 
 interface SessionStreamsDeps extends HearingDeps {
-  door: Pick<Door, 'isStillEligible' | 'grantsOf'>;
+  door: Pick<Door, 'isStillEligible' | 'permitsOf'>;
   unread: Pick<UnreadAnswers, 'outletOf'>;
   messageBytes: number;
   keepAliveMs: number;

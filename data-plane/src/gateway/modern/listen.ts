@@ -29,7 +29,7 @@ export interface ListenDeps extends HearingDeps {
   calls: ModernCalls;
   enforcer: HearingDeps['enforcer'] & Pick<Enforcer, 'admit'>;
   router: Pick<Router, 'routeRead' | 'toRead'>;
-  door: Pick<Door, 'findIneligibility' | 'isStillEligible' | 'grantsOf'>;
+  door: Pick<Door, 'findIneligibility' | 'isStillEligible' | 'permitsOf'>;
   announce: Announce;
   unread: Pick<UnreadAnswers, 'outletOf'>;
   /** Monotonic milliseconds. */

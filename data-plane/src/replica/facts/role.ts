@@ -1,7 +1,7 @@
-/** Resolves an agent's roles to names, permissions and grants. */
+/** Resolves an agent's roles to names, permissions and permits. */
 import type { FactOf, RoleFact } from '@governance/shared/facts';
 import { parseResourceScopes } from '@governance/shared/resource-scopes';
-import type { Grant, ReplicaAgent } from '../../contracts.ts';
+import type { Permit, ReplicaAgent } from '../../contracts.ts';
 import type { FactReader } from '../fact-reader.ts';
 
 /** Whether facts of this kind describe roles. */
@@ -13,7 +13,7 @@ export function readRoles(
   tenantId: string,
   roleIds: readonly string[],
 ):
-  | Pick<ReplicaAgent, 'role_names' | 'permissions' | 'grants'>
+  | Pick<ReplicaAgent, 'role_names' | 'permissions' | 'permits'>
   | { lacking: string; state: 'absent' | 'refused' } {
   const roles: FactOf<'role'>[] = [];
   for (const roleId of roleIds) {
@@ -25,7 +25,7 @@ export function readRoles(
   return {
     role_names: roles.map((role) => role.name),
     permissions: [...new Set(granting.flatMap((role) => role.permissions))],
-    grants: grantsOf(granting),
+    permits: permitsOf(granting),
   };
 }
 
@@ -35,12 +35,12 @@ function readScoped(facts: FactReader, tenantId: string, roleId: string): FactOf
   return scoped.state === 'known' && scoped.value.id === roleId ? [scoped.value] : [];
 }
 
-/** The grants of some roles; a role with unreadable scopes grants nothing. */
-export function grantsOf(
+/** The permits of some roles; a role with unreadable scopes permits nothing. */
+export function permitsOf(
   roles: readonly Pick<RoleFact, 'permissions' | 'resource_scopes'>[],
-): Grant[] {
+): Permit[] {
   const everywhere = new Set<string>();
-  const scoped: Grant[] = [];
+  const scoped: Permit[] = [];
   for (const { permissions, resource_scopes } of roles) {
     const scopes = parseResourceScopes(resource_scopes);
     if (scopes === 'none' || permissions.length === 0) continue;

@@ -11,7 +11,7 @@ import {
 } from '@governance/shared/local-models';
 import { coversCall, isMisread, mayCoverServer, type Servers } from '@governance/shared/permission';
 import { coverReach, coverServer, coverTool, type Reach } from '@governance/shared/resource-scopes';
-import type { Grant, ReplicaAgent } from '../contracts.ts';
+import type { Permit, ReplicaAgent } from '../contracts.ts';
 import { nameOfMethod, useOfList } from './call-kinds.ts';
 import { readingsOfCall } from './call-targets.ts';
 import type { Action, Ask, ClassifiedCall } from './calls.ts';
@@ -28,29 +28,29 @@ function newEffort() {
  * The permissions of roles whose scopes cover a call. They may be for other tools or actions, but
  * none is one for another server that a policy would take for the call's tool.
  */
-export function permissionsFor(grants: readonly Grant[], ask: Ask, registry: Registry): string[] {
+export function permissionsFor(permits: readonly Permit[], ask: Ask, registry: Registry): string[] {
   const servers = serversOf(registry);
   const isRead = (one: string) => !isMisread(one, ask.serverId, ask.name, servers);
-  const held = heldFor(grants, ask);
+  const held = heldFor(permits, ask);
   return held.every(isRead) ? held : held.filter(isRead);
 }
 
-function heldFor(grants: readonly Grant[], ask: Ask): string[] {
-  const [first] = grants;
+function heldFor(permits: readonly Permit[], ask: Ask): string[] {
+  const [first] = permits;
   if (first === undefined) return [];
-  if (grants.length === 1 && first.scopes === null) return first.permissions;
-  const reach = reachOf(ask, grants);
+  if (permits.length === 1 && first.scopes === null) return first.permissions;
+  const reach = reachOf(ask, permits);
   const effort = newEffort();
-  const holding = grants.filter(
+  const holding = permits.filter(
     ({ scopes }) => scopes === null || coverReach(scopes, reach, effort),
   );
   return [...new Set(holding.flatMap(({ permissions }) => permissions))];
 }
 
-function reachOf(ask: Ask, grants: readonly Grant[]): Reach {
+function reachOf(ask: Ask, permits: readonly Permit[]): Reach {
   const resource = `${ask.serverId}/${ask.name}`;
   const effort = newEffort();
-  const asksTargets = grants.some(
+  const asksTargets = permits.some(
     ({ scopes }) =>
       scopes !== null && scopes.targets !== null && coverTool(scopes, resource, effort),
   );
@@ -64,18 +64,18 @@ function reachOf(ask: Ask, grants: readonly Grant[]): Reach {
  * @returns undefined where its permissions cover it
  */
 export function findLackingPermission(
-  { grants }: Pick<ReplicaAgent, 'grants'>,
+  { permits }: Pick<ReplicaAgent, 'permits'>,
   { ask, action, rules }: Pick<ClassifiedCall, 'ask' | 'action' | 'rules'>,
 ) {
   const servers = serversOf(rules);
-  const held = heldFor(grants, ask);
+  const held = heldFor(permits, ask);
   const covers = (one: string, need: NeededPermission) =>
     coversCall(one, need.serverId, ask.name, need.action, servers);
   const lacking = neededFor(ask, action, rules).find(
     (need) => !held.some((one) => covers(one, need)),
   );
   if (lacking === undefined) return undefined;
-  const isOutOfScope = grants.some(({ permissions }) =>
+  const isOutOfScope = permits.some(({ permissions }) =>
     permissions.some((one) => covers(one, lacking)),
   );
   return { permission: lacking.permission, isOutOfScope };
@@ -99,7 +99,7 @@ function neededFor(
  * decides about calls.
  */
 export function isToolVisible(
-  grants: readonly Grant[],
+  permits: readonly Permit[],
   serverId: string,
   toolName: string,
   action: Action,
@@ -107,7 +107,7 @@ export function isToolVisible(
 ): boolean {
   const effort = newEffort();
   const servers = serversOf(registry);
-  return grants.some(
+  return permits.some(
     ({ permissions, scopes }) =>
       permissions.some((one) => coversCall(one, serverId, toolName, action, servers)) &&
       (scopes === null || coverTool(scopes, `${serverId}/${toolName}`, effort)),
@@ -118,11 +118,11 @@ export function isToolVisible(
  * Whether a delegation, and its delegator's roles, cover a tool for some target. Used for lists,
  * like `isToolVisible`.
  *
- * @param grants of the delegator
+ * @param permits of the delegator
  */
 export function isToolDelegated(
   delegation: DelegationScope,
-  grants: readonly Grant[],
+  permits: readonly Permit[],
   serverId: string,
   toolName: string,
   action: Action,
@@ -130,7 +130,7 @@ export function isToolDelegated(
 ): boolean {
   return (
     coversTool(delegation, serverId, toolName, serversOf(registry)) &&
-    isToolVisible(grants, serverId, toolName, action, registry)
+    isToolVisible(permits, serverId, toolName, action, registry)
   );
 }
 
@@ -154,13 +154,13 @@ const serversIn = perSettings(
 
 /** Whether a permission could cover anything of a server. */
 export function isServerVisible(
-  grants: readonly Grant[],
+  permits: readonly Permit[],
   serverId: string,
   registry: Registry,
 ): boolean {
   const effort = newEffort();
   const servers = serversOf(registry);
-  return grants.some(
+  return permits.some(
     ({ permissions, scopes }) =>
       permissions.some((permission) => mayCoverServer(permission, serverId, servers)) &&
       (scopes === null || coverServer(scopes, serverId, effort)),
@@ -173,12 +173,12 @@ export function isServerVisible(
  * @param method of the list
  */
 export function isListVisible(
-  grants: readonly Grant[],
+  permits: readonly Permit[],
   serverId: string,
   method: string,
   registry: Registry,
 ): boolean {
   const use = useOfList(method);
-  if (use === null) return isServerVisible(grants, serverId, registry);
-  return isToolVisible(grants, serverId, nameOfMethod(use), 'read', registry);
+  if (use === null) return isServerVisible(permits, serverId, registry);
+  return isToolVisible(permits, serverId, nameOfMethod(use), 'read', registry);
 }

@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Grant } from '../contracts.ts';
+import type { Permit } from '../contracts.ts';
 import type { Ask } from './calls.ts';
-import { findLackingPermission, isServerVisible, isToolVisible, permissionsFor } from './grants.ts';
+import {
+  findLackingPermission,
+  isServerVisible,
+  isToolVisible,
+  permissionsFor,
+} from './permits.ts';
 
-const grants = (...permissions: string[]): Grant[] => [{ permissions, scopes: null }];
+const permits = (...permissions: string[]): Permit[] => [{ permissions, scopes: null }];
 const covers = (permission: string) =>
-  isToolVisible(grants(permission), 'files', 'write_file', 'write', null);
+  isToolVisible(permits(permission), 'files', 'write_file', 'write', null);
 
 describe('isToolVisible', () => {
   // The cases of the baseline policy's own test, policies/rego/lib/permissions_test.rego.
@@ -25,7 +30,7 @@ describe('isToolVisible', () => {
     'f*/w*_f*:w*',
   ])('%s covers it', (permission) => {
     expect(covers(permission)).toBe(true);
-    expect(isServerVisible(grants(permission), 'files', null)).toBe(true);
+    expect(isServerVisible(permits(permission), 'files', null)).toBe(true);
   });
 
   it.each([
@@ -38,16 +43,18 @@ describe('isToolVisible', () => {
 
   it('hides a server from an agent that may use none of its tools', () => {
     expect(isServerVisible([], 'files', null)).toBe(false);
-    expect(isServerVisible(grants('mail/*:read', 'nonsense', 'files:fly'), 'files', null)).toBe(
+    expect(isServerVisible(permits('mail/*:read', 'nonsense', 'files:fly'), 'files', null)).toBe(
       false,
     );
-    expect(isServerVisible(grants('echo:read'), 'files', null)).toBe(true);
-    expect(isServerVisible(grants('web:read', 'localmodel-proxy:read'), 'files', null)).toBe(false);
+    expect(isServerVisible(permits('echo:read'), 'files', null)).toBe(true);
+    expect(isServerVisible(permits('web:read', 'localmodel-proxy:read'), 'files', null)).toBe(
+      false,
+    );
     // The name of another server is that server's.
     const echo = { server_id: 'echo', transport: 'stdio', url: null, local_name: 'e' } as const;
     const registry = { settings: { mcp_servers: { echo } } };
-    expect(isServerVisible(grants('echo:read'), 'files', registry)).toBe(false);
-    expect(isServerVisible(grants('echo:read'), 'echo', registry)).toBe(true);
+    expect(isServerVisible(permits('echo:read'), 'files', registry)).toBe(false);
+    expect(isServerVisible(permits('echo:read'), 'echo', registry)).toBe(true);
   });
 
   it('reads a star as any run of characters', () => {
@@ -56,7 +63,7 @@ describe('isToolVisible', () => {
     fc.assert(
       fc.property(part, text, (pattern, tool) => {
         const expression = new RegExp(`^${pattern.replaceAll('*', '.*')}$`);
-        expect(isToolVisible(grants(`${pattern}:read`), '-', tool, 'read', null)).toBe(
+        expect(isToolVisible(permits(`${pattern}:read`), '-', tool, 'read', null)).toBe(
           expression.test(tool) || expression.test('-') || expression.test(`-/${tool}`),
         );
       }),
@@ -71,11 +78,11 @@ describe('a tool that is called like something of another server', () => {
   const rules = { settings: { mcp_servers: { files: server('files'), evil: server('evil') } } };
   const judged = (permission: string, serverId: string, name: string) => {
     const ask: Ask = { serverId, method: 'tools/call', name, args: {} };
-    const held = grants(permission);
+    const held = permits(permission);
     const call = { ask, action: 'read', rules: rules as never } as const;
     return {
       inPolicy: permissionsFor(held, ask, rules),
-      isLacking: findLackingPermission({ grants: held }, call) !== undefined,
+      isLacking: findLackingPermission({ permits: held }, call) !== undefined,
       isVisible: isToolVisible(held, serverId, name, 'read', rules),
     };
   };
@@ -113,7 +120,7 @@ describe('a tool that is called like something of another server', () => {
   it('nor where that server is disabled', () => {
     const settings = { mcp_servers: { evil: server('evil') }, other_server_ids: ['files'] };
     const ask: Ask = { serverId: 'evil', method: 'tools/call', name: 'files', args: {} };
-    const held = grants('files:*');
+    const held = permits('files:*');
     expect(permissionsFor(held, ask, { settings })).toEqual([]);
     expect(isToolVisible(held, 'evil', 'files', 'read', { settings })).toBe(false);
     expect(isToolVisible(held, 'evil', 'other', 'read', { settings })).toBe(false);
@@ -139,7 +146,7 @@ describe('a tool that is called like something of another server', () => {
     const ask = { serverId: 'localmodel-proxy', method: '', name: 'localmodel-api', args: {} };
     const settings = { ...rules.settings, local_models_policy };
     const call = { ask, action, rules: { settings } as never };
-    const lacking = findLackingPermission({ grants: grants(...held) }, call);
+    const lacking = findLackingPermission({ permits: permits(...held) }, call);
     expect(lacking?.permission ?? '').toBe(lacks);
   });
 
@@ -150,7 +157,7 @@ describe('a tool that is called like something of another server', () => {
   });
 
   it('permissions for methods of MCP are for every server', () => {
-    expect(isServerVisible(grants('mcp:prompts/get:read'), 'files', rules)).toBe(true);
-    expect(isServerVisible(grants('evil/mcp:prompts/get:read'), 'files', rules)).toBe(false);
+    expect(isServerVisible(permits('mcp:prompts/get:read'), 'files', rules)).toBe(true);
+    expect(isServerVisible(permits('evil/mcp:prompts/get:read'), 'files', rules)).toBe(false);
   });
 });
