@@ -82,11 +82,15 @@ export function kindOfAstral(codePoint: number): number {
   return kind;
 }
 
-/** A tag character (U+E0020 to U+E007E) stands for a visible ASCII one. */
-export function asciiOfTag(codePoint: number): string {
-  return codePoint >= 0xe0020 && codePoint <= 0xe007e
-    ? String.fromCharCode(codePoint - 0xe0000)
-    : '';
+/**
+ * The byte of text that an invisible character stands for: a tag character (U+E0020 to U+E007E) for
+ * its ASCII one, a variation selector (U+E0100 to U+E01EF) for one from 16 on. Undefined for others.
+ */
+export function byteOfInvisible(codePoint: number): number | undefined {
+  if (codePoint >= 0xe0020 && codePoint <= 0xe007e) return codePoint - 0xe0000;
+  const byte = codePoint - 0xe0100 + 16;
+  // The first select forms of ideographs, and stand for no letter.
+  return byte >= 0x20 && byte <= 0xff ? byte : undefined;
 }
 
 function letterKind(character: string): number {

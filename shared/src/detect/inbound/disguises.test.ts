@@ -107,6 +107,8 @@ describe('what nobody writes so honestly', () => {
     'an invisible character after each letter': (text) => each(text, (sign) => `${sign}\u200d`),
     'invisible tags': (text) =>
       each(text, (sign) => String.fromCodePoint(0xe0000 + sign.charCodeAt(0))),
+    'variation selectors behind an emoji': (text) =>
+      `😀${[...Buffer.from(text)].map((byte) => String.fromCodePoint(0xe0100 + byte - 16)).join('')}`,
   };
 
   it.each(Object.entries(VEILS))('is suspicious sooner: %s', (_name, veil) => {
@@ -114,6 +116,12 @@ describe('what nobody writes so honestly', () => {
     expect(detectInjection(veil(QUIET)).score).toBeGreaterThanOrEqual(0.5);
     const base64 = Buffer.from(QUIET).toString('base64');
     expect(detectInjection(base64)).toMatchObject({ findings: [] });
+  });
+
+  it('is none where a selector chooses the form of an ideograph', () => {
+    expect(detectInjection('葛\u{e0100}城市と辻\u{e0101}堂の住所を確認しました。')).toMatchObject({
+      score: 0,
+    });
   });
 
   it.each([

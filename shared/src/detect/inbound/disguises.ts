@@ -11,7 +11,7 @@ import { createInflate } from '../dlp/decode/readable.ts';
 import { encodedRuns } from '../dlp/decode/runs.ts';
 import { applyEdits, type Edit } from '../dlp/decode/view.ts';
 import { rot13 } from '../rot13.ts';
-import { asciiOfTag, IDEOGRAPH, KIND_OF, OTHER_LETTER } from './characters.ts';
+import { byteOfInvisible, IDEOGRAPH, KIND_OF, OTHER_LETTER } from './characters.ts';
 import type { Reading } from './reading.ts';
 import { ESCAPE, TAG } from './signs.ts';
 
@@ -199,13 +199,14 @@ function countUpTo(text: string, part: string, most: number): number {
   return count;
 }
 
+/** What tag characters spell, and variation selectors, by which any bytes hide behind one emoji. */
 function readTags(text: string): string {
-  let read = '';
-  for (let at = text.indexOf('\udb40'); at >= 0; ) {
-    read += asciiOfTag(text.codePointAt(at) ?? 0);
-    at = text.indexOf('\udb40', at + 1);
+  const bytes: number[] = [];
+  for (let at = text.indexOf('\udb40'); at >= 0; at = text.indexOf('\udb40', at + 1)) {
+    const byte = byteOfInvisible(text.codePointAt(at) ?? 0);
+    if (byte !== undefined) bytes.push(byte);
   }
-  return read;
+  return Buffer.from(bytes).toString('utf8');
 }
 
 /**
