@@ -30,6 +30,7 @@ import { mayBeMail, readMailRecipients } from './mail-headers.ts';
 import { addressesIn } from './mail-programs.ts';
 import { matchesAll } from './mongo-command.ts';
 import { findMongoReach } from './mongo-reach.ts';
+import { findNamedFiles } from './named-files.ts';
 import { isPatch, readPatch } from './patched-files.ts';
 import { type ReachCall, type ReachFinding, type TouchedPath, tooMany } from './reach-finding.ts';
 import { asksGraphQl, asksSearchServer, isReadOperation } from './read-requests.ts';
@@ -104,6 +105,7 @@ export class ArgumentReader {
     for (const one of findRecordReach(record, this.#scope, of)) {
       this.#tell({ ...one, place: this.#place() });
     }
+    this.#files(findNamedFiles(record, of, this.#scope));
     if (this.#isMessage() && isBroadcast(record)) this.#notifiesAll();
     const tool = findToolOf(record);
     const { words } = this.#scope.tool;
@@ -217,7 +219,7 @@ export class ArgumentReader {
     if (requested > this.#threshold && this.#scope.call.action !== 'read') {
       this.#tell({ ...tooMany(requested, this.#threshold), place: this.#place() });
     }
-    if (this.#scope.tool.words.includes('patch') && isPatch(text)) this.#patch(text);
+    if (this.#scope.tool.words.includes('patch') && isPatch(text)) this.#files(readPatch(text));
     // What a search looks for, in a language of its own.
     const isTerm = isSearch && this.#scope.call.action === 'read' && this.#trail.length > 1;
     const isGiven = isShell && (kind === 'content' || name.last === 'line');
@@ -261,9 +263,9 @@ export class ArgumentReader {
     if (count > 1) this.#count(count);
   }
 
-  #patch(text: string): void {
-    const place = this.#place();
-    for (const path of readPatch(text)) this.#touch({ ...path, place, base: this.#scope.base });
+  #files(files: readonly Omit<TouchedPath, 'place'>[]): void {
+    const { base } = this.#scope;
+    for (const file of files) this.#touch({ base, ...file, place: this.#place() });
   }
 
   /** Whether the call goes to a chat and sends something there. */
