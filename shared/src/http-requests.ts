@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { isReadAsClaimed, OTHER_CHARSET } from './body-charset.ts';
+import { findMisclaim } from './body-charset.ts';
 import { type BodyHolder, createBodyTurns } from './body-turns.ts';
 import { AppError } from './errors.ts';
 import { RequestInvalid } from './http-errors.ts';
@@ -42,8 +42,8 @@ export function readStrictRequests(
   });
   // A GET's body is not read.
   app.addHook('preParsing', ({ method, headers }, _reply, _payload, done) => {
-    const isRefused = method !== 'GET' && !isReadAsClaimed(headers['content-type']);
-    done(isRefused ? new AppError('UNSUPPORTED_MEDIA_TYPE', OTHER_CHARSET) : null);
+    const misclaim = method === 'GET' ? undefined : findMisclaim(headers);
+    done(misclaim === undefined ? null : new AppError('UNSUPPORTED_MEDIA_TYPE', misclaim));
   });
   app.removeContentTypeParser(['application/json', 'text/plain']);
   app.addContentTypeParser(

@@ -7,7 +7,7 @@
  * length before it arrives.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { isReadAsClaimed, OTHER_CHARSET } from '@governance/shared/body-charset';
+import { findMisclaim } from '@governance/shared/body-charset';
 import { createBodyTurns } from '@governance/shared/body-turns';
 import { readRequestBody } from '@governance/shared/request-body';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
@@ -48,7 +48,8 @@ export function readCallerBodies(
   const takeRoom = createBodyRoom(bodyBytes);
   app.addHook('preParsing', (request, reply, _payload, done) => {
     try {
-      requirePlainText(request.headers);
+      const misclaim = findMisclaim(request.headers);
+      if (misclaim !== undefined) throw new GatewayError(415, misclaim);
       const place = takeRoom(request.caller ?? NOBODY, request.headers);
       request.bodyPlace = place;
       reply.raw.once('close', place.close);
@@ -88,21 +89,6 @@ function keepBodies(route: RouteOptions): void {
       end?.();
     }
   };
-}
-
-/**
- * Refuses bodies that claim to be something other than UTF-8 text: whoever reads them as they claim
- * to be reads another request than the one that is judged here.
- *
- * @param headers caller-controlled
- * @throws GatewayError 415
- */
-function requirePlainText(headers: IncomingHttpHeaders): void {
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
-    throw new GatewayError(415, 'The body must not be compressed: leave out Content-Encoding.');
-  }
-  if (!isReadAsClaimed(headers['content-type'])) throw new GatewayError(415, OTHER_CHARSET);
 }
 
 function createBodyRoom(maxBody: number) {

@@ -62,6 +62,17 @@ describe('bodies', () => {
     expect((await post('', headers)).statusCode).toBe(422);
   });
 
+  it('refuses a body that claims to be compressed', async () => {
+    const type = { 'content-type': 'application/json' };
+    const answer = await post('{"name":"x"}', { ...type, 'content-encoding': 'gzip' });
+    expect([answer.statusCode, answer.json().detail]).toEqual([
+      415,
+      'The body must not be compressed: leave out Content-Encoding.',
+    ]);
+    const plain = await post('{}', { ...type, 'content-encoding': 'identity' });
+    expect(plain.statusCode).toBe(422);
+  });
+
   it.each([
     '/api/v1/tenants',
     '/api/v1/auth/admin/login',
