@@ -25,10 +25,10 @@ import { countRange } from './counted-ranges.ts';
 import { countRequested } from './counted-requests.ts';
 import { countOf } from './counted-text.ts';
 import { findCypherReach, isCypher } from './cypher-reach.ts';
+import { isFilterOfAll, isObjectOfAll } from './filters-of-all.ts';
 import { InnerTexts } from './inner-json.ts';
 import { mayBeMail, readMailRecipients } from './mail-headers.ts';
 import { addressesIn } from './mail-programs.ts';
-import { matchesAll } from './mongo-command.ts';
 import { findMongoReach } from './mongo-reach.ts';
 import { findNamedFiles } from './named-files.ts';
 import { isPatch, readPatch } from './patched-files.ts';
@@ -43,7 +43,7 @@ import { findSqlFiles } from './sql-files.ts';
 import { findSqlReach, mayBeSql, SQL_EFFORT } from './sql-reach.ts';
 import { commandOfParts, isFlushLine, isTexts } from './tool-program.ts';
 import { asCommandLine, isTyped } from './typed-text.ts';
-import { COUNTS, FILTERS, isAllOf, matchesAllText } from './unbounded-tool.ts';
+import { COUNTS, FILTERS, isAllOf } from './unbounded-tool.ts';
 import { isAllName, isWildAddress } from './web-reach.ts';
 import { findWholeCall } from './whole-call.ts';
 
@@ -157,7 +157,7 @@ export class ArgumentReader {
     else if (typeof value === 'number') this.#number(value, name);
     else if (value === true) this.#flag(name);
     else if (typeof value === 'object' && value !== null) {
-      if (this.#isFilter(name) && matchesAll(value as Args)) this.#everything();
+      if (this.#isFilter(name) && isObjectOfAll(value as Args)) this.#everything();
       const isAll = name.words.join(' ') === 'match all';
       if (isAll && this.#scope.call.action !== 'read') this.#everything();
       this.#object(value, isInList, false, name);
@@ -237,7 +237,7 @@ export class ArgumentReader {
       return;
     }
     if (this.#readInner(text, name)) return;
-    if (this.#isFilter(name) && matchesAllText(text)) this.#everything();
+    if (this.#isFilter(name) && isFilterOfAll(text, name, this.#sqlEffort)) this.#everything();
     if (this.#scope.call.action === 'delete' && isAllOf(text, name)) this.#everything();
     if (kind === 'sql') {
       // A search term is a sentence.

@@ -10,6 +10,7 @@ const reach = createReach({
 });
 
 const PROTECTED = ['deny protected_file'];
+const ALL = ['escalate delete_wildcard'];
 const content = 'A=1';
 
 it.each<[string, ReachCall['args'], string[]]>([
@@ -40,4 +41,62 @@ it.each<[string, ReachCall['args'], string[]]>([
 it('files that are only named', () => {
   const args = { folder: 'a', files: [{ name: '.env', content }] };
   expect(reach('get_gist', 'read', args)).toEqual([]);
+});
+
+it.each<[ReachCall['args'], string[]]>([
+  [{ where: '1=1' }, ALL],
+  [{ where: ' 1 = 1 -- all' }, ALL],
+  [{ where: 'true' }, ALL],
+  [{ where: 'TRUE' }, ALL],
+  [{ where: '1' }, ALL],
+  [{ where: "'a' = 'a' OR id = 7" }, ALL],
+  [{ filter: 'true' }, ALL],
+  [{ condition: 'id IS NOT NULL' }, ALL],
+  [{ query: '1=1' }, ALL],
+  [{ query: { bool: {} } }, ALL],
+  [{ query: { bool: { must: [] } } }, ALL],
+  [{ query: { bool: { filter: { match_all: {} } } } }, ALL],
+  [{ query: { bool: { must: { exists: { field: '_id' } } } } }, ALL],
+  [
+    { body: { query: { bool: { should: [{ exists: { field: '_id' } }, { term: { a: 1 } }] } } } },
+    ALL,
+  ],
+  [{ query: { exists: { field: '_id' } } }, ALL],
+  [{ query: { query_string: { query: '*' } } }, ALL],
+  [{ query: { constant_score: { filter: { exists: { field: '_id' } } } } }, ALL],
+  [{ selector: { matchLabels: {} } }, ALL],
+  [{ selector: { matchLabels: {}, matchExpressions: [] } }, ALL],
+  [{ label_selector: '' }, ALL],
+  [{ where: 'id = 7' }, []],
+  [{ where: '1=1 AND id = 7' }, []],
+  [{ where: 'false' }, []],
+  [{ where: 'active' }, []],
+  [{ filter: '12' }, []],
+  [{ query: 'true' }, []],
+  [{ query: 'from:a@example.com' }, []],
+  [{ query: { bool: { must: [{ term: { a: 1 } }] } } }, []],
+  [{ query: { bool: { filter: [{ exists: { field: '_id' } }, { term: { a: 1 } }] } } }, []],
+  [{ query: { bool: { must_not: [{ exists: { field: 'a' } }] } } }, []],
+  [{ query: { bool: { should: [{ term: { a: 1 } }] } } }, []],
+  [{ query: { exists: { field: 'a' } } }, []],
+  [{ query: { query_string: { query: 'a*' } } }, []],
+  [{ selector: { matchLabels: { app: 'a' } } }, []],
+  [{ selector: { matchLabels: {}, name: 'a' } }, []],
+  [{ label_selector: 'app=a' }, []],
+])('the filter of a delete: %j', (args, found) => {
+  expect(reach('delete_documents', 'delete', { index: 'a', ...args })).toEqual(found);
+});
+
+it('a filter of what is only read or changed one by one', () => {
+  expect(reach('list_rows', 'read', { where: '1=1' })).toEqual([]);
+  expect(reach('update_row', 'write', { table: 'a', where: '1=1' })).toEqual([]);
+});
+
+it.each([
+  ['conditions', (size: number) => ({ where: `${'('.repeat(size)}1=1` })],
+  ['many conditions', (size: number) => ({ filters: Array(size).fill({ where: '1=1 OR 2=2' }) })],
+])('reads %s in linear time', (_what, make) => {
+  const began = performance.now();
+  for (const size of [4_000, 100_000]) reach('delete_rows', 'delete', make(size));
+  expect(performance.now() - began).toBeLessThan(5_000);
 });
