@@ -20,10 +20,10 @@ import {
   isRunCode,
 } from './call-scope.ts';
 import { isBroadcast, mentionsAll, NOTIFIES_ALL } from './chat-mentions.ts';
+import { countListed } from './counted-ids.ts';
 import { asksOnly, CELLS, countPairs, listKindOf } from './counted-lists.ts';
 import { countRange } from './counted-ranges.ts';
 import { countRequested } from './counted-requests.ts';
-import { countOf } from './counted-text.ts';
 import { findCypherReach, isCypher } from './cypher-reach.ts';
 import { isFilterOfAll, isObjectOfAll } from './filters-of-all.ts';
 import { InnerTexts } from './inner-json.ts';
@@ -259,7 +259,7 @@ export class ArgumentReader {
     if (isDelete && /^https?:/i.test(text) && isWildAddress(text)) this.#everything();
     this.#sql(text, isSql && !isPath);
     if (isOfList || (kind !== 'ids' && kind !== 'path')) return;
-    const count = countOf(text);
+    const count = countListed(text, name, this.#scope.call.action);
     if (count > 1) this.#count(count);
   }
 

@@ -10,6 +10,7 @@ const reach = createReach({
 });
 
 const PROTECTED = ['deny protected_file'];
+const BULK = ['escalate bulk_action'];
 const ALL = ['escalate delete_wildcard'];
 const content = 'A=1';
 
@@ -99,4 +100,27 @@ it.each([
   const began = performance.now();
   for (const size of [4_000, 100_000]) reach('delete_rows', 'delete', make(size));
   expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+const numbers = (count: number) => Array.from({ length: count }, (_, at) => String(at));
+const uuids = numbers(120).map((at) => `${at.padStart(8, '0')}-aaaa-bbbb-cccc-dddddddddddd`);
+const prose = `we have ${'seen the 3 last orders '.repeat(150)}`;
+
+it.each<[string, ReachCall['action'], ReachCall['args'], string[]]>([
+  ['delete_records', 'delete', { ids: numbers(120).join(' ') }, BULK],
+  ['delete_records', 'delete', { ids: numbers(120).join('\t') }, BULK],
+  ['delete_records', 'delete', { ids: numbers(120).join('; ') }, BULK],
+  ['delete_records', 'delete', { ids: numbers(120).join('\r\n') }, BULK],
+  ['delete_records', 'delete', { ids: `all of ${numbers(120).join(' ')}` }, BULK],
+  ['delete_records', 'delete', { record_ids: uuids.join(' ') }, BULK],
+  ['delete_records', 'delete', { records: uuids.join('\n ') }, BULK],
+  ['update_records', 'write', { ids: uuids.join(' ') }, BULK],
+  ['delete_records', 'delete', { ids: numbers(100).join(' ') }, []],
+  ['delete_records', 'delete', { ids: numbers(100).join(' , ') }, []],
+  ['delete_records', 'delete', { ids: prose }, []],
+  ['delete_message', 'delete', { id: '1', note: numbers(120).join(' ') }, []],
+  ['update_record', 'write', { rows: numbers(120).join(' ') }, []],
+  ['list_records', 'read', { ids: numbers(120).join(' ') }, []],
+])('things that %s names in one text (%#)', (name, action, args, found) => {
+  expect(reach(name, action, args)).toEqual(found);
 });
