@@ -6,6 +6,9 @@ import { wordSet } from './word-set.ts';
 
 const PASSES_ON = wordSet('cat tee');
 const DECODES = /^(?:-[a-zA-Z]*[dD][a-zA-Z]*|--decode)$/;
+/** Options of xxd, also joined: `-rp`. */
+const REVERTS = /^-p?r/;
+const IS_PLAIN = /^-(?:r?ps?$|plain|postscript)/;
 /** Signs that no command line has. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: such signs are what is looked for
 const BINARY = /[\x00-\x08\x0e-\x1f\x7f\ufffd]/;
@@ -26,12 +29,23 @@ export function printedBy(command: ShellCommand, given: readonly string[]): stri
   return PASSES_ON.has(name) ? readBy(command, given) : undefined;
 }
 
-/** What `base64 -d` makes of what it reads. */
+/** What `base64 -d` and `xxd -r -p` make of what they read. */
 export function decodedBy(command: ShellCommand, given: readonly string[]): string | undefined {
   const [first, ...words] = command.words;
-  if (nameOf(first) !== 'base64' || !words.some((word) => DECODES.test(word))) return undefined;
-  const text = Buffer.from(readBy(command, given) ?? '', 'base64').toString();
+  const encoding = encodingOf(nameOf(first), words);
+  if (encoding === undefined) return undefined;
+  const read = readBy(command, given) ?? '';
+  const text = Buffer.from(
+    encoding === 'hex' ? read.replace(/\s/g, '') : read,
+    encoding,
+  ).toString();
   return text === '' || BINARY.test(text) ? undefined : text;
+}
+
+function encodingOf(name: string, words: readonly string[]): 'base64' | 'hex' | undefined {
+  if (name === 'base64' && words.some((word) => DECODES.test(word))) return 'base64';
+  const has = (option: RegExp) => words.some((word) => option.test(word));
+  return name === 'xxd' && has(REVERTS) && has(IS_PLAIN) ? 'hex' : undefined;
 }
 
 function readBy({ documents = [] }: ShellCommand, given: readonly string[]): string | undefined {

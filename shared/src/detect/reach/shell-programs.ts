@@ -22,7 +22,7 @@ export const COPIES = wordSet('cp copy xcopy robocopy install rsync scp ln copy-
 export const MOVES = wordSet('mv move ren rename move-item rename-item');
 /** What may stand before a program that is called, and not merely named. */
 export const PLAIN = wordSet(
-  'sudo doas nohup time nice ionice exec command builtin xargs setsid then do else if while until ! {',
+  'sudo doas nohup time nice ionice exec command builtin xargs setsid coproc then do else if while until ! {',
 );
 export const POWERSHELLS = wordSet('powershell pwsh');
 export const SHELLS = wordSet('sh bash zsh dash ksh fish ash cmd powershell pwsh');
@@ -32,7 +32,7 @@ export const DATABASES = wordSet(
   'psql mysql mariadb sqlite3 sqlcmd cqlsh snowsql usql pgcli mycli trino presto beeline duckdb clickhouse-client redis-cli mongo mongosh',
 );
 export const WRAPPERS = wordSet(
-  'sudo doas env nohup time nice ionice exec command builtin busybox xargs timeout stdbuf setsid su runuser sg script flock watch parallel unshare nsenter chroot then do else if while until ! { ssh docker podman nerdctl docker-compose kubectl eval systemd-run strace ltrace fakeroot proot taskset chrt setpriv unbuffer chronic pkexec run0 gosu su-exec sshpass tini dumb-init trap tmux screen wsl mosh pssh pdsh ansible salt toybox firejail bwrap setarch linux32 linux64 spawn shell gdb expect less man zip osascript',
+  'sudo doas env nohup time nice ionice exec command builtin coproc busybox xargs timeout stdbuf setsid su runuser sg script flock watch parallel unshare nsenter chroot then do else if while until ! { ssh docker podman nerdctl docker-compose kubectl eval systemd-run strace ltrace fakeroot proot taskset chrt setpriv unbuffer chronic pkexec run0 gosu su-exec sshpass tini dumb-init trap tmux screen wsl mosh pssh pdsh ansible salt toybox firejail bwrap setarch linux32 linux64 spawn shell gdb expect less man zip osascript',
 );
 /** Wrappers that pass a text on to a shell: `su -c 'rm -rf /'`, `watch 'rm -rf /'`. */
 export const LINE_TAKERS = wordSet(
@@ -41,7 +41,7 @@ export const LINE_TAKERS = wordSet(
 /** Wrappers that hand what they read to a command, as its operands. */
 export const HANDS_ON = wordSet('xargs parallel');
 /** Programs other than shells that run what they read. */
-export const RUNS_INPUT = wordSet('ssh at batch wsl parallel');
+export const RUNS_INPUT = wordSet('ssh at batch wsl parallel source .');
 /** Programs that run nothing: beside these alone, the text of a file to be written is no command. */
 export const CALM = wordSet(
   'cat tee cd mkdir echo printf ls pwd touch chmod git gh glab head tail wc true export',

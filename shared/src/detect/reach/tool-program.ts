@@ -16,7 +16,7 @@ import { wordSet } from './word-set.ts';
 import { isContainerProgram } from './wrapped-command.ts';
 
 /** Names of a program whose words have an argument of their own. */
-const PROGRAMS = ['command', 'cmd', 'program', 'executable', 'binary', 'bin'];
+const PROGRAMS = ['command', 'cmd', 'program', 'executable', 'binary', 'bin', 'exe'];
 /** All words of the names of tools that run any program. */
 const RUNS = wordSet(
   'run exec execute start spawn launch invoke call command commands cmd shell bash sh terminal console process program subprocess script in a',
