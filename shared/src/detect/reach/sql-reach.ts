@@ -1,6 +1,7 @@
 /** Statements that change or remove all rows of a table, or the table. */
 import type { Effort } from '../../glob.ts';
 import type { ReachFinding } from './reach-finding.ts';
+import { mayJoin } from './sql-executed.ts';
 import { readSqlReadings, type SqlToken } from './sql-tokens.ts';
 import { truthOf } from './sql-truth.ts';
 import { wordSet } from './word-set.ts';
@@ -38,7 +39,8 @@ interface Reading {
  */
 export function findSqlReach(sql: string, reading: Reading): SqlReach | undefined {
   const { isSql, effort } = reading;
-  if (!CHANGES.test(sql) || (!isSql && !mayBeSql(sql))) return undefined;
+  if (!CHANGES.test(sql) && !mayJoin(sql)) return undefined;
+  if (!isSql && !mayBeSql(sql)) return undefined;
   if (sql.length > MAX_SQL_LENGTH) return TOO_LONG;
   let found: SqlReach | undefined;
   for (const tokens of readSqlReadings(sql, effort)) {

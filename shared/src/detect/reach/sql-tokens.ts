@@ -4,7 +4,7 @@
  */
 
 import type { Effort } from '../../glob.ts';
-import { wordSet } from './word-set.ts';
+import { executedTexts } from './sql-executed.ts';
 
 export interface SqlToken {
   readonly kind: 'word' | 'name' | 'text' | 'number' | 'sign';
@@ -46,33 +46,10 @@ export function* readSqlReadings(sql: string, effort: Effort): Generator<readonl
       if (effort.left < 0) return;
       const tokens = readSqlTokens(text, dialect);
       for (const token of tokens) if (token.isBody) texts.push(token.text);
-      texts.push(...executed(tokens));
+      for (const executed of executedTexts(tokens)) texts.push(executed);
       yield tokens;
     }
   }
-}
-
-const EXECUTES = wordSet('EXECUTE IMMEDIATE EXEC SP_EXECUTESQL SP_MSFOREACHTABLE');
-/** What may stand between such a word and its text. */
-const BETWEEN = wordSet('( FORMAT CONCAT N');
-const MAX_BETWEEN = 4;
-
-/** Texts that the database is asked to execute: `EXECUTE IMMEDIATE 'TRUNCATE a'`. */
-function executed(tokens: readonly SqlToken[]): string[] {
-  const found: string[] = [];
-  for (let at = 0; at < tokens.length; at++) {
-    const word = tokens[at] as SqlToken;
-    if (word.kind === 'text' || !EXECUTES.has(word.text)) continue;
-    let next = at + 1;
-    while (next <= at + MAX_BETWEEN && BETWEEN.has(tokens[next]?.text ?? '')) next++;
-    const given = tokens[next];
-    // A name is joined to it, or takes a place in it.
-    const isJoined = ['|', '||', '+'].includes(tokens[next + 1]?.text ?? '');
-    if (given?.kind !== 'text') continue;
-    const text = given.text.replace(/%[ILs]/g, 'x');
-    found.push(isJoined ? `${text} x` : text);
-  }
-  return found;
 }
 
 /** @returns the tokens, including `;` */

@@ -13,6 +13,7 @@ export function truthOf(tokens: readonly SqlToken[], effort: Effort, depth = 0):
   effort.left -= 4 * tokens.length;
   if (depth > MAX_DEPTH || tokens.length === 0 || effort.left < 0) return undefined;
   if (isWrapped(tokens)) return truthOf(tokens.slice(1, -1), effort, depth + 1);
+  if (isCase(tokens)) return truthOfCase(tokens, effort, depth);
   const either = splitAt(tokens, ['OR', '||']);
   if (either.length > 1) {
     if (haveBothOfNull(either)) return true;
@@ -73,9 +74,46 @@ function truthOfCall([called, ...rest]: readonly SqlToken[]): Truth {
       inner[0]?.text === 'SELECT' && !inner.some((one) => isOneOf(one, LIMITS_ROWS));
     return isOfOneRow || undefined;
   }
-  if (!FIRST_SET.has(called.text)) return undefined;
-  const first = splitAt(inner, [',']).find((part) => textOf(part) !== 'word:NULL');
-  return first?.length === 1 ? truthOfOne(first[0] as SqlToken) : undefined;
+  const [first, ...more] = constantOf([called, ...rest]);
+  return first === undefined || first === called || more.length > 0 ? undefined : truthOfOne(first);
+}
+
+/** What a call of `COALESCE` gives that has a literal before all else; other tokens as they are. */
+function constantOf(tokens: readonly SqlToken[]): readonly SqlToken[] {
+  const [called, ...rest] = tokens;
+  if (called?.kind !== 'word' || !FIRST_SET.has(called.text) || !isWrapped(rest)) return tokens;
+  const parts = splitAt(rest.slice(1, -1), [',']);
+  const first = parts.find((part) => textOf(part) !== 'word:NULL');
+  return first?.length === 1 ? first : tokens;
+}
+
+/** Whether all of it is one `CASE WHEN … END`. */
+function isCase(tokens: readonly SqlToken[]): boolean {
+  if (tokens[0]?.text !== 'CASE' || tokens[1]?.text !== 'WHEN') return false;
+  let depth = 0;
+  const end = tokens.findIndex(({ kind, text }) => {
+    if (kind !== 'word') return false;
+    if (text === 'CASE') depth++;
+    return text === 'END' && --depth === 0;
+  });
+  return end === tokens.length - 1;
+}
+
+/** Of each branch that may be taken, where all of them say the same. */
+function truthOfCase(tokens: readonly SqlToken[], effort: Effort, depth: number): Truth {
+  const [, ...branches] = splitAt(tokens.slice(1, -1), ['WHEN', 'ELSE']);
+  const isElse = splitAt(tokens.slice(1, -1), ['ELSE']).length > 1;
+  const truths: Truth[] = [];
+  for (const [at, branch] of branches.entries()) {
+    const [condition = [], value] = splitAt(branch, ['THEN']);
+    const isLast = isElse && at === branches.length - 1;
+    const truth = isLast ? true : truthOf(condition, effort, depth + 1);
+    if (truth === false) continue;
+    truths.push(truthOf(isLast ? branch : (value ?? []), effort, depth + 1));
+    if (truth === true) return truths.every((one) => one === truths[0]) ? truths[0] : undefined;
+  }
+  // Without an ELSE it is NULL then.
+  return truths.some((one) => one !== false) ? undefined : false;
 }
 
 const isOneOf = ({ kind, text }: SqlToken, words: ReadonlySet<string>): boolean =>
@@ -107,8 +145,8 @@ function compare(tokens: readonly SqlToken[]): Truth {
   );
   if (at < 1) return undefined;
   const sign = (tokens[at] as SqlToken).text;
-  const left = unwrapped(tokens.slice(0, at));
-  const right = unwrapped(tokens.slice(at + 1));
+  const left = constantOf(unwrapped(tokens.slice(0, at)));
+  const right = constantOf(unwrapped(tokens.slice(at + 1)));
   return holdsForEveryKey(left, sign, right) || compareTexts(left, sign, right);
 }
 
@@ -208,18 +246,22 @@ function isWrapped(tokens: readonly SqlToken[]): boolean {
   return false;
 }
 
-/** The parts between words at the outermost level. */
+/** The parts between words at the outermost level: within no brackets and no CASE. */
 function splitAt(tokens: readonly SqlToken[], words: readonly string[]): SqlToken[][] {
   const parts: SqlToken[][] = [[]];
   let depth = 0;
+  let cases = 0;
   let isRange = false;
   for (const token of tokens) {
     if (token.kind === 'sign' && token.text === '(') depth++;
     if (token.kind === 'sign' && token.text === ')') depth--;
-    let isSplit = depth === 0 && token.kind !== 'text' && words.includes(token.text);
+    if (token.kind === 'word' && token.text === 'CASE') cases++;
+    if (token.kind === 'word' && token.text === 'END' && cases > 0) cases--;
+    const isOuter = depth === 0 && cases === 0;
+    let isSplit = isOuter && token.kind !== 'text' && words.includes(token.text);
     // The AND of a BETWEEN joins no conditions.
     if (isSplit && isRange && token.text === 'AND') isSplit = isRange = false;
-    if (depth === 0 && token.kind === 'word' && token.text === 'BETWEEN') isRange = true;
+    if (isOuter && token.kind === 'word' && token.text === 'BETWEEN') isRange = true;
     if (isSplit) parts.push([]);
     else parts.at(-1)?.push(token);
   }
