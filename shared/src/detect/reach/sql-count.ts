@@ -1,6 +1,7 @@
 /** How many things SQL changes, where it lists them: rows of VALUES, and values of an IN (…). */
 import type { Effort } from '../../glob.ts';
-import { readSqlReadings, type SqlToken } from './sql-tokens.ts';
+import type { SqlToken } from './sql-token.ts';
+import { readSqlReadings } from './sql-tokens.ts';
 import { wordSet } from './word-set.ts';
 
 const MAY = /\b(?:insert|replace|merge|update|delete)\b/i;

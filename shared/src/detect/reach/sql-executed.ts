@@ -1,5 +1,5 @@
 /** Texts that a database is asked to execute: `EXECUTE IMMEDIATE 'TRUNCATE a'`. */
-import type { SqlToken } from './sql-tokens.ts';
+import type { SqlToken } from './sql-token.ts';
 import { wordSet } from './word-set.ts';
 
 const EXECUTES = wordSet('EXECUTE IMMEDIATE EXEC SP_EXECUTESQL SP_MSFOREACHTABLE PREPARE');

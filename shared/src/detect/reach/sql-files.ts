@@ -2,7 +2,8 @@
 import type { Effort } from '../../glob.ts';
 import { decodeEscapes, decodeUnicodeEscapes } from './backslash-escapes.ts';
 import { MAX_SQL_LENGTH } from './sql-reach.ts';
-import { readSqlReadings, type SqlToken } from './sql-tokens.ts';
+import type { SqlToken } from './sql-token.ts';
+import { readSqlReadings } from './sql-tokens.ts';
 import { wordSet } from './word-set.ts';
 
 export interface SqlFiles {

@@ -2,7 +2,8 @@
 import type { Effort } from '../../glob.ts';
 import type { ReachFinding } from './reach-finding.ts';
 import { mayJoin } from './sql-executed.ts';
-import { readSqlReadings, type SqlToken } from './sql-tokens.ts';
+import type { SqlToken } from './sql-token.ts';
+import { readSqlReadings } from './sql-tokens.ts';
 import { truthOf } from './sql-truth.ts';
 import { wordSet } from './word-set.ts';
 

@@ -5,14 +5,7 @@
 
 import type { Effort } from '../../glob.ts';
 import { executedTexts } from './sql-executed.ts';
-
-export interface SqlToken {
-  readonly kind: 'word' | 'name' | 'text' | 'number' | 'sign';
-  /** A word in capitals; a name or a string without its quotes. */
-  readonly text: string;
-  /** In dollars, as PostgreSQL quotes the bodies of functions: it may be SQL itself. */
-  readonly isBody?: true;
-}
+import type { SqlToken } from './sql-token.ts';
 
 export interface SqlDialect {
   /** `--` is a comment only before a blank, and `#` begins one. */

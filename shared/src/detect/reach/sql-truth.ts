@@ -1,6 +1,6 @@
 /** Whether a condition is true for every row: `1=1` bounds nothing. */
 import type { Effort } from '../../glob.ts';
-import type { SqlToken } from './sql-tokens.ts';
+import type { SqlToken } from './sql-token.ts';
 
 type Truth = boolean | undefined;
 
