@@ -104,7 +104,7 @@ describe('POST /api/v1/auth/admin/login', () => {
     for (let i = 0; i < 10; i++) expect((await login('admin', 'wrong')).statusCode).toBe(401);
     const limited = await login('admin', ADMIN_PASSWORD);
     expect(limited.statusCode).toBe(429);
-    expect(limited.headers['retry-after']).toBe('60');
+    expect(limited.headers['retry-after']).toBe('66');
     expect((await login('nobody', 'wrong')).statusCode).toBe(401);
     const elsewhere = { remoteAddress: '203.0.113.1' };
     expect((await login('admin', ADMIN_PASSWORD, elsewhere)).statusCode).toBe(200);
