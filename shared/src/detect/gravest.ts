@@ -22,6 +22,10 @@ export function rankOf({ severity }: Graded): number {
   return RANK[severity];
 }
 
+/** The rank of the gravest of some findings; below every other where there is none. */
+export const highestRank = (findings: readonly Graded[]): number =>
+  Math.max(-1, ...findings.map(rankOf));
+
 /** Adds a finding; in a full list it displaces the last of the least grave, if it is graver. */
 export function addGravest<F extends Graded>(findings: F[], finding: F, most: number): void {
   if (findings.length >= most) {

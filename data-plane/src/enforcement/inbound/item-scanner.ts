@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { InboundFinding } from '@governance/shared/detect/findings';
-import { rankOf } from '@governance/shared/detect/gravest';
+import { highestRank, rankOf } from '@governance/shared/detect/gravest';
 import type { DetectionOptions, TextKind } from '@governance/shared/detect/inbound/detector';
 import type { Portioned } from '@governance/shared/detect/portions';
 import { LRUCache } from 'lru-cache';
@@ -26,9 +26,9 @@ export function createItemScanner(
     let found = cache.get(key);
     if (found === undefined) {
       const ofItem = yield* detect(item, { kind });
-      const words = wordsOfName(item);
+      const words = spacedName(item);
       const ofName = words === null ? [] : yield* detect(words, { kind });
-      const known = Math.max(-1, ...ofItem.map(rankOf));
+      const known = highestRank(ofItem);
       const news = ofName.filter((one) => rankOf(one) > known);
       found = [...ofItem, ...news.map((one) => ({ ...one, place: '/name' }))];
       cache.set(key, found);
@@ -37,8 +37,11 @@ export function createItemScanner(
   };
 }
 
-/** The words of an item's name, which has no blanks as a rule; null where they are no other text. */
-function wordsOfName(item: unknown): string | null {
+/**
+ * An item's name with blanks between its words, numbers and addresses kept; null where it is no other
+ * text.
+ */
+function spacedName(item: unknown): string | null {
   const { name } = isObject(item) ? item : {};
   if (typeof name !== 'string' || name.length < MIN_NAME) return null;
   const words = name.replace(JOINTS, ' ');

@@ -4,7 +4,7 @@
  * of the text to be judged by itself.
  */
 import type { InboundFinding } from '@governance/shared/detect/findings';
-import { rankOf } from '@governance/shared/detect/gravest';
+import { highestRank, rankOf } from '@governance/shared/detect/gravest';
 import type { DetectionOptions } from '@governance/shared/detect/inbound/detector';
 import type { Portioned } from '@governance/shared/detect/portions';
 import { isObject } from '../../upstream/message.ts';
@@ -30,7 +30,7 @@ export function* detectWhole(
   if (!isObject(value)) return findings;
   for (const [place, run] of runsOf(value)) {
     for (const between of BETWEEN) {
-      const known = Math.max(-1, ...findings.map(rankOf));
+      const known = highestRank(findings);
       const joined = yield* detector.inValue(run.join(between), options);
       const [gravest] = [...joined].sort((a, b) => rankOf(b) - rankOf(a));
       if (gravest !== undefined && rankOf(gravest) > known) findings.push({ ...gravest, place });
