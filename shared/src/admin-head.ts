@@ -8,7 +8,7 @@ import type { AdminHead } from './signed-statement.ts';
  * Two replicas of a control plane answer in turn, each by its own clock and from a read that is some
  * seconds old: a lower head counts when it is later than the higher one by more than this.
  */
-export const ADMIN_HEAD_SKEW_MS = 2 * 60_000;
+const ADMIN_HEAD_SKEW_MS = 2 * 60_000;
 
 /** Orders heads of one stream by position. */
 export function compareAdminHeads(a: AdminHead, b: AdminHead): number {

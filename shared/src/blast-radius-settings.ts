@@ -6,7 +6,7 @@ import { VisibleText } from './text.ts';
 const MAX_ENTRIES = 200;
 
 /** A path from its root: `/etc/`, `~/.ssh/`, `C:\Windows\`, `s3://bucket/`. */
-export const ConfigPathPrefix = VisibleText.max(1_024)
+const ConfigPathPrefix = VisibleText.max(1_024)
   .refine(
     (prefix) => /^(?:[/~]|[a-z]:|\\\\|[a-z][a-z0-9+.-]{1,20}:\/\/)/i.test(prefix),
     'must begin at a root: with a slash, ~, a drive or a scheme',
@@ -14,7 +14,7 @@ export const ConfigPathPrefix = VisibleText.max(1_024)
   .refine((prefix) => !prefix.includes('*'), 'must not have a wildcard: it is a prefix');
 
 /** A file's name with `*` for any characters, or a path with `*` and `**`. */
-export const ProtectedFilePattern = VisibleText.max(256).refine(
+const ProtectedFilePattern = VisibleText.max(256).refine(
   (pattern) => pattern.split('*').length <= 17,
   'must not have more than 16 stars',
 );

@@ -98,7 +98,7 @@ export const AdminHeadReport = z.object({
 export type AdminHeadReport = z.infer<typeof AdminHeadReport>;
 
 /** Notes of checkpoints that a heartbeat carries, at most. */
-export const MAX_WATCHED_NOTES = 2;
+const MAX_WATCHED_NOTES = 2;
 
 /**
  * What a data plane keeps of the tenant's log, as the control plane signed it: the newest
@@ -245,7 +245,7 @@ const TokenJwk = z.looseObject({ kty: z.literal('RSA'), n: Base64Url, e: Base64U
  * Lengths of what a data plane says of itself. Its label is the host of its address, of at most 253
  * characters, with a port and the number of a worker.
  */
-export const MAX_REGISTERED = { region: 100, version: 100, label: 300 } as const;
+const MAX_REGISTERED = { region: 100, version: 100, label: 300 } as const;
 
 /** What a data plane states when it registers. Keys are public JWKs. */
 export const RegistrationRequest = z.strictObject({

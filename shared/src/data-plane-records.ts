@@ -58,10 +58,7 @@ export const RAISED_FROM_DECISIONS: ReadonlySet<string> = new Set<DataPlaneAlert
 ]);
 
 /** What the operator of a data plane may do there. */
-export const DATA_PLANE_ACTIONS = [
-  'local_kill_switch_engaged',
-  'local_kill_switch_lifted',
-] as const;
+const DATA_PLANE_ACTIONS = ['local_kill_switch_engaged', 'local_kill_switch_lifted'] as const;
 export type DataPlaneAction = (typeof DATA_PLANE_ACTIONS)[number];
 
 /** The actor that earlier versions wrote, beside the deployment itself. */

@@ -3,7 +3,7 @@ import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { addressFor } from './own-addresses.ts';
 
-export const FrontPage = z.object({
+const FrontPage = z.object({
   service: z.string(),
   version: z.string(),
   mode: z.string(),

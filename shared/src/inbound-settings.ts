@@ -57,7 +57,7 @@ export const MAX_PINS = 5_000;
 export const MAX_KEPT_PINS = 20_000;
 
 /** The policy for tools whose definition changes. */
-export const PinnedToolsSetting = z.object({
+const PinnedToolsSetting = z.object({
   /** A changed tool is neither listed nor called until an administrator approves it. */
   require_approval: z.boolean(),
   pins: z

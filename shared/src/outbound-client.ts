@@ -13,10 +13,10 @@ import { ByteCollector } from './byte-collector.ts';
 export type OutboundClient = ReturnType<typeof createOutboundClient>;
 
 /** Its message is for the operator, and contains nothing of an answer. */
-export class OutboundError extends Error {}
+class OutboundError extends Error {}
 
 /** @returns the message for a host that is not open */
-export const notOpen = (host: string): string =>
+const notOpen = (host: string): string =>
   `the address of ${host} is not global: SERVICE_OUTBOUND_ALLOW does not name it`;
 
 /**

@@ -20,7 +20,7 @@ export type StrictJsonReason =
   | 'nodes';
 
 /** Characters of a number, at most: sign and digits of a 128-bit integer, or any double. */
-export const MAX_NUMBER_LENGTH = 40;
+const MAX_NUMBER_LENGTH = 40;
 
 /** Characters of a key, at most: as many as a URI may have. */
 export const MAX_KEY_LENGTH = 8192;

@@ -16,7 +16,7 @@ import { addressFor } from './own-addresses.ts';
 import { Id, Text } from './text.ts';
 
 /** JSON or a form; the client may be in an Authorization: Basic header instead. */
-export const TokenRequestBody = z.object({
+const TokenRequestBody = z.object({
   grant_type: Text.min(1)
     .max(200)
     // Any other is answered with OAuth's codes, which a failed schema does not have.
@@ -29,7 +29,7 @@ export const TokenRequestBody = z.object({
     .meta({ description: 'Accepted and ignored: an agent may do what its roles permit.' }),
 });
 
-export const TokenAnswer = z.object({
+const TokenAnswer = z.object({
   access_token: z.string(),
   token_type: z.literal('Bearer'),
   expires_in: z.int().meta({ description: 'Seconds.' }),
@@ -37,7 +37,7 @@ export const TokenAnswer = z.object({
   risk_tier: RiskTier,
 });
 
-export const JwkSet = z.object({
+const JwkSet = z.object({
   keys: z.array(
     z.looseObject({
       kty: z.string(),
@@ -49,7 +49,7 @@ export const JwkSet = z.object({
 });
 
 /** RFC 8414, for the client-credentials grant only. */
-export const AuthorizationServerMetadata = z.object({
+const AuthorizationServerMetadata = z.object({
   issuer: z.string(),
   authorization_endpoint: z.string(),
   token_endpoint: z.string(),

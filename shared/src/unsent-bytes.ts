@@ -11,7 +11,7 @@ export const STALL_MS = 30_000;
  * Bytes handed to the system but not yet accepted by it. Unlike `writableLength` they decrease
  * within one large write, as the other side reads.
  */
-export function unsentBytes(socket: Socket): number {
+function unsentBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { _handle?: { writeQueueSize?: unknown } | null };
   return typeof handle?.writeQueueSize === 'number' ? handle.writeQueueSize : socket.writableLength;
 }

@@ -13,7 +13,7 @@ const MAX_NODES = 200_000;
 export const KEYSET_FORMAT = 'agent-governance-keyset/v1';
 
 /** An issuer's keys, without a place in a log. */
-export const IssuerKeyset = z.strictObject({
+const IssuerKeyset = z.strictObject({
   format: z.literal(KEYSET_FORMAT),
   issuer: Text.max(500),
   tenant_id: Id.optional(),

@@ -11,7 +11,7 @@ export interface RunLimits {
   memoryMb: number;
 }
 
-export const RUN_LIMITS: RunLimits = { timeoutMs: 30_000, memoryMb: 256 };
+const RUN_LIMITS: RunLimits = { timeoutMs: 30_000, memoryMb: 256 };
 
 /**
  * Verifies a package.

@@ -4,7 +4,7 @@ import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { parseStrictJson } from '@governance/shared/strict-json';
 
 /** The maximum size of a file: a data plane keeps a thousand checkpoints. */
-export const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 const MAX_NODES = 2_000_000;
 const MAX_DEPTH = 32;
 

@@ -9,9 +9,9 @@ import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 const MIB = 1024 * 1024;
 /** Permissions and scopes in bytes, with names and descriptions. */
-export const MAX_MIB_OF_TENANT = 16;
+const MAX_MIB_OF_TENANT = 16;
 /** Permissions and scopes in bytes. A role has less, since a request has at most a MiB. */
-export const MAX_MIB_OF_AGENT = 1;
+const MAX_MIB_OF_AGENT = 1;
 
 const HELD = Prisma.sql`octet_length(array_to_string(permissions, ''))
   + octet_length(array_to_string(resource_scopes, ''))`;

@@ -19,7 +19,7 @@ import { type LedgerRow, readRecord } from '../chain/ledger-row.ts';
 import { isTimeImpossible } from '../platform/record-time.ts';
 
 /** The names of the stream's events (specification 1, section 6). */
-export const StreamEventType = z.enum([
+const StreamEventType = z.enum([
   'tool_call',
   'policy_deny',
   'policy_escalate',
@@ -27,7 +27,7 @@ export const StreamEventType = z.enum([
   'alert',
   'system_notification',
 ]);
-export type StreamEventType = z.infer<typeof StreamEventType>;
+type StreamEventType = z.infer<typeof StreamEventType>;
 
 export const AuditEvent = z.object({
   id: z.string(),

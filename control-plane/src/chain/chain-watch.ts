@@ -28,7 +28,7 @@ import { findUnrecordedForks } from './standing-breaks.ts';
 import { runVerification, type VerificationStep } from './verification-run.ts';
 import { verificationStore, type WalkKind } from './verification-store.ts';
 
-export const WATCH_LIMITS = {
+const WATCH_LIMITS = {
   /** The pause between two walks over new records, and the share of the time that each may use. */
   newEveryMs: 30_000,
   newShare: 0.25,

@@ -20,7 +20,7 @@ export type CheckpointDay = z.infer<typeof CheckpointDay>;
  * All checkpoints are kept for seven days (log-growth.ts); those of the seventh day may already be
  * thinned out.
  */
-export const REMEMBERED_DAYS = 6;
+const REMEMBERED_DAYS = 6;
 const DAY_MS = 86_400_000;
 
 /** Whether the checkpoints of that day must still exist, if nobody removed any. */

@@ -39,13 +39,13 @@ const token = {
   revoked_at: z.string().nullable(),
 };
 
-export const TokenView = z.object(token).meta({ id: 'DataPlaneToken' });
+const TokenView = z.object(token).meta({ id: 'DataPlaneToken' });
 export const TokenList = z.object({ tokens: z.array(TokenView), total: z.int() });
 
 /** The plaintext, shown only at creation. */
 export const IssuedToken = z.object({ ...token, token: z.string() });
 
-export const DataPlaneView = z
+const DataPlaneView = z
   .object({
     deployment_id: z.string(),
     label: z.string(),

@@ -7,7 +7,7 @@ import { Heartbeat } from '@governance/shared/channels';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
-export const MAX_UNREGISTERED = 100;
+const MAX_UNREGISTERED = 100;
 /** Characters of the bundle version that are shown. */
 const MAX_VERSION = 200;
 const KEPT_MS = 7 * 24 * 3_600_000;

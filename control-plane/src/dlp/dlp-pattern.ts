@@ -25,7 +25,7 @@ export interface DlpPattern {
 const BUILTIN_SINCE = new Date('2026-11-23T00:00:00.000Z');
 
 /** The id of a built-in pattern: the same in every tenant and version (a UUID of version 8). */
-export function builtinId(name: string): string {
+function builtinId(name: string): string {
   const hex = hash('sha256', `dlp builtin ${name}`, 'hex');
   const variant = ((Number.parseInt(hex[16] ?? '0', 16) & 3) | 8).toString(16);
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`];

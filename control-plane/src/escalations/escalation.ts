@@ -36,8 +36,7 @@ export const ALERT_SEVERITIES: Record<RiskTier, Severity> = {
   critical: 'critical',
 };
 
-export const EscalationShape = z.object({ policy_ids: z.array(z.string()), resource: z.string() });
-export type EscalationShape = z.infer<typeof EscalationShape>;
+const EscalationShape = z.object({ policy_ids: z.array(z.string()), resource: z.string() });
 
 /**
  * The call's shape as the data plane reported it; null for a shape that covers more than the call.

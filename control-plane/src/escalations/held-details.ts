@@ -27,7 +27,7 @@ const MAX_EVENTS = 20;
 export const Withheld = z.enum(['not_kept', 'encrypted', 'unreadable', 'redacted', 'role']);
 export type Withheld = z.infer<typeof Withheld>;
 
-export const RecentEvent = z.object({
+const RecentEvent = z.object({
   id: z.string(),
   timestamp: z.string(),
   action: z.string().nullable(),
@@ -39,7 +39,7 @@ export const RecentEvent = z.object({
   outcome: z.string().nullable(),
 });
 
-export type RecentEvent = z.infer<typeof RecentEvent>;
+type RecentEvent = z.infer<typeof RecentEvent>;
 
 /** Fields of both details. */
 export const heldDetailFields = {

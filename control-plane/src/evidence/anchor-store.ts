@@ -8,7 +8,7 @@ export interface RememberedAnchor {
 }
 
 /** The number of anchored positions that are remembered; older ones are dropped. */
-export const REMEMBERED_ANCHORS = 500;
+const REMEMBERED_ANCHORS = 500;
 
 export function anchorStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {

@@ -26,7 +26,7 @@ export interface LogHead {
 const NOTHING_YET: LogHead = { epoch: 1, size: 0, adminEpoch: 0, adminSeq: 0 };
 
 /** A node of the log is missing. Only tampering with the database causes this. */
-export class MissingLogNode extends Error {}
+class MissingLogNode extends Error {}
 
 /** The result of a read from the log; undefined when nodes are missing. */
 export async function whereWhole<T>(read: Promise<T>): Promise<T | undefined> {

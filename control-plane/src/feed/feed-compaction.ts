@@ -26,7 +26,7 @@ export interface CompactionLimits {
  * After a day and 10,000 changes, a snapshot is no larger than the entries; a data plane that was
  * away for less continues at its cursor.
  */
-export const COMPACTION_LIMITS: CompactionLimits = {
+const COMPACTION_LIMITS: CompactionLimits = {
   keepMs: 24 * 60 * 60 * 1000,
   keepEntries: 10_000,
   step: 5_000,

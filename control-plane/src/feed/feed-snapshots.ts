@@ -26,7 +26,7 @@ export interface SnapshotLimits extends SlotLimits {
   ms: number;
 }
 
-export const SNAPSHOT_LIMITS: SnapshotLimits = {
+const SNAPSHOT_LIMITS: SnapshotLimits = {
   page: 1_000,
   ms: 55_000,
   busy: 'Too many snapshots are being read: try again.',

@@ -203,7 +203,7 @@ export interface QuarantineEntry {
 
 /** A clone that keeps sending must not fill the database: both limits are per stream. */
 export const MAX_FORK_RECORDS = 1_000;
-export const MAX_FORK_BYTES = 64 * 1024 * 1024;
+const MAX_FORK_BYTES = 64 * 1024 * 1024;
 
 /**
  * Keeps records as evidence beside the ledger; a record already there is not stored again. The

@@ -12,7 +12,7 @@ export type KeyProviderName = z.infer<typeof KeyProviderName>;
  * Libraries that the operator installs for a provider, in the tested versions. The library of `aws`
  * comes with the service.
  */
-export const PROVIDER_PACKAGES: Partial<Record<KeyProviderName, readonly string[]>> = {
+const PROVIDER_PACKAGES: Partial<Record<KeyProviderName, readonly string[]>> = {
   gcp: ['@google-cloud/kms@5'],
   azure: ['@azure/keyvault-keys@4', '@azure/identity@~4.13'],
 };

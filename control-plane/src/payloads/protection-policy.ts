@@ -17,7 +17,7 @@ export interface ProtectionPolicy {
   stripPayloadFromStream: boolean;
 }
 
-export const DEFAULT_PROTECTION: ProtectionPolicy = {
+const DEFAULT_PROTECTION: ProtectionPolicy = {
   payloadMode: 'metadata_only',
   redactDlpMatches: false,
   redactFields: [],

@@ -89,5 +89,3 @@ export const CIPHERTEXT_KINDS = {
     contextOf: ({ tenantId, purpose }) => dataKeyContext(tenantId ?? '', purpose),
   },
 } as const satisfies Record<string, CiphertextKind>;
-
-export type CiphertextKindName = keyof typeof CIPHERTEXT_KINDS;

@@ -35,7 +35,7 @@ export type { RecordedRotation, StoredRotation } from './stored-rotation.ts';
 /**
  * What the service signs for evidence: packages, checkpoints of the log, batches of admin chains.
  */
-export const EVIDENCE_KEY_PURPOSES = ['evidence', 'checkpoint', 'batch'] as const;
+const EVIDENCE_KEY_PURPOSES = ['evidence', 'checkpoint', 'batch'] as const;
 export type EvidenceKeyPurpose = (typeof EVIDENCE_KEY_PURPOSES)[number];
 
 /** A public key of the service, with its signing period. */
@@ -129,7 +129,7 @@ export interface ServiceKeysDeps {
 }
 
 /** Longer than REREAD_MS, so that every replica knows a key before it signs. */
-export const KEY_OVERLAP_MS = 30_000;
+const KEY_OVERLAP_MS = 30_000;
 /** `findUnusable` does not wait longer for an unavailable database. */
 const LOOK_WITHIN_MS = 2_000;
 /** How many damaged rotations are remembered as reported. */

@@ -19,7 +19,7 @@ export function readOrMakeSecret(dataDir: string, name: string, bytes: number): 
 }
 
 /** The same for any text that `make` gives. */
-export function readOrMakeFile(dataDir: string, name: string, make: () => string): string {
+function readOrMakeFile(dataDir: string, name: string, make: () => string): string {
   mkdirSync(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const path = join(dataDir, name);
   try {

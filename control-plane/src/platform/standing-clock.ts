@@ -22,8 +22,6 @@ const SLOWER = 0.001;
 /** Corrections of NTP are far smaller. */
 const BEHIND_MS = 60_000;
 
-export type StandingClock = ReturnType<typeof createStandingClock>;
-
 /**
  * @param options.now the machine's clock
  * @param options.elapsed a monotonic clock, milliseconds

@@ -32,7 +32,7 @@ export const PolicyPatchBody = z.strictObject({
 });
 export type PolicyPatchBody = z.infer<typeof PolicyPatchBody>;
 
-export const PolicyView = z.object({
+const PolicyView = z.object({
   id: Id,
   name: z.string(),
   description: z.string(),
@@ -43,7 +43,7 @@ export const PolicyView = z.object({
   created_at: Timestamp,
   updated_at: Timestamp,
 });
-export type PolicyView = z.infer<typeof PolicyView>;
+type PolicyView = z.infer<typeof PolicyView>;
 
 /** One policy, and not a row of the list: its whole source is looked through. */
 export const OnePolicyView = PolicyView.extend({ warnings: z.array(z.string()) });

@@ -8,7 +8,7 @@ export type Verdict = z.infer<typeof Verdict>;
 const Count = z.int().nonnegative();
 
 /** Why a decision was not evaluated again. */
-export const SkippedCounts = z.object({
+const SkippedCounts = z.object({
   /** No policy decided it: DLP, a limit, standing, an approval … */
   not_by_policy: Count,
   /** The policy input is not stored, or no longer. */
@@ -32,7 +32,7 @@ const ToolChanges = z.object({
   ...{ before: Verdict, after: Verdict, count: Count },
 });
 
-export const Example = z.object({
+const Example = z.object({
   event_id: z.string(),
   timestamp: z.string(),
   agent_id: z.string(),

@@ -50,7 +50,7 @@ const ReplayFields = z.object({
 });
 
 /** A replay as it is listed. */
-export const ReplaySummary = ReplayFields.meta({ id: 'ReplaySummary' });
+const ReplaySummary = ReplayFields.meta({ id: 'ReplaySummary' });
 export const ReplayList = z.object({ replays: z.array(ReplaySummary), total: z.int() });
 
 export const ReplayView = ReplayFields.extend({

@@ -27,7 +27,7 @@ export const NewRoleBody = z.strictObject({
   resource_scopes: z.array(ResourceScope).max(1000).default([]),
 });
 
-export const RoleView = z
+const RoleView = z
   .object({
     id: z.string(),
     name: z.string(),

@@ -1,8 +1,8 @@
 /** A tenant's settings for agent sessions, in `sessions` of /api/v1/admin/settings. */
 import { z } from 'zod';
 
-export const IDLE_MINUTES = { least: 1, most: 24 * 60, usual: 30 };
-export const CYCLING_SESSIONS = { least: 2, most: 1_000, usual: 5 };
+const IDLE_MINUTES = { least: 1, most: 24 * 60, usual: 30 };
+const CYCLING_SESSIONS = { least: 2, most: 1_000, usual: 5 };
 
 const IdleMinutes = z.int().min(IDLE_MINUTES.least).max(IDLE_MINUTES.most);
 const CyclingSessions = z.int().min(CYCLING_SESSIONS.least).max(CYCLING_SESSIONS.most);

@@ -17,7 +17,7 @@ import {
 import { tenantStore } from './tenant-store.ts';
 
 /** The tenant of `admin`, which exists from the first start. */
-export const DEFAULT_TENANT = 'default';
+const DEFAULT_TENANT = 'default';
 export const DEFAULT_ADMIN = 'admin';
 
 export interface Tenant {

@@ -120,14 +120,14 @@ const sizeOf = ({ name, participants }: Workflow): number =>
   Buffer.byteLength(name) + Buffer.byteLength(JSON.stringify(participants));
 
 /** @throws AppError WORKFLOW_NOT_FOUND */
-export async function getWorkflow(tx: TenantTransaction, id: string): Promise<Workflow> {
+async function getWorkflow(tx: TenantTransaction, id: string): Promise<Workflow> {
   const workflow = await workflowStore(tx).find(id);
   if (!workflow) throw new AppError('WORKFLOW_NOT_FOUND');
   return workflow;
 }
 
 /** @throws AppError WORKFLOW_NOT_FOUND */
-export async function lockWorkflow(tx: TenantTransaction, id: string): Promise<Workflow> {
+async function lockWorkflow(tx: TenantTransaction, id: string): Promise<Workflow> {
   const workflow = await workflowStore(tx).lock(id);
   if (!workflow) throw new AppError('WORKFLOW_NOT_FOUND');
   return workflow;

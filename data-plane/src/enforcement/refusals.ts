@@ -26,7 +26,7 @@ export function resultOf(value: Record<string, unknown>): UpstreamAnswer {
 }
 
 /** A refusal that is an ordinary JSON-RPC error. */
-export function rpcRefusal(code: number, message: string, data?: Record<string, unknown>): Refusal {
+function rpcRefusal(code: number, message: string, data?: Record<string, unknown>): Refusal {
   return { kind: 'refusal', status: 200, code, message, data };
 }
 

@@ -3,12 +3,12 @@ import { stat, statfs } from 'node:fs/promises';
 export type DiskLevel = 'ok' | 'warning' | 'full';
 
 /** Used share of the disk from which an alert is raised. */
-export const WARNING_AT = 0.8;
+const WARNING_AT = 0.8;
 /**
  * Used share from which new calls are denied; the rest is reserved for the outcomes of calls that
  * have already begun.
  */
-export const FULL_AT = 0.95;
+const FULL_AT = 0.95;
 
 /** @returns the level for a used share between 0 and 1 */
 export function diskLevel(usedShare: number): DiskLevel {

@@ -76,7 +76,7 @@ function damaged(path: string, cause: unknown): StartError {
 }
 
 /** @throws Error when a commit on this connection would not wait for the disk */
-export function assertDurable(db: Database.Database): void {
+function assertDurable(db: Database.Database): void {
   const synchronous = db.pragma('synchronous', { simple: true });
   const journal = db.pragma('journal_mode', { simple: true });
   if (synchronous !== SYNCHRONOUS_FULL || journal !== 'wal') {

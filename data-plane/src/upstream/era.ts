@@ -27,7 +27,7 @@ export const MODERN_REVISION = '2026-07-28';
 /** JSON-RPC codes of MCP 2026-07-28. */
 export const HEADER_MISMATCH = -32020;
 export const MISSING_CAPABILITY = -32021;
-export const UNSUPPORTED_VERSION = -32022;
+const UNSUPPORTED_VERSION = -32022;
 
 /** The server answered with an HTTP status but without MCP. */
 export class StatusFailure extends UpstreamFailure {

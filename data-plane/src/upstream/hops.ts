@@ -8,9 +8,9 @@
 export const HOPS_HEADER = 'x-governance-hops';
 
 /** Gateways before this one, at most. */
-export const MAX_HOPS = 4;
+const MAX_HOPS = 4;
 /** The same limit at the unified path: there one request becomes one for each server. */
-export const MAX_UNIFIED_HOPS = 1;
+const MAX_UNIFIED_HOPS = 1;
 
 /**
  * Reads the header of a request. An inflated number is only refused sooner; an unreadable one

@@ -33,9 +33,9 @@ import {
  * of CPU, 15 ms when the code is cold. As many policies as a tenant may have, all with a reason,
  * take 60 million of it, the heaviest of OPA's own test cases 130 million.
  */
-export const BASE_FUEL = 150_000_000;
+const BASE_FUEL = 150_000_000;
 /** Added per byte of input: parsing alone takes 240 to 390. */
-export const FUEL_PER_INPUT_BYTE = 500;
+const FUEL_PER_INPUT_BYTE = 500;
 /**
  * The part of it for our built-ins. Their unit takes ten times as long, and up to forty times while
  * V8 still interprets them: this share, not the rest, bounds the worst cold decision.

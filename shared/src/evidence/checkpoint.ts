@@ -9,7 +9,7 @@ import { Sha256Hex, Timestamp } from '../text.ts';
 import { type PublicJwk, readEd25519Key } from './ed25519.ts';
 
 /** Characters of a note, at most. */
-export const MAX_NOTE_LENGTH = 64 * 1024;
+const MAX_NOTE_LENGTH = 64 * 1024;
 const MAX_SIGNATURES = 100;
 /** C2SP signed-note: signature types. */
 const ED25519 = 0x01;

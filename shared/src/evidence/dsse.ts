@@ -18,7 +18,7 @@ export const DsseEnvelope = z.strictObject({
 export type DsseEnvelope = z.infer<typeof DsseEnvelope>;
 
 /** PAE(type, body) = "DSSEv1" SP LEN(type) SP type SP LEN(body) SP body. */
-export function preAuthEncoding(type: string, body: Uint8Array): Buffer {
+function preAuthEncoding(type: string, body: Uint8Array): Buffer {
   const head = `DSSEv1 ${Buffer.byteLength(type)} ${type} ${body.byteLength} `;
   return Buffer.concat([Buffer.from(head), body]);
 }

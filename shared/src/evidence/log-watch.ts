@@ -29,7 +29,7 @@ import { isConsistent } from './merkle-proofs.ts';
 /**
  * Limit of a watched checkpoint's note, in characters: without witnesses' lines it has some 330.
  */
-export const WATCHED_NOTE_LENGTH = 2_000;
+const WATCHED_NOTE_LENGTH = 2_000;
 export const WatchedNote = Text.min(1).max(WATCHED_NOTE_LENGTH);
 
 /** Nodes of a consistency proof, at most. */

@@ -36,8 +36,6 @@ const contextOf = (tenantId: string): CipherContext => ({
   key: '',
 });
 
-export type ExportCursors = ReturnType<typeof createExportCursors>;
-
 export function createExportCursors(masterKey: Pick<MasterKey, 'tag' | 'isTag'>) {
   return {
     write: (tenantId: string, cursor: Cursor): string => {

@@ -9,10 +9,10 @@ import { MAX_CURSOR_CHARS } from './export-cursor.ts';
 import type { ExportPage, ExportService } from './export-service.ts';
 import { toCef, toLeef } from './log-lines.ts';
 
-export const EXPORT_PAGE = { default: 1_000, max: 10_000 } as const;
+const EXPORT_PAGE = { default: 1_000, max: 10_000 } as const;
 
 /** How long reading a page may take: whoever reads more slowly asks for fewer events. */
-export const EXPORT_PAGE_MS = 5 * 60_000;
+const EXPORT_PAGE_MS = 5 * 60_000;
 
 const ExportQuery = z
   .object({

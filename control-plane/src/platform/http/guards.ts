@@ -99,7 +99,7 @@ export function createGuards(deps: GuardDeps): Guards {
 }
 
 /** How long after its token's end a data plane may ship its backlog. */
-export const BACKLOG_MS = 7 * 24 * 60 * 60 * 1000;
+const BACKLOG_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** @param graceMs how long ago the token may have expired or been revoked */
 async function enterAsDataPlane(

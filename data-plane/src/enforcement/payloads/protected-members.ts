@@ -13,8 +13,6 @@ import { type ProtectedMembers, SAID_MEMBERS, type SaidMembers } from '../said-m
 import type { IdentifierKeys } from './identifier-keys.ts';
 import { protectionOf } from './protection.ts';
 
-export type ProtectMembers = ReturnType<typeof createProtectMembers>;
-
 /** A call's members on their way through the tenant's data protection. */
 interface Begun {
   /** Null where the tenant lets members be as they are. */

@@ -8,7 +8,7 @@ import { MAX_DIFFERENCE, type ToolDifference } from '@governance/shared/tool-pin
 import type { ListedTool } from '../../upstream/lists/list-tools.ts';
 
 /** The compared members, with their names in MCP. */
-export const DEFINITION_MEMBERS = [
+const DEFINITION_MEMBERS = [
   'name',
   'title',
   'description',

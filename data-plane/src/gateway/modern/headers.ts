@@ -14,7 +14,7 @@ const SENTINEL = /^=\?base64\?(.*)\?=$/s;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Decodes a header's value; undefined where the encoding is invalid. */
-export function decodeHeader(value: string): string | undefined {
+function decodeHeader(value: string): string | undefined {
   const encoded = SENTINEL.exec(value)?.[1];
   if (encoded === undefined) return value;
   if (!BASE64.test(encoded)) return undefined;

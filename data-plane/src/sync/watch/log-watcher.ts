@@ -19,7 +19,7 @@ import type { Contradiction, LogWatchStore } from './log-watch-store.ts';
  * The interval between two checks; each a quarter longer or shorter, so that many data planes do
  * not ask at once.
  */
-export const WATCH_EVERY_MS = 5 * 60_000;
+const WATCH_EVERY_MS = 5 * 60_000;
 /** The delay after a failed check, and after the start. */
 const RETRY_MS = 60_000;
 const FIRST_MS = 10_000;

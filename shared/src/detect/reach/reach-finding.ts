@@ -1,6 +1,6 @@
 /** What blast-radius detection says about a call. docs/blast-radius.md shows the table. */
 
-export const REACH_RULES = [
+const REACH_RULES = [
   'email_recipients',
   'delete_depth',
   'delete_wildcard',

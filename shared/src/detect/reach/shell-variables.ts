@@ -20,7 +20,7 @@ export const PRINTED = '$x';
 export const LISTED: Variable = { values: [PRINTED], isList: false, isListed: true };
 
 /** Characters that variables of one call may add to its command lines. */
-export const EXPANSION_EFFORT = 128 * 1024;
+const EXPANSION_EFFORT = 128 * 1024;
 
 /** A reference: its name, an index, and what asks for a default or a part. */
 const REFERENCE =
