@@ -1,4 +1,4 @@
-import { lockInTenant } from '../platform/tenant-lock.ts';
+import { boundHeldLocks, lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface StoredBundle {
@@ -74,6 +74,7 @@ export function bundleStore({ db, scope: { tenantId } }: TenantTransaction) {
      * cannot win. Locks tenant_heads: call it last.
      */
     advance: async (seen: number, revision: number): Promise<boolean> => {
+      await boundHeldLocks(db);
       const { count } = await db.tenantHead.updateMany({
         where: { tenantId, bundleRevision: BigInt(seen) },
         data: { bundleRevision: BigInt(revision) },

@@ -6,6 +6,7 @@ import type { KeyObject } from 'node:crypto';
 import { signBatch } from '@governance/shared/audit-batch';
 import { canonicalize } from '@governance/shared/canonical-json';
 import type { ServiceKeys } from '../platform/keys.ts';
+import { boundHeldLocks } from '../platform/tenant-lock.ts';
 import {
   systemScope,
   type TenantDatabase,
@@ -83,6 +84,7 @@ async function signNextAdminBatch(
   );
   const times = rows.map(({ event_time }) => event_time.getTime());
   // From here to the commit, the tenant's other writers wait for the row of tenant_positions.
+  await boundHeldLocks(tx.db);
   await tx.db.$executeRaw`
     WITH placed AS (
       UPDATE tenant_positions SET log_size = log_size + 1 WHERE tenant_id = ${tenantId}::uuid
@@ -104,7 +106,7 @@ async function readUnsigned(
   { db, scope: { tenantId } }: TenantTransaction,
   { adminEpoch, adminSeq }: LogHead,
 ): Promise<Row[]> {
-  const rows = await db.$queryRaw<(Row & { bytes_before: bigint })[]>`
+  const rows = await db.$queryRaw<Row[]>`
     SELECT * FROM (
       SELECT r.stream, r.epoch, r.seq, r.hash, r.prev_hash, r.event_time,
         sum(octet_length(r.bytes)) OVER (ORDER BY r.epoch, r.seq) - octet_length(r.bytes)

@@ -6,6 +6,7 @@
  */
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { LeaderTask } from '../platform/leader.ts';
+import { boundHeldLocks } from '../platform/tenant-lock.ts';
 import {
   systemScope,
   type TenantDatabase,
@@ -110,6 +111,7 @@ async function compactStep(
     WHERE e.tenant_id = ${tenantId}::uuid AND e.kind = last.kind AND e.key = last.key
       AND (e.seq < last.seq OR (e.seq = last.seq AND e.value IS NULL))`;
   // Locked last, as by every writer of the feed. Another replica may have been first.
+  await boundHeldLocks(db);
   const moved = await db.$executeRaw`
     UPDATE tenant_heads SET compacted_seq = ${to}, compacted_digest = ${digest}
     WHERE tenant_id = ${tenantId}::uuid AND compacted_seq = ${from}`;

@@ -8,6 +8,7 @@ import { canonicalize } from '@governance/shared/canonical-json';
 import { uuidv7 } from '@governance/shared/ids';
 import pg, { type PoolClient } from 'pg';
 import { QUARANTINED } from '../chain/ledger-columns.ts';
+import { BOUND_HELD_LOCKS } from '../platform/tenant-lock.ts';
 import { BEFORE_FIRST, type StreamPosition } from './batch-place.ts';
 
 /**
@@ -30,7 +31,7 @@ export async function beginWithHeads(
   // mean a durable commit, whatever the server's default.
   const results = (await client.query(
     `BEGIN; SELECT set_config('app.tenant_id', ${tenant}, true),
-       set_config('synchronous_commit', 'on', true); ${select}`,
+       set_config('synchronous_commit', 'on', true), ${BOUND_HELD_LOCKS}; ${select}`,
   )) as unknown as { rows: RawHead[] }[]; // the types know one statement only
   let rows = results[2]?.rows ?? [];
   if (rows.length < streams.length) {

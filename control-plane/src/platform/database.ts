@@ -173,13 +173,13 @@ export async function checkWritable(pool: Pick<pg.Pool, 'query'>): Promise<void>
 }
 
 // Error codes of the operating system, of PostgreSQL (classes 08, 53, which begins with a full
-// disk, and 57P; 57014, the statement timeout; 58030, a disk that fails; 25006, a standby) and of
-// Prisma.
+// disk, and 57P; 57014, the statement timeout; 25P03, a transaction that was idle for too long; 58030,
+// a disk that fails; 25006, a standby) and of Prisma.
 const AWAY_CODES =
-  /^(?:ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|57014|53\w{3}|58030|25006|P1001|P1002|P1008|P1017|P2024|P2028)$/;
+  /^(?:ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|57014|25P03|53\w{3}|58030|25006|P1001|P1002|P1008|P1017|P2024|P2028)$/;
 // Prisma wraps what the driver throws and keeps only its text; the pool's errors have no codes.
 const AWAY_TEXTS =
-  /Can't reach database server|Code: `(?:08\w{3}|57P\d\d|57014|53\w{3}|58030|25006)`|Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect/;
+  /Can't reach database server|Code: `(?:08\w{3}|57P\d\d|57014|25P03|53\w{3}|58030|25006)`|Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect/;
 
 /** Whether an error means that the database cannot work now, not a wrong query. */
 export function isDatabaseAway(error: unknown): boolean {

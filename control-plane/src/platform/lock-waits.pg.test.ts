@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { isDatabaseAway } from './database.ts';
 
 const { call, aTenantAdmin, controlPlane, test } = await testControlPlane();
 type Admin = Awaited<ReturnType<typeof aTenantAdmin>>;
@@ -40,6 +41,35 @@ async function timed<T>(work: Promise<T>): Promise<{ ms: number; result: T }> {
   const result = await work;
   return { ms: performance.now() - began, result };
 }
+
+describe('a process that hangs in the middle of a change', () => {
+  /** As a process that is stopped: nothing of it runs. */
+  const hang = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+  it('lets the kill switch through, and stores nothing', { timeout: 30_000 }, async () => {
+    const admin = await aTenantAdmin();
+    const stuck = controlPlane.db.inTenant(admin.scope, async (tx) => {
+      const details = {
+        get note() {
+          // The records are made while the tenant's row is locked.
+          hang(3_600);
+          return 'late';
+        },
+      };
+      tx.audit.append({ action: 'agent_updated', target: 'agent/x', details });
+    });
+    const error = await stuck.catch((thrown: unknown) => thrown);
+    expect(isDatabaseAway(error), String(error)).toBe(true);
+    const { rows } = await test.superuser.query(
+      `SELECT 1 FROM ledger_records WHERE tenant_id = $1 AND convert_from(bytes, 'UTF8') LIKE '%agent/x%'`,
+      [admin.scope.tenantId],
+    );
+    expect(rows).toEqual([]);
+    const body = { reason: 'now' };
+    const engaged = await call('/api/v1/admin/killswitch', { token: admin.token, body });
+    expect([engaged.statusCode, engaged.json().engaged]).toEqual([200, true]);
+  });
+});
 
 describe('a change that waits for a lock', () => {
   // Of different tenants, whose waits pass at a time.

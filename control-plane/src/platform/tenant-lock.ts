@@ -34,3 +34,20 @@ export async function lockInTenant(
   await db.$queryRaw`
     SELECT pg_advisory_xact_lock(hashtextextended(${`${what}/${tenantId}`}, 0))::text`;
 }
+
+/** Less than others wait for a lock (tenant-scope.ts), so that these are not refused. */
+const HELD_IDLE = '3s';
+
+/**
+ * Bounds how long the transaction may keep its locks without a statement: a process that hangs would
+ * keep the tenant's other changes waiting for a minute, its kill switch too. PostgreSQL ends the
+ * session then, and nothing of it is stored. Called before a lock that all changes of the tenant
+ * need; from there to the commit nothing but the database may be waited for.
+ */
+export async function boundHeldLocks(db: Prisma.TransactionClient): Promise<void> {
+  await db.$queryRaw`
+    SELECT set_config('idle_in_transaction_session_timeout', ${HELD_IDLE}, true)`;
+}
+
+/** The same, as a column of another statement. */
+export const BOUND_HELD_LOCKS = `set_config('idle_in_transaction_session_timeout', '${HELD_IDLE}', true)`;

@@ -27,6 +27,7 @@ import type { AdminRole } from './admin-role.ts';
 import type { ChangeBus } from './change-bus.ts';
 import { type Connections, isLockTimeout } from './database.ts';
 import type { Prisma } from './generated/client.ts';
+import { boundHeldLocks } from './tenant-lock.ts';
 
 /** Who acts; goes into the audit record. */
 export interface Actor {
@@ -182,6 +183,7 @@ async function flush(
   const nothing: Heads = { feedSeq: undefined, position: undefined };
   if (facts.length === 0 && actions.length === 0) return nothing;
 
+  await boundHeldLocks(db);
   const [row] = await db.$queryRaw<HeadsRow[]>`
     SELECT feed_seq, feed_digest, admin_stream, admin_epoch, admin_seq, admin_head
     FROM tenant_heads WHERE tenant_id = ${scope.tenantId}::uuid FOR UPDATE`;
