@@ -24,8 +24,6 @@ export interface AlertWebhookDeps {
   minSeverity: Severity;
   log: Pick<Logger, 'warn' | 'error'>;
   now: () => Date;
-  /** How often the queue is read for retries. */
-  retryEveryMs?: number;
 }
 
 export interface AlertWebhook {
@@ -37,6 +35,7 @@ export interface AlertWebhook {
 }
 
 const TIMEOUT_MS = 10_000;
+/** The pause between two reads of the queue for deliveries to retry. */
 const RETRY_EVERY_MS = 5_000;
 /**
  * Finds alerts that were never announced: a replica died between its commit and its notification.
@@ -133,7 +132,7 @@ export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
       );
       const schedules: Schedule[] = [
         repeat(LOOK_EVERYWHERE_MS, look, onError),
-        repeat(deps.retryEveryMs ?? RETRY_EVERY_MS, async () => wake(), onError),
+        repeat(RETRY_EVERY_MS, async () => wake(), onError),
         deliveries,
       ];
       if (!signal.aborted) await once(signal, 'abort');

@@ -58,7 +58,6 @@ export interface DataPlaneServiceDeps {
   /** Called with the tools' pins. */
   onToolPins?(tenantId: string, pins: readonly ToolPinReport[]): Promise<void>;
   now: () => Date;
-  maxDataPlanes?: number;
 }
 
 export interface DataPlaneReport extends ListedDataPlane {
@@ -118,7 +117,7 @@ export interface DataPlaneService {
 }
 
 export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneService {
-  const { db, now, maxDataPlanes = MAX_DATA_PLANES } = deps;
+  const { db, now } = deps;
 
   async function register(
     tx: TenantTransaction,
@@ -141,7 +140,7 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
     if (isUnchanged && !hasLostItsTokens) return registered;
 
     const counts = known !== undefined && !hasLostItsTokens;
-    if (!counts && (await store.countActive()) >= maxDataPlanes) {
+    if (!counts && (await store.countActive()) >= MAX_DATA_PLANES) {
       throw new AppError('DATA_PLANE_LIMIT_REACHED');
     }
     if (known) await store.update(deploymentId, description, at);

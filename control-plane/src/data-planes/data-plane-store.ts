@@ -204,7 +204,6 @@ function toDataPlane(row: Row): DataPlane {
     tokenKey: row.tokenKey,
     lastHeartbeatAt: row.lastHeartbeatAt,
     standing: row.status as DataPlaneStanding,
-    standingAt: row.statusAt,
     feedCursor: row.feedCursor === null ? null : Number(row.feedCursor),
     feedReadAt: row.feedReadAt,
     backlogRecords: row.backlogRecords === null ? null : Number(row.backlogRecords),

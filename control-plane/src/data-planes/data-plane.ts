@@ -18,7 +18,6 @@ export interface DataPlane {
   tokenKey: string | null;
   lastHeartbeatAt: Date | null;
   standing: DataPlaneStanding;
-  standingAt: Date | null;
   /** Its cursor in the feed, when it last read the feed, and its backlog then. */
   feedCursor: number | null;
   feedReadAt: Date | null;

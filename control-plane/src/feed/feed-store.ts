@@ -12,7 +12,6 @@ export interface FeedHeads {
   digest: string;
   /** Superseded entries up to here are removed; an older cursor needs a snapshot. */
   compactedSeq: number;
-  compactedDigest: string;
   /** The newest bundle. */
   bundle: { revision: number; digest: string } | null;
   /** The last record of the admin chain; null before the first. */
@@ -50,7 +49,6 @@ interface HeadsRow {
   feed_seq: bigint;
   feed_digest: string;
   compacted_seq: bigint;
-  compacted_digest: string;
   bundle_revision: bigint | null;
   bundle_digest: string | null;
   admin_stream: string;
@@ -73,7 +71,7 @@ export function feedStore({ db, scope: { tenantId } }: Pick<TenantTransaction, '
       const rows = await db.$queryRaw<
         (HeadsRow & { cursor_digest: string | null } & (EntryRow | { seq: null }))[]
       >`
-        SELECT h.feed_seq, h.feed_digest, h.compacted_seq, h.compacted_digest,
+        SELECT h.feed_seq, h.feed_digest, h.compacted_seq,
           h.admin_stream, h.admin_epoch, h.admin_seq, h.admin_head,
           b.revision AS bundle_revision, b.digest AS bundle_digest,
           CASE ${cursor}::bigint WHEN h.feed_seq THEN h.feed_digest
@@ -106,7 +104,7 @@ export function feedStore({ db, scope: { tenantId } }: Pick<TenantTransaction, '
 
     readHeads: async (): Promise<FeedHeads> => {
       const [row] = await db.$queryRaw<HeadsRow[]>`
-        SELECT h.feed_seq, h.feed_digest, h.compacted_seq, h.compacted_digest,
+        SELECT h.feed_seq, h.feed_digest, h.compacted_seq,
           h.admin_stream, h.admin_epoch, h.admin_seq, h.admin_head,
           b.revision AS bundle_revision, b.digest AS bundle_digest
         FROM tenant_heads h
@@ -155,7 +153,6 @@ function toHeads(row: HeadsRow): FeedHeads {
     seq: Number(row.feed_seq),
     digest: row.feed_digest,
     compactedSeq: Number(row.compacted_seq),
-    compactedDigest: row.compacted_digest,
     bundle: revision === null || digest === null ? null : { revision: Number(revision), digest },
     admin: row.admin_seq === 0n ? null : toAdminHead(row),
   };

@@ -33,11 +33,10 @@ export interface ReplicaChangesDeps {
   onListenerError: (error: unknown) => void;
   log: Pick<Logger, 'warn'>;
   registry: Registry;
-  /** The least time between two notifications. */
-  gatherMs?: number;
 }
 
 const CHANNEL = 'governance_changes';
+/** The least time between two notifications. */
 const GATHER_MS = 50;
 /** The pause after a refused NOTIFY (the server's queue of notifications is full). */
 const RETRY_MS = 1_000;
@@ -57,7 +56,7 @@ const Message = z.object({
 });
 
 export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
-  const { connections, log, gatherMs = GATHER_MS } = deps;
+  const { connections, log } = deps;
   const metrics = createMetrics(deps.registry);
   const local = createChangeBus(deps.onListenerError);
   const own = randomUUID();
@@ -83,7 +82,7 @@ export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
     if (!session || sending) return;
     const taken = outbox.take();
     const payloads = toPayloads(own, taken);
-    notBefore = performance.now() + gatherMs;
+    notBefore = performance.now() + GATHER_MS;
     sending = session
       .query('SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload', [
         CHANNEL,

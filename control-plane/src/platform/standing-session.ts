@@ -14,10 +14,6 @@ export interface StandingSessionDeps {
   use(session: pg.Client, signal: AbortSignal): Promise<void>;
   /** Called with the reason when a session could not be opened, or ended before `stop`. */
   onLost(error: unknown): void;
-  /** Between two checks of the session. */
-  askEveryMs?: number;
-  /** The first and the longest pause before the next try. */
-  pauses?: { firstMs: number; longestMs: number };
 }
 
 export interface StandingSession {
@@ -25,12 +21,15 @@ export interface StandingSession {
   stop(): Promise<void>;
 }
 
+/** The pause between two checks of the session. */
 const ASK_EVERY_MS = 2_000;
+/** A session that takes longer to close has its connection destroyed. */
 const CLOSE_WITHIN_MS = 2_000;
-const PAUSES = { firstMs: 100, longestMs: 5_000 };
+/** The pause before the next try: it doubles with every failure, up to the longest. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
 
 export function startStandingSession(deps: StandingSessionDeps): StandingSession {
-  const { pauses = PAUSES } = deps;
   const stopping = new AbortController();
 
   const keep = async (): Promise<void> => {
@@ -45,8 +44,8 @@ export function startStandingSession(deps: StandingSessionDeps): StandingSession
         if (stopping.signal.aborted) return;
         deps.onLost(error);
       }
-      const pause = Math.min(pauses.firstMs * 2 ** failures, pauses.longestMs);
-      failures = Math.min(failures + 1, 20);
+      const pause = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
+      failures += 1;
       await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
@@ -59,7 +58,7 @@ export function startStandingSession(deps: StandingSessionDeps): StandingSession
     session.on('end', lose);
     const asking = setInterval(() => {
       session.query('SELECT 1').then(onAnswer, lose);
-    }, deps.askEveryMs ?? ASK_EVERY_MS);
+    }, ASK_EVERY_MS);
     try {
       await deps.use(session, AbortSignal.any([stopping.signal, lost.signal]));
       lost.signal.throwIfAborted();

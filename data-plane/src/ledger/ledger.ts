@@ -54,7 +54,6 @@ export interface LedgerOptions {
 export interface LedgerStatus {
   condition: 'ok' | 'warning' | 'full' | 'failed';
   pendingRecords: number;
-  committedRecords: number;
 }
 
 export interface DurableLedger extends Ledger {
@@ -112,7 +111,6 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   const now = options.now ?? Date.now;
   const path = join(options.dataDir, LEDGER_FILE);
   const limitBytes = options.limitBytes ?? null;
-  let committedRecords = 0;
   /** Why nothing is recorded any more; null while records are accepted. */
   let ended: LedgerError | null = null;
 
@@ -127,10 +125,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
   const queue = createLedgerQueue({
     maxRecords: options.maxPendingRecords ?? DEFAULT_MAX_PENDING_RECORDS,
     run: () => committer.run(),
-    settled: (of) => {
-      committedRecords += of.records;
-      streams.appended(of);
-    },
+    settled: (of) => streams.appended(of),
   });
   const committer = createLedgerCommitter({
     writer,
@@ -235,7 +230,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     writeHolds: async (holds) => void (await queue.add({ holds })),
     condition,
     checkDisk: disk.check,
-    status: () => ({ condition: condition(), pendingRecords: queue.size(), committedRecords }),
+    status: () => ({ condition: condition(), pendingRecords: queue.size() }),
     stop,
   };
 }

@@ -46,7 +46,7 @@ it('a heartbeat knows it once a batch was tried, and where it fails although hea
   let isSettled = false;
   const reporter = createStreamReporter({
     shipper: { status: () => shipper, failingMs: () => 3_600_000, isSettled: () => isSettled },
-    ledger: { status: () => ({ condition: 'ok', pendingRecords: 0, committedRecords: 0 }) },
+    ledger: { status: () => ({ condition: 'ok', pendingRecords: 0 }) },
     now: () => facts.now,
   });
   // Nobody is told of an outage by a heartbeat: it would not arrive.
