@@ -125,18 +125,21 @@ export const packageRoutes =
         const { found, volume } = await packages.findVolume(scope, params.id, query.volume);
         const { number, size, sha256 } = volume;
         const tag = `"${sha256}"`;
-        reply.header('etag', tag).header('accept-ranges', 'bytes');
-        reply.header('cache-control', 'private, no-cache');
-        if (headers['if-none-match'] === tag) return reply.code(304).send();
+        const describe = () =>
+          reply
+            .header('etag', tag)
+            .header('accept-ranges', 'bytes')
+            .header('cache-control', 'private, no-cache');
+        if (headers['if-none-match'] === tag) return describe().code(304).send();
         // caller-controlled
         const isSame = headers['if-range'] === undefined || headers['if-range'] === tag;
         const range = findRange(isSame ? headers.range : undefined, size, reply);
-        const name = `evidence-${found.id}-${number}-of-${found.volumes.length}.tar.gz`;
-        reply.header('content-disposition', `attachment; filename="${name}"`);
         const { first, last } = range ?? { first: 0, last: size - 1 };
+        const bytes = await packages.download(scope, found, volume, { first, last });
+        const name = `evidence-${found.id}-${number}-of-${found.volumes.length}.tar.gz`;
+        describe().header('content-disposition', `attachment; filename="${name}"`);
         reply.header('content-length', last - first + 1).header('content-type', GZIP);
         if (range) reply.header('content-range', `bytes ${first}-${last}/${size}`);
-        const bytes = await packages.download(scope, found, volume, { first, last });
         return reply.code(range ? 206 : 200).send(Readable.from(bytes, { objectMode: false }));
       },
     );

@@ -1,6 +1,7 @@
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { type DataKeys, decryptUnder } from '../../key-management/data-keys.ts';
+import { KeyProviderError } from '../../key-management/key-provider.ts';
 import { mayManage } from '../../platform/http/role-table.ts';
 import type { TenantDatabase, TenantScope } from '../../platform/tenant-scope.ts';
 import { type EvidenceRequest, MAX_PACKAGES } from './evidence-request.ts';
@@ -119,13 +120,23 @@ export function createPackageService({ db, dataKeys, retentionMs, now }: Package
       return { found, volume };
     },
 
-    /** The bytes of a range, once the download is recorded. */
+    /**
+     * The bytes of a range, once the download is recorded. The first piece is read before: an error
+     * until then still gets its status.
+     *
+     * @throws AppError UNAVAILABLE where the key provider does not give the package's key
+     */
     download: async (
       scope: TenantScope,
       found: StoredPackage,
       volume: StoredVolume,
       range: ByteRange,
     ): Promise<AsyncGenerator<Buffer>> => {
+      const pieces = read(scope, found, volume.number, range);
+      const first = await pieces.next().catch((cause: unknown) => {
+        if (!(cause instanceof KeyProviderError)) throw cause;
+        throw new AppError('UNAVAILABLE', keyAway(cause), { cause, retryAfterSeconds: 5 });
+      });
       await db.inTenant(scope, async (tx) => {
         tx.audit.append({
           action: 'evidence_downloaded',
@@ -133,9 +144,21 @@ export function createPackageService({ db, dataKeys, retentionMs, now }: Package
           details: { volume: volume.number, sha256: volume.sha256, ...range },
         });
       });
-      return read(scope, found, volume.number, range);
+      return resume(first, pieces);
     },
   };
+}
+
+const keyAway = ({ message }: KeyProviderError): string =>
+  `The key that the package is encrypted under is not to be had: ${message}. Try again once its key provider answers.`;
+
+async function* resume(
+  first: IteratorResult<Buffer>,
+  rest: AsyncGenerator<Buffer>,
+): AsyncGenerator<Buffer> {
+  if (first.done) return;
+  yield first.value;
+  yield* rest;
 }
 
 /** Only roles that may decrypt payloads may request or read a package with payloads. */
