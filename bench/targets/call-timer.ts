@@ -7,7 +7,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { CALL_PARTS, type PassedPart } from '@governance/data-plane/enforcement/call-parts';
+import { CALL_STAGES, type PassedStage } from '@governance/data-plane/enforcement/call-stages';
 import type { FastifyInstance } from 'fastify';
 
 export interface CallTimes {
@@ -38,11 +38,11 @@ export function createCallTimer() {
   }
 
   const observe = (message: unknown) => {
-    const { call, part } = message as PassedPart;
+    const { call, stage } = message as PassedStage;
     const { requestId } = call.caller;
     const found = running.get(requestId);
     if (found !== undefined) found.isToolCall = true;
-    mark(requestId, part);
+    mark(requestId, stage);
   };
 
   /** Must be called before the plane's routes are registered. */
@@ -82,8 +82,8 @@ export function createCallTimer() {
     watch,
     /** Resets the timer; with `on` false nothing is timed, and the hooks cost next to nothing. */
     reset(on: boolean): void {
-      if (on && !isOn) subscribe(CALL_PARTS, observe);
-      else if (!on) unsubscribe(CALL_PARTS, observe);
+      if (on && !isOn) subscribe(CALL_STAGES, observe);
+      else if (!on) unsubscribe(CALL_STAGES, observe);
       isOn = on;
       sums = new Map();
       calls = 0;

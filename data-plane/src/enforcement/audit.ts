@@ -16,7 +16,7 @@ import { LOCAL_MODELS } from '@governance/shared/local-models';
 import { toStorableText } from '@governance/shared/text';
 import type { HoldChange, Ledger } from '../contracts.ts';
 import { actionOf, targetOf } from './call-kinds.ts';
-import { tellPart } from './call-parts.ts';
+import { publishStage } from './call-stages.ts';
 import type { AgentCall, Ask, CallDlp, Caller, JudgedCall, Lifted, RawCall } from './calls.ts';
 import { coverMatched, NO_MARKS, REDACTED } from './cover-texts.ts';
 import { describeLifted } from './exceptions.ts';
@@ -161,13 +161,13 @@ export async function recordDecision(
   const changes = isRedeemed ? call.grant?.changes : undefined;
   const written = deps.ledger.append(tenantId, record, salt, changes);
   const opening = hold?.open(record);
-  tellPart(call, 'record-handed-over');
+  publishStage(call, 'record-handed-over');
   // Appended together, so that at most one full group commit can come between the two.
   if (opening) {
     const opened = deps.ledger.append(tenantId, opening.record, undefined, opening.changes);
     await Promise.all([written, opened]);
   } else await written;
-  tellPart(call, 'record-durable');
+  publishStage(call, 'record-durable');
   if (judgement.verdict !== 'allow') return null;
   return { call: judgement.call, decision: record, salt, kept } as AllowedCall;
 }

@@ -12,7 +12,7 @@ import { startOpaPlane } from '../testing/test-opa.ts';
 import { HTTP_SERVER, startTestPlane, type TestPlane } from '../testing/test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 import { createTestWorkflows } from '../testing/test-workflows.ts';
-import { CALL_PARTS, type PassedPart } from './call-parts.ts';
+import { CALL_STAGES, type PassedStage } from './call-stages.ts';
 
 const callOf = (name: string, args: object = {}) => ({
   jsonrpc: '2.0',
@@ -44,12 +44,12 @@ afterAll(async () => {
 /** Changes something once, when a call has passed a step and before the next one begins. */
 function when(step: string, change: () => void): void {
   const listen = (message: unknown) => {
-    if ((message as PassedPart).part !== step) return;
-    unsubscribe(CALL_PARTS, listen);
+    if ((message as PassedStage).stage !== step) return;
+    unsubscribe(CALL_STAGES, listen);
     change();
   };
-  subscribe(CALL_PARTS, listen);
-  ends.push(() => unsubscribe(CALL_PARTS, listen));
+  subscribe(CALL_STAGES, listen);
+  ends.push(() => unsubscribe(CALL_STAGES, listen));
 }
 
 const deletesNow = () => {
@@ -113,10 +113,10 @@ it('what changes again and again is no permission', async () => {
   plane.setServers([server()]);
   const { basic } = plane.addAgent(['files:write']);
   const listen = (message: unknown) => {
-    if ((message as PassedPart).part === 'pinned-tools') plane.setServers([server()]);
+    if ((message as PassedStage).stage === 'pinned-tools') plane.setServers([server()]);
   };
-  subscribe(CALL_PARTS, listen);
-  ends.push(() => unsubscribe(CALL_PARTS, listen));
+  subscribe(CALL_STAGES, listen);
+  ends.push(() => unsubscribe(CALL_STAGES, listen));
   const answer = await plane.post('/mcp/v1/files', callOf('write_file', LARGE), {
     authorization: basic,
   });

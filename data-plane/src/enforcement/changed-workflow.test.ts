@@ -13,7 +13,7 @@ import { startOpaPlane } from '../testing/test-opa.ts';
 import { HTTP_SERVER, startTestPlane, type TestPlane } from '../testing/test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 import { createTestWorkflows } from '../testing/test-workflows.ts';
-import { CALL_PARTS, type PassedPart } from './call-parts.ts';
+import { CALL_STAGES, type PassedStage } from './call-stages.ts';
 
 const callOf = (name: string, args: object = {}) => ({
   jsonrpc: '2.0',
@@ -54,12 +54,12 @@ afterAll(async () => {
 function whenever(step: string, change: (times: number) => void): void {
   let times = 0;
   const listen = (message: unknown) => {
-    if ((message as PassedPart).part !== step) return;
+    if ((message as PassedStage).stage !== step) return;
     times += 1;
     change(times);
   };
-  subscribe(CALL_PARTS, listen);
-  ends.push(() => unsubscribe(CALL_PARTS, listen));
+  subscribe(CALL_STAGES, listen);
+  ends.push(() => unsubscribe(CALL_STAGES, listen));
 }
 
 function aWorkflow(at: TestPlane, over = {}) {

@@ -3,17 +3,18 @@
  * reasons of policies or servers, which may repeat arguments.
  */
 import { subscribe } from 'node:diagnostics_channel';
+import type { PolicyReason } from '@governance/policies/contract';
 import type { Logger } from 'pino';
 import { type CallJudgement, roundMs } from './audit.ts';
 import { shownName } from './call-kinds.ts';
-import { CALL_PARTS, type PassedPart } from './call-parts.ts';
+import { CALL_STAGES, type PassedStage } from './call-stages.ts';
 import type { RawCall } from './calls.ts';
 
 /** Called for each call after it was judged and recorded, or could not be recorded. */
 export type DecisionLog = (judgement: CallJudgement) => void;
 
-interface TimedPart {
-  part: string;
+interface TimedStage {
+  stage: string;
   at: number;
 }
 
@@ -23,16 +24,16 @@ export function createDecisionLog(
   elapsed: () => number,
 ): DecisionLog | undefined {
   if (!log.isLevelEnabled('debug')) return undefined;
-  const parts = new WeakMap<RawCall, TimedPart[]>();
-  subscribe(CALL_PARTS, (message) => {
-    const { call, part } = message as PassedPart;
-    if (part === 'received') parts.set(call, []);
+  const passed = new WeakMap<RawCall, TimedStage[]>();
+  subscribe(CALL_STAGES, (message) => {
+    const { call, stage } = message as PassedStage;
+    if (stage === 'received') passed.set(call, []);
     // The stages after the steps are not part of the decision.
-    if (part.startsWith('record-')) return;
-    parts.get(call)?.push({ part, at: elapsed() });
+    if (stage.startsWith('record-')) return;
+    passed.get(call)?.push({ stage, at: elapsed() });
   });
   return (judgement) => {
-    log.debug(describe(judgement, parts.get(judgement.call) ?? []), 'a call was judged');
+    log.debug(describe(judgement, passed.get(judgement.call) ?? []), 'a call was judged');
   };
 }
 
@@ -41,19 +42,13 @@ export function aboutCall({ id, caller, ask }: RawCall) {
   return { reqId: caller.requestId, event_id: id, server: ask.serverId };
 }
 
-function describe(judgement: CallJudgement, passed: readonly TimedPart[]) {
+function describe(judgement: CallJudgement, passed: readonly TimedStage[]) {
   const call: RawCall & Partial<CallJudgement['call']> = judgement.call;
   const { caller, ask } = call;
-  const steps = passed.slice(1).map(({ part, at }, index) => ({
-    step: part,
+  const steps = passed.slice(1).map(({ stage, at }, index) => ({
+    step: stage,
     ms: roundMs(at - (passed[index]?.at ?? at)),
   }));
-  const reasons =
-    judgement.verdict === 'allow'
-      ? judgement.call.reasons
-      : judgement.verdict === 'deny'
-        ? judgement.deny.reasons
-        : judgement.escalate.reasons;
   return {
     reqId: caller.requestId,
     event_id: call.id,
@@ -70,7 +65,22 @@ function describe(judgement: CallJudgement, passed: readonly TimedPart[]) {
     verdict: judgement.verdict,
     decided_by: judgement.step,
     ...(judgement.verdict === 'deny' && { cause: judgement.deny.cause }),
-    policies: reasons.map(({ policy_id, policy, rule }) => ({ policy_id, policy, rule })),
+    policies: reasonsOf(judgement).map(({ policy_id, policy, rule }) => ({
+      policy_id,
+      policy,
+      rule,
+    })),
     steps,
   };
+}
+
+function reasonsOf(judgement: CallJudgement): readonly PolicyReason[] {
+  switch (judgement.verdict) {
+    case 'allow':
+      return judgement.call.reasons;
+    case 'deny':
+      return judgement.deny.reasons;
+    case 'escalate':
+      return judgement.escalate.reasons;
+  }
 }

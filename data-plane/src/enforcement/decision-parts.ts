@@ -8,7 +8,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import { type AuditDeps, type CallJudgement, recordMembersOf } from './audit.ts';
-import { stepTeller } from './call-parts.ts';
+import { stepPublisher } from './call-stages.ts';
 import type { AgentCall, Deny, JudgedCall } from './calls.ts';
 import { REDACTED } from './cover-texts.ts';
 import { findCallNow, hasMoved } from './eligibility.ts';
@@ -96,7 +96,7 @@ export function createDecisionParts({ payloads, audit, steps, page }: DecisionPa
       isStillLifted(call, steps);
     if (isSame) return null;
     if (agains >= MOST_AGAINS) return { verdict: 'deny', step, call, deny: tooOften() };
-    return page.runAgain(judgeAgain(call, now), steps, stepTeller());
+    return page.runAgain(judgeAgain(call, now), steps, stepPublisher());
   }
 
   return (judgement: CallJudgement): Prepared | Promise<Prepared> => {

@@ -9,7 +9,7 @@ import type { Ledger } from '../contracts.ts';
 import { Cancellation } from '../upstream/upstream.ts';
 import { type Answer, isRefusal, type Refusal } from './answer.ts';
 import { type AllowedCall, type AuditDeps, type CallJudgement, recordDecision } from './audit.ts';
-import { stepTeller, tellPart } from './call-parts.ts';
+import { publishStage, stepPublisher } from './call-stages.ts';
 import type {
   AgentCall,
   Ask,
@@ -112,13 +112,13 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enf
     grant?: HoldGrant,
   ): Promise<Answer> {
     const call: RawCall = { id: uuidv7(audit.now()), caller, ask, grant };
-    tellPart(call, 'received');
+    publishStage(call, 'received');
     // Fail closed: a call that cannot be recorded is refused before any work is done.
     const condition = deps.ledger.condition();
     if (condition === 'full' || condition === 'failed') {
       return unrecorded(call, `the ledger is ${condition}`);
     }
-    const judging = pages.enforcement.run(call, deps.steps, stepTeller());
+    const judging = pages.enforcement.run(call, deps.steps, stepPublisher());
     let prepared: Prepared;
     try {
       const preparing = prepare(judging instanceof Promise ? await judging : judging);

@@ -14,7 +14,7 @@ import type {
 } from '../upstream/upstream.ts';
 import { type Answer, isRefusal, type Refusal } from './answer.ts';
 import type { AllowedCall } from './audit.ts';
-import { tellPart } from './call-parts.ts';
+import { publishStage } from './call-stages.ts';
 import type { Deny, Destination, Exchange, JudgedCall, RawCall } from './calls.ts';
 import { aboutCall } from './decision-log.ts';
 import { InspectedStream } from './inspected-stream.ts';
@@ -138,13 +138,13 @@ export function createForward(deps: ForwardDeps): Forward {
       let sent: Answer;
       try {
         const answering = destination.send(call, way);
-        tellPart(call, 'sent-upstream');
+        publishStage(call, 'sent-upstream');
         sent = await answering;
       } catch (error) {
         sent = failed(call, error, exchange);
       }
       way.end();
-      tellPart(call, 'upstream-answered');
+      publishStage(call, 'upstream-answered');
       const passing = inspectAnswer(call, speaker, way, sent);
       const inspected = passing instanceof Promise ? await passing : passing;
       let passed = forReader(call, speaker, inspected, exchange);
@@ -161,7 +161,7 @@ export function createForward(deps: ForwardDeps): Forward {
         passed = held;
       }
       const recorded = recordOutcome(allowed, sent, passed, sentAt, outcome, way.heldBytes);
-      tellPart(call, 'outcome-handed-over');
+      publishStage(call, 'outcome-handed-over');
       if (passed.answer === sent) return sent;
       // Where inspection changed the answer, that is on disk before the agent gets the answer.
       const isRecorded = await recorded;

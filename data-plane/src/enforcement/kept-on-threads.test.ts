@@ -20,7 +20,7 @@ import {
   type TestPlane,
 } from '../testing/test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
-import { CALL_PARTS, type PassedPart } from './call-parts.ts';
+import { CALL_STAGES, type PassedStage } from './call-stages.ts';
 import { openPinnedTools } from './pinned-tools.ts';
 import { definitionOf } from './pins/tool-definition.ts';
 
@@ -105,15 +105,15 @@ const call = (args: object, { basic } = agent) =>
   );
 
 /** Calls back when a call has passed a part. */
-function when(wanted: string, then: (passed: PassedPart) => void, times = 1): void {
+function when(wanted: string, then: (passed: PassedStage) => void, times = 1): void {
   let left = times;
   const listen = (message: unknown) => {
-    const passed = message as PassedPart;
-    if (passed.part !== wanted || left-- <= 0) return;
+    const passed = message as PassedStage;
+    if (passed.stage !== wanted || left-- <= 0) return;
     then(passed);
   };
-  subscribe(CALL_PARTS, listen);
-  ends.push(() => unsubscribe(CALL_PARTS, listen));
+  subscribe(CALL_STAGES, listen);
+  ends.push(() => unsubscribe(CALL_STAGES, listen));
 }
 
 /** New records of some types, as soon as there are so many of the last one. */

@@ -6,7 +6,7 @@ import { channel } from 'node:diagnostics_channel';
 import type { RawCall } from './calls.ts';
 
 /** A step of the pipeline by its name, or one of these stages. */
-export type CallPart =
+export type CallStage =
   | 'received'
   | 'record-handed-over'
   | 'record-durable'
@@ -15,22 +15,22 @@ export type CallPart =
   | 'outcome-handed-over'
   | (string & {});
 
-export interface PassedPart {
+export interface PassedStage {
   readonly call: RawCall;
-  readonly part: CallPart;
+  readonly stage: CallStage;
 }
 
-/** `node:diagnostics_channel` of that name; its messages are `PassedPart`. */
-export const CALL_PARTS = 'agent-governance:call-part';
+/** `node:diagnostics_channel` of that name; its messages are `PassedStage`. */
+export const CALL_STAGES = 'agent-governance:call-stage';
 
-const parts = channel(CALL_PARTS);
+const stages = channel(CALL_STAGES);
 
 /** Publishes that a call has passed a stage. */
-export function tellPart(call: RawCall, part: CallPart): void {
-  if (parts.hasSubscribers) parts.publish({ call, part } satisfies PassedPart);
+export function publishStage(call: RawCall, stage: CallStage): void {
+  if (stages.hasSubscribers) stages.publish({ call, stage } satisfies PassedStage);
 }
 
 /** The publisher of a pipeline's steps; undefined without subscribers. */
-export function stepTeller(): ((call: RawCall, step: string) => void) | undefined {
-  return parts.hasSubscribers ? tellPart : undefined;
+export function stepPublisher(): ((call: RawCall, step: string) => void) | undefined {
+  return stages.hasSubscribers ? publishStage : undefined;
 }
