@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { composeBundle } from '@governance/control-plane/bundles/bundle-content';
 import type { GatewayConfig } from '@governance/data-plane/config';
-import { PAGES } from '@governance/data-plane/enforcement/enforcer';
+import { STEP_LISTS } from '@governance/data-plane/enforcement/enforcer';
 import { NOBODY_TO_ASK } from '@governance/data-plane/enforcement/holds';
 import { parseOpaAddress } from '@governance/data-plane/opa-server/opa-address';
 import {
@@ -153,7 +153,7 @@ function withOpa(binary: string) {
       servers: [HTTP_SERVER('files', upstream.url)],
       config: { opa },
       // What is escalated is compared, and nobody is asked.
-      pages: { ...PAGES, holds: NOBODY_TO_ASK },
+      lists: { ...STEP_LISTS, holds: NOBODY_TO_ASK },
     });
     let revision = 1;
     let native: NativeOpa | undefined;

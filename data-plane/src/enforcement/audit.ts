@@ -115,7 +115,7 @@ export function recordMembersOf(
   return members instanceof Promise ? members.then(withReason) : withReason(members);
 }
 
-/** Of a call to a model only the policies' names are told. */
+/** The record of a call to a model names the policies, and does not quote them. */
 function withReason({ protected_fields: fields, ...members }: ProtectedMembers): ProtectedMembers {
   return { ...members, protected_fields: [...new Set([...fields, 'policy_reason'] as const)] };
 }
@@ -128,21 +128,26 @@ function isCountedOnly(judgement: CallJudgement): boolean {
   return judgement.verdict === 'deny' && judgement.deny.exceeded !== undefined;
 }
 
+/** What a decision's record needs beside the judgement. */
+export interface RecordParts {
+  /** Of `recordMembersOf`; null for a judgement that leaves no decision. */
+  readonly members: ProtectedMembers | null;
+  /** What is kept of the call beside its record. */
+  readonly kept: KeptPayload | null;
+  /** The hold of the call, if it is held. */
+  readonly hold: DecisionHold | null;
+}
+
 /**
  * Records a judgement as a decision. The use of a grant is committed with it.
  *
- * @param members of `recordMembersOf`
- * @param kept what is kept of the call beside its record
- * @param hold the hold of the call, if it is held
  * @returns the call to forward when it was allowed, null when it was not
  * @throws when the record could not be made durable: then nothing may be forwarded
  */
 export async function recordDecision(
   judgement: CallJudgement,
-  members: ProtectedMembers | null,
+  { members, kept, hold }: RecordParts,
   deps: AuditDeps,
-  kept: KeptPayload | null = null,
-  hold: DecisionHold | null = null,
 ): Promise<AllowedCall | null> {
   const { call } = judgement;
   // An unauthenticated caller leaves no record (evidence, section 1): there is no tenant.
@@ -154,8 +159,7 @@ export async function recordDecision(
   }
   if (members === null) throw new TypeError('a decision without its members');
   const salt = nextSalt();
-  const parts = { members, salt, kept, hold };
-  const record = decisionRecord(judgement, call as AgentCall, parts, deps);
+  const record = decisionRecord(judgement, { members, salt, kept, hold }, deps);
   const { tenantId } = call.caller;
   const isRedeemed = judgement.verdict === 'allow';
   const changes = isRedeemed ? call.grant?.changes : undefined;
@@ -172,19 +176,17 @@ export async function recordDecision(
   return { call: judgement.call, decision: record, salt, kept } as AllowedCall;
 }
 
-interface DecisionParts {
-  readonly members: ProtectedMembers;
-  readonly salt: Uint8Array;
-  readonly kept: KeptPayload | null;
-  readonly hold: DecisionHold | null;
-}
-
 function decisionRecord(
   judgement: CallJudgement,
-  call: AgentCall & Partial<JudgedCall>,
-  { members, salt, kept, hold }: DecisionParts,
+  {
+    members,
+    salt,
+    kept,
+    hold,
+  }: RecordParts & { readonly members: ProtectedMembers; readonly salt: Uint8Array },
   deps: AuditDeps,
 ): DecisionFields {
+  const call = judgement.call as AgentCall & Partial<JudgedCall>;
   const { agent, ask, caller, dlp, workflow, delegation, requester } = call;
   const target = storable(members.target);
   // A name is no text of the arguments: it stays where these are too much to look through.
@@ -208,7 +210,7 @@ function decisionRecord(
     risk_tier: agent.risk_tier,
     dlp_action: dlp?.action ?? null,
     dlp_findings_count: dlp?.findings.length ?? 0,
-    dlp_findings: recorded(dlp?.findings).map((finding) => {
+    dlp_findings: recordedFindings(dlp?.findings).map((finding) => {
       const place = cover(finding.place);
       return { ...finding, place: ask.model ? withoutNames(place) : place };
     }),
@@ -321,7 +323,7 @@ export function saltedHash(salt: Uint8Array, text: string): string {
 const MAX_RECORDED_FINDINGS = 50;
 
 /** The gravest findings, in the form of a record. */
-export function recorded<F extends { readonly severity: Severity }>(
+export function recordedFindings<F extends { readonly severity: Severity }>(
   findings: readonly F[] | undefined,
 ): F[] {
   if (findings === undefined || findings.length === 0) return [];

@@ -23,7 +23,7 @@ export interface DecisionPartsDeps {
   payloads: Pick<PayloadKeeper, 'protectInput'>;
   audit: AuditDeps;
   steps: StepDeps;
-  page: Pick<typeof enforcement, 'runAgain'>;
+  enforcement: Pick<typeof enforcement, 'runAgain'>;
 }
 
 /** A judgement, and what is written down of its call. */
@@ -39,7 +39,7 @@ export interface Prepared {
 const MOST_AGAINS = 3;
 
 /** @returns a function that gives a promise only for a large call */
-export function createDecisionParts({ payloads, audit, steps, page }: DecisionPartsDeps) {
+export function createDecisionParts({ payloads, audit, steps, enforcement }: DecisionPartsDeps) {
   function protect(judgement: CallJudgement): Prepared | Promise<Prepared> {
     const { call } = judgement;
     const isProven = call.agent !== undefined;
@@ -96,7 +96,7 @@ export function createDecisionParts({ payloads, audit, steps, page }: DecisionPa
       isStillLifted(call, steps);
     if (isSame) return null;
     if (agains >= MOST_AGAINS) return { verdict: 'deny', step, call, deny: tooOften() };
-    return page.runAgain(judgeAgain(call, now), steps, stepPublisher());
+    return enforcement.runAgain(judgeAgain(call, now), steps, stepPublisher());
   }
 
   return (judgement: CallJudgement): Prepared | Promise<Prepared> => {

@@ -30,7 +30,13 @@ import {
   findLostGround,
 } from './eligibility.ts';
 import { createForward } from './forward.ts';
-import { type Escalated, type Holds, NOBODY_TO_ASK, type OpenedHold } from './holds.ts';
+import {
+  type Escalated,
+  type HeldAnswer,
+  type Holds,
+  NOBODY_TO_ASK,
+  type OpenedHold,
+} from './holds.ts';
 import { type InspectionDeps, inspection } from './inspection.ts';
 import type { PayloadKeeper } from './kept-payload.ts';
 import type { OutcomeDeps } from './outcome.ts';
@@ -76,22 +82,25 @@ export interface Enforcer extends Unprompted {
   admit(caller: Caller): Refusal | undefined;
 }
 
-/** The lists of steps, and how escalated calls are held. */
-export interface EnforcementPages {
+/** What is done with a call and its answer, in order. */
+export interface StepLists {
   enforcement: typeof enforcement;
   inspection: typeof inspection;
-  holds?: Holds;
 }
 
 /** The product's own lists. */
-export const PAGES: EnforcementPages = { enforcement, inspection };
+export const STEP_LISTS: StepLists = { enforcement, inspection };
 
-export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enforcer {
+/** @param holds how escalated calls and results are held; without it they are refused */
+export function createEnforcer(
+  deps: EnforcerDeps,
+  lists: StepLists,
+  holds: Holds = NOBODY_TO_ASK,
+): Enforcer {
   const { audit, log } = deps;
-  const { holds = NOBODY_TO_ASK } = pages;
   const logDecision = createDecisionLog(log, audit.elapsed);
-  const prepare = createDecisionParts({ ...deps, page: pages.enforcement });
-  const inspect = createInspect(pages.inspection, { ...deps.inspection, judge: judgeQuestion });
+  const prepare = createDecisionParts({ ...deps, enforcement: lists.enforcement });
+  const inspect = createInspect(lists.inspection, { ...deps.inspection, judge: judgeQuestion });
   const waits = createResultWaits({ results: holds.results, outcome: deps.outcome, log, runAgain });
   const forward = createForward({
     inspect,
@@ -118,7 +127,7 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enf
     if (condition === 'full' || condition === 'failed') {
       return unrecorded(call, `the ledger is ${condition}`);
     }
-    const judging = pages.enforcement.run(call, deps.steps, stepPublisher());
+    const judging = lists.enforcement.run(call, deps.steps, stepPublisher());
     let prepared: Prepared;
     try {
       const preparing = prepare(judging instanceof Promise ? await judging : judging);
@@ -126,46 +135,36 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enf
     } catch (error) {
       return unrecorded(call, 'its record could not be prepared', error);
     }
-    const { judgement, input, members } = prepared;
+    const { judgement } = prepared;
     if (judgement.verdict === 'deny' && 'error' in judgement) {
       const { step, error } = judgement;
       log.error({ ...aboutCall(call), err: error, step }, 'an enforcement step threw');
     }
-    const isProven = judgement.call.agent !== undefined;
     if (grant && judgement.verdict === 'allow' && !isCovered(judgement.call, grant, log)) {
       // The server or its tool is not what the person saw: the call is judged without the approval.
       grant.release();
       caller.workflow?.retellEvent?.();
       return run(caller, ask, destination, exchange);
     }
-    const hold =
-      judgement.verdict === 'escalate' && isProven
-        ? openHold(judgement, exchange, holds, log)
-        : null;
+    const hold = judgement.verdict === 'escalate' ? openHold(judgement, exchange) : null;
     // A held result of the same call: the server has answered, and is not asked again.
-    const ofResult =
+    const heldResult =
       judgement.verdict === 'allow' && !grant?.destination
         ? holds.results.find(judgement.call, exchange)
         : null;
-    const ended = ofResult?.isPending() === false ? await ofResult.wait() : null;
+    const ended = heldResult?.isPending() === false ? await heldResult.wait() : null;
     if (ended && !('kind' in ended)) return waits.handOver(judgement.call, exchange, ended);
-    const opened = hold !== null && !isRefusal(hold) ? hold : ofResult;
+    const opened = hold !== null && !isRefusal(hold) ? hold : heldResult;
     let allowed: AllowedCall | null;
     try {
-      const kept = isProven ? deps.payloads.keepInput(judgement.call as AgentCall, input) : null;
-      allowed = await recordDecision(judgement, members, audit, kept, opened);
+      allowed = await record(prepared, opened);
     } catch (error) {
-      opened?.drop();
       return unrecorded(call, 'the ledger did not take the record', error);
-    } finally {
-      logDecision?.(judgement);
     }
-    const ms = audit.elapsed() - caller.arrivedAt;
-    if (isProven) deps.onVerdict(judgement.verdict, ms, caller.tenantId);
-    else deps.onVerdict('unauthenticated', ms, null);
+    reportVerdict(judgement);
     if (allowed !== null) {
       grant?.used();
-      if (ofResult) return waits.join(allowed, ofResult, ended, exchange);
+      if (heldResult) return waits.join(allowed, heldResult, ended, exchange);
       return forward(allowed, grant?.destination ?? destination, exchange);
     }
     if (hold !== null && isRefusal(hold)) return hold;
@@ -173,6 +172,47 @@ export function createEnforcer(deps: EnforcerDeps, pages: EnforcementPages): Enf
     const held = await opened.wait();
     if ('kind' in held) return held;
     return runAgain({ caller, ask }, destination, exchange, held);
+  }
+
+  /** Opens a hold. Where that throws, the call is refused, and its decision is still recorded. */
+  function openHold(escalated: Escalated, exchange: Exchange): OpenedHold | Refusal | null {
+    // Without an agent there is nobody whose call a person could approve.
+    if (escalated.call.agent === undefined) return null;
+    try {
+      return holds.open(escalated, exchange);
+    } catch (error) {
+      log.error({ ...aboutCall(escalated.call), err: error }, 'a call could not be held');
+      return refusalOf(escalated);
+    }
+  }
+
+  /**
+   * Records a judgement, with the opening of its hold.
+   *
+   * @returns the call to forward; null where it was not allowed
+   * @throws where the record could not be made durable; what was opened is dropped then
+   */
+  async function record(
+    { judgement, input, members }: Prepared,
+    hold: OpenedHold | HeldAnswer | null,
+  ): Promise<AllowedCall | null> {
+    const { call } = judgement;
+    try {
+      const isProven = call.agent !== undefined;
+      const kept = isProven ? deps.payloads.keepInput(call as AgentCall, input) : null;
+      return await recordDecision(judgement, { members, kept, hold }, audit);
+    } catch (error) {
+      hold?.drop();
+      throw error;
+    } finally {
+      logDecision?.(judgement);
+    }
+  }
+
+  function reportVerdict({ verdict, call }: CallJudgement): void {
+    const ms = audit.elapsed() - call.caller.arrivedAt;
+    if (call.agent === undefined) deps.onVerdict('unauthenticated', ms, null);
+    else deps.onVerdict(verdict, ms, call.caller.tenantId);
   }
 
   /** Judges a call again after a wait, since everything may have changed in the meantime. */
@@ -252,21 +292,6 @@ function isCovered(call: JudgedCall, grant: HoldGrant, log: EnforcerDeps['log'])
       'an approval could not be compared with its call',
     );
     return false;
-  }
-}
-
-/** Opens a hold. Where that throws, the call is refused, and its decision is still recorded. */
-function openHold(
-  escalated: Escalated,
-  exchange: Exchange,
-  holds: Holds,
-  log: EnforcerDeps['log'],
-): OpenedHold | Refusal {
-  try {
-    return holds.open(escalated, exchange);
-  } catch (error) {
-    log.error({ ...aboutCall(escalated.call), err: error }, 'a call could not be held');
-    return refusalOf(escalated);
   }
 }
 

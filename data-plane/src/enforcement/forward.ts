@@ -59,18 +59,18 @@ export function createForward(deps: ForwardDeps): Forward {
   function inspectAnswer(
     call: JudgedCall,
     speaker: Destination['speaker'],
-    way: Sending,
+    sending: Sending,
     sent: Answer,
   ): Passed | Promise<Passed> {
-    const settled = way.stream?.settled;
-    if (settled) return settled.then(() => inspectAnswer(call, speaker, way, sent));
-    if (way.failed !== undefined) return passedOf(call, way.failed);
+    const settled = sending.stream?.settled;
+    if (settled) return settled.then(() => inspectAnswer(call, speaker, sending, sent));
+    if (sending.failed !== undefined) return passedOf(call, sending.failed);
     if (sent.kind === 'refusal' || sent.kind === 'model') logFailure(call, sent.failure);
     // Not inspected: a model's answer, which was passed on already, derives from the agent's own
     // prompt.
     if (!('raw' in sent)) return { answer: sent };
     const { caller, ask } = call;
-    const carry = way.stream?.carry ?? '';
+    const carry = sending.stream?.carry ?? '';
     const said = { speaker, caller, serverId: ask.serverId, call, part: sent, carry };
     const inspecting = inspect(said);
     return inspecting instanceof Promise
@@ -133,34 +133,35 @@ export function createForward(deps: ForwardDeps): Forward {
     const { call } = allowed;
     const { speaker } = destination;
     const sentAt = outcome.elapsed();
-    const way = new Sending(call, speaker, exchange, deps);
+    const sending = new Sending(call, speaker, exchange, deps);
     try {
       let sent: Answer;
       try {
-        const answering = destination.send(call, way);
+        const answering = destination.send(call, sending);
         publishStage(call, 'sent-upstream');
         sent = await answering;
       } catch (error) {
         sent = failed(call, error, exchange);
       }
-      way.end();
+      sending.end();
       publishStage(call, 'upstream-answered');
-      const passing = inspectAnswer(call, speaker, way, sent);
+      const passing = inspectAnswer(call, speaker, sending, sent);
       const inspected = passing instanceof Promise ? await passing : passing;
       let passed = forReader(call, speaker, inspected, exchange);
       if (passed.isHeld) {
         const held = await waits.hold(allowed, sent, passed, exchange);
         if ('wait' in held) {
           const { step, findings } = passed;
-          const heldAs = held.escalationId;
-          const waiting = { answer: sent, step, findings, heldAs };
-          recordOutcome(allowed, sent, waiting, sentAt, outcome, way.heldBytes);
-          way.release();
+          const waiting = { answer: sent, step, findings, heldAs: held.escalationId };
+          const { heldBytes } = sending;
+          recordOutcome(allowed, { sent, passed: waiting, sentAt, heldBytes }, outcome);
+          sending.release();
           return waits.wait(call, held, exchange);
         }
         passed = held;
       }
-      const recorded = recordOutcome(allowed, sent, passed, sentAt, outcome, way.heldBytes);
+      const { heldBytes } = sending;
+      const recorded = recordOutcome(allowed, { sent, passed, sentAt, heldBytes }, outcome);
       publishStage(call, 'outcome-handed-over');
       if (passed.answer === sent) return sent;
       // Where inspection changed the answer, that is on disk before the agent gets the answer.
@@ -168,7 +169,7 @@ export function createForward(deps: ForwardDeps): Forward {
       const shown = forReader(call, speaker, passed, exchange).answer;
       return isRecorded || shown.kind === 'refusal' ? shown : unrecordedAnswer(call);
     } finally {
-      way.release();
+      sending.release();
     }
   };
 }

@@ -70,7 +70,7 @@ beforeAll(async () => {
     servers: [HTTP_SERVER('up', upstream.url)],
     wrapLedger,
     log: pino({ level: 'warn' }, log),
-    pages: {
+    lists: {
       enforcement,
       inspection: inspection.step('trial', blockSecret),
       holds: { ...NOBODY_TO_ASK, open: (escalated, exchange) => open(escalated, exchange) },

@@ -15,7 +15,7 @@ import { blockSecret, refuseSecret, SECRET, waitAndBlock } from '../testing/tria
 import { inspection } from './inspection.ts';
 import { enforcement } from './pipeline.ts';
 
-const PAGES = {
+const LISTS = {
   enforcement: enforcement.step('trial', refuseSecret),
   inspection: inspection.step('trial', blockSecret),
 };
@@ -50,7 +50,7 @@ beforeAll(async () => {
     },
   });
   const servers = [HTTP_SERVER('up', upstream.url)];
-  plane = await startTestPlane({ servers, pages: PAGES });
+  plane = await startTestPlane({ servers, lists: LISTS });
   agent = plane.addAgent();
 });
 
@@ -187,8 +187,8 @@ it('passes on nothing of what a server says of itself where a step blocks it', a
 });
 
 it('keeps the order of a stream where a step waits, and inspects all of it before the answer', async () => {
-  const pages = { enforcement, inspection: inspection.step('slow', waitAndBlock) };
-  const slow = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)], pages });
+  const lists = { enforcement, inspection: inspection.step('slow', waitAndBlock) };
+  const slow = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)], lists });
   try {
     const tell = ['one', 'two', SECRET, 'three'];
     const { text } = await call({ tell, say: 'done' }, slow, slow.addAgent());

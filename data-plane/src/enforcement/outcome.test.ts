@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { type AllowedCall, recorded } from './audit.ts';
+import { type AllowedCall, recordedFindings } from './audit.ts';
 import { type OutcomeDeps, recordOutcome } from './outcome.ts';
 
 it('records the gravest findings where there are too many', () => {
   const low = { class: 'urgency_framing', severity: 'low' } as const;
   const findings = [...Array(60).fill(low), { ...low, severity: 'critical' as const }];
-  const listed = recorded(findings);
+  const listed = recordedFindings(findings);
   expect(listed).toHaveLength(50);
   expect(listed.at(-1)).toMatchObject({ severity: 'critical' });
 });
@@ -26,7 +26,7 @@ it('has the time at which it is written, where the result had to be prepared', a
   const call = { id: 'x', rules: { revision: 1 }, caller: { tenantId: 't', arrivedAt: 0 } };
   const answer = { kind: 'result', raw: '{}', value: {} } as never;
   const allowed = { call, salt: randomBytes(16) } as unknown as AllowedCall;
-  const recording = recordOutcome(allowed, answer, { answer }, 0, deps);
+  const recording = recordOutcome(allowed, { sent: answer, passed: { answer }, sentAt: 0 }, deps);
   now = 5_000;
   await recording;
   expect(written).toMatchObject([
@@ -55,7 +55,8 @@ it('records a digest of the result that cannot be guessed without the salt of th
   } as unknown as OutcomeDeps;
   const answer = { kind: 'result', raw, value: { deleted: true } } as const;
   const allowed = { call, salt } as unknown as AllowedCall;
-  await recordOutcome(allowed, answer as never, { answer: answer as never }, 0, deps);
+  const sent = answer as never;
+  await recordOutcome(allowed, { sent, passed: { answer: sent }, sentAt: 0 }, deps);
   const [record] = written;
   expect(record).toMatchObject({ result_action: 'allowed', result_bytes: raw.length });
   const salted = createHash('sha256').update(salt).update(raw).digest('hex');

@@ -6,7 +6,7 @@ import type { Ledger } from '../contracts.ts';
 import type { PendingWrites } from '../storage/pending-writes.ts';
 import type { UpstreamFailureKind } from '../upstream/upstream.ts';
 import type { Answer, Refusal } from './answer.ts';
-import { type AllowedCall, recorded, roundMs, saltedHash } from './audit.ts';
+import { type AllowedCall, recordedFindings, roundMs, saltedHash } from './audit.ts';
 import type { RawCall } from './calls.ts';
 import type { PayloadKeeper } from './kept-payload.ts';
 import { internalRefusal } from './refusals.ts';
@@ -50,25 +50,31 @@ export function blocked(
   return { answer, step, blocked: why };
 }
 
+/** Characters of a recorded detail, at most. */
 const MAX_DETAIL = 512;
+
+/** How a call that was sent has ended. */
+export interface Ended {
+  /** The destination's answer. */
+  readonly sent: Answer;
+  /** What the agent gets. */
+  readonly passed: Passed;
+  /** Monotonic milliseconds. */
+  readonly sentAt: number;
+  /** Bytes that are counted as memory for the answer; absent where none are. */
+  readonly heldBytes?: number;
+}
 
 /**
  * Hands the outcome over to the ledger. After a crash before it is on disk, the ledger writes
  * `outcome_unknown` in its place.
  *
- * @param sent the destination's answer
- * @param passed what the agent gets
- * @param sentAt monotonic milliseconds
- * @param heldBytes that are counted as memory for the answer
  * @returns whether it was written. Callers need not wait for it: a stop does. It never rejects.
  */
 export function recordOutcome(
   { call, salt, kept }: AllowedCall,
-  sent: Answer,
-  passed: Passed,
-  sentAt: number,
+  { sent, passed, sentAt, heldBytes = 0 }: Ended,
   deps: OutcomeDeps,
-  heldBytes = 0,
 ): Promise<boolean> {
   const { blocked: why, findings } = passed;
   const outcome = heldOf(passed) ?? (why === undefined ? outcomeOf(sent) : 'blocked');
@@ -150,9 +156,9 @@ function inspectionOf(salt: Uint8Array, passed: Passed, holdId: string | null) {
   const isReplaced = step !== undefined && heldAs === undefined && 'raw' in answer;
   return {
     step: step ?? null,
-    inbound_findings: recorded(findings?.inbound),
+    inbound_findings: recordedFindings(findings?.inbound),
     dlp_findings_count: findings?.dlp.length ?? 0,
-    dlp_findings: recorded(findings?.dlp),
+    dlp_findings: recordedFindings(findings?.dlp),
     replacement_digest: isReplaced ? saltedHash(salt, answer.raw) : null,
     escalation_id: holdId,
   };

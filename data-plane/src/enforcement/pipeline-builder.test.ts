@@ -180,7 +180,7 @@ it('has the steps of enforcement in the specified order', () => {
   ]);
 });
 
-it('docs/enforcement-order.md draws the steps of both pages in their order', () => {
+it('docs/enforcement-order.md draws the steps of both lists in their order', () => {
   const url = new URL('../../../docs/enforcement-order.md', import.meta.url);
   const [, drawn = ''] = /\n```\n([\s\S]*?)```/.exec(readFileSync(url, 'utf8')) ?? [];
   const rows = drawn.split('\n').map((row) => /^ +(?:\d\w? +)?([a-z-]+) +\w+ +→/.exec(row)?.[1]);

@@ -17,7 +17,7 @@ import { bindingOfResult } from '../holds/hold.ts';
 import type { Approval, HoldEnd } from '../holds/kept-hold.ts';
 import type { UpstreamAnswer } from '../upstream/upstream.ts';
 import type { Cancelled, Refusal } from './answer.ts';
-import { type AllowedCall, recorded } from './audit.ts';
+import { type AllowedCall, recordedFindings } from './audit.ts';
 import { type BindingOf, type KnownCall, sharedBinding } from './call-binding.ts';
 import type { Destination, Exchange, HoldGrant, JudgedCall, RawCall } from './calls.ts';
 import { heldMembers, untilWhen } from './held-members.ts';
@@ -161,7 +161,7 @@ export function createResultHolds(deps: ResultHoldsDeps): ResultHolds {
       timestamp: isoTime(now()),
       ...heldMembers(hold, decision),
       severity: worstOf(inbound),
-      findings: recorded(inbound),
+      findings: recordedFindings(inbound),
       findings_count: inbound.length,
       result_bytes: bytes,
       binding: sharedBinding(hold.binding, call.agent),

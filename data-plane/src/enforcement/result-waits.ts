@@ -84,7 +84,8 @@ export function createResultWaits({ results, outcome, log, runAgain }: ResultWai
       const { call } = allowed;
       const sent = ended ?? ({ kind: 'cancelled' } as const);
       const became = ended ? { blocked: NOT_RELEASED } : { heldAs: held.escalationId };
-      recordOutcome(allowed, sent, { answer: sent, ...became }, outcome.elapsed(), outcome);
+      const passed = { answer: sent, ...became };
+      recordOutcome(allowed, { sent, passed, sentAt: outcome.elapsed() }, outcome);
       return ended ?? wait(call, held, exchange);
     },
   };

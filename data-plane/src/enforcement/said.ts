@@ -93,9 +93,9 @@ export interface Inspected extends Inspection {
 export type Inspect = (said: Said) => Inspected | Promise<Inspected>;
 
 /** Builds the inspection from its list of steps. */
-export function createInspect<Deps>(page: Pipeline<Said, Said, Deps>, deps: Deps): Inspect {
+export function createInspect<Deps>(inspection: Pipeline<Said, Said, Deps>, deps: Deps): Inspect {
   return (said) => {
-    const judging = page.run(said, deps);
+    const judging = inspection.run(said, deps);
     return judging instanceof Promise ? judging.then(toInspected) : toInspected(judging);
   };
 }

@@ -76,7 +76,7 @@ beforeAll(async () => {
   fresh = await startTestUpstream();
   plane = await startTestPlane({
     config: { upstreamRequestsPerAgent: 1, upstreamTimeoutMs: 2_000 },
-    pages: { enforcement, inspection: inspection.step('slow', slow) },
+    lists: { enforcement, inspection: inspection.step('slow', slow) },
   });
   await plane.records();
 });

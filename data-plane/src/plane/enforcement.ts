@@ -8,8 +8,9 @@ import { createBindingOf } from '../enforcement/call-binding.ts';
 import { createCallHolds } from '../enforcement/call-holds.ts';
 import { createCallRates } from '../enforcement/call-rates.ts';
 import { createDlpWatch } from '../enforcement/dlp/dlp-watch.ts';
-import { createEnforcer, type EnforcementPages, PAGES } from '../enforcement/enforcer.ts';
+import { createEnforcer, STEP_LISTS, type StepLists } from '../enforcement/enforcer.ts';
 import { createEventPlaces } from '../enforcement/event-places.ts';
+import type { Holds } from '../enforcement/holds.ts';
 import { createInboundAlerts } from '../enforcement/inbound/inbound-alerts.ts';
 import { createItemScanner } from '../enforcement/inbound/item-scanner.ts';
 import { createIdentifierKeys } from '../enforcement/payloads/identifier-keys.ts';
@@ -60,12 +61,12 @@ const SESSION_TOKEN_CACHE = 10_000;
 /**
  * Builds what judges, records and inspects.
  *
- * @param pages the lists of steps, where they are not the product's
+ * @param lists the steps, and how calls are held, where they are not the product's
  */
 export function createEnforcement(
   deps: EnforcementPlaneDeps,
   parts: EnforcementParts,
-  pages: EnforcementPages = PAGES,
+  lists: StepLists & { holds?: Holds } = STEP_LISTS,
 ) {
   const { opa, catalogue, pins, room, limits, metrics, writes, raiseAlert, now, elapsed } = parts;
   const { config, ledger, replica, rules, log, findRegion, findDenial, askForNews } = deps;
@@ -207,7 +208,8 @@ export function createEnforcement(
         }),
       limits,
     },
-    { holds, ...pages },
+    lists,
+    lists.holds ?? holds,
   );
   const stop = async () => {
     await scanThreads.close();

@@ -22,7 +22,8 @@ import { Registry } from 'prom-client';
 import { compileOnce } from '../../../tests/support/compiled-once.ts';
 import { type GatewayConfig, readGatewayConfig } from '../config.ts';
 import type { ActiveRules, AskForNews, FindDenial, Ledger } from '../contracts.ts';
-import type { EnforcementPages } from '../enforcement/enforcer.ts';
+import type { StepLists } from '../enforcement/enforcer.ts';
+import type { Holds } from '../enforcement/holds.ts';
 import { createHeldCalls } from '../holds/held-calls.ts';
 import { HELD_RESULTS_FILE, openHeldResults } from '../holds/held-results.ts';
 import { loadIdentity } from '../identity/identity.ts';
@@ -53,8 +54,8 @@ export interface TestPlaneOptions {
   log?: Logger;
   findDenial?: FindDenial;
   askForNews?: AskForNews;
-  /** The lists of steps, where they are not the product's. */
-  pages?: EnforcementPages;
+  /** The steps, and how calls are held, where they are not the product's. */
+  lists?: StepLists & { holds?: Holds };
   /** Has a token route of its own, as a data plane by itself. */
   issuesTokens?: boolean;
   /** Its facts are those of a control plane: it makes none itself. */
@@ -195,7 +196,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}, at?: PlaneP
   const ownKey = await ownTokenKey(ownKeys.privateKey);
   const registry = new Registry();
   const plane = createEnforcementPlane(
-    (deps, parts) => createEnforcement(deps, parts, options.pages),
+    (deps, parts) => createEnforcement(deps, parts, options.lists),
     {
       config: {
         ...readGatewayConfig({}),

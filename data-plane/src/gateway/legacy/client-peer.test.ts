@@ -55,7 +55,7 @@ beforeEach(async () => {
   plane = await startTestPlane({
     servers: [HTTP_SERVER('up', upstream.url)],
     config: { upstreamTimeoutMs: TIMEOUT_MS },
-    pages: { enforcement, inspection: inspection.step('slow', slow) },
+    lists: { enforcement, inspection: inspection.step('slow', slow) },
   });
   gate = null;
   agent = plane.addAgent(['*:*']);

@@ -42,10 +42,10 @@ const start = () =>
 beforeAll(async () => {
   docs = await start();
   wiki = await start();
-  const pages = { enforcement, inspection: inspection.step('trial', block) };
+  const lists = { enforcement, inspection: inspection.step('trial', block) };
   plane = await startTestPlane({
     servers: [HTTP_SERVER('docs', docs.url), HTTP_SERVER('wiki', wiki.url)],
-    pages,
+    lists,
   });
   agent = plane.addAgent(['*:*']);
 });

@@ -30,7 +30,7 @@ beforeAll(async () => {
   wordy = await startTestUpstream({ instructions: 'x'.repeat(LENGTH) });
   plane = await startTestPlane({
     servers: [HTTP_SERVER('up', upstream.url), HTTP_SERVER('wordy', wordy.url)],
-    pages: { enforcement, inspection: inspection.step('trial', waitForTest) },
+    lists: { enforcement, inspection: inspection.step('trial', waitForTest) },
   });
 });
 afterAll(async () => {
