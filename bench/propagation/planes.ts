@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataPlaneCore } from '@governance/data-plane/core/data-plane-core';
 import { findIneligibility } from '@governance/data-plane/enforcement/eligibility';
-import { findServer } from '@governance/data-plane/gateway/servers';
+import { findServer } from '@governance/data-plane/enforcement/permits';
 import { type RunningDataPlane, startDataPlane } from '@governance/data-plane/main';
 import { connectControlPlane } from '@governance/data-plane/registration/connect';
 import { freePort } from '../../tests/support/service-process.ts';

@@ -3,6 +3,7 @@ import { createHmac, hash } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
 import { TOOL_CALL } from './call-kinds.ts';
 import type { JudgedCall, RawCall } from './calls.ts';
+import { findServer } from './permits.ts';
 import type { PinnedTools } from './pinned-tools.ts';
 
 /** A call, with what its steps have established so far. */
@@ -15,8 +16,8 @@ export function createBindingOf(pins: Pick<PinnedTools, 'findSeen'>): BindingOf 
   return ({ caller, agent, ask, rules, ...call }) => {
     const { tenantId, requesterId } = caller;
     const { serverId, method, name, args, retry } = ask;
-    if (!agent || !rules || !Object.hasOwn(rules.settings.mcp_servers, serverId)) return undefined;
-    const server = rules.settings.mcp_servers[serverId];
+    const server = findServer(rules ?? null, serverId);
+    if (!agent || server === undefined) return undefined;
     const place = { tenantId, serverId, toolName: name };
     const definition = method === TOOL_CALL ? pins.findSeen(place) : null;
     if (definition === undefined) return undefined;

@@ -9,12 +9,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import { type AuditDeps, type CallJudgement, recordMembersOf } from './audit.ts';
 import { stepPublisher } from './call-stages.ts';
-import type { AgentCall, Deny, JudgedCall } from './calls.ts';
+import type { AgentCall, JudgedCall } from './calls.ts';
 import { REDACTED } from './cover-texts.ts';
-import { findCallNow, hasMoved } from './eligibility.ts';
+import { denied, findCallNow, hasMoved } from './eligibility.ts';
 import { isStillLifted } from './exceptions.ts';
 import type { PayloadKeeper, ProtectedInput } from './kept-payload.ts';
 import type { enforcement, StepDeps } from './pipeline.ts';
+import { MAX_REJUDGEMENTS } from './pipeline-builder.ts';
 import { type ProtectedMembers, SAID_MEMBERS } from './said-members.ts';
 import { judgeAgain } from './steps/judge-again.ts';
 import { policyInput } from './steps/policy.ts';
@@ -34,9 +35,6 @@ export interface Prepared {
   /** Null where the judgement leaves no decision. */
   readonly members: ProtectedMembers | null;
 }
-
-/** How often a call is judged again: rules seldom change twice within a wait. */
-const MOST_AGAINS = 3;
 
 /** @returns a function that gives a promise only for a large call */
 export function createDecisionParts({ payloads, audit, steps, enforcement }: DecisionPartsDeps) {
@@ -95,7 +93,9 @@ export function createDecisionParts({ payloads, audit, steps, enforcement }: Dec
       !hasMoved(call, now) &&
       isStillLifted(call, steps);
     if (isSame) return null;
-    if (agains >= MOST_AGAINS) return { verdict: 'deny', step, call, deny: tooOften() };
+    if (agains >= MAX_REJUDGEMENTS) {
+      return { verdict: 'deny', step, call, deny: denied(CHANGED_TOO_OFTEN) };
+    }
     return enforcement.runAgain(judgeAgain(call, now), steps, stepPublisher());
   }
 
@@ -122,7 +122,5 @@ function withoutContent({ judgement, input: kept, members }: Prepared): Prepared
   return { judgement, input, members: { ...members, ...covered, protected_fields: fields } };
 }
 
-function tooOften(): Deny {
-  const message = 'the rules changed again and again while the call was prepared for its record';
-  return { kind: 'deny', cause: 'policy', message, reasons: [] };
-}
+const CHANGED_TOO_OFTEN =
+  'the rules changed again and again while the call was prepared for its record';

@@ -10,13 +10,7 @@ import {
   effectiveAgentStatus,
   MAX_WORKFLOW_DEPTH,
 } from '@governance/shared/facts';
-import type {
-  ActiveRules,
-  FindDenial,
-  Replica,
-  ReplicaAgent,
-  RulesProvider,
-} from '../contracts.ts';
+import type { FindDenial, Replica, ReplicaAgent, RulesProvider } from '../contracts.ts';
 import { isList } from './call-kinds.ts';
 import type {
   AgentCall,
@@ -28,7 +22,7 @@ import type {
   JudgedCall,
   WorkflowPlace,
 } from './calls.ts';
-import { findLackingPermission } from './permits.ts';
+import { findLackingPermission, findServer } from './permits.ts';
 
 export interface EligibilityDeps {
   replica: Pick<Replica, 'findAgent' | 'findCredential' | 'findKillSwitch'>;
@@ -301,7 +295,7 @@ export function findLostGround(
   rules: RulesProvider,
 ): Deny | undefined {
   const now = rules.findActiveRules(caller.tenantId);
-  if (now !== then && knows(then, ask.serverId) && !knows(now, ask.serverId)) {
+  if (now !== then && findServer(then, ask.serverId) && !findServer(now, ask.serverId)) {
     return denied('the MCP server is no longer registered');
   }
   // A list that shows its agent nothing any more is empty, and no error (ADR 40).
@@ -313,11 +307,6 @@ export function findLostGround(
     ...denied("the agent's roles no longer permit the call"),
     neededPermission: lacking.permission,
   };
-}
-
-/** Whether it is a server of the registry that is enabled. */
-function knows(rules: ActiveRules | null, serverId: string): boolean {
-  return rules !== null && Object.hasOwn(rules.settings.mcp_servers, serverId);
 }
 
 /**

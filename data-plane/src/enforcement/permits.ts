@@ -2,7 +2,7 @@
  * What an agent's roles permit. A permission counts only within the `resource_scopes` of its own
  * role, so policies see only the permissions that apply to the call at hand.
  */
-import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { BundleSettings, McpServerSetting } from '@governance/shared/bundle-format';
 import { coversTool, type DelegationScope } from '@governance/shared/delegation-scope';
 import {
   LOCAL_MODELS,
@@ -118,19 +118,17 @@ export function isToolVisible(
  * Whether a delegation, and its delegator's roles, cover a tool for some target. Used for lists,
  * like `isToolVisible`.
  *
- * @param permits of the delegator
+ * @param link the delegation, and the permits of its delegator
  */
 export function isToolDelegated(
-  delegation: DelegationScope,
-  permits: readonly Permit[],
-  serverId: string,
-  toolName: string,
-  action: Action,
+  link: { readonly delegation: DelegationScope; readonly permits: readonly Permit[] },
+  tool: { readonly serverId: string; readonly toolName: string; readonly action: Action },
   registry: Registry,
 ): boolean {
+  const { serverId, toolName, action } = tool;
   return (
-    coversTool(delegation, serverId, toolName, serversOf(registry)) &&
-    isToolVisible(permits, serverId, toolName, action, registry)
+    coversTool(link.delegation, serverId, toolName, serversOf(registry)) &&
+    isToolVisible(link.permits, serverId, toolName, action, registry)
   );
 }
 
@@ -139,6 +137,16 @@ export type Registry = { readonly settings: ServerSettings } | null;
 type ServerSettings = Pick<BundleSettings, 'mcp_servers' | 'other_server_ids'>;
 
 const NO_SERVERS: Servers = {};
+
+/**
+ * The setting of a registered server that is enabled.
+ *
+ * @param serverId may be caller-controlled: inherited properties are no servers
+ */
+export function findServer(registry: Registry, serverId: string): McpServerSetting | undefined {
+  const servers = registry?.settings.mcp_servers;
+  return servers && Object.hasOwn(servers, serverId) ? servers[serverId] : undefined;
+}
 
 /** All registered servers by id, for the meaning of permissions: also those that are disabled. */
 export function serversOf(registry: Registry): Servers {

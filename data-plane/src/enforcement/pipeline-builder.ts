@@ -64,8 +64,8 @@ interface AnyStep {
 
 /** Longer than any step of the product takes: each has a shorter limit of its own. */
 const STEP_MS = 60_000;
-/** How often a call is judged again: rules seldom change twice within a wait. */
-const MOST_AGAINS = 3;
+/** How often a call is judged again, at most: rules seldom change twice within a wait. */
+export const MAX_REJUDGEMENTS = 3;
 
 type Passed = (call: unknown, step: string) => void;
 type AnyJudgement = Judgement<unknown, unknown>;
@@ -164,7 +164,7 @@ function runAgain(
   const first = steps.findIndex((step) => step.name === from);
   if (first < 0 || first >= at)
     return thrown(name, call, new TypeError(`no step ${from} before it`));
-  if (agains >= MOST_AGAINS) {
+  if (agains >= MAX_REJUDGEMENTS) {
     return denied(name, call, 'the rules changed again and again while the call was judged');
   }
   return runSteps({ ...run, agains: agains + 1 }, first, call);

@@ -15,7 +15,7 @@ import { UpstreamFailure, type UpstreamFailureKind } from '../upstream/upstream.
 import { type Look, overrideOf, type ToolActions, unknownLooks } from './action-overrides.ts';
 import type { AgentCall } from './calls.ts';
 import { findDryRunArguments } from './dry-run.ts';
-import { isServerVisible } from './permits.ts';
+import { findServer, isServerVisible } from './permits.ts';
 import type { ToolHints } from './tool-action.ts';
 import { definitionDigest, type ToolDefinitions } from './tool-definitions.ts';
 
@@ -154,7 +154,7 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
     /** The hints for a tool that a server has just listed. */
     hintsOf(tenantId: string, serverId: string, tool: ListedTool, rules: ActiveRules): ToolHints {
       const hints = readHints(tool);
-      const setting = settingOf(rules.settings.mcp_servers[serverId]?.tool_actions, tool.name);
+      const setting = settingOf(findServer(rules, serverId)?.tool_actions, tool.name);
       if (setting === undefined) return hints;
       const look = lookAt(tool, setting);
       const place = { tenantId, serverId, toolName: tool.name };
@@ -191,9 +191,7 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
       if (!isServerVisible(call.agent.permits, serverId, rules)) {
         return hintsFor(call, known);
       }
-      if (rules === null || !Object.hasOwn(rules.settings.mcp_servers, serverId)) {
-        return undefined;
-      }
+      if (rules === null || !findServer(rules, serverId)) return undefined;
       return inTime(loadOnce(key, call, rules), WAIT_MS, () => undefined).then(() =>
         hintsFor(call, entries.get(key)),
       );

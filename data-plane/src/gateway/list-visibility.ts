@@ -41,12 +41,12 @@ export function createListVisibility(deps: {
   function isDelegated(
     { caller: { tenantId }, rules, links }: ListAsk,
     serverId: string,
-    name: string,
+    toolName: string,
     action: Action,
   ): boolean {
-    return links.every((link) => {
-      const permits = deps.door.permitsOf({ tenantId, agent: link.delegator });
-      return isToolDelegated(link.delegation, permits, serverId, name, action, rules);
+    return links.every(({ delegation, delegator }) => {
+      const permits = deps.door.permitsOf({ tenantId, agent: delegator });
+      return isToolDelegated({ delegation, permits }, { serverId, toolName, action }, rules);
     });
   }
 

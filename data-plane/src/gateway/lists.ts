@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { RulesProvider } from '../contracts.ts';
 import type { Answer } from '../enforcement/answer.ts';
 import type { Caller, Destination } from '../enforcement/calls.ts';
+import { findServer } from '../enforcement/permits.ts';
 import { resultOf } from '../enforcement/refusals.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
 import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
@@ -36,7 +37,7 @@ import type { ListCursors, ListPlace } from './list-cursors.ts';
 import type { ListNotes } from './list-notes.ts';
 import { createListVisibility, type ListAsk } from './list-visibility.ts';
 import { type MissingServer, missingMeta, missingNote, missingServer } from './missing-servers.ts';
-import { findServer, listServers, requireServer, unifiedName } from './servers.ts';
+import { listServers, requireServer, unifiedName } from './servers.ts';
 import { unifiedUri } from './unified.ts';
 
 export type Lists = ReturnType<typeof createLists>;

@@ -2,19 +2,13 @@
 import type { McpServerSetting } from '@governance/shared/bundle-format';
 import type { ActiveRules } from '../contracts.ts';
 import type { Caller } from '../enforcement/calls.ts';
-import { isServerVisible } from '../enforcement/permits.ts';
+import { findServer, isServerVisible } from '../enforcement/permits.ts';
 import { GatewayError } from './json-rpc.ts';
 
 /** Separates server and tool in the tool names of the unified gateway. */
 const SEPARATOR = '__';
 
-/** One server of the registry. `serverId` is caller-controlled. */
-export function findServer(rules: ActiveRules, serverId: string): McpServerSetting | undefined {
-  const servers = rules.settings.mcp_servers;
-  return Object.hasOwn(servers, serverId) ? servers[serverId] : undefined;
-}
-
-/** One server of the registry. Throws GatewayError 404. */
+/** @throws GatewayError 404 where no such server is registered and enabled */
 export function requireServer(rules: ActiveRules, serverId: string): McpServerSetting {
   const server = findServer(rules, serverId);
   if (server === undefined) throw new GatewayError(404, 'No such MCP server.');

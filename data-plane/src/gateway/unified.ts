@@ -7,7 +7,7 @@ import type { ActiveRules } from '../contracts.ts';
 import type { Answer } from '../enforcement/answer.ts';
 import { isTaskMethod, TOOL_CALL } from '../enforcement/call-kinds.ts';
 import type { Ask, Caller, Exchange } from '../enforcement/calls.ts';
-import { isServerVisible } from '../enforcement/permits.ts';
+import { findServer, isServerVisible } from '../enforcement/permits.ts';
 import { isObject } from '../upstream/message.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
 import { withMember } from './json-members.ts';
@@ -36,7 +36,7 @@ export function splitUnifiedUri(
   const serverId = text.slice(SCHEME.length, end);
   const uri = text.slice(end + 1);
   if (end < 0 || serverId === '' || uri === '') return undefined;
-  const isRegistered = Object.hasOwn(rules.settings.mcp_servers, serverId);
+  const isRegistered = findServer(rules, serverId) !== undefined;
   const isTaken = isRegistered || !isServerVisible(agent.permits, serverId, rules);
   return isTaken ? { serverId, uri } : undefined;
 }

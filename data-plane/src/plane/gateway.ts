@@ -3,7 +3,7 @@ import { addressFor } from '@governance/shared/own-addresses';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createServerDestination } from '../enforcement/call-kinds.ts';
 import type { Caller } from '../enforcement/calls.ts';
-import { isServerVisible } from '../enforcement/permits.ts';
+import { findServer, isServerVisible } from '../enforcement/permits.ts';
 import { createOriginPolicy } from '../gateway/arrival.ts';
 import { askerFor } from '../gateway/call-routing.ts';
 import { createAnnouncer } from '../gateway/capabilities.ts';
@@ -21,7 +21,6 @@ import { createOpenPlaces } from '../gateway/open-places.ts';
 import { challengeHeader } from '../gateway/protected-resource.ts';
 import { createRouter } from '../gateway/router.ts';
 import { gatewayRoutes } from '../gateway/routes.ts';
-import { findServer } from '../gateway/servers.ts';
 import type { UnreadAnswers } from '../gateway/unread-answers.ts';
 import type { HeldPlaces } from '../holds/held-places.ts';
 import type { SessionPlace } from '../upstream/sessions/session-opener.ts';
@@ -106,7 +105,7 @@ export function createGateway(deps: GatewayDeps) {
     findSession({ agent, serverId, tenantId, ...caller }) {
       const active = rules.findActiveRules(tenantId);
       if (serverId === null || !isServerVisible(agent.permits, serverId, active)) return undefined;
-      const server = active && findServer(active, serverId);
+      const server = findServer(active, serverId);
       return server ? pool.find(tenantId, server, agent.id, caller.peer, caller.era) : undefined;
     },
   });

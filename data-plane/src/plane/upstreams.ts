@@ -6,13 +6,13 @@ import type { RaiseAlert } from '../alerts/raise-alert.ts';
 import type { AgentCall } from '../enforcement/calls.ts';
 import { createCoverDifference } from '../enforcement/dlp/cover-difference.ts';
 import { findCallerIneligibility, findIneligibility } from '../enforcement/eligibility.ts';
+import { findServer } from '../enforcement/permits.ts';
 import { NO_PINS, openPinnedTools } from '../enforcement/pinned-tools.ts';
 import { changeAlert, lapseAlert } from '../enforcement/pins/definition-change.ts';
 import { createToolAlerts } from '../enforcement/pins/tool-alerts.ts';
 import { createToolCatalogue } from '../enforcement/tool-catalogue.ts';
 import { NO_DEFINITIONS, openToolDefinitions } from '../enforcement/tool-definitions.ts';
 import { createListNotes } from '../gateway/list-notes.ts';
-import { findServer } from '../gateway/servers.ts';
 import { createRefusedServers } from '../upstream/health/refused-servers.ts';
 import { listAllTools } from '../upstream/lists/list-tools.ts';
 import { createUpstreamPool } from '../upstream/sessions/pool.ts';
@@ -54,7 +54,7 @@ export function createUpstreams(
   );
   const findRegistered = (tenantId: string, serverId: string) => {
     const active = rules.findActiveRules(tenantId);
-    return active === null ? undefined : findServer(active, serverId);
+    return findServer(active, serverId);
   };
   const findRefused = createRefusedServers({ rules, stdio, addresses });
   const pool = createUpstreamPool({
