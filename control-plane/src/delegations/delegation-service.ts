@@ -14,6 +14,7 @@ import { AppError } from '@governance/shared/errors';
 import { type AgentStatus, effectiveAgentStatus } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
+import { databaseTime, requireRightClock } from '../platform/right-clock.ts';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { hasLocalModelsPolicy } from '../policies/local-models-policy.ts';
@@ -106,6 +107,7 @@ async function issue(
 ): Promise<Delegation> {
   const { delegator_agent_id: delegatorId, delegatee_agent_id: delegateeId } = body;
   if (delegatorId === delegateeId) throw invalid('delegatee_agent_id', 'is the delegator itself');
+  requireRightClock(await databaseTime(tx), at, 'delegated');
   await lockInTenant(tx.db, 'delegations', tx.scope.tenantId);
   const { session, workflow } = await lockRunningSession(tx, body.workflow_session_id, at);
   const delegator = await getActiveAgent(tx, delegatorId);

@@ -19,7 +19,7 @@ import {
 } from '../exceptions/exception.ts';
 import { heldCallOf } from '../ingest/reference-facts.ts';
 import type { Escalation } from '../platform/generated/client.ts';
-import { isTimeImpossible } from '../platform/record-time.ts';
+import { requireRightClock } from '../platform/right-clock.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import {
   alertKey,
@@ -73,7 +73,9 @@ export function createEscalationService(
         if (resolved === undefined) throw resolvedBefore(await store.find(id), held);
         // Checked while the row's lock is held, after any wait for it.
         await requireResolver(tx);
-        if (grant) requireRightClock(resolved, now());
+        if (grant && resolved.resolvedAt) {
+          requireRightClock(resolved.resolvedAt, now(), 'approved');
+        }
         const [made] = exceptionFor ? await except(tx, resolved, exceptionFor, now()) : [];
         const row = made ? await store.setException(id, made.id) : resolved;
         await tell(tx, row, status, now());
@@ -157,18 +159,6 @@ async function requireSameServer(
   // Local models have no row.
   const server = await db.mcpServer.findUnique({ where, select: { createdAt: true } });
   if (server && openedAt < server.createdAt) throw new AppError('EXCEPTION_SHAPE_UNKNOWN');
-}
-
-/**
- * The record of an approval has this machine's time, and its use is verified against that: by a clock
- * that is ahead of the database's, the call that was approved would have come before.
- */
-function requireRightClock({ resolvedAt }: Escalation, at: Date): void {
-  if (!resolvedAt || !isTimeImpossible(at.getTime(), resolvedAt.getTime())) return;
-  throw new AppError(
-    'UNAVAILABLE',
-    "The clock of this control plane is more than five minutes ahead of its database's: nothing can be approved before it is set.",
-  );
 }
 
 function resolvedBefore(row: Escalation | undefined, held: Held): AppError {

@@ -7,10 +7,12 @@ import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { createSessionExpiry } from './session-service.ts';
 
 let time = Date.parse('2026-11-23T10:00:00.000Z');
-const { call, test, aTenantAdmin } = await testControlPlane({
+const { call, test, aTenantAdmin, aColleague } = await testControlPlane({
   now: () => new Date(time),
 });
-const { token, scope } = await aTenantAdmin();
+const admin = await aTenantAdmin();
+const { scope } = admin;
+let { token } = admin;
 const other = await aTenantAdmin();
 
 async function ask<T = Record<string, unknown>>(
@@ -295,4 +297,16 @@ it('aborts sessions whose time is over', async () => {
   expect(await ask('GET', path)).toMatchObject({ status: 'aborted' });
   expect(await newestFact('workflow_session', session.id)).toBeNull();
   expect(await newestFact('delegation', delegation)).toBeNull();
+});
+
+it('delegates nothing by a clock that is ahead: the call would have come before it', async () => {
+  time = Date.now();
+  ({ token } = await aColleague(scope, 'admin'));
+  const { id } = await aWorkflow();
+  const session = await start(id);
+  time += 6 * 60_000;
+  const refused = await delegate(session.id, {}, 503);
+  expect(refused).toMatchObject({ detail: expect.stringContaining("ahead of its database's") });
+  time = Date.now();
+  await delegate(session.id, {});
 });
