@@ -126,7 +126,7 @@ export interface RuleStep {
   policy_id: string;
   /** The author's name: `deny`, or a helper's name. */
   rule: string;
-  /** Of the author's source, from 1. */
+  /** The line in the author's source, from 1. */
   row: number;
   holds: boolean;
   /** The furthest condition that was reached and did not hold. */

@@ -60,7 +60,7 @@ export interface AgentCredentials {
   riskTier: RiskTier;
   /** Names of its roles. */
   roles: string[];
-  /** Of all its roles, without duplicates. */
+  /** The permissions of all its roles, without duplicates. */
   permissions: string[];
   /** The feed entry up to which all of this is valid. */
   feedSeq: number;

@@ -13,5 +13,5 @@ export const BLAST_RADIUS = 'blast_radius';
 
 /** A tenant's exceptions that are active or wait for a second approver: each may become a fact. */
 export const MAX_EXCEPTIONS = 1_000;
-/** Of these, the ones with the same agent, server and tool: a call is compared with each. */
+/** Those with the same agent, server and tool: a call is compared with each. */
 export const MAX_EXCEPTIONS_OF_SHAPE = 50;

@@ -25,7 +25,7 @@ import { createStopping } from './stopping.ts';
 import { answerUnmatched } from './unmatched-requests.ts';
 import { closeStalled } from './unsent-bytes.ts';
 
-/** Of a body, unless a route says otherwise. */
+/** Bytes of a body, at most, unless a route says otherwise. */
 const BODY_LIMIT_BYTES = 1024 * 1024;
 
 /** What pages of other origins may read of an answer besides what browsers always show them. */

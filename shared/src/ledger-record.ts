@@ -173,7 +173,7 @@ const ResultHeld = z.strictObject({
   ...boundCall,
   target: Text,
   risk_tier: RiskTier,
-  /** Of the worst finding. */
+  /** The severity of the worst finding. */
   severity: Severity,
   /** The first of them. */
   findings: List(z.looseObject({ class: Text, severity: Severity })),

@@ -11,7 +11,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** Of one connection; no client of ours sends ahead at all. */
+/** Requests that wait on one connection, at most; our own clients never send ahead. */
 const MAX_WAITING = 16;
 
 /** Fastify gives the body of these to no parser, however long their answer takes. */

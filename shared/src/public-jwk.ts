@@ -9,7 +9,7 @@ import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 export type PublicJwk = { kty: string; [member: string]: unknown };
 
 const SMALLEST_RSA_BITS = 2048;
-/** Of a coordinate of Ed25519 or P-256. */
+/** Bytes of a coordinate of Ed25519 or P-256. */
 const COORDINATE_BYTES = 32;
 
 /**

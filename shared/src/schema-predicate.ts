@@ -109,7 +109,7 @@ function ofText(def: z.core.$ZodStringDef & { pattern?: RegExp | undefined }): S
 const isPlain = (pattern: RegExp | undefined): pattern is RegExp =>
   pattern !== undefined && !pattern.global && !pattern.sticky;
 
-/** Of a text or a number. */
+/** The predicate of a check on a text or a number. */
 function ofCheck(check: z.core.$ZodCheck<never>): SchemaPredicate {
   const { def } = check._zod as unknown as { def: z.core.$ZodChecks['_zod']['def'] };
   switch (def.check) {

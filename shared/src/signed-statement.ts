@@ -34,7 +34,7 @@ export const SnapshotEnd = z.strictObject({
   feed_seq: z.int().nonnegative(),
   feed_digest: Sha256Hex,
   count: z.int().nonnegative(),
-  /** Of the entries in the order sent (`createSnapshotDigest`). */
+  /** The digest of the entries in the order sent (`createSnapshotDigest`). */
   entries_digest: Sha256Hex,
   time: Timestamp,
 });
@@ -51,7 +51,7 @@ export const AdminHead = z.strictObject({
   stream: Id,
   epoch: Epoch,
   seq: z.int().positive(),
-  /** Of the record with that seq. */
+  /** The hash of the record with that seq. */
   hash: Sha256Hex,
   time: Timestamp,
 });

@@ -267,8 +267,8 @@ interface FreshUse {
 
 /**
  * `set.approvals`: no approval covers calls in two volumes. The same call repeated is not a second
- * use, and a call of another data plane is none (`approval.binding`). Of two uses of which the
- * control plane disputed one, the data plane is warned of, as in one volume.
+ * use, and a call of another data plane is none (`approval.binding`). Where the control plane
+ * disputed one of two uses, the data plane is warned of, as in one volume.
  */
 function createApprovalUses(tally: Tally<SetCheckName>) {
   const uses = new Map<string, ApprovalUse>();

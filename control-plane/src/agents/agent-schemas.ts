@@ -54,7 +54,7 @@ export const AgentView = z
     /** Version of its credentials; each rotation raises it. */
     credential_version: z.int(),
     roles: z.array(z.object({ id: z.string(), name: z.string(), description: z.string() })),
-    /** Of all its roles combined. */
+    /** The permissions of all its roles combined. */
     permissions: z.array(z.string()),
     resource_scopes: z.array(z.string()),
   })

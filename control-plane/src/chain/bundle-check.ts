@@ -14,7 +14,7 @@ interface StoredManifest {
   manifest: string;
   signatures: string;
   digest: string;
-  /** Of the bundle itself; null once it was pruned. */
+  /** The digest of the bundle itself; null once it was pruned. */
   bundleDigest: string | null;
 }
 

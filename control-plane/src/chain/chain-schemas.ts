@@ -67,10 +67,10 @@ export const VerificationView = z
     cached: z.boolean(),
     duration_ms: z.number(),
     records_verified: z.int(),
-    /** Of these, records in quarantine, which could not be read or stored. */
+    /** How many of them are in quarantine, since they could not be read or stored. */
     records_quarantined: z.int(),
     /**
-     * Of these, records that earlier versions stored and that no verifier reads (too large, nested
+     * How many of them earlier versions stored although no verifier reads them (too large, nested
      * too deeply): their chain is verified, and packages show them as unread (`events.schema`
      * warns).
      */
@@ -84,7 +84,7 @@ export const VerificationView = z
       z.object({
         stream: z.string(),
         kind: z.enum(['admin', 'data_plane', 'unknown']),
-        /** Of the stream's last record; 0 and null for an empty stream. */
+        /** Epoch and hash of the stream's last record; 0 and null for an empty stream. */
         epoch: z.int(),
         head: z.string().nullable(),
         records: z.int(),

@@ -33,9 +33,9 @@ export interface VerifiedStream {
   stream: string;
   kind: StreamKind;
   records: number;
-  /** Of these, those in quarantine. */
+  /** How many of them are in quarantine. */
   quarantined: number;
-  /** Of these, those that earlier versions stored as readable and that no verifier reads. */
+  /** How many of them earlier versions stored as readable although no verifier reads them. */
   unread: number;
   end: ChainPosition | null;
   firstBreak: FoundBreak | null;
@@ -156,7 +156,7 @@ async function verifyTenant(
     inTenant(systemScope(tenantId), (tx) => read(chainStore(tx)));
 
   const marks = new Map<string, StreamMark>();
-  // Of the stored progress it uses only the counts of checkpoints by day, which must still exist.
+  // The only stored progress it uses: the counts of checkpoints by day, which must still exist.
   const known = await inTenant(systemScope(tenantId), (tx) =>
     verificationStore(tx).findLogMark('new'),
   );

@@ -20,7 +20,7 @@ export interface LogEnd {
    */
   admin: string;
   adminBatches: string;
-  /** Of the newest checkpoint; 0 without one. */
+  /** The size that the newest checkpoint signs; 0 without one. */
   checkpointSize: number;
 }
 

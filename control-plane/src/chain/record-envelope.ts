@@ -18,7 +18,7 @@ const RecordEnvelope = z.object({
   seq: z.int().positive(),
   prev_hash: Sha256Hex,
   type: z.string(),
-  /** Of an epoch_start; undefined where it cannot be read. */
+  /** Only an epoch_start has it; undefined where it cannot be read. */
   previous: Previous.nullable().optional().catch(undefined),
 });
 export type RecordEnvelope = z.infer<typeof RecordEnvelope>;

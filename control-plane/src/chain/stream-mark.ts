@@ -13,7 +13,7 @@ const Position = z.strictObject({
 
 /** A restore from a backup, as the operator announced it. */
 const Restore = z.strictObject({
-  /** Of its record in the admin chain. */
+  /** The number of its record in the admin chain. */
   seq: z.int().positive(),
   at: Timestamp,
   reason: z.string(),

@@ -15,7 +15,7 @@ import { QUARANTINED } from './ledger-columns.ts';
 import type { BatchPlace, PagePlace, PageStore } from './page-digests.ts';
 import type { StreamMark } from './stream-mark.ts';
 
-/** Of all streams together; each has some 500 B here. */
+/** Pages remembered for all streams together; each takes some 500 B. */
 const MAX_PAGES = 40_000;
 /** More of a stream than this, and of fewer than a hundred records on average, are too many. */
 const MANY_PAGES = 50;
@@ -44,7 +44,7 @@ interface VerifiedStream {
 export type VerifiedPages = ReturnType<typeof createVerifiedPages>;
 export type TenantPages = ReturnType<VerifiedPages['ofTenant']>;
 
-/** Of all tenants, for the process. */
+/** The pages that this process has verified, for all tenants. */
 export function createVerifiedPages() {
   const streams = new LRUCache<string, VerifiedStream>({
     maxSize: MAX_PAGES,

@@ -31,7 +31,7 @@ export const NewPatternBody = z.strictObject({
 });
 export type NewPatternBody = z.infer<typeof NewPatternBody>;
 
-/** Of a built-in pattern, only `enabled` and `severity` can be changed. */
+/** A built-in pattern takes only `enabled` and `severity`. */
 export const PatternPatchBody = z.strictObject({
   name: PatternName.optional(),
   regex: Regex.optional(),

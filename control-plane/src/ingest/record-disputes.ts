@@ -55,7 +55,7 @@ export interface Judged {
 const DISPUTED_KEPT = 1_000;
 const DISPUTED_KEPT_MS = 60_000;
 
-/** Of one batch, however often it is sent. */
+/** The dispute of one batch, however often the batch is sent. */
 interface Dispute {
   written: Promise<Written>;
   /** Undefined after a failure: what is written has only to be signed, when the batch comes again. */

@@ -32,10 +32,10 @@ export type Payload = Partial<Record<PayloadPart, unknown>>;
 
 const Stored = z.object({ salt: z.string(), text: z.string() });
 
-/** Of what is no id, the audit record has as much. */
-const MAX_TARGET = 100;
+/** Characters of an asked id that the audit record quotes where it is no id. */
+const MAX_QUOTED_ID = 100;
 
-/** Of which event. */
+/** Which payload is asked for. */
 export interface AskedPayload {
   eventId: string;
   /**
@@ -69,7 +69,7 @@ export function createPayloadService({ db, dataKeys, now }: PayloadServiceDeps) 
   }
 
   async function tell(scope: TenantScope, eventId: string, action: string, result: string) {
-    const target = `event/${toStorableText(eventId.slice(0, MAX_TARGET))}`;
+    const target = `event/${toStorableText(eventId.slice(0, MAX_QUOTED_ID))}`;
     await db.inTenant(scope, async (tx) => {
       tx.audit.append({ action, target, details: { result } });
     });

@@ -25,8 +25,8 @@ import type { Actor, PlatformTransaction } from './tenant-scope.ts';
 
 export interface RotationOrder {
   /**
-   * The old key is compromised: it ends now, and nothing it signed is accepted any more. Of a class
-   * of tokens all earlier keys end with it.
+   * The old key is compromised: it ends now, and nothing it signed is accepted any more. Where the
+   * keys sign a class of tokens, all earlier ones end with it.
    */
   revoke: boolean;
   reason: string | null;

@@ -8,7 +8,7 @@ import { createShares } from './shares.ts';
 export interface SlotLimits {
   /** The error text when none is free. */
   busy: string;
-  /** Of all tenants together. */
+  /** Slots of all tenants together. */
   total: number;
   /** Per tenant, so that it leaves room for others. */
   perTenant: number;

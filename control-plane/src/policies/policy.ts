@@ -14,7 +14,7 @@ export type PolicyStatus = z.infer<typeof PolicyStatus>;
 
 /** UTF-8 bytes of one source. */
 export const MAX_SOURCE_BYTES = 128 * 1024;
-/** Of all policies of a tenant, since one list shows them all; none can be deleted. */
+/** UTF-8 bytes of all sources of a tenant: one list shows them all, and none can be deleted. */
 export const MAX_BYTES_OF_TENANT = 32 * 1024 * 1024;
 
 export interface Policy {

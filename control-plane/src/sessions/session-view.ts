@@ -35,7 +35,7 @@ export const AgentSessionView = z
     tool_call_count: z.int(),
     /** Events in which sensitive data was found. */
     dlp_hit_count: z.int(),
-    /** Of the agent; null until the session was closed. */
+    /** The agent's risk score then; null until the session was closed. */
     risk_score_at_close: z.number().nullable(),
     last_event_at: z.string(),
   })

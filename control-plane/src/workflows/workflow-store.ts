@@ -52,7 +52,7 @@ export function workflowStore({ db, scope: { tenantId } }: TenantTransaction) {
       await db.workflow.update({ where: { tenantId_id: { tenantId, id } }, data: { deletedAt } });
     },
     count: () => db.workflow.count({ where: { tenantId, deletedAt: null } }),
-    /** Of all workflows together, with what this transaction wrote. */
+    /** Bytes of all workflows together, with what this transaction wrote. */
     countBytes: async (): Promise<number> => {
       const [row] = await db.$queryRaw<{ bytes: bigint }[]>`
         SELECT sum(octet_length(participants::text) + octet_length(name)) AS bytes FROM workflows

@@ -275,7 +275,7 @@ const POLICY_STEP = 'policy';
 /** Whether a reason is the service's own: the one for a call that no policy allows. */
 const isOwn = ({ policy_id }: PolicyReason): boolean => policy_id === '';
 
-/** Of a call to a model: a policy may quote a prompt in any form, and no prompt is stored. */
+/** For calls to a model: a policy may quote a prompt in any form, and no prompt is stored. */
 function withoutMessages(reasons: readonly PolicyReason[]): string {
   return formatReasons(
     reasons.map((reason) => (isOwn(reason) ? reason : { ...reason, message: REDACTED })),

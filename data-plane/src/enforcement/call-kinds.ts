@@ -51,9 +51,9 @@ export function useOfList(method: string): JudgedRead | null {
 }
 
 /**
- * The actions of the other judged methods. Questions of servers to a client are judged by what the
- * reply does: it leaves the agent for the server, and for sampling the agent's model works. Of the
- * methods on a server's task, an update and a cancellation send the server something.
+ * The actions of the other judged methods. A server's question to a client is judged by what the
+ * reply does: it leaves the agent for the server, and for sampling the agent's model works. A
+ * server's task is written to where the method sends the server something.
  */
 const OTHER_ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['roots/list', 'read'],
@@ -100,10 +100,15 @@ export function actionOf({ method, name }: Asked, hints: ToolHints | undefined):
 }
 
 /**
- * The target of a call. Of a tool: see `findTarget`. Of a read: the URI, the prompt's name or the
- * log level. Of a completion: the completed item. Of a task's method: the task's id. Of an
- * elicitation: the page that a person is sent to. Of a language model: its name. Only a tool's
- * target is cut (MAX_TARGET_LENGTH), since a policy may decide by the ending of the others.
+ * The target of a call:
+ * - tool: see `findTarget`
+ * - read: the URI, the prompt's name or the log level
+ * - completion: the completed item
+ * - method on a task: the task's id
+ * - elicitation: the page that a person is sent to
+ * - language model: its name
+ *
+ * Only a tool's target is cut (MAX_TARGET_LENGTH): a policy may decide by the ending of the others.
  */
 export function targetOf({ method, name, args, model }: Asked): string {
   if (method === TOOL_CALL) return findTarget(name, args);

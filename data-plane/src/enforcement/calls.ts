@@ -297,7 +297,7 @@ export interface Deny {
   readonly detail?: string;
   /** The challenge for an unauthenticated caller. */
   readonly challenge?: 'basic' | 'bearer';
-  /** Of an inspection: the answer in place of the blocked part. */
+  /** Set by an inspection: the answer in place of the blocked part. */
   readonly refusal?: Refusal;
   /** The token is valid for another path of the gateway: HTTP 403 (RFC 6750 section 3.1). */
   readonly isForAnotherPath?: true;

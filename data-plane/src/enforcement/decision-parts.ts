@@ -1,9 +1,9 @@
 /**
- * Prepares what is written down of a judged call: what is kept of its input, and the members of its
- * decision that repeat its content. Of large calls another thread does that, and they wait for it.
- * What changes meanwhile holds for a call that was allowed or escalated: it is judged again. Where a
- * denied one would be protected otherwise by now, nothing of its content is written down, and an
- * alert says so. Proven by kept-on-threads.test.ts.
+ * Prepares what is written down about a judged call: what is kept of its input, and the members of
+ * its decision that repeat its content. A large call waits for another thread to do that. If the
+ * rules change meanwhile, an allowed or escalated call is judged again. If the data protection of a
+ * denied one changes, nothing of its content is written down, and an alert says so. Proven by
+ * kept-on-threads.test.ts.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { BundleSettings } from '@governance/shared/bundle-format';
@@ -27,7 +27,7 @@ export interface DecisionPartsDeps {
   enforcement: Pick<typeof enforcement, 'runAgain'>;
 }
 
-/** A judgement, and what is written down of its call. */
+/** A judgement, and what is written down about its call. */
 export interface Prepared {
   readonly judgement: CallJudgement;
   /** Null where nothing is kept. */

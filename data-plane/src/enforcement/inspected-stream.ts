@@ -23,9 +23,9 @@ const MAX_WAITING_LENGTH = 4 * 1024 * 1024;
  */
 const MAX_AT_ONCE = 2000;
 const PER_SECOND = 200;
-/** Of all streams together, since any of them keeps every agent waiting. */
+/** Shared by all streams, since any of them keeps every agent waiting. */
 const share = new TurnShare(5);
-/** Of all streams too: an agent may have many, each with a large message. */
+/** Shared likewise: an agent may have many streams, each with a large message. */
 const largeTurns = new LargeTurns();
 
 export interface StreamOptions {
@@ -48,7 +48,7 @@ export class InspectedStream {
   #carry = '';
   #waiting: Promise<void> | null = null;
   #waitingCount = 0;
-  /** Of those besides the first. */
+  /** The length of those after the first. */
   #waitingLength = 0;
   /** Those that wait for a turn of their agent's, and when the last of them has begun. */
   #unbegun = 0;

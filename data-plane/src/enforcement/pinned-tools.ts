@@ -110,7 +110,7 @@ export function openPinnedTools(
   let version = file.version();
 
   /**
-   * Writes down a definition. Of a tool that varies, a change may be put off: that is written too,
+   * Writes down a definition. A change of a tool that varies may be put off: that is written too,
    * so that the tool waits at every worker, and it is looked at again.
    */
   function settle({ place, tool, pin }: Look): Settled {

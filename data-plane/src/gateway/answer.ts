@@ -21,7 +21,7 @@ export interface Accepts {
 
 interface PostAnswerOptions extends Pick<StreamOptions, 'maxBuffered' | 'outlet'> {
   accepts: Accepts;
-  /** Of the session; null without one. */
+  /** The session's log; null without one. */
   log: StreamLog | null;
 }
 

@@ -54,7 +54,7 @@ function describe(error: unknown): Pick<Refusal, 'status' | 'code' | 'message' |
   if (error instanceof BodiesBusyError) {
     return { status: 503, code: RPC_ERRORS.INTERNAL, message: error.message };
   }
-  // Of the hooks of the whole server, such as the one that looks at Host.
+  // Thrown by the whole server's hooks, such as the one that checks Host.
   if (error instanceof AppError && error.status < 500) {
     return { status: error.status, code: RPC_ERRORS.INVALID_REQUEST, message: error.detail };
   }

@@ -21,7 +21,7 @@ export interface ListPlace {
 
 /** Characters of a cursor, at most: it has a place for each server with more items. */
 const MAX_CURSOR = 512 * 1024;
-/** Of these, the share of all servers' own cursors together, and of a single one. */
+/** Characters in it for all servers' own cursors together, and for a single one. */
 const MAX_SERVER_CURSORS = 192 * 1024;
 const MAX_SERVER_CURSOR = 4096;
 

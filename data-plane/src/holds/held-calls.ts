@@ -24,7 +24,7 @@ export interface HeldCall {
   readonly hold: Hold;
   /** Whether this request created it. */
   readonly isNew: boolean;
-  /** Of a new hold: to be committed with the record that opens it. Else empty. */
+  /** To be committed with the record that opens a new hold; empty where the hold was open. */
   readonly changes: readonly HoldChange[];
   /** Whether nobody has decided yet. */
   isPending(): boolean;

@@ -91,7 +91,7 @@ function lockFile(
   const file = new Database(path, { timeout: waitMs });
   try {
     file.pragma('journal_mode = MEMORY');
-    // Of a file that cannot be written, an exclusive transaction excludes nobody: writing says so.
+    // Writes, since on a read-only file an exclusive transaction would exclude nobody.
     if (isAlone) file.exec('BEGIN EXCLUSIVE; PRAGMA user_version = 1');
     // A transaction that has read something holds the shared lock until it ends.
     else file.exec('BEGIN; SELECT count(*) FROM sqlite_schema');

@@ -4,7 +4,7 @@ import type { BatchHeader } from '@governance/shared/audit-batch';
 import { BATCH_LIMITS } from '@governance/shared/channel-routes';
 import type { ChainPosition } from '@governance/shared/hash-chain';
 
-/** Of the records of one batch. */
+/** Bytes of the records of one batch, at most. */
 export const MAX_BATCH_BYTES = BATCH_LIMITS.bytes / 2;
 
 export interface LedgerWorkerData {

@@ -55,7 +55,7 @@ function toAppError(thrown: unknown): AppError {
   return new AppError(statusCode >= 400 && statusCode < 500 ? 'BAD_REQUEST' : 'INTERNAL');
 }
 
-/** Of what was refused before it became a call: because of the sender, or its size. */
+/** The codes of what was refused before it became a call: for its sender, or its size. */
 const OF_STATUS: Record<number, ErrorCode> = {
   401: 'UNAUTHENTICATED',
   403: 'FORBIDDEN',
@@ -63,7 +63,7 @@ const OF_STATUS: Record<number, ErrorCode> = {
   503: 'UNAVAILABLE',
 };
 
-/** Of the JSON-RPC codes of enforcement. */
+/** The codes for enforcement's JSON-RPC codes. */
 const OF_CODE: Record<number, ErrorCode> = {
   [RPC_ERRORS.UNAUTHORIZED]: 'UNAUTHENTICATED',
   [RPC_ERRORS.POLICY_DENIED]: 'CALL_DENIED',

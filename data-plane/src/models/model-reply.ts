@@ -34,7 +34,7 @@ export class ModelReply {
     }
     for (const name of PASSED) if (headers[name] !== undefined) passed[name] = headers[name];
     const [type] = [passed['content-type']].flat();
-    // Of several the one that counts here.
+    // Where there are several, the first one counts here, so only that one is passed on.
     if (type !== undefined) passed['content-type'] = type;
     this.#reply.hijack();
     this.#raw.on('error', () => undefined);

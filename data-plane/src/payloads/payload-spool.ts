@@ -58,7 +58,7 @@ type LossReason = 'expired' | 'unwritable' | 'refused';
 export interface PayloadSpoolOptions {
   /** Created if missing. */
   dir: string;
-  /** Of all files together. */
+  /** Bytes of all files together, at most. */
   limitBytes: number;
   /** Called for payloads that `add` accepted and that were lost later. */
   onLost(tenantId: string, parts: number, reason: LossReason): void;

@@ -47,7 +47,7 @@ export async function openStoredUploads(dir: string) {
   }
 
   return {
-    /** Of all tenants, including those that this data plane no longer serves. */
+    /** Bytes of all tenants, including those that this data plane no longer serves. */
     bytes: (): number => bytes,
     bytesOf: (tenantId: string): number => tenants.get(tenantId)?.bytes ?? 0,
     tenantIds: (): string[] => [...tenants.keys()],

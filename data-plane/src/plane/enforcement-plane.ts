@@ -26,7 +26,7 @@ const KEEP_ALIVE_MS = 15_000;
 const DRAIN_MS = 5_000;
 /** How long a request to a local model waits for a slot: as long as one to an MCP server. */
 const MODEL_WAIT_MS = 2_000;
-/** Of the heap: one is for answers that clients have not read. */
+/** Answers that clients have not read take one part in this many of the heap, at most. */
 const UNREAD_PARTS = 8;
 const NAME = 'agent-governance-gateway';
 

@@ -1,7 +1,6 @@
 /**
  * Look-up by client id: a table beside the facts of a kind that have a `client_id`, which is unique
- * over all tenants, with a cache in front. Of two facts with one client id the first stays, and the
- * other is refused. Proven by replica.test.ts and agent-credentials.test.ts.
+ * over all tenants, with a cache in front. A second fact with the client id of another is refused. Proven by replica.test.ts and agent-credentials.test.ts.
  */
 import type { FactOf } from '@governance/shared/facts';
 import type { Database } from 'better-sqlite3';

@@ -45,7 +45,7 @@ const DROP_FIRST = ['tenants', 'facts', 'agents']
 interface TenantRow {
   cursor: number;
   digest: string;
-  /** Of the newest verified statement, Unix milliseconds; 0 before the first. */
+  /** The time of the newest verified statement, in Unix milliseconds; 0 before the first. */
   statement_ms: number;
   seal: Buffer;
 }

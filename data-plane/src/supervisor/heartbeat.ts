@@ -5,8 +5,8 @@
 const PING_MS = 3_000;
 /**
  * Pings in a row that stay unanswered, together 15 s. Pings are counted, not time: while this
- * process does not run either (the machine was suspended), none is sent. Of what a worker does,
- * taking over a large snapshot of facts blocks its event loop longest: 2 s for 300,000 facts.
+ * process does not run either (the machine was suspended), none is sent. What blocks a worker's
+ * event loop longest is taking over a large snapshot of facts: 2 s for 300,000 facts.
  */
 const MISSED_PINGS = 5;
 

@@ -15,7 +15,7 @@ export function blockSecret(said: Said): Continue<Said> | Deny {
   const { part, carry } = said;
   const text = textsOf(part.kind === 'notification' ? part.params : part.value);
   if (text.includes('boom')) throw new Error('the detector failed');
-  // Of what came before it only the end counts that this part completes.
+  // Only the end of what came before counts: this part may complete it.
   const isSaid = (carry.slice(1 - SECRET.length) + text).includes(SECRET);
   return isSaid ? denied() : proceed(said);
 }

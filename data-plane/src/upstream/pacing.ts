@@ -50,5 +50,5 @@ export function createAllowance(started = performance.now()) {
   };
 }
 
-/** Of all servers: a process that floods its pipe waits, and nobody else does. */
+/** Shared by all servers: a process that floods its pipe waits, and nobody else does. */
 export const restAfter = createPace();

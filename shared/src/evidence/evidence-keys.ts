@@ -15,7 +15,7 @@ export type KeyPurpose = z.infer<typeof KeyPurpose>;
 
 export const Kid = Text.min(1).max(200);
 const Signature = z.string().max(200);
-/** Of a rotation: RSA keys of tokens have up to 16,384 bits. */
+/** A rotation may be signed by a token's RSA key, of up to 16,384 bits. */
 const RotationSignature = z.string().max(2_800);
 
 /** A public key as JWK. A private one is refused: nobody publishes it on purpose. */

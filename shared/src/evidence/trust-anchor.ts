@@ -28,7 +28,7 @@ export const TrustAnchor = z.strictObject({
     .array(KeyEntry)
     .min(1)
     .max(1_000)
-    // Of two entries one could be revoked and the other not.
+    // Two entries for one key could disagree about its revocation.
     .refine((keys) => new Set(keys.map(keyPlace)).size === keys.length, 'must name each key once'),
   log: z.strictObject({
     origin: Text.max(300),

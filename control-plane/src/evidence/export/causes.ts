@@ -36,7 +36,7 @@ interface Approved {
   id: string;
   at: Date;
   held: string;
-  /** Of a result: as it came, or sanitized. */
+  /** How a result was released: as it came, or sanitized. Null for a call. */
   release: string | null;
 }
 

@@ -31,7 +31,7 @@ export type IsHeld = (
   records: readonly Disputed[],
 ) => boolean | Promise<boolean>;
 
-/** Of the selected records, those that a dispute may name, their streams and leaves. */
+/** Collects those of the selected records that a dispute may name, with streams and leaves. */
 export function createDisputable() {
   const facts = createReferenceFacts();
   /** By place, the record's hash. */

@@ -7,7 +7,7 @@ export interface StoredVolume {
   number: number;
   id: string;
   events: number;
-  /** Of these, records that cannot be read. */
+  /** How many of the events are records that cannot be read. */
   unread: number;
   size: number;
   sha256: string;

@@ -56,7 +56,7 @@ export interface VolumeContent {
   revisions: number[];
   /** Lines of events. */
   eventCount: number;
-  /** Of these, records that cannot be read. */
+  /** How many of the events are records that cannot be read. */
   unreadCount: number;
   payloadCount: number;
 }
@@ -238,7 +238,7 @@ async function writeLeaves(
     page.catch(() => undefined);
     return page;
   };
-  /** Of each stream the batch that reaches back furthest: it may repeat what comes before. */
+  /** The batch of each stream that reaches back furthest: it may repeat what comes before. */
   const lowest = new Map<string, BatchHeader>();
   let next = readPage(start);
   for (let from = start; from < end; from += PAGE_LEAVES) {

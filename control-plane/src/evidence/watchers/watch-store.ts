@@ -14,7 +14,7 @@ export interface LogWatch extends SeenCheckpoint {
 
 const Said = z.object({
   contradictions: z.int().nonnegative(),
-  /** Of the last one. */
+  /** Why the last one was counted. */
   reason: ContradictionReason.nullable(),
   at: Timestamp.nullable(),
 });

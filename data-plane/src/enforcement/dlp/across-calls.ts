@@ -254,7 +254,7 @@ const BY_LABEL: ReadonlySet<string> = new Set(['secret_assignment']);
 
 /** A text of the arguments, and what of it may be a piece of a value. */
 interface Text {
-  /** Of its top-level argument. */
+  /** The name of its top-level argument. */
   readonly name: string;
   readonly ends: ReturnType<typeof piecesOf>;
   readonly token: string;

@@ -25,7 +25,7 @@ export interface RequestedUris {
   readonly further: FurtherUris;
 }
 
-/** Of the arguments' unescaped forms, and without a scheme. */
+/** What the arguments' unescaped forms name, and hosts without a scheme. */
 export interface FurtherUris {
   readonly uris: readonly string[];
   readonly hosts: readonly string[];

@@ -39,7 +39,7 @@ const HELD_TIMES = 3;
 export function createPayloadKeeper(deps: {
   spool: Pick<PayloadSpool, 'add'>;
   findDeploymentId(tenantId: string): string | undefined;
-  /** Of the bundle in force; null where there is none. */
+  /** The settings of the bundle in force; null where there is none. */
   findSettings(tenantId: string): BundleSettings | null;
   identifiers: Pick<IdentifierKeys, 'hashOf' | 'keyOf'>;
   large: LargeValues;

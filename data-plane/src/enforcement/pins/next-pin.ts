@@ -131,7 +131,7 @@ function isRecent({ seen_at }: PinRow, now: number): boolean {
 
 /** Whether a tool has changed, so that it must be approved before use. */
 export function isChanged(row: PinRow, pin: BundlePin | undefined, now: number): boolean {
-  // Of a varying tool it is unknown which definition an agent saw, unless one was approved since.
+  // Nobody knows which definition of a varying tool an agent saw, unless one was approved since.
   const isApproved = pin !== undefined && (pin.hash !== row.pinned || isApprovedSince(row, pin));
   const hasVaried = row.varies === 1 && now - Date.parse(row.seen_at) < DAY_MS;
   if (row.put_off === 1) return true;

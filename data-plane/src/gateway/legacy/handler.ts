@@ -128,8 +128,8 @@ export function createLegacyHandler(deps: {
   }
 
   /**
-   * Handles messages that have no answer. Of notifications only a cancellation, under the gateway's
-   * own id, and the bare news that roots changed are forwarded: notifications are not judged, so
+   * Handles messages that have no answer. The only notifications forwarded are a cancellation, under
+   * the gateway's own id, and the bare news that roots changed: notifications are not judged, so
    * none may carry an agent's text to a server. A response goes to the server whose judged request
    * it answers.
    */

@@ -100,7 +100,7 @@ export function createLegacySessions(
 ) {
   const sessions = new Map<string, LegacySession>();
   const room = new ReplayRoom({ servesSeveral: limits.servesSeveral });
-  /** Of each agent, the oldest first. */
+  /** The sessions of each agent, the oldest first. */
   const agents = new Map<string, Set<LegacySession>>();
   const sweep = setInterval(() => {
     for (const session of sessions.values()) if (isIdle(session)) end(session);

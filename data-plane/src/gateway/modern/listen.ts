@@ -36,7 +36,7 @@ export interface ListenDeps extends HearingDeps {
   elapsed(): number;
   messageBytes: number;
   keepAliveMs: number;
-  /** Of the streams of all agents; where there is none, one is refused. */
+  /** Places for the streams of all agents; without a free one a stream is refused. */
   places: OpenPlaces;
   /** Streams of one agent; a further one ends the oldest. */
   maxPerAgent: number;

@@ -13,7 +13,7 @@ import { z } from 'zod';
 const KEPT = 2;
 /** For earlier versions, and what one of them left: the highest revision, whichever key signed it. */
 const HIGH_WATER = 'high-water';
-/** Of the newest keys; more than rotations leave in use. */
+/** Marks of the newest keys that are kept; more than rotations leave in use. */
 const MAX_MARKS = 100;
 const HIGH_WATERS = 'high-waters.json';
 const HighWaters = z.record(z.string(), z.int().nonnegative());

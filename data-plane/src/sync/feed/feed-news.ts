@@ -12,7 +12,7 @@ export const NEWS_BURST = 3;
 export const NEWS_EVERY_MS = 2_000;
 /** The longest wait: longer than until the next read, and than the feed pauses while nothing answers. */
 export const NEWS_WAIT_MS = 3_000;
-/** Of a tenant, at one time: of all, of each agent, and of those that name no agent of the tenant. */
+/** Waiting requests of a tenant: in all, for each agent, and for those that name none of its agents. */
 export const NEWS_WAITERS = 500;
 export const NEWS_WAITERS_PER_AGENT = 20;
 export const NEWS_WAITERS_UNKNOWN = 100;

@@ -35,7 +35,7 @@ export function findThinned(kept: readonly KeptAt[], now: number): number[] {
   }
   const left = older.filter(({ id }) => !dropped.has(id));
   const excess = kept.length - dropped.size - MAX_KEPT_CHECKPOINTS;
-  // Of the rest the second oldest goes first: the oldest reaches back furthest.
+  // Then the second oldest goes first, since the oldest reaches back furthest.
   const goners = [...left.slice(1), ...left.slice(0, 1)];
   for (const { id } of goners.slice(0, Math.max(0, excess))) dropped.add(id);
   return [...dropped];

@@ -42,10 +42,10 @@ export interface HttpChannelOptions {
   hops?: number;
 }
 
-/** Of all servers: one event loop reads their streams. */
+/** Shared by all servers, since one event loop reads their streams. */
 const spendReading = createReadingTimes();
 
-/** Of an answer that nobody waits for. */
+/** Bytes that are read of an answer that nobody waits for. */
 const QUIET_BYTES = 64 * 1024;
 
 /** Something that can be aborted. */

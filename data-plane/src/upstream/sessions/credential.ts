@@ -12,7 +12,7 @@ export interface CredentialPlace {
   tenantId: string;
   deploymentId: string | undefined;
   serverId: string;
-  /** Of the server's address. */
+  /** The origin of the server's address. */
   origin: string;
 }
 

@@ -55,7 +55,7 @@ export function createSessionRoom<E extends RoomEntry>(deps: SessionRoomDeps<E>)
   /** Evicts until at most `max` are left, including the new one. */
   function keepTo({ max, isMeant, full }: SessionLimit): void {
     const meant = [...entries].filter(([, entry]) => isMeant(entry));
-    // Of the replaced ones only those in use. The others end by themselves: a new process waits for
+    // Only replaced ones that are in use: the others end by themselves, and a new process waits for
     // that (process-places.ts).
     const ending = [...retired.keys()].filter(
       (entry) => isMeant(entry) && entry.session.pending > 0,

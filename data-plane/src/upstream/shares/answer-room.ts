@@ -8,12 +8,12 @@ import { type ByteOwner, FairBytes, heapShare } from './fair-bytes.ts';
 
 /** Bytes of an answer that is not counted: nearly all are as small, and their number is bounded. */
 export const SMALL_ANSWER = 16 * 1024;
-/** Of the heap: a byte of an answer takes up to some ten, with its values and what is read of it. */
+/** Answers take one part in this many of the heap: each byte takes up to ten, once it is parsed. */
 const HEAP_PARTS = 16;
 /** Answers of maximum size that have room however small the heap is. */
 const LEAST_ANSWERS = 8;
 
-/** Of a message that no call counts: a small one needs no room where no other of its kind waits. */
+/** Bytes to count for a message that belongs to no call: none for a small one that waits alone. */
 export function bytesToHold(bytes: number, isFirst: boolean): number {
   return isFirst && bytes <= SMALL_ANSWER ? 0 : bytes;
 }

@@ -1,7 +1,7 @@
 /** Counts what is kept in memory, by agent and by tenant, and tells who keeps more. */
 export interface ByteOwner {
   readonly tenantId: string;
-  /** Of the agent, unique among all tenants. */
+  /** The agent's key, unique among all tenants. */
   readonly key: string;
 }
 

@@ -14,7 +14,7 @@ export function viewBatch(
     line,
     leafIndex,
     leafHash: batchLeafHash(batch),
-    // Of many batches one text.
+    // Shares one string among all batches of the tenant.
     tenantId: header.tenant_id === tenantId ? tenantId : header.tenant_id,
     stream: header.stream,
     epoch: header.epoch,

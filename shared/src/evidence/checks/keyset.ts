@@ -40,7 +40,7 @@ export interface KeyUse {
   signedAt: string | null;
   /** When what it vouches for happened; null: any revocation counts; empty: none does. */
   vouchesFor: string | null;
-  /** Of a bundle's signature: the stream of the first decision by it. */
+  /** For a bundle's signature: the stream of the first decision under that bundle. */
   decidedBy?: string;
   location: Location;
 }

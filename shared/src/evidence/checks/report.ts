@@ -10,7 +10,7 @@ export type Verdict = 'VERIFIED' | 'NOT_VERIFIED' | 'INCONCLUSIVE' | 'UNREADABLE
 export interface EvidenceReport {
   verdict: Verdict;
   independence: Independence;
-  /** Of the given anchor. */
+  /** The digest of the given anchor. */
   anchor_digest: string | null;
   package:
     | (Pick<
