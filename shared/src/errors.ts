@@ -157,6 +157,7 @@ export const ERRORS = {
   INTERNAL: [500, 'Something went wrong on our side.'],
   MODEL_RUNTIME_UNREACHABLE: [502, 'Cannot reach the local model runtime. Is it running?'],
   MODEL_RUNTIME_MALFORMED: [502, 'The local model runtime gave an answer that is no HTTP.'],
+  STORED_ROW_DAMAGED: [500, 'A stored row cannot be shown.'],
   PAYLOAD_DECRYPTION_FAILED: [500, 'The payload cannot be decrypted.'],
   UNAVAILABLE: [503, 'The service cannot answer now: try again.'],
   MODEL_RUNTIME_TIMEOUT: [504, 'The local model runtime did not answer within 300 seconds.'],

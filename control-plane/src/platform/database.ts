@@ -8,6 +8,7 @@ import { ConfigurationError } from '@governance/shared/settings';
 import { StartError } from '@governance/shared/start-error';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
+import { namingDamage } from './damaged-rows.ts';
 import { PrismaClient } from './generated/client.ts';
 
 // A request that waits longer is an incident, and a transaction left open blocks its tenant's row.
@@ -69,10 +70,12 @@ export async function connectDatabase(options: DatabaseOptions): Promise<Connect
   const watched = { ...options, onConnectionError };
   const pool = createPool(options.url, 'governance_app', watched);
   const ingestPool = createPool(options.ingestUrl ?? options.url, 'governance_ingest', watched);
-  const prisma = new PrismaClient({
-    adapter: new PrismaPg(pool, { onConnectionError }),
-    transactionOptions: { maxWait: POOL_WAIT_MS, timeout: TRANSACTION_TIMEOUT_MS },
-  });
+  const prisma = namingDamage(
+    new PrismaClient({
+      adapter: new PrismaPg(pool, { onConnectionError }),
+      transactionOptions: { maxWait: POOL_WAIT_MS, timeout: TRANSACTION_TIMEOUT_MS },
+    }),
+  );
   const connections: Connections = {
     prisma,
     pool,

@@ -82,4 +82,11 @@ it('is not begun to be sent: a download is a 503 then', async () => {
   expect(refused.headers['content-disposition']).toBeUndefined();
   vault.failure = null;
   expect((await plane.call(url, { token })).rawPayload.equals(volume as Buffer)).toBe(true);
+  // A piece that is damaged or gone is named, and nobody waits for its bytes.
+  for (const damage of [`UPDATE evidence_chunks SET bytes = ''`, 'DELETE FROM evidence_chunks']) {
+    await plane.test.superuser.query(`${damage} WHERE tenant_id = $1`, [admin.scope.tenantId]);
+    const damaged = await plane.call(url, { token });
+    expect(damaged.statusCode).toBe(500);
+    expect(damaged.json().detail).toMatch(/evidence_chunks of the package .* volume 1, piece 0/);
+  }
 });

@@ -1,7 +1,8 @@
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
-import { type DataKeys, decryptUnder } from '../../key-management/data-keys.ts';
+import { type DataKey, type DataKeys, decryptUnder } from '../../key-management/data-keys.ts';
 import { KeyProviderError } from '../../key-management/key-provider.ts';
+import { damagedRow } from '../../platform/damaged-rows.ts';
 import { mayManage } from '../../platform/http/role-table.ts';
 import type { TenantDatabase, TenantScope } from '../../platform/tenant-scope.ts';
 import { type EvidenceRequest, MAX_PACKAGES } from './evidence-request.ts';
@@ -37,23 +38,31 @@ export function createPackageService({ db, dataKeys, retentionMs, now }: Package
   async function* read(
     scope: TenantScope,
     { id, plan }: StoredPackage,
-    volume: number,
+    { number: volume, size }: StoredVolume,
     { first, last }: ByteRange,
   ): AsyncGenerator<Buffer> {
     const keyId = plan?.data_key_id ?? null;
     for (let n = Math.floor(first / CHUNK_BYTES); n * CHUNK_BYTES <= last; n++) {
       const stored = await db.inTenant(scope, (tx) => packageStore(tx).findChunk(id, volume, n));
-      // The package expired or was deleted meanwhile; throwing ends the connection.
-      if (!stored) throw new Error('a piece of the package is gone');
+      if (!stored) {
+        // It expired or was deleted meanwhile, where it is not damaged.
+        await get(scope, id);
+        throw damagedRow(pieceOf(id, volume, n), 'it is gone');
+      }
       const bytes =
         keyId === null
           ? Buffer.from(stored)
-          : decryptUnder(
-              await dataKeys.find(scope, keyId, EVIDENCE_PURPOSE),
-              stored,
-              chunkContext(scope.tenantId, id, volume, n),
-            );
+          : decrypt(await dataKeys.find(scope, keyId, EVIDENCE_PURPOSE), stored, {
+              scope,
+              id,
+              volume,
+              n,
+            });
       const at = n * CHUNK_BYTES;
+      // The client would wait for the rest.
+      if (bytes.length !== Math.min(CHUNK_BYTES, size - at)) {
+        throw damagedRow(pieceOf(id, volume, n), 'it has another length');
+      }
       yield bytes.subarray(Math.max(0, first - at), Math.min(bytes.length, last + 1 - at));
     }
   }
@@ -132,7 +141,7 @@ export function createPackageService({ db, dataKeys, retentionMs, now }: Package
       volume: StoredVolume,
       range: ByteRange,
     ): Promise<AsyncGenerator<Buffer>> => {
-      const pieces = read(scope, found, volume.number, range);
+      const pieces = read(scope, found, volume, range);
       const first = await pieces.next().catch((cause: unknown) => {
         if (!(cause instanceof KeyProviderError)) throw cause;
         throw new AppError('UNAVAILABLE', keyAway(cause), { cause, retryAfterSeconds: 5 });
@@ -147,6 +156,21 @@ export function createPackageService({ db, dataKeys, retentionMs, now }: Package
       return resume(first, pieces);
     },
   };
+}
+
+const pieceOf = (id: string, volume: number, n: number): string =>
+  `evidence_chunks of the package ${id}, volume ${volume}, piece ${n}`;
+
+function decrypt(
+  key: DataKey,
+  stored: Uint8Array,
+  { scope, id, volume, n }: { scope: TenantScope; id: string; volume: number; n: number },
+): Buffer {
+  try {
+    return decryptUnder(key, stored, chunkContext(scope.tenantId, id, volume, n));
+  } catch (cause) {
+    throw damagedRow(pieceOf(id, volume, n), 'it does not decrypt', cause);
+  }
 }
 
 const keyAway = ({ message }: KeyProviderError): string =>

@@ -3,7 +3,7 @@ import helmet from '@fastify/helmet';
 import { createErrorHandler } from '@governance/shared/http-errors';
 import { readStrictRequests } from '@governance/shared/http-requests';
 import type { FastifyInstance } from 'fastify';
-import { serializerCompiler } from 'fastify-type-provider-zod';
+import { namingSerializer } from '../damaged-rows.ts';
 import { isDatabaseAway } from '../database.ts';
 import { registerOpenApi } from './openapi.ts';
 import { findHolder, type Guards, guardRoutes, type RouteEntry } from './route-table.ts';
@@ -25,7 +25,7 @@ export async function prepareApi(
 ): Promise<RouteEntry[]> {
   app.setErrorHandler(createErrorHandler(isDatabaseAway));
   readStrictRequests(app, findHolder);
-  app.setSerializerCompiler(serializerCompiler);
+  app.setSerializerCompiler(namingSerializer);
 
   await app.register(helmet, {
     // Only JSON and the documentation's pages are served; those set a policy of their own.

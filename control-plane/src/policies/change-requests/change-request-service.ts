@@ -6,6 +6,7 @@
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { requireOtherHand } from '../../administrators/require-other-hand.ts';
+import { damagedRow } from '../../platform/damaged-rows.ts';
 import type {
   TenantDatabase,
   TenantScope,
@@ -170,7 +171,7 @@ async function getRequest(
   if (!request) throw new AppError('CHANGE_REQUEST_NOT_FOUND');
   // Exactly what was recorded with the proposal is shown and applied.
   if (digestOf(request) !== request.digest) {
-    throw new Error(`change request ${id} differs from what was proposed`);
+    throw damagedRow(`change_requests ${id}`, 'it differs from what was proposed');
   }
   return request;
 }

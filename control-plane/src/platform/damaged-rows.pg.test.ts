@@ -1,0 +1,55 @@
+/** A damaged row is told by its table, its id and what of it cannot be shown. */
+import { describe, expect, it } from 'vitest';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+
+const { call, aTenantAdmin, test } = await testControlPlane();
+
+const damage = (statement: string, tenantId: string) =>
+  test.superuser.query(`${statement} WHERE tenant_id = $1`, [tenantId]);
+
+describe('a list with a damaged row', () => {
+  it('names the row whose time no answer can hold, also of a joined table', async () => {
+    const admin = await aTenantAdmin();
+    const { token } = admin;
+    const body = { name: 'reader', permissions: ['*:read'] };
+    const role = (await call('/api/v1/roles', { token, body })).json();
+    for (const time of ['infinity', '-infinity', '4000-01-01 BC']) {
+      await damage(`UPDATE roles SET created_at = '${time}'`, admin.scope.tenantId);
+      const answer = await call('/api/v1/roles', { token });
+      expect(answer.statusCode).toBe(500);
+      expect(answer.json().detail).toContain(`Role ${role.id}: created_at is no time`);
+    }
+  });
+
+  it('names it where SQL of its own reads the rows', async () => {
+    const admin = await aTenantAdmin();
+    const { token, scope } = admin;
+    const about = { name: 'one', agent_type: 'test', owner: 'tests', description: '' };
+    const { id } = (await call('/api/v1/agents', { token, body: about })).json();
+    await test.superuser.query(
+      `INSERT INTO agent_sessions (tenant_id, id, session_key, agent_id, requester_key, started_at,
+         last_event_at, expires_at, event_count, tool_call_count, dlp_hit_count)
+       VALUES ($1, $2, $2, $2, $2, now(), now(), 'infinity', 1, 1, 0)`,
+      [scope.tenantId, id],
+    );
+    const answer = await call('/api/v1/sessions', { token });
+    expect(answer.statusCode).toBe(500);
+    expect(answer.json().detail).toMatch(new RegExp(`agent_?sessions? ${id}: expires_at`, 'i'));
+  });
+
+  it('names the row whose value its schema does not have', async () => {
+    const admin = await aTenantAdmin();
+    const { token } = admin;
+    const about = { name: 'one', agent_type: 'test', owner: 'tests', description: '' };
+    const agent = (await call('/api/v1/agents', { token, body: about })).json();
+    const body = { label: 'laptop', client: 'cursor' };
+    const url = `/api/v1/agents/${agent.id}/credentials`;
+    const { id } = (await call(url, { token, body })).json();
+    await damage(`UPDATE agent_credentials SET client = 'zzz'`, admin.scope.tenantId);
+    const answer = await call(url, { token });
+    expect(answer.statusCode).toBe(500);
+    expect(answer.json().detail).toContain(`credentials ${id}: client is no value`);
+    await damage(`UPDATE agent_credentials SET client = 'cursor'`, admin.scope.tenantId);
+    expect((await call(url, { token })).statusCode).toBe(200);
+  });
+});
