@@ -17,7 +17,7 @@ describe('a list with a damaged row', () => {
       await damage(`UPDATE roles SET created_at = '${time}'`, admin.scope.tenantId);
       const answer = await call('/api/v1/roles', { token });
       expect(answer.statusCode).toBe(500);
-      expect(answer.json().detail).toContain(`Role ${role.id}: created_at is no time`);
+      expect(answer.json().detail).toContain(`roles ${role.id}: created_at is no time`);
     }
   });
 

@@ -39,7 +39,7 @@ export function namingDamage(prisma: PrismaClient): PrismaClient {
       $allModels: {
         $allOperations: async ({ model, args, query }) => {
           const result: unknown = await query(args);
-          nameTimes(result, model, (args ?? {}) as Joined);
+          nameTimes(result, tableOf(model), (args ?? {}) as Joined);
           return result as never;
         },
       },
@@ -146,6 +146,13 @@ function findName(row: Record<string, unknown>): string | undefined {
 
 const nameOf = (row: Record<string, unknown>, table: string): string =>
   [table, findName(row)].filter((part) => part !== undefined).join(' ');
+
+/** As prisma/schema.prisma names the tables of its models. */
+function tableOf(model: string): string {
+  const name = snake(model);
+  if (name.endsWith('s')) return name;
+  return name.replace(/y$/, 'ie').replace(/ch$/, 'che').concat('s');
+}
 
 /** As the database spells it: `AgentCredential` and `createdAt`. */
 const snake = (name: string): string => name.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase();
