@@ -15,8 +15,8 @@ export function countOf(text: string): number {
       things++;
       count += spanOf(thing);
     }
-    // What stands alone is no list.
-    if (at === text.length && begin === 0) return count;
+    // What stands alone is no list, unless it is a range.
+    if (at === text.length && begin === 0) return count > 0 ? count + things : 0;
     begin = at + 1;
   }
   return count + things;

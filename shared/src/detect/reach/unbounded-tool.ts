@@ -43,6 +43,8 @@ const PASSING = wordSet(
 const ENDS = wordSet(
   'archive deactivate disable suspend revoke unpublish unsubscribe cancel ban void',
 );
+/** Those of them that say so of others' things even where no argument says whose. */
+const ENDS_OF_ALL = wordSet('archive deactivate suspend unpublish ban');
 /** Whose things one person may well end. */
 const PERSONS = wordSet('user account customer member contact owner');
 /** Verbs that leave what they name empty, and the only words of what is named then. */
@@ -61,6 +63,7 @@ function deletesAllOf(words: readonly string[], names: readonly ArgumentName[]):
   if (at < 1 || !(isDeletion(verb) || isEnd) || PASSING.has(words.at(-1) ?? '')) {
     return false;
   }
+  if (names.length === 0) return ENDS_OF_ALL.has(verb);
   const thing = words.at(-1) ?? '';
   return names.every(
     ({ words: own, last }) =>
@@ -78,7 +81,7 @@ export function selectsNothing({ action, args }: ReachCall, words: readonly stri
   const named = Object.keys(args).filter((key) => typeof args[key] === 'string');
   const names = named.map(readArgumentName);
   const isOfOne = Object.values(args).every((one) => !['object', 'number'].includes(typeof one));
-  if (isOfOne && named.length > 0 && deletesAllOf(words, names)) return true;
+  if (isOfOne && deletesAllOf(words, names)) return true;
   const isEmptied = EMPTIES.has(words[0] ?? '') && !PASSING.has(words.at(-1) ?? '');
   if (
     isEmptied &&
