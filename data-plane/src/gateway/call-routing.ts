@@ -37,11 +37,11 @@ export function requireRules(rules: RulesProvider, caller: Caller): ActiveRules 
 
 /** The caller's session with a server. Throws UpstreamFailure where there can be none. */
 export function sessionWith(
-  pool: Pick<UpstreamPool, 'find'>,
+  pool: Pick<UpstreamPool, 'getSession'>,
   { tenantId, agent, peer, era, hops }: Caller,
   server: McpServerSetting,
 ): UpstreamSession {
-  return pool.find(tenantId, server, agent.id, peer, era, hops);
+  return pool.getSession({ tenantId, server, agentId: agent.id, peer, era, hops });
 }
 
 /** On whose behalf a server is asked for what is no call: its session, or what it can do. */
@@ -54,7 +54,7 @@ export function askerFor(caller: Caller, door: Pick<Door, 'findIneligibility'>):
 
 /** Refuses to contact servers for a caller that passed through too many gateways. */
 export function requireFewHops({ hops, serverId }: Caller): void {
-  if (isTooFar(hops, serverId === null)) throw new UpstreamFailure('loop', LOOP_MESSAGE);
+  if (isTooFar({ hops, serverId })) throw new UpstreamFailure('loop', LOOP_MESSAGE);
 }
 
 /** Waits no longer than a joined list may. Calls `onLate` when it gives up. */

@@ -62,7 +62,7 @@ export function createAnnouncer(deps: {
   enforcer: Pick<Enforcer, 'introduce'>;
   door: Pick<Door, 'findIneligibility'>;
   rules: RulesProvider;
-  pool: Pick<UpstreamPool, 'find' | 'tell'>;
+  pool: Pick<UpstreamPool, 'getSession' | 'tell'>;
   /** For what servers say of themselves, until it was inspected. */
   room: FairBytes;
   log: Pick<Logger, 'warn'>;

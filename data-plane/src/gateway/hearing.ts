@@ -41,7 +41,14 @@ export function createHearing(
         serverId === null ||
         isServerVisible(door.permitsOf(caller), serverId, rules.findActiveRules(tenantId));
       if (!isOver && isVisible) {
-        stopListening ??= pool.listen(tenantId, agent.id, serverId, listening.hear, peer?.id, hops);
+        stopListening ??= pool.listen({
+          tenantId,
+          agentId: agent.id,
+          serverId,
+          heard: listening.hear,
+          peerId: peer?.id,
+          hops,
+        });
       } else stop();
     },
     end(): void {

@@ -92,7 +92,7 @@ export function isListMethod(method: string): method is ListMethod {
 export function createLists(deps: {
   door: Pick<Door, 'permitsOf'>;
   rules: RulesProvider;
-  pool: Pick<UpstreamPool, 'find' | 'note'>;
+  pool: Pick<UpstreamPool, 'getSession' | 'note'>;
   catalogue: Pick<ToolCatalogue, 'learn' | 'hintsOf'>;
   cursors: ListCursors;
   notes: ListNotes;

@@ -106,7 +106,15 @@ export function createGateway(deps: GatewayDeps) {
       const active = rules.findActiveRules(tenantId);
       if (serverId === null || !isServerVisible(agent.permits, serverId, active)) return undefined;
       const server = findServer(active, serverId);
-      return server ? pool.find(tenantId, server, agent.id, caller.peer, caller.era) : undefined;
+      return server
+        ? pool.getSession({
+            tenantId,
+            server,
+            agentId: agent.id,
+            peer: caller.peer,
+            era: caller.era,
+          })
+        : undefined;
     },
   });
   const modern = createModernGateway({

@@ -106,7 +106,7 @@ export function createUpstreams(
   ): UpstreamSession {
     const server = findRegistered(tenantId, serverId);
     if (server === undefined) throw new UpstreamFailure('refused', 'no such MCP server');
-    return pool.find(tenantId, server, agent.id, peer, era, hops);
+    return pool.getSession({ tenantId, server, agentId: agent.id, peer, era, hops });
   }
 
   const notes = createListNotes({ pool, log });

@@ -28,10 +28,16 @@ export function readHops(header: string | string[] | undefined): number {
 /**
  * Whether a request has passed too many gateways to be sent on.
  *
- * @param isUnified whether it came in at the path of all servers
+ * @param request the server of its path; null at the path of all servers
  */
-export function isTooFar(hops: number, isUnified: boolean): boolean {
-  return hops > (isUnified ? MAX_UNIFIED_HOPS : MAX_HOPS);
+export function isTooFar({
+  hops,
+  serverId,
+}: {
+  readonly hops: number;
+  readonly serverId: string | null;
+}): boolean {
+  return hops > (serverId === null ? MAX_UNIFIED_HOPS : MAX_HOPS);
 }
 
 /** The message for the first caller of the loop. */

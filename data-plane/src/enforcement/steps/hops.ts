@@ -4,6 +4,6 @@ import { proceed } from '../pipeline-builder.ts';
 
 /** Denies a call that has passed too many gateways, since it may loop until all are busy. */
 export function checkHops<C extends AgentCall>(call: C): Continue<C> | Deny {
-  if (!isTooFar(call.caller.hops, call.caller.serverId === null)) return proceed(call);
+  if (!isTooFar(call.caller)) return proceed(call);
   return { kind: 'deny', cause: 'loop', message: LOOP_MESSAGE, reasons: [] };
 }

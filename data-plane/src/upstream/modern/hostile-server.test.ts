@@ -34,7 +34,13 @@ let asked: ReturnType<typeof testPeer>['asked'];
 const find = () => {
   const client = testPeer({ elicitation: {} }, () => ({ result: { action: 'decline' } }));
   asked = client.asked;
-  return pool.find(TENANT, HTTP_SERVER('up', server.url), 'agent', client.peer, 'modern');
+  return pool.getSession({
+    tenantId: TENANT,
+    server: HTTP_SERVER('up', server.url),
+    agentId: 'agent',
+    peer: client.peer,
+    era: 'modern',
+  });
 };
 
 const events = (response: ServerResponse, ...messages: unknown[]) => {
@@ -220,7 +226,13 @@ describe('a stream of subscriptions', () => {
     answers['subscriptions/listen'] = ({ id }, response) =>
       events(response, changed, acknowledge(id, { toolsListChanged: true }), other, changed);
     const heard: string[] = [];
-    pool.listen(TENANT, 'agent', null, (_id, { method }) => heard.push(method), 'peer');
+    pool.listen({
+      tenantId: TENANT,
+      agentId: 'agent',
+      serverId: null,
+      heard: (_id, { method }) => heard.push(method),
+      peerId: 'peer',
+    });
     await find().open(unheardExchange());
     await expect.poll(() => heard).toEqual(['notifications/tools/list_changed']);
   });
@@ -230,7 +242,13 @@ describe('a stream of subscriptions', () => {
       events(response, acknowledge(id, { toolsListChanged: true }));
       response.end();
     };
-    pool.listen(TENANT, 'agent', null, () => undefined, 'peer');
+    pool.listen({
+      tenantId: TENANT,
+      agentId: 'agent',
+      serverId: null,
+      heard: () => undefined,
+      peerId: 'peer',
+    });
     await find().open(unheardExchange());
     await expect.poll(() => server.posts('subscriptions/listen')).toHaveLength(1);
     await new Promise((resolve) => setTimeout(resolve, 300));

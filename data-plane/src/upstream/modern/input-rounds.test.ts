@@ -32,7 +32,12 @@ afterEach(async () => {
 });
 
 const find = (peer?: ReturnType<typeof testPeer>['peer']) =>
-  pool.find(TENANT, HTTP_SERVER('up', server.url), 'agent', peer);
+  pool.getSession({
+    tenantId: TENANT,
+    server: HTTP_SERVER('up', server.url),
+    agentId: 'agent',
+    peer,
+  });
 
 const accept = ({ method, params }: ServerRequest) =>
   method === 'roots/list'
@@ -66,7 +71,13 @@ it('is asked of the client, round by round, and given to the server', async () =
 
 it('reaches a modern client as it is, and what that gives reaches the server', async () => {
   const { peer, asked } = testPeer(ABLE, accept);
-  const session = pool.find(TENANT, HTTP_SERVER('up', server.url), 'agent', peer, 'modern');
+  const session = pool.getSession({
+    tenantId: TENANT,
+    server: HTTP_SERVER('up', server.url),
+    agentId: 'agent',
+    peer,
+    era: 'modern',
+  });
   const modern = () => testExchange({ takesEveryResult: true });
   const first = await call(session, 'ask', {}, modern());
   expect(first.value).toMatchObject({
@@ -124,7 +135,12 @@ describe('while the client is asked', () => {
   it('its time goes on', async () => {
     const hasty = openTestPool({ limits: { timeoutMs: 500, messageBytes: 10_000 } });
     const { peer, withdrawn } = silent();
-    const session = hasty.find(TENANT, HTTP_SERVER('up', server.url), 'agent', peer);
+    const session = hasty.getSession({
+      tenantId: TENANT,
+      server: HTTP_SERVER('up', server.url),
+      agentId: 'agent',
+      peer,
+    });
     expect(await failureOf(call(session, 'ask'))).toBe('timeout');
     expect(withdrawn).toHaveLength(1);
     await hasty.close();

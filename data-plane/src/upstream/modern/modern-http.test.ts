@@ -25,7 +25,11 @@ beforeEach(async () => {
   server = await startSdkServer();
   const log = { info: () => undefined, warn: (fields: unknown) => void warnings.push(fields) };
   pool = openTestPool({ log: log as never });
-  session = pool.find(TENANT, HTTP_SERVER('up', server.url), 'agent');
+  session = pool.getSession({
+    tenantId: TENANT,
+    server: HTTP_SERVER('up', server.url),
+    agentId: 'agent',
+  });
 });
 
 afterEach(async () => {
@@ -136,7 +140,12 @@ it('learns of a cancellation by the end of the exchange', async () => {
 it('is given up in time', async () => {
   const hasty = openTestPool({ limits: { timeoutMs: 300, messageBytes: 10_000 } });
   try {
-    const own = hasty.find(TENANT, HTTP_SERVER('up', server.url), 'agent', undefined, 'modern');
+    const own = hasty.getSession({
+      tenantId: TENANT,
+      server: HTTP_SERVER('up', server.url),
+      agentId: 'agent',
+      era: 'modern',
+    });
     expect(await failureOf(call(own, 'hang'))).toBe('timeout');
     expect(own.pending).toBe(0);
   } finally {
@@ -183,7 +192,12 @@ describe('what the server sends unprompted', () => {
 
   it('comes on one stream, as far as anybody listens', async () => {
     const heard: unknown[] = [];
-    const end = pool.listen(TENANT, 'agent', null, (_server, one) => heard.push(one));
+    const end = pool.listen({
+      tenantId: TENANT,
+      agentId: 'agent',
+      serverId: null,
+      heard: (_server, one) => heard.push(one),
+    });
     await session.open(unheardExchange());
     await expect.poll(opened).toHaveLength(1);
     expect(opened()[0]?.message.params.notifications).toEqual({
@@ -206,7 +220,12 @@ describe('what the server sends unprompted', () => {
 
   it('reports the resources that are subscribed to, and no others', async () => {
     const heard: unknown[] = [];
-    pool.listen(TENANT, 'agent', null, (_server, one) => heard.push(one.params));
+    pool.listen({
+      tenantId: TENANT,
+      agentId: 'agent',
+      serverId: null,
+      heard: (_server, one) => heard.push(one.params),
+    });
     const uri = 'test://note';
     expect((await ask(session, 'resources/subscribe', { uri })).value).toEqual({});
     expect((await ask(session, 'resources/subscribe', { uri: 'test://b' })).value).toEqual({});

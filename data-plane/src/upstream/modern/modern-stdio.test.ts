@@ -61,7 +61,12 @@ beforeEach(() => {
     limits: { timeoutMs: 10_000, messageBytes: 64 * 1024 },
     onNotification: (_tenant, _server, notification) => void heard.push(notification),
   });
-  session = pool.find(TENANT, STDIO_SERVER('obedient'), 'agent', undefined, 'modern');
+  session = pool.getSession({
+    tenantId: TENANT,
+    server: STDIO_SERVER('obedient'),
+    agentId: 'agent',
+    era: 'modern',
+  });
 });
 
 afterEach(() => pool.close());
@@ -81,7 +86,12 @@ it('has tools, resources, prompts, progress and rounds of input', async () => {
       ? { result: { roots: [] } }
       : { result: { action: 'accept', content: { name: 'x' } } },
   );
-  const sdk = pool.find(TENANT, STDIO_SERVER('sdk'), 'agent', peer);
+  const sdk = pool.getSession({
+    tenantId: TENANT,
+    server: STDIO_SERVER('sdk'),
+    agentId: 'agent',
+    peer,
+  });
   expect(await sdk.open(unheardExchange())).toMatchObject({
     era: 'modern',
     serverInfo: { name: 'modern-test' },

@@ -59,7 +59,7 @@ const MATRIX: [Era, Kind, Era][] = [
 
 describe('over HTTP', () => {
   const find = (pool: UpstreamPool, url: string, era: Era, agent = 'agent') =>
-    pool.find(TENANT, HTTP_SERVER('up', url), agent, undefined, era);
+    pool.getSession({ tenantId: TENANT, server: HTTP_SERVER('up', url), agentId: agent, era });
 
   it.each(MATRIX)('for a %s client a %s server is a %s one', async (preferred, kind, era) => {
     const { url } = await startServer(kind);
@@ -245,7 +245,7 @@ describe('over stdio', () => {
 
   it.each(MATRIX)('for a %s client a %s server is a %s one', async (preferred, kind, era) => {
     const pool = openWith(stdioCommand(kind));
-    const session = pool.find(TENANT, server, 'agent', undefined, preferred);
+    const session = pool.getSession({ tenantId: TENANT, server, agentId: 'agent', era: preferred });
     expect((await session.open(unheardExchange())).era).toBe(era);
     expect((await call(session, 'echo', { a: 1 })).kind).toBe('result');
     expect(pool.counts().stdio).toBe(1);
@@ -259,7 +259,7 @@ describe('over stdio', () => {
       stdio: openStdio([['local', command]]),
       findIneligibility: () => 'it is suspended',
     });
-    const session = pool.find(TENANT, server, 'agent', undefined, 'legacy');
+    const session = pool.getSession({ tenantId: TENANT, server, agentId: 'agent', era: 'legacy' });
     await expect(session.open(unheardExchange())).rejects.toMatchObject({ kind: 'ineligible' });
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(existsSync(marker)).toBe(false);
@@ -279,7 +279,7 @@ describe('over stdio', () => {
     let eligible = checks as number;
     const findIneligibility = () => (eligible-- > 0 ? undefined : 'it is suspended');
     const pool = openPool({ stdio: openStdio([['local', both]]), findIneligibility });
-    const session = pool.find(TENANT, server, 'agent', undefined, era);
+    const session = pool.getSession({ tenantId: TENANT, server, agentId: 'agent', era });
     await expect(session.open(unheardExchange())).rejects.toMatchObject({ kind: 'ineligible' });
     const running = () =>
       execFileSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8' })
@@ -306,7 +306,11 @@ describe('over stdio', () => {
       if (method === 'server/discover' && !isFirst) send({ id, result: discovered });`);
     const pool = openWith(dual);
     const eraFor = async (agent: string, era: Era) =>
-      (await pool.find(TENANT, server, agent, undefined, era).open(unheardExchange())).era;
+      (
+        await pool
+          .getSession({ tenantId: TENANT, server, agentId: agent, era })
+          .open(unheardExchange())
+      ).era;
     // It is not waited for without end.
     expect(await eraFor('a', 'modern')).toBe('legacy');
     expect(await eraFor('b', 'modern')).toBe('modern');
@@ -333,7 +337,7 @@ describe('over stdio', () => {
         else if (method === 'initialize') send({ id, result: initialized });
         else if (method === 'server/discover') send({ id, error: { code: -32601, message: 'What?' } });`),
     );
-    const session = pool.find(TENANT, server, 'a', undefined, 'modern');
+    const session = pool.getSession({ tenantId: TENANT, server, agentId: 'a', era: 'modern' });
     expect((await session.open(unheardExchange())).era).toBe('legacy');
     expect(pool.counts().stdio).toBe(1);
   });
@@ -344,7 +348,7 @@ describe('over stdio', () => {
         if (method === 'server/discover') setTimeout(() => send({ id, result: discovered }), 3500);
         else send({ id, error: { code: -32601, message: 'What?' } });`),
     );
-    const session = pool.find(TENANT, server, 'a', undefined, 'modern');
+    const session = pool.getSession({ tenantId: TENANT, server, agentId: 'a', era: 'modern' });
     expect((await session.open(unheardExchange())).era).toBe('modern');
   });
 
@@ -354,13 +358,18 @@ describe('over stdio', () => {
         if (method === 'server/discover') process.exit(1);
         if (method === 'initialize') send({ id, result: initialized });`),
     );
-    const session = pool.find(TENANT, server, 'a', undefined, 'modern');
+    const session = pool.getSession({ tenantId: TENANT, server, agentId: 'a', era: 'modern' });
     expect((await session.open(unheardExchange())).era).toBe('legacy');
   });
 
   it('is unreachable where there is no such command', async () => {
     const none = { command: '/nowhere/at/all', args: [], env: {}, cwd: process.cwd() };
-    const session = openWith(none).find(TENANT, server, 'a', undefined, 'modern');
+    const session = openWith(none).getSession({
+      tenantId: TENANT,
+      server,
+      agentId: 'a',
+      era: 'modern',
+    });
     expect(await failureOf(session.open(unheardExchange()))).toBe('unreachable');
   });
 
@@ -371,7 +380,7 @@ describe('over stdio', () => {
       stdio: openStdio([['local', silent]]),
       limits: { timeoutMs: 300, messageBytes: 10_000 },
     });
-    const session = pool.find(TENANT, server, 'a', undefined, era);
+    const session = pool.getSession({ tenantId: TENANT, server, agentId: 'a', era });
     expect(await failureOf(session.open(unheardExchange()))).toBe('timeout');
     const running = () =>
       execFileSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8' })

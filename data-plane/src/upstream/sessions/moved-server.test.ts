@@ -37,13 +37,21 @@ beforeEach(async () => {
     findSealedCredential: () => sealed,
     onReopened: ({ serverId }) => reopened.push(serverId),
   });
-  pool.listen(TENANT, 'a', 'up', (_serverId, { method }) => heard.push(method));
+  pool.listen({
+    tenantId: TENANT,
+    agentId: 'a',
+    serverId: 'up',
+    heard: (_serverId, { method }) => heard.push(method),
+  });
   await open();
   await expect.poll(before.streams).toBe(1);
 });
 
 async function open() {
-  if (registered) await pool.find(TENANT, registered, 'a').open(unheardExchange());
+  if (registered)
+    await pool
+      .getSession({ tenantId: TENANT, server: registered, agentId: 'a' })
+      .open(unheardExchange());
 }
 
 afterEach(async () => {

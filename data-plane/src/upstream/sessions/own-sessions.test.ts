@@ -76,10 +76,14 @@ const stdio = STDIO_SERVER('local');
 const http = () => HTTP_SERVER('up', upstream.url);
 
 it('are apart from the session that the agent shares, and from each other', async () => {
-  const shared = pool.find(TENANT, http(), 'a');
-  const [one, two] = [peer('1'), peer('2')].map((own) => pool.find(TENANT, http(), 'a', own));
+  const shared = pool.getSession({ tenantId: TENANT, server: http(), agentId: 'a' });
+  const [one, two] = [peer('1'), peer('2')].map((own) =>
+    pool.getSession({ tenantId: TENANT, server: http(), agentId: 'a', peer: own }),
+  );
   expect(new Set([shared, one, two]).size).toBe(3);
-  expect(pool.find(TENANT, http(), 'a', peer('1'))).toBe(one);
+  expect(pool.getSession({ tenantId: TENANT, server: http(), agentId: 'a', peer: peer('1') })).toBe(
+    one,
+  );
   await Promise.all([shared.open(unheardExchange()), one?.open(unheardExchange())]);
   const declared = upstream.messages('initialize').map(({ message }) => message?.params);
   expect(declared).toContainEqual(expect.objectContaining({ capabilities: {} }));
@@ -88,50 +92,89 @@ it('are apart from the session that the agent shares, and from each other', asyn
 
 it('tell what their server sends to their own client', async () => {
   const heard: string[] = [];
-  pool.listen(TENANT, 'a', null, () => heard.push('shared'));
-  pool.listen(TENANT, 'a', null, () => heard.push('own'), '1');
-  await pool.find(TENANT, http(), 'a', peer('1')).open(unheardExchange());
+  pool.listen({
+    tenantId: TENANT,
+    agentId: 'a',
+    serverId: null,
+    heard: () => heard.push('shared'),
+  });
+  pool.listen({
+    tenantId: TENANT,
+    agentId: 'a',
+    serverId: null,
+    heard: () => heard.push('own'),
+    peerId: '1',
+  });
+  await pool
+    .getSession({ tenantId: TENANT, server: http(), agentId: 'a', peer: peer('1') })
+    .open(unheardExchange());
   await expect.poll(upstream.streams).toBe(1);
   upstream.push({ jsonrpc: '2.0', method: 'notifications/message' });
   await expect.poll(() => heard).toEqual(['own']);
 });
 
 it('keep their processes until their client ends, and take none from other agents', async () => {
-  const shared = pool.find(TENANT, stdio, 'a');
-  const other = pool.find(TENANT, stdio, 'b', peer('of b'));
-  const own = Array.from({ length: 8 }, (_, n) => pool.find(TENANT, stdio, 'a', peer(String(n))));
+  const shared = pool.getSession({ tenantId: TENANT, server: stdio, agentId: 'a' });
+  const other = pool.getSession({
+    tenantId: TENANT,
+    server: stdio,
+    agentId: 'b',
+    peer: peer('of b'),
+  });
+  const own = Array.from({ length: 8 }, (_, n) =>
+    pool.getSession({ tenantId: TENANT, server: stdio, agentId: 'a', peer: peer(String(n)) }),
+  );
   for (let n = 8; n < 12; n++) {
-    expect(() => pool.find(TENANT, stdio, 'a', peer(String(n)))).toThrow(
-      "Busy: the 8 processes that an agent's clients may have of their own",
-    );
+    expect(() =>
+      pool.getSession({ tenantId: TENANT, server: stdio, agentId: 'a', peer: peer(String(n)) }),
+    ).toThrow("Busy: the 8 processes that an agent's clients may have of their own");
   }
   expect(pool.counts().stdio).toBe(10);
-  expect(pool.find(TENANT, stdio, 'a')).toBe(shared);
-  expect(pool.find(TENANT, stdio, 'b', peer('of b'))).toBe(other);
+  expect(pool.getSession({ tenantId: TENANT, server: stdio, agentId: 'a' })).toBe(shared);
+  expect(
+    pool.getSession({ tenantId: TENANT, server: stdio, agentId: 'b', peer: peer('of b') }),
+  ).toBe(other);
   for (const [n, session] of own.entries()) {
-    expect(pool.find(TENANT, stdio, 'a', peer(String(n)))).toBe(session);
+    expect(
+      pool.getSession({ tenantId: TENANT, server: stdio, agentId: 'a', peer: peer(String(n)) }),
+    ).toBe(session);
   }
   pool.endPeer('3');
-  expect(pool.find(TENANT, stdio, 'a', peer('8'))).toBeDefined();
+  expect(
+    pool.getSession({ tenantId: TENANT, server: stdio, agentId: 'a', peer: peer('8') }),
+  ).toBeDefined();
 });
 
 it('are refused where all of an agent are in use', async () => {
   const request = { method: 'tools/call', members: '"name":"hang"', wantsProgress: false };
   for (let n = 0; n < 64; n++) {
     const exchange = { onNotification: () => undefined, cancellation: new Cancellation() };
-    const session = pool.find(TENANT, http(), 'a', peer(String(n)));
+    const session = pool.getSession({
+      tenantId: TENANT,
+      server: http(),
+      agentId: 'a',
+      peer: peer(String(n)),
+    });
     session.request(request, exchange).catch(() => undefined);
   }
-  expect(() => pool.find(TENANT, http(), 'a', peer('more'))).toThrow('in use');
-  expect(pool.find(TENANT, http(), 'b', peer('of b'))).toBeDefined();
+  expect(() =>
+    pool.getSession({ tenantId: TENANT, server: http(), agentId: 'a', peer: peer('more') }),
+  ).toThrow('in use');
+  expect(
+    pool.getSession({ tenantId: TENANT, server: http(), agentId: 'b', peer: peer('of b') }),
+  ).toBeDefined();
   // One that ends while its call is under way counts until the call has ended.
   pool.endPeer('0');
-  expect(() => pool.find(TENANT, http(), 'a', peer('more'))).toThrow('in use');
+  expect(() =>
+    pool.getSession({ tenantId: TENANT, server: http(), agentId: 'a', peer: peer('more') }),
+  ).toThrow('in use');
 });
 
 it('end with their client', async () => {
-  await pool.find(TENANT, http(), 'a', peer('1')).open(unheardExchange());
-  await pool.find(TENANT, http(), 'a').open(unheardExchange());
+  await pool
+    .getSession({ tenantId: TENANT, server: http(), agentId: 'a', peer: peer('1') })
+    .open(unheardExchange());
+  await pool.getSession({ tenantId: TENANT, server: http(), agentId: 'a' }).open(unheardExchange());
   pool.endPeer('1');
   const ended = () => upstream.seen.filter((one) => one.httpMethod === 'DELETE');
   await expect.poll(ended).toHaveLength(1);
@@ -164,7 +207,9 @@ it.each([
   const stdioServers = openStdio([['local', node(code)]]);
   const small = openPool({ stdio: stdioServers, maxProcesses: 1, maxOwnProcesses: 1 });
   const open = async (own: UpstreamPeer) => {
-    const { serverInfo } = await small.find(TENANT, stdio, 'a', own).open(unheardExchange());
+    const { serverInfo } = await small
+      .getSession({ tenantId: TENANT, server: stdio, agentId: 'a', peer: own })
+      .open(unheardExchange());
     return Number(serverInfo.version);
   };
   try {
@@ -174,7 +219,7 @@ it.each([
     const second = await open({ ...peer('2'), isAway: () => true });
     expect([first, second].map(isRunning)).toEqual([false, true]);
     // It makes room for another one, and is waited for when the service stops.
-    small.find(TENANT, stdio, 'a', peer('3'));
+    small.getSession({ tenantId: TENANT, server: stdio, agentId: 'a', peer: peer('3') });
     await small.close();
     expect(isRunning(second)).toBe(false);
   } finally {

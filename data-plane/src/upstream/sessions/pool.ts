@@ -53,6 +53,19 @@ export type UpstreamPool = ReturnType<typeof createUpstreamPool>;
 const SWEEP_MS = 30_000;
 
 /** Builds the pool. Its connections and its processes end with `close`. */
+/** Whose session with which server. */
+export interface WantedSession {
+  readonly tenantId: string;
+  readonly server: McpServerSetting;
+  readonly agentId: string;
+  /** The client that servers may ask; absent: the session that the agent's clients share. */
+  readonly peer?: UpstreamPeer | undefined;
+  /** The era in which a dual-era server is addressed; absent: legacy. */
+  readonly era?: Era | undefined;
+  /** Gateways that the request passed before this one; absent: none. */
+  readonly hops?: number;
+}
+
 export function createUpstreamPool(options: UpstreamPoolOptions) {
   const { isRegistered } = options;
   const sessions = createSessionTable();
@@ -90,22 +103,16 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
   let closing: Promise<void> | null = null;
 
   /**
-   * The agent's session with a server, or that of one client of the agent's.
+   * The agent's session with a server, or that of one client of the agent's. It is opened where
+   * there is none, or where the one there is no longer fits the registry.
    *
-   * @param era the era in which a dual-era server is addressed
-   * @param passed gateways that the request passed before this one
    * @throws UpstreamFailure where there can be none
    */
-  function find(
-    tenantId: string,
-    server: McpServerSetting,
-    agentId: string,
-    peer?: UpstreamPeer,
-    era: Era = 'legacy',
-    passed = 0,
-  ): UpstreamSession {
+  function getSession(wanted: WantedSession): UpstreamSession {
+    const { tenantId, server, agentId, peer, era = 'legacy', hops: passed = 0 } = wanted;
     if (closing !== null) throw new UpstreamFailure('unreachable', 'the service is stopping');
-    if (isTooFar(passed, false)) throw new UpstreamFailure('loop', LOOP_MESSAGE);
+    if (isTooFar({ hops: passed, serverId: server.server_id }))
+      throw new UpstreamFailure('loop', LOOP_MESSAGE);
     // A process is no gateway.
     const hops = server.transport === 'stdio' ? 0 : passed;
     const shared = `${tenantId} ${agentId} ${server.server_id} ${era} ${hops}`;
@@ -191,7 +198,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     const server = options.findServer(tenantId, serverId);
     if (server === undefined) return;
     try {
-      await find(tenantId, server, agentId, peer, era, hops).open({
+      await getSession({ tenantId, server, agentId, peer, era, hops }).open({
         cancellation: new Cancellation(),
         findIneligibility: () => options.findIneligibility(tenantId, agentId),
       });
@@ -201,7 +208,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
   }
 
   return {
-    find,
+    getSession,
     listen: notifications.listen,
     tell: notifications.tell,
     notifyPeer: sessions.notifyPeer,

@@ -3,18 +3,19 @@ import type { UpstreamNotification } from '../upstream.ts';
 import type { SessionPlace } from './session-opener.ts';
 import type { OpenSession, ServerAddress } from './session-table.ts';
 
-interface SessionListener {
+export interface SessionListener {
   tenantId: string;
   agentId: string;
   /** One server, null for all. */
   serverId: string | null;
   /** The client whose own sessions are meant, not those that the agent shares. */
-  peerId: string | undefined;
+  peerId?: string | undefined;
   /**
-   * Hops of the listener's own request: it receives from sessions with the same distance, since
-   * news in a loop of gateways would never end.
+   * Hops of the listener's own request, 0 if absent: it receives from sessions with the same
+   * distance, since news in a loop of gateways would never end.
    */
-  hops: number;
+  hops?: number;
+  /** Called with each notification, and the server that sent it. */
   heard(serverId: string, notification: UpstreamNotification): void;
 }
 
@@ -36,7 +37,7 @@ export function createSessionNotifications(deps: {
     return [...(listeners.get(keyOf(place)) ?? [])].filter(
       (listener) =>
         listener.peerId === place.peerId &&
-        (hops === null || listener.hops === hops) &&
+        (hops === null || (listener.hops ?? 0) === hops) &&
         (listener.serverId === null || listener.serverId === place.serverId),
     );
   }
@@ -78,19 +79,11 @@ export function createSessionNotifications(deps: {
     attach,
 
     /**
-     * Listens for notifications of an agent's servers (see SessionListener).
+     * Listens for notifications of an agent's servers.
      *
      * @returns the unsubscribe
      */
-    listen(
-      tenantId: string,
-      agentId: string,
-      serverId: string | null,
-      heard: SessionListener['heard'],
-      peerId?: string,
-      hops = 0,
-    ): () => void {
-      const listener = { tenantId, agentId, serverId, peerId, hops, heard };
+    listen(listener: SessionListener): () => void {
       const key = keyOf(listener);
       listeners.set(key, (listeners.get(key) ?? new Set()).add(listener));
       reattach(listener);

@@ -117,10 +117,10 @@ afterEach(async () => {
 describe('a session over HTTP', () => {
   it('is opened once and shared by what an agent asks at the same time', async () => {
     const server = http(upstream.url);
-    const session = pool.find(TENANT, server, AGENT);
+    const session = pool.getSession({ tenantId: TENANT, server, agentId: AGENT });
     await Promise.all([1, 2, 3].map((n) => session.request(call('echo', { n }), exchange())));
-    expect(pool.find(TENANT, server, AGENT)).toBe(session);
-    expect(pool.find(TENANT, server, uuidv7())).not.toBe(session);
+    expect(pool.getSession({ tenantId: TENANT, server, agentId: AGENT })).toBe(session);
+    expect(pool.getSession({ tenantId: TENANT, server, agentId: uuidv7() })).not.toBe(session);
     expect(upstream.messages('initialize')).toHaveLength(1);
     expect(upstream.messages('notifications/initialized')).toHaveLength(1);
     const [first] = upstream.messages('tools/call');
@@ -132,7 +132,11 @@ describe('a session over HTTP', () => {
   });
 
   it('is reopened when the server has forgotten it, and the call executed once', async () => {
-    const session = pool.find(TENANT, http(upstream.url), AGENT);
+    const session = pool.getSession({
+      tenantId: TENANT,
+      server: http(upstream.url),
+      agentId: AGENT,
+    });
     await session.request(call('echo'), exchange());
     upstream.forgetSessions();
     const answer = await session.request(call('echo', { n: 2 }), exchange());
@@ -143,7 +147,11 @@ describe('a session over HTTP', () => {
   });
 
   it('is left after a 400, and that call is not sent again', async () => {
-    const session = pool.find(TENANT, http(upstream.url), AGENT);
+    const session = pool.getSession({
+      tenantId: TENANT,
+      server: http(upstream.url),
+      agentId: AGENT,
+    });
     await session.request(call('echo'), exchange());
     // As the reference server does after a restart.
     const undo = upstream.override((one, response) => {
@@ -165,7 +173,11 @@ describe('a session over HTTP', () => {
   });
 
   it('is not ended by a 400 while another call in it is under way', async () => {
-    const session = pool.find(TENANT, http(upstream.url), AGENT);
+    const session = pool.getSession({
+      tenantId: TENANT,
+      server: http(upstream.url),
+      agentId: AGENT,
+    });
     await session.request(call('echo'), exchange());
     const other = session.request(call('hang'), exchange());
     await vi.waitFor(() => expect(hanging).toHaveLength(1));
@@ -185,7 +197,11 @@ describe('a session over HTTP', () => {
       response.writeHead(404).end();
       return true;
     });
-    const session = pool.find(TENANT, http(upstream.url), AGENT);
+    const session = pool.getSession({
+      tenantId: TENANT,
+      server: http(upstream.url),
+      agentId: AGENT,
+    });
     expect(await failureOf(session.request(call('echo'), exchange()))).toBe('refused');
     expect(upstream.messages('tools/call')).toHaveLength(2);
   });
@@ -200,7 +216,11 @@ describe('a session over HTTP', () => {
       response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end('x');
       return true;
     });
-    const session = pool.find(TENANT, http(upstream.url), AGENT);
+    const session = pool.getSession({
+      tenantId: TENANT,
+      server: http(upstream.url),
+      agentId: AGENT,
+    });
     expect(await failureOf(session.request(call('echo'), exchange()))).toBe(kind);
     expect(upstream.messages('tools/call')).toHaveLength(1);
   });
@@ -222,7 +242,11 @@ describe('a session over HTTP', () => {
       response.end(body.replace('ID', String(one.message.id)));
       return true;
     });
-    const session = pool.find(TENANT, http(upstream.url), AGENT);
+    const session = pool.getSession({
+      tenantId: TENANT,
+      server: http(upstream.url),
+      agentId: AGENT,
+    });
     expect(await failureOf(session.request(call('echo'), exchange()))).toBe('malformed');
   });
 
@@ -234,12 +258,20 @@ describe('a session over HTTP', () => {
       response.end(`{"result": ${raw} ,"id":${one.message.id},"jsonrpc":"2.0"}`);
       return true;
     });
-    const session = pool.find(TENANT, http(upstream.url), AGENT);
+    const session = pool.getSession({
+      tenantId: TENANT,
+      server: http(upstream.url),
+      agentId: AGENT,
+    });
     expect((await session.request(call('echo'), exchange())).raw).toBe(raw);
   });
 
   it('blocks a message over the limit, as JSON and as an event, and continues', async () => {
-    const session = pool.find(TENANT, http(upstream.url), AGENT);
+    const session = pool.getSession({
+      tenantId: TENANT,
+      server: http(upstream.url),
+      agentId: AGENT,
+    });
     for (const tool of ['big', 'big-event']) {
       const fits = await session.request(call(tool, { size: LIMIT - 200 }), exchange());
       expect(fits.kind).toBe('result');
@@ -251,14 +283,22 @@ describe('a session over HTTP', () => {
 
   it('gives up in time, tells the server, and drops what comes later', async () => {
     const slow = openPool({ limits: { timeoutMs: 100, messageBytes: LIMIT } });
-    const session = slow.find(TENANT, http(upstream.url), AGENT);
+    const session = slow.getSession({
+      tenantId: TENANT,
+      server: http(upstream.url),
+      agentId: AGENT,
+    });
     expect(await failureOf(session.request(call('hang'), exchange()))).toBe('timeout');
     await vi.waitFor(() => expect(upstream.messages('notifications/cancelled')).toHaveLength(1));
     expect(session.pending).toBe(0);
   });
 
   it('is not begun for a request that was cancelled before', async () => {
-    const session = pool.find(TENANT, http(upstream.url), AGENT);
+    const session = pool.getSession({
+      tenantId: TENANT,
+      server: http(upstream.url),
+      agentId: AGENT,
+    });
     const cancelled = exchange();
     cancelled.cancellation.cancel();
     expect(await failureOf(session.request(call('echo'), cancelled))).toBe('cancelled');
@@ -266,12 +306,20 @@ describe('a session over HTTP', () => {
   });
 
   it('says that a server is away', async () => {
-    const session = pool.find(TENANT, http('http://127.0.0.1:1/mcp'), AGENT);
+    const session = pool.getSession({
+      tenantId: TENANT,
+      server: http('http://127.0.0.1:1/mcp'),
+      agentId: AGENT,
+    });
     expect(await failureOf(session.request(call('echo'), exchange()))).toBe('unreachable');
   });
 
   it('fails what is under way when it is closed, and says goodbye', async () => {
-    const session = pool.find(TENANT, http(upstream.url), AGENT);
+    const session = pool.getSession({
+      tenantId: TENANT,
+      server: http(upstream.url),
+      agentId: AGENT,
+    });
     const pending = failureOf(session.request(call('hang'), exchange()));
     await vi.waitFor(() => expect(hanging).toHaveLength(1));
     await pool.close();
@@ -286,7 +334,7 @@ describe('addresses', () => {
     const strict = openPool({ addresses: createAddressPolicy(['global', '10.0.0.0/8']) });
     for (const host of ['127.0.0.1', 'localhost', '[::1]', '2130706433', '0x7f.1']) {
       const server = { ...http(`http://${host}:${port}/mcp`), server_id: host };
-      const session = strict.find(TENANT, server, AGENT);
+      const session = strict.getSession({ tenantId: TENANT, server, agentId: AGENT });
       expect(['refused', 'unreachable']).toContain(
         await failureOf(session.request(call('echo'), exchange())),
       );
@@ -298,7 +346,11 @@ describe('addresses', () => {
     const port = new URL(upstream.url).port;
     for (const allow of ['localhost', '127.0.0.0/8', '127.0.0.1', '*']) {
       const some = openPool({ addresses: createAddressPolicy([allow, '::1']) });
-      const session = some.find(TENANT, http(`http://localhost:${port}/mcp`), AGENT);
+      const session = some.getSession({
+        tenantId: TENANT,
+        server: http(`http://localhost:${port}/mcp`),
+        agentId: AGENT,
+      });
       expect((await session.request(call('echo'), exchange())).kind).toBe('result');
     }
   });
@@ -319,9 +371,13 @@ describe('a credential', () => {
   it('is shown to the server, and a new one opens a new session', async () => {
     let sealed = seal({}, { type: 'bearer', token: 'first' });
     const own = openPool({ findSealedCredential: () => sealed });
-    await own.find(TENANT, http(upstream.url), AGENT).request(call('echo'), exchange());
+    await own
+      .getSession({ tenantId: TENANT, server: http(upstream.url), agentId: AGENT })
+      .request(call('echo'), exchange());
     sealed = seal({}, { type: 'header', name: 'X-Api-Key', value: 'second' });
-    await own.find(TENANT, http(upstream.url), AGENT).request(call('echo'), exchange());
+    await own
+      .getSession({ tenantId: TENANT, server: http(upstream.url), agentId: AGENT })
+      .request(call('echo'), exchange());
     const [first, second] = upstream.messages('tools/call').map((one) => one.headers);
     expect(first?.authorization).toBe('Bearer first');
     expect([second?.authorization, second?.['x-api-key']]).toEqual([undefined, 'second']);
@@ -340,7 +396,11 @@ describe('a credential', () => {
     ['nothing that can be opened', 'e30'],
   ])('for %s is not used', async (_what, sealed) => {
     const own = openPool({ findSealedCredential: () => sealed });
-    const session = own.find(TENANT, http(upstream.url), AGENT);
+    const session = own.getSession({
+      tenantId: TENANT,
+      server: http(upstream.url),
+      agentId: AGENT,
+    });
     expect(await failureOf(session.request(call('echo'), exchange()))).toBe('refused');
     expect(upstream.seen).toEqual([]);
   });
@@ -350,7 +410,9 @@ it('asks a server that has a credential only once that has come', async () => {
   let sealed: string | undefined;
   const own = openPool({ findSealedCredential: () => sealed });
   const server = { ...http(upstream.url), has_credential: true };
-  expect(() => own.find(TENANT, server, AGENT)).toThrow('has not reached this data plane yet');
+  expect(() => own.getSession({ tenantId: TENANT, server, agentId: AGENT })).toThrow(
+    'has not reached this data plane yet',
+  );
   expect(upstream.seen).toEqual([]);
   sealed = Buffer.from(
     JSON.stringify({
@@ -361,7 +423,9 @@ it('asks a server that has a credential only once that has come', async () => {
       credential: { type: 'bearer', token: 'come' },
     }),
   ).toString('base64url');
-  await own.find(TENANT, server, AGENT).request(call('echo'), exchange());
+  await own
+    .getSession({ tenantId: TENANT, server, agentId: AGENT })
+    .request(call('echo'), exchange());
   expect(upstream.messages('tools/call').at(-1)?.headers.authorization).toBe('Bearer come');
 });
 
@@ -369,32 +433,46 @@ describe('the pool', () => {
   it('makes room by closing what was idle the longest, and never what is in use', async () => {
     const small = openPool({ maxSessions: 2 });
     const server = http(upstream.url);
-    const busy = small.find(TENANT, server, 'a').request(call('hang'), exchange());
+    const busy = small
+      .getSession({ tenantId: TENANT, server, agentId: 'a' })
+      .request(call('hang'), exchange());
     await vi.waitFor(() => expect(hanging).toHaveLength(1));
-    await small.find(TENANT, server, 'b').request(call('echo'), exchange());
-    await small.find(TENANT, server, 'c').request(call('echo'), exchange());
+    await small
+      .getSession({ tenantId: TENANT, server, agentId: 'b' })
+      .request(call('echo'), exchange());
+    await small
+      .getSession({ tenantId: TENANT, server, agentId: 'c' })
+      .request(call('echo'), exchange());
     expect(small.counts()).toEqual({ http: 2, stdio: 0 });
     hanging[0]?.result({ content: [] });
     expect((await busy).kind).toBe('result');
   });
 
   it('follows the registry when a server gets another address', async () => {
-    const first = pool.find(TENANT, http(upstream.url), AGENT);
-    const second = pool.find(TENANT, http(`${upstream.url}?2`), AGENT);
+    const first = pool.getSession({ tenantId: TENANT, server: http(upstream.url), agentId: AGENT });
+    const second = pool.getSession({
+      tenantId: TENANT,
+      server: http(`${upstream.url}?2`),
+      agentId: AGENT,
+    });
     expect(second).not.toBe(first);
     expect(pool.counts().http).toBe(1);
   });
 
   it('lets a call finish that was sent before the server got another address', async () => {
     const small = openPool({ maxSessions: 1 });
-    const busy = small.find(TENANT, http(upstream.url), AGENT).request(call('hang'), exchange());
+    const busy = small
+      .getSession({ tenantId: TENANT, server: http(upstream.url), agentId: AGENT })
+      .request(call('hang'), exchange());
     await vi.waitFor(() => expect(hanging).toHaveLength(1));
     const moved = http(`${upstream.url}?2`);
     // The session that ends counts still: what is open stays bounded.
-    expect(() => small.find(TENANT, moved, AGENT)).toThrow(/too many sessions/);
+    expect(() => small.getSession({ tenantId: TENANT, server: moved, agentId: AGENT })).toThrow(
+      /too many sessions/,
+    );
     hanging[0]?.result({ content: [] });
     expect((await busy).kind).toBe('result');
-    small.find(TENANT, moved, AGENT);
+    small.getSession({ tenantId: TENANT, server: moved, agentId: AGENT });
     const hasEnded = () => upstream.seen.some(({ httpMethod }) => httpMethod === 'DELETE');
     await vi.waitFor(() => expect(hasEnded()).toBe(true), { timeout: 5_000 });
   });
@@ -451,14 +529,16 @@ describe('a session over stdio', () => {
   });
 
   const askFor = async (agentId: string, name = 'echo', args = {}) => {
-    const answer = await pool.find(TENANT, stdio, agentId).request(call(name, args), exchange());
+    const answer = await pool
+      .getSession({ tenantId: TENANT, server: stdio, agentId })
+      .request(call(name, args), exchange());
     return answer.value as { pid: number; env: Record<string, string>; args: unknown };
   };
 
   it('is restarted when its process does not read what it is sent', async () => {
     await askFor(AGENT, 'deaf');
     const text = 'x'.repeat(LIMIT / 2);
-    const session = pool.find(TENANT, stdio, AGENT);
+    const session = pool.getSession({ tenantId: TENANT, server: stdio, agentId: AGENT });
     const calls = Array.from({ length: 16 }, () =>
       failureOf(session.request(call('echo', { text }), exchange())),
     );
@@ -480,20 +560,22 @@ describe('a session over stdio', () => {
   it('survives noise, and passes progress to the request that it belongs to', async () => {
     const own = exchange();
     const request = { ...call('noise', { a: 1 }), wantsProgress: true };
-    const answer = await pool.find(TENANT, stdio, AGENT).request(request, own);
+    const answer = await pool
+      .getSession({ tenantId: TENANT, server: stdio, agentId: AGENT })
+      .request(request, own);
     expect(answer.value).toMatchObject({ args: { a: 1 } });
     expect(own.notifications).toMatchObject([{ method: 'notifications/progress' }]);
   });
 
   it('fails the call in which the process dies, and starts another for the next', async () => {
     const { pid } = await askFor(AGENT);
-    const session = pool.find(TENANT, stdio, AGENT);
+    const session = pool.getSession({ tenantId: TENANT, server: stdio, agentId: AGENT });
     expect(await failureOf(session.request(call('die'), exchange()))).toBe('unreachable');
     expect((await askFor(AGENT)).pid).not.toBe(pid);
   });
 
   it('blocks a message over the limit and continues', async () => {
-    const session = pool.find(TENANT, stdio, AGENT);
+    const session = pool.getSession({ tenantId: TENANT, server: stdio, agentId: AGENT });
     const { pid } = await askFor(AGENT);
     const big = session.request(call('big', { size: LIMIT }), exchange());
     expect(await failureOf(big)).toBe('too_large');
@@ -502,9 +584,16 @@ describe('a session over stdio', () => {
 
   it('tells the process of a cancellation', async () => {
     const heard: unknown[] = [];
-    pool.listen(TENANT, AGENT, null, (from, { params }) => heard.push([from, params]));
+    pool.listen({
+      tenantId: TENANT,
+      agentId: AGENT,
+      serverId: null,
+      heard: (from, { params }) => heard.push([from, params]),
+    });
     const own = exchange();
-    const pending = pool.find(TENANT, stdio, AGENT).request(call('hang'), own);
+    const pending = pool
+      .getSession({ tenantId: TENANT, server: stdio, agentId: AGENT })
+      .request(call('hang'), own);
     const failed = failureOf(pending);
     await askFor(AGENT);
     own.cancellation.cancel();
@@ -524,15 +613,19 @@ describe('a session over stdio', () => {
   });
 
   it('is refused for a command that the operator did not define', () => {
-    expect(() => pool.find(TENANT, { ...stdio, local_name: 'other' }, AGENT)).toThrow(
-      UpstreamFailure,
-    );
+    expect(() =>
+      pool.getSession({
+        tenantId: TENANT,
+        server: { ...stdio, local_name: 'other' },
+        agentId: AGENT,
+      }),
+    ).toThrow(UpstreamFailure);
   });
 
   it('fails for a command that does not exist', async () => {
     const none = { command: join(folder, 'nothing'), args: [], env: {}, cwd: folder };
     const broken = openPool({ stdio: openStdio([['mine', none]]) });
-    const session = broken.find(TENANT, stdio, AGENT);
+    const session = broken.getSession({ tenantId: TENANT, server: stdio, agentId: AGENT });
     expect(await failureOf(session.request(call('echo'), exchange()))).toBe('unreachable');
   });
 });

@@ -32,7 +32,11 @@ function openSession() {
     stdio: openStdio([['local', server]]),
   });
   stops.push(() => pool.close());
-  const session = pool.find('tenant', STDIO_SERVER('local'), 'a');
+  const session = pool.getSession({
+    tenantId: 'tenant',
+    server: STDIO_SERVER('local'),
+    agentId: 'a',
+  });
   return async (name: string) => {
     const members = `"name":"${name}"`;
     const request = { method: 'tools/call', members, wantsProgress: false };
