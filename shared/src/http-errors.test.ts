@@ -128,6 +128,29 @@ it('says of an outage once in five seconds that requests fail, and how many more
   await app.close();
 });
 
+it('says with every 503 and 429 when to come back, but to those who know by themselves', async () => {
+  const { app } = aServer();
+  await app.register(async (plane) => {
+    const isPatient = ({ url }: { url: string }) => url.startsWith('/patient');
+    plane.setErrorHandler(createErrorHandler(() => true, isPatient));
+    for (const who of ['', '/patient']) {
+      plane.get(`${who}/away`, async () => {
+        throw new Error('connect ECONNREFUSED');
+      });
+      plane.get(`${who}/often`, async () => {
+        throw new AppError('RATE_LIMITED');
+      });
+      plane.get(`${who}/told`, async () => {
+        throw new AppError('UNAVAILABLE', 'Busy.', { retryAfterSeconds: 7 });
+      });
+    }
+  });
+  const told = async (path: string) => (await app.inject(path)).headers['retry-after'];
+  const paths = ['/away', '/often', '/told', '/patient/away', '/patient/often', '/patient/told'];
+  expect(await Promise.all(paths.map(told))).toEqual(['5', '60', '7', undefined, '60', '7']);
+  await app.close();
+});
+
 it('a caller that leaves is no error; what fails besides is one', async () => {
   const { app, logged } = aServer();
   app.get('/poll', async (_request, reply) => {

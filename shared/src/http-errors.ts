@@ -160,13 +160,20 @@ function createOutageLog() {
   };
 }
 
+/** Retry-After in seconds, by status, where nothing else says when to come back. */
+const RETRY_AFTER: Partial<Record<number, number>> = { 429: 60, 503: 5 };
+
 /**
  * The handler of a plane's HTTP API.
  *
  * @param isAway whether an error says that something the service needs is out of reach just now,
  *   which is a 503 and no fault of the code
+ * @param hasOwnPauses whether a request's sender decides by itself when to come back after a 503
  */
-export function createErrorHandler(isAway: (error: unknown) => boolean = () => false) {
+export function createErrorHandler(
+  isAway: (error: unknown) => boolean = () => false,
+  hasOwnPauses: (request: FastifyRequest) => boolean = () => false,
+) {
   const logOutage = createOutageLog();
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     // A route may have begun to answer in another form.
@@ -186,7 +193,8 @@ export function createErrorHandler(isAway: (error: unknown) => boolean = () => f
     if (status === 401 && !reply.hasHeader('www-authenticate')) {
       reply.header('www-authenticate', 'Bearer');
     }
-    const retryAfter = retryAfterSeconds ?? (status === 429 ? 60 : undefined);
+    const usual = status === 503 && hasOwnPauses(request) ? undefined : RETRY_AFTER[status];
+    const retryAfter = retryAfterSeconds ?? usual;
     if (retryAfter !== undefined && !reply.hasHeader('retry-after')) {
       reply.header('retry-after', String(retryAfter));
     }

@@ -76,7 +76,10 @@ export function createAuditStream(deps: AuditStreamDeps): AuditStream {
       const { tenantId } = scope;
       const ofTenant = [...streams].filter((stream) => stream.tenantId === tenantId);
       if (ofTenant.length >= MAX_STREAMS_PER_TENANT) {
-        throw new AppError('RATE_LIMITED', 'This tenant has reached its limit of open streams.');
+        throw new AppError(
+          'RATE_LIMITED',
+          'This tenant has reached its limit of open streams: close one, or try again later.',
+        );
       }
       const bell = createBell();
       let end = () => {};

@@ -76,7 +76,7 @@ export function createPayloadIngest(deps: PayloadIngestDeps): PayloadIngest {
       if (!(cause instanceof KeyProviderError)) throw cause;
       const { tenantId } = scope;
       deps.log.warn({ tenantId, provider, reason: cause.message }, 'payloads wait for their key');
-      throw new AppError('UNAVAILABLE', 'The key provider does not answer.', { cause });
+      throw new AppError('UNAVAILABLE', 'The key provider does not answer: try again.', { cause });
     }
   }
 

@@ -143,7 +143,11 @@ export function pickSigning({ keys, barred }: KeyRing, at: Date): OpenedKey {
     .filter(({ revokedAt }) => revokedAt === null)
     .sort((a, b) => a.from.getTime() - b.from.getTime());
   const chosen = all.findLast(({ from }) => from <= at) ?? all[0];
-  if (!chosen) throw new AppError('UNAVAILABLE', 'Every service key of this purpose was revoked.');
+  if (!chosen)
+    throw new AppError(
+      'UNAVAILABLE',
+      'Every service key of this purpose was revoked: rotate it to have a new one.',
+    );
   if ('error' in chosen) throw chosen.error;
   if (chosen.to && chosen.to <= at) {
     throw new AppError(

@@ -1,9 +1,11 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { BodiesBusyError } from '@governance/shared/body-turns';
 import { createHttpServer } from '@governance/shared/http-server';
 import { createLog } from '@governance/shared/log';
 import { expect, it } from 'vitest';
 import { createErrorHandler } from './http-errors.ts';
+import { GatewayError } from './json-rpc.ts';
 
 it.each([
   ['undefined', undefined],
@@ -26,6 +28,28 @@ it.each([
   expect(answer.json()).toMatchObject({ error: { message: 'Internal error' } });
   expect(answer.body).not.toContain('secret');
   expect(told).toHaveLength(1);
+  await app.close();
+});
+
+it('a 503 says when to come back', async () => {
+  const app = createHttpServer({
+    log: createLog({ debug: false }, { write: () => {} }),
+    corsOrigins: [],
+  });
+  await app.register(async (gateway) => {
+    const onProtocolError = () => undefined;
+    gateway.setErrorHandler(createErrorHandler({ publicUrl: 'https://gateway', onProtocolError }));
+    gateway.get('/full', async () => {
+      throw new GatewayError(503, 'Too many streams are open: try again later.');
+    });
+    gateway.get('/busy', async () => {
+      throw new BodiesBusyError();
+    });
+  });
+  for (const path of ['/full', '/busy']) {
+    const { statusCode, headers } = await app.inject(path);
+    expect([statusCode, headers['retry-after']]).toEqual([503, '2']);
+  }
   await app.close();
 });
 

@@ -15,6 +15,9 @@ export interface HttpErrorDeps {
   onProtocolError(status: number, code: number): void;
 }
 
+/** Of a 503: what is too much at a time now has room again soon. */
+const RETRY_AFTER_SECONDS = '2';
+
 /** The error handler of the gateway's routes. */
 export function createErrorHandler(deps: HttpErrorDeps) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
@@ -38,6 +41,7 @@ function answerError(
     request.log.error({ err: error }, 'the gateway failed');
   }
   deps.onProtocolError(status, code);
+  if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
   if (error instanceof GatewayError && error.challenge !== undefined) {
     const { server_id: serverId = null } = request.params as { server_id?: string };
     const fault = request.headers.authorization === undefined ? null : 'invalid_token';

@@ -188,6 +188,8 @@ function refusal(error: Error, isStopping: boolean): GatewayError {
   if (code !== undefined && NOT_CONNECTED.has(code)) {
     return new GatewayError(404, 'No such session.');
   }
-  const why = isStopping ? 'The service stops.' : 'The worker of this session ended meanwhile.';
+  const why = isStopping
+    ? 'The service stops: try again in a moment.'
+    : 'The worker of this session ended meanwhile: try again, or initialize anew.';
   return new GatewayError(503, why);
 }

@@ -17,6 +17,8 @@ const STEP = { limit: 1_000, bytes: 4 * 1024 * 1024 };
 /** Exports under way in this process. */
 const AT_ONCE = { total: 16, perTenant: 4 };
 
+const TOO_MANY = 'The limit of concurrent exports is reached: try again once one has ended.';
+
 export interface ExportRequest {
   format: string;
   from: Date | undefined;
@@ -65,8 +67,7 @@ export function createExportService({ db, masterKey }: ExportServiceDeps) {
         request.cursor === undefined ? undefined : cursors.read(tenantId, request.cursor);
       if (given) requireSameRange(given, request);
       const release = shares.take(tenantId, 1);
-      if (!release)
-        throw new AppError('RATE_LIMITED', 'The limit of concurrent exports is reached.');
+      if (!release) throw new AppError('RATE_LIMITED', TOO_MANY, { retryAfterSeconds: 5 });
       try {
         const range = rangeOf(given, request);
         const plan = await db.inTenant(scope, async (tx) => {

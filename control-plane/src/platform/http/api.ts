@@ -2,7 +2,7 @@
 import helmet from '@fastify/helmet';
 import { createErrorHandler } from '@governance/shared/http-errors';
 import { readStrictRequests } from '@governance/shared/http-requests';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { namingSerializer } from '../damaged-rows.ts';
 import { isDatabaseAway } from '../database.ts';
 import { registerOpenApi } from './openapi.ts';
@@ -23,7 +23,7 @@ export async function prepareApi(
   app: FastifyInstance,
   { guards, version }: ApiOptions,
 ): Promise<RouteEntry[]> {
-  app.setErrorHandler(createErrorHandler(isDatabaseAway));
+  app.setErrorHandler(createErrorHandler(isDatabaseAway, isOfDataPlane));
   readStrictRequests(app, findHolder);
   app.setSerializerCompiler(namingSerializer);
 
@@ -54,4 +54,10 @@ export async function prepareApi(
   const table = guardRoutes(app, guards);
   await registerOpenApi(app, version);
   return table;
+}
+
+/** Data planes come back after growing pauses, and at once when the service answers another of theirs. */
+function isOfDataPlane({ routeOptions }: FastifyRequest): boolean {
+  const { guard } = routeOptions.config;
+  return guard === 'data-plane' || guard === 'data-plane-backlog';
 }
