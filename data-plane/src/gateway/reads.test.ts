@@ -37,7 +37,9 @@ const rpc = (method: string, params: unknown = {}, id: unknown = 1) => ({
 
 /** Two servers with the same names, so that only the gateway distinguishes them. */
 function startServer(name: string) {
-  const pages: Record<string, [number[], string?]> = { '': [[1, 2], 'two'], two: [[3]] };
+  // Their cursor is the number of a card: it is the server's own text, which DLP leaves alone.
+  const two = '4539578763621486';
+  const pages: Record<string, [number[], string?]> = { '': [[1, 2], two], [two]: [[3]] };
   const paged = (of: (n: number) => unknown, member: string) => (params: { cursor?: string }) => {
     const [numbers, nextCursor] = pages[params.cursor ?? ''] ?? [[]];
     return { [member]: numbers.map(of), ...(nextCursor && { nextCursor }) };

@@ -4,6 +4,7 @@ import type { DlpFinding } from '@governance/shared/detect/findings';
 import { actionFor } from '@governance/shared/dlp-settings';
 import { isQuestion } from '@governance/shared/server-questions';
 import type { RulesProvider } from '../../contracts.ts';
+import { LIST_MEMBERS } from '../../upstream/lists/list-page.ts';
 import { shownName } from '../call-kinds.ts';
 import type { Ask, CallDlp, ClassifiedCall, Deny, ScannedCall, StepResult } from '../calls.ts';
 import { DONE, describeFindings, strongestOf, TOO_MUCH_TO_SCAN } from '../dlp/dlp-findings.ts';
@@ -131,7 +132,9 @@ function saidBy(ask: Ask): Record<string, unknown> {
 }
 
 /** The arguments that the agent wrote. */
-function ownArgs({ args, hasProvenTask }: Ask): Record<string, unknown> {
+function ownArgs({ method, args, hasProvenTask }: Ask): Record<string, unknown> {
+  // Only a cursor that this data plane sealed is sent, and in it is what a server wrote.
+  if (Object.hasOwn(LIST_MEMBERS, method)) return {};
   if (!hasProvenTask) return args;
   const { taskId: _, ...own } = args;
   return own;
