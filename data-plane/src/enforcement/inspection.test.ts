@@ -88,7 +88,11 @@ describe('a step that is added by one line', () => {
   ])('blocks %s of a server', async (_what, method, params) => {
     const { text, json } = await ask(method, params);
     expect(text).not.toContain(SECRET);
-    expect(json.error).toMatchObject({ code: -32603, data: { failure: 'blocked' } });
+    expect(json.error).toMatchObject({
+      code: -32603,
+      message: 'The call was made, and the gateway blocked its answer.',
+      data: { failure: 'blocked' },
+    });
     // On disk before anybody was answered.
     expect(await outcomeOf(plane)).toMatchObject({
       outcome: 'blocked',

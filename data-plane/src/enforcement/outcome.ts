@@ -33,6 +33,9 @@ export interface Passed extends Inspection {
   readonly heldAs?: string;
 }
 
+/** Says that the call was made: the agent must not take it for refused. */
+const BLOCKED = 'The call was made, and the gateway blocked its answer.';
+
 /**
  * An answer that a step blocked.
  *
@@ -46,7 +49,7 @@ export function blocked(
   refusal?: Refusal,
 ): Passed {
   const data = { event_id: id, failure: 'blocked' };
-  const answer = refusal ?? internalRefusal('The gateway blocked the answer.', data);
+  const answer = refusal ?? internalRefusal(BLOCKED, data);
   return { answer, step, blocked: why };
 }
 
