@@ -40,8 +40,9 @@ export function createAccountService(deps: AccountServiceDeps) {
       if (!account || account.id !== actor.id) {
         throw new AppError('BAD_CREDENTIALS', 'The current password is wrong.');
       }
-      const passwordHash = await deps.passwordGate.run(`tenant ${tenantId}`, false, () =>
-        hashPassword(next),
+      const passwordHash = await deps.passwordGate.run(
+        { place: `tenant ${tenantId}`, isFresh: false },
+        () => hashPassword(next),
       );
       const version = Number(account.version);
       await db.inTenant(scope, async (tx) => {

@@ -40,7 +40,9 @@ export function createAdministratorService(deps: AdministratorServiceDeps) {
   const failed = createRateLimiter({ limit: FAILED_BY_TENANT, windowMs: HOUR_MS, now });
 
   const hash = ({ tenantId }: TenantScope, password: string): Promise<string> =>
-    deps.passwordGate.run(`tenant ${tenantId}`, false, () => hashPassword(password));
+    deps.passwordGate.run({ place: `tenant ${tenantId}`, isFresh: false }, () =>
+      hashPassword(password),
+    );
 
   /** Serialises changes of users; the caller must still be an administrator. */
   const changing = <T>(

@@ -148,7 +148,7 @@ export async function createAdminLogin(deps: {
     let account: AdminAccount | undefined;
     try {
       await slowDown(user);
-      account = await gate.run(place, isFresh, () => judge(username, password));
+      account = await gate.run({ place, isFresh }, () => judge(username, password));
     } catch (error) {
       // No password was verified: the gate refused it, or the database is unreachable.
       byAddress.giveBack(place);

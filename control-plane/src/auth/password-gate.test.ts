@@ -14,7 +14,7 @@ function aGate(limits: { running: number; waiting: number }) {
       begun.push(name);
       return new Promise<void>((resolve) => ends.push(resolve));
     };
-    return gate.run(place, isFresh, work).catch((error: unknown) => {
+    return gate.run({ place, isFresh }, work).catch((error: unknown) => {
       expect(error).toBeInstanceOf(AppError);
       expect(error).toMatchObject({ code: 'RATE_LIMITED' });
       refused.push(name);
@@ -45,7 +45,7 @@ describe('the gate of passwords', () => {
             await new Promise<void>((resolve) => setImmediate(resolve));
             now--;
           };
-          const all = attempts.map(({ place, isFresh }) => gate.run(place, isFresh, work));
+          const all = attempts.map(({ place, isFresh }) => gate.run({ place, isFresh }, work));
           await Promise.all(all);
           expect(most).toBeLessThanOrEqual(running);
         },
@@ -97,10 +97,10 @@ describe('the gate of passwords', () => {
   it('continues after work that throws', async () => {
     const gate = createPasswordGate({ running: 1, waiting: 1 });
     await expect(
-      gate.run('a', true, async () => {
+      gate.run({ place: 'a', isFresh: true }, async () => {
         throw new Error('no database');
       }),
     ).rejects.toThrow('no database');
-    expect(await gate.run('a', true, async () => 1)).toBe(1);
+    expect(await gate.run({ place: 'a', isFresh: true }, async () => 1)).toBe(1);
   });
 });

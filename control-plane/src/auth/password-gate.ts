@@ -12,11 +12,17 @@ export interface PasswordGate {
   /**
    * Runs `work` when its turn comes.
    *
-   * @param place `addressGroup` of the caller
-   * @param isFresh whether that place had no recent failure
    * @throws AppError RATE_LIMITED when the entry was evicted; whatever `work` throws
    */
-  run<T>(place: string, isFresh: boolean, work: () => Promise<T>): Promise<T>;
+  run<T>(asker: PasswordAsker, work: () => Promise<T>): Promise<T>;
+}
+
+/** For whom a password is hashed or verified. */
+export interface PasswordAsker {
+  /** `addressGroup` of the caller, or another name under which the work takes its turns. */
+  readonly place: string;
+  /** Whether the place had no recent failure, so that it goes first. */
+  readonly isFresh: boolean;
 }
 
 export interface PasswordGateLimits {
@@ -81,7 +87,7 @@ export function createPasswordGate(limits: PasswordGateLimits = DEFAULTS): Passw
     if (queue.length === 0) others.delete(place);
   }
 
-  function enqueue(place: string, isFresh: boolean, entry: Waiting): void {
+  function enqueue({ place, isFresh }: PasswordAsker, entry: Waiting): void {
     waiting++;
     if (isFresh) fresh.push(entry);
     else others.set(place, [...(others.get(place) ?? []), entry]);
@@ -90,11 +96,11 @@ export function createPasswordGate(limits: PasswordGateLimits = DEFAULTS): Passw
   }
 
   return {
-    run: async (place, isFresh, work) => {
+    run: async (asker, work) => {
       await new Promise<void>((resolve, reject) => {
         const giveWay = () =>
           reject(new AppError('RATE_LIMITED', 'Many passwords are being verified: try again.'));
-        enqueue(place, isFresh, { start: resolve, giveWay });
+        enqueue(asker, { start: resolve, giveWay });
       });
       try {
         return await work();

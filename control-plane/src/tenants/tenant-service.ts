@@ -80,7 +80,7 @@ export function createTenantService(deps: TenantServiceDeps): TenantService {
     }
     // The tenant that the service makes for itself is always created.
     if (actor !== SYSTEM_ACTOR) await requireServable(deps, actor);
-    const passwordHash = await deps.passwordGate.run('tenants', false, () =>
+    const passwordHash = await deps.passwordGate.run({ place: 'tenants', isFresh: false }, () =>
       hashPassword(admin.password),
     );
     const tenantId = uuidv7();

@@ -53,11 +53,13 @@ export interface AuditDeps {
    */
   protectMembers(
     caller: Caller,
-    settings: BundleSettings | null,
-    ask: Ask,
-    members: SaidMembers,
-    otherRequesters: readonly string[],
-    matched: CallDlp['matched'],
+    asked: {
+      readonly settings: BundleSettings | null;
+      readonly ask: Ask;
+      readonly members: SaidMembers;
+      readonly otherRequesters: readonly string[];
+      readonly matched: CallDlp['matched'];
+    },
   ): ProtectedMembers | Promise<ProtectedMembers>;
   findRegion(tenantId: string): string | null;
   /** Unix milliseconds. */
@@ -109,7 +111,7 @@ export function recordMembersOf(
   const { matched = NO_MARKS } = call.dlp ?? {};
   const isProtected = settings?.data_protection !== undefined || matched !== NO_MARKS;
   const members = isProtected
-    ? deps.protectMembers(caller, settings, ask, said, otherRequesters, matched)
+    ? deps.protectMembers(caller, { settings, ask, members: said, otherRequesters, matched })
     : { ...said, protected_fields: [] };
   if (said.policy_reason === reason) return members;
   return members instanceof Promise ? members.then(withReason) : withReason(members);

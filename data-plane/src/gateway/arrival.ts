@@ -63,7 +63,7 @@ declare module 'fastify' {
     caller: Caller | null;
     /** Set instead where the token is valid but this data plane denies all calls. */
     denied: Deny | null;
-    /** The memory reserved for its body. */
+    /** The room in memory that is taken for its body. */
     bodyPlace: BodyPlace | null;
     /** The id of its JSON-RPC request, once the body is parsed. */
     rpcId: RpcId | null;
@@ -90,7 +90,7 @@ export function enter(deps: ArrivalDeps): onRequestHookHandler {
       const { server_id: serverId = null } = request.params as { server_id?: string };
       const credential = parseCredential(request.headers.authorization);
       const admit = (identity: Identity | Deny) =>
-        setCaller(request, reply, identity, credential, serverId, arrivedAt);
+        setCaller(request, reply, { identity, credential, serverId, arrivedAt });
       const found = deps.door.identify(credential, { serverId, requestId: request.id });
       if (found instanceof Promise) {
         found.then(admit).then(() => arrive(request, reply, deps, done), done);
@@ -138,25 +138,28 @@ export function checkOrigin(
   reply.header('vary', 'origin');
 }
 
-/** Whether a record can hold it. The router takes `/mcp/v1/` for a server without a name. */
-function mayName(serverId: string): boolean {
+/** Whether a record can hold the id. It is empty for `/mcp/v1/`, which the router takes for one. */
+function isServerId(serverId: string): boolean {
   return serverId !== '' && serverId.length <= MAX_SERVER_ID_LENGTH && isStorableText(serverId);
+}
+
+/** What is known of a request before its body is read. */
+interface Arrived extends Pick<Caller, 'credential' | 'serverId' | 'arrivedAt'> {
+  readonly identity: Identity | Deny;
 }
 
 function setCaller(
   request: FastifyRequest,
   reply: FastifyReply,
-  identity: Identity | Deny,
-  credential: Credential,
-  serverId: string | null,
-  arrivedAt: number,
+  { identity, credential, serverId, arrivedAt }: Arrived,
 ): void {
   if ('kind' in identity) {
     if (identity.cause !== 'plane') throw unauthorized(identity);
     request.denied = identity;
     return;
   }
-  if (serverId !== null && !mayName(serverId)) throw new GatewayError(404, 'No such MCP server.');
+  if (serverId !== null && !isServerId(serverId))
+    throw new GatewayError(404, 'No such MCP server.');
   const { tenantId, agent, proof, ineligibility } = identity;
   const requesterId = readRequester(request.headers['x-requester-id']);
   const hops = readHops(request.headers[HOPS_HEADER]);

@@ -12,7 +12,7 @@ import { answerDenied } from './failures.ts';
 import { createErrorHandler, type HttpErrorDeps } from './http-errors.ts';
 import { GatewayError, idOf, parseBody } from './json-rpc.ts';
 import type { createLegacyHandler } from './legacy/handler.ts';
-import { VERSION } from './modern/envelope.ts';
+import { VERSION_KEY } from './modern/envelope.ts';
 import type { ModernHandler } from './modern/handler.ts';
 import { metadataPaths, protectedResource } from './protected-resource.ts';
 
@@ -32,9 +32,14 @@ type Handle = (caller: Caller, request: FastifyRequest, reply: FastifyReply) => 
 const ALLOWED_METHODS = 'GET, POST, DELETE';
 const ALLOWED_HEADERS =
   'authorization, content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id, x-requester-id, x-workflow-session, x-delegation-token, x-parent-event-id';
-/** Their names come from the tools' schemas. */
+/** Headers that repeat arguments of a call (MCP 2026-07-28); the tools' schemas name them. */
 const PARAM_HEADER = /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/;
 const MAX_PARAM_HEADERS = 32;
+/** Characters that are read of the headers that a page asks to send. */
+const MAX_ASKED_HEADERS = 8_192;
+/** How long a browser may remember the answer to a preflight request. */
+const PREFLIGHT_SECONDS = 600;
+
 /** Builds the plugin. It is mounted without a prefix and changes nothing outside itself. */
 export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
   return async (app) => {
@@ -50,8 +55,8 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
       );
     }
 
+    const onRequest = enter(deps);
     for (const url of ['/mcp/v1', '/mcp/v1/:server_id']) {
-      const onRequest = enter(deps);
       const route = (method: 'GET' | 'POST' | 'DELETE', handle: Handle) => {
         const handler: RouteHandlerMethod = async (request, reply) => {
           if (request.denied) answerDenied(request.denied, request, reply, deps.bodyNodes);
@@ -75,7 +80,7 @@ export function gatewayRoutes(deps: GatewayRoutesDeps): FastifyPluginAsync {
           .code(204)
           .header('access-control-allow-methods', ALLOWED_METHODS)
           .header('access-control-allow-headers', allowedHeaders(request))
-          .header('access-control-max-age', '600')
+          .header('access-control-max-age', String(PREFLIGHT_SECONDS))
           .send();
       });
       app.route({
@@ -103,7 +108,9 @@ function sessionsOnly(handle: Handle): Handle {
 }
 
 function allowedHeaders({ headers }: FastifyRequest): string {
-  const asked = (headers['access-control-request-headers'] ?? '').slice(0, 8192).split(',');
+  const asked = (headers['access-control-request-headers'] ?? '')
+    .slice(0, MAX_ASKED_HEADERS)
+    .split(',');
   const params = asked.map((name) => name.trim().toLowerCase());
   const found = params.filter((name) => PARAM_HEADER.test(name)).slice(0, MAX_PARAM_HEADERS);
   return [ALLOWED_HEADERS, ...found].join(', ');
@@ -121,12 +128,13 @@ function callerOf(request: FastifyRequest): Caller {
  * @param body parsed, caller-controlled
  */
 function isModern(headers: IncomingHttpHeaders, body: unknown): boolean {
-  if (Array.isArray(body)) return body.some(hasClaim);
-  return hasClaim(body) || headers['mcp-protocol-version'] === MODERN_REVISION;
+  if (Array.isArray(body)) return body.some(namesRevision);
+  return namesRevision(body) || headers['mcp-protocol-version'] === MODERN_REVISION;
 }
 
-function hasClaim(message: unknown): boolean {
+/** Whether a message says itself which modern revision it follows. */
+function namesRevision(message: unknown): boolean {
   const params = isObject(message) ? message.params : undefined;
   const meta = isObject(params) ? params._meta : undefined;
-  return isObject(meta) && Object.hasOwn(meta, VERSION);
+  return isObject(meta) && Object.hasOwn(meta, VERSION_KEY);
 }

@@ -95,24 +95,31 @@ export function createHeldCalls(deps: {
     for (const kept of found) if (kept) resolve(tenantId, kept);
   });
 
-  function placeAt(kept: KeptHold, isNew: boolean, superseded: readonly KeptHold[] = []): HeldCall {
+  /** A request's place at a hold that was open already. */
+  function placeAt(kept: KeptHold): HeldCall {
     return {
       hold: kept.hold,
-      isNew,
-      changes: isNew
-        ? [storeHold(kept.hold), ...superseded.map(({ hold }) => removeHold(hold))]
-        : [],
+      isNew: false,
+      changes: [],
       isPending: () => stateOf(kept, now()) === 'pending',
-      drop: () => {
-        if (isNew) table.remove(kept);
-      },
+      drop: () => undefined,
       wait: (ms, onLeave) => waits.wait(kept, ms, onLeave),
+    };
+  }
+
+  /** The place of the request that opens a hold, which takes the place of others. */
+  function firstPlaceAt(kept: KeptHold, superseded: readonly KeptHold[]): HeldCall {
+    return {
+      ...placeAt(kept),
+      isNew: true,
+      changes: [storeHold(kept.hold), ...superseded.map(({ hold }) => removeHold(hold))],
+      drop: () => table.remove(kept),
     };
   }
 
   function joined(kept: KeptHold): HeldCall {
     for (const earlier of table.supersededBy(kept)) table.remove(earlier);
-    return placeAt(kept, false);
+    return placeAt(kept);
   }
 
   return {
@@ -144,7 +151,7 @@ export function createHeldCalls(deps: {
     /** The held result of this binding, if there is one. */
     findResult(tenantId: string, binding: string): HeldCall | undefined {
       const kept = table.find({ tenantId, binding, ...OF_RESULT });
-      return kept && placeAt(kept, false);
+      return kept && placeAt(kept);
     },
 
     /**
@@ -162,7 +169,7 @@ export function createHeldCalls(deps: {
       const superseded = table.supersededBy(kept);
       // Forgotten before the commit: where that fails, a person is asked again.
       for (const earlier of superseded) table.forget(earlier);
-      return placeAt(kept, true, superseded);
+      return firstPlaceAt(kept, superseded);
     },
 
     /** The number of a tenant's calls that wait for a person, for the heartbeat. */

@@ -86,7 +86,7 @@ export async function runCommand(
     switch (command) {
       case 'kill-switch engage':
       case 'kill-switch lift':
-        return changeSwitch(dataDir, command === 'kill-switch engage', values, out);
+        return changeSwitch(dataDir, { ...values, engaged: command === 'kill-switch engage' }, out);
       case 'kill-switch status':
         return showSwitch(dataDir, out);
       case 'status':
@@ -98,7 +98,7 @@ export async function runCommand(
       case 'log-watch':
         return showKeptLog(dataDir, values.tenant, out);
       case 'rotate-keys':
-        return rotateKeys(dataDir, values.revoke ?? false, out);
+        return rotateKeys(dataDir, { isRevoked: values.revoke ?? false }, out);
       case 'register-anew':
         return registerAnew(dataDir, values.worker, out);
     }
@@ -140,10 +140,10 @@ function isCommand(text: string): text is keyof typeof COMMANDS {
 
 function changeSwitch(
   dataDir: string,
-  engaged: boolean,
-  given: { tenant?: string | undefined; reason?: string | undefined },
+  given: { engaged: boolean; tenant?: string | undefined; reason?: string | undefined },
   out: CommandOutput,
 ): number {
+  const { engaged } = given;
   const tenant = GivenId.nullable().safeParse(given.tenant ?? null);
   if (!tenant.success || (engaged && !given.reason)) {
     out.error(tenant.success ? 'say why: --reason <text>' : '--tenant takes the id of a tenant');
@@ -219,7 +219,11 @@ async function showStatus(url: string, dataDir: string, out: CommandOutput): Pro
  * Rotates the keys of all workers. The key that signs batches stays: it is the data plane's
  * identity.
  */
-function rotateKeys(dataDir: string, isRevoked: boolean, out: CommandOutput): number {
+function rotateKeys(
+  dataDir: string,
+  { isRevoked }: { isRevoked: boolean },
+  out: CommandOutput,
+): number {
   requireDataPlane(dataDir);
   const workers = listWorkers(dataDir).filter((one) =>
     existsSync(join(workerFolder(dataDir, one), 'identity', SEALING_KEY_FILE)),

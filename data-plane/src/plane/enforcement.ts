@@ -85,11 +85,11 @@ export function createEnforcement(
   const dlp = createDlpWatch({
     raiseAlert,
     tellRequester: ({ tenantId, requesterId }) =>
-      protectMembers.atOnce(
-        findSettings(tenantId),
-        { args: {} },
-        { target: '', policy_reason: null, requester_id: requesterId },
-      ).requester_id,
+      protectMembers.atOnce({
+        settings: findSettings(tenantId),
+        ask: { args: {} },
+        members: { target: '', policy_reason: null, requester_id: requesterId },
+      }).requester_id,
     countFinding: metrics.dlpFinding,
     countUnscanned: metrics.dlpUnscanned,
     now,

@@ -44,7 +44,7 @@ const members = {
 
 it('nothing changes unless the tenant says so, or where no bundle is', () => {
   for (const settings of [settingsOf({}), null]) {
-    expect(protectMembers(settings, { args: {} }, members)).toEqual({
+    expect(protectMembers({ settings, ask: { args: {} }, members })).toEqual({
       ...members,
       protected_fields: [],
     });
@@ -55,7 +55,7 @@ it.each([
   { redact_dlp_matches: true },
   { payload_mode: 'redacted' as const },
 ])('DLP matches are taken out with %o, and it is said where', (changed) => {
-  const said = protectMembers(settingsOf(changed), { args: {} }, members);
+  const said = protectMembers({ settings: settingsOf(changed), ask: { args: {} }, members });
   expect(said).toEqual({
     target: '/cards/[REDACTED:payment_card]',
     policy_reason: 'cards: [REDACTED:payment_card] is not for you',
@@ -118,7 +118,7 @@ it('a value that only its argument name reveals is removed too', () => {
   const settings = settingsOf({ redact_dlp_matches: true });
   const args = { password: 'hunter2!Xy9' };
   const quoting = { ...members, target: 'a', policy_reason: 'x: hunter2!Xy9 is too short' };
-  expect(protectMembers(settings, { args }, quoting).policy_reason).toBe(
+  expect(protectMembers({ settings, ask: { args }, members: quoting }).policy_reason).toBe(
     'x: [REDACTED:secret_assignment] is too short',
   );
 });
@@ -127,7 +127,7 @@ it('fields that are removed stand nowhere', () => {
   const settings = settingsOf({ redact_fields: ['path', 'requester_id'] });
   const args = { path: '/people/anna' };
   const quoting = { ...members, target: '/people/anna', policy_reason: 'x: /people/anna is hers' };
-  expect(protectMembers(settings, { args }, quoting)).toEqual({
+  expect(protectMembers({ settings, ask: { args }, members: quoting })).toEqual({
     target: '[REDACTED]',
     policy_reason: 'x: [REDACTED] is hers',
     requester_id: '[REDACTED]',
@@ -144,12 +144,24 @@ it('what the control plane compares stays as it is, whatever the arguments and r
   const args = { note: 'delegator', password: 'delegator', policy_reason: DELEGATOR_LACKS };
   const matched = marksOf([['delegator', '[REDACTED:word]']]);
   for (const given of [settings, null]) {
-    const said = protectMembers(given, { args }, reason, ['delegator', DELEGATOR_LACKS], matched);
+    const said = protectMembers({
+      settings: given,
+      ask: { args },
+      members: reason,
+      otherRequesters: ['delegator', DELEGATOR_LACKS],
+      matched,
+    });
     expect(said.policy_reason).toBe(DELEGATOR_LACKS);
     expect(said.protected_fields).not.toContain('policy_reason');
   }
   const quoted = { ...reason, policy_reason: `Own: ${DELEGATOR_LACKS}` };
-  const said = protectMembers(settings, { args }, quoted, [], matched);
+  const said = protectMembers({
+    settings,
+    ask: { args },
+    members: quoted,
+    otherRequesters: [],
+    matched,
+  });
   expect(said.policy_reason).not.toContain('delegator');
   expect(said.protected_fields).toContain('policy_reason');
 });
@@ -165,10 +177,14 @@ it('fields stand nowhere, however many texts they had', () => {
     policy_reason: 'x: hunter22x',
     requester_id: 'user-1',
   };
-  const few = protectMembers(settings, { args: { password: many(200) } }, quoting);
+  const few = protectMembers({
+    settings,
+    ask: { args: { password: many(200) } },
+    members: quoting,
+  });
   expect(few).toMatchObject({ target: '/srv/[REDACTED]', requester_id: 'user-1' });
   const args = { password: many(20_000), content: 'x'.repeat(100_000) };
-  expect(protectMembers(settings, { args }, quoting)).toEqual({
+  expect(protectMembers({ settings, ask: { args }, members: quoting })).toEqual({
     target: '[REDACTED]',
     policy_reason: '[REDACTED]',
     requester_id: '[REDACTED]',
@@ -179,7 +195,9 @@ it('fields stand nowhere, however many texts they had', () => {
 it('where something cannot be taken out, nothing is said', () => {
   const settings = settingsOf({ redact_dlp_matches: true });
   const args = { card: 4111111111111111 };
-  expect(protectMembers(settings, { args }, { ...members, policy_reason: null })).toEqual({
+  expect(
+    protectMembers({ settings, ask: { args }, members: { ...members, policy_reason: null } }),
+  ).toEqual({
     target: '[REDACTED]',
     policy_reason: null,
     requester_id: '[REDACTED]',
@@ -191,27 +209,33 @@ it('identifiers are hashed, also the requester in the policy’s reasons', () =>
   const settings = settingsOf({ hash_identifiers: true });
   const args = { to: 'anna@corp.example' };
   const said = { target: 'anna@corp.example', policy_reason: 'x: not for user-1' };
-  expect(protectMembers(settings, { args }, { ...said, requester_id: 'user-1' })).toEqual({
+  expect(
+    protectMembers({ settings, ask: { args }, members: { ...said, requester_id: 'user-1' } }),
+  ).toEqual({
     target: '#anna@corp.example#',
     policy_reason: 'x: not for #user-1#',
     requester_id: '#user-1#',
     protected_fields: ['target', 'policy_reason', 'requester_id'],
   });
   const nothing = { target: 'files', policy_reason: null, requester_id: null };
-  expect(protectMembers(settings, { args }, nothing)).toEqual({ ...nothing, protected_fields: [] });
+  expect(protectMembers({ settings, ask: { args }, members: nothing })).toEqual({
+    ...nothing,
+    protected_fields: [],
+  });
 });
 
 it('the requester of a delegation is hashed as well', () => {
   const settings = settingsOf({ hash_identifiers: true });
   const said = { ...members, target: 'a', policy_reason: 'x: user-1 is not boss-2' };
-  expect(protectMembers(settings, { args: {} }, said, ['boss-2']).policy_reason).toBe(
-    'x: #user-1# is not #boss-2#',
-  );
+  expect(
+    protectMembers({ settings, ask: { args: {} }, members: said, otherRequesters: ['boss-2'] })
+      .policy_reason,
+  ).toBe('x: #user-1# is not #boss-2#');
 });
 
 it('what fields and matches remove is not hashed', () => {
   const settings = settingsOf({ hash_identifiers: true, redact_fields: ['requester_id'] });
-  expect(protectMembers(settings, { args: {} }, members)).toMatchObject({
+  expect(protectMembers({ settings, ask: { args: {} }, members })).toMatchObject({
     requester_id: '[REDACTED]',
   });
 });

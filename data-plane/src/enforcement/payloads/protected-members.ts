@@ -25,17 +25,33 @@ interface Begun {
   finish(left: unknown): ProtectedMembers;
 }
 
+/** The members of a record that repeat content of a call, and what decides how they are protected. */
+export interface MembersToProtect {
+  /** Of the bundle in force; null where there is none. */
+  readonly settings: BundleSettings | null;
+  /** What is removed from its arguments is removed from the members too. */
+  readonly ask: Pick<Ask, 'args' | 'retry'>;
+  readonly members: SaidMembers;
+  /** Further requesters that the members may name. */
+  readonly otherRequesters?: readonly string[];
+  /**
+   * Texts that DLP found, which no record quotes, whatever the tenant set; null where there are too
+   * many to tell apart.
+   */
+  readonly matched?: Marks | null;
+}
+
 export function createProtectMembers(
   identifiers: Pick<IdentifierKeys, 'hashOf' | 'keyOf'>,
   large: LargeValues,
 ) {
-  function begin(
-    settings: BundleSettings | null,
-    { args, retry }: Pick<Ask, 'args' | 'retry'>,
-    whole: SaidMembers,
-    otherRequesters: readonly string[],
-    matched: Marks | null,
-  ): Begun | null {
+  function begin({
+    settings,
+    ask: { args, retry },
+    members: whole,
+    otherRequesters = [],
+    matched = NO_MARKS,
+  }: MembersToProtect): Begun | null {
     // The control plane compares this sentence, which quotes nothing: no argument may change it.
     const fixed = whole.policy_reason === DELEGATOR_LACKS ? DELEGATOR_LACKS : null;
     const given = fixed === null ? whole : { ...whole, policy_reason: null };
@@ -71,34 +87,19 @@ export function createProtectMembers(
     };
   }
 
-  /**
-   * @param settings of the bundle in force; null where there is none
-   * @param ask texts that are removed from its arguments are removed from the members too
-   * @param otherRequesters further requesters that the members may name
-   * @param matched texts that DLP found, which no record quotes, whatever the tenant set
-   */
-  function atOnce(
-    settings: BundleSettings | null,
-    ask: Pick<Ask, 'args' | 'retry'>,
-    whole: SaidMembers,
-    otherRequesters: readonly string[] = [],
-    matched: Marks | null = NO_MARKS,
-  ): ProtectedMembers {
-    const begun = begin(settings, ask, whole, otherRequesters, matched);
-    return begun ? finishAtOnce(begun) : { ...whole, protected_fields: [] };
+  /** On this thread, whatever the size: for members of no call, or of a small one. */
+  function atOnce(asked: MembersToProtect): ProtectedMembers {
+    const begun = begin(asked);
+    return begun ? finishAtOnce(begun) : { ...asked.members, protected_fields: [] };
   }
 
   /** A promise only where the call is large. It never rejects. */
   function ofCall(
     caller: Caller,
-    settings: BundleSettings | null,
-    ask: Pick<Ask, 'args' | 'retry'>,
-    whole: SaidMembers,
-    otherRequesters: readonly string[],
-    matched: Marks | null = NO_MARKS,
+    asked: MembersToProtect,
   ): ProtectedMembers | Promise<ProtectedMembers> {
-    const begun = begin(settings, ask, whole, otherRequesters, matched);
-    if (!begun) return { ...whole, protected_fields: [] };
+    const begun = begin(asked);
+    if (!begun) return { ...asked.members, protected_fields: [] };
     const { protection, said, identified } = begun;
     if (protection === null || !large.isLarge(said, protection)) return finishAtOnce(begun);
     const protecting = large.protect({

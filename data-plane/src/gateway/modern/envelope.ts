@@ -16,8 +16,8 @@ export const SUPPORTED_REVISIONS = [MODERN_REVISION, ...LEGACY_REVISIONS] as con
 
 const PREFIX = 'io.modelcontextprotocol/';
 /** The member of `_meta` that a modern request has. */
-export const VERSION = `${PREFIX}protocolVersion`;
-const CAPABILITIES = `${PREFIX}clientCapabilities`;
+export const VERSION_KEY = `${PREFIX}protocolVersion`;
+const CAPABILITIES_KEY = `${PREFIX}clientCapabilities`;
 const CLIENT_INFO = `${PREFIX}clientInfo`;
 const LOG_LEVEL = `${PREFIX}logLevel`;
 
@@ -45,18 +45,18 @@ export function readEnvelope(
   { id, method, params }: Extract<ClientMessage, { kind: 'request' }>,
 ): ModernRequest {
   const meta = isObject(params._meta) ? params._meta : {};
-  const version = meta[VERSION];
+  const version = meta[VERSION_KEY];
   const header = headers['mcp-protocol-version'];
   if (version !== undefined && header !== undefined && header !== version) {
-    throw mismatch(`The header MCP-Protocol-Version is not _meta["${VERSION}"] of the body.`);
+    throw mismatch(`The header MCP-Protocol-Version is not _meta["${VERSION_KEY}"] of the body.`);
   }
-  const missing = [VERSION, CAPABILITIES].filter((name) => meta[name] === undefined);
+  const missing = [VERSION_KEY, CAPABILITIES_KEY].filter((name) => meta[name] === undefined);
   if (missing.length > 0) throw malformed(`_meta lacks ${missing.join(' and ')}.`);
-  if (typeof version !== 'string') throw malformed(`_meta["${VERSION}"] must be a text.`);
+  if (typeof version !== 'string') throw malformed(`_meta["${VERSION_KEY}"] must be a text.`);
   if (version !== MODERN_REVISION) throw unsupported(version);
   checkHeaders(headers, method, params);
-  const capabilities = meta[CAPABILITIES];
-  if (!isObject(capabilities)) throw malformed(`_meta["${CAPABILITIES}"] must be an object.`);
+  const capabilities = meta[CAPABILITIES_KEY];
+  if (!isObject(capabilities)) throw malformed(`_meta["${CAPABILITIES_KEY}"] must be an object.`);
   const info = meta[CLIENT_INFO];
   if (info !== undefined && !isObject(info)) {
     throw malformed(`_meta["${CLIENT_INFO}"] must be an object.`);
