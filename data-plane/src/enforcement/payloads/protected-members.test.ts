@@ -83,9 +83,9 @@ it('of large arguments another thread takes out what is taken out of small ones'
     { redact_fields: ['target', 'path'], payload_mode: 'redacted', hash_identifiers: true },
   ] as const) {
     const settings = settingsOf({ ...changed, redact_fields: [...(changed.redact_fields ?? [])] });
-    const small = later(caller, settings, { args }, said, []);
-    expect(small).toEqual(atOnce(settings, { args }, said));
-    const long = later(caller, settings, { args: { ...args, LONG } }, said, []);
+    const small = later(caller, { settings, ask: { args }, members: said });
+    expect(small).toEqual(atOnce({ settings, ask: { args }, members: said }));
+    const long = later(caller, { settings, ask: { args: { ...args, LONG } }, members: said });
     expect(long).toBeInstanceOf(Promise);
     expect(await long).toEqual(small);
   }
@@ -98,7 +98,7 @@ it('where the threads are busy, what is found in the members alone is removed', 
   const matched = marksOf([['hunter2!Xy9', '[REDACTED:secret_assignment]']]);
   const args = { LONG };
   const settings = settingsOf({ redact_dlp_matches: true });
-  expect(await later(caller, settings, { args }, quoting, [], matched)).toEqual({
+  expect(await later(caller, { settings, ask: { args }, members: quoting, matched })).toEqual({
     target: '/cards/[REDACTED:payment_card]',
     policy_reason: 'x: [REDACTED:secret_assignment] is too short',
     requester_id: 'user-1',
@@ -109,7 +109,12 @@ it('where the threads are busy, what is found in the members alone is removed', 
     [settings, LONG],
     [settingsOf({ redact_fields: ['x'] }), 'a'],
   ] as const) {
-    const said = await later(caller, set, { args }, { ...members, target }, [], matched);
+    const said = await later(caller, {
+      settings: set,
+      ask: { args },
+      members: { ...members, target },
+      matched,
+    });
     expect(said).toMatchObject({ target: '[REDACTED]', policy_reason: '[REDACTED]' });
   }
 });
@@ -255,7 +260,8 @@ it('a requester or an e-mail address never stands in a record in clear', () => {
       const target = parts.join('');
       const policy_reason = parts.reverse().join('/');
       const said = { target, policy_reason, requester_id };
-      const left = protect(settings, { args: { to: [address] } }, said);
+      const ask = { args: { to: [address] } };
+      const left = protect({ settings, ask, members: said });
       expect(left.protected_fields).toEqual(['target', 'policy_reason', 'requester_id']);
       const domain = address.slice(address.indexOf('@'));
       for (const text of [left.target, left.policy_reason, left.requester_id]) {
