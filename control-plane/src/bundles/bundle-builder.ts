@@ -61,7 +61,7 @@ export interface BundleBuilderDeps {
   verificationKeys?(): Promise<readonly BundleVerificationKey[]>;
   now(): Date;
   observer: BundleObserver;
-  /** How long a build waits for more changes, in milliseconds; 20 unless given. */
+  /** How long a build waits for more changes, in milliseconds. */
   debounceMs?: number;
 }
 
@@ -91,6 +91,10 @@ export interface BundleBuilder {
 const MAX_AHEAD_MS = 24 * 60 * 60 * 1000;
 const HEARD_EVERY_MS = 60_000;
 const HEARD_TENANTS = 10_000;
+/** Changes that follow one another this soon share a build. */
+const DEBOUNCE_MS = 20;
+/** Tenants whose bundles are built at the same time. */
+const CONCURRENT_BUILDS = 2;
 
 export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   const { db, observer } = deps;
@@ -141,14 +145,14 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
     const stored = await db
       .inTenantWithHeads(scope, async (tx) => {
         await bundleStore(tx).lockBuilds();
-        await put(tx, state, next);
+        await storeBundle(tx, state, next);
       })
       .catch((error) => {
         // Another replica was first, or chose the same millisecond.
         if (error instanceof Outrun || isUniqueViolation(error)) return undefined;
         throw error;
       });
-    return stored && tell(tenantId, next, stored.feedSeq, started);
+    return stored && reportBuilt(tenantId, next, stored.feedSeq, started);
   }
 
   /**
@@ -162,11 +166,11 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
       await store.lockBuilds();
       const state = await readState(tx);
       const next = await prepare(tenantId, state, store.findBytes);
-      if (next) await put(tx, state, next);
+      if (next) await storeBundle(tx, state, next);
       return { next, revision: state.revision };
     });
     if (!result.next) return { revision: result.revision, feedSeq: undefined };
-    return tell(tenantId, result.next, feedSeq, started);
+    return reportBuilt(tenantId, result.next, feedSeq, started);
   }
 
   /** @returns the next bundle, undefined when the newest one is the same */
@@ -194,7 +198,7 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   }
 
   /** @throws Outrun when the state has changed since it was read */
-  async function put(
+  async function storeBundle(
     tx: TenantTransaction,
     state: State,
     { isCompiled: _, signed, ...bundle }: NextBundle,
@@ -208,7 +212,7 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
     tx.feed.append({ kind: 'bundle', key: 'current', value: { revision, digest } });
   }
 
-  function tell(
+  function reportBuilt(
     tenantId: string,
     { revision, bytes, isCompiled }: NextBundle,
     feedSeq: number | undefined,
@@ -246,7 +250,11 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
     );
   }
 
-  const queue = createBuildQueue({ build, debounceMs: deps.debounceMs ?? 20, concurrency: 2 });
+  const queue = createBuildQueue({
+    build,
+    debounceMs: deps.debounceMs ?? DEBOUNCE_MS,
+    concurrency: CONCURRENT_BUILDS,
+  });
   return {
     requestBuild: queue.request,
     heardOfNewer: (tenantId, revision) => {
@@ -284,4 +292,5 @@ interface NextBundle extends StoredBundle {
   isCompiled: boolean;
 }
 
+/** Another build of the tenant was stored first. */
 class Outrun extends Error {}

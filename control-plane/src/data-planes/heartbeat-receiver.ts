@@ -74,7 +74,7 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
       const recorded = await dataPlaneStore(tx).recordHeartbeat(told, at);
       if (recorded === undefined) throw new AppError('DATA_PLANE_NOT_FOUND');
       if (recorded.standing === 'revoked') throw new AppError('DATA_PLANE_REVOKED');
-      if (mayRun && (await tellOfStream(tx, heartbeat, recorded, at))) stops.count(plane);
+      if (mayRun && (await alertOfStream(tx, heartbeat, recorded, at))) stops.count(plane);
       return recorded;
     });
     const revision = bundleRevisionOf(heartbeat) ?? 0;
@@ -117,7 +117,7 @@ async function mayTell(
  *
  * @returns whether it raised an alert
  */
-async function tellOfStream(
+async function alertOfStream(
   tx: TenantTransaction,
   { deployment_id: deploymentId, stream }: Heartbeat,
   { label, wasStopped }: RecordedHeartbeat,

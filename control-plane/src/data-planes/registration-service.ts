@@ -124,7 +124,7 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
         const root = await requireLive(tx, identity.tokenId, now());
         const described = { ...registration, region: registration.region ?? root.region };
         const { deploymentId, isNew } = await dataPlanes.register(tx, described);
-        if (isNew) await tellOfLateOne(tx, root, { ...described, deploymentId }, now());
+        if (isNew) await alertOfLateRegistration(tx, root, { ...described, deploymentId }, now());
         const token = await makeChild(tx, root, deploymentId, now());
         return { deploymentId, region: described.region, token };
       });
@@ -164,7 +164,7 @@ const ROLL_OUT_MS = 24 * 60 * MINUTE_MS;
  * Whoever steals a root registers a data plane of their own and is given the tenant's credentials.
  * One alert for each root, until it is resolved: a site that grows makes no flood of them.
  */
-async function tellOfLateOne(
+async function alertOfLateRegistration(
   tx: TenantTransaction,
   root: DataPlaneToken,
   { deploymentId, label, region }: { deploymentId: string; label: string; region: string },

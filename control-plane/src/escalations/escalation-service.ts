@@ -78,7 +78,7 @@ export function createEscalationService(
         }
         const [made] = exceptionFor ? await except(tx, resolved, exceptionFor, now()) : [];
         const row = made ? await store.setException(id, made.id) : resolved;
-        await tell(tx, row, status, now());
+        await recordResolution(tx, row, status, now());
         return row;
       });
       if (feedSeq !== undefined) await applied.wait(scope.tenantId, { feedSeq });
@@ -88,7 +88,7 @@ export function createEscalationService(
 }
 
 /** Writes the effects of an escalation's end: the facts, one record, and the alert's resolution. */
-export async function tell(
+export async function recordResolution(
   tx: TenantTransaction,
   row: Escalation,
   resolution: Resolution,

@@ -5,7 +5,7 @@
 import type { LeaderTask } from '../platform/leader.ts';
 import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
 import { toHeldCallFact, toTombstone } from './escalation.ts';
-import { tell } from './escalation-service.ts';
+import { recordResolution } from './escalation-service.ts';
 import { escalationStore } from './escalation-store.ts';
 
 const EVERY_MS = 1_000;
@@ -31,7 +31,8 @@ export function createEscalationTimeouts(deps: {
       if (signal.aborted) return;
       await db.inTenant(systemScope(id), async (tx) => {
         const store = escalationStore(tx);
-        for (const row of await store.timeOut()) await tell(tx, row, 'timed_out', now());
+        for (const row of await store.timeOut())
+          await recordResolution(tx, row, 'timed_out', now());
         for (const row of await store.announce()) tx.feed.append(toHeldCallFact(row, 'pending'));
         for (const row of await store.leaveFeed(FACT_KEPT)) {
           tx.feed.append(toTombstone(row));

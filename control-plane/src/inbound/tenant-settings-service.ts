@@ -32,7 +32,8 @@ export function createTenantSettingsService({ db, bundles, applied, now }: Inbou
           details: { ...patch, before: formerValues(before, settings) },
         });
         const wasReviewed = before.policies.require_change_requests;
-        if (wasReviewed && !settings.policies.require_change_requests) await tellNoReview(tx, at);
+        if (wasReviewed && !settings.policies.require_change_requests)
+          await alertOfNoReview(tx, at);
         return settings;
       });
       const { revision } = await bundles.requestBuild(scope.tenantId);
@@ -43,7 +44,7 @@ export function createTenantSettingsService({ db, bundles, applied, now }: Inbou
 }
 
 /** One person may turn change requests off, but not unnoticed. */
-async function tellNoReview(tx: TenantTransaction, now: Date): Promise<void> {
+async function alertOfNoReview(tx: TenantTransaction, now: Date): Promise<void> {
   await raiseAlert(tx, {
     alertType: 'POLICY_REVIEW_TURNED_OFF',
     severity: 'high',

@@ -117,7 +117,7 @@ export function createIngestService(deps: IngestDeps): IngestService {
     );
     if (unreadable.length > 0) await breaks.recordQuarantined(tenantId, stream, unreadable);
     const all = [...violations, ...outcome.overflows.map((one) => toViolation(header, one))];
-    if (all.length > 0) await deps.violations.tell(tenantId, stream, all);
+    if (all.length > 0) await deps.violations.raise(tenantId, stream, all);
     return { status: outcome.isNew ? 'accepted' : 'already_stored', stream, epoch, last_seq, head };
   }
 

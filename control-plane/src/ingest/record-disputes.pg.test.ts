@@ -253,7 +253,7 @@ it('what was refused is not stored undisputed where its gap was closed meanwhile
   const ingest = createIngestService({
     ...{ ingestPool: connections.ingestPool, projections: [], changes },
     breaks: { record: expect.unreachable, recordQuarantined: expect.unreachable },
-    violations: { tell: expect.unreachable },
+    violations: { raise: expect.unreachable },
     markForked: expect.unreachable,
     disputes: {
       raise: async (...given) => {

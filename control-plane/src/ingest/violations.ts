@@ -108,18 +108,20 @@ const REPEAT_MS = 60_000;
 const KEPT = 10_000;
 
 export interface ViolationAlerts {
-  /** Reports violations; one alert per stream and kind while it is unresolved. */
-  tell(tenantId: string, stream: string, violations: readonly Violation[]): Promise<void>;
+  /** Raises alerts of violations: one per stream and kind while it is unresolved. */
+  raise(tenantId: string, stream: string, violations: readonly Violation[]): Promise<void>;
 }
 
 export function createViolationAlerts(deps: {
   db: Pick<TenantDatabase, 'inTenant'>;
   now: () => Date;
 }): ViolationAlerts {
-  const told = new LRUCache<string, true>({ max: KEPT, ttl: REPEAT_MS });
+  const raisedLately = new LRUCache<string, true>({ max: KEPT, ttl: REPEAT_MS });
   return {
-    tell: async (tenantId, stream, violations) => {
-      const due = violations.filter(({ kind }) => !told.get(`${tenantId}/${stream}/${kind}`));
+    raise: async (tenantId, stream, violations) => {
+      const due = violations.filter(
+        ({ kind }) => !raisedLately.get(`${tenantId}/${stream}/${kind}`),
+      );
       if (due.length === 0) return;
       await deps.db.inTenant(systemScope(tenantId), async (tx) => {
         for (const { kind, alert, records, first } of due) {
@@ -133,7 +135,7 @@ export function createViolationAlerts(deps: {
         }
       });
       // After the commit: what was not reported is reported when the batch is sent again.
-      for (const { kind } of due) told.set(`${tenantId}/${stream}/${kind}`, true);
+      for (const { kind } of due) raisedLately.set(`${tenantId}/${stream}/${kind}`, true);
     },
   };
 }

@@ -122,7 +122,7 @@ export function createPayloadIngest(deps: PayloadIngestDeps): PayloadIngest {
           if (isNew) inserted.push(eventId);
         }
         await payloadStore(tx).count(inserted);
-        if (results.includes('refused')) await tellOfRefusal(tx, deploymentId, now());
+        if (results.includes('refused')) await alertOfRefusal(tx, deploymentId, now());
         return results;
       });
       for (const result of results) counter.inc({ result });
@@ -196,7 +196,7 @@ async function findRecord(
   return rows[0];
 }
 
-async function tellOfRefusal(tx: TenantTransaction, deploymentId: string, now: Date) {
+async function alertOfRefusal(tx: TenantTransaction, deploymentId: string, now: Date) {
   await raiseAlert(tx, {
     alertType: 'PAYLOAD_REFUSED',
     severity: 'high',

@@ -68,7 +68,8 @@ export function createPayloadService({ db, dataKeys, now }: PayloadServiceDeps) 
     return shown;
   }
 
-  async function tell(scope: TenantScope, eventId: string, action: string, result: string) {
+  /** Every attempt to see a payload is recorded, a refused one too. */
+  async function recordAccess(scope: TenantScope, eventId: string, action: string, result: string) {
     const target = `event/${toStorableText(eventId.slice(0, MAX_QUOTED_ID))}`;
     await db.inTenant(scope, async (tx) => {
       tx.audit.append({ action, target, details: { result } });
@@ -88,17 +89,17 @@ export function createPayloadService({ db, dataKeys, now }: PayloadServiceDeps) 
     const found = await db.inTenant(scope, (tx) => findPayload(tx, eventId, deploymentId));
     const code = found.isEvent ? refusal(found) : 'EVENT_NOT_FOUND';
     if (code !== undefined) {
-      await tell(scope, eventId, action, code.toLowerCase());
+      await recordAccess(scope, eventId, action, code.toLowerCase());
       throw new AppError(code);
     }
     let payload: Payload;
     try {
       payload = await show(scope, found);
     } catch (cause) {
-      await tell(scope, eventId, action, 'failed');
+      await recordAccess(scope, eventId, action, 'failed');
       throw new AppError('PAYLOAD_DECRYPTION_FAILED', undefined, { cause });
     }
-    await tell(scope, eventId, action, 'shown');
+    await recordAccess(scope, eventId, action, 'shown');
     return payload;
   }
 

@@ -38,10 +38,10 @@ export function createChangeBus(onListenerError: (error: unknown) => void): Loca
     onMissed(): void;
   }
   const listeners = new Set<Listener>();
-  const tell = (say: (listener: Listener) => void) => {
+  const notify = (call: (listener: Listener) => void) => {
     for (const listener of [...listeners]) {
       try {
-        say(listener);
+        call(listener);
       } catch (error) {
         // The change is committed: a failing listener affects neither the publisher nor the others.
         onListenerError(error);
@@ -49,8 +49,8 @@ export function createChangeBus(onListenerError: (error: unknown) => void): Loca
     }
   };
   return {
-    publish: (change) => tell((listener) => listener.onChange(change)),
-    announceMissed: () => tell((listener) => listener.onMissed()),
+    publish: (change) => notify((listener) => listener.onChange(change)),
+    announceMissed: () => notify((listener) => listener.onMissed()),
     subscribe: (onChange, onMissed) => {
       const listener = { onChange, onMissed };
       listeners.add(listener);

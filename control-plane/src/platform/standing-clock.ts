@@ -42,7 +42,7 @@ export function createStandingClock(options: {
   let aheadSince: number | null = null;
   let generation = 0;
   let schedule: Schedule | undefined;
-  let isToldBehind = false;
+  let isBehindLogged = false;
 
   const steady = () => Math.floor(seen + (elapsed() - seenAt) * (1 - SLOWER));
 
@@ -88,19 +88,19 @@ export function createStandingClock(options: {
       generation = found.generation;
       set(newest.getTime());
     } else if (newest.getTime() > steady()) set(newest.getTime());
-    tellBehind();
+    logBehind();
   }
 
-  function tellBehind(): void {
+  function logBehind(): void {
     const isBehind = behindMs() > BEHIND_MS;
-    if (isBehind && !isToldBehind) {
+    if (isBehind && !isBehindLogged) {
       const seconds = Math.round(behindMs() / 1_000);
       log.error(
         { seconds },
         "the machine's clock is behind the newest time that the control plane has shown: tokens go by the newest time; set the clock, or run accept-clock",
       );
     }
-    isToldBehind = isBehind;
+    isBehindLogged = isBehind;
   }
 
   new Gauge({

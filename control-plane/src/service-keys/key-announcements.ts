@@ -49,7 +49,7 @@ export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnoun
     });
 
   /** Announces one rotation to one tenant. Does nothing if another replica already did. */
-  async function tell(tenantId: string, rotation: RecordedRotation, facts: readonly NewFact[]) {
+  async function announce(tenantId: string, rotation: RecordedRotation, facts: readonly NewFact[]) {
     const { actor, requestId, number } = rotation;
     const scope = {
       tenantId,
@@ -67,7 +67,7 @@ export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnoun
     });
   }
 
-  async function tellAll(signal?: AbortSignal): Promise<void> {
+  async function announceAll(signal?: AbortSignal): Promise<void> {
     const last = await findLast();
     if (last === 0) return;
     let behind = await findBehind(last);
@@ -87,7 +87,7 @@ export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnoun
           try {
             const from = await readNumber(db, id);
             for (const rotation of rotations.filter(({ number }) => number > from)) {
-              await tell(id, rotation, facts);
+              await announce(id, rotation, facts);
             }
           } catch (error) {
             failures.push(error);
@@ -121,7 +121,7 @@ export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnoun
     name: 'key_announcements',
     everyMs: EVERY_MS,
     run: async (signal) => {
-      await tellAll(signal);
+      await announceAll(signal);
       await publishChanges(signal);
     },
   };
@@ -142,7 +142,7 @@ export function createKeyAnnouncements({ db, serviceKeys, readFacts }: KeyAnnoun
     },
   };
 
-  return { tellAll, task, facts };
+  return { announceAll, task, facts };
 }
 
 function toAction({ number, purpose, signed, ...rotation }: RecordedRotation) {

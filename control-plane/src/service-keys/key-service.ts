@@ -30,7 +30,7 @@ export interface KeyView extends DatedKey {
 export interface KeyServiceDeps {
   serviceKeys: ServiceKeys;
   tokenKeys: Pick<TokenKeys, 'isConfigured'>;
-  announcements: Pick<KeyAnnouncements, 'tellAll'>;
+  announcements: Pick<KeyAnnouncements, 'announceAll'>;
   /** Builds and signs every tenant's bundle again. */
   buildAll(): Promise<void>;
   changes: Pick<ChangeBus, 'publish'>;
@@ -76,7 +76,7 @@ export function createKeyService(deps: KeyServiceDeps) {
       const rotation = await serviceKeys.rotate(purpose, order);
       changes.publish({ tenantId: PLATFORM });
       const telling = announcements
-        .tellAll()
+        .announceAll()
         .catch(warn('not every tenant was told of a new key; the leader will tell the rest'));
       // Data planes refuse bundles that the revoked key signed, so every bundle is signed again.
       if (order.revoke && purpose === 'bundle-signing') {

@@ -64,7 +64,7 @@ export function createWorkflowService({ db, applied, now }: WorkflowServiceDeps)
         await requireAgents(tx, workflow);
         const created = await store.create(workflow);
         await requireRoom(tx);
-        tell(tx, created, 'workflow_created');
+        appendChange(tx, created, 'workflow_created');
         return created;
       }),
 
@@ -80,7 +80,7 @@ export function createWorkflowService({ db, applied, now }: WorkflowServiceDeps)
           await lockInTenant(tx.db, 'workflows', tx.scope.tenantId);
           await requireRoom(tx);
         }
-        tell(tx, updated, 'workflow_updated', workflow);
+        appendChange(tx, updated, 'workflow_updated', workflow);
         return updated;
       }),
 
@@ -89,7 +89,7 @@ export function createWorkflowService({ db, applied, now }: WorkflowServiceDeps)
         const workflow = await lockWorkflow(tx, id);
         if (workflow.status === 'suspended') return workflow;
         const updated = await workflowStore(tx).update(id, { status: 'suspended' }, now());
-        tell(tx, updated, 'workflow_suspended');
+        appendChange(tx, updated, 'workflow_suspended');
         return updated;
       }),
 
@@ -166,7 +166,13 @@ async function requireAgents(
   if (count < ids.length) throw new AppError('AGENT_NOT_FOUND');
 }
 
-function tell(tx: TenantTransaction, workflow: Workflow, action: string, before?: Workflow): void {
+/** The fact and the audit record of a change, for the transaction that makes it. */
+function appendChange(
+  tx: TenantTransaction,
+  workflow: Workflow,
+  action: string,
+  before?: Workflow,
+): void {
   tx.feed.append({ kind: 'workflow', key: workflow.id, value: toWorkflowFact(workflow) });
   const details = detailsOf(workflow);
   tx.audit.append({

@@ -107,7 +107,7 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
           );
           return undefined;
         }
-        if (answer.size > newest.size) return await tellAhead(tenantId, witness, newest, answer);
+        if (answer.size > newest.size) return await recordAhead(tenantId, witness, newest, answer);
         old = answer.size;
       }
       return 'it reported a different size at each attempt';
@@ -122,7 +122,7 @@ export function createWitnessTask(deps: WitnessTaskDeps): WitnessTask {
       return writeAddCheckpoint(old, path, newest.note);
     });
 
-  async function tellAhead(
+  async function recordAhead(
     tenantId: string,
     { name }: Witness,
     newest: StoredCheckpoint,
