@@ -73,7 +73,8 @@ export function createChainBreakRecorder(deps: {
             id: uuidv7(now.getTime()),
             stream: item.stream,
             epoch: item.epoch,
-            seq: BigInt(item.seq),
+            // A damaged row can name a place that no column holds.
+            seq: BigInt(Math.min(item.seq, Number.MAX_SAFE_INTEGER)),
             kind: item.kind,
             fault: item.fault ?? '',
             checkName: checkOf(item),

@@ -7,6 +7,7 @@ import {
   ResultActions,
 } from '@governance/shared/dlp-settings';
 import { z } from 'zod';
+import { readStored } from '../platform/damaged-rows.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { DlpPattern } from './dlp-pattern.ts';
 
@@ -29,6 +30,8 @@ const StoredActions = z.object({
 });
 const StoredBuiltins = z.record(z.string(), BuiltinOverride);
 
+const ROW = 'dlp_settings';
+
 type PatternRow = Awaited<ReturnType<TenantTransaction['db']['dlpPattern']['findFirstOrThrow']>>;
 
 /** This feature's rows, of the transaction's tenant. */
@@ -38,8 +41,8 @@ export function dlpStore({ db, scope: { tenantId } }: TenantTransaction) {
   async function readRow(): Promise<DlpRow> {
     const row = await db.dlpSetting.findUnique({ where: { tenantId } });
     return {
-      actions: StoredActions.parse(row?.actions ?? {}),
-      builtins: StoredBuiltins.parse(row?.builtins ?? {}),
+      actions: readStored(StoredActions, row?.actions ?? {}, ROW),
+      builtins: readStored(StoredBuiltins, row?.builtins ?? {}, ROW),
       updatedAt: row?.updatedAt ?? null,
     };
   }

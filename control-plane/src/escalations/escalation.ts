@@ -1,4 +1,5 @@
 /** Calls and results that wait for a person: states, wire shapes, and the facts for data planes. */
+
 import { BLAST_RADIUS } from '@governance/shared/exceptions';
 import { type NewFact, ResultRelease } from '@governance/shared/facts';
 import { GRANT_MS } from '@governance/shared/hold-settings';
@@ -6,6 +7,7 @@ import type { RiskTier, Severity } from '@governance/shared/ledger-record';
 import { findScopeFault } from '@governance/shared/resource-scopes';
 import { Id } from '@governance/shared/text';
 import { z } from 'zod';
+import { readStored } from '../platform/damaged-rows.ts';
 import type { Escalation } from '../platform/generated/client.ts';
 import { grantOf, heldFields, toHeldFields } from './held-view.ts';
 
@@ -75,7 +77,7 @@ export type EscalationView = z.infer<typeof EscalationView>;
 export function toView(row: Escalation): EscalationView {
   return {
     id: row.id,
-    status: EscalationStatus.parse(row.status),
+    status: readStored(EscalationStatus, row.status, `escalations ${row.id}`),
     ...toHeldFields(row),
     reason: row.reason,
     held: 'call',
@@ -99,7 +101,9 @@ export function toFact(row: Escalation, resolution: Resolution): OfEscalation {
       resolution,
       resolved_at: (row.resolvedAt ?? row.updatedAt).toISOString(),
       grant: grantOf(row),
-      ...(row.release && { release: ResultRelease.parse(row.release) }),
+      ...(row.release && {
+        release: readStored(ResultRelease, row.release, `escalations ${row.id}`),
+      }),
     },
   };
 }

@@ -1,6 +1,8 @@
 /** The part of the views of escalations and of inbound holds that is the same for both. */
+
 import { RiskTier } from '@governance/shared/ledger-record';
 import { z } from 'zod';
+import { readStored } from '../platform/damaged-rows.ts';
 import type { Escalation } from '../platform/generated/client.ts';
 
 /** Fields of both views, besides id and status. */
@@ -40,7 +42,7 @@ export function toHeldFields(row: Escalation): HeldFields {
     method: row.method,
     tool_name: row.toolName,
     target: row.target,
-    risk_tier: RiskTier.parse(row.riskTier),
+    risk_tier: readStored(RiskTier, row.riskTier, `escalations ${row.id}`),
     event_id: row.eventId,
     deployment_id: row.deploymentId,
     timestamp: row.openedAt.toISOString(),

@@ -1,6 +1,8 @@
 /** Results that wait for a person: states and wire shapes. */
+
 import { Severity } from '@governance/shared/ledger-record';
 import { z } from 'zod';
+import { readStored } from '../platform/damaged-rows.ts';
 import type { Escalation } from '../platform/generated/client.ts';
 import type { Decision, EscalationStatus } from './escalation.ts';
 import { heldFields, toHeldFields } from './held-view.ts';
@@ -62,13 +64,18 @@ const StoredFindings = z.array(z.looseObject({ class: z.string(), severity: Seve
  * The known fields of the findings that a data plane recorded; other fields are unchecked and may
  * be long.
  */
-function findingsOf({ findings }: Pick<Escalation, 'findings'>): z.infer<typeof Findings> {
-  return StoredFindings.parse(findings).map(({ class: of, severity, place, length, score }) => ({
-    ...{ class: of, severity },
-    ...(typeof place === 'string' && { place }),
-    ...(typeof length === 'number' && { length }),
-    ...(typeof score === 'number' && { score }),
-  }));
+function findingsOf({
+  id,
+  findings,
+}: Pick<Escalation, 'id' | 'findings'>): z.infer<typeof Findings> {
+  return readStored(StoredFindings, findings, `escalations ${id}`).map(
+    ({ class: of, severity, place, length, score }) => ({
+      ...{ class: of, severity },
+      ...(typeof place === 'string' && { place }),
+      ...(typeof length === 'number' && { length }),
+      ...(typeof score === 'number' && { score }),
+    }),
+  );
 }
 
 export const InboundHoldView = z
@@ -91,7 +98,7 @@ export function toHoldView(row: Escalation): InboundHoldView {
     id: row.id,
     status: statusOfResult(row),
     ...toHeldFields(row),
-    severity: Severity.parse(row.severity),
+    severity: readStored(Severity, row.severity, `escalations ${row.id}`),
     findings: findingsOf(row),
     findings_count: row.findingsCount ?? 0,
     result_bytes: row.resultBytes ?? 0,

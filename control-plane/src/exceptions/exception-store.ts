@@ -1,4 +1,5 @@
 import { ExceptionLifts } from '@governance/shared/exceptions';
+import { readStored } from '../platform/damaged-rows.ts';
 import type { Exception, Prisma } from '../platform/generated/client.ts';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
@@ -107,6 +108,10 @@ function ofStatus(status: ExceptionStatus, at: Date): Where {
 }
 
 function toException({ tenantId: _, ...row }: Exception): StandingException {
-  const { status, lifts } = row;
-  return { ...row, status: ExceptionStatus.parse(status), lifts: ExceptionLifts.parse(lifts) };
+  const name = `exceptions ${row.id}`;
+  return {
+    ...row,
+    status: readStored(ExceptionStatus, row.status, name),
+    lifts: readStored(ExceptionLifts, row.lifts, name),
+  };
 }

@@ -1,6 +1,7 @@
 /** Credentials of MCP servers as they are stored: encrypted, bound to tenant and server. */
 import { UpstreamCredential } from '@governance/shared/upstream-credential';
 import { upstreamCredentialContext } from '../platform/ciphertext-kinds.ts';
+import { damagedRow } from '../platform/damaged-rows.ts';
 import type { MasterKey } from '../platform/master-key.ts';
 
 export function encryptCredential(
@@ -12,15 +13,17 @@ export function encryptCredential(
   return masterKey.encrypt(plaintext, upstreamCredentialContext(row.tenantId, row.serverId));
 }
 
-/** @throws Error with another master key, or when the row was tampered with */
+/** @throws AppError STORED_ROW_DAMAGED with another master key, or when the row was tampered with */
 export function decryptCredential(
   masterKey: Pick<MasterKey, 'decrypt'>,
   row: { tenantId: string; serverId: string },
   ciphertext: Uint8Array,
 ): UpstreamCredential {
-  const plaintext = masterKey.decrypt(
-    ciphertext,
-    upstreamCredentialContext(row.tenantId, row.serverId),
-  );
-  return UpstreamCredential.parse(JSON.parse(plaintext.toString('utf8')));
+  const context = upstreamCredentialContext(row.tenantId, row.serverId);
+  try {
+    const plaintext = masterKey.decrypt(ciphertext, context);
+    return UpstreamCredential.parse(JSON.parse(plaintext.toString('utf8')));
+  } catch (cause) {
+    throw damagedRow(`mcp_servers ${row.serverId}`, 'its credential does not decrypt', cause);
+  }
 }

@@ -180,7 +180,9 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
     change: (scope, serverId, body) =>
       commit(scope, async (tx) => {
         await lockSealedFacts(tx);
-        const before = decrypt(tx, orNotFound(await mcpServerStore(tx).findForUpdate(serverId)));
+        const keepsActions = body.tool_actions === undefined;
+        const found = await mcpServerStore(tx).findForUpdate(serverId, { keepsActions });
+        const before = decrypt(tx, orNotFound(found));
         const after = changedServer(before, body, deps.now());
         await requireUsableName(tx, body.local_name);
         await requireRoomForActions(tx, after, body.tool_actions);
@@ -193,7 +195,8 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
     delete: (scope, serverId) =>
       commit(scope, async (tx) => {
         await lockSealedFacts(tx);
-        const removed = decrypt(tx, orNotFound(await mcpServerStore(tx).findForUpdate(serverId)));
+        const found = await mcpServerStore(tx).findForUpdate(serverId, { keepsActions: false });
+        const removed = decrypt(tx, orNotFound(found));
         await mcpServerStore(tx).delete(serverId);
         await retireServerId(tx, serverId, deps.now());
         await deps.endWithServer(tx, serverId, deps.now());
@@ -233,10 +236,7 @@ async function requireRoomForActions(
   given: NewServerBody['tool_actions'],
 ): Promise<void> {
   if (!given) return;
-  const others = await mcpServerStore(tx).list();
-  const used = others
-    .filter((other) => other.server.serverId !== server.serverId)
-    .reduce((sum, other) => sum + Object.keys(other.server.toolActions).length, 0);
+  const used = await mcpServerStore(tx).countActionsOfOthers(server.serverId);
   if (used + Object.keys(given).length <= MAX_TOOL_ACTIONS_OF_TENANT) return;
   const msg = `the tenant's servers may name ${MAX_TOOL_ACTIONS_OF_TENANT} tools together`;
   throw invalidField('tool_actions', msg);

@@ -37,6 +37,24 @@ describe('a list with a damaged row', () => {
     expect(answer.json().detail).toMatch(new RegExp(`agent_?sessions? ${id}: expires_at`, 'i'));
   });
 
+  it('names the row whose text or JSON cannot be read, and the table where PostgreSQL reads it', async () => {
+    const admin = await aTenantAdmin();
+    const { token } = admin;
+    const { tenantId } = admin.scope;
+    await test.superuser.query('INSERT INTO dlp_settings (tenant_id) VALUES ($1)', [tenantId]);
+    for (const actions of ['[]', '5']) {
+      await damage(`UPDATE dlp_settings SET actions = '${actions}'`, tenantId);
+      const answer = await call('/api/v1/dlp/settings', { token });
+      expect(answer.statusCode).toBe(500);
+      expect(answer.json().detail).toContain('dlp_settings: ');
+    }
+    const about = { label: 'x', role_ids: [] };
+    await call('/api/v1/admin/enrollment-tokens', { token, body: about });
+    await damage('UPDATE enrollment_tokens SET role_ids = ARRAY[NULL]::uuid[]', tenantId);
+    const answer = await call('/api/v1/admin/enrollment-tokens', { token });
+    expect(answer.json().detail).toContain('enrollment_tokens: a value cannot be read');
+  });
+
   it('names the row whose value its schema does not have', async () => {
     const admin = await aTenantAdmin();
     const { token } = admin;
@@ -51,5 +69,43 @@ describe('a list with a damaged row', () => {
     expect(answer.json().detail).toContain(`credentials ${id}: client is no value`);
     await damage(`UPDATE agent_credentials SET client = 'cursor'`, admin.scope.tenantId);
     expect((await call(url, { token })).statusCode).toBe(200);
+  });
+
+  it('names the server whose tool_actions are too large to be read, and lets them be replaced', async () => {
+    const admin = await aTenantAdmin();
+    const { token } = admin;
+    const body = {
+      ...{ server_id: 'wiki', transport: 'streamable-http', url: 'https://wiki.example.com/mcp' },
+      tool_actions: { search: 'read' },
+    };
+    expect((await call('/api/v1/mcp-servers', { token, body })).statusCode).toBe(201);
+    await damage(
+      `UPDATE mcp_servers SET tool_actions = (SELECT jsonb_object_agg('t' || n, tool_actions->'search')
+         FROM generate_series(1, 200000) n)`,
+      admin.scope.tenantId,
+    );
+    const began = performance.now();
+    for (const url of ['/api/v1/mcp-servers', '/api/v1/mcp-servers/wiki']) {
+      const answer = await call(url, { token });
+      expect(answer.statusCode).toBe(500);
+      expect(answer.json().detail).toContain('mcp_servers wiki: tool_actions is larger');
+    }
+    expect(performance.now() - began).toBeLessThan(5_000);
+    const patch = { token, method: 'PATCH', body: { tool_actions: { search: 'read' } } } as const;
+    expect((await call('/api/v1/mcp-servers/wiki', patch)).statusCode).toBe(200);
+    expect((await call('/api/v1/mcp-servers', { token })).json().total).toBe(1);
+  });
+
+  it('names the event that an export cannot show, before it begins to answer', async () => {
+    const admin = await aTenantAdmin();
+    const { token } = admin;
+    const body = { name: 'reader', permissions: ['*:read'] };
+    await call('/api/v1/roles', { token, body });
+    await damage(`UPDATE ledger_records SET event_time = 'infinity'`, admin.scope.tenantId);
+    for (const format of ['json', 'cef']) {
+      const answer = await call(`/api/v1/audit/export?format=${format}`, { token });
+      expect(answer.statusCode).toBe(500);
+      expect(answer.json().detail).toMatch(/: event_time is no time that can be shown/);
+    }
   });
 });

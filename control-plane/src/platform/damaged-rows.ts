@@ -6,12 +6,31 @@
 import { AppError } from '@governance/shared/errors';
 import type { FastifySerializerCompiler } from 'fastify';
 import { createSerializerCompiler, isResponseSerializationError } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
 import type { PrismaClient } from './generated/client.ts';
 
 /** @param row its table, and what names it there */
 export function damagedRow(row: string, fault: string, cause?: unknown): AppError {
   const detail = `A stored row cannot be shown: ${row}: ${fault}. It was changed or damaged in the database: restore it from a backup.`;
   return new AppError('STORED_ROW_DAMAGED', detail, { cause });
+}
+
+/**
+ * Reads what a row keeps as text or JSON.
+ *
+ * @param row its table, and what names it there
+ * @throws AppError STORED_ROW_DAMAGED
+ */
+export function readStored<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  row: string,
+): z.infer<T> {
+  const { data, error } = schema.safeParse(value);
+  if (!error) return data;
+  const [issue] = error.issues;
+  const place = issue && issue.path.length > 0 ? `${issue.path.join('.')} of ` : '';
+  throw damagedRow(row, `${place}a value of it cannot be read (${issue?.message})`, error);
 }
 
 /**
@@ -38,14 +57,14 @@ export function namingDamage(prisma: PrismaClient): PrismaClient {
     query: {
       $allModels: {
         $allOperations: async ({ model, args, query }) => {
-          const result: unknown = await query(args);
+          const result: unknown = await orNamed(query(args), tableOf(model), args);
           nameTimes(result, tableOf(model), (args ?? {}) as Joined);
           return result as never;
         },
       },
       $queryRaw: async ({ args, query }) => {
-        const result: unknown = await query(args);
         const table = /\bFROM ([a-z_]+)/.exec(args.sql)?.[1] ?? 'a query';
+        const result: unknown = await orNamed(query(args), table, args.values);
         nameTimes(result, table, {});
         return result;
       },
@@ -53,6 +72,39 @@ export function namingDamage(prisma: PrismaClient): PrismaClient {
   });
   // The extension adds nothing to the client's methods.
   return extended as unknown as PrismaClient;
+}
+
+/** Prisma's "inconsistent column data", as of an array with a null, and "value out of range". */
+const UNREADABLE = new Set(['P2020', 'P2023']);
+/** PostgreSQL's data exceptions, as of a text that was JSON. */
+const DATA_EXCEPTION = /^22/;
+
+/** Names the table whose rows a query could not read, or that a damaged time it asks with is of. */
+async function orNamed(result: Promise<unknown>, table: string, args: unknown): Promise<unknown> {
+  try {
+    return await result;
+  } catch (error) {
+    const { code, meta } = error as { code?: string; meta?: { code?: string } };
+    const inSql = code === 'P2010' && DATA_EXCEPTION.test(meta?.code ?? '');
+    if ((code !== undefined && UNREADABLE.has(code)) || inSql)
+      throw damagedRow(table, 'a value cannot be read', error);
+    findTime(args)?.toISOString();
+    throw error;
+  }
+}
+
+/** @param depth of the arguments of a query, which nest a few levels */
+function findTime(args: unknown, depth = 6): DamagedTime | undefined {
+  if (args instanceof DamagedTime) return args;
+  if (typeof args !== 'object' || args === null || args instanceof Date || depth === 0) {
+    return undefined;
+  }
+  if (ArrayBuffer.isView(args)) return undefined;
+  for (const value of Object.values(args)) {
+    const found = findTime(value, depth - 1);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 interface Joined {

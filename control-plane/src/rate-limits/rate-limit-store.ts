@@ -1,4 +1,5 @@
 import { DEFAULT_RATE_LIMITS, RateLimitSettings } from '@governance/shared/rate-limit-settings';
+import { readStored } from '../platform/damaged-rows.ts';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
@@ -13,7 +14,7 @@ export function rateLimitStore({ db, scope: { tenantId } }: TenantTransaction) {
   const get = async (): Promise<RateLimits> => {
     const row = await db.rateLimitSetting.findUnique({ where: { tenantId } });
     if (!row) return { settings: DEFAULT_RATE_LIMITS, isCustom: false };
-    return { settings: RateLimitSettings.parse(row), isCustom: true };
+    return { settings: readStored(RateLimitSettings, row, 'rate_limit_settings'), isCustom: true };
   };
   return {
     get,

@@ -1,3 +1,4 @@
+import { readStored } from '../platform/damaged-rows.ts';
 import { Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { MAX_ENDED_OF_POLICY, type Replay, type ReplayStatus } from './replay.ts';
@@ -173,6 +174,6 @@ function toReplay({ tenantId: _, ...row }: Row): Replay {
     untilPosition: Number(row.untilPosition),
     position: Number(row.position),
     decisionsTotal: Number(row.decisionsTotal),
-    result: ReplayResult.parse(row.result),
+    result: readStored(ReplayResult, row.result, `policy_replays ${row.id}`),
   };
 }

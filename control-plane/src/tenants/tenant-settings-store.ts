@@ -1,3 +1,4 @@
+import { readStored } from '../platform/damaged-rows.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { TenantSettings } from './tenant-settings.ts';
 
@@ -6,7 +7,7 @@ export function tenantSettingsStore({ db, scope: { tenantId } }: TenantTransacti
   return {
     get: async (): Promise<TenantSettings> => {
       const row = await db.tenantSettings.findUnique({ where: { tenantId } });
-      return TenantSettings.parse(row?.settings ?? {});
+      return readStored(TenantSettings, row?.settings ?? {}, 'tenant_settings');
     },
 
     /** The same, locked until the transaction ends. */
@@ -15,7 +16,7 @@ export function tenantSettingsStore({ db, scope: { tenantId } }: TenantTransacti
         INSERT INTO tenant_settings (tenant_id) VALUES (${tenantId}::uuid) ON CONFLICT DO NOTHING`;
       const [row] = await db.$queryRaw<{ settings: unknown }[]>`
         SELECT settings FROM tenant_settings WHERE tenant_id = ${tenantId}::uuid FOR UPDATE`;
-      return TenantSettings.parse(row?.settings ?? {});
+      return readStored(TenantSettings, row?.settings ?? {}, 'tenant_settings');
     },
 
     update: async (settings: TenantSettings, updatedAt: Date): Promise<void> => {

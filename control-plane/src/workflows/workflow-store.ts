@@ -1,5 +1,6 @@
 import type { WorkflowFact } from '@governance/shared/facts';
 import { z } from 'zod';
+import { readStored } from '../platform/damaged-rows.ts';
 import { Prisma } from '../platform/generated/client.ts';
 import { requireFits } from '../platform/http/page-bytes.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
@@ -97,5 +98,9 @@ export function toWorkflowFact(workflow: Workflow): WorkflowFact {
 function toWorkflow({ tenantId: _, deletedAt: __, ...row }: Row): Workflow {
   // The table's CHECK constraint guarantees these values.
   const status = row.status as Workflow['status'];
-  return { ...row, status, participants: Participants.parse(row.participants) };
+  return {
+    ...row,
+    status,
+    participants: readStored(Participants, row.participants, `workflows ${row.id}`),
+  };
 }

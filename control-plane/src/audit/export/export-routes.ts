@@ -6,7 +6,7 @@ import { ErrorBody, QueryTime, queryInt } from '../../platform/http/schemas.ts';
 import { closeAfter } from './close-after.ts';
 import { EventMetadata } from './event-metadata.ts';
 import { MAX_CURSOR_CHARS } from './export-cursor.ts';
-import type { ExportPage, ExportService } from './export-service.ts';
+import type { ExportService } from './export-service.ts';
 import { toCef, toLeef } from './log-lines.ts';
 
 const EXPORT_PAGE = { default: 1_000, max: 10_000 } as const;
@@ -73,12 +73,15 @@ export const exportRoutes =
         closeAfter(reply.raw, EXPORT_PAGE_MS);
         // The client may have disconnected while the page was planned.
         if (reply.raw.destroyed) page.release();
+        // The first step is read before the headers are sent: an error until then gets its status.
+        const events = await begin(page.events());
         reply
           .header('x-total-events', String(page.total))
           .header('content-type', CONTENT_TYPES[format])
           .header('cache-control', 'no-store');
         if (page.nextCursor !== undefined) reply.header('x-next-cursor', page.nextCursor);
-        const text = format === 'json' ? jsonOf(page) : linesOf(page, LINES[format]);
+        const text =
+          format === 'json' ? jsonOf(page.total, events) : linesOf(events, LINES[format]);
         const body = Readable.from(text, { objectMode: false, highWaterMark: 64 * 1024 });
         // Streams are sent as they are; the schema describes their content.
         return reply.send(body as unknown as z.infer<typeof ExportView>);
@@ -88,15 +91,26 @@ export const exportRoutes =
 
 const LINES = { cef: toCef, leef: toLeef };
 
-async function* linesOf(page: ExportPage, toLine: (event: EventMetadata) => string) {
-  for await (const event of page.events()) yield `${toLine(event)}\n`;
+type Events = AsyncGenerator<EventMetadata>;
+
+async function begin(events: Events): Promise<Events> {
+  const first = await events.next();
+  return (async function* () {
+    if (first.done) return;
+    yield first.value;
+    yield* events;
+  })();
+}
+
+async function* linesOf(events: Events, toLine: (event: EventMetadata) => string) {
+  for await (const event of events) yield `${toLine(event)}\n`;
 }
 
 /** One document, written as the events arrive. */
-async function* jsonOf(page: ExportPage) {
-  yield `{"total":${page.total},"events":[`;
+async function* jsonOf(total: number, events: Events) {
+  yield `{"total":${total},"events":[`;
   let separator = '';
-  for await (const event of page.events()) {
+  for await (const event of events) {
     yield `${separator}${JSON.stringify(event)}`;
     separator = ',\n';
   }

@@ -1,4 +1,5 @@
 /** Rows of evidence packages, of the transaction's tenant. */
+import { readStored } from '../../platform/damaged-rows.ts';
 import { lockInTenant } from '../../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { type EvidenceRequest, ExportPlan, type PackageStatus } from './evidence-request.ts';
@@ -184,7 +185,7 @@ function toPackage(row: Row): Omit<StoredPackage, 'volumes'> {
     ...rest,
     ...{ from, to },
     anchorSizes: anchorSizes.map(Number),
-    plan: plan === null ? null : ExportPlan.parse(plan),
+    plan: plan === null ? null : readStored(ExportPlan, plan, `evidence_packages ${row.id}`),
     // The table's CHECK constraint guarantees it.
     status: row.status as PackageStatus,
   };

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { readStored } from '../../platform/damaged-rows.ts';
 import { lockInTenant } from '../../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import type { PolicyStatus } from '../policy.ts';
@@ -68,7 +69,13 @@ export function changeRequestStore({ db, scope }: TenantTransaction) {
         );
         if (!found) return null;
         const { status, fromTime, toTime } = found;
-        return { id: found.id, status, fromTime, toTime, ...Counted.parse(found.result) };
+        return {
+          id: found.id,
+          status,
+          fromTime,
+          toTime,
+          ...readStored(Counted, found.result, `policy_replays ${found.id}`),
+        };
       };
     },
 
