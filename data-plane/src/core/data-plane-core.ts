@@ -58,8 +58,8 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
   const statements = createListeners<[tenantId: string, stated: number]>();
   const startSync = createTenantStart(options, folder, held, now, {
     forked: (tenantId, message) => denials.fork(tenantId, message),
-    unknownKey: unknownKeys.tell,
-    stated: statements.tell,
+    unknownKey: unknownKeys.notify,
+    stated: statements.notify,
   });
   const tenants = createServedTenants({ identity, ledger, replica, held, log, startSync });
   const findSync = (tenantId: string) => tenants.find(tenantId)?.sync;

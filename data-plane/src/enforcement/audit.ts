@@ -254,20 +254,20 @@ export function requestersOf({ caller, requester, delegation }: AgentCall): {
 }
 
 /**
- * @param tell formats reasons of policies, which may quote the call, as those of `detail` may
+ * @param format how policies' reasons are written out: they may quote the call, as `detail` may
  */
-function reasonOf(judgement: CallJudgement, tell = formatReasons): string | null {
+function reasonOf(judgement: CallJudgement, format = formatReasons): string | null {
   if (judgement.verdict === 'deny') {
     const { reasons, message, detail } = judgement.deny;
-    if (judgement.step !== POLICY_STEP || tell === formatReasons) return detail ?? message;
-    return reasons.every(isOwn) ? message : tell(reasons);
+    if (judgement.step !== POLICY_STEP || format === formatReasons) return detail ?? message;
+    return reasons.every(isOwn) ? message : format(reasons);
   }
   const isAllowed = judgement.verdict === 'allow';
   const reasons = isAllowed ? judgement.call.reasons : judgement.escalate.reasons;
   const lifted = liftedOf(judgement);
-  const said = tell(reasons);
+  const said = format(reasons);
   if (lifted === undefined) return said || null;
-  const under = describeLifted(lifted, tell);
+  const under = describeLifted(lifted, format);
   return isAllowed ? `allowed ${under}; ${said}` : `${said}; ${under}`;
 }
 

@@ -69,10 +69,10 @@ export interface WorkflowHeaders {
   readonly sessionToken: string | null;
   readonly delegationToken: string | null;
   readonly parentEventId: string | null;
-  /** Tells the client the call's event id, which later calls can name as their parent. */
-  tellEvent?(eventId: string): void;
-  /** The call is judged again: the event told next takes the place of the one told before. */
-  retellEvent?(): void;
+  /** Gives the client the call's event id, which later calls can name as their parent. */
+  announceEvent?(eventId: string): void;
+  /** The call is judged again: the id announced next replaces the one announced before. */
+  announceAgain?(): void;
 }
 
 /** What a client adds when it repeats a request after it was asked for input (MRTR). */
@@ -168,10 +168,10 @@ export interface AgentCall extends RawCall {
   readonly workflow?: WorkflowPlace;
   /** The delegation under which the call is made, if any (2e). */
   readonly delegation?: DelegationChain;
-  /** Findings in the pieces of several calls, where they were joined: that is done once a call. */
+  /** Findings in the joined pieces of several calls; set once joined, since that is done once a call. */
   readonly fragments?: readonly DlpFinding[] | undefined;
-  /** Kinds of findings that were counted and raised: a call that is judged again tells new ones. */
-  readonly told?: ReadonlySet<string> | undefined;
+  /** Kinds of findings that were counted and raised: when judged again, only new ones are. */
+  readonly reported?: ReadonlySet<string> | undefined;
   /** The requester, where a delegation names one. */
   readonly requester?: { readonly id: string; readonly verified: boolean };
 }

@@ -143,7 +143,7 @@ export function createEnforcer(
     if (grant && judgement.verdict === 'allow' && !isCovered(judgement.call, grant, log)) {
       // The server or its tool is not what the person saw: the call is judged without the approval.
       grant.release();
-      caller.workflow?.retellEvent?.();
+      caller.workflow?.announceAgain?.();
       return run(caller, ask, destination, exchange);
     }
     const hold = judgement.verdict === 'escalate' ? openHold(judgement, exchange) : null;
@@ -224,7 +224,7 @@ export function createEnforcer(
   ): Promise<Answer> {
     const again = { ...(exchange.sender?.() ?? caller), arrivedAt: audit.elapsed() };
     // What runs is the event of the client's call; a released result is of one that ran before.
-    if (held.destination === undefined) again.workflow?.retellEvent?.();
+    if (held.destination === undefined) again.workflow?.announceAgain?.();
     try {
       return await run(again, ask, destination, exchange, held);
     } finally {

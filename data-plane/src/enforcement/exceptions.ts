@@ -148,7 +148,7 @@ function isPermit({ rule }: PolicyReason): boolean {
 }
 
 /** Names the exceptions, for the record of a decision. */
-export function describeLifted({ exceptionIds, reasons }: Lifted, tell = formatReasons): string {
+export function describeLifted({ exceptionIds, reasons }: Lifted, format = formatReasons): string {
   const named = `exception${exceptionIds.length > 1 ? 's' : ''} ${exceptionIds.join(' and ')}`;
-  return `under ${named}, lifting ${tell(reasons)}`;
+  return `under ${named}, lifting ${format(reasons)}`;
 }

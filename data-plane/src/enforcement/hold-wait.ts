@@ -23,9 +23,9 @@ export async function waitForPerson(
   { waitMs, progressMs }: HoldWaitLimits,
 ): Promise<HoldEnd | null> {
   const { cancellation } = exchange;
-  const stopTelling =
+  const stopProgress =
     exchange.wantsProgress && place.isPending()
-      ? tellProgress(exchange, message, progressMs)
+      ? sendProgress(exchange, message, progressMs)
       : undefined;
   let forget: (() => void) | undefined;
   const end = await place.wait(waitMs, (leave) => {
@@ -35,7 +35,7 @@ export async function waitForPerson(
   });
   cancellation.onCancel = null;
   forget?.();
-  stopTelling?.();
+  stopProgress?.();
   if (!cancellation.isCancelled) return end;
   if (end.kind === 'approved') end.approval.release();
   return null;
@@ -44,16 +44,16 @@ export async function waitForPerson(
 /** So small that the server's progress, which comes later, is above it: progress may only rise. */
 const PROGRESS_STEP = 1e-6;
 
-function tellProgress(exchange: Exchange, message: string, everyMs: number): () => void {
-  let told = 0;
-  const tell = () => {
-    told += PROGRESS_STEP;
+function sendProgress(exchange: Exchange, message: string, everyMs: number): () => void {
+  let progress = 0;
+  const send = () => {
+    progress += PROGRESS_STEP;
     exchange.onNotification({
       method: 'notifications/progress',
-      params: { progress: told, message },
+      params: { progress, message },
     });
   };
-  tell();
-  const timer = setInterval(tell, everyMs);
+  send();
+  const timer = setInterval(send, everyMs);
   return () => clearInterval(timer);
 }

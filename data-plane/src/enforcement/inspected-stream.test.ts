@@ -129,7 +129,8 @@ it('judges a message without what was withheld before it', async () => {
     onDropped: () => expect.unreachable(),
   });
   for (const data of ['a ', 'replaced ', 'b ', 'blocked ', 'redacted ', 'c']) {
-    stream.push('up', { method: 'notifications/message', params: { data } });
+    const beside = { level: 'info', logger: 'up' };
+    stream.push('up', { method: 'notifications/message', params: { ...beside, data } });
   }
   await stream.settled;
   expect(carried).toEqual(['', 'a ', 'a ', 'a b ', 'a b ', 'a b redacted ']);

@@ -62,11 +62,22 @@ export function listMember({ call, part }: Said): string | undefined {
   return Object.hasOwn(members, call.ask.method) ? members[call.ask.method] : undefined;
 }
 
-/** All texts in a value, joined. */
+/** Members of a notification beside its text: they would separate what is split over two of them. */
+const BESIDE: ReadonlySet<string> = new Set(['progressToken', 'level', 'logger']);
+
+/** All texts in what is said, joined. */
 export function textsOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return textsWithin(value);
+  const texts = Object.entries(value).map(([name, one]) =>
+    BESIDE.has(name) ? '' : textsWithin(one),
+  );
+  return texts.join('');
+}
+
+function textsWithin(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return '';
-  return Object.values(value).map(textsOf).join('');
+  return Object.values(value).map(textsWithin).join('');
 }
 
 /** What inspection found in a part, and did to it. */

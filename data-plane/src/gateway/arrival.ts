@@ -259,17 +259,17 @@ function readWorkflow(
   const delegationToken = readOnce(headers['x-delegation-token']);
   const parentEventId = readOnce(headers['x-parent-event-id']);
   if (sessionToken === null && delegationToken === null && parentEventId === null) return undefined;
-  let isTold = false;
-  const tellEvent = (eventId: string) => {
+  let isAnnounced = false;
+  const announceEvent = (eventId: string) => {
     // The call's own id, not that of a question within it.
-    if (isTold || reply.sent || reply.raw.headersSent) return;
-    isTold = true;
+    if (isAnnounced || reply.sent || reply.raw.headersSent) return;
+    isAnnounced = true;
     reply.header('x-event-id', eventId);
   };
-  const retellEvent = () => {
-    isTold = false;
+  const announceAgain = () => {
+    isAnnounced = false;
   };
-  return { sessionToken, delegationToken, parentEventId, tellEvent, retellEvent };
+  return { sessionToken, delegationToken, parentEventId, announceEvent, announceAgain };
 }
 
 /** An empty header counts as present and invalid. */

@@ -62,7 +62,7 @@ export function createAnnouncer(deps: {
   enforcer: Pick<Enforcer, 'introduce'>;
   door: Pick<Door, 'findIneligibility'>;
   rules: RulesProvider;
-  pool: Pick<UpstreamPool, 'getSession' | 'tell'>;
+  pool: Pick<UpstreamPool, 'getSession' | 'notify'>;
   /** For what servers say of themselves, until it was inspected. */
   room: FairBytes;
   log: Pick<Logger, 'warn'>;
@@ -88,7 +88,7 @@ export function createAnnouncer(deps: {
     const place = `${caller.tenantId} ${server.server_id} ${caller.era}`;
     let isLate = false;
     const finding = open(caller, server, place).then((found) => {
-      if (isLate && found !== undefined) tellOf(caller, server.server_id, found);
+      if (isLate && found !== undefined) notifyOf(caller, server.server_id, found);
       return found;
     });
     const expire = () => {
@@ -114,12 +114,12 @@ export function createAnnouncer(deps: {
   }
 
   /** Tells a client that began without a server to list again when the server is up. */
-  function tellOf(caller: Caller, serverId: string, found: Record<string, unknown>): void {
+  function notifyOf(caller: Caller, serverId: string, found: Record<string, unknown>): void {
     const { tenantId, agent, peer } = caller;
     const place = { tenantId, agentId: agent.id, serverId, peerId: peer?.id };
     for (const name of LISTED) {
       const method = `notifications/${name}/list_changed`;
-      if (found[name] !== undefined) deps.pool.tell(place, { method, params: undefined });
+      if (found[name] !== undefined) deps.pool.notify(place, { method, params: undefined });
     }
   }
 

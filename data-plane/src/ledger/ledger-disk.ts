@@ -26,13 +26,13 @@ export function createLedgerDisk(deps: {
     onChange: (level, share) => {
       usedShare = share;
       deps.onChange?.(level, share);
-      for (const [tenantId, { stream }] of deps.allStreams()) tell(tenantId, stream);
+      for (const [tenantId, { stream }] of deps.allStreams()) raise(tenantId, stream);
       if (level !== 'full') void kept.raise();
     },
   });
 
   /** Where the disk has no room for this alert, the condition and the heartbeat still show it. */
-  function tell(tenantId: string, stream: string): void {
+  function raise(tenantId: string, stream: string): void {
     const level = watermark.level();
     if (level === 'ok') return;
     const alert = diskAlert(stream, level, usedShare, now());
@@ -44,7 +44,7 @@ export function createLedgerDisk(deps: {
     check: watermark.check,
     reportFull: watermark.reportFull,
     /** Raises the alert for the present level in a tenant's stream; nothing while it is `ok`. */
-    tell,
+    raise,
     /** Keeps an alert that was refused for lack of room. */
     keep: kept.keep,
     stop(): void {

@@ -77,7 +77,7 @@ export function createLedgerStreams(options: {
     const place = { tenant_id: tenantId, stream, epoch: opened.epoch };
     streams.set(tenantId, { ...opened, stream, place });
     backlogs.recount(tenantId, opened.backlog);
-    listeners.tell(tenantId, true, opened.backlog);
+    listeners.notify(tenantId, true, opened.backlog);
     return opened;
   }
 
@@ -164,7 +164,7 @@ export function createLedgerStreams(options: {
     /** To be called when records of a tenant became durable. */
     appended: ({ tenantId, isUrgent, ...amount }: Settled) => {
       backlogs.add(tenantId, amount);
-      listeners.tell(tenantId, isUrgent, amount.records);
+      listeners.notify(tenantId, isUrgent, amount.records);
     },
     onAppended: listeners.add,
   };

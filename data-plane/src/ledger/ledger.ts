@@ -200,7 +200,7 @@ export async function createLedger(options: LedgerOptions): Promise<DurableLedge
     const isFirst = !streams.find(tenantId);
     const opened = await streams.open(tenantId, stream);
     // After a restart on a disk that is still full, nothing else would report it.
-    if (isFirst) disk.tell(tenantId, stream);
+    if (isFirst) disk.raise(tenantId, stream);
     return opened;
   }
 

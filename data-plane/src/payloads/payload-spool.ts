@@ -122,7 +122,7 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
     for await (const upload of sealUploads(payloads, () => unwritable(1))) {
       await stored.store(tenantId, now(), upload).catch(() => unwritable(upload.length));
     }
-    listeners.tell(tenantId);
+    listeners.notify(tenantId);
   }
 
   function flush(): Promise<void> {

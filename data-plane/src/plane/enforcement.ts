@@ -84,7 +84,7 @@ export function createEnforcement(
   const findSettings = (tenantId: string) => rules.findActiveRules(tenantId)?.settings ?? null;
   const dlp = createDlpWatch({
     raiseAlert,
-    tellRequester: ({ tenantId, requesterId }) =>
+    protectRequester: ({ tenantId, requesterId }) =>
       protectMembers.atOnce({
         settings: findSettings(tenantId),
         ask: { args: {} },
@@ -186,7 +186,7 @@ export function createEnforcement(
         scans,
         pins,
         inbound: {
-          tell: createInboundAlerts({ raise: raiseAlert, now }),
+          report: createInboundAlerts({ raise: raiseAlert, now }),
           detector: { inText: detectInjection, inValue: detectInPortions },
           scanItem: createItemScanner(detectInPortions),
           onFinding: metrics.inboundFinding,

@@ -113,7 +113,7 @@ export function createUpstreams(
   const now = deps.now ?? Date.now;
   const findSettings = (tenantId: string) => rules.findActiveRules(tenantId)?.settings ?? null;
   const coverDifference = createCoverDifference(findSettings);
-  const tellTools = createToolAlerts({ raise: coverDifference.inAlerts(raiseAlert), now });
+  const raiseToolAlerts = createToolAlerts({ raise: coverDifference.inAlerts(raiseAlert), now });
   const definitions =
     deps.sharedDir === undefined
       ? NO_DEFINITIONS
@@ -121,7 +121,7 @@ export function createUpstreams(
           join(deps.sharedDir, DEFINITIONS_FILE),
           (place) => {
             const { tenantId, serverId } = place;
-            tellTools(tenantId, serverId, [lapseAlert(place)]);
+            raiseToolAlerts(tenantId, serverId, [lapseAlert(place)]);
             deps.onServerReport?.(tenantId);
           },
           log,
@@ -131,7 +131,7 @@ export function createUpstreams(
       ? NO_PINS
       : openPinnedTools(join(deps.sharedDir, PINS_FILE), {
           onObserved: (tenantId, serverId, changes) =>
-            tellTools(tenantId, serverId, changes.map(changeAlert)),
+            raiseToolAlerts(tenantId, serverId, changes.map(changeAlert)),
           onNews: (tenantId) => deps.onServerReport?.(tenantId),
           now,
           log,

@@ -1,12 +1,12 @@
 /** A set of listeners; each is called until it unsubscribes. */
-export function createListeners<Told extends unknown[]>() {
-  const listeners = new Set<(...told: Told) => void>();
+export function createListeners<News extends unknown[]>() {
+  const listeners = new Set<(...news: News) => void>();
   return {
-    tell: (...told: Told): void => {
-      for (const listener of listeners) listener(...told);
+    notify: (...news: News): void => {
+      for (const listener of listeners) listener(...news);
     },
     /** @returns the unsubscribe */
-    add: (listener: (...told: Told) => void): (() => void) => {
+    add: (listener: (...news: News) => void): (() => void) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },

@@ -127,7 +127,7 @@ function startProcess(place: WorkerPlace, env: NodeJS.ProcessEnv): ServiceWorker
   });
   // A message to a process that is ending fails; its exit is handled elsewhere.
   child.on('error', () => undefined);
-  const tell = (order: WorkerOrder) => {
+  const send = (order: WorkerOrder) => {
     if (child.connected) child.send(order);
   };
   return {
@@ -142,8 +142,8 @@ function startProcess(place: WorkerPlace, env: NodeJS.ProcessEnv): ServiceWorker
     onExit: (listener) => {
       child.once('exit', (code, signal) => listener(signal ?? code ?? 1));
     },
-    askToStop: () => tell({ kind: 'stop' }),
-    ping: () => tell({ kind: 'ping' }),
+    askToStop: () => send({ kind: 'stop' }),
+    ping: () => send({ kind: 'ping' }),
     kill: () => void child.kill('SIGKILL'),
   };
 }

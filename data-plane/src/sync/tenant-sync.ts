@@ -162,7 +162,7 @@ export async function startTenantSync(options: TenantSyncOptions) {
     }),
     onReceived: (sent, receipt) => {
       shipping.stream.heard();
-      if (receipt.next && sent.shipped) shipping.shipper.wanted(receipt.next, sent.shipped);
+      if (receipt.next && sent.shipped) shipping.shipper.goBackTo(receipt.next, sent.shipped);
       options.onHeartbeat?.();
     },
     log,

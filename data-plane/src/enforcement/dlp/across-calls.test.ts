@@ -17,7 +17,7 @@ beforeEach(() => {
   alerts = [];
   across = createAcrossCalls({
     now: () => now,
-    tellRequester: ({ requesterId }) => requesterId && `told ${requesterId}`,
+    protectRequester: ({ requesterId }) => requesterId && `told ${requesterId}`,
     raiseAlert: vi.fn((_tenant, alert) => void alerts.push(alert)),
   });
 });

@@ -43,11 +43,11 @@ const IN_PIECES = 'fragments';
 export function createAcrossCalls(deps: {
   raiseAlert: RaiseAlert;
   /** The requester, in a form that may be recorded. */
-  tellRequester(caller: Caller): string | null;
+  protectRequester(caller: Caller): string | null;
   /** Unix milliseconds. */
   now(): number;
 }) {
-  const { raiseAlert, tellRequester, now } = deps;
+  const { raiseAlert, protectRequester, now } = deps;
   const tenants = new LRUCache<string, LRUCache<string, AgentTrail>>({ max: MAX_TENANTS });
 
   function trailOf({ tenantId, agent }: Caller): AgentTrail {
@@ -70,7 +70,7 @@ export function createAcrossCalls(deps: {
       mcp_server: serverId,
       tool_name: toolName,
       session_id: caller.sessionId,
-      requester_id: tellRequester(caller),
+      requester_id: protectRequester(caller),
     };
   }
 

@@ -34,14 +34,14 @@ export function createDlpWatch(deps: {
   countFinding: CountFinding;
   countUnscanned(reason: Unscanned): void;
   /** The requester, in a form that may be recorded. */
-  tellRequester(caller: Caller): string | null;
+  protectRequester(caller: Caller): string | null;
   /** Unix milliseconds. */
   now(): number;
 }) {
-  const { raiseAlert, countFinding, countUnscanned, tellRequester, now } = deps;
+  const { raiseAlert, countFinding, countUnscanned, protectRequester, now } = deps;
   return {
     /** Examines what an agent sends over several calls. */
-    across: createAcrossCalls({ raiseAlert, tellRequester, now }),
+    across: createAcrossCalls({ raiseAlert, protectRequester, now }),
     /** @param done what was done about each of the findings */
     count(
       findings: readonly DlpFinding[],

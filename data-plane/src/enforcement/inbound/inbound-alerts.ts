@@ -45,7 +45,7 @@ export interface InboundEvent {
 }
 
 /** Raises alerts on findings. Never throws. */
-export type TellInbound = (event: InboundEvent) => void;
+export type ReportInbound = (event: InboundEvent) => void;
 
 interface Tenant {
   minute: number;
@@ -60,7 +60,7 @@ interface Tenant {
  *
  * @param now Unix milliseconds
  */
-export function createInboundAlerts(deps: { raise: RaiseAlert; now(): number }): TellInbound {
+export function createInboundAlerts(deps: { raise: RaiseAlert; now(): number }): ReportInbound {
   const tenants = new LRUCache<string, Tenant>({ max: MAX_TENANTS });
 
   function tenantOf(tenantId: string): Tenant {

@@ -1,11 +1,11 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { Alert } from '../../alerts/alert.ts';
-import { createToolAlerts, type TellTools, type ToolAlert } from './tool-alerts.ts';
+import { createToolAlerts, type RaiseToolAlerts, type ToolAlert } from './tool-alerts.ts';
 
 const HOUR = 3_600_000;
 let now: number;
 let raised: (Alert & { tenantId: string })[];
-let tell: TellTools;
+let tell: RaiseToolAlerts;
 
 beforeEach(() => {
   now = Date.parse('2026-03-01T10:00:00Z');

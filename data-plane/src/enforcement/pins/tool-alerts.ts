@@ -25,69 +25,79 @@ export interface ToolAlert {
 }
 
 /** Raises what there is to say of a server's tools, and what was left from before. Never throws. */
-export type TellTools = (tenantId: string, serverId: string, alerts: readonly ToolAlert[]) => void;
+export type RaiseToolAlerts = (
+  tenantId: string,
+  serverId: string,
+  alerts: readonly ToolAlert[],
+) => void;
 
-interface Told {
+interface RaisedAlerts {
   since: number;
   /** Since then, each with one tool. */
   alone: number;
   togetherAt: number;
-  /** Not told yet; names are kept of some. */
+  /** Not raised yet; names are kept of some. */
   left: number;
   named: ReturnType<typeof nameOf>[];
 }
 
 /** @param now Unix milliseconds */
-export function createToolAlerts(deps: { raise: RaiseAlert; now(): number }): TellTools {
-  const servers = new LRUCache<string, Map<Severity, Told>>({ max: MAX_SERVERS });
+export function createToolAlerts(deps: { raise: RaiseAlert; now(): number }): RaiseToolAlerts {
+  const servers = new LRUCache<string, Map<Severity, RaisedAlerts>>({ max: MAX_SERVERS });
 
-  function severitiesOf(tenantId: string, serverId: string): Map<Severity, Told> {
+  function severitiesOf(tenantId: string, serverId: string): Map<Severity, RaisedAlerts> {
     const key = `${tenantId} ${serverId}`;
-    const known = servers.get(key) ?? new Map<Severity, Told>();
+    const known = servers.get(key) ?? new Map<Severity, RaisedAlerts>();
     servers.set(key, known);
     return known;
   }
 
   /** @returns whether the alert may be raised by itself */
-  function takePlace(told: Told): boolean {
-    const age = deps.now() - told.since;
-    if (age >= HOUR_MS || age < 0) Object.assign(told, { since: deps.now(), alone: 0 });
-    if (told.alone >= MAX_ALONE) return false;
-    told.alone++;
+  function takePlace(raised: RaisedAlerts): boolean {
+    const age = deps.now() - raised.since;
+    if (age >= HOUR_MS || age < 0) Object.assign(raised, { since: deps.now(), alone: 0 });
+    if (raised.alone >= MAX_ALONE) return false;
+    raised.alone++;
     return true;
   }
 
-  function tellTogether(tenantId: string, serverId: string, severity: Severity, told: Told): void {
-    if (told.left === 0 || Math.abs(deps.now() - told.togetherAt) < TOGETHER_MS) return;
+  function raiseTogether(
+    tenantId: string,
+    serverId: string,
+    severity: Severity,
+    raised: RaisedAlerts,
+  ): void {
+    if (raised.left === 0 || Math.abs(deps.now() - raised.togetherAt) < TOGETHER_MS) return;
     deps.raise(tenantId, {
       alert_type: 'TOOL_DEFINITION_CHANGED',
       severity,
       title: 'Further tools of a server have changed; the list of its tools shows all of them',
-      details: { mcp_server: serverId, tools: told.left, first: told.named },
+      details: { mcp_server: serverId, tools: raised.left, first: raised.named },
       // One of its own: under a known key it is not shown while the one before is unresolved.
       dedupe_key: `tools-changed:${serverId}:${severity}:${uuidv7(deps.now())}`,
     });
-    Object.assign(told, { togetherAt: deps.now(), left: 0, named: [] });
+    Object.assign(raised, { togetherAt: deps.now(), left: 0, named: [] });
   }
 
   return (tenantId, serverId, alerts) => {
     const severities = severitiesOf(tenantId, serverId);
     for (const one of alerts) {
       const { severity } = one.alert;
-      const told = severities.get(severity) ?? nothingTold();
-      severities.set(severity, told);
-      if (takePlace(told)) {
+      const raised = severities.get(severity) ?? nothingRaised();
+      severities.set(severity, raised);
+      if (takePlace(raised)) {
         deps.raise(tenantId, one.alert);
         continue;
       }
-      told.left++;
-      if (told.named.length < MAX_NAMED) told.named.push(nameOf(one));
+      raised.left++;
+      if (raised.named.length < MAX_NAMED) raised.named.push(nameOf(one));
     }
-    for (const [severity, told] of severities) tellTogether(tenantId, serverId, severity, told);
+    for (const [severity, raised] of severities)
+      raiseTogether(tenantId, serverId, severity, raised);
   };
 }
 
-const nothingTold = (): Told => ({
+const nothingRaised = (): RaisedAlerts => ({
   since: Number.NEGATIVE_INFINITY,
   alone: 0,
   togetherAt: Number.NEGATIVE_INFINITY,

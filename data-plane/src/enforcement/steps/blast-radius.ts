@@ -37,8 +37,8 @@ export function limitBlastRadius<C extends ClassifiedCall>(
     denials.length === 0 &&
     ((call.grant && wasAsked(call.grant.asked, question)) ||
       exceptionsFor(call, deps)('escalation', BLAST_RADIUS) !== undefined);
-  const told = isCovered ? call.told : tell(call, findings, deps);
-  if (denials.length === 0) return proceed(extend(call, { carried: question.reasons, told }));
+  const reported = isCovered ? call.reported : report(call, findings, deps);
+  if (denials.length === 0) return proceed(extend(call, { carried: question.reasons, reported }));
   const reasons = denials.map(toReason);
   return { kind: 'deny', cause: 'policy', message: formatReasons(reasons), reasons };
 }
@@ -57,16 +57,16 @@ function findReach(
   return [...found, ...find({ name, action, args: retry.inputResponses })];
 }
 
-/** @returns all that was told of the call, now and when it was judged before */
-function tell(
+/** @returns all kinds that were reported for the call, now and when it was judged before */
+function report(
   call: ClassifiedCall,
   findings: readonly ReachFinding[],
   { onBlastRadius }: BlastRadiusDeps,
 ): ReadonlySet<string> {
-  const told = new Set(call.told);
-  const news = findings.filter((finding) => !told.has(kindOf(finding)));
+  const reported = new Set(call.reported);
+  const news = findings.filter((finding) => !reported.has(kindOf(finding)));
   if (news.length > 0) onBlastRadius(call, news);
-  return new Set([...told, ...news.map(kindOf)]);
+  return new Set([...reported, ...news.map(kindOf)]);
 }
 
 const kindOf = ({ rule, verdict }: ReachFinding): string => `reach ${rule} ${verdict}`;

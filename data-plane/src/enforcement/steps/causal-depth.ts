@@ -32,7 +32,7 @@ export function findCausalDepth(
   if (typeof parent === 'string') deps.workflowAlerts.parentIgnored(call, sessionId, parent);
   const isBelow = parent !== null && typeof parent !== 'string';
   const causalDepth = isBelow ? parent.depth + 1 : 0;
-  caller.workflow?.tellEvent?.(call.id);
+  caller.workflow?.announceEvent?.(call.id);
   deps.eventPlaces.set(call.id, { tenantId, sessionId, depth: causalDepth });
   if (causalDepth > maxDepth) return tooDeep(causalDepth, maxDepth);
   const parentEventId = isBelow ? named : null;

@@ -141,6 +141,11 @@ describe('what a server says', () => {
     expect(scanSaid(progress('12345 it is', 'the one of BADGE-'), deps)).toMatchObject({
       kind: 'continue',
     });
+    const params = { level: 'info', logger: 'up', data: ['123456 it is'] };
+    const part = { kind: 'notification', method: 'notifications/message', params } as const;
+    expect(scanSaid(said({}, { part, carry: 'the one of BADGE-' }), deps)).toMatchObject({
+      kind: 'deny',
+    });
   });
 
   it('keeps its findings where it is blocked', () => {

@@ -97,7 +97,7 @@ function judge(
     ...fragments.map(() => 'warn' as const),
   ]);
   const all = [...findings, ...fragments];
-  const isNew = ({ pattern }: DlpFinding) => !call.told?.has(`dlp ${pattern}`);
+  const isNew = ({ pattern }: DlpFinding) => !call.reported?.has(`dlp ${pattern}`);
   dlp.count(findings.filter(isNew), 'outbound', (finding) => DONE[actionOf(finding)]);
   dlp.count(fragments.filter(isNew), 'outbound', () => 'warned');
   if (!isQuestion(ask.method) && all.some(isNew)) {
@@ -109,7 +109,7 @@ function judge(
   const scanned = extend(call, {
     dlp: { findings: all, action: DONE[action], matched: scan.matched },
     fragments: joined,
-    told: new Set([...(call.told ?? []), ...all.map(({ pattern }) => `dlp ${pattern}`)]),
+    reported: new Set([...(call.reported ?? []), ...all.map(({ pattern }) => `dlp ${pattern}`)]),
   });
   if (action !== 'block') return proceed(scanned);
   const blocking = findings.filter((finding) => actionOf(finding) === 'block');

@@ -90,7 +90,7 @@ function run(part: SaidPart, options: Case = {}) {
     catalogue: { findOutputSchema: () => undefined },
     inbound: {
       detector,
-      tell: (event) => told.push(event),
+      report: (event) => told.push(event),
       scanItem: createItemScanner(detector.inValue),
       onFinding: ({ severity }, action) => counted.push(`${severity} ${action}`),
       now: Date.now,

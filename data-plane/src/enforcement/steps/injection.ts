@@ -15,7 +15,7 @@ import type { Ask, Continue, Deny, Escalate } from '../calls.ts';
 import { fitsSchema } from '../dlp/fits-schema.ts';
 import { denied } from '../eligibility.ts';
 import type { Detector } from '../inbound/detector.ts';
-import { classesOf, type TellInbound } from '../inbound/inbound-alerts.ts';
+import { classesOf, type ReportInbound } from '../inbound/inbound-alerts.ts';
 import type { ScanItem } from '../inbound/item-scanner.ts';
 import { nameOfItem, serverOfItem } from '../inbound/listed-items.ts';
 import { readable } from '../inbound/readable.ts';
@@ -36,7 +36,7 @@ export interface InjectionDeps {
   catalogue: Pick<ToolCatalogue, 'findOutputSchema'>;
   inbound: {
     detector: Detector;
-    tell: TellInbound;
+    report: ReportInbound;
     scanItem: ScanItem;
     onFinding(finding: InboundFinding, action: InboundAction): void;
     /** Unix milliseconds. */
@@ -93,7 +93,7 @@ function* scanWhole(
   if (trust.type === 'trust') return proceed(said);
   if (trust.type === 'block') {
     if (isEmpty(said)) return proceed(said);
-    deps.inbound.tell({ said, serverId, action: 'blocked', findings: [], ruleId: trust.ruleId });
+    deps.inbound.report({ said, serverId, action: 'blocked', findings: [], ruleId: trust.ruleId });
     return replace(said, 'blocked-source');
   }
   const findings = judged(yield* detect(said, deps.inbound.detector), trust);
@@ -104,14 +104,20 @@ function* scanWhole(
   if (action === 'hold' && releaseOf(said) !== null) return yield* release(said, findings, deps);
   const done = action === 'hold' && !isHoldable(said) ? 'substitute' : action;
   count(findings, done, deps);
-  deps.inbound.tell({ said, serverId, action: TOLD[done], findings, ruleId: trust.ruleId });
+  deps.inbound.report({
+    said,
+    serverId,
+    action: REPORTED_AS[done],
+    findings,
+    ruleId: trust.ruleId,
+  });
   if (done === 'pass') return proceed(said);
   // The enforcer holds the result, or blocks it where it cannot be held.
   if (done === 'hold') return { kind: 'escalate', reasons: [] };
   return replace(said, { classes: classesOf(findings) });
 }
 
-const TOLD = { pass: 'passed', hold: 'held', substitute: 'substituted' } as const;
+const REPORTED_AS = { pass: 'passed', hold: 'held', substitute: 'substituted' } as const;
 
 /**
  * Whether a part can wait for a person: a result can, since its agent can repeat the call; a part
@@ -260,7 +266,13 @@ function* scanAround(
   if (findings.length === 0) return { findings, isClean: true };
   const action = listAction(findings, settings, trust);
   count(findings, action, deps);
-  deps.inbound.tell({ said, serverId, action: TOLD[action], findings, ruleId: trust.ruleId });
+  deps.inbound.report({
+    said,
+    serverId,
+    action: REPORTED_AS[action],
+    findings,
+    ruleId: trust.ruleId,
+  });
   return { findings, isClean: action === 'pass' };
 }
 
@@ -311,7 +323,7 @@ function* scanList(
       place: `/${member}/${at}${one.place}`.slice(0, 256),
     }));
     all.push(...placed);
-    note(serverId, TOLD[action], item, placed, trust.ruleId);
+    note(serverId, REPORTED_AS[action], item, placed, trust.ruleId);
     return action === 'pass';
   }
 
@@ -320,7 +332,7 @@ function* scanList(
 
   for (const [key, { action, findings, items: names, ruleId }] of told) {
     const serverId = key.slice(action.length + 1);
-    deps.inbound.tell({ said, serverId, action, findings, ruleId, items: names });
+    deps.inbound.report({ said, serverId, action, findings, ruleId, items: names });
   }
   const { nextCursor, ...rest } = others;
   const around = yield* scanAround(said, rest, settings, deps);

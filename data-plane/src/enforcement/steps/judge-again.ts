@@ -3,11 +3,12 @@ import type { CallNow } from '../eligibility.ts';
 
 /**
  * Judges a call again from `classify`, without what that step and later ones established: the rules
- * or the workflow that they went by have changed. What it sends in pieces is joined once, since it would
- * continue itself, and what was told of it is not told again. Proven by changed-rules.test.ts.
+ * or the workflow that they used have changed. Its pieces are not joined to those of earlier calls
+ * again, since they would continue themselves, and no finding is reported twice. Proven by
+ * changed-rules.test.ts.
  */
 export function judgeAgain(call: ClassifiedCall, now: CallNow): Again {
-  const { id, caller, ask, grant, ineligibility, requester, fragments, told } = call;
+  const { id, caller, ask, grant, ineligibility, requester, fragments, reported } = call;
   const again: AgentCall = {
     id,
     caller,
@@ -16,7 +17,7 @@ export function judgeAgain(call: ClassifiedCall, now: CallNow): Again {
     ...(ineligibility && { ineligibility }),
     ...(requester && { requester }),
     ...(fragments && { fragments }),
-    ...(told && { told }),
+    ...(reported && { reported }),
     ...now,
   };
   return { kind: 'again', call: again, from: 'classify' };

@@ -104,7 +104,7 @@ export function createSessionReads(deps: {
   }
 
   /** A read that no client waits for, judged and recorded like any. Never throws. */
-  function tellAnew(caller: Caller, routed: RoutedRead) {
+  function sendAnew(caller: Caller, routed: RoutedRead) {
     const anew = { ...caller, arrivedAt: deps.elapsed() };
     return callRouted(anew, routed, quiet(), deps.enforcer.call);
   }
@@ -116,21 +116,21 @@ export function createSessionReads(deps: {
    */
   async function renew({ tenantId, agentId, serverId, peerId }: SessionPlace): Promise<void> {
     const renewed = new Set<string>();
-    let isLevelTold = false;
+    let isLevelSent = false;
     for (const session of sessions.ofOwner({ tenantId, agentId, serverId })) {
       const heard = session.stream?.caller;
       if (heard === undefined || session.peer?.id !== peerId) continue;
-      if (session.logRank !== null && !isLevelTold) {
-        isLevelTold = true;
+      if (session.logRank !== null && !isLevelSent) {
+        isLevelSent = true;
         const args = { level: levels.lowest(session) };
-        await tellAnew(heard, deps.router.toRead('logging/setLevel', serverId, args));
+        await sendAnew(heard, deps.router.toRead('logging/setLevel', serverId, args));
       }
       for (const key of [...session.subscriptions]) {
         if (!key.startsWith(`${serverId} `) || renewed.has(key)) continue;
         renewed.add(key);
         const args = { uri: key.slice(serverId.length + 1) };
         const routed = deps.router.toRead('resources/subscribe', serverId, args);
-        const answer = await tellAnew(heard, routed);
+        const answer = await sendAnew(heard, routed);
         if (answer.kind === 'result') continue;
         for (const one of sessions.together(session)) one.subscriptions.delete(key);
       }

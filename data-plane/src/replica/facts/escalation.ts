@@ -9,7 +9,7 @@ import type { FactKindContext } from '../fact-kind.ts';
 const KIND = 'optional.escalation';
 
 export const escalationFacts = ({ facts, findDeploymentId }: FactKindContext) => {
-  const { tell, add } = createListeners<[tenantId: string, escalationId: string | null]>();
+  const { notify, add } = createListeners<[tenantId: string, escalationId: string | null]>();
 
   return {
     finds: {
@@ -26,8 +26,8 @@ export const escalationFacts = ({ facts, findDeploymentId }: FactKindContext) =>
       onEscalation: add,
     },
     changed(tenantId: string, kind: string, key: string): void {
-      if (kind === KIND) tell(tenantId, key.slice(key.indexOf('/') + 1));
+      if (kind === KIND) notify(tenantId, key.slice(key.indexOf('/') + 1));
     },
-    dropped: (tenantId: string): void => tell(tenantId, null),
+    dropped: (tenantId: string): void => notify(tenantId, null),
   };
 };

@@ -9,7 +9,7 @@ import type { FactKindContext } from '../fact-kind.ts';
 const KIND = 'optional.held_call';
 
 export const heldCallFacts = ({ db, facts, findDeploymentId }: FactKindContext) => {
-  const { tell, add } = createListeners<[]>();
+  const { notify, add } = createListeners<[]>();
   /** The bindings of each tenant: most calls have none, and nothing is computed for them. */
   const bindings = new Map<string, Set<string>>();
   const list = db
@@ -37,11 +37,11 @@ export const heldCallFacts = ({ db, facts, findDeploymentId }: FactKindContext) 
     changed(tenantId: string, kind: string): void {
       if (kind !== KIND) return;
       bindings.delete(tenantId);
-      tell();
+      notify();
     },
     dropped(tenantId: string): void {
       bindings.delete(tenantId);
-      tell();
+      notify();
     },
   };
 };

@@ -2,7 +2,8 @@
  * Follows a tenant's feed into the replica by long polls. What cannot be verified or applied is
  * retried and never skipped: the replica then stands still, and its facts stay in force. Where the
  * feed cannot be continued (410), or too much waits for its signature, a snapshot replaces everything
- * known, in one transaction after its signed end was verified. Proven by feed-follower.test.ts and feed-follower-model.test.ts.
+ * known, in one transaction after its signed end was verified. Proven by feed-follower.test.ts and
+ * feed-follower-model.test.ts.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { ControlPlaneLink, FeedPage } from '@governance/shared/channels';
@@ -29,8 +30,12 @@ import type { Recognitions } from './recognitions.ts';
 import { type SnapshotLimits, takeSnapshot } from './take-snapshot.ts';
 import { createUnsignedTail, type TailLimits } from './unsigned-tail.ts';
 
+/** Entries that are read, or applied, at once. */
 const PAGE = 500;
+/** How long a read waits at the control plane for the next change. */
 const WAIT_MS = 25_000;
+/** Snapshots in a row, with no page between them, before the feed counts as refused. */
+const MAX_RESETS = 2;
 
 export type FeedFollower = ReturnType<typeof startFeedFollower>;
 
@@ -224,7 +229,7 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     options.onApplied('snapshot');
     resets++;
     // Once may be a restore just now; repeatedly would be a loop without a pause.
-    if (resets > 2) {
+    if (resets > MAX_RESETS) {
       const why = 'the control plane refuses to go on from its own snapshot';
       throw new FeedRefusedError('snapshot_refused_again', why);
     }

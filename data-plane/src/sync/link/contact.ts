@@ -62,9 +62,9 @@ export function createContact(options: {
     return { state: refusal ? 'rejected' : 'connected', failure: refusal };
   }
 
-  let toldAt = Number.NEGATIVE_INFINITY;
-  let telling: NodeJS.Timeout | null = null;
-  /** The beginning of the silence that is to be told. */
+  let announcedAt = Number.NEGATIVE_INFINITY;
+  let announcing: NodeJS.Timeout | null = null;
+  /** The beginning of the silence that is to be announced. */
   let awaySince: string | null = null;
 
   function heard(): void {
@@ -72,21 +72,21 @@ export function createContact(options: {
     if (ended && ended !== notYet) awaySince ??= last.since;
     silence = null;
     note();
-    if (ended) tellBack();
+    if (ended) announceBack();
   }
 
-  function tellBack(): void {
-    if (telling) return;
-    const tell = () => {
-      telling = null;
-      toldAt = performance.now();
+  function announceBack(): void {
+    if (announcing) return;
+    const announce = () => {
+      announcing = null;
+      announcedAt = performance.now();
       const since = awaySince;
       awaySince = null;
       options.onBack(since);
     };
-    const wait = toldAt + WAKE_EVERY_MS - performance.now();
-    if (wait > 0) telling = setTimeout(tell, wait).unref();
-    else tell();
+    const wait = announcedAt + WAKE_EVERY_MS - performance.now();
+    if (wait > 0) announcing = setTimeout(announce, wait).unref();
+    else announce();
   }
 
   function failed(error: unknown, stage: string, signal?: AbortSignal): void {

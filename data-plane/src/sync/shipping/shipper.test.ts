@@ -266,7 +266,7 @@ describe('the shipper', () => {
     await append(300);
     const told = await idleAt(shipper, 301);
     plane.restore(100);
-    shipper.wanted({ epoch: 1, seq: 101 }, told);
+    shipper.goBackTo({ epoch: 1, seq: 101 }, told);
     expect(await shipper.flush(15_000)).toBe(true);
     expect(plane.records.map(({ seq }) => seq)).toEqual(
       Array.from({ length: 301 }, (_, index) => index + 1),
@@ -279,11 +279,11 @@ describe('the shipper', () => {
     await append(3);
     const told = await idleAt(shipper, 4);
     const shipped = plane.batches();
-    shipper.wanted({ epoch: 1, seq: 5 }, told);
-    shipper.wanted({ epoch: 2, seq: 1 }, told);
+    shipper.goBackTo({ epoch: 1, seq: 5 }, told);
+    shipper.goBackTo({ epoch: 2, seq: 1 }, told);
     await append(1);
     await idleAt(shipper, 5);
-    shipper.wanted({ epoch: 1, seq: 5 }, told);
+    shipper.goBackTo({ epoch: 1, seq: 5 }, told);
     expect(await shipper.flush(15_000)).toBe(true);
     expect(plane.batches()).toBe(shipped + 1);
   });
@@ -294,7 +294,7 @@ describe('the shipper', () => {
     const told = await idleAt(shipper, 301);
     expect(await ledger.prune(tenantId, 0, 1_000)).toBeGreaterThan(200);
     plane.restore(10);
-    shipper.wanted({ epoch: 1, seq: 11 }, told);
+    shipper.goBackTo({ epoch: 1, seq: 11 }, told);
     expect(await shipper.flush(15_000)).toBe(true);
     expect(stopped).toEqual([]);
     expect(shipper.acknowledged()).toEqual(told);

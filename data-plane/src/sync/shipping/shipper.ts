@@ -1,13 +1,16 @@
 /**
- * Ships a tenant's records upward: signed batches of one epoch, in order, one at a time, again and
- * again until they are stored. Progress is durable, and a batch that was stored but not marked is
- * acknowledged again, so that nothing is lost and nothing is stored twice.
+ * Ships a tenant's records upward: signed batches of one epoch, in order, one at a time, each until
+ * it is stored. Progress is durable, and a batch that was stored but not marked is acknowledged
+ * again, so that nothing is lost and nothing is stored twice.
  *
- * A control plane that lacks earlier records (restored from a backup) names the one that it wants
- * next, when it refuses a batch or answers a heartbeat, and shipping begins again there. A fork stops the stream: sending on would only repeat it,
- * and choosing a side would rewrite history. A batch that is refused again and again, and a gap that
- * cannot be closed, stop it too, but are tried again every five minutes: the control plane may be
- * repaired. The heartbeat reports a stop (stream-report.ts), since no record would arrive.
+ * - A control plane that lacks earlier records (restored from a backup) names the one that it wants
+ *   next when it refuses a batch or answers a heartbeat, and shipping goes back to it.
+ * - A fork stops the stream: sending on would only repeat it, and choosing a side would rewrite
+ *   history.
+ * - A batch that is refused again and again, and a gap that cannot be closed, stop it too, but are
+ *   tried again every five minutes: the control plane may be repaired.
+ *
+ * The heartbeat reports a stop (stream-report.ts), since no record would arrive.
  */
 import type { SignedBatch } from '@governance/shared/audit-batch';
 import { BATCH_LIMITS } from '@governance/shared/channel-routes';
@@ -85,11 +88,16 @@ export function startShipper(options: ShipperOptions) {
     });
   }
 
-  /** Ships what an answer to a heartbeat shows to be lacking, unless the answer is outdated. */
-  function wanted(next: StreamPlace, told: ShippedEnd): void {
+  /**
+   * Goes back to the record that the control plane's answer to a heartbeat says it lacks, unless the
+   * answer is outdated.
+   *
+   * @param reported the end of what was acknowledged, as the heartbeat stated it
+   */
+  function goBackTo(next: StreamPlace, reported: ShippedEnd): void {
     const end = status.acknowledged;
-    // What was shipped meanwhile may have come after the answer; a batch under way tells the same.
-    if (stopped || running || end?.epoch !== told.epoch || end.seq !== told.seq) return;
+    // What was shipped meanwhile may have come after the answer; a batch under way will show it.
+    if (stopped || running || end?.epoch !== reported.epoch || end.seq !== reported.seq) return;
     if (next.epoch > end.epoch || (next.epoch === end.epoch && next.seq > end.seq)) return;
     running = recovery.goBackTo(next).finally(() => {
       running = null;
@@ -115,14 +123,14 @@ export function startShipper(options: ShipperOptions) {
       try {
         batch = await ledger.nextBatch(tenantId, BATCH_RECORDS);
         if (!batch) {
-          getsOn('idle');
+          progressed('idle');
           return;
         }
         await shipBatch(batch, options, status);
-        getsOn('shipping');
+        progressed('shipping');
         left -= batch.records.length;
         if (left <= 0 && isCollecting()) {
-          getsOn('idle');
+          progressed('idle');
           return;
         }
       } catch (error) {
@@ -137,9 +145,9 @@ export function startShipper(options: ShipperOptions) {
     return timer !== null && flushes.isEmpty() && !ledger.fillsBatch(tenantId, BATCH_RECORDS);
   }
 
-  function getsOn(state: 'shipping' | 'idle'): void {
+  function progressed(state: 'shipping' | 'idle'): void {
     recovery.succeeded();
-    status.getsOn(state);
+    status.progressed(state);
   }
 
   function end(): void {
@@ -154,7 +162,7 @@ export function startShipper(options: ShipperOptions) {
   return {
     /** Ships what waits now, without the delay. */
     kick,
-    wanted,
+    goBackTo,
     /** Ends a pause after a failure within a second, since the control plane answers. */
     wake: () => recovery.retryWithin(WAKE_SPREAD_MS * Math.random()),
     /** @returns whether everything was shipped within `ms` */

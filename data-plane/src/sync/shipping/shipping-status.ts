@@ -77,7 +77,8 @@ export class ShippingStatus {
     return performance.now() - this.#attemptedAt;
   }
 
-  getsOn(state: 'shipping' | 'idle'): void {
+  /** A batch was stored, or nothing is left: earlier failures, and a stop, are over. */
+  progressed(state: 'shipping' | 'idle'): void {
     const wasStopped = this.stop !== null;
     this.state = state;
     this.failure = null;
@@ -90,6 +91,7 @@ export class ShippingStatus {
     onResumed();
   }
 
+  /** Logs a failure that differs from the one before. */
   failed(error: unknown): SyncFailure {
     const { tenantId, log, now } = this.#options;
     const failure = toSyncFailure('ship', error, now());
@@ -106,6 +108,7 @@ export class ShippingStatus {
     if (this.stop?.state !== state) this.halt({ state, failure, at });
   }
 
+  /** The stream stops, for good or until it is stalled no more. */
   halt(stop: ShipperStop): void {
     const { tenantId, log, onStopped } = this.#options;
     this.state = stop.state;

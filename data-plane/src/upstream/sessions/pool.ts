@@ -210,7 +210,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
   return {
     getSession,
     listen: notifications.listen,
-    tell: notifications.tell,
+    notify: notifications.notify,
     notifyPeer: sessions.notifyPeer,
     endPeer: sessions.endPeer,
     counts: sessions.counts,

@@ -42,8 +42,12 @@ export function createSessionNotifications(deps: {
     );
   }
 
-  function tell(place: SessionPlace, hops: number | null, told: UpstreamNotification): void {
-    for (const { heard } of listenersOf(place, hops)) heard(place.serverId, told);
+  function notify(
+    place: SessionPlace,
+    hops: number | null,
+    notification: UpstreamNotification,
+  ): void {
+    for (const { heard } of listenersOf(place, hops)) heard(place.serverId, notification);
   }
 
   function passOn(session: OpenSession, notification: UpstreamNotification): void {
@@ -52,7 +56,7 @@ export function createSessionNotifications(deps: {
     if (!isRegistered(session.tenantId, session.serverId, session)) return;
     if (deps.findRefusal(session) !== undefined) return;
     deps.onNotification(session.tenantId, session.serverId, notification);
-    tell(session, hopsHeard(session), notification);
+    notify(session, hopsHeard(session), notification);
   }
 
   function isHeard(session: OpenSession): boolean {
@@ -96,8 +100,8 @@ export function createSessionNotifications(deps: {
     },
 
     /** Notifies the listeners of a session with a server on behalf of the gateway. */
-    tell(place: SessionPlace, notification: UpstreamNotification): void {
-      if (isRegistered(place.tenantId, place.serverId)) tell(place, null, notification);
+    notify(place: SessionPlace, notification: UpstreamNotification): void {
+      if (isRegistered(place.tenantId, place.serverId)) notify(place, null, notification);
     },
 
     clear: (): void => listeners.clear(),

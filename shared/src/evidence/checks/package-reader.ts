@@ -35,7 +35,7 @@ import { findTrustedKeys } from './trusted-keys.ts';
 
 /** Who hears of what is read. */
 interface Listeners {
-  tell<K extends keyof CheckHooks>(hook: K, value?: Parameters<CheckHooks[K]>[0]): void;
+  emit<K extends keyof CheckHooks>(hook: K, value?: Parameters<CheckHooks[K]>[0]): void;
   report(problem: ReadProblem): void;
 }
 
@@ -68,7 +68,7 @@ export class PackageReader {
   /** SHA-256 of the manifest's payload. */
   manifestDigest: string | null = null;
   readonly #evidence: Evidence;
-  readonly #tell: Listeners['tell'];
+  readonly #emit: Listeners['emit'];
   readonly #report: Listeners['report'];
   readonly #names: string[] = [];
   #isComplete = false;
@@ -92,7 +92,7 @@ export class PackageReader {
   readonly #lines: Record<LinesName, LinesReader> = {
     [EVIDENCE_MEMBERS.batches]: {
       limit: VOLUME_LIMITS.batches,
-      read: (line, bytes) => this.#told(BatchLine, bytes, (value) => this.#batch(line, value)),
+      read: (line, bytes) => this.#emitRead(BatchLine, bytes, (value) => this.#batch(line, value)),
     },
     [EVIDENCE_MEMBERS.events]: {
       limit: VOLUME_LIMITS.events,
@@ -100,29 +100,29 @@ export class PackageReader {
     },
     [EVIDENCE_MEMBERS.eventProofs]: {
       limit: VOLUME_LIMITS.events,
-      read: (line, bytes) => this.#tellLine('eventProof', EventProofLine, line, bytes),
+      read: (line, bytes) => this.#emitLine('eventProof', EventProofLine, line, bytes),
     },
     [EVIDENCE_MEMBERS.causes]: {
       limit: VOLUME_LIMITS.causes,
-      read: (line, bytes) => this.#told(CauseLine, bytes, (value) => this.#cause(line, value)),
+      read: (line, bytes) => this.#emitRead(CauseLine, bytes, (value) => this.#cause(line, value)),
     },
     [EVIDENCE_MEMBERS.bundles]: {
       limit: MAX_BUNDLES,
-      read: (line, bytes) => this.#tellLine('bundle', BundleLine, line, bytes),
+      read: (line, bytes) => this.#emitLine('bundle', BundleLine, line, bytes),
     },
     [EVIDENCE_MEMBERS.payloads]: {
       limit: VOLUME_LIMITS.payloads,
-      read: (line, bytes) => this.#tellLine('payload', PayloadLine, line, bytes),
+      read: (line, bytes) => this.#emitLine('payload', PayloadLine, line, bytes),
     },
     [EVIDENCE_MEMBERS.witness]: {
       limit: VOLUME_LIMITS.cosignatures,
-      read: (line, bytes) => this.#tellLine('witness', WitnessLine, line, bytes),
+      read: (line, bytes) => this.#emitLine('witness', WitnessLine, line, bytes),
     },
   };
 
-  constructor(evidence: Evidence, { tell, report }: Listeners) {
+  constructor(evidence: Evidence, { emit, report }: Listeners) {
     this.#evidence = evidence;
-    this.#tell = tell;
+    this.#emit = tell;
     this.#report = report;
     this.#findSigner = createSignerSearch(evidence);
     Object.assign(evidence, {
@@ -134,7 +134,7 @@ export class PackageReader {
       signers: new Map(),
       boundaries: [],
       isRepetitionCut: false,
-      use: (use: Parameters<CheckHooks['keyUse']>[0]) => tell('keyUse', use),
+      use: (use: Parameters<CheckHooks['keyUse']>[0]) => emit('keyUse', use),
     });
   }
 
@@ -148,7 +148,7 @@ export class PackageReader {
       return false;
     }
     this.#names.push(name);
-    this.#tell('member', { name, size });
+    this.#emit('member', { name, size });
     const digest = createHash('sha256');
     const content = hashing(member.content, digest);
     try {
@@ -159,7 +159,7 @@ export class PackageReader {
       return false;
     }
     if (!this.hasManifest) return false;
-    this.#tell('file', { name, size, sha256: digest.digest('hex') });
+    this.#emit('file', { name, size, sha256: digest.digest('hex') });
     return true;
   }
 
@@ -170,8 +170,8 @@ export class PackageReader {
     // A missing member has no end that a check could receive.
     const { batches, events } = EVIDENCE_MEMBERS;
     this.#beginStreams();
-    if (!this.#names.includes(batches)) this.#tell('batchesEnd');
-    if (!this.#names.includes(events)) this.#tell('eventsEnd');
+    if (!this.#names.includes(batches)) this.#emit('batchesEnd');
+    if (!this.#names.includes(events)) this.#emit('eventsEnd');
     return true;
   }
 
@@ -236,7 +236,7 @@ export class PackageReader {
     evidence.proofs = this.#proofs ?? NO_PROOFS;
     evidence.independence = trusted.independence;
     evidence.keyset = createKeyset(trusted.keys, evidence.keys);
-    this.#tell('documents');
+    this.#emit('documents');
   }
 
   /** All batches are read: they place the records before the package. */
@@ -272,32 +272,36 @@ export class PackageReader {
     this.location = { member: name };
     if (name === batches) {
       this.#beginStreams();
-      this.#tell('batchesEnd');
+      this.#emit('batchesEnd');
     }
     if (name !== events) return;
     this.#evidence.isRepetitionCut = this.#beginStreams().isRepeating();
-    this.#tell('eventsEnd');
+    this.#emit('eventsEnd');
   }
 
-  #tellLine<T extends z.ZodType>(
+  #emitLine<T extends z.ZodType>(
     hook: 'eventProof' | 'bundle' | 'payload' | 'witness',
     schema: T,
     line: number,
     bytes: Buffer,
   ): void {
-    const tell = this.#tell as (hook: string, value: { line: number; value: z.infer<T> }) => void;
-    this.#told(schema, bytes, (value) => tell(hook, { line, value }));
+    const emit = this.#emit as (hook: string, value: { line: number; value: z.infer<T> }) => void;
+    this.#emitRead(schema, bytes, (value) => emit(hook, { line, value }));
   }
 
   #cause(line: number, value: CauseLine): void {
     const batch = this.#evidence.batches.get(value.leaf_index);
     const read = readRecordLine(Buffer.from(value.record));
-    this.#tell('cause', { ...read, line, batch, value });
+    this.#emit('cause', { ...read, line, batch, value });
   }
 
-  #told<T extends z.ZodType>(schema: T, bytes: Buffer, tell: (value: z.infer<T>) => void): void {
+  #emitRead<T extends z.ZodType>(
+    schema: T,
+    bytes: Buffer,
+    emit: (value: z.infer<T>) => void,
+  ): void {
     const value = this.#parse(schema, bytes, LINE_NODES);
-    if (value !== undefined) tell(value);
+    if (value !== undefined) emit(value);
   }
 
   #batch(line: number, batch: BatchLine): void {
@@ -306,7 +310,7 @@ export class PackageReader {
     if (view.signer) signers.set(view.stream, view.signer);
     batches.set(view.leafIndex, view);
     if (view.isInRange) this.#inRange.push(view);
-    this.#tell('batch', view);
+    this.#emit('batch', view);
   }
 
   #event(line: number, bytes: Buffer): void {
@@ -334,7 +338,7 @@ export class PackageReader {
             isUnread: read.isUnread,
           })
         : { chain: {}, isRepeated: false, follows: undefined };
-    this.#tell('event', { ...read, ...walked, line, batch, index });
+    this.#emit('event', { ...read, ...walked, line, batch, index });
   }
 
   #advance(batch: BatchView): void {
@@ -362,7 +366,7 @@ export class PackageReader {
       const value = parseStrictJson(bytes, { maxDepth: VOLUME_LIMITS.jsonDepth, maxNodes });
       const parsed = schema.safeParse(value);
       if (parsed.success) {
-        if (this.location) this.#tell('json', this.location);
+        if (this.location) this.#emit('json', this.location);
         return parsed.data;
       }
       const path = parsed.error.issues[0]?.path.map(String).join('/').slice(0, 200) ?? '';

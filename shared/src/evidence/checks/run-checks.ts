@@ -164,7 +164,7 @@ function createRunner(evidence: Evidence, disputes: Disputes, observer: Observer
     return found;
   }
 
-  function tell<K extends Hook>(hook: K, value?: Parameters<CheckHooks[K]>[0]): void {
+  function emit<K extends Hook>(hook: K, value?: Parameters<CheckHooks[K]>[0]): void {
     for (const listener of listenersOf(hook)) {
       try {
         listener.hear(value);
@@ -189,7 +189,7 @@ function createRunner(evidence: Evidence, disputes: Disputes, observer: Observer
   }
 
   return {
-    tell,
+    emit,
     /** The reader cannot accept something: reported by this check. */
     report: ({ check, detail, location }: ReadProblem) =>
       tallies.get(check)?.fail(detail, location),
