@@ -62,22 +62,18 @@ export function listMember({ call, part }: Said): string | undefined {
   return Object.hasOwn(members, call.ask.method) ? members[call.ask.method] : undefined;
 }
 
-/** Members of a notification beside its text: they would separate what is split over two of them. */
-const BESIDE: ReadonlySet<string> = new Set(['progressToken', 'level', 'logger']);
+/** Members beside what is said: they would separate what is split over two messages. */
+const BESIDE: ReadonlySet<string> = new Set([
+  ...['progressToken', 'level', 'logger'],
+  ...['type', 'role', 'uri', 'mimeType'],
+]);
 
 /** All texts in what is said, joined. */
 export function textsOf(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return textsWithin(value);
-  const texts = Object.entries(value).map(([name, one]) =>
-    BESIDE.has(name) ? '' : textsWithin(one),
-  );
-  return texts.join('');
-}
-
-function textsWithin(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return '';
-  return Object.values(value).map(textsWithin).join('');
+  const texts = Object.entries(value).map(([name, one]) => (BESIDE.has(name) ? '' : textsOf(one)));
+  return texts.join('');
 }
 
 /** What inspection found in a part, and did to it. */

@@ -146,6 +146,10 @@ describe('what a server says', () => {
     expect(scanSaid(said({}, { part, carry: 'the one of BADGE-' }), deps)).toMatchObject({
       kind: 'deny',
     });
+    const content = [{ type: 'text', text: '123456 it is' }];
+    expect(scanSaid(said({ content }, { carry: 'the one of BADGE-' }), deps)).toMatchObject({
+      kind: 'deny',
+    });
   });
 
   it('keeps its findings where it is blocked', () => {
