@@ -122,7 +122,7 @@ export class PackageReader {
 
   constructor(evidence: Evidence, { emit, report }: Listeners) {
     this.#evidence = evidence;
-    this.#emit = tell;
+    this.#emit = emit;
     this.#report = report;
     this.#findSigner = createSignerSearch(evidence);
     Object.assign(evidence, {
