@@ -92,7 +92,7 @@ export class PackageReader {
   readonly #lines: Record<LinesName, LinesReader> = {
     [EVIDENCE_MEMBERS.batches]: {
       limit: VOLUME_LIMITS.batches,
-      read: (line, bytes) => this.#parse(BatchLine, bytes, (value) => this.#batch(line, value)),
+      read: (line, bytes) => this.#onLine(BatchLine, bytes, (value) => this.#batch(line, value)),
     },
     [EVIDENCE_MEMBERS.events]: {
       limit: VOLUME_LIMITS.events,
@@ -104,7 +104,7 @@ export class PackageReader {
     },
     [EVIDENCE_MEMBERS.causes]: {
       limit: VOLUME_LIMITS.causes,
-      read: (line, bytes) => this.#parse(CauseLine, bytes, (value) => this.#cause(line, value)),
+      read: (line, bytes) => this.#onLine(CauseLine, bytes, (value) => this.#cause(line, value)),
     },
     [EVIDENCE_MEMBERS.bundles]: {
       limit: MAX_BUNDLES,
@@ -286,7 +286,7 @@ export class PackageReader {
     bytes: Buffer,
   ): void {
     const emit = this.#emit as (hook: string, value: { line: number; value: z.infer<T> }) => void;
-    this.#parse(schema, bytes, (value) => emit(hook, { line, value }));
+    this.#onLine(schema, bytes, (value) => emit(hook, { line, value }));
   }
 
   #cause(line: number, value: CauseLine): void {
@@ -295,7 +295,7 @@ export class PackageReader {
     this.#emit('cause', { ...read, line, batch, value });
   }
 
-  #parse<T extends z.ZodType>(schema: T, bytes: Buffer, use: (value: z.infer<T>) => void): void {
+  #onLine<T extends z.ZodType>(schema: T, bytes: Buffer, use: (value: z.infer<T>) => void): void {
     const value = this.#parse(schema, bytes, LINE_NODES);
     if (value !== undefined) use(value);
   }
