@@ -1,5 +1,6 @@
 /** A damaged row is told by its table, its id and what of it cannot be shown. */
 import { describe, expect, it } from 'vitest';
+import { aDataPlane } from '../../../tests/support/a-data-plane.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
 const { call, aTenantAdmin, test } = await testControlPlane();
@@ -69,6 +70,15 @@ describe('a list with a damaged row', () => {
     expect(answer.json().detail).toContain(`credentials ${id}: client is no value`);
     await damage(`UPDATE agent_credentials SET client = 'cursor'`, admin.scope.tenantId);
     expect((await call(url, { token })).statusCode).toBe(200);
+  });
+
+  it('names the table whose values PostgreSQL itself cannot read', async () => {
+    const admin = await aTenantAdmin();
+    await aDataPlane(test, admin.scope);
+    await damage(`UPDATE data_planes SET last_heartbeat = 'zzz'`, admin.scope.tenantId);
+    const answer = await call('/api/v1/data-planes', { token: admin.token });
+    expect(answer.statusCode).toBe(500);
+    expect(answer.json().detail).toContain('data_planes: a value cannot be read');
   });
 
   it('names the server whose tool_actions are too large to be read, and lets them be replaced', async () => {

@@ -76,18 +76,19 @@ export function namingDamage(prisma: PrismaClient): PrismaClient {
 
 /** Prisma's "inconsistent column data", as of an array with a null, and "value out of range". */
 const UNREADABLE = new Set(['P2020', 'P2023']);
-/** PostgreSQL's data exceptions, as of a text that was JSON. */
-const DATA_EXCEPTION = /^22/;
+/** PostgreSQL's data exceptions, as of a text that was JSON: Prisma has the code in its text only. */
+const DATA_EXCEPTION = /Code: `22\w{3}`/;
 
 /** Names the table whose rows a query could not read, or that a damaged time it asks with is of. */
 async function orNamed(result: Promise<unknown>, table: string, args: unknown): Promise<unknown> {
   try {
     return await result;
   } catch (error) {
-    const { code, meta } = error as { code?: string; meta?: { code?: string } };
-    const inSql = code === 'P2010' && DATA_EXCEPTION.test(meta?.code ?? '');
-    if ((code !== undefined && UNREADABLE.has(code)) || inSql)
+    const { code, message } = error as { code?: string; message?: string };
+    const inSql = code === 'P2010' && DATA_EXCEPTION.test(message ?? '');
+    if (inSql || (code !== undefined && UNREADABLE.has(code))) {
       throw damagedRow(table, 'a value cannot be read', error);
+    }
     findTime(args)?.toISOString();
     throw error;
   }
