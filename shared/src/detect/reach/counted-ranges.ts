@@ -3,10 +3,14 @@ import { wordSet } from './word-set.ts';
 
 const STARTS = ['start', 'start_index', 'startIndex', 'start_row', 'startRow', 'first', 'from_row'];
 const ENDS = ['end', 'end_index', 'endIndex', 'end_row', 'endRow', 'last', 'to_row'];
-const RANGES = wordSet('range ranges cell_range cellRange a1_range a1Range');
+const RANGES = wordSet(
+  'range ranges cell_range cellRange a1_range a1Range id_range idRange uid_range uidRange uids sequence_set',
+);
 /** Of a spreadsheet: `Sheet1!A1:C200`; without numbers all rows. */
 const CELLS = /^(?:[^!]{1,100}!)?\$?[A-Za-z]{1,3}\$?(\d{0,8}):\$?[A-Za-z]{1,3}\$?(\d{0,8})$/;
-/** Rows of a sheet, where a range ends with it. */
+/** Of numbers: `1-5000`, and of a mailbox `1:5000` and `1:*`. */
+const NUMBERS = /^(\d{1,12})(?:-|\.\.|:)(\d{1,12}|\*)$/;
+/** Rows of a sheet, or messages of a mailbox, where a range ends with it. */
 const ALL_ROWS = 1_000_000;
 
 /** Words of tools that take nothing away but how cells look. */
@@ -34,7 +38,7 @@ export function countRange(
 
 function rowsOf(range: string): number {
   if (range.length > 200) return 0;
-  const [, from, to] = CELLS.exec(range) ?? [];
+  const [, from, to] = CELLS.exec(range) ?? NUMBERS.exec(range.trim()) ?? [];
   if (from === undefined || to === undefined) return 0;
-  return to === '' ? ALL_ROWS : Number(to) - Number(from || 1) + 1;
+  return to === '' || to === '*' ? ALL_ROWS : Number(to) - Number(from || 1) + 1;
 }

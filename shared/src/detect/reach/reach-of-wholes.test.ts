@@ -62,6 +62,13 @@ it.each<[string, ReachCall['args'], string[]]>([
   ['clear_values', { range: 'Sheet1!A:Z' }, BULK],
   ['clear_values', { range: "'My sheet'!$B$2:$C$9" }, []],
   ['clear_values', { range: 'A1' }, []],
+  ['delete_items', { range: '1-5000' }, BULK],
+  ['delete_items', { range: ' 1..101 ' }, BULK],
+  ['delete_items', { range: '1-100' }, []],
+  ['delete_items', { range: '5000-1' }, []],
+  ['delete_messages', { uids: '1:5000' }, BULK],
+  ['delete_messages', { uids: '1:*' }, [...BULK, ...ALL]],
+  ['delete_messages', { uids: '17' }, []],
   ['clear_formatting', { range: 'A1:Z1000' }, []],
   ['clear_values', { range: `${'!'.repeat(5_000)}A1:B2` }, []],
 ])('a range: %s with %o', (name, args, found) => {
