@@ -70,8 +70,8 @@ export function createForward(deps: ForwardDeps): Forward {
     // prompt.
     if (!('raw' in sent)) return { answer: sent };
     const { caller, ask } = call;
-    const carry = sending.stream?.carry ?? '';
-    const said = { speaker, caller, serverId: ask.serverId, call, part: sent, carry };
+    const { carry = '', carriedLast = 0 } = sending.stream ?? {};
+    const said = { speaker, caller, serverId: ask.serverId, call, part: sent, carry, carriedLast };
     const inspecting = inspect(said);
     return inspecting instanceof Promise
       ? inspecting.then((inspected) => passedOf(call, inspected))

@@ -135,4 +135,5 @@ it('judges a message without what was withheld before it', async () => {
   await stream.settled;
   expect(carried).toEqual(['', 'a ', 'a ', 'a b ', 'a b ', 'a b redacted ']);
   expect(stream.carry).toBe('a b redacted c');
+  expect(stream.carriedLast).toBe(1);
 });

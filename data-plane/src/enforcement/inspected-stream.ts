@@ -46,6 +46,7 @@ export interface StreamOptions {
 export class InspectedStream {
   readonly #options: StreamOptions;
   #carry = '';
+  #carriedLast = 0;
   #waiting: Promise<void> | null = null;
   #waitingCount = 0;
   /** The length of those after the first. */
@@ -69,6 +70,11 @@ export class InspectedStream {
 
   get carry(): string {
     return this.#carry;
+  }
+
+  /** How many characters of it are of the last message. */
+  get carriedLast(): number {
+    return this.#carriedLast;
   }
 
   push(serverId: string, { method, params }: UpstreamNotification): void {
@@ -138,12 +144,19 @@ export class InspectedStream {
     if (this.#isOver) return { part, blocked: 'stream: it has ended' };
     const { caller, speaker, call, inspect } = this.#options;
     const before = this.#carry;
-    const carry = lastOf(before + textsOf(part.params));
+    const carriedLast = this.#carriedLast;
+    const text = textsOf(part.params);
+    const carry = lastOf(before + text);
     this.#carry = carry;
-    const inspecting = inspect({ caller, speaker, call, serverId, part, carry: before });
+    this.#carriedLast = Math.min(text.length, carry.length);
+    const said = { caller, speaker, call, serverId, part, carry: before, carriedLast };
+    const inspecting = inspect(said);
     // What was withheld nobody reads together with what follows: that is judged without it.
     const settle = (inspected: Inspected) => {
-      if (isWithheld(inspected) && this.#carry === carry) this.#carry = before;
+      if (isWithheld(inspected) && this.#carry === carry) {
+        this.#carry = before;
+        this.#carriedLast = carriedLast;
+      }
       return inspected;
     };
     return inspecting instanceof Promise ? inspecting.then(settle) : settle(inspecting);

@@ -20,6 +20,8 @@ export interface Said {
   readonly replacedBy?: string;
   /** The end of earlier texts of the same stream, to find what is split over two parts. */
   readonly carry: string;
+  /** How many characters of it are of the last of these texts; none unless given. */
+  readonly carriedLast?: number;
   /** The findings of the steps so far; absent where there are none. */
   readonly findings?: Findings;
 }

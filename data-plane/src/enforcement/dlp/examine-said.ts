@@ -19,6 +19,8 @@ export interface SaidText {
   readonly raw: string | null;
   /** The end of the previous part of the same stream. */
   readonly carry: string;
+  /** How many characters of it are of the last message before this part. */
+  readonly carriedLast?: number | undefined;
   /** The top-level members that only their issuer reads, which are not scanned. */
   readonly opaque: readonly string[];
   /** The tool's output schema, which a redacted result must still fit; undefined for none. */
@@ -70,14 +72,20 @@ function binaryFindings({ decoded }: SaidParts, scan: PreparedDlp['scanSaid']): 
 const SEAM = 256;
 
 /** Findings in values that began in the previous part, which the client already has. */
-function splitFindings({ carry, value }: SaidText, { scanner }: PreparedDlp): DlpFinding[] {
+function splitFindings(said: SaidText, { scanner }: PreparedDlp): DlpFinding[] {
+  const { carry, carriedLast = 0, value } = said;
   if (carry === '') return [];
-  const before = carry.slice(-SEAM);
   const text = textsOf(value).slice(0, SEAM);
-  return scanner.scanText(before + text).flatMap(({ pattern, severity, start, length }) => {
-    const isSplit = start < before.length && start + length > before.length;
-    return isSplit ? [{ pattern, severity, place: '', length, disguise: ['split'] }] : [];
-  });
+  const within = (before: string) =>
+    scanner.scanText(before + text).flatMap(({ pattern, severity, start, length }) => {
+      const isSplit = start < before.length && start + length > before.length;
+      return isSplit ? [{ pattern, severity, place: '', length, disguise: ['split'] }] : [];
+    });
+  const before = carry.slice(-SEAM);
+  const found = within(before);
+  // A value that begins with the last message would otherwise begin within a word.
+  const isWithinWord = carriedLast > 0 && /\w$/.test(before.slice(0, -carriedLast));
+  return found.length === 0 && isWithinWord ? within(before.slice(-carriedLast)) : found;
 }
 
 interface SaidParts {

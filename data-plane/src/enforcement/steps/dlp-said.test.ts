@@ -146,6 +146,16 @@ describe('what a server says', () => {
     expect(scanSaid(said({}, { part, carry: 'the one of BADGE-' }), deps)).toMatchObject({
       kind: 'deny',
     });
+    const key = '2KQ5B4T';
+    const begun = { carry: 'doneAKIAQ3EGRJ7HX', carriedLast: 13 };
+    const last = {
+      kind: 'notification',
+      method: 'notifications/progress',
+      params: { message: key },
+    } as const;
+    expect(scanSaid(said({}, { part: last, ...begun }), deps)).toMatchObject({ kind: 'deny' });
+    const whole = { ...begun, carriedLast: 17 };
+    expect(scanSaid(said({}, { part: last, ...whole }), deps)).toMatchObject({ kind: 'continue' });
     const content = [{ type: 'text', text: '123456 it is' }];
     expect(scanSaid(said({ content }, { carry: 'the one of BADGE-' }), deps)).toMatchObject({
       kind: 'deny',

@@ -34,7 +34,7 @@ export function scanSaid(
   said: Said,
   deps: SaidDlpDeps,
 ): Continue<Said> | Deny | Promise<Continue<Said> | Deny> {
-  const { speaker, part, caller, carry } = said;
+  const { speaker, part, caller, carry, carriedLast } = said;
   // Texts of the gateway are written by it, or derived from inspected ones.
   if (speaker === 'gateway') return proceed(said);
   const prepared = preparedFor(said, deps);
@@ -44,6 +44,7 @@ export function scanSaid(
     value: isNotification ? (part.params ?? null) : part.value,
     raw: isNotification ? null : part.raw,
     carry,
+    carriedLast,
     opaque: opaqueMembersOf(said),
     outputSchema: speaker === 'client' ? undefined : outputSchemaOf(said, deps),
   };
