@@ -44,7 +44,7 @@ fields, items, rows that each hold a part and its place, parts whose names call 
 rest", \`birth_year\`), or strings that code puts together). What a program
 decodes (\`atob("…")\`, \`str_rot13('…')\`) is read in the place of the call. Each disguise within each other
 is undone; deeper ones, to four levels, as far as a text's budget goes, and base64 or hex in itself sixteen
-times. Of what gzip or zlib made smaller (\`compressed\`) the first 12 KiB are read, in four places of a
+times. The first 12 KiB of what gzip or zlib made smaller (\`compressed\`) are read, in four places of a
 text.
 
 ## What is not found

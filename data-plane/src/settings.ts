@@ -144,7 +144,7 @@ export const GATEWAY_SETTINGS = {
   maxSessions: setting({
     name: 'SERVICE_MCP_MAX_SESSIONS',
     description:
-      'MCP sessions of clients, at most, and as many streams of `subscriptions/listen`. Of several tenants none takes more than are left free.',
+      'MCP sessions of clients, at most, and as many streams of `subscriptions/listen`. Where there are several tenants, none takes more than are left free.',
     default: '20000',
     parse: wholeNumber(1, 1_000_000),
   }),
