@@ -70,7 +70,7 @@ const STRONG =
 const WEAK = 'to|als|as|auf|zu|à|a|on|is:|using|with|mit|être|na|lett|artık|artik|на|mostantól|nyt';
 const IS = `${STRONG}|${WEAK}`;
 const NOW =
-  'now|still|currently|again|jetzt|nun|ab sofort|neu|nu|désormais|maintenant|ahora|adesso|ora|agora|teraz|nyt|nå|teď|acum|artık|henceforth|from now on|simply|just';
+  'this|these|questo|questa|the following|dieser|dieses|celui-ci|celle-ci|este|esta|now|still|currently|again|jetzt|nun|ab sofort|neu|nu|désormais|maintenant|ahora|adesso|ora|agora|teraz|nyt|nå|teď|acum|artık|henceforth|from now on|simply|just';
 // What else stands between them: "is by the way", "lautet übrigens", "est d'ailleurs".
 const BESIDES =
   "by the way|btw|incidentally|actually|apparently|presently|temporarily|for now|as of today|as always|übrigens|nämlich|aktuell|derzeit|momentan|zurzeit|inzwischen|mittlerweile|weiterhin|immer noch|seit heute|seit gestern|vorerst|eigentlich|d['’]ailleurs|au fait|actuellement|toujours|encore|en fait|pour l['’]instant|dorénavant|por cierto|actualmente|todavía|aún|por ahora|desde hoy|de momento|tra l['’]altro|attualmente|ancora|per ora|ormai|aliás|por sinal|atualmente|ainda|por enquanto|a partir de hoje|overigens|trouwens|momenteel|voortaan|nog steeds|tegenwoordig|vanaf nu|zresztą|obecnie|nadal|wciąż|aktualnie|od dziś|förresten|numera|fortfarande|från och med nu|forresten|for øvrigt|i øvrigt|fortsatt|fortsat|stadig|fremover|mimochodem|nyní|stále|momentálně|od teď|mellesleg|egyébként|mostantól|muuten|şu an|de altfel|în prezent|de acum|кстати|сейчас|теперь|пока|до сих пор|зараз|тепер|до речі";
@@ -78,7 +78,7 @@ const CHANGED =
   '(?:(?:re)?set|changed|updated|rotated|switched|gewijzigd|veranderd|aangepast|ge[äa]ndert|gesetzt|umgestellt|changé|modifié|cambiad[oa]|cambiat[oa]|alterad[oa]|trocad[oa]|zmienion[eyo]|ustawion[eyo]|ændret|ändrat|ändrades|endret|změněno|сменили|сменил|изменили|изменён|поменяли)[ \\t](?:to|in|naar|op|auf|zu|en|par|pour|por|a|para|na|til|till|на)[ \\t]{1,2}';
 const LETTERS = 'A-Za-z\\u00c0-\\u024f\\u0370-\\u04ff';
 const linkOf = (verbs: string): string =>
-  `(?:(?:${verbs})(?![${LETTERS}])[ \\t]{0,2}(?:,?[ \\t]?(?:${NOW}|${BESIDES})(?:,[ \\t]{0,2}|[ \\t]{1,2})){0,2}(?::[ \\t]{0,2})?(?:${CHANGED})?|${CHANGED})`;
+  `(?:(?:${verbs})(?![${LETTERS}])[ \\t]{0,2}(?:,?[ \\t]?(?:${NOW}|${BESIDES})(?:,[ \\t]{0,2}|[ \\t]{1,2}|(?=:))){0,2}(?::[ \\t]{0,2})?(?:${CHANGED})?|${CHANGED})`;
 const PROSE = new RegExp(
   `^(?:["'\`)]{0,2}(?:[^\\n.!?:=;]|(?<=\\d)\\.(?=[ \\t]?\\S)){0,48}?[ \\t])?${linkOf(IS)}`,
 );

@@ -5,6 +5,8 @@ export interface Leaf {
   /** The complete JSON Pointer. */
   readonly pointer: string;
   readonly key: string;
+  /** The name of the object in which it is a field; '' if that has none. */
+  readonly outer: string;
   readonly kind: 'string' | 'number' | 'key';
   readonly value: string;
   /** Where the value stands in its document. */
@@ -57,6 +59,11 @@ class PlacedLeaf implements Leaf {
     this.list = list;
     this.#within = within;
     this.#step = step;
+  }
+
+  get outer(): string {
+    const step = this.#within?.step;
+    return typeof step === 'string' ? step : '';
   }
 
   get pointer(): string {

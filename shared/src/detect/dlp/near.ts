@@ -10,6 +10,8 @@ export interface Neighbourhood {
 }
 
 const DIGIT = /\d/;
+/** What stands behind the name of a column. */
+const HEAD_OF_COLUMN = /^["'`]?[,;|│\t]/;
 /** Characters after a label within which its column and its positions in a statement are read. */
 const FAR = 3000;
 
@@ -25,6 +27,9 @@ export function findNear(
   { after, before }: Neighbourhood,
   find: (window: string) => readonly Stretch[],
 ): readonly Stretch[] {
+  // Behind a column's name stand those of other columns, and the first row.
+  const cells = HEAD_OF_COLUMN.test(text.slice(end, end + 2)) ? inColumnBelow(text, end, find) : [];
+  if (cells.length > 0) return cells;
   // A value after a full stop and a space belongs to the next sentence.
   const behind = text.slice(end, end + after);
   const near = find(behind)[0];
@@ -45,6 +50,16 @@ export function findNear(
   const last = before > 0 ? find(text.slice(from, start)).at(-1) : undefined;
   return last ? [shift(last, from)] : [];
 }
+
+const inColumnBelow = (
+  text: string,
+  labelEnd: number,
+  find: (window: string) => readonly Stretch[],
+): readonly Stretch[] =>
+  columnValues(text, identifierEnd(text, labelEnd)).flatMap(({ start, end }) => {
+    const [found] = find(text.slice(start, end));
+    return found ? [shift(found, start)] : [];
+  });
 
 /** The other values of the column in which the first one stands. */
 function belowFirst(

@@ -46,6 +46,9 @@ const WHOLE_PIECES = new Set([
 /** An address by itself: of a function or an example, or it would be a finding without the rest. */
 const ADDRESS = /^[^\s@]{1,64}@[^\s@.]{1,63}\.[^\s@]{2,190}$/;
 
+/** Characters of the parts of a value that do not belong to it. */
+const MAX_AROUND = 2;
+
 /** Characters of a password that are no list, and groups of a telephone number. */
 const MIN_CHARACTERS = 6;
 const MAX_GROUPS = 7;
@@ -150,12 +153,20 @@ function splitFindings(
   for (const finding of findings) {
     const touched = joined.piecesAt(finding);
     if (!touched) continue;
-    if (!isConcatenated(touched) && !isCertain(finding, touched)) continue;
+    if (!isConcatenated(touched) && !isWhole(finding, touched) && !isCertain(finding, touched)) {
+      continue;
+    }
     const isDecimal = touched.some((piece) => /\d\.\d/.test(piece.text));
     if (finding.pattern === 'payment_card' && isDecimal) continue;
     found.push({ finding, touched });
   }
   return found;
+}
+
+/** Whether it is all of a value whose parts are declared. */
+function isWhole({ start, end }: PlainFinding, touched: readonly Piece[]): boolean {
+  const together = touched.reduce((sum, piece) => sum + piece.text.length, 0);
+  return touched.every(({ isDeclared }) => isDeclared) && end - start >= together - MAX_AROUND;
 }
 
 function isConcatenated(touched: readonly Piece[]): boolean {
@@ -236,8 +247,8 @@ function mayBeTelling(text: string): boolean {
  * in each string.
  */
 export function eachPiece({ leaves }: JsonDocument, take: (piece: Piece) => void): void {
-  for (const { kind, value, start, parent, key } of leaves) {
-    if (kind !== 'key') take({ text: value, start, group: parent, label: key });
+  for (const { kind, value, start, parent, key, outer } of leaves) {
+    if (kind !== 'key') take({ text: value, start, group: parent, label: key, outer });
   }
   for (const { kind, value, start, parent } of leaves) {
     if (kind === 'key') take({ text: value, start, group: parent, label: '' });

@@ -1,5 +1,6 @@
 /** A value in several pieces: neighbouring fields, items, or strings that code concatenates. */
 import type { Stretch } from '../builtin-pattern.ts';
+import { declaredParts } from './declared-parts.ts';
 
 export interface Piece {
   readonly text: string;
@@ -13,6 +14,10 @@ export interface Piece {
   readonly label: string;
   /** Whether it is the end of a longer text, where only a key with an issuer's mark is certain. */
   readonly isEnd?: boolean;
+  /** Whether its field's name says that it is a part of a value (declared-parts.ts). */
+  readonly isDeclared?: boolean;
+  /** The name of the object in which it is a field; of a leaf only. */
+  readonly outer?: string;
 }
 
 /** The most digits of neighbours among which a number is not a coincidence. */
@@ -160,6 +165,7 @@ export function joinPieces(pieces: readonly Piece[], take: (joined: JoinedPieces
     const ends = row.endsBefore(i);
     if (ends) joining.write(ends, 0, ends.length);
   }
+  for (const parts of declaredParts(pieces)) joining.write(parts, 0, parts.length);
   joining.end();
 }
 

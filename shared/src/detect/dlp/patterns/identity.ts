@@ -3,14 +3,17 @@ import { NOTHING } from '../builtin-pattern.ts';
 import { around, isInUuid, isPartOfLonger } from '../judges.ts';
 import { findNear, stretches } from '../near.ts';
 import { isUniform } from '../validators/checksums.ts';
-import { findDates, isShortDate } from '../validators/dates.ts';
 import { isNationalId } from '../validators/national-ids.ts';
+import { birth } from './birth.ts';
 import {
+  afterEscape,
+  BIRTH_BEHIND_ESCAPE,
   BIRTH_LABELS,
   DOCUMENT_LABELS,
   NATIONAL_ID_LABELS,
   NINO_LABELS,
   PERSON_LABELS,
+  RECORD_BEHIND_ESCAPE,
   RECORD_LABELS,
   SSN_LABELS,
 } from './labels.ts';
@@ -91,11 +94,11 @@ const YEARS = /^(?:19|20)\d\d[-/ ](?:19|20)\d\d$/;
 const GROUPS = /^\d+(?: \d+){2,}$/;
 
 /** National ids in a short text. Words may follow an id: what is behind a space is left out. */
-function idsIn(window: string): readonly Stretch[] {
+function idsIn(window: string, country?: string): readonly Stretch[] {
   const found: Stretch[] = [];
   for (const { index, 0: run } of window.matchAll(ID_RUN)) {
     let value = run;
-    while (value.length > 6 && !isNationalId(value, true)) {
+    while (value.length > 6 && !isNationalId(value, true, country)) {
       value = GROUPS.test(value) ? '' : value.slice(0, Math.max(0, value.lastIndexOf(' ')));
     }
     if (value.length > 6 && !YEARS.test(value))
@@ -111,6 +114,27 @@ const ID_PLAIN = stretches(
     return digits >= 8 && digits <= 14;
   },
 );
+/** Labels that name one country's number: only its own check digits make such a number. */
+const OF_ONE_COUNTRY: readonly (readonly [label: RegExp, country: string])[] = [
+  [/bsn|burgerservice|sofinummer/i, 'NL'],
+  [/pesel/i, 'PL'],
+  [/cpf/i, 'BR'],
+  [/aadha|uidai|आधार/i, 'IN'],
+  [/codice.?fiscale|cod\.? ?fisc|c\.f\./i, 'IT'],
+  [/curp/i, 'MX'],
+  [/cui[lt]/i, 'AR'],
+  [/hetu|henkil/i, 'FI'],
+  [/nric/i, 'SG'],
+  [/hkid/i, 'HK'],
+  [/tckn|kimlik/i, 'TR'],
+  [/jmbg/i, 'RS'],
+  [/マイナンバー|個人番号/, 'JP'],
+  [/주민등록/, 'KR'],
+];
+
+const countryNamedBy = (label: string): string | undefined =>
+  OF_ONE_COUNTRY.find(([name]) => name.test(label))?.[1];
+
 // A label that names no scheme: there is no known check digit.
 const UNSPECIFIC =
   /national[ _-]?id|identity (?:card|number)|personal (?:id|identification) (?:number|code|no)|citizen[ _-]?id/i;
@@ -131,8 +155,11 @@ const isWeak = (text: string, start: number, end: number): boolean =>
 
 const idLabelled: Judge = (text, start, end) => {
   const isDoubtful = isWeak(text, start, end);
+  const country = countryNamedBy(text.slice(start, end));
   const checked = findNear(text, start, end, { after: 50, before: 24 }, (window) =>
-    idsIn(window).filter((id) => !(isDoubtful && OFTEN_VALID.test(window.slice(id.start, id.end)))),
+    idsIn(window, country).filter(
+      (id) => !(isDoubtful && OFTEN_VALID.test(window.slice(id.start, id.end))),
+    ),
   );
   if (checked.length > 0 || !UNSPECIFIC.test(text.slice(start, end + 10))) return checked;
   return findNear(text, start, end, { after: 30, before: 0 }, ID_PLAIN);
@@ -158,41 +185,20 @@ const DOCUMENT_NEAR = stretches(
 
 const whole: Judge = (_text, start, end) => [{ start, end }];
 
-const documentLabelled: Judge = (text, start, end) =>
-  findNear(text, start, end, { after: 48, before: 0 }, DOCUMENT_NEAR);
-
-// Works and companies are born, too; "Born" occurs in many titles.
-const OF_A_WORK =
-  /releas|came out|album|song|film|movie|novel|found(?:ed|ing)|launch|publish|premier|broadcast/i;
-const OF_A_FIRM = /\b(?:company|startup|firm|band|project|idea|movement|brand|product)\b[^.\n]*$/i;
-const SHORT_DATE = /^["']?[ \t]{0,2}[:=][ \t]{0,2}["']?(\d{6})(?![\d.,])/;
-
-const birth: Judge = (text, start, end) => {
-  if (/^ in (?:the )?\d{4}/.test(text.slice(end, end + 12))) return NOTHING;
-  const short = SHORT_DATE.exec(text.slice(end, end + 16));
-  if (short?.[1] && isBirthNumber(short[1])) {
-    const to = end + short[0].length;
-    return [{ start: to - 6, end: to }];
-  }
-  const found = findNear(text, start, end, { after: 64, before: 30 }, findBirthDates);
-  return found.filter((date) => {
-    if (OF_A_WORK.test(text.slice(end, date.start))) return false;
-    const isWord = /^born$/i.test(text.slice(start, end));
-    return !(isWord && OF_A_FIRM.test(text.slice(Math.max(0, start - 30), start)));
-  });
+/** The candidate's last string, if it has digits. */
+const lastQuoted: Judge = (text, start, end) => {
+  const value =
+    text
+      .slice(start, end - 1)
+      .split('"')
+      .at(-1) ?? '';
+  return value.replace(/\D/g, '').length >= 4
+    ? [{ start: end - 1 - value.length, end: end - 1 }]
+    : NOTHING;
 };
 
-/** Six digits: year first or last. */
-const isBirthNumber = (digits: string): boolean =>
-  isShortDate(digits) || isShortDate(digits.slice(4) + digits.slice(2, 4) + digits.slice(0, 2));
-
-function findBirthDates(window: string): readonly Stretch[] {
-  return findDates(window).filter(
-    (date) =>
-      !/[T ]\d\d:\d\d/.test(window.slice(date.end, date.end + 6)) ||
-      /00:00/.test(window.slice(date.end, date.end + 7)),
-  );
-}
+const documentLabelled: Judge = (text, start, end) =>
+  findNear(text, start, end, { after: 48, before: 0 }, DOCUMENT_NEAR);
 
 const isDateLike = (value: string): boolean =>
   /^(?:19|20)\d\d[-/.]?\d\d[-/.]?\d\d$|^\d\d[-/.]\d\d[-/.](?:19|20)\d\d$|^(?:19|20)\d\d$/.test(
@@ -212,7 +218,7 @@ const DATED_NUMBER =
   /^["']?[ \t]{0,2}(?:[:=#]|is |no\.? |number )[ \t]{0,2}["']?((?:19|20)\d{6})(?![\d.,/-])/i;
 /** A count of something that the words before it name: "number of visitors: 12345". */
 const COUNTED =
-  /\b(?:of (?:the )?(?:[a-z]|\d)|(?:by|than) \d|(?:increas|decreas|reduc)ed |(?:grew|rose|fell|dropped) )/;
+  /\b(?:of (?!(?:(?:our|your|my|his|her|their|this|that|the|an?) )?(?:customer|client|patient|member|insured|employee|pupil|student|guest|resident|person|user)\b)(?:the )?(?:[a-z]|\d)|(?:by|than) \d|(?:increas|decreas|reduc)ed |(?:grew|rose|fell|dropped) )/;
 
 const FOUR_WORDS = /(?:[A-Za-z]{3,}[^A-Za-z]+){3}[A-Za-z]{3,}/;
 
@@ -260,7 +266,7 @@ export const IDENTITY: readonly BuiltinPattern[] = [
     expressions: [
       { expression: String.raw`\b\d{3}-\d{2}-\d{4}\b`, judge: withoutSamples(ssnWritten) },
       { expression: String.raw`_\d{3}-\d{2}-\d{4}`, judge: withoutSamples(ssnInName) },
-      { expression: SSN_LABELS, judge: withoutSamples(ssnLabelled) },
+      { expression: afterEscape(SSN_LABELS), judge: withoutSamples(ssnLabelled) },
     ],
     validator: 'ranges that are given; nine digits or other separators only beside a word for it',
   },
@@ -273,7 +279,7 @@ export const IDENTITY: readonly BuiltinPattern[] = [
         expression: String.raw`\b[A-Za-z]{2}[ -]?\d{2}[ -]?\d{2}[ -]?\d{2}[ -]?[A-Da-d]\b`,
         judge: ninoWritten,
       },
-      { expression: NINO_LABELS, judge: ninoLabelled },
+      { expression: afterEscape(NINO_LABELS), judge: ninoLabelled },
     ],
     validator: 'letters and prefixes that are given',
   },
@@ -322,7 +328,10 @@ export const IDENTITY: readonly BuiltinPattern[] = [
     name: 'date_of_birth',
     severity: 'medium',
     description: 'Date of birth, in the formats of many languages.',
-    expressions: [{ expression: BIRTH_LABELS, judge: withoutPlaceholders(birth) }],
+    expressions: [BIRTH_LABELS, BIRTH_BEHIND_ESCAPE].map((expression) => ({
+      expression,
+      judge: withoutPlaceholders(birth),
+    })),
     validator: 'a possible date beside a word for birth',
   },
   {
@@ -330,12 +339,20 @@ export const IDENTITY: readonly BuiltinPattern[] = [
     severity: 'medium',
     description: 'Number of a patient, customer, member, insured, pupil or employee.',
     expressions: [
-      ...[...RECORD_LABELS, ...WORLD_RECORD_LABELS].map((expression) => ({
+      ...[...RECORD_LABELS, ...WORLD_RECORD_LABELS, RECORD_BEHIND_ESCAPE].map((expression) => ({
         expression,
         judge: recordLabelled,
       })),
       // The patient's segment of HL7.
-      { expression: String.raw`\bPID\|\d{0,4}\|[^|\n]{0,40}\|[A-Z0-9]{4,20}\^`, judge: whole },
+      {
+        expression: String.raw`\bPID\|\d{0,4}\|[^|\n]{0,40}\|[A-Z0-9][A-Z0-9-]{3,23}\^`,
+        judge: whole,
+      },
+      // An identifier of FHIR whose code says what it is, and HL7's codes of a patient's numbers.
+      {
+        expression: String.raw`"code"[ ]?:[ ]?"(?:MR|MRN|MRT|PI|PT|PN|MB|SN|EI|HC|MC|MA)"[^\n]{0,120}?"value"[ ]?:[ ]?"[A-Z0-9][A-Z0-9.-]{3,23}"`,
+        judge: lastQuoted,
+      },
       {
         expression: String.raw`(?i)\bmbis?\b|medicare|\bcms\b|beneficiary`,
         judge: (text, start, end) => findNear(text, start, end, { after: 60, before: 24 }, MBI),

@@ -1,6 +1,10 @@
 /** Words that announce a value, in the languages and spellings of code, forms and prose. */
 
 /** Secrets that people choose. */
+/** In JSON within a text, a line feed before a label is written `\n`: no bound of a word. */
+export const afterEscape = (label: string): string =>
+  label.replace(/(?<=[|)(])\\b(?=[a-z(])/g, String.raw`(?:\b|\\[nrt])`);
+
 export const PASSWORD_LABELS: readonly string[] = [
   '(?i)pass[ _-]?(?:word|wd|phrase|code)s?|p[a4@][s$5]{2}w[o0]rd|passwort|pa[sß]{1,2}wort|kennwort|zugangscode|\\bpass\\b|_pass\\b|\\bpw\\b|\\bpwd|[_-]pwd|passwd|userpwd|dbpass|mypass|sshpass|rootpw|\\bpin\\b|[_-]pin\\b|pin[ _-]?(?:code|number)|geheimzahl|login[ _-]?code|unlock[ _-]?code|access[ _-]?code|(?:wifi|wlan|wpa|psk)[ _-]?(?:key|code|password|pw)',
   '(?i)contrase(?:ñ|n|nh)a|\\bclave\\b|\\bsenha|palavra[ -]?passe|mot[ _-]?de[ _-]?passe|\\bmdp\\b|code secret|parola d.ordine|\\bparola|wachtwoord|has[łl]o\\b|has[łl]em|lösenord|losenord|adgangskode|passord|salasana|\\bheslo|jelsz[óo]|[şs]ifre|lozinka|geslo|κωδικός|пароль|пароля|паролем|парольн|(?:кодов|секретн)[аоу][яю]? фраз|密码|密碼|口令|パスワード|暗証番号|비밀번호|암호|كلمة المرور|كلمة السر|סיסמה|mật khẩu|kata sandi|รหัสผ่าน|पासवर्ड',
@@ -18,6 +22,9 @@ export const TOKEN_LABELS: readonly string[] = [
 export const BIRTH_LABELS =
   '(?i)date[ _-]?of[ _-]?birth|birth[ _-]?da(?:te|y)|\\bb-?day\\b|\\bd\\.?[ ]?o\\.?[ ]?b\\b|[_-]dob\\b|patientdob|userdob|\\bborn\\b|birthdate|geburts(?:datum|tag)|\\bgeb\\.|geboren|geburt\\b|\\bgeb(?:\\b|_)|geboorte|jahrgang|\\bbirth\\b[ ]?[:=]|syntynyt|date de naissance|\\bn[ée]e?(?:\\(e\\))? le\\b|naissance|fecha de nac|fecha[ _]?nac|nacimiento|nacid[oa] el|\\bnaci[óo] (?:el|en)|fecha[ _]?de[ _]?nac|f\\. ?nac|\\bddn\\b|date[ _-]de[ _-]naiss|data di nascita|nat[oa] il\\b|nat[oa] a\\b|data de nasc|nascimento|nascid[oa] em|\\bnasceu\\b|data[ _-](?:de[ _-]|di[ _-])?nasc(?:ita)?|\\bn[ée]e? (?:en|à)|nascid[oa] a\\b|geboortedatum|data urodzenia|urodzon[ya]|urodzi[łl]|data[ _]ur(?:odz|\\b)|\\bur\\.|födelsedatum|född|fødselsdato|født|syntymäaika|datum narození|narozen|születési|doğum tarihi|дата рождения|родил|дата народження|出生日期|出生年月|生年月日|生まれ|생년월일|تاريخ الميلاد|ngày sinh|tanggal lahir|data nasterii|data nașterii|ημερομηνία γέννησης|תאריך לידה';
 
+/** Short words for it right behind an escaped line feed (`afterEscape`). */
+export const BIRTH_BEHIND_ESCAPE = String.raw`(?i)\\[nrt](?:d\.?o\.?b|b-?day|born|geb\.|geb|n[ée]e? le|ddn|nat[oa] il)\b`;
+
 /** Records of patients, customers, members, insured people, pupils, staff and cases. */
 export const RECORD_LABELS: readonly string[] = [
   '(?i)\\bmrn|[_-]mrn|\\bmed(?:ical)?\\.?[ _-]?rec(?:ord)?|(?:patient|chart|health|hospital|member|subscriber|beneficiary|enrollee|policy|insurance|claim|customer|client|cust|employee|staff|personnel|student|pupil|taxpayer|loyalty|membership|participant|resident|inmate|citizen)[ _-]?(?:record[ _-]?)?(?:identification[ _-]?)?(?:id\\b|ids\\b|no\\b|nr\\b|num\\b|number|nbr|#|identifier|ref(?:erence)?\\b|account|code|file)|\\bemp[ _-]?id|record[ _-]?(?:no\\b|number|num\\b|nr\\b|id\\b|#)|\\b(?:patient|chart|file|case|dossier|member)[ ]?(?:#|no\\.|№)|case[ _-]?(?:file )?(?:number|no\\b)|file[ _-]?number|nhs[ _-]?(?:number|no\\b|nr\\b|num\\b|id\\b|#)|\\bnhs\\b|\\bmbi\\b|medicare|medicaid|health[ _-]?(?:card|plan|insurance)|\\bnpi\\b|\\bdea\\b|\\behr\\b|\\bemr\\b',
@@ -25,6 +32,9 @@ export const RECORD_LABELS: readonly string[] = [
   '(?i)\\bpat\\.?[ -]?(?:id|nr)\\b|fall-?nr|\\bkvnr|polizza n|p[óo]liza n|\\bemp(?:loyee)? no\\b|badge (?:no\\b|number|id|#)|lidnummer|lidmaatschap|personeelsnummer|studentnummer|leerlingnummer|relatienummer|zorgpas|verzekerd(?:e|en)nummer|numer (?:kartoteki|ubezpieczenia|legitymacji|pracownika|sprawy|albumu)|nr (?:pacjenta|karty|polisy|kartoteki|albumu)|medlemsnummer|patientnummer|kundenr|anst[äa]llningsnummer',
   '(?i)patienten(?:nummer|akte|id|-nr|-id|nr)|fallnummer|aktenzeichen|kunden(?:nummer|-nr|nr\\b|konto)|mitglieds(?:nummer|-nr)|versicherten(?:nummer|-nr|nr)|versicherungs(?:nummer|-nr|schein)|vertragsnummer|personalnummer|matrikel|krankenkasse|krankenversicherung(?:s?-?nummer| nr)|num[ée]ro de (?:patient|dossier|client|contrat|s[ée]curit[ée]|police|compte|assur)|dossier (?:patient|m[ée]dical|n)|n° (?:de )?(?:patient|dossier|client|police)|historia cl[íi]nica|expediente|n[úu]mero de (?:paciente|cliente|historia|expediente|p[óo]liza|afiliado|socio|contrato|ap[óo]lice|prontu[áa]rio)|prontu[áa]rio|cartella clinica|numero (?:di )?(?:paziente|cliente|cartella|polizza|tessera)|codice (?:paziente|cliente)|pati[ëe]nt(?:nummer|-?id)|klantnummer|dossiernummer|polisnummer|numer (?:pacjenta|klienta|karty|polisy)|journalnummer|kundnummer|病歴番号|診察券番号|カルテ番号|患者番号|患者id|病历号|患者编号|客户编号|顧客番号|номер (?:пациента|карты|полиса|клиента)|карта пациента|환자번호|고객번호',
 ];
+
+/** As `BIRTH_BEHIND_ESCAPE`. */
+export const RECORD_BEHIND_ESCAPE = String.raw`(?i)\\[nrt](?:mrn|med(?:ical)? rec(?:ord)?|emp(?:loyee)? (?:id|no))`;
 
 export const DOCUMENT_LABELS: readonly string[] = [
   "(?i)passport|reisepass|passeport|pasaporte|passaporto|passaporte|paspoort|paszport|паспорт|护照|護照|パスポート|여권|driv(?:er|ing)'?s?[ _-]?licen[cs]e|driver'?s? (?:lic|permit)|driverslicense|driverlicense|\\bdl[ _-]?(?:no\\b|num|number|#)|\\bdln?\\b|licen[cs]e[ _-]?(?:no\\b|number|num\\b|#)|führerschein|permis de conduire|licencia de conducir|carnet de conducir|carteira de (?:motorista|conduç)|\\bcnh\\b|patente (?:di guida|(?:b )?n(?:[.°º]|um))|numero patente",

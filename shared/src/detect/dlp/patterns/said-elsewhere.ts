@@ -93,6 +93,10 @@ const REPLY =
 const QUESTION =
   /[?¿？]|\b(?:what|which|again|send|give|share|remember|anyone|need|pasas?|manda|sabes|donne|envoie|schick|gib|wie|geef|stuur)\b/i;
 
+/** `copper-lantern-drizzle-41` */
+const isPhrase = (value: string): boolean =>
+  /^\p{Ll}{3,12}(?:[-_.]\p{Ll}{3,12}){2,7}[-_.]?\d{1,4}$/u.test(value);
+
 export function inReply(text: string, labelEnd: number): readonly Stretch[] {
   const window = text.slice(labelEnd, labelEnd + 300);
   const reply = REPLY.exec(window);
@@ -102,19 +106,39 @@ export function inReply(text: string, labelEnd: number): readonly Stretch[] {
     .at(-1);
   if (!reply || !QUESTION.test(`${asked} ${reply[1]}`)) return NOTHING;
   const value = reply[2] ?? '';
-  const isMade = isMixed(value) && /[a-z]/.test(value) && entropy(value) >= 3;
+  const looksMade = isMixed(value) && /[a-z]/.test(value) && entropy(value) >= 3;
   const end = labelEnd + reply[0].length;
-  return (isMade && isSecretValue(value, 'password', 'prose', false)) || isKey(value)
+  return (looksMade && isSecretValue(value, 'password', 'prose', false)) ||
+    isPhrase(value) ||
+    isKey(value)
     ? [{ start: end - value.length, end }]
     : NOTHING;
 }
+
+/** What only a made-up password looks like: three kinds of characters. */
+const isMade = (value: string): boolean =>
+  isMixed(value) &&
+  /[a-z]/.test(value) &&
+  /[A-Z]/.test(value) &&
+  entropy(value) >= 3 &&
+  isSecretValue(value, 'password', 'prose', false);
 
 // "Here is the token you asked for:\n\n…": the value is alone on a line below.
 const ALONE =
   /^([^\n=;{}()\\]{0,140})(?:\r?\n|\\+n){1,2}[ \t>]{0,4}([A-Za-z0-9_+/~-]{16,128}={0,2})[ \t]{0,4}(?=[\r\n"']|\\+[nr"]|$)/;
 
+// A password may have other signs, but an announced one only: "Here is the password:\n\n…"
+const ALONE_BEHIND_COLON =
+  /^([^\n=;{}()\\]{0,140}:)[ \t]?(?:\r?\n|\\+n){1,3}[ \t>]{0,4}([^\s"'`\\<>]{8,64})[ \t]{0,4}(?=[\r\n"']|\\+[nr"]|$)/;
+
 export function aloneBelow(text: string, labelStart: number, labelEnd: number): readonly Stretch[] {
-  const [written, line = '', value = ''] = ALONE.exec(text.slice(labelEnd, labelEnd + 300)) ?? [];
+  const window = text.slice(labelEnd, labelEnd + 300);
+  const announced = ALONE_BEHIND_COLON.exec(window);
+  if (announced?.[2] && isMade(announced[2])) {
+    const end = labelEnd + announced[0].trimEnd().length;
+    return [{ start: end - announced[2].length, end }];
+  }
+  const [written, line = '', value = ''] = ALONE.exec(window) ?? [];
   if (written === undefined || !isKey(value)) return NOTHING;
   const said = `${text.slice(Math.max(0, labelStart - CLOSE), labelEnd)}${line}`;
   if (OF_A_DIGEST.test(said)) return NOTHING;

@@ -13,7 +13,7 @@ import { ANNOUNCED } from './announced.ts';
 import { inAnswer } from './answers.ts';
 import { BARE_PRIVATE_KEYS, PASSWORD_FILES } from './bare-keys.ts';
 import { blockScalar, JOINED_VARIABLES } from './in-pieces.ts';
-import { PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
+import { afterEscape, PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
 import { LINKS_AND_COOKIES, SHARED_ACCESS } from './links.ts';
 import { NEIGHBOURS } from './neighbours.ts';
 import { phraseOfLine, phraseSaid } from './phrases.ts';
@@ -118,6 +118,15 @@ const urlPassword: Judge = (text, start, end) => {
   return [{ start: start - scheme[0].length, end: start + 3 + at + 1 }];
 };
 
+/** user/password@host:port/service, as Oracle's tools connect; the candidate ends behind the port. */
+const easyConnect: Judge = (text, start, end) => {
+  const pair = text.slice(start, end);
+  const password = pair.slice(pair.indexOf('/') + 1, pair.lastIndexOf('@'));
+  const isReal = /\d/.test(password) || (/[a-z]/.test(password) && /[A-Z]/.test(password));
+  const isDummy = DUMMY_PASSWORDS.test(password) || isPlaceholder(password);
+  return isReal && !isDummy ? [{ start, end: start + pair.lastIndexOf('@') + 1 }] : NOTHING;
+};
+
 /** Labels for things about a secret, and words that merely contain one. */
 const NOT_THE_SECRET =
   /^(?:max|min|num|n|total|next|prev|page|continuation|sync|cursor|pub|csrf|xsrf|input|output|prompt|completion|reset|forgot|change|has|is|no|show|hide|toggle|validate|check|verify|hash|get|set|use|allow|primary(?!_?(?:access|auth|account|admin|master|api|shared|storage|connection|secret|password))|foreign|sort|partition|cache|object|row|registry|host|translation|i18n|idempotency|dedup|bucket)(?:[_-]|(?=[A-Z]))|^pin-sha\d+$/;
@@ -153,13 +162,17 @@ const isDocstring = (text: string, { start }: FieldValue): boolean =>
 const isOtherPattern = (label: string, written: string): boolean =>
   /[_-]pat$/i.test(label) && !/^[\w+/=-]{16,}$/.test(written);
 
+/** `Bearer <password>`: what a reader puts in its place; an element would be closed. */
+const isSlot = (text: string, start: number, end: number): boolean =>
+  text[start - 1] === '<' && text[end] === '>' && !text.slice(end, end + 400).includes('</');
+
 function secretLabel(kind: SecretKind): Judge {
   return (text, start, end) => {
     const label = identifierAround(text, start, end);
     // <your-token-here>
     if (/[_-]here$/i.test(label)) return NOTHING;
     if (isNotTheSecret(label) || isRequired(text, start, end)) return NOTHING;
-    if (isInTemplate(text, start)) return NOTHING;
+    if (isInTemplate(text, start) || isSlot(text, start, end)) return NOTHING;
     if (kind === 'token' && ABOUT_IT.test(label)) return NOTHING;
     const before = text.slice(Math.max(0, start - 120), start);
     // No name in a vault has the sign of an assignment behind a label.
@@ -267,10 +280,6 @@ const hostPassword: Judge = (text, start, end) => {
   return isReal ? [{ start: from, end: from + password.length }] : NOTHING;
 };
 
-/** In JSON within a text, a line feed before a label is written `\n`: no bound of a word. */
-const afterEscape = (label: string): string =>
-  label.replace(/(?<=[|)(])\\b(?=[a-z(])/g, String.raw`(?:\b|\\[nrt])`);
-
 /** "opens with the PIN 4711"; in India, PIN is what a postal code is called. */
 const spokenPin: Judge = (text, start, end) =>
   /\b(?:the|your|my|our|new|door|alarm|safe|sim|card|gate|mit|der|die|den|le|el|il|de|with) $/i.test(
@@ -357,6 +366,10 @@ export const SECRETS: readonly BuiltinPattern[] = [
     expressions: [
       String.raw`://[^\s:/@"'<>]*:[^\s/@"'<>]+@[A-Za-z0-9_.\[-]`,
       String.raw`://[^\s:/@"'<>]+:[^\s/@"'<>0-9][^\s"'<>]*@[A-Za-z0-9_.-]+[:/]`,
+      {
+        expression: String.raw`\b[A-Za-z][\w$#-]{0,30}/[^\s/@:"'<>]{4,64}@[A-Za-z0-9_.-]{1,120}:\d{2,5}/[A-Za-z]`,
+        judge: easyConnect,
+      },
     ],
     validator: 'a password that is not a placeholder',
     judge: urlPassword,

@@ -297,12 +297,14 @@ export const NATIONAL_IDS: readonly NationalId[] = [
  *
  * @param written the number as it stands, with its separators
  * @param named whether a word beside it says that it is one
+ * @param country the only one (ISO 3166-1 alpha-2) whose numbers count; all if not given
  */
-export function isNationalId(written: string, named: boolean): boolean {
+export function isNationalId(written: string, named: boolean, country?: string): boolean {
   const compact = written.replace(/[ .\-/]/g, '').toUpperCase();
   const forms = [compact, written.toUpperCase()];
   return NATIONAL_IDS.some(
     (id) =>
+      (country === undefined || id.country === country) &&
       (named || id.written?.test(written) === true) &&
       forms.some((form) => id.shape.test(form) && !isUniform(form) && id.isValid(form)),
   );

@@ -31,7 +31,7 @@ const REFERENCE =
 const PLACEHOLDER_WORDS =
   /your[_\- ]?|^my[_-](?:secret|pass|token|key|api)|[_\- ]here\b|example|placeholder|changeme|change[_-]me|replace[_-]?|insert[_-]|redacted|xxxx|\.\.\.|…|todo\b|dummy|<[a-z]|\*\*\*|sample|required\||goes[_-]|to[_-]be[_-]|fill[_-]|put[_-]|enter[_-]|abcdefgh?$|^(?:foo|bar|baz|test|abc|none)$|not[_-]a[_-]real|n[o0]t[_-]?real|fake/i;
 const CODE =
-  /^(?:process\.env|os\.(?:environ|getenv)|env[.[(]|secrets?[.[(]|vault[.[]|config[.[(]|settings[.[(]|self\.|this\.|req(?:uest)?\.|res(?:ponse)?\.|data[.[]|ctx\.|args?\.|params?[.[]|props\.|state\.|form\.|body\.|input\(|var\.|local\.|module\.|(?:await|new|func|def|lambda|function|return|import|props|env)\b|get[A-Z_]\w*|System\.|Deno\.|import\.|ENV\[|Rails\.|crypto\.|(?:generate|random|hash|bcrypt|encrypt|decrypt)\w*[.(]|\(|\[|\{|[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*\(.*\))/;
+  /^(?:process\.env|os\.(?:environ|getenv)|env[.[(]|secrets?[.[(]|vault[.[]|config[.[(]|settings[.[(]|self\.|this\.|req(?:uest)?\.|res(?:ponse)?\.|data[.[]|ctx\.|args?\.|params?[.[]|props\.|state\.|form\.|body\.|input\(|var\.|local\.|module\.|(?:await|new|func|def|lambda|function|return|import|props|env)\b|get[A-Z_]\w*|System\.|Deno\.|import\.|ENV\[|Rails\.|crypto\.|(?:generate|random|hash|bcrypt|encrypt|decrypt)\w*[.(]|\(|\[|\{|[A-Za-z_$][\w$]*=>|[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*\(.*\))/;
 
 // Versions, algorithms, routes, types: what tables, manifests and manuals put beside such a label.
 const NAMED =
@@ -145,6 +145,8 @@ function isName(value: string): boolean {
 }
 
 function isPassword(value: string, link: Link, quoted: boolean): boolean {
+  // What stands between two strings of a program: `', { hidden: true }'`.
+  if (/^[,;)\]}]\s/.test(value)) return false;
   if (/\s/.test(value)) return quoted && isPassphrase(value);
   if (isGrouped(value)) return true;
   const { digit, lower, upper, letter, sign } = has(value);
