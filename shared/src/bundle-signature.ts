@@ -138,7 +138,8 @@ export function readBundleSignature(
   const key = trust.findKey(kid);
   if (!key) throw new BundleSignatureError('key_unknown', 'no trusted key has the id it names');
   // A JWK need not name its algorithm; the kind of key determines it.
-  const alg = typeof key.alg === 'string' ? key.alg : key.kty === 'EC' ? 'ES256' : 'RS256';
+  const usualAlg = key.kty === 'EC' ? 'ES256' : 'RS256';
+  const alg = typeof key.alg === 'string' ? key.alg : usualAlg;
   if (header.alg !== alg || !isSignedBy({ ...key, kid, alg }, signed, signature)) {
     throw new BundleSignatureError('signature_invalid', 'the signature does not verify');
   }

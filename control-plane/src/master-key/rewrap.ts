@@ -46,8 +46,10 @@ export function createRewrap({ db, masterKey, registry, log, batch = BATCH }: Re
   /** Whether completion was already logged. */
   let isToldDone = false;
 
-  const stateOf = (id: string): KeyState =>
-    id === keyId ? 'current' : previousIds.includes(id) ? 'previous' : 'unknown';
+  function stateOf(id: string): KeyState {
+    if (id === keyId) return 'current';
+    return previousIds.includes(id) ? 'previous' : 'unknown';
+  }
 
   async function readUse(): Promise<MasterKeyUse> {
     const counts: CiphertextCounts = await db.inPlatform(SYSTEM_ACTOR, countCiphertexts);

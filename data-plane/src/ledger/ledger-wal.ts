@@ -17,6 +17,7 @@ const FRAME_HEADER_BYTES = 24;
 /** The lowest bit gives the byte order of the words in the checksum. */
 const MAGIC = 0x377f0682;
 const DEFAULT_PAGE_BYTES = 4096;
+const SMALLEST_PAGE_BYTES = 512;
 
 export interface WalReport {
   /** Complete frames in the file, including those from before the log's last restart. */
@@ -86,7 +87,9 @@ function pageBytesOf(databasePath: string): number {
   try {
     const isThere = readSync(file, header, 0, header.length, 0) === header.length;
     const size = isThere ? header.readUInt16BE(16) : 0;
-    return size === 1 ? 65_536 : size >= 512 ? size : DEFAULT_PAGE_BYTES;
+    // Two bytes hold no 65,536: SQLite writes 1 for it.
+    if (size === 1) return 65_536;
+    return size >= SMALLEST_PAGE_BYTES ? size : DEFAULT_PAGE_BYTES;
   } finally {
     closeSync(file);
   }

@@ -116,12 +116,13 @@ export function sentToRuntime(
 /** What is recorded (specification 2, section 6). */
 function describeModelCall({ model, messages, prompt, system, tools }: Record<string, unknown>) {
   const listed: unknown[] = Array.isArray(messages) ? messages : [];
+  const ofPrompt = prompt === undefined ? 0 : 1;
   const isOneOfSystem = (message: unknown) => isObject(message) && message.role === 'system';
   return {
     name: typeof model === 'string' && model !== '' ? model : null,
     // A prompt has it in a member of its own.
     has_system_prompt: listed.some(isOneOfSystem) || (typeof system === 'string' && system !== ''),
     has_tools: Array.isArray(tools),
-    message_count: Array.isArray(messages) ? messages.length : prompt === undefined ? 0 : 1,
+    message_count: Array.isArray(messages) ? messages.length : ofPrompt,
   } satisfies ModelCall;
 }

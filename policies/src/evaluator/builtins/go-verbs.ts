@@ -139,8 +139,14 @@ function formatDigits(value: bigint, base: number, verb: string, flags: Flags): 
   if (flags.sharp && base === 16) digits = `0x${digits}`;
   if (verb === 'O') digits = `0o${digits}`;
   if (verb === 'X') digits = digits.toUpperCase();
-  const sign = negative ? '-' : flags.plus ? '+' : flags.space ? ' ' : '';
-  return padText(sign + digits, withoutZeros);
+  return padText(signOf(negative, flags) + digits, withoutZeros);
+}
+
+/** The sign of an integer: Go writes a positive one's only where a flag asks for it. */
+function signOf(isNegative: boolean, flags: Flags): string {
+  if (isNegative) return '-';
+  if (flags.plus) return '+';
+  return flags.space ? ' ' : '';
 }
 
 /** The character of a code point; U+FFFD for an invalid one. */
@@ -168,9 +174,10 @@ function formatBigInteger(value: bigint, verb: string, flags: Flags): string {
   const bases: Record<string, number> = { b: 2, o: 8, O: 8, d: 10, s: 10, v: 10, x: 16, X: 16 };
   const base = bases[verb];
   if (base === undefined) return `%!${verb}(big.Int=${value})`;
-  const sign = value < 0n ? '-' : flags.plus ? '+' : flags.space ? ' ' : '';
+  const sign = signOf(value < 0n, flags);
   const prefixes: Record<string, string> = { b: '0b', o: '0', x: '0x', X: '0X' };
-  const prefix = verb === 'O' ? '0o' : flags.sharp ? (prefixes[verb] ?? '') : '';
+  const ofSharp = flags.sharp ? (prefixes[verb] ?? '') : '';
+  const prefix = verb === 'O' ? '0o' : ofSharp;
   let digits = (value < 0n ? -value : value).toString(base);
   if (verb === 'X') digits = digits.toUpperCase();
   if (flags.precision !== null) digits = digits.padStart(flags.precision, '0');
@@ -183,14 +190,18 @@ function formatBigInteger(value: bigint, verb: string, flags: Flags): string {
   return ' '.repeat(missing) + sign + prefix + digits;
 }
 
+/** The precision with which Go writes as many digits as the number needs. */
+const SHORTEST = -1;
+
 function formatFloat(
   operand: Extract<FormatOperand, { type: 'float64' }>,
   verb: string,
   flags: Flags,
 ): string {
   if (!'vbgGxXfFeE'.includes(verb)) return badVerb(operand, verb, flags);
-  const goVerb = verb === 'v' ? 'g' : verb === 'F' ? 'f' : verb;
-  const precision = flags.precision ?? ('fFeE'.includes(verb) ? 6 : -1);
+  const sameAs: Record<string, string> = { v: 'g', F: 'f' };
+  const goVerb = sameAs[verb] ?? verb;
+  const precision = flags.precision ?? ('fFeE'.includes(verb) ? 6 : SHORTEST);
   const text = formatGoFloat(operand.value, goVerb, precision);
   const negative = text.startsWith('-');
   let digits = negative ? text.slice(1) : text;
@@ -204,7 +215,8 @@ function formatFloat(
 
 /** The sharp flag: a decimal point always, and trailing zeros kept for g and x. */
 function keepPoint(number: string, verb: string, precision: number): string {
-  let missing = 'gGx'.includes(verb) ? (precision === -1 ? 6 : precision) : 0;
+  const kept = precision === SHORTEST ? 6 : precision;
+  let missing = 'gGx'.includes(verb) ? kept : 0;
   const isHex = verb === 'x' || verb === 'X';
   const tailAt = number.search(isHex ? /[pP]/ : /[eE]/);
   let body = tailAt < 0 ? number : number.slice(0, tailAt);

@@ -90,18 +90,19 @@ export function createEngineInstance() {
     /** @returns the numbers of the patterns that match, or null when the set gave up */
     hits(set: number, value: string): readonly number[] | null {
       const count = engine.hits(set, write(value));
-      const answer = count === 0 ? [] : count < 0 ? null : [...numbers(count)];
+      // Copied before the memory that holds them may shrink.
+      const found = count > 0 ? [...numbers(count)] : [];
       shrink();
-      return answer;
+      return count < 0 ? null : found;
     },
 
     /** @returns (pattern, start, end) of every match, flattened, or null when the set gave up */
     find(set: number, value: string): ArrayLike<number> | null {
       const length = write(value);
       const count = engine.find(set, length, Number(length === value.length));
-      const answer = count === 0 ? [] : count < 0 ? null : numbers(3 * count).slice();
+      const found = count > 0 ? numbers(3 * count).slice() : [];
       shrink();
-      return answer;
+      return count < 0 ? null : found;
     },
 
     memoryBytes: (): number => engine.memory.buffer.byteLength,
