@@ -25,6 +25,8 @@ const wrapped = (text: string, columns: number, end: string): string =>
 const FORMS: Readonly<Record<string, (text: string) => string>> = {
   'hex behind 0x': (text) => `0x${hex(text)}`,
   'hex behind 0X': (text) => `0X${hex(text).toUpperCase()}`,
+  'hex above another assignment': (text) => `X=0x${hex(text)}\n DEBUG=0`,
+  'base64 above another assignment': (text) => `X=${base64(text)}\nDEBUG=false`,
   'hex of PostgreSQL': (text) => `\\x${hex(text)}`,
   'hex of PostgreSQL in JSON': (text) => `\\\\x${hex(text)}`,
   'hex of gzip': (text) => gzipSync(text).toString('hex'),

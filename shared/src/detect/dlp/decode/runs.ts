@@ -147,7 +147,9 @@ function readRun(text: string, units: Uint16Array, from: number, shortest: numbe
     const hasShortLines = lines > 0 && columns < SHORTEST_LINE;
     const padded = paddingEnd(text, end);
     // What follows the last full line may not be part of the run.
-    const isRest = lines > 0 && (padded > end || (lines > 1 && mayBeRest(text.slice(line, end))));
+    // In `DEBUG=0` on the next line the sign is no padding.
+    const isPadded = padded > end && !isInRun(text, padded);
+    const isRest = lines > 0 && (isPadded || (lines > 1 && mayBeRest(text.slice(line, end))));
     const isLast = hasShortLines
       ? end - line === columns || (end - line < columns && isRest)
       : end - line >= SHORTEST || isRest;
