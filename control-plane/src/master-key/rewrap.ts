@@ -44,7 +44,7 @@ export function createRewrap({ db, masterKey, registry, log, batch = BATCH }: Re
   const { keyId, previousIds } = masterKey;
   const metrics = createMetrics(registry);
   /** Whether completion was already logged. */
-  let isToldDone = false;
+  let isCompletionLogged = false;
 
   function stateOf(id: string): KeyState {
     if (id === keyId) return 'current';
@@ -137,7 +137,7 @@ export function createRewrap({ db, masterKey, registry, log, batch = BATCH }: Re
     run: async (signal) => {
       if (previousIds.length === 0) return;
       if (sum((await readUse()).ciphertexts, 'previous') > 0) {
-        isToldDone = false;
+        isCompletionLogged = false;
         await rewrapAll(undefined, signal);
         await rewrapTenants(signal);
       }
@@ -146,7 +146,7 @@ export function createRewrap({ db, masterKey, registry, log, batch = BATCH }: Re
       // restart.
       const { ciphertexts } = await readUse();
       const isDone = ciphertexts.every(({ state }) => state === 'current');
-      if (isDone && !isToldDone) {
+      if (isDone && !isCompletionLogged) {
         log.info(
           'everything in the database is encrypted under SERVICE_MASTER_KEY: SERVICE_MASTER_KEY_PREVIOUS is no longer needed',
         );
@@ -158,7 +158,7 @@ export function createRewrap({ db, masterKey, registry, log, batch = BATCH }: Re
           'some ciphertexts are under a master key that was not given',
         );
       }
-      isToldDone = isDone;
+      isCompletionLogged = isDone;
     },
   };
 

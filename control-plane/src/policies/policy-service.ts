@@ -125,38 +125,49 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
   }
 
   /**
+   * Compiles what a step has to prove to compile.
+   *
+   * @returns the check in the step's transaction: whether the set is still the one that compiled
+   */
+  async function compileStep(
+    scope: TenantScope,
+    step: Step,
+    { isContended }: { isContended: boolean },
+  ): Promise<(tx: TenantTransaction) => Promise<boolean>> {
+    const { before, after } = step;
+    if (!affectsDecisions(before, after) || after.status !== 'active') {
+      if (before?.regoContent !== after.regoContent) await checkAlone(scope, after);
+      return async () => true;
+    }
+    if (isContended) {
+      return async (tx) => {
+        await checkTogether(scope, await readActivePolicies(tx), step);
+        return true;
+      };
+    }
+    const active = await db.inTenant(scope, readActivePolicies);
+    const digest = await checkTogether(scope, active, step);
+    return (tx) => isCompiledSet(tx, after, digest);
+  }
+
+  /**
    * Stores a new policy or a change of one.
    *
-   * @param isContended compiles under the tenant's lock, since another replica keeps changing the
-   *   set
+   * @param options.isContended compiles under the tenant's lock, since another replica keeps
+   *   changing the set
    * @returns `build` when the bundle changes, or may not have been built since it did
    */
   async function store(
     scope: TenantScope,
     step: Step,
-    isContended: boolean,
+    options: { isContended: boolean },
   ): Promise<'done' | 'build' | 'again'> {
     const { before, after } = step;
     const isActive = after.status === 'active';
     const isSame = isUnchanged(before, after);
     if (isSame && !step.record) return isActive ? 'build' : 'done';
     const decides = affectsDecisions(before, after);
-    let check = async (_tx: TenantTransaction): Promise<boolean> => true;
-    if (decides && isActive) {
-      if (isContended) {
-        check = async (tx) => {
-          await checkTogether(scope, await readActivePolicies(tx), step);
-          return true;
-        };
-      } else {
-        const digest = await checkTogether(
-          scope,
-          await db.inTenant(scope, readActivePolicies),
-          step,
-        );
-        check = (tx) => isCompiledSet(tx, after, digest);
-      }
-    } else if (before?.regoContent !== after.regoContent) await checkAlone(scope, after);
+    const check = await compileStep(scope, step, options);
     const committed = await commit(scope, step, { decides, check });
     if (!committed) return 'again';
     return decides || (isSame && isActive) ? 'build' : 'done';
@@ -197,11 +208,11 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
    * Serialises a tenant's steps in this process, and repeats one when another replica was first.
    * The bundle is awaited after the turn, so that many changes share builds.
    */
-  async function take(scope: TenantScope, plan: () => Promise<Step>): Promise<Policy> {
+  async function inTurn(scope: TenantScope, plan: () => Promise<Step>): Promise<Policy> {
     const { after, outcome } = await mutex.run(scope.tenantId, async () => {
       for (let round = 0; round < MAX_ROUNDS; round++) {
         const step = await plan();
-        const outcome = await store(scope, step, round > 0);
+        const outcome = await store(scope, step, { isContended: round > 0 });
         if (outcome !== 'again') return { after: step.after, outcome };
       }
       throw new AppError('UNAVAILABLE', 'The policies are being changed elsewhere: try again.');
@@ -216,11 +227,11 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
 
     create: (scope, body) => {
       const after = newPolicy(body, deps.now());
-      return take(scope, async () => ({ before: undefined, after }));
+      return inTurn(scope, async () => ({ before: undefined, after }));
     },
 
     change: (scope, id, change) =>
-      take(scope, async () => {
+      inTurn(scope, async () => {
         const before = await get(scope, id);
         return { before, after: changed(before, change, deps.now()) };
       }),
@@ -228,7 +239,7 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
     requireCompiles: checkAlone,
 
     applyReviewed: (scope, id, { plan, record }) =>
-      take(scope, async () => {
+      inTurn(scope, async () => {
         const before = await get(scope, id);
         return { before, after: changed(before, await plan(before), deps.now()), record };
       }),

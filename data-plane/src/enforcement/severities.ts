@@ -1,11 +1,12 @@
+import { highestRank } from '@governance/shared/detect/gravest';
 import { Severity } from '@governance/shared/ledger-record';
 
+/** In the order of their ranks. */
 const SEVERITIES: readonly Severity[] = Severity.options;
 
 /** The worst severity of some findings; `info` for none. */
 export function worstOf(findings: readonly { readonly severity: Severity }[]): Severity {
-  const ranks = findings.map(({ severity }) => SEVERITIES.indexOf(severity));
-  return SEVERITIES[Math.max(0, ...ranks)] ?? 'info';
+  return SEVERITIES[Math.max(0, highestRank(findings))] ?? 'info';
 }
 
 /** The next worse severity; `critical` stays. */

@@ -32,6 +32,7 @@ import {
 } from '../exceptions.ts';
 import { findLackingPermission, permissionsFor } from '../permits.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
+import { worstOf } from '../severities.ts';
 import { type AskOpaDeps, askOpa, type OpaDenial } from './ask-opa.ts';
 import { judgeAgain } from './judge-again.ts';
 
@@ -265,17 +266,13 @@ function delegationInput({ delegation }: AgentCall): PolicyInput['delegation'] {
   };
 }
 
-/** From the least severe. */
-const DLP_SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
-
 const NO_FINDINGS: PolicyInput['dlp'] = { findings_count: 0, max_severity: null, patterns: [] };
 
 function dlpInput({ findings }: CallDlp): PolicyInput['dlp'] {
   if (findings.length === 0) return NO_FINDINGS;
-  const found = new Set(findings.map(({ severity }) => severity));
   return {
     findings_count: findings.length,
-    max_severity: DLP_SEVERITIES.findLast((severity) => found.has(severity)) ?? null,
+    max_severity: worstOf(findings),
     patterns: patternsOf(findings),
   };
 }

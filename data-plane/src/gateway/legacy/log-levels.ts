@@ -20,7 +20,7 @@ import type { LegacySession, LegacySessions } from './sessions.ts';
 interface Places {
   serverIds: readonly string[];
   /** Otherwise none of the agent's servers logs, and the gateway only keeps the level. */
-  isTold: boolean;
+  isForwarded: boolean;
 }
 
 const KEPT_HERE: Destination = {
@@ -60,7 +60,7 @@ export function createLogLevels(deps: {
     const places =
       caller.serverId === null
         ? await findPlaces(caller)
-        : { serverIds: [caller.serverId], isTold: true };
+        : { serverIds: [caller.serverId], isForwarded: true };
     // Before the judgement, so that a level set at the same time by another session counts this one.
     const before = session.logRank;
     session.logRank = rank;
@@ -68,7 +68,7 @@ export function createLogLevels(deps: {
     const answers = await Promise.all(
       places.serverIds.map((serverId) => {
         const { ask, destination } = deps.router.toRead('logging/setLevel', serverId, args);
-        const routed = { ask, destination: places.isTold ? destination : KEPT_HERE };
+        const routed = { ask, destination: places.isForwarded ? destination : KEPT_HERE };
         if (caller.serverId !== null) return callRouted(caller, routed, exchange, call);
         // Each has its own, since a cancellation has one listener.
         const own = quiet();
@@ -85,13 +85,13 @@ export function createLogLevels(deps: {
   async function findPlaces(caller: Caller): Promise<Places> {
     const rules = deps.rules.findActiveRules(caller.tenantId);
     // Without rules the call is denied.
-    if (rules === null) return { serverIds: [''], isTold: true };
+    if (rules === null) return { serverIds: [''], isForwarded: true };
     const ids = listServers(rules).map((server) => server.server_id);
     const visible = ids.filter((id) => isServerVisible(caller.agent.permits, id, rules));
     // When the agent may use none of them, one stands for all, so that the denial is recorded, and
     // none is asked for its capabilities.
     if (visible.length === 0 || deps.door.findIneligibility(caller) !== undefined)
-      return { serverIds: [ids[0] ?? ''], isTold: true };
+      return { serverIds: [ids[0] ?? ''], isForwarded: true };
     const logging = await Promise.all(
       visible.map(async (id) => {
         const declared = await answerInTime(deps.findCapabilities(caller, id)).catch(() => ({}));
@@ -101,8 +101,8 @@ export function createLogLevels(deps: {
     const found = visible.filter((_id, at) => logging[at]);
     // None logs: the gateway keeps the level, if it may be set at any of them.
     return found.length > 0
-      ? { serverIds: found, isTold: true }
-      : { serverIds: visible, isTold: false };
+      ? { serverIds: found, isForwarded: true }
+      : { serverIds: visible, isForwarded: false };
   }
 
   /** The level that the server is told. */

@@ -11,7 +11,7 @@ interface Shared {
   /** How many streams hold it. */
   holders: number;
   /** Whether the server has it. */
-  isTold: boolean;
+  isSubscribed: boolean;
 }
 
 /** @param call has a read judged and sent */
@@ -27,12 +27,12 @@ export function createSharedSubscriptions(
     /** Subscribes for a stream. False: it was refused; the stream has to leave all the same. */
     async join(caller: Caller, read: RoutedRead): Promise<boolean> {
       const key = sharedKey(caller, read);
-      const one = shared.get(key) ?? { holders: 0, isTold: false };
+      const one = shared.get(key) ?? { holders: 0, isSubscribed: false };
       one.holders++;
       shared.set(key, one);
       await leaving.get(key);
       const answer = await call(caller, read);
-      if (answer.kind === 'result') one.isTold = true;
+      if (answer.kind === 'result') one.isSubscribed = true;
       return answer.kind === 'result';
     },
 
@@ -42,7 +42,7 @@ export function createSharedSubscriptions(
       const one = shared.get(key);
       if (one === undefined || --one.holders > 0) return;
       shared.delete(key);
-      if (!one.isTold) return;
+      if (!one.isSubscribed) return;
       const { serverId, args } = read.ask;
       const back = router.toRead('resources/unsubscribe', serverId, args);
       const left = ending(() => call(caller, back)).finally(() => {
