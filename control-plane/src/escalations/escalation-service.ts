@@ -21,6 +21,7 @@ import { heldCallOf } from '../ingest/reference-facts.ts';
 import type { Escalation } from '../platform/generated/client.ts';
 import { requireRightClock } from '../platform/right-clock.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { requireAsRecorded } from './as-recorded.ts';
 import {
   alertKey,
   type Decision,
@@ -61,7 +62,7 @@ export function createEscalationService(
      *
      * @throws AppError ESCALATION_NOT_FOUND, ESCALATION_RESOLVED (with the current status), for
      * results INBOUND_HOLD_NOT_FOUND and INBOUND_HOLD_RESOLVED; UNAVAILABLE by a clock that is ahead,
-     * EXCEPTION_SHAPE_UNKNOWN and what `createException` throws, in which case nothing is decided
+     * STORED_ROW_DAMAGED, EXCEPTION_SHAPE_UNKNOWN and what `createException` throws, in which case nothing is decided
      */
     decide: async (scope: TenantScope, id: string, decision: Decision): Promise<Escalation> => {
       const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
@@ -73,6 +74,7 @@ export function createEscalationService(
         if (resolved === undefined) throw resolvedBefore(await store.find(id), held);
         // Checked while the row's lock is held, after any wait for it.
         await requireResolver(tx);
+        if (grant) await requireAsRecorded(tx, resolved);
         if (grant && resolved.resolvedAt) {
           requireRightClock(resolved.resolvedAt, now(), 'approved');
         }

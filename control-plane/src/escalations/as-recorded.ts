@@ -1,0 +1,71 @@
+/**
+ * What a person approves is what the data plane holds: the row that was shown is compared with the
+ * record that opened the hold, which is in the data plane's signed chain. A row that somebody changed
+ * in the database would have another call approved than the one that was read. Proven by
+ * as-recorded.pg.test.ts.
+ */
+import { canonicalize } from '@governance/shared/canonical-json';
+import { readRecord } from '../chain/ledger-row.ts';
+import { recordsOf } from '../chain/records-of.ts';
+import { damagedRow } from '../platform/damaged-rows.ts';
+import { type Escalation, Prisma } from '../platform/generated/client.ts';
+import type { TenantTransaction } from '../platform/tenant-scope.ts';
+
+/** @throws AppError STORED_ROW_DAMAGED */
+export async function requireAsRecorded(
+  { db, scope: { tenantId } }: TenantTransaction,
+  row: Escalation,
+): Promise<void> {
+  const type = row.held === 'result' ? 'result_held' : 'hold_opened';
+  const rows = await db.$queryRaw<{ bytes: Uint8Array }[]>`
+    SELECT bytes FROM ${recordsOf(tenantId, 'subject_id', Prisma.sql`${row.eventId}::uuid`)} about
+    WHERE type = ${type} AND stream = ${row.deploymentId}::uuid ORDER BY position LIMIT 100`;
+  const record = rows
+    .map(({ bytes }) => readRecord(bytes))
+    .find((one) => one && 'escalation_id' in one && one.escalation_id === row.id);
+  const name = `escalations ${row.id}`;
+  if (record?.type !== 'hold_opened' && record?.type !== 'result_held') {
+    throw damagedRow(name, 'no record of its data plane opened it');
+  }
+  const recorded: Shown = {
+    agent_id: record.agent_id,
+    requester_id: record.requester_id,
+    mcp_server: record.mcp_server,
+    method: record.method,
+    tool_name: record.tool_name,
+    target: record.target,
+    risk_tier: record.risk_tier,
+    instruction_hash: record.instruction_hash,
+    ...(record.type === 'hold_opened'
+      ? // Forgotten with its server.
+        { reason: record.reason, shape: row.shape && (record.shape ?? null) }
+      : {
+          severity: record.severity,
+          findings_count: record.findings_count,
+          result_bytes: record.result_bytes,
+        }),
+  };
+  const shown = shownOf(row);
+  for (const [column, value] of Object.entries(recorded)) {
+    if (canonicalize(value) === canonicalize(shown[column] ?? null)) continue;
+    throw damagedRow(name, `${column} is not what its data plane recorded`);
+  }
+}
+
+type Shown = Record<string, unknown>;
+
+const shownOf = (row: Escalation): Shown => ({
+  agent_id: row.agentId,
+  requester_id: row.requesterId,
+  mcp_server: row.mcpServer,
+  method: row.method,
+  tool_name: row.toolName,
+  target: row.target,
+  risk_tier: row.riskTier,
+  instruction_hash: row.instructionHash,
+  reason: row.reason,
+  shape: row.shape,
+  severity: row.severity,
+  findings_count: row.findingsCount,
+  result_bytes: row.resultBytes,
+});
