@@ -1,6 +1,6 @@
 /** A value in several pieces: neighbouring fields, items, or strings that code concatenates. */
 import type { Stretch } from '../builtin-pattern.ts';
-import { declaredParts } from './declared-parts.ts';
+import { declaredParts } from './part-fields.ts';
 
 export interface Piece {
   readonly text: string;
@@ -14,7 +14,7 @@ export interface Piece {
   readonly label: string;
   /** Whether it is the end of a longer text, where only a key with an issuer's mark is certain. */
   readonly isEnd?: boolean;
-  /** Whether its field's name says that it is a part of a value (declared-parts.ts). */
+  /** Whether its field's name says that it is a part of a value (part-fields.ts). */
   readonly isDeclared?: boolean;
   /** The name of the object in which it is a field; of a leaf only. */
   readonly outer?: string;

@@ -1,7 +1,7 @@
 /**
  * Values whose fields say that they are parts of one: `pesel_head`, `pesel_mid`, `pesel_tail`, or
  * `"db_password": {"p1": …, "p2": …}`. Joined under the word for the whole, they are read as if it
- * had been written in one.
+ * had been written in one. Parts in sentences, whose order their names tell, are in parts.ts.
  */
 import type { Piece } from './split.ts';
 
