@@ -4,6 +4,7 @@
  * administrator, also under concurrent changes. Proven by administrator-routes.pg.test.ts.
  */
 
+import { HOUR_MS } from '@governance/shared/durations';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { createRateLimiter } from '@governance/shared/rate-limiter';
@@ -24,7 +25,6 @@ import { administratorStore } from './administrator-store.ts';
 
 /** A taken name may belong to another tenant, so attempts that fail are limited per hour. */
 const FAILED_BY_TENANT = 30;
-const HOUR_MS = 60 * 60 * 1000;
 
 export interface AdministratorServiceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;

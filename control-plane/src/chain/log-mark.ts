@@ -2,6 +2,7 @@
  * A walk's progress in the tenant's log, with everything that it needs to continue, also in another
  * process. Stored with the marks of the streams, under the id of the log's breaks.
  */
+import { DAY_MS } from '@governance/shared/durations';
 import { Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { textOfTime } from './text-of-time.ts';
@@ -21,7 +22,6 @@ export type CheckpointDay = z.infer<typeof CheckpointDay>;
  * thinned out.
  */
 const REMEMBERED_DAYS = 6;
-const DAY_MS = 86_400_000;
 
 /** Whether the checkpoints of that day must still exist, if nobody removed any. */
 export const isKept = (madeAt: string, now: Date): boolean =>

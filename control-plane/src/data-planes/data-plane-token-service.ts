@@ -1,3 +1,4 @@
+import { DAY_MS } from '@governance/shared/durations';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import type { ChangeBus } from '../platform/change-bus.ts';
@@ -7,8 +8,6 @@ import type { DataPlaneStanding } from './data-plane.ts';
 import { dataPlaneStore } from './data-plane-store.ts';
 import { createDataPlaneSecret, type DataPlaneToken } from './data-plane-token.ts';
 import { dataPlaneTokenStore } from './data-plane-token-store.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface DataPlaneTokenServiceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;

@@ -4,6 +4,7 @@
  * with that root count; others are only listed (unregistered-plane-store.ts) or ignored. Proven by
  * data-plane-routes.pg.test.ts and stopped-stream.pg.test.ts.
  */
+
 import type {
   AdminHeadReport,
   Heartbeat,
@@ -11,6 +12,7 @@ import type {
   LogWatchReport,
   StreamReport,
 } from '@governance/shared/channels';
+import { HOUR_MS } from '@governance/shared/durations';
 import { AppError } from '@governance/shared/errors';
 import { createRateLimiter } from '@governance/shared/rate-limiter';
 import { Id } from '@governance/shared/text';
@@ -55,7 +57,7 @@ export type ReceiveHeartbeat = (
  * last alert stays open.
  */
 export const MAX_STOPS_TOLD = 6;
-const STOPS_WINDOW_MS = 3_600_000;
+const STOPS_WINDOW_MS = HOUR_MS;
 
 export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHeartbeat {
   const stops = createRateLimiter({

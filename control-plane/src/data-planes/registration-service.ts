@@ -10,6 +10,7 @@ import {
   type ProvenRegistration,
   RegistrationReply,
 } from '@governance/shared/channels';
+import { MINUTE_MS } from '@governance/shared/durations';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { createRateLimiter } from '@governance/shared/rate-limiter';
@@ -28,8 +29,6 @@ import {
   TOKEN_OVERLAP_MS,
 } from './data-plane-token.ts';
 import { dataPlaneTokenStore } from './data-plane-token-store.ts';
-
-const MINUTE_MS = 60_000;
 
 /**
  * Attempts per minute, counted by each process: registrations per root (all data planes of a site

@@ -1,11 +1,11 @@
 /** Removes deployments' tokens 30 days after they ended, so that renewals do not fill the table. */
 
+import { DAY_MS } from '@governance/shared/durations';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { LeaderTask } from '../platform/leader.ts';
 import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
 import { dataPlaneTokenStore } from './data-plane-token-store.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const KEPT_MS = 30 * DAY_MS;
 const BATCH = 1_000;
 

@@ -3,14 +3,16 @@
  * ignored. A tenant keeps the 100 heard last, so that live ones stay listed however many ids
  * somebody invents, and drops those silent for a week.
  */
+
 import { Heartbeat } from '@governance/shared/channels';
+import { DAY_MS } from '@governance/shared/durations';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 const MAX_UNREGISTERED = 100;
 /** Characters of the bundle version that are shown. */
 const MAX_VERSION = 200;
-const KEPT_MS = 7 * 24 * 3_600_000;
+const KEPT_MS = 7 * DAY_MS;
 
 export interface UnregisteredPlane {
   deploymentId: string;

@@ -4,9 +4,9 @@
  * so each condition considers decisions before and after the new one. Proven by
  * behavior-reversal.test.ts.
  */
+import { MINUTE_MS } from '@governance/shared/durations';
 import type { Disposition } from './disposition.ts';
 
-const MINUTE_MS = 60_000;
 const OPPOSITE_WITHIN_MS = 120 * MINUTE_MS;
 const VARYING_WITHIN_MS = 30 * MINUTE_MS;
 const PRIOR_BLOCKS = 3;

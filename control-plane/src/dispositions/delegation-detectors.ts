@@ -3,13 +3,14 @@
  * calls with a requester other than the delegation's. The data planes have already decided the
  * calls. Proven by requester-detectors.pg.test.ts.
  */
+
 import { DELEGATOR_LACKS } from '@governance/shared/delegation-scope';
+import { MINUTE_MS } from '@governance/shared/durations';
 import { isQuestion } from '@governance/shared/server-questions';
 import { keyOf } from '../sessions/session-key.ts';
 import { about, type Detect } from './detector.ts';
 import type { SessionDecision } from './disposition.ts';
 
-const MINUTE_MS = 60_000;
 const PROBES = 3;
 const PROBE_COOL_DOWN_MS = 5 * MINUTE_MS;
 /** The window in which different names are counted together; each name is reported once in it. */

@@ -1,6 +1,7 @@
+import { DAY_MS } from '@governance/shared/durations';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
-const KEPT_MS = 24 * 3_600_000;
+const KEPT_MS = DAY_MS;
 /** Limits per agent and per tenant; the newest are kept. */
 const MAX_OF_AGENT = 1_000;
 const MAX_OF_TENANT = 100_000;

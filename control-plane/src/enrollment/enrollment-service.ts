@@ -5,6 +5,7 @@
 
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { addressGroup } from '@governance/shared/client-address';
+import { HOUR_MS } from '@governance/shared/durations';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { createRateLimiter } from '@governance/shared/rate-limiter';
@@ -18,7 +19,6 @@ import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform
 import { enrollmentStore } from './enrollment-store.ts';
 import { type EnrollmentToken, MAX_OPEN_TOKENS } from './enrollment-token.ts';
 
-const HOUR_MS = 60 * 60 * 1000;
 /** Wrong tokens allowed per address and minute. */
 const WRONG_BY_ADDRESS = 60;
 const WINDOW_MS = 60_000;

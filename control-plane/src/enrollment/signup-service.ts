@@ -2,7 +2,9 @@
  * Lets anybody create a tenant, if the operator allows it. Tenant, administrator and enrollment
  * token commit together. Each address has five attempts an hour, successful or not.
  */
+
 import { addressGroup } from '@governance/shared/client-address';
+import { HOUR_MS } from '@governance/shared/durations';
 import { AppError } from '@governance/shared/errors';
 import { createExactLimiter } from '@governance/shared/rate-limiter';
 import type { Actor } from '../platform/tenant-scope.ts';
@@ -10,7 +12,6 @@ import type { Tenant, TenantService } from '../tenants/tenant-service.ts';
 import { issueEnrollmentToken } from './enrollment-service.ts';
 import type { EnrollmentToken } from './enrollment-token.ts';
 
-const HOUR_MS = 60 * 60 * 1000;
 const BY_ADDRESS = 5;
 /** Attempts per hour over all addresses, since each sign-up creates a tenant and its bundle. */
 const BY_ALL = 100;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@governance/shared/durations';
 import type { OutboundClient } from '@governance/shared/outbound-client';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
@@ -38,8 +39,6 @@ export interface EvidenceCore extends ReadingPlacesDeps {
   now: () => Date;
   settledNow: () => Date;
 }
-
-const DAY_MS = 86_400_000;
 
 /** The log of records, and evidence for its verifiers. */
 export function evidenceFeature(core: EvidenceCore): Feature {

@@ -4,7 +4,9 @@
  * its index. Proven by log.pg.test.ts: in any order, and with several replicas, all checkpoints are
  * consistent with each other.
  */
+
 import type { KeyObject } from 'node:crypto';
+import { DAY_MS, HOUR_MS } from '@governance/shared/durations';
 import { logOrigin, signCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { subtreesCompletedBy } from '@governance/shared/evidence/merkle-proofs';
 import { nodeHash } from '@governance/shared/merkle';
@@ -25,7 +27,7 @@ import { type LogNode, logStore } from './log-store.ts';
 const STEP = 1_000;
 /** Checkpoints older than this are thinned out to one per hour. */
 const DENSE_DAYS = 7;
-const THIN_EVERY_MS = 60 * 60_000;
+const THIN_EVERY_MS = HOUR_MS;
 
 export interface LogGrowthDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
@@ -87,7 +89,7 @@ export function createLogGrowth({ db, serviceKeys, checkpointMs, now }: LogGrowt
     name: 'checkpoint_thinning',
     everyMs: THIN_EVERY_MS,
     run: async (signal) => {
-      const before = new Date(now().getTime() - DENSE_DAYS * 86_400_000);
+      const before = new Date(now().getTime() - DENSE_DAYS * DAY_MS);
       await forEachTenant(db, signal, (tenantId) =>
         db.inTenant(systemScope(tenantId), (tx) => logStore(tx).thinCheckpoints(before)),
       );

@@ -1,4 +1,5 @@
 /** How exceptions end: with the server that they name, or when their time is over. */
+import { DAY_MS } from '@governance/shared/durations';
 import type { LeaderTask } from '../platform/leader.ts';
 import {
   SYSTEM_ACTOR,
@@ -10,7 +11,6 @@ import { type StandingException, targetOf, toTombstone } from './exception.ts';
 import { exceptionStore } from './exception-store.ts';
 
 const EVERY_MS = 10_000;
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** How long ended exceptions stay listed. */
 const KEPT_DAYS = 90;
 

@@ -5,14 +5,13 @@
  * pending → active → revoked or expired; pending → rejected. Only an exception that lifts a denial,
  * in a tenant that requires a second person, is `pending`. Its time runs from the request on.
  */
+import { HOUR_MS } from '@governance/shared/durations';
 import type { ExceptionLifts } from '@governance/shared/exceptions';
 import type { ExceptionFact, NewFact } from '@governance/shared/facts';
 import { z } from 'zod';
 
 export const ExceptionStatus = z.enum(['pending', 'active', 'revoked', 'expired', 'rejected']);
 export type ExceptionStatus = z.infer<typeof ExceptionStatus>;
-
-const HOUR_MS = 60 * 60 * 1000;
 
 export const MIN_JUSTIFICATION = 10;
 

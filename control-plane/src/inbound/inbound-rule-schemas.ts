@@ -1,10 +1,9 @@
 /** The wire shapes of /api/v1/inbound/rules (specification 1, section 4). */
+import { HOUR_MS } from '@governance/shared/durations';
 import { SOURCE_RULE_TYPES, SourcePattern } from '@governance/shared/inbound-settings';
 import { GivenId, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import type { InboundRule } from './inbound-rule-store.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** How long a rule is valid, by `expires_in`; null: for good. */
 export const LIFETIMES_MS = {

@@ -1,7 +1,6 @@
+import { DAY_MS } from '@governance/shared/durations';
 import type { Pool } from 'pg';
 import type { LeaderTask } from '../platform/leader.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Months whose partitions are made in advance. */
 const MONTHS_AHEAD = 2;

@@ -3,8 +3,10 @@
  * provider encrypts, bound to tenant and purpose. A data key is used for 30 days, and kept in
  * memory in clear for five minutes, so that the provider is not asked for each encryption.
  */
+
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
+import { DAY_MS } from '@governance/shared/durations';
 import { uuidv7 } from '@governance/shared/ids';
 import { LRUCache } from 'lru-cache';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
@@ -14,7 +16,7 @@ import type { KeyProviders } from './key-providers.ts';
 const DATA_KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const USED_FOR_MS = 30 * 86_400_000;
+const USED_FOR_MS = 30 * DAY_MS;
 const KEPT_MS = 5 * 60_000;
 const KEPT_KEYS = 5_000;
 const CHECK_BYTES = 8;

@@ -5,6 +5,7 @@
  * payload-routes.pg.test.ts.
  */
 
+import { DAY_MS } from '@governance/shared/durations';
 import { AppError } from '@governance/shared/errors';
 import {
   PAYLOAD_SEALING,
@@ -160,7 +161,6 @@ async function open(
 }
 
 const REFUSED_UNREAD: Checked = { result: 'refused', recordedAt: null };
-const DAY_MS = 86_400_000;
 
 interface Checked {
   result: Result;

@@ -2,6 +2,7 @@
  * Deletes payloads, with their salts, once the tenant's retention has passed since their receipt.
  * The current retention applies: a shorter one also reaches payloads already stored.
  */
+import { DAY_MS } from '@governance/shared/durations';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { LeaderTask } from '../platform/leader.ts';
 import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
@@ -11,7 +12,6 @@ import { readProtectionPolicy } from './protection-policy.ts';
 const EVERY_MS = 60 * 60_000;
 /** Rows read in one transaction. */
 const STEP = 500;
-const DAY_MS = 86_400_000;
 
 export interface PayloadPurgeDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;

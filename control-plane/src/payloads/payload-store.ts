@@ -1,5 +1,6 @@
 /** This feature's rows: stored payloads of calls, encrypted, and counts of purged ones. */
 
+import { DAY_MS } from '@governance/shared/durations';
 import type { PayloadPart } from '@governance/shared/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
@@ -18,8 +19,6 @@ export interface StoredPayload {
 export function payloadContext(tenantId: string, eventId: string, part: PayloadPart) {
   return { tenant_id: tenantId, purpose: 'payload', event_id: eventId, part };
 }
-
-const DAY_MS = 86_400_000;
 
 export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
   /**

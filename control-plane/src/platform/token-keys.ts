@@ -3,8 +3,10 @@
  * are stored with the service's other keys and rotate like them: the previous public half is
  * accepted until its last token has ended.
  */
+
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { AGENT_TOKEN_ALG } from '@governance/shared/agent-token';
+import { HOUR_MS, MINUTE_MS } from '@governance/shared/durations';
 import type { Secret } from '@governance/shared/settings';
 import { LRUCache } from 'lru-cache';
 import { type PublicJwk, toPublicJwk } from './key-kinds.ts';
@@ -35,7 +37,7 @@ export interface ConfiguredTokenKeys {
 }
 
 /** The longest life of a token (an administrator's), plus a margin for clock differences. */
-const TOKEN_LIFE_MS = 8 * 3_600_000 + 5 * 60_000;
+const TOKEN_LIFE_MS = 8 * HOUR_MS + 5 * MINUTE_MS;
 const PARSED_KEYS = 100;
 
 type KeptKeys = Pick<ServiceKeys, 'signingKey' | 'verificationKeys'>;

@@ -2,6 +2,7 @@
  * Calls that rate limits refused, by agent and hour. Data planes record a count at most once per
  * second and agent; ingest adds the counts up here. Proven by rate-limited-calls.pg.test.ts.
  */
+import { DAY_MS, HOUR_MS } from '@governance/shared/durations';
 import type { LedgerRecord } from '@governance/shared/ledger-record';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { ProjectedRecord, Projection } from '../platform/feature.ts';
@@ -13,8 +14,6 @@ import {
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Older counts are deleted; the records themselves stay in the ledger. */
 export const KEPT_DAYS = 30;
 /** Limits per record and per hour: a data plane may claim any number. */

@@ -1,4 +1,5 @@
 /** The leader's tasks: run replays, two at a time over all tenants, and delete old ones. */
+import { DAY_MS } from '@governance/shared/durations';
 import { readProtectionPolicy } from '../payloads/protection-policy.ts';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import { inTurn } from '../platform/in-turn.ts';
@@ -12,7 +13,6 @@ const LANES = 2;
 /** A replay that was not finished in this many attempts is given up. */
 export const MAX_ATTEMPTS = 10;
 const PURGE_EVERY_MS = 60 * 60_000;
-const DAY_MS = 86_400_000;
 
 export type ReplayTasksDeps = ReplayRunDeps & {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;

@@ -3,7 +3,9 @@
  * of the keys that data planes follow. Published when a tenant is created, at each start, after a
  * rotation, and when the last token of an earlier key has expired.
  */
+
 import { canonicalize } from '@governance/shared/canonical-json';
+import { DAY_MS, HOUR_MS } from '@governance/shared/durations';
 import { FACTS, type NewFact, type TokenKeysFact } from '@governance/shared/facts';
 import type { SessionTokenClass } from '@governance/shared/session-token';
 import { readFollowedHistory } from '../platform/key-history.ts';
@@ -12,7 +14,7 @@ import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { TokenKeys } from '../platform/token-keys.ts';
 
 /** The longest life of a workflow session and its delegations, plus an hour. */
-const SESSION_TOKEN_LIFE_MS = 30 * 86_400_000 + 3_600_000;
+const SESSION_TOKEN_LIFE_MS = 30 * DAY_MS + HOUR_MS;
 
 export interface KeyFactsDeps {
   serviceKeys: ServiceKeys;

@@ -4,14 +4,13 @@
  * are. Proven by session-projection.pg.test.ts: the counts match the records, whatever the order in
  * which the batches of several data planes arrive.
  */
+import { MINUTE_MS } from '@governance/shared/durations';
 import { uuidv7 } from '@governance/shared/ids';
 import type { PoolClient } from 'pg';
 import type { ProjectedRecord, Projection } from '../platform/feature.ts';
 import { SessionSettings } from '../tenants/session-settings.ts';
 import { requesterKeyOf, sessionKeyOf, shownRequester, timeOf } from './session-key.ts';
 import { type Joined, joinSpans, runsOf, type Span } from './session-spans.ts';
-
-const MINUTE_MS = 60_000;
 
 interface SessionEvent {
   at: number;

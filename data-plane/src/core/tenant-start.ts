@@ -1,10 +1,12 @@
 /** What every tenant's synchronisation is started with, and what its heartbeat says. */
+
 import type {
   ControlPlaneLink,
   Heartbeat,
   RegistrationAnswer,
   ServerReport,
 } from '@governance/shared/channels';
+import { DAY_MS } from '@governance/shared/durations';
 import type { PinReports } from '../contracts.ts';
 import type { HeldCalls } from '../holds/held-calls.ts';
 import type { BundleSync } from '../sync/bundle/bundle-sync.ts';
@@ -108,7 +110,7 @@ function syncSettings(
     load: options.loadPolicy ?? createPolicyLoader(now),
     alerts,
     offlineMaxAgeMs: (options.offlineMaxAgeSeconds ?? DEFAULT_OFFLINE_MAX_AGE_SECONDS) * 1000,
-    ledgerKeepMs: (options.ledgerKeepDays ?? DEFAULT_LEDGER_KEEP_DAYS) * 86_400_000,
+    ledgerKeepMs: (options.ledgerKeepDays ?? DEFAULT_LEDGER_KEEP_DAYS) * DAY_MS,
     shipDelayMs: options.shipDelayMs ?? DEFAULT_SHIP_DELAY_MS,
     logWatch,
     log: options.log,

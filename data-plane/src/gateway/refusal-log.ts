@@ -1,8 +1,8 @@
+import { MINUTE_MS } from '@governance/shared/durations';
 import type { Logger } from 'pino';
 
 /** Log samples in a minute: enough to see what happens, too few to fill a disk. */
 const SAMPLES = 10;
-const MINUTE_MS = 60_000;
 
 /**
  * Counts refused credentials and logs some of them. They leave no record (evidence, section 1): an

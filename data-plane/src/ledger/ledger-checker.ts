@@ -3,6 +3,7 @@
  * and then daily. The control plane has these records, so damage is reported but stops nothing.
  * Proven by ledger-checker.test.ts.
  */
+import { DAY_MS } from '@governance/shared/durations';
 import type { DurableLedger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import type { ShippedPosition } from './ledger-messages.ts';
@@ -11,7 +12,7 @@ import type { ShippedPosition } from './ledger-messages.ts';
 const STEP_RECORDS = 50;
 const PAUSE_MS = 50;
 const FIRST_AFTER_MS = 10_000;
-const AGAIN_AFTER_MS = 24 * 3_600_000;
+const AGAIN_AFTER_MS = DAY_MS;
 
 export interface LedgerCheckStatus {
   state: 'waiting' | 'checking' | 'ok' | 'damaged';

@@ -4,8 +4,10 @@
  * be written, is dropped and reported. What was added shortly before a crash may be lost. Proven by
  * payload-spool.test.ts.
  */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PayloadSealingKey } from '@governance/shared/data-protection-settings';
+import { DAY_MS } from '@governance/shared/durations';
 import {
   PAYLOAD_LIMITS,
   type PayloadContent,
@@ -39,7 +41,7 @@ const COLLECT_MS = 100;
 /** Sealing lets calls go on after this long. */
 const TURN_MS = 5;
 /** Payloads sealed longer ago are dropped: the control plane will not receive their record. */
-const EXPIRES_AFTER_MS = 7 * 86_400_000;
+const EXPIRES_AFTER_MS = 7 * DAY_MS;
 
 export interface NewPayload {
   content: PayloadContent;

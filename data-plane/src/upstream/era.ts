@@ -2,6 +2,7 @@
  * Detects a server's era. A server of the other era refuses the first request of a session; its
  * answer distinguishes that from a server that is down, or that wants another credential.
  */
+import { HOUR_MS } from '@governance/shared/durations';
 import { LRUCache } from 'lru-cache';
 import { isLoopError, LOOP_MESSAGE } from './hops.ts';
 import {
@@ -125,7 +126,7 @@ export function requireLegacyKnows(
 }
 
 /** After this time a server's era is detected again: servers get upgraded. */
-const MEMORY_MS = 3_600_000;
+const MEMORY_MS = HOUR_MS;
 
 /**
  * The eras that servers were found not to support, bounded: the least recently used is evicted.

@@ -3,6 +3,7 @@
  * before it is kept. A witness that holds a larger log than this one is a break: the log was rolled
  * back. Proven by witnesses.pg.test.ts.
  */
+import { DAY_MS, HOUR_MS } from '@governance/shared/durations';
 import { parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import type { WitnessKey } from '@governance/shared/evidence/trust-anchor';
 import { findCosignature, writeAddCheckpoint } from '@governance/shared/evidence/witness-protocol';
@@ -25,8 +26,8 @@ export interface Witness extends WitnessKey {
 
 const EVERY_MS = 60_000;
 /** The pause after failures grows with their duration, up to this limit. */
-const LONGEST_REST_MS = 3_600_000;
-const DENSE_MS = 7 * 86_400_000;
+const LONGEST_REST_MS = HOUR_MS;
+const DENSE_MS = 7 * DAY_MS;
 
 export interface WitnessTaskDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;

@@ -3,9 +3,11 @@
  * sent piece by piece (specification 1, section 6). Kept only in memory, bounded for each tenant
  * and agent.
  */
+
 import { hash } from 'node:crypto';
 import type { DlpScanner } from '@governance/shared/detect/dlp/scan-contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
+import { HOUR_MS } from '@governance/shared/durations';
 import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import type { Caller } from '../calls.ts';
@@ -23,7 +25,6 @@ export interface Sent {
 
 /** A longer name is remembered by its hash. */
 const MAX_NAME = 200;
-const HOUR_MS = 3_600_000;
 const COOL_DOWN_MS = 5 * 60_000;
 /** Distinct sessions within an hour from which DLP_CROSS_SESSION is raised. */
 const MIN_SESSIONS = 3;

@@ -3,8 +3,10 @@
  * keeps sending findings that are too weak to be replaced. Memory and the number of alerts are
  * limited for each tenant: records and metrics have every finding anyway.
  */
+
 import { hash } from 'node:crypto';
 import type { InboundFinding } from '@governance/shared/detect/findings';
+import { MINUTE_MS } from '@governance/shared/durations';
 import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import { shownName } from '../call-kinds.ts';
@@ -15,7 +17,6 @@ import { worstOf } from '../severities.ts';
 const MAX_ALERTS = 60;
 /** Those of one severity about one server: it must silence neither others nor what is graver. */
 const MAX_ALIKE = 10;
-const MINUTE_MS = 60_000;
 /**
  * Different texts with findings that were passed on from one source to one agent within the window,
  * from which INJECTION_CONDITIONING_SUSPECTED is raised.

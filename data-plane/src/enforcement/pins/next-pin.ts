@@ -2,6 +2,7 @@
  * Derives the next row of a tool's pin from the definition that its server lists now. Proven by
  * pinned-tools.test.ts.
  */
+import { DAY_MS } from '@governance/shared/durations';
 import { isoTime } from '@governance/shared/iso-time';
 import type { ListedTool } from '../../upstream/lists/list-tools.ts';
 import type { PinRow } from './pin-file.ts';
@@ -24,7 +25,6 @@ export interface NextPin {
 
 /** Reported changes of one tool within a day; with one more, it counts as varying. */
 const MAX_CHANGES = 4;
-const DAY_MS = 24 * 60 * 60_000;
 /** For a varying tool, the last seen definition is stored at most this often. */
 const VARIES_EVERY_MS = 10 * 60_000;
 

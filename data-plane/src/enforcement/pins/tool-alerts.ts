@@ -3,6 +3,7 @@
  * nor other alerts: ten of one severity an hour, and the further tools together. Proven by
  * tool-alerts.test.ts.
  */
+import { HOUR_MS } from '@governance/shared/durations';
 import { uuidv7 } from '@governance/shared/ids';
 import type { Severity } from '@governance/shared/ledger-record';
 import { LRUCache } from 'lru-cache';
@@ -11,7 +12,6 @@ import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 
 /** Alerts of one tool each, of one server and severity. */
 const MAX_ALONE = 10;
-const HOUR_MS = 60 * 60_000;
 /** Each stays open until it is resolved, and a data plane has a limit of open alerts. */
 const TOGETHER_MS = 10 * 60_000;
 /** Tools that one alert names. */

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@governance/shared/durations';
 import type { DurableLedger } from '../../ledger/ledger.ts';
 import { failureMessage, type SyncLog } from '../link/sync-failure.ts';
 
@@ -5,8 +6,6 @@ const EVERY_MS = 60_000;
 /** So few at a time that a call's record hardly waits for it, with a pause between. */
 const STEP_RECORDS = 200;
 const PAUSE_MS = 20;
-
-const DAY_MS = 86_400_000;
 
 export const DEFAULT_LEDGER_KEEP_DAYS = 7;
 

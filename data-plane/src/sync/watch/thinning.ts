@@ -2,6 +2,7 @@
  * Which checkpoints may be dropped: the newest stay dense, older ones are thinned to one an hour,
  * then one a day, and their number is bounded in any case. Proven by thinning.test.ts.
  */
+import { HOUR_MS } from '@governance/shared/durations';
 
 /** In the order in which they were seen. */
 export interface KeptAt {
@@ -15,7 +16,6 @@ export interface KeptAt {
 export const MAX_KEPT_CHECKPOINTS = 1_000;
 /** The newest stay regardless of age. */
 export const DENSE = 100;
-const HOUR_MS = 3_600_000;
 const HOURLY_FOR_MS = 7 * 24 * HOUR_MS;
 
 /**

@@ -1,4 +1,5 @@
 /** What a process writes to its standard error goes to the log, in bounded amounts. */
+import { MINUTE_MS } from '@governance/shared/durations';
 import type { Logger } from 'pino';
 import { createAllowance } from '../pacing.ts';
 import { LineReader } from './line-reader.ts';
@@ -8,7 +9,6 @@ import type { ServerProcess } from './server-process.ts';
 /** Lines that are logged a minute, and characters of each. */
 export const STDERR_LINES = 20;
 const STDERR_CHARACTERS = 2000;
-const MINUTE_MS = 60_000;
 
 /** @param exited aborted when the process has exited */
 export function logStderr(

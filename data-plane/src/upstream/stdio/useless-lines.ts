@@ -2,8 +2,9 @@
  * Lines that nobody waits for: no JSON-RPC, blank, too long, or answers to no request. A process
  * that writes this many within a minute, without any other between them, is ended.
  */
+import { MINUTE_MS } from '@governance/shared/durations';
+
 export const MAX_USELESS = 1000;
-const MINUTE_MS = 60_000;
 
 /** Counts them for one process after the other. */
 export class UselessLines {

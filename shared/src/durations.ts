@@ -1,0 +1,4 @@
+/** Spans of time in milliseconds. A day here has 24 hours: none of the service's times is local. */
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
