@@ -152,7 +152,6 @@ interface Issue {
   message: string;
 }
 
-/** @returns undefined where the fault is in nothing that a name stands for */
 function findDamage(answer: unknown, [issue]: readonly Issue[]): AppError | undefined {
   if (!issue) return undefined;
   let value: unknown = answer;
@@ -165,9 +164,10 @@ function findDamage(answer: unknown, [issue]: readonly Issue[]): AppError | unde
     if (typeof step === 'string') list = step;
     value = (value as Record<PropertyKey, unknown>)[step];
   }
-  if (!found) return undefined;
-  const column = issue.path.slice(found.from).join('.');
-  return damagedRow(found.row, `${column} is no value that can be shown (${issue.message})`, issue);
+  // Some are known by their place alone.
+  const { row, from } = found ?? { row: 'a row of the answer', from: 0 };
+  const column = issue.path.slice(from).join('.');
+  return damagedRow(row, `${column} is no value that can be shown (${issue.message})`, issue);
 }
 
 /** What rows without an id are known by, as tables and as answers name it. */
