@@ -82,6 +82,7 @@ export function readCidr(cidr: string): Range {
   return { address, bits };
 }
 
+/** @param address a valid one: any other text counts as IPv4 */
 export function family(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }

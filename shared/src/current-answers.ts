@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 
 const answers = new WeakMap<Socket, ServerResponse>();
 
+/** Keeps `findAnswer` current for the connections of a server; call it before it listens. */
 export function followAnswers(server: Pick<Server, 'on'>): void {
   server.on('request', ({ socket }, answer) => {
     const begin = () => {

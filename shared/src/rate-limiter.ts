@@ -18,6 +18,7 @@ interface Window {
   before: number;
 }
 
+/** @param options.limit events of a key in `windowMs` milliseconds, at most */
 export function createRateLimiter(options: { limit: number; windowMs: number; now: () => Date }) {
   const { limit, windowMs, now } = options;
   const windows = new LRUCache<string, Window>({ max: MAX_KEYS });

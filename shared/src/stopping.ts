@@ -23,6 +23,7 @@ declare module 'fastify' {
   }
 }
 
+/** Made before its server, whose answers and connections it has to know from the first one. */
 export function createStopping() {
   let isStopping = false;
 

@@ -43,6 +43,12 @@ const MAX_URL_LENGTH = 2_000;
 
 export type FetchPackage = (url: string) => Promise<Buffer>;
 
+/**
+ * Fetches packages by https, from global addresses alone: a verifier must not be made to reach into
+ * its own network.
+ *
+ * @returns a function that rejects with PackageFetchError, whose message says what is wrong
+ */
 export function createPackageFetch(
   given: Partial<PackageFetchDeps> & Pick<PackageFetchDeps, 'maxBytes' | 'timeoutMs'>,
 ): FetchPackage {

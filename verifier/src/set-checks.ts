@@ -45,6 +45,7 @@ export interface SetChecks {
   end(): SetCheckResult[];
 }
 
+/** The checks over a set of volumes. Volumes are observed and added one by one, in their order. */
 export function createSetChecks(): SetChecks {
   const tallies = {
     volumes: createTally<SetCheckName>('set.volumes'),

@@ -44,6 +44,7 @@ interface Share {
   bytes: number;
 }
 
+/** Bounds the uploads in progress, in all and for each address, and ends those that are too slow. */
 export function createUploads(limits: UploadLimits) {
   const overall: Share = { number: 0, bytes: 0 };
   const byAddress = new Map<string, Share>();

@@ -43,6 +43,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 const ANSWER_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
+/** The verification service: its API, its page and what it publishes. It stores nothing. */
 export function createVerifierApp(deps: VerifierAppDeps): FastifyInstance {
   const { published, concurrency, verify = runVerification } = deps;
   const fetchPackage =

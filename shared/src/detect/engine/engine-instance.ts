@@ -37,6 +37,7 @@ const TOO_LARGE = 2;
 
 export type EngineInstance = ReturnType<typeof createEngineInstance>;
 
+/** One instance of the WebAssembly engine, with a memory of its own. */
 export function createEngineInstance() {
   const engine = new wasmApi.Instance(engineModule()).exports as EngineExports;
   // The place comes first: making room may grow the memory, which detaches every view of it.

@@ -77,10 +77,42 @@ const PHRASES: readonly (readonly [Concept, RegExp])[] = [
 ];
 const phrases = PHRASES.map(([concept, pattern]) => ({ of: conceptNumber(concept), pattern }));
 
+/**
+ * What begins a turn of a conversation or a tool's output, and what ends one and begins another. A
+ * text that shows a conversation begins the turn that it ends.
+ */
+const TURNS: readonly (readonly [begin: string, next: RegExp])[] = [
+  ['<|im_start|>', /<\|im_end\|>\s{0,8}<\|im_start\|>\s{0,4}(?:system|developer|user|assistant)/i],
+  ['<|start_header_id|>', /<\|eot_id\|>\s{0,8}<\|start_header_id\|>/i],
+  ['<start_of_turn>', /<end_of_turn>\s{0,8}<start_of_turn>/i],
+  [
+    '<tool_result',
+    /<\/tool_result>\s{0,8}<(?:system|admin|instructions?|important|override|user)/i,
+  ],
+  [
+    '<function_results',
+    /<\/function_results>\s{0,8}<(?:system|admin|instructions?|important|override|user)/i,
+  ],
+];
+const MARKER = conceptNumber('marker');
+/** Signs and a name's first letters before the words of a mark. */
+const MAX_SIGN = 20;
+
+/** Whether it ends a turn that the text did not begin, and begins the next one itself. */
+function beginsTurn(text: string, start: number): boolean {
+  const from = Math.max(0, start - MAX_SIGN);
+  const written = text.slice(from, start + MAX_ORDER);
+  return TURNS.some(([begin, next]) => {
+    const found = next.exec(written);
+    return found !== null && text.indexOf(begin) > from + found.index;
+  });
+}
+
 const rules = CERTAIN.map((rule) => rule.map(conceptNumber));
 /** Whatever is certain has one of them; few passages do. */
 const suspects = new Uint8Array(CONCEPTS.length);
 for (const { of } of phrases) suspects[of] = 1;
+suspects[MARKER] = 1;
 const excuses = new Uint8Array(CONCEPTS.length);
 for (const name of EXCUSES) excuses[conceptNumber(name)] = 1;
 
@@ -108,6 +140,7 @@ const isOrderItself = (text: string, start: number, concepts: readonly number[])
 /** @param text that the passage is of */
 export function isCertain(text: string, { concepts, start, end }: MarkedPassage): boolean {
   if (!concepts.some((concept) => suspects[concept] === 1)) return false;
+  if (concepts.includes(MARKER) && beginsTurn(text, start)) return true;
   if (concepts.some((concept) => excuses[concept] === 1)) return false;
   if (concepts.includes(QUOTED) && !isOrderItself(text, start, concepts)) return false;
   if (NEGATED.test(text.slice(start, start + MAX_NEGATED))) return false;

@@ -90,6 +90,10 @@ const OF_ANOTHER_HOLD = 'the approval is of another hold';
 const formOf = ({ held, event_id, instruction_hash }: Hold): string =>
   `${held}/${event_id}/${instruction_hash}`;
 
+/**
+ * `approval.binding`: each call that an approval let pass is the approved one, after the approval
+ * and within its time, once in its stream (docs/evidence-format.md has the rule).
+ */
 export function checkApprovals(tally: Tally, evidence: Evidence): Check {
   const judged = { tally, evidence, check: 'approval.binding' } as const;
   const uses: Use[] = [];

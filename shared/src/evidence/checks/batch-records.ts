@@ -20,6 +20,7 @@ export const recordsOf = ({
   lastSeq,
 }: Pick<SignedRecords, 'firstSeq' | 'lastSeq'>): number => lastSeq - firstSeq + 1;
 
+/** @param batch its header: the records are added in the order of their seq */
 export function createBatchRecords(batch: SignedRecords) {
   const tree = createMerkleTree();
   return {

@@ -31,6 +31,7 @@ export interface DelegatedCall {
   isAllowed: boolean;
 }
 
+/** The call that a decision records, as this check compares it. */
 export const toDelegatedCall = (record: DecisionRecord): DelegatedCall => ({
   chain: record.delegation_chain,
   agentId: record.agent_id,
@@ -64,6 +65,10 @@ export function findDelegationFault(
   return before?.link.delegatee_agent_id === agentId ? undefined : 'another agent was delegated to';
 }
 
+/**
+ * `delegation.binding`: each delegation of a chain was issued in the admin chain, the links join, and
+ * the last is to the agent that acted; an allowed call came after each and within its time.
+ */
 export function checkDelegations(tally: Tally, evidence: Evidence): Check {
   const judged = { tally, evidence, check: 'delegation.binding' } as const;
   const issued = new Map<string, IssuedDelegation>();

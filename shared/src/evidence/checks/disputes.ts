@@ -23,6 +23,7 @@ import type {
 } from './evidence.ts';
 import { lineOf } from './location.ts';
 
+/** A record as a dispute names it: by stream, epoch, seq and hash. */
 export const toDisputable = (
   { line, hash, batch }: Pick<EventView, 'line' | 'hash' | 'batch'>,
   { stream, epoch, seq }: Pick<LedgerRecord, 'stream' | 'epoch' | 'seq'>,
@@ -34,6 +35,7 @@ export interface Disputes extends DisputeLookUp {
   failed(): void;
 }
 
+/** Collects the disputes of a package while it is read; ask it once all members were read. */
 export function createDisputes(): Disputes {
   /** The first leaf in which the control plane disputed a check of a record. */
   const disputed = new Map<string, number>();
@@ -91,6 +93,7 @@ export function judgeDisputable(
   } else tally.judge(fault, EVIDENCE_MEMBERS.events, record.line);
 }
 
+/** What a check says in place of a failure that is excused. */
 export const warningOf = (stream: string, fault: string): string =>
   `${fault}: the control plane disputed it before it took the record of the stream ${stream}`;
 

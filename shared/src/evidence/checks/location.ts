@@ -5,4 +5,5 @@ export interface Location {
   path?: string;
 }
 
+/** @param line from 1 */
 export const lineOf = (member: string, line: number): Location => ({ member, line });

@@ -19,6 +19,7 @@ interface Place {
 const location: Location = { member: EVIDENCE_MEMBERS.proofs, path: 'consistency' };
 const epochsLocation: Location = { member: EVIDENCE_MEMBERS.keys, path: 'log_epochs' };
 
+/** Skipped where no anchor pins the log. */
 export function checkConsistency(tally: Tally, evidence: Evidence): Check {
   return {
     documents: () => {

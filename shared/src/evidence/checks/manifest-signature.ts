@@ -4,6 +4,7 @@ import { EVIDENCE_MEMBERS, EVIDENCE_PAYLOAD_TYPE } from '../evidence-package.ts'
 import type { Check, Tally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 
+/** A DSSE envelope of the type for evidence, signed by a key for evidence that is known. */
 export function checkManifestSignature(tally: Tally, evidence: Evidence): Check {
   const location = { member: EVIDENCE_MEMBERS.manifest };
   return {

@@ -5,6 +5,7 @@ import type { Check, Tally } from './check.ts';
 import type { Evidence } from './evidence.ts';
 import { lineOf } from './location.ts';
 
+/** Skipped where the scope leaves payloads out. */
 export function checkPayloads(tally: Tally, evidence: Evidence): Check {
   const { payloads: member, events } = EVIDENCE_MEMBERS;
   /** How many records name it that are not shown yet: data planes may give an event id twice. */

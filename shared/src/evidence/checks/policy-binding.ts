@@ -13,6 +13,7 @@ import { lineOf } from './location.ts';
 const { bundles: member, events } = EVIDENCE_MEMBERS;
 const NOT_SHOWN = 'the bundle is not shown';
 
+/** A decision whose revision the control plane disputed is a warning, not a failure. */
 export function checkPolicyBinding(tally: Tally, evidence: Evidence): Check {
   const judged = { tally, evidence, check: 'policy.binding' } as const;
   /** Revisions that decisions name, and the first that does. */

@@ -28,6 +28,13 @@ export interface EvidenceReport {
   summary: { passed: number; failed: number; skipped: number; warnings: number };
 }
 
+/**
+ * The report of a verification. The verdict, in this order: UNREADABLE without a manifest,
+ * NOT_VERIFIED where a check failed, INCONCLUSIVE where nothing from outside the package was
+ * compared (no trusted key, or an anchor whose log was not compared), else VERIFIED.
+ *
+ * @param checks in the order in which they are listed
+ */
 export function reportOf(
   evidence: Evidence,
   reader: Pick<PackageReader, 'hasManifest' | 'events' | 'manifestDigest'>,
@@ -37,11 +44,8 @@ export function reportOf(
   const count = (status: CheckResult['status']) =>
     checks.filter((check) => check.status === status).length;
   const { anchor } = evidence.trust;
-  const independence = hasManifest
-    ? evidence.independence
-    : anchor
-      ? 'independent'
-      : 'self-asserted';
+  const ofTrust = anchor ? 'independent' : 'self-asserted';
+  const independence = hasManifest ? evidence.independence : ofTrust;
   const statusOf = (name: string) => checks.find((check) => check.name === name)?.status;
   const verdict = (): Verdict => {
     if (!hasManifest) return 'UNREADABLE';
