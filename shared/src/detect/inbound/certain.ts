@@ -104,7 +104,9 @@ function beginsTurn(text: string, start: number): boolean {
   const written = text.slice(from, start + MAX_ORDER);
   return TURNS.some(([begin, next]) => {
     const found = next.exec(written);
-    return found !== null && text.indexOf(begin) > from + found.index;
+    if (found === null) return false;
+    const begun = text.indexOf(begin);
+    return begun < 0 || begun > from + found.index;
   });
 }
 
