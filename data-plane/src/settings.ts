@@ -203,7 +203,7 @@ export const CONNECTION_SETTINGS = {
   cpToken: setting({
     name: 'SERVICE_CP_TOKEN',
     description:
-      'The token of POST /api/v1/admin/data-plane-tokens; several, one a tenant, separated by commas.',
+      'The token of POST /api/v1/admin/data-plane-tokens; several, one per tenant, separated by commas.',
     parse: commaList
       .refine((tokens) => tokens.length > 0, 'must hold a token')
       .refine(

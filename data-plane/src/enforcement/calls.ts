@@ -168,7 +168,7 @@ export interface AgentCall extends RawCall {
   readonly workflow?: WorkflowPlace;
   /** The delegation under which the call is made, if any (2e). */
   readonly delegation?: DelegationChain;
-  /** Findings in the joined pieces of several calls; set once joined, since that is done once a call. */
+  /** Findings in the joined pieces of several calls; set once joined, which is done once per call. */
   readonly fragments?: readonly DlpFinding[] | undefined;
   /** Kinds of findings that were counted and raised: when judged again, only new ones are. */
   readonly reported?: ReadonlySet<string> | undefined;

@@ -1,5 +1,5 @@
 /**
- * The tokens of this data plane's deployments, one a tenant, and which of the operator's tokens
+ * The tokens of this data plane's deployments, one per tenant, and which of the operator's tokens
  * each came of: a start without a control plane serves by them. Files of mode 0600.
  */
 import { hash } from 'node:crypto';

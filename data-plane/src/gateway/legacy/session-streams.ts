@@ -1,5 +1,5 @@
 /**
- * The streams of messages that servers send unprompted, one a session. A stream outlasts the
+ * The streams of messages that servers send unprompted, one per session. A stream outlasts the
  * connection of the GET that carries it: what comes meanwhile is kept for the next one.
  */
 import type { ServerResponse } from 'node:http';
