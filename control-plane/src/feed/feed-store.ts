@@ -2,7 +2,9 @@
  * Reads a tenant's feed, for readers and compaction. Values that must be consistent are read in one
  * statement.
  */
+
 import type { FeedEntry } from '@governance/shared/facts';
+import { damagedRow } from '../platform/damaged-rows.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 /** The heads of a tenant's feed, bundle and admin chain. */
@@ -94,7 +96,7 @@ export function feedStore({ db, scope: { tenantId } }: Pick<TenantTransaction, '
         ) e ON true
         WHERE h.tenant_id = ${tenantId}::uuid ORDER BY e.seq`;
       const [first] = rows;
-      if (!first) throw new Error(`tenant ${tenantId} has no heads`);
+      if (!first) throw damagedRow(`tenant_heads ${tenantId}`, 'it is gone');
       return {
         heads: toHeads(first),
         cursorDigest: first.cursor_digest,
@@ -110,7 +112,7 @@ export function feedStore({ db, scope: { tenantId } }: Pick<TenantTransaction, '
         FROM tenant_heads h
         LEFT JOIN bundles b ON b.tenant_id = h.tenant_id AND b.revision = h.bundle_revision
         WHERE h.tenant_id = ${tenantId}::uuid`;
-      if (!row) throw new Error(`tenant ${tenantId} has no heads`);
+      if (!row) throw damagedRow(`tenant_heads ${tenantId}`, 'it is gone');
       return toHeads(row);
     },
 

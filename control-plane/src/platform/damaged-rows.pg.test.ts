@@ -81,6 +81,18 @@ describe('a list with a damaged row', () => {
     expect(answer.json().detail).toContain('data_planes: a value cannot be read');
   });
 
+  it.each(['tenant_heads', 'tenant_positions'])('names a row of %s that is gone', async (table) => {
+    const admin = await aTenantAdmin();
+    const { token } = admin;
+    const { tenantId } = admin.scope;
+    await test.superuser.query(`DELETE FROM ${table} WHERE tenant_id = $1`, [tenantId]);
+    const body = { name: 'reader', permissions: ['*:read'] };
+    const answer = await call('/api/v1/roles', { token, body });
+    expect(answer.statusCode).toBe(500);
+    expect(answer.json().detail).toContain(`${table} ${tenantId}: it is gone`);
+    expect((await call('/api/v1/roles', { token })).json().total).toBe(0);
+  });
+
   it('names the server whose tool_actions are too large to be read, and lets them be replaced', async () => {
     const admin = await aTenantAdmin();
     const { token } = admin;

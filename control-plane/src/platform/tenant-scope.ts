@@ -25,6 +25,7 @@ import { Id } from '@governance/shared/text';
 import { boundedDetails } from './admin-details.ts';
 import type { AdminRole } from './admin-role.ts';
 import type { ChangeBus } from './change-bus.ts';
+import { damagedRow } from './damaged-rows.ts';
 import { type Connections, isLockTimeout } from './database.ts';
 import type { Prisma } from './generated/client.ts';
 import { boundHeldLocks } from './tenant-lock.ts';
@@ -187,7 +188,7 @@ async function flush(
   const [row] = await db.$queryRaw<HeadsRow[]>`
     SELECT feed_seq, feed_digest, admin_stream, admin_epoch, admin_seq, admin_head
     FROM tenant_heads WHERE tenant_id = ${scope.tenantId}::uuid FOR UPDATE`;
-  if (!row) throw new Error(`tenant ${scope.tenantId} has no heads`);
+  if (!row) throw damagedRow(`tenant_heads ${scope.tenantId}`, 'it is gone');
 
   const feed = await writeFacts(db, scope.tenantId, row, facts);
   const chain = chainActions(row, scope, actions, now);
@@ -329,7 +330,7 @@ async function writeRecords(
   const [row] = await db.$queryRaw<{ position: bigint }[]>`
     UPDATE tenant_positions SET position = position + ${records.length}
     WHERE tenant_id = ${tenantId}::uuid RETURNING position`;
-  if (!row) throw new Error(`tenant ${tenantId} has no position`);
+  if (!row) throw damagedRow(`tenant_positions ${tenantId}`, 'it is gone');
   const last = Number(row.position);
   await db.ledgerRecord.createMany({
     data: records.map((record, index) => ({
