@@ -21,7 +21,7 @@ const OWN_COLON = /^(?:file:\/\/\/[a-z]|[a-z][a-z0-9+.-]*):/i;
 /** A path, a place or a URI behind a separator: for who splits there, a second target. */
 const SECOND =
   /[\s,;:|&<>]["'([{]*(?:[\\/~]|\$[a-z_{]|\.{1,2}(?:[\\/]|$)|[a-z]:[\\/]|[a-z][a-z0-9+.-]*:\/\/|(?:https?|wss?|ftp|file|mailto):\S)/i;
-/** The same as the value of an option. */
+/** A path as the value of an option. */
 const OPTION = /\s(?:-[a-z]|[^\s\\/]*=)["']*[\\/~]/i;
 /** What makes a shell run another command. */
 const COMMAND = /\$\(|[`|]|&&|;\s/;

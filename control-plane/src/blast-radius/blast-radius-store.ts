@@ -28,7 +28,7 @@ export function blastRadiusStore({ db, scope: { tenantId } }: TenantTransaction)
   return {
     get,
 
-    /** The same, locked until the transaction ends. */
+    /** The settings, locked until the transaction ends. */
     getForUpdate: async (): Promise<BlastRadius> => {
       // Before the first change there is no row to lock.
       await lockInTenant(db, 'blast-radius', tenantId);

@@ -156,8 +156,8 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   }
 
   /**
-   * The same under the tenant's lock, for replicas that build concurrently: each gets its turn,
-   * however long the others compile.
+   * Compiles and stores under the tenant's lock, for replicas that build concurrently: each gets its
+   * turn, however long the others compile.
    */
   async function buildLocked(tenantId: string): Promise<BuiltBundle> {
     const started = performance.now();

@@ -74,7 +74,7 @@ export function createDataPlaneTokenService(deps: DataPlaneTokenServiceDeps) {
 const isBusy = (error: unknown): error is AppError =>
   error instanceof AppError && error.code === 'UNAVAILABLE';
 
-/** Else whoever revokes would be told that nothing was stored. */
+/** Says that the token itself is revoked: the plain error would mean that nothing was stored. */
 function revokedOnly(cause: AppError): AppError {
   const { retryAfterSeconds } = cause;
   return new AppError(

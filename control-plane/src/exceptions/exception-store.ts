@@ -61,7 +61,7 @@ export function exceptionStore({ db, scope: { tenantId } }: TenantTransaction) {
       return row ? toException(row) : undefined;
     },
 
-    /** The same, locked until the transaction ends. */
+    /** Finds an exception and locks it until the transaction ends. */
     lock: async (id: string): Promise<StandingException | undefined> => (await lockAll({ id }))[0],
 
     /** Newest first. */

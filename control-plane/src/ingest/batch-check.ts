@@ -147,7 +147,7 @@ async function check(
   return { header, signature: batch.signature, records };
 }
 
-/** The same record, to be kept in quarantine. */
+/** A checked record as it is kept in quarantine, since PostgreSQL refuses it. */
 export function quarantined(record: CheckedRecord, reason: string): CheckedRecord {
   return { ...record, ...unread(record.hash, 'unreadable', reason) };
 }

@@ -40,7 +40,7 @@ export async function readProtectionPolicy(tx: TenantTransaction): Promise<Prote
   return policy as ProtectionPolicy;
 }
 
-/** The same, locked until the transaction ends; creates the row if there is none. */
+/** Reads the policy and locks it until the transaction ends; creates the row if there is none. */
 export async function lockProtectionPolicy(tx: TenantTransaction): Promise<ProtectionPolicy> {
   const { tenantId } = tx.scope;
   await tx.db.$executeRaw`

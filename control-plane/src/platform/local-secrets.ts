@@ -18,7 +18,7 @@ export function readOrMakeSecret(dataDir: string, name: string, bytes: number): 
   return readOrMakeFile(dataDir, name, () => randomBytes(bytes).toString('base64url')).trim();
 }
 
-/** The same for any text that `make` gives. */
+/** Reads a file, or makes it with the text that `make` gives. */
 function readOrMakeFile(dataDir: string, name: string, make: () => string): string {
   mkdirSync(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const path = join(dataDir, name);

@@ -24,7 +24,7 @@ export function policyStore({ db, scope: { tenantId } }: TenantTransaction) {
       return row ? toPolicy(row) : undefined;
     },
 
-    /** The same, locked until the transaction ends. */
+    /** Finds a policy and locks it until the transaction ends. */
     findForUpdate: async (id: string): Promise<Policy | undefined> => {
       await db.$queryRaw`
         SELECT 1 FROM policies WHERE tenant_id = ${tenantId}::uuid AND id = ${id}::uuid FOR UPDATE`;

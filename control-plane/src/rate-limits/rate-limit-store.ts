@@ -19,7 +19,7 @@ export function rateLimitStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
     get,
 
-    /** The same, locked until the transaction ends. */
+    /** The settings, locked until the transaction ends. */
     getForUpdate: async (): Promise<RateLimits> => {
       // Before the first change there is no row to lock.
       await lockInTenant(db, 'rate-limits', tenantId);

@@ -126,7 +126,7 @@ function createHolder({ db, now }: ReplayRunDeps, scope: TenantScope, replay: Re
     },
     /** Releases the replay for another replica. */
     release: () => save({ ...progress(), leaseUntil: now() }),
-    /** The same, behind those that wait; no interruption that counts. */
+    /** Releases it after its turn: it waits behind the others, and this counts as no interruption. */
     passOn: () => save({ ...progress(), leaseUntil: now(), attempts: replay.attempts - 1 }),
     finish: (status: 'completed' | 'failed', reason: string | null) =>
       save({ ...progress(), status, reason, finishedAt: now() }, (tx) =>

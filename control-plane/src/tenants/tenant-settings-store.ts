@@ -10,7 +10,7 @@ export function tenantSettingsStore({ db, scope: { tenantId } }: TenantTransacti
       return readStored(TenantSettings, row?.settings ?? {}, 'tenant_settings');
     },
 
-    /** The same, locked until the transaction ends. */
+    /** The settings, locked until the transaction ends; creates the row if there is none. */
     getForUpdate: async (): Promise<TenantSettings> => {
       await db.$executeRaw`
         INSERT INTO tenant_settings (tenant_id) VALUES (${tenantId}::uuid) ON CONFLICT DO NOTHING`;

@@ -113,7 +113,7 @@ export function findAgentNow(
   return findIneligibility({ tenantId, agent }, deps) ?? agent;
 }
 
-/** The same for a caller, whether or not its request is a judged call. */
+/** Why a caller may not act now, whether or not its request is a judged call. */
 export function findCallerIneligibility(caller: Caller, deps: EligibilityDeps): Deny | undefined {
   const agent = caller.ineligibility ?? findAgentNow({ caller, agent: caller.agent }, deps);
   return 'kind' in agent ? agent : undefined;

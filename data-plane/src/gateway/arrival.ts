@@ -47,8 +47,9 @@ export interface ArrivalDeps {
    */
   passOn?: (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
   /**
-   * The same for a request of an agent of which another process holds a call; false when that
-   * process is down.
+   * Passes on a request of an agent whose call another process holds; undefined where none does.
+   *
+   * @returns false when that process is down
    */
   passHeld?: (
     request: FastifyRequest,

@@ -42,7 +42,7 @@ interface Followed {
 export const TOO_MUCH_UNREAD =
   'Busy: too much is unread of earlier answers, so this one is not sent. Read those, or close their connections.';
 
-/** The same limit for a connection of an agent that has too much unread. */
+/** How long a connection may stall whose agent has too much unread. */
 const PRESSED_MS = 5_000;
 
 export type UnreadAnswers = ReturnType<typeof createUnreadAnswers>;

@@ -124,7 +124,7 @@ export function openMarks(ledgerPath: string, marks: readonly StreamMark[]) {
     fdatasyncSync(file);
   }
 
-  /** The same, without blocking the thread. */
+  /** Makes the writes durable without blocking the thread. */
   function syncSoon(onError: (error: Error) => void): void {
     if (!isDirty) return;
     isDirty = false;

@@ -71,7 +71,7 @@ export function createLedgerQueue(options: {
     });
   }
 
-  /** The same for a record. */
+  /** Resolves when the record is on disk. */
   function addRecord(
     record: GroupRecord,
     tenantId: string,

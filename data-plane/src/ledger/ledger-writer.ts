@@ -45,8 +45,9 @@ interface Stream {
   stream: string;
   /** The last record that was committed. */
   end: ChainPosition;
+  /** The last record that the control plane acknowledged, as committed. */
   shipped: ShippedPosition | null;
-  /** The same, as far as it is on disk. */
+  /** Both of these as far as they are on disk. */
   confirmed: { end: ChainPosition; shipped: ShippedPosition | null };
   open: OpenDecisions;
 }

@@ -9,7 +9,7 @@ export const HOPS_HEADER = 'x-governance-hops';
 
 /** Gateways before this one, at most. */
 const MAX_HOPS = 4;
-/** The same limit at the unified path: there one request becomes one for each server. */
+/** Fewer at the unified path, where one request becomes one for each server. */
 const MAX_UNIFIED_HOPS = 1;
 
 /**

@@ -56,7 +56,7 @@ export const SignedRotation = z.strictObject({
 });
 export type SignedRotation = z.infer<typeof SignedRotation>;
 
-/** The same for OpenAPI: many of its readers take `items: false` of a tuple for an empty array. */
+/** `SignedRotation` for OpenAPI, many of whose readers take the `items: false` of a tuple for an empty array. */
 export const SignedRotationView = SignedRotation.extend({
   signatures: z.array(KeySignature).length(2),
 });

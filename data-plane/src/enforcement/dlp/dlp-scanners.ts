@@ -124,7 +124,7 @@ export function prepareDlp(settings: DlpSettings) {
     },
     /** The findings in what agents send. */
     scanSent,
-    /** The same, with the texts that no record may quote. */
+    /** The findings in what agents send, with the texts that no record may quote. */
     examineSent(value: unknown): SentScan {
       const findings = scanSent(value);
       const isQuotable = findings.every(({ severity }) => !isCovered(severity));

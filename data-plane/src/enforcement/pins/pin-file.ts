@@ -17,7 +17,7 @@ export interface PinRow {
   seen_at: string;
   /** Texts of the pinned definition's members, as JSON and possibly cut; null where unknown. */
   pinned_texts: string | null;
-  /** The same for the last seen definition; null where it is the pinned one. */
+  /** Texts of the last seen definition's members; null where it is the pinned one. */
   seen_texts: string | null;
   /** Changes since `counted_from`. */
   changes: number;

@@ -28,7 +28,7 @@ export const SYNC_BACKOFF = { first: 250, longest: 30_000 } as const;
  * wait longer and are woken as soon as one of these succeeds.
  */
 export const AWAY_BACKOFF = { first: 250, longest: 2_000 } as const;
-/** The same, where the control plane itself says that it cannot serve now. */
+/** For those that probe, where the control plane itself says that it cannot serve now. */
 export const BUSY_BACKOFF = { first: 250, longest: 5_000 } as const;
 
 /** Spreads the retries of all that learn at the same moment that the control plane is back. */

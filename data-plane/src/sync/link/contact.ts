@@ -112,7 +112,7 @@ export function createContact(options: {
   }
 
   return {
-    /** The same link, watched. */
+    /** The given link, with every answer and failure of it noted here. */
     link: {
       pullBundle: (request) => watch('pull', () => link.pullBundle(request), request.signal),
       readFeed: (request) => watch('read', () => link.readFeed(request), request.signal),

@@ -3,8 +3,9 @@ import type { DurableLedger } from '../../ledger/ledger.ts';
 import { failureMessage, type SyncLog } from '../link/sync-failure.ts';
 
 const EVERY_MS = 60_000;
-/** So few at a time that a call's record hardly waits for it, with a pause between. */
+/** Records pruned at a time: so few that the record of a call hardly waits for them. */
 const STEP_RECORDS = 200;
+/** The pause between two such steps. */
 const PAUSE_MS = 20;
 
 export const DEFAULT_LEDGER_KEEP_DAYS = 7;

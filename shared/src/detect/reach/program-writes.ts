@@ -5,7 +5,7 @@ import { wordSet } from './word-set.ts';
 interface Options {
   /** Options of one letter whose value is written; it may follow without a blank. */
   readonly letters: string;
-  /** The same in long. */
+  /** Long options whose value is written. */
   readonly long: readonly string[];
 }
 
