@@ -41,7 +41,8 @@ export interface Settled {
 }
 
 const URGENT: ReadonlySet<string> = new Set(['alert', 'hold_opened', 'result_held']);
-const BARE = { tenantId: '', isUrgent: false, isAwaited: true, characters: 0 };
+/** What an entry without a record has of a record's members. */
+const WITHOUT_RECORD = { tenantId: '', isUrgent: false, isAwaited: true, characters: 0 };
 
 /**
  * @param options.run called when something is due
@@ -66,8 +67,8 @@ export function createLedgerQueue(options: {
   function add(item: GroupItem | null): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (end) throw end;
-      waiting.push({ item, ...BARE, resolve, reject });
-      due();
+      waiting.push({ item, ...WITHOUT_RECORD, resolve, reject });
+      makeDue();
     });
   }
 
@@ -86,12 +87,13 @@ export function createLedgerQueue(options: {
       const item = record;
       waiting.push({ item, tenantId, isUrgent, isAwaited, characters: size, resolve, reject });
       characters += size;
-      if (isAwaited) due();
-      else timer ??= setTimeout(due, OUTCOME_DELAY_MS);
+      if (isAwaited) makeDue();
+      else timer ??= setTimeout(makeDue, OUTCOME_DELAY_MS);
     }) as Promise<AppendedRecord>;
   }
 
-  function due(): void {
+  /** Has a group taken at the end of the tick. */
+  function makeDue(): void {
     isDue = true;
     if (isScheduled) return;
     isScheduled = true;
@@ -111,24 +113,24 @@ export function createLedgerQueue(options: {
       if (++count === MAX_GROUP_RECORDS) break;
     }
     underWay = waiting.splice(0, count);
-    if (waiting.length === 0) rest();
+    if (waiting.length === 0) makeNothingDue();
     return {
       items: underWay.flatMap(({ item }) => item ?? []),
       characters: size,
       resolve: (chained) => settle(release(), chained),
       reject: (error) => refuse(release(), error),
-      postpone: (error) => {
-        const entries = release();
-        refuse(
-          entries.filter(({ isAwaited }) => isAwaited),
-          error,
-        );
-        const later = entries.filter(({ isAwaited }) => !isAwaited);
-        waiting.unshift(...later);
-        for (const entry of later) characters += entry.characters;
-        if (later.length > 0) timer ??= setTimeout(due, OUTCOME_DELAY_MS);
-      },
+      postpone: (error) => postpone(release(), error),
     };
+  }
+
+  /** Refuses what is awaited, and puts the rest back at the beginning of the queue. */
+  function postpone(entries: Entry[], error: unknown): void {
+    const awaited = entries.filter(({ isAwaited }) => isAwaited);
+    refuse(awaited, error);
+    const later = entries.filter(({ isAwaited }) => !isAwaited);
+    waiting.unshift(...later);
+    for (const entry of later) characters += entry.characters;
+    if (later.length > 0) timer ??= setTimeout(makeDue, OUTCOME_DELAY_MS);
   }
 
   function refuse(entries: Entry[], error: unknown): void {
@@ -161,12 +163,13 @@ export function createLedgerQueue(options: {
     for (const tenant of tenants.values()) options.settled(tenant);
   }
 
-  function rest(): void {
+  function makeNothingDue(): void {
     isDue = false;
     if (timer) clearTimeout(timer);
     timer = null;
   }
 
+  /** Ends the group under way. @returns its entries */
   function release(): Entry[] {
     const entries = underWay;
     underWay = [];
@@ -191,7 +194,7 @@ export function createLedgerQueue(options: {
       end = error;
       for (const { reject } of [...release(), ...waiting]) reject(error);
       waiting = [];
-      rest();
+      makeNothingDue();
     },
   };
 }
