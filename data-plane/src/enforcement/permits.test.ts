@@ -11,7 +11,11 @@ import {
 
 const permits = (...permissions: string[]): Permit[] => [{ permissions, scopes: null }];
 const covers = (permission: string) =>
-  isToolVisible(permits(permission), 'files', 'write_file', 'write', null);
+  isToolVisible(
+    permits(permission),
+    { serverId: 'files', toolName: 'write_file', action: 'write' },
+    null,
+  );
 
 describe('isToolVisible', () => {
   // The cases of the baseline policy's own test, policies/rego/lib/permissions_test.rego.
@@ -63,9 +67,13 @@ describe('isToolVisible', () => {
     fc.assert(
       fc.property(part, text, (pattern, tool) => {
         const expression = new RegExp(`^${pattern.replaceAll('*', '.*')}$`);
-        expect(isToolVisible(permits(`${pattern}:read`), '-', tool, 'read', null)).toBe(
-          expression.test(tool) || expression.test('-') || expression.test(`-/${tool}`),
-        );
+        expect(
+          isToolVisible(
+            permits(`${pattern}:read`),
+            { serverId: '-', toolName: tool, action: 'read' },
+            null,
+          ),
+        ).toBe(expression.test(tool) || expression.test('-') || expression.test(`-/${tool}`));
       }),
       { numRuns: 1000 },
     );
@@ -83,7 +91,7 @@ describe('a tool that is called like something of another server', () => {
     return {
       inPolicy: permissionsFor(held, ask, rules),
       isLacking: findLackingPermission({ permits: held }, call) !== undefined,
-      isVisible: isToolVisible(held, serverId, name, 'read', rules),
+      isVisible: isToolVisible(held, { serverId, toolName: name, action: 'read' }, rules),
     };
   };
   const COVERED = { isLacking: false, isVisible: true };
@@ -122,8 +130,12 @@ describe('a tool that is called like something of another server', () => {
     const ask: Ask = { serverId: 'evil', method: 'tools/call', name: 'files', args: {} };
     const held = permits('files:*');
     expect(permissionsFor(held, ask, { settings })).toEqual([]);
-    expect(isToolVisible(held, 'evil', 'files', 'read', { settings })).toBe(false);
-    expect(isToolVisible(held, 'evil', 'other', 'read', { settings })).toBe(false);
+    expect(
+      isToolVisible(held, { serverId: 'evil', toolName: 'files', action: 'read' }, { settings }),
+    ).toBe(false);
+    expect(
+      isToolVisible(held, { serverId: 'evil', toolName: 'other', action: 'read' }, { settings }),
+    ).toBe(false);
   });
 
   it.each<

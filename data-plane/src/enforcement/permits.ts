@@ -93,6 +93,13 @@ function neededFor(
   return [{ serverId, action, permission: `${serverId}/${name}:${action}` }];
 }
 
+/** What an agent wants of a tool, or of a method that stands for one. */
+export interface ToolUse {
+  readonly serverId: string;
+  readonly toolName: string;
+  readonly action: Action;
+}
+
 /**
  * Whether a permission of the agent covers a tool for some target, by the rule of the baseline
  * policy. Used to leave tools out of lists, which is a convenience and not a control: policy
@@ -100,9 +107,7 @@ function neededFor(
  */
 export function isToolVisible(
   permits: readonly Permit[],
-  serverId: string,
-  toolName: string,
-  action: Action,
+  { serverId, toolName, action }: ToolUse,
   registry: Registry,
 ): boolean {
   const effort = newEffort();
@@ -122,13 +127,12 @@ export function isToolVisible(
  */
 export function isToolDelegated(
   link: { readonly delegation: DelegationScope; readonly permits: readonly Permit[] },
-  tool: { readonly serverId: string; readonly toolName: string; readonly action: Action },
+  tool: ToolUse,
   registry: Registry,
 ): boolean {
-  const { serverId, toolName, action } = tool;
   return (
-    coversTool(link.delegation, serverId, toolName, serversOf(registry)) &&
-    isToolVisible(link.permits, serverId, toolName, action, registry)
+    coversTool(link.delegation, tool.serverId, tool.toolName, serversOf(registry)) &&
+    isToolVisible(link.permits, tool, registry)
   );
 }
 
@@ -188,5 +192,6 @@ export function isListVisible(
 ): boolean {
   const use = useOfList(method);
   if (use === null) return isServerVisible(permits, serverId, registry);
-  return isToolVisible(permits, serverId, nameOfMethod(use), 'read', registry);
+  const tool: ToolUse = { serverId, toolName: nameOfMethod(use), action: 'read' };
+  return isToolVisible(permits, tool, registry);
 }

@@ -4,8 +4,13 @@
  */
 import type { ActiveRules } from '../contracts.ts';
 import { nameOfMethod, useOfList } from '../enforcement/call-kinds.ts';
-import type { Action, Caller, DelegationLink } from '../enforcement/calls.ts';
-import { isListVisible, isToolDelegated, isToolVisible } from '../enforcement/permits.ts';
+import type { Caller, DelegationLink } from '../enforcement/calls.ts';
+import {
+  isListVisible,
+  isToolDelegated,
+  isToolVisible,
+  type ToolUse,
+} from '../enforcement/permits.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
 import { deriveAction } from '../enforcement/tool-action.ts';
 import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
@@ -35,18 +40,15 @@ export function createListVisibility(deps: {
     if (!isListVisible(deps.door.permitsOf(caller), serverId, method, rules)) return false;
     const use = useOfList(method);
     // Tools are checked one by one.
-    return use === null || isDelegated(ask, serverId, nameOfMethod(use), 'read');
+    return (
+      use === null || isDelegated(ask, { serverId, toolName: nameOfMethod(use), action: 'read' })
+    );
   }
 
-  function isDelegated(
-    { caller: { tenantId }, rules, links }: ListAsk,
-    serverId: string,
-    toolName: string,
-    action: Action,
-  ): boolean {
+  function isDelegated({ caller: { tenantId }, rules, links }: ListAsk, tool: ToolUse): boolean {
     return links.every(({ delegation, delegator }) => {
       const permits = deps.door.permitsOf({ tenantId, agent: delegator });
-      return isToolDelegated({ delegation, permits }, { serverId, toolName, action }, rules);
+      return isToolDelegated({ delegation, permits }, tool, rules);
     });
   }
 
@@ -67,11 +69,8 @@ export function createListVisibility(deps: {
     const permits = deps.door.permitsOf(caller);
     return tools.filter((tool) => {
       const hints = deps.catalogue.hintsOf(tenantId, serverId, tool, rules);
-      const action = deriveAction(tool.name, hints);
-      return (
-        isToolVisible(permits, serverId, tool.name, action, rules) &&
-        isDelegated(ask, serverId, tool.name, action)
-      );
+      const use = { serverId, toolName: tool.name, action: deriveAction(tool.name, hints) };
+      return isToolVisible(permits, use, rules) && isDelegated(ask, use);
     });
   }
 
