@@ -4,8 +4,8 @@ import type { ServiceKeys } from '../platform/keys.ts';
 import type { EvidenceKeys } from './log-places.ts';
 
 /**
- * Every public key that signed the service's admin-chain batches, checkpoints or bundles. A key's signatures
- * stay valid after its successor took over.
+ * Every public key that signed the service's admin-chain batches, checkpoints or bundles. The
+ * signatures of a key stay valid after its successor took over.
  */
 export async function readEvidenceKeys(
   serviceKeys: Pick<ServiceKeys, 'listKeys'>,

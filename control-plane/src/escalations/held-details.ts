@@ -21,8 +21,12 @@ const BEFORE_MS = 15 * 60_000;
 const MAX_EVENTS = 20;
 
 /**
- * Why what was kept is not shown as it was. `not_kept`: nothing is kept, or it is not yet stored; `encrypted`: only the decrypt route shows them; `unreadable`: they cannot
- * be read; `redacted`: parts were removed; `role`: the caller's role is read-only.
+ * Why the kept arguments are not shown as they were:
+ * - `not_kept`: none are kept, or they are not stored yet
+ * - `encrypted`: only the decrypt route shows them
+ * - `unreadable`: they cannot be read
+ * - `redacted`: parts were removed
+ * - `role`: the caller's role is read-only
  */
 export const Withheld = z.enum(['not_kept', 'encrypted', 'unreadable', 'redacted', 'role']);
 export type Withheld = z.infer<typeof Withheld>;

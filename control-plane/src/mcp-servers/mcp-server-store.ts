@@ -66,8 +66,8 @@ export function mcpServerStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /**
-     * The same, locked until the transaction ends. Damaged `tool_actions` do not hinder a change that
-     * leaves none of them; too large ones are not read then.
+     * Finds a server and locks it until the transaction ends. A change that keeps none of the
+     * `tool_actions` works even if they are damaged; then too large ones are not read.
      */
     findForUpdate: async (
       serverId: string,

@@ -54,7 +54,7 @@ export function isAboutActive(before: Policy | undefined, after: Policy): boolea
   return before?.status === 'active' || after.status === 'active';
 }
 
-/** A string, a raw string or a comment: each alternative takes at least one character, so in linear time. */
+/** A string, a raw string or a comment. Each alternative takes a character, so it is linear in time. */
 const NO_CODE = /"(?:[^"\\\n]|\\.)*"?|`[^`]*`?|#.*/g;
 
 /**

@@ -13,7 +13,8 @@ import { LOG_WATCH_FILE, LOG_WATCH_SCHEMA, logWatchReads } from '../sync/watch/l
  * What a data folder keeps of a tenant's log, for verification elsewhere.
  *
  * @param tenant may be left out where one tenant is served
- * @throws Error when nothing is kept, when a newer version wrote it, or when of several tenants none is named
+ * @throws Error when nothing is kept, when a newer version wrote it, or when several tenants are
+ *   served and none is named
  */
 export function exportKeptLog(dataDir: string, tenant: string | undefined, now: Date): KeptLog {
   const file = join(dataDir, LOG_WATCH_FILE);

@@ -165,7 +165,10 @@ export function createAcrossCalls(deps: {
   };
 }
 
-/** Forgets the pieces of a call that is denied because they cannot be scanned: its repetition, too, must be. */
+/**
+ * Scans joined pieces. Where that fails, the call is denied and its pieces are forgotten: otherwise
+ * its repetition would not be denied.
+ */
 function scanJoined(
   joined: readonly Joined[],
   scanner: DlpScanner,

@@ -17,8 +17,8 @@ export interface ClassifyDeps extends CallNowDeps {
 }
 
 /**
- * Determines, once for all later steps, a call's rules, action and target. If the server had to be
- * asked for its tools, agent, workflow and rules are those after the wait, which a server can prolong.
+ * Determines a call's rules, action and target, once for all later steps. A server that had to be
+ * asked for its tools can draw that out, so agent, workflow and rules are looked up again after it.
  */
 export function classify(
   call: AgentCall,

@@ -145,7 +145,7 @@ function isOwnToken({ pattern, place, length }: DlpFinding, { retry }: Ask): boo
   return pattern === 'jwt' && place === '/request_state' && length === retry?.requestState?.length;
 }
 
-/** Findings in values that this call completes and earlier calls began; undefined where none is looked for. */
+/** Findings in values that earlier calls began and this one completes; undefined where not looked for. */
 function findFragments(
   { caller, ask, id }: ClassifiedCall,
   findings: readonly DlpFinding[],

@@ -22,7 +22,11 @@ export const escalationFacts = ({ facts, findDeploymentId }: FactKindContext) =>
         const isOwn = escalation_id === escalationId && deployment_id === deploymentId;
         return isOwn ? fact.value : undefined;
       },
-      /** Told of a resolved escalation; of null where all are to be checked. Returns the unsubscribe. */
+      /**
+       * Calls back with the id of a resolved escalation, or with null when all are to be checked.
+       *
+       * @returns the unsubscribe
+       */
       onEscalation: add,
     },
     changed(tenantId: string, kind: string, key: string): void {

@@ -10,8 +10,9 @@ import { storeFileDurably } from '@governance/shared/durable-file';
 import { isUuid } from '@governance/shared/ids';
 import { z } from 'zod';
 
+/** Bundles that are kept for the next start. */
 const KEPT = 2;
-/** For earlier versions, and what one of them left: the highest revision, whichever key signed it. */
+/** Written for earlier versions, and read where one left it: the highest revision of any key. */
 const HIGH_WATER = 'high-water';
 /** Marks of the newest keys that are kept; more than rotations leave in use. */
 const MAX_MARKS = 100;

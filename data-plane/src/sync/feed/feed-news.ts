@@ -10,7 +10,10 @@ import type { FeedNews } from '../../contracts.ts';
 /** Reads that are asked for at once; one more is allowed after each NEWS_EVERY_MS. */
 export const NEWS_BURST = 3;
 export const NEWS_EVERY_MS = 2_000;
-/** The longest wait: longer than until the next read, and than the feed pauses while nothing answers. */
+/**
+ * The longest wait. It is longer than the time to the next read, and than the feed's pauses while
+ * nothing answers.
+ */
 export const NEWS_WAIT_MS = 3_000;
 /** Waiting requests of a tenant: in all, for each agent, and for those that name none of its agents. */
 export const NEWS_WAITERS = 500;
