@@ -56,12 +56,12 @@ export type ReceiveHeartbeat = (
  * stream that keeps stopping and resuming would otherwise fill the alerts and the admin chain; its
  * last alert stays open.
  */
-export const MAX_STOPS_TOLD = 6;
+export const MAX_STOP_ALERTS = 6;
 const STOPS_WINDOW_MS = HOUR_MS;
 
 export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHeartbeat {
   const stops = createRateLimiter({
-    limit: MAX_STOPS_TOLD,
+    limit: MAX_STOP_ALERTS,
     windowMs: STOPS_WINDOW_MS,
     now: deps.now,
   });
@@ -72,8 +72,8 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
       const plane = `${scope.tenantId}/${heartbeat.deployment_id}`;
       const isStopped = heartbeat.stream?.is_stopped ?? null;
       const mayRun = isStopped !== false || !stops.isUsedUp(plane);
-      const told = { heartbeat, isStopped: mayRun ? isStopped : null };
-      const recorded = await dataPlaneStore(tx).recordHeartbeat(told, at);
+      const stated = { heartbeat, isStopped: mayRun ? isStopped : null };
+      const recorded = await dataPlaneStore(tx).recordHeartbeat(stated, at);
       if (recorded === undefined) throw new AppError('DATA_PLANE_NOT_FOUND');
       if (recorded.standing === 'revoked') throw new AppError('DATA_PLANE_REVOKED');
       if (mayRun && (await alertOfStream(tx, heartbeat, recorded, at))) stops.count(plane);

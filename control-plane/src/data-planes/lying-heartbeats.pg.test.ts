@@ -9,7 +9,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { aDecision, createWriter } from '../../../tests/support/a-data-plane.ts';
 import { aRegistration } from '../../../tests/support/a-registration.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
-import { MAX_STOPS_TOLD } from './heartbeat-receiver.ts';
+import { MAX_STOP_ALERTS } from './heartbeat-receiver.ts';
 
 let now = new Date();
 const { call, aTenantAdmin } = await testControlPlane({ now: () => now });
@@ -122,16 +122,16 @@ it('cannot fill the alerts or the admin chain by stopping and running in turn', 
     beat({
       stream: { state: 'x', is_stopped: isStopped, backlog: 1, last_error: null, stopped_at: null },
     });
-  for (let i = 0; i < 3 * MAX_STOPS_TOLD; i++) {
+  for (let i = 0; i < 3 * MAX_STOP_ALERTS; i++) {
     await say(true);
     await say(false);
   }
   let told = await alertsOf();
-  expect(told).toHaveLength(MAX_STOPS_TOLD);
+  expect(told).toHaveLength(MAX_STOP_ALERTS);
   const open = () => told.filter(({ status }: { status: string }) => status === 'open');
   expect(open()).toMatchObject([{ alert_type: 'STREAM_STOPPED' }]);
   const { records_verified: records } = (await verify()).json();
-  expect(records).toBeLessThan(4 * MAX_STOPS_TOLD);
+  expect(records).toBeLessThan(4 * MAX_STOP_ALERTS);
   // Once it has been calm for long enough the last one ends too.
   now = new Date(now.getTime() + 3 * 3_600_000);
   await say(false);

@@ -16,8 +16,8 @@ import { GRACE_MS, type HoldEnd } from './kept-hold.ts';
  * once.
  */
 const MAX_WAITING = { ofAgent: 32, ofAll: 512 };
-/** Time-outs that clients were told of: the same call then opens a new escalation. */
-const MAX_TOLD = 10_000;
+/** Time-outs that were answered to a client: the same call then opens a new escalation. */
+const MAX_ANSWERED = 10_000;
 
 interface AskedElsewhere {
   readonly tenantId: string;
@@ -38,7 +38,7 @@ export function createHeldElsewhere(deps: {
 }) {
   const { replica, now } = deps;
   const waiting = new Map<() => void, { agentId: string; leave(): void }>();
-  const told = new LRUCache<string, true>({ max: MAX_TOLD });
+  const answered = new LRUCache<string, true>({ max: MAX_ANSWERED });
 
   replica.onHeldCall(() => {
     for (const look of [...waiting.keys()]) look();
@@ -58,7 +58,7 @@ export function createHeldElsewhere(deps: {
     const fact = replica.findHeldElsewhere(asked.tenantId, asked.binding);
     if (fact?.agent_id !== asked.agentId || fact.held !== asked.held) return undefined;
     const end = endOf(fact);
-    const isOver = end === undefined || (end === 'timed_out' && told.has(fact.escalation_id));
+    const isOver = end === undefined || (end === 'timed_out' && answered.has(fact.escalation_id));
     return isOver ? undefined : fact;
   }
 
@@ -79,7 +79,7 @@ export function createHeldElsewhere(deps: {
       const fact = replica.findHeldElsewhere(tenantId, binding);
       // The binding now belongs to another escalation, or to none: this one has ended.
       const kind = fact?.escalation_id === escalation_id ? endOf(fact) : undefined;
-      if ((kind ?? 'timed_out') === 'timed_out') told.set(escalation_id, true);
+      if ((kind ?? 'timed_out') === 'timed_out') answered.set(escalation_id, true);
       if (kind === 'elsewhere') deps.places?.giveTurn({ id: escalation_id, tenantId, agentId });
       return { kind: kind ?? 'timed_out' };
     };

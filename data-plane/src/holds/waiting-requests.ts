@@ -1,6 +1,6 @@
 /**
- * The requests that wait for the end of a hold, and what each is told. Only one of them at a time
- * has the approval; the others are told `taken`. Proven by held-calls.test.ts.
+ * The requests that wait for the end of a hold, and how each is answered. Only one of them at a time
+ * has the approval; the others are answered `taken`. Proven by held-calls.test.ts.
  */
 import { isOfResult, removeHold } from './hold.ts';
 import type { HoldTable } from './hold-table.ts';
@@ -56,7 +56,7 @@ export function createWaitingRequests({
   }
 
   /** Removes a timed-out hold when no request waits any more: a client may then ask again. */
-  function told(kept: KeptHold, { kind }: HoldEnd): void {
+  function forgetTimedOut(kept: KeptHold, { kind }: HoldEnd): void {
     if (kind === 'timed_out' && kept.waiting.size === 0 && kept.resolution) table.remove(kept);
   }
 
@@ -64,7 +64,7 @@ export function createWaitingRequests({
     wait(kept: KeptHold, ms: number, onLeave: (leave: () => void) => void): Promise<HoldEnd> {
       const reached = takeEnd(kept);
       if (reached.kind !== 'pending') {
-        told(kept, reached);
+        forgetTimedOut(kept, reached);
         return Promise.resolve(reached);
       }
       if (!mayWait(kept)) return Promise.resolve(reached);
@@ -72,7 +72,7 @@ export function createWaitingRequests({
         const end = (reached: HoldEnd) => {
           if (!kept.waiting.delete(end)) return;
           clearTimeout(time);
-          told(kept, reached);
+          forgetTimedOut(kept, reached);
           resolve(reached);
         };
         const leave = () => end({ kind: 'pending' });
