@@ -111,6 +111,10 @@ const LINE = String.raw`(?:\\\n|[^\n])*?`;
 
 const COMMANDS: readonly JudgedExpression[] = [
   {
+    expression: String.raw`\bgh secret set [A-Z_0-9]{2,60} (?:--\S{1,20} \S{1,60} ){0,3}(?:--body|-b)[ =]`,
+    judge: behind('token'),
+  },
+  {
     expression: String.raw`\b(?:sshpass|mysql[a-z_]*|mariadb[a-z-]*|mongo[a-z]*|redis-cli|7z[arz]?|rar|unrar|zip|unzip|ipmi[a-z]+|[Pp]s[Ee]xec(?:64)?|cqlsh|sqlcmd|osql|bcp|tsql|mosquitto_[a-z]+|[wx]?freerdp|rdesktop|beeline|twine|racadm|esxcli|evil-winrm|crackmapexec|netexec|nxc|smbmap|ncftp[a-z]*|dsmadmc|winrs|signtool|login)\b${LINE} [-/](?:hp|[pPa])[ =:]?["']?[^\s"']{4}`,
     judge: option(options('-hp|[-/][pPa]')),
   },

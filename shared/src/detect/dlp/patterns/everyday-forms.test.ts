@@ -31,6 +31,18 @@ describe('values in everyday forms', () => {
       'secret_assignment',
       '[10:32] anna: does anyone have the SMTP password?\n[13:29] viktor: sure, falcon-harbor-orchid-41\n',
     ],
+    ['iban', "INSERT INTO methods (id, iban) VALUES (8306, 'CY17002001280000001200527600');"],
+    [
+      'azure_secret',
+      `pat ${'phNkZFqDgQ55K4pffA9OrutZLDOp2DUO1UCHeXxCpokjDvOwLTpuP9XrBCBhH8HBI9RBvKbvPzoB'}AZDOIkxn`,
+    ],
+    [
+      'secret_assignment',
+      '{"selector": "input[type=password]", "value": "walnut-Glacier-29!", "submit": true}',
+    ],
+    ['secret_assignment', "gh secret set ADMIN_PASSWORD --body 'Delta$quartz773' --repo a/b"],
+    ['record_number', 'patient,patient_mrn,test,result\nAisha Lambert,00745460,HbA1c,10.3\n'],
+    ['record_number', '{"patient": {"name": "Mateo", "patientMrn": "Z3464461"}}'],
   ])('finds %s: %s', (pattern, text) => {
     expect(patternsIn(text)).toContain(pattern);
   });
@@ -46,6 +58,7 @@ describe('near misses in everyday forms', () => {
     "self.assertFalse(is_valid_pesel('48050237879'))",
     '{"field": "cpf", "input": "784.488.239-87", "error": "invalid checksum"}',
     'the patient number of visitors: 12345',
+    'PASSWORD_RESET_TIMEOUT = 8994',
   ])('passes: %s', (text) => {
     expect(patternsIn(text)).toEqual([]);
   });

@@ -233,7 +233,8 @@ const recordLabelled: Judge = (text, start, end) => {
   return found.filter((stretch) => {
     const value = text.slice(stretch.start, stretch.end);
     const gap = text.slice(end, stretch.start);
-    if (FOUR_WORDS.test(gap) && !/:[ \t]{0,3}$/.test(gap)) return false;
+    // In a column of a table, the names of others and the row's other cells stand between.
+    if (!gap.includes('\n') && FOUR_WORDS.test(gap) && !/:[ \t]{0,3}$/.test(gap)) return false;
     if (COUNTED.test(`${gap}${value}`)) return false;
     // An id that a machine made goes on behind its number.
     if (/^[-_.][A-Za-z0-9]{16}/.test(text.slice(stretch.end, stretch.end + 17))) return false;
@@ -350,7 +351,7 @@ export const IDENTITY: readonly BuiltinPattern[] = [
       },
       // An identifier of FHIR whose code says what it is, and HL7's codes of a patient's numbers.
       {
-        expression: String.raw`"code"[ ]?:[ ]?"(?:MR|MRN|MRT|PI|PT|PN|MB|SN|EI|HC|MC|MA)"[^\n]{0,120}?"value"[ ]?:[ ]?"[A-Z0-9][A-Z0-9.-]{3,23}"`,
+        expression: `"code"[ ]?:[ ]?"(?:MR|MRN|MRT|PI|PT|PN|MB|SN|EI|HC|MC|MA)"[^{]{0,200}?"value"[ ]?:[ ]?"[A-Z0-9][A-Z0-9.-]{3,23}"`,
         judge: lastQuoted,
       },
       {

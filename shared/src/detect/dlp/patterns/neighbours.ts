@@ -111,6 +111,14 @@ const storedSecret: Judge = (text, _start, end) => {
   return members(text, end, behind, VALUE, isMade).slice(0, 1);
 };
 
+/** A field of a page that a browser fills in: its selector says that it takes a password. */
+const filledField: Judge = (text, _start, end) => {
+  const [behind = ''] = text.slice(end, end + AHEAD).split(/[{}]/);
+  return members(text, end, behind, FILLED, isMade).slice(0, 1);
+};
+const FILLED =
+  /(?<![\w-])(?:value|text|keys|input|content)\\{0,3}["']?\s{0,3}:\s{0,3}(?=\\{0,3}["'])/g;
+
 const PLAINTEXT = /(?<![\w-])Plaintext\\?["']?\s{0,3}:\s{0,3}(?=\\?["'])/g;
 
 /** A data key, beside its ciphertext. */
@@ -136,6 +144,10 @@ const BETWEEN = String.raw`${QUOTE}[\s,\x{2028}]{1,24}`;
 const IS = String.raw`${QUOTE}\s?:\s?${QUOTE}`;
 
 export const NEIGHBOURS: readonly JudgedExpression[] = [
+  {
+    expression: String.raw`(?i)type=\\{0,4}["']?password\b|[#.](?:user|login|admin|new)?[_-]?(?:password|passwd|pwd)\b`,
+    judge: filledField,
+  },
   { expression: String.raw`\brandom_(?:password|string|bytes)\b`, judge: randomPassword },
   { expression: String.raw`\bsensitive\\{0,3}["']\s{0,3}:\s{0,3}true\b`, judge: sensitive },
   { expression: String.raw`\b[Kk]ey_?[Nn]ame${IS}[A-Za-z]`, judge: namedKey },

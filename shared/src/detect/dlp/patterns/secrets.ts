@@ -131,7 +131,7 @@ const easyConnect: Judge = (text, start, end) => {
 const NOT_THE_SECRET =
   /^(?:max|min|num|n|total|next|prev|page|continuation|sync|cursor|pub|csrf|xsrf|input|output|prompt|completion|reset|forgot|change|has|is|no|show|hide|toggle|validate|check|verify|hash|get|set|use|allow|primary(?!_?(?:access|auth|account|admin|master|api|shared|storage|connection|secret|password))|foreign|sort|partition|cache|object|row|registry|host|translation|i18n|idempotency|dedup|bucket)(?:[_-]|(?=[A-Z]))|^pin-sha\d+$/;
 const THING_OF_A_SECRET =
-  /[_-](?:id|ids|name|type|count|length|len|size|url|uri|path|file|field|policy|expires?|expiry|expiration|at|ttl|label|hint|placeholder|min|max|regex|pattern|param|parameter|version|arn|last_set|enabled|required|reset|rotation|manager|limit|usage|strength|algorithm|alg|format|store|provider|class|form|input|page|model|hash|hashed|digest|bits|status|error|prefix|age|days|scope|scopes|endpoint|ref|alias|date|budget|cost)$|^public[_-]/;
+  /[_-](?:id|ids|name|type|count|length|len|size|url|uri|path|file|field|policy|expires?|expiry|expiration|at|ttl|label|hint|placeholder|min|max|regex|pattern|param|parameter|version|arn|last_set|enabled|required|reset|rotation|manager|limit|usage|strength|algorithm|alg|format|store|provider|class|form|input|page|model|hash|hashed|digest|bits|status|error|prefix|age|days|scope|scopes|endpoint|timeout|attempts|retries|window|interval|delay|seconds|minutes|hours|ref|alias|date|budget|cost)$|^public[_-]/;
 const inSnakeCase = (label: string): string =>
   label.replace(/([a-z\d])(?=[A-Z])/g, '$1_').toLowerCase();
 
@@ -339,6 +339,8 @@ export const SECRETS: readonly BuiltinPattern[] = [
     description: 'Azure storage or bus key, shared access signature, client secret.',
     expressions: [
       String.raw`(?i)\b(?:AccountKey|SharedAccessKey|SharedSecretValue)=[A-Za-z0-9+/]{40,90}={0,2}`,
+      // A personal access token of Azure DevOps has a mark near its end.
+      String.raw`\b[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}\b`,
       '[?&;]sig=[A-Za-z0-9%+/]{30,100}={0,2}',
       String.raw`\b[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}`,
       '[A-Za-z0-9+/]==',

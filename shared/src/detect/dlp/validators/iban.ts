@@ -14,7 +14,7 @@ const LENGTHS: Readonly<Record<string, number>> = {
   BY: 28,
   CH: 21,
   CR: 22,
-  CY: 24,
+  CY: 28,
   CZ: 24,
   DE: 22,
   DJ: 27,
