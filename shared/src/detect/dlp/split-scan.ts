@@ -2,6 +2,7 @@
 import type { Severity } from '../../ledger-record.ts';
 import type { Stretch } from './builtin-pattern.ts';
 import { eachLiteral, holdsLiterals } from './decode/literals.ts';
+import type { Piece } from './decode/piece.ts';
 import {
   holdsTelling,
   type JoinedPieces,
@@ -10,7 +11,6 @@ import {
   MAX_PIECE,
   MAX_RUN,
   numerousGroups,
-  type Piece,
 } from './decode/split.ts';
 import { changedParts } from './decode/view.ts';
 import { decodedView } from './decode/views.ts';

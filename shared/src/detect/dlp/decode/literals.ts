@@ -4,7 +4,7 @@
  */
 import { SIGN_WINDOW, signFinder } from '../../engine/sign-finder.ts';
 import { createUnitReader } from '../../units.ts';
-import type { Piece } from './split.ts';
+import type { Piece } from './piece.ts';
 
 /** Characters of a string, or pairs with a backslash. */
 const MAX_STRING = 400;

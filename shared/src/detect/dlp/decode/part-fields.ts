@@ -3,7 +3,7 @@
  * `"db_password": {"p1": …, "p2": …}`. Joined under the word for the whole, they are read as if it
  * had been written in one. Parts in sentences, whose order their names tell, are in parts.ts.
  */
-import type { Piece } from './split.ts';
+import type { Piece } from './piece.ts';
 
 /** Parts of one value, and their lengths. */
 const MAX_PARTS = 6;
