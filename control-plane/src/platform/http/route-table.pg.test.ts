@@ -4,10 +4,18 @@
  */
 import { createHash } from 'node:crypto';
 import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
+import { DAY_MS } from '@governance/shared/durations';
 import { FEED_START } from '@governance/shared/feed-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import Fastify from 'fastify';
 import { afterAll, describe, expect, it } from 'vitest';
+import {
+  aDataPlane,
+  aDecision,
+  aHoldOpened,
+  anOutcome,
+  aResultHeld,
+} from '../../../../tests/support/a-data-plane.ts';
 import { aPayload } from '../../../../tests/support/a-payload.ts';
 import { anAgent } from '../../../../tests/support/an-agent.ts';
 import {
@@ -100,7 +108,7 @@ async function makeVictim() {
   const installer = await post(`/api/v1/agents/${agent.id}/installer-tokens`, { client: 'cursor' });
   const workflow = await aWorkflow(post, agent.id, role.id);
   const { tenantId } = theirs.scope;
-  const [alert, chainBreak, plane] = [uuidv7(), uuidv7(), uuidv7()];
+  const [alert, chainBreak] = [uuidv7(), uuidv7()];
   await test.superuser.query(
     `INSERT INTO alerts (tenant_id, id, alert_type, severity, title) VALUES ($1, $2, 'X', 'high', 'victim')`,
     [tenantId, alert],
@@ -114,10 +122,7 @@ async function makeVictim() {
        first_seen_at, changed_at) VALUES ($1, 'victim', 'changed', $2, $3, now(), now())`,
     [tenantId, 'a'.repeat(64), 'b'.repeat(64)],
   );
-  await test.superuser.query(
-    `INSERT INTO data_planes (tenant_id, deployment_id, signing_key, sealing_key) VALUES ($1, $2, '{}', '{}')`,
-    [tenantId, plane],
-  );
+  const { plane, escalation, another, heldResult } = await heldThings();
   const evidence = uuidv7();
   await test.superuser.query(
     `INSERT INTO evidence_packages (tenant_id, id, status, requested_by, requested_at, from_time,
@@ -136,14 +141,6 @@ async function makeVictim() {
      VALUES ($1, $2, 1, 0, 'x')`,
     [tenantId, evidence],
   );
-  const [escalation, another] = [uuidv7(), uuidv7()];
-  await test.superuser.query(
-    `INSERT INTO escalations (tenant_id, id, deployment_id, event_id, held, agent_id, mcp_server,
-       method, tool_name, target, risk_tier, instruction_hash, opened_at, timeout_at)
-     SELECT $1, id, $3, id, 'call', id, 'victim', 'tools/call', 'victim', '', 'low', '', now(),
-       now() + interval '1 day' FROM unnest($2::uuid[]) AS id`,
-    [tenantId, [escalation, another], plane],
-  );
   const session = uuidv7();
   await test.superuser.query(
     `INSERT INTO agent_sessions (tenant_id, id, session_key, agent_id, requester_key, started_at,
@@ -159,15 +156,6 @@ async function makeVictim() {
        'nobody', 'nobody', now(), now(), now() + interval '1 day' FROM unnest($2::uuid[]) AS id`,
     [tenantId, [exception, toApprove, toDecline], exception, agent.id, policy.id],
   );
-  const heldResult = uuidv7();
-  await test.superuser.query(
-    `INSERT INTO escalations (tenant_id, id, deployment_id, event_id, held, agent_id, mcp_server,
-       method, tool_name, target, risk_tier, instruction_hash, opened_at, timeout_at, severity,
-       findings, findings_count, result_bytes)
-     VALUES ($1, $2, $3, $2, 'result', $2, 'victim', 'tools/call', 'victim', '', 'low', '', now(),
-       now() + interval '1 day', 'high', '[]', 1, 1)`,
-    [tenantId, heldResult, plane],
-  );
   const place = { tenantId, deploymentId: plane };
   const encrypted = await aPayload(test, controlPlane, place, 'encrypted');
   const kept = await aPayload(test, controlPlane, place, 'full');
@@ -181,6 +169,27 @@ async function makeVictim() {
   const ofDatabase = { alert, chainBreak, plane, ...ofHolds, tenantId, ...ofIngest };
   const exceptions = { exception, toApprove, toDecline };
   return { ...ofRoutes, enrollment, credential, installer, ...ofDatabase, ...exceptions };
+}
+
+/** A data plane of theirs that holds two calls and a result, by records of its own. */
+async function heldThings() {
+  const { scope } = theirs;
+  const writer = await aDataPlane(test, scope);
+  writer.boot();
+  const timeout_at = new Date(Date.now() + DAY_MS).toISOString();
+  const [escalation, another, heldResult] = [uuidv7(), uuidv7(), uuidv7()];
+  for (const escalation_id of [escalation, another]) {
+    const decision = aDecision({ policy_result: 'escalate', tool_name: 'delete_thing' });
+    writer.append({ ...decision, escalation_id });
+    writer.append(aHoldOpened(decision, { escalation_id, timeout_at }));
+  }
+  const read = aDecision({ tool_name: 'read_page' });
+  writer.append(read);
+  writer.append(aResultHeld(read, { escalation_id: heldResult, timeout_at }));
+  writer.append(anOutcome(read.id, { outcome: 'held' }));
+  const { deploymentId: plane } = writer;
+  await controlPlane.ingest.ingestBatch(scope.tenantId, plane, writer.batch(0));
+  return { plane, escalation, another, heldResult };
 }
 
 type Post = (url: string, body: object) => Promise<{ id: string }>;
