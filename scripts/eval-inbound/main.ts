@@ -1,7 +1,7 @@
 /**
  * `npm run eval:inbound [held-out | development | test-half | contrasts | authors | natural |
  * natural-hard | buyers | business | quoting | FILE]`: recall and false positives by class, language
- * and carrier, with the misses. All but the last are built in (docs/inbound-detection.md describes
+ * and carrier, with the misses. All but the last are built in (docs/inbound-measurements.md describes
  * them); FILE is JSON lines `{text, kind: attack | benign, class?, language?, carrier?}`. Also
  * measures what reading 10 KB of plain text costs.
  */
