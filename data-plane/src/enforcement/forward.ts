@@ -19,6 +19,7 @@ import type { Deny, Destination, Exchange, JudgedCall, RawCall } from './calls.t
 import { aboutCall } from './decision-log.ts';
 import { InspectedStream } from './inspected-stream.ts';
 import { blocked, type OutcomeDeps, type Passed, recordOutcome } from './outcome.ts';
+import type { Inspect, Inspected } from './received-message.ts';
 import {
   type AnswerLimits,
   deniedAnswer,
@@ -27,7 +28,6 @@ import {
   internalRefusal,
 } from './refusals.ts';
 import type { ResultWaits } from './result-waits.ts';
-import type { Inspect, Inspected } from './said.ts';
 
 export interface ForwardDeps {
   inspect: Inspect;
@@ -71,8 +71,16 @@ export function createForward(deps: ForwardDeps): Forward {
     if (!('raw' in sent)) return { answer: sent };
     const { caller, ask } = call;
     const { carry = '', carriedLast = 0 } = sending.stream ?? {};
-    const said = { speaker, caller, serverId: ask.serverId, call, part: sent, carry, carriedLast };
-    const inspecting = inspect(said);
+    const received = {
+      speaker,
+      caller,
+      serverId: ask.serverId,
+      call,
+      part: sent,
+      carry,
+      carriedLast,
+    };
+    const inspecting = inspect(received);
     return inspecting instanceof Promise
       ? inspecting.then((inspected) => passedOf(call, inspected))
       : passedOf(call, inspecting);

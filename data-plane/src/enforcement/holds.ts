@@ -10,8 +10,8 @@ import type { Cancelled, Refusal } from './answer.ts';
 import type { AllowedCall, CallJudgement, DecisionHold } from './audit.ts';
 import type { KnownCall } from './call-binding.ts';
 import type { Exchange, HoldGrant } from './calls.ts';
+import type { Findings } from './received-message.ts';
 import { internalRefusal, refusalOf } from './refusals.ts';
-import type { Findings } from './said.ts';
 
 export type Escalated = Extract<CallJudgement, { verdict: 'escalate' }>;
 

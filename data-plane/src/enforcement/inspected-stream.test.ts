@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Caller } from './calls.ts';
 import { InspectedStream } from './inspected-stream.ts';
-import type { Inspected, Said } from './said.ts';
+import type { Inspected, ReceivedMessage } from './received-message.ts';
 
 const CALLER = { tenantId: 't', agent: { id: 'a' } } as Caller;
 
@@ -15,7 +15,8 @@ function slowStream(passOn: (data: unknown) => void = () => undefined) {
     speaker: 'server',
     call: null,
     hold: () => true,
-    inspect: ({ part }: Said) => new Promise((resolve) => inspecting.push(() => resolve({ part }))),
+    inspect: ({ part }: ReceivedMessage) =>
+      new Promise((resolve) => inspecting.push(() => resolve({ part }))),
     passOn: (_serverId, { params }) => passOn(params?.data),
     onFailed: (_serverId, inspected) => failed.push(inspected),
     onDropped: () => undefined,
@@ -60,7 +61,7 @@ it('bounds what one stream sends at once, and leaves time for others between ins
     speaker: 'server',
     call: null,
     hold: () => true,
-    inspect: ({ part }: Said) => {
+    inspect: ({ part }: ReceivedMessage) => {
       inspected++;
       const until = performance.now() + 1;
       while (performance.now() < until);
@@ -94,7 +95,7 @@ it('passes a burst on whole and in order, each with what came before it', async 
     speaker: 'server',
     call: null,
     hold: () => true,
-    inspect: ({ part, carry }: Said) => {
+    inspect: ({ part, carry }: ReceivedMessage) => {
       carried.push(carry);
       const until = performance.now() + 0.1;
       while (performance.now() < until);
@@ -118,7 +119,7 @@ it('judges a message without what was withheld before it', async () => {
     speaker: 'server',
     call: null,
     hold: () => true,
-    inspect: ({ part, carry }: Said) => {
+    inspect: ({ part, carry }: ReceivedMessage) => {
       carried.push(carry);
       const text = JSON.stringify(part);
       if (text.includes('blocked')) return { part, step: 'dlp', blocked: 'dlp: a secret' };

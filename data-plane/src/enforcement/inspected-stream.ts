@@ -6,8 +6,8 @@ import { bytesToHold } from '../upstream/shares/answer-room.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
 import type { Caller, Destination, JudgedCall } from './calls.ts';
 import { LargeTurns } from './large-turns.ts';
-import type { Inspect, Inspected, SaidPart } from './said.ts';
-import { textsOf } from './said.ts';
+import type { Inspect, Inspected, ReceivedPart } from './received-message.ts';
+import { textsOf } from './received-message.ts';
 import { PORTION, turnOf } from './scan-turns.ts';
 import { TurnShare } from './turn-share.ts';
 
@@ -139,7 +139,7 @@ export class InspectedStream {
 
   #inspect(
     serverId: string,
-    part: Extract<SaidPart, { kind: 'notification' }>,
+    part: Extract<ReceivedPart, { kind: 'notification' }>,
   ): ReturnType<Inspect> {
     if (this.#isOver) return { part, blocked: 'stream: it has ended' };
     const { caller, speaker, call, inspect } = this.#options;
@@ -149,8 +149,8 @@ export class InspectedStream {
     const carry = lastOf(before + text);
     this.#carry = carry;
     this.#carriedLast = Math.min(text.length, carry.length);
-    const said = { caller, speaker, call, serverId, part, carry: before, carriedLast };
-    const inspecting = inspect(said);
+    const received = { caller, speaker, call, serverId, part, carry: before, carriedLast };
+    const inspecting = inspect(received);
     // What was withheld nobody reads together with what follows: that is judged without it.
     const settle = (inspected: Inspected) => {
       if (isWithheld(inspected) && this.#carry === carry) {

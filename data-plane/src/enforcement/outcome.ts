@@ -9,8 +9,8 @@ import type { Answer, Refusal } from './answer.ts';
 import { type AllowedCall, recordedFindings, roundMs, saltedHash } from './audit.ts';
 import type { RawCall } from './calls.ts';
 import type { PayloadKeeper } from './kept-payload.ts';
+import type { Inspection } from './received-message.ts';
 import { internalRefusal } from './refusals.ts';
-import type { Inspection } from './said.ts';
 
 export type Outcome = OutcomeRecord['outcome'];
 

@@ -23,8 +23,8 @@ import type { Destination, Exchange, HoldGrant, JudgedCall, RawCall } from './ca
 import { heldMembers, untilWhen } from './held-members.ts';
 import { type HoldWaitLimits, waitForPerson } from './hold-wait.ts';
 import type { HeldAnswer, ResultHolds } from './holds.ts';
+import type { Findings } from './received-message.ts';
 import { escalatedRefusal, internalRefusal } from './refusals.ts';
-import type { Findings } from './said.ts';
 import { worstOf } from './severities.ts';
 
 export interface ResultHoldsDeps extends HoldWaitLimits {

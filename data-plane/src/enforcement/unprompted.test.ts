@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { FairBytes } from '../upstream/shares/fair-bytes.ts';
 import type { Caller } from './calls.ts';
-import type { Said } from './said.ts';
+import type { ReceivedMessage } from './received-message.ts';
 import { createUnprompted } from './unprompted.ts';
 
 const KIB = 1024;
@@ -19,11 +19,11 @@ function slowInspection(beginMs = 0) {
   const parts: string[] = [];
   const heard: string[] = [];
   const room = new FairBytes(1024 * KIB, () => false);
-  const inspect = ({ part }: Said) => {
+  const inspect = ({ part }: ReceivedMessage) => {
     const until = performance.now() + beginMs;
     while (performance.now() < until);
     if (part.kind === 'notification') parts.push(String(part.params?.data));
-    return new Promise<{ part: Said['part'] }>((resolve) =>
+    return new Promise<{ part: ReceivedMessage['part'] }>((resolve) =>
       inspecting.push(() => resolve({ part })),
     );
   };

@@ -8,7 +8,7 @@ import type { FairBytes } from '../upstream/shares/fair-bytes.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
 import type { Caller } from './calls.ts';
 import { InspectedStream } from './inspected-stream.ts';
-import type { Inspect } from './said.ts';
+import type { Inspect } from './received-message.ts';
 
 /** Passes on a server's message. */
 export type Hear = (serverId: string, notification: UpstreamNotification) => void;
@@ -33,7 +33,7 @@ export interface Unprompted {
    *
    * @returns the inspected value; null where it is blocked
    */
-  introduce<T extends object>(caller: Caller, serverId: string, said: T): Promise<T | null>;
+  introduce<T extends object>(caller: Caller, serverId: string, introduction: T): Promise<T | null>;
 }
 
 export interface UnpromptedDeps {
@@ -72,8 +72,15 @@ export function createUnprompted(inspect: Inspect, deps: UnpromptedDeps): Unprom
     },
     async introduce<T extends object>(caller: Caller, serverId: string, value: T) {
       const part = { kind: 'result', raw: JSON.stringify(value), value } as const;
-      const said = { speaker: 'server', caller, serverId, call: null, part, carry: '' } as const;
-      const { blocked, error, ...inspected } = await inspect(said);
+      const received = {
+        speaker: 'server',
+        caller,
+        serverId,
+        call: null,
+        part,
+        carry: '',
+      } as const;
+      const { blocked, error, ...inspected } = await inspect(received);
       if (error !== undefined) failed(caller, serverId, blocked ?? '', error);
       if (blocked !== undefined || inspected.part.kind === 'notification') return null;
       return inspected.part.value as T;

@@ -124,11 +124,11 @@ export function createAnnouncer(deps: {
   }
 
   /** @throws UpstreamFailure where there is no room for it */
-  async function introduce<T extends object>(caller: Caller, serverId: string, said: T) {
+  async function introduce<T extends object>(caller: Caller, serverId: string, introduction: T) {
     const held = new AnswerBytes(deps.room, caller);
-    if (!held.hold(bytesToHold(JSON.stringify(said).length, true))) throw noRoomYet();
+    if (!held.hold(bytesToHold(JSON.stringify(introduction).length, true))) throw noRoomYet();
     try {
-      return await deps.enforcer.introduce(caller, serverId, said);
+      return await deps.enforcer.introduce(caller, serverId, introduction);
     } finally {
       held.release();
     }
@@ -143,8 +143,8 @@ export function createAnnouncer(deps: {
     const session = sessionWith(deps.pool, caller, server);
     const info = await session.open(askerFor(caller, deps.door));
     const { serverInfo, instructions } = info;
-    const said = { serverInfo, instructions };
-    const shown = await introduce(caller, caller.serverId, said);
+    const introduction = { serverInfo, instructions };
+    const shown = await introduce(caller, caller.serverId, introduction);
     return { capabilities: passed(info, caller), ...(shown ?? UNNAMED) };
   }
 

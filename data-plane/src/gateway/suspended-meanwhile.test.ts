@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { inspection } from '../enforcement/inspection.ts';
 import { enforcement } from '../enforcement/pipeline.ts';
 import { proceed } from '../enforcement/pipeline-builder.ts';
-import type { Said } from '../enforcement/said.ts';
+import type { ReceivedMessage } from '../enforcement/received-message.ts';
 import { postModern } from '../testing/test-modern-client.ts';
 import {
   HTTP_SERVER,
@@ -40,9 +40,9 @@ let goOn: () => void = () => undefined;
 /** Ends the tool `read_and_hang`. */
 let endCall: () => void = () => undefined;
 
-const slow = (said: Said) => {
+const slow = (received: ReceivedMessage) => {
   inspected++;
-  return gate === null ? proceed(said) : gate.then(() => proceed(said));
+  return gate === null ? proceed(received) : gate.then(() => proceed(received));
 };
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** A step of each page, as somebody would add one: a file, and a line in the list (inspection.test.ts). */
 import type { AgentCall, Continue, Deny } from '../enforcement/calls.ts';
 import { proceed } from '../enforcement/pipeline-builder.ts';
-import { type Said, textsOf } from '../enforcement/said.ts';
+import { type ReceivedMessage, textsOf } from '../enforcement/received-message.ts';
 
 export const SECRET = 'open-sesame';
 
@@ -11,19 +11,21 @@ export function refuseSecret<C extends AgentCall>(call: C): Continue<C> | Deny {
 }
 
 /** On the way back: it blocks what says the secret, in one part or across two, and throws on `boom`. */
-export function blockSecret(said: Said): Continue<Said> | Deny {
-  const { part, carry } = said;
+export function blockSecret(received: ReceivedMessage): Continue<ReceivedMessage> | Deny {
+  const { part, carry } = received;
   const text = textsOf(part.kind === 'notification' ? part.params : part.value);
   if (text.includes('boom')) throw new Error('the detector failed');
   // Only the end of what came before counts: this part may complete it.
-  const isSaid = (carry.slice(1 - SECRET.length) + text).includes(SECRET);
-  return isSaid ? denied() : proceed(said);
+  const hasSecret = (carry.slice(1 - SECRET.length) + text).includes(SECRET);
+  return hasSecret ? denied() : proceed(received);
 }
 
 /** On the way back, and slow. */
-export async function waitAndBlock(said: Said): Promise<Continue<Said> | Deny> {
+export async function waitAndBlock(
+  received: ReceivedMessage,
+): Promise<Continue<ReceivedMessage> | Deny> {
   await new Promise((resolve) => setTimeout(resolve, 5));
-  return blockSecret(said);
+  return blockSecret(received);
 }
 
 function denied(): Deny {

@@ -131,7 +131,7 @@ export function prepareDlp(settings: DlpSettings) {
       return { findings, matched: isQuotable ? NO_MARKS : matchedIn(value) };
     },
     /** The findings in results. */
-    scanSaid: (value: unknown): DlpFinding[] => scan(value, graver, isActedOn),
+    scanReceived: (value: unknown): DlpFinding[] => scan(value, graver, isActedOn),
   };
 }
 

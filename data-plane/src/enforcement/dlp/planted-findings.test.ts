@@ -4,7 +4,7 @@ import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { prepareDlp } from './dlp-scanners.ts';
-import { examineSaid } from './examine-said.ts';
+import { examineReceived } from './examine-received.ts';
 
 const KEY = 'AKIAQ7MZ3HTXW5RBNC2V';
 const ENCODED = Buffer.from(`key ${KEY}`).toString('base64');
@@ -56,7 +56,7 @@ const values = fc
     return isBehind ? { planted, ...grave } : { ...grave, planted };
   });
 
-const said = (value: unknown) =>
+const received = (value: unknown) =>
   ({ isSent: false, value, raw: null, carry: '', opaque: [], outputSchema: undefined }) as const;
 
 describe.each(PREPARED)('among any number of lesser findings ($name)', ({ prepared }) => {
@@ -73,7 +73,10 @@ describe.each(PREPARED)('among any number of lesser findings ($name)', ({ prepar
   it('a critical one is taken out of a result, or the result is blocked', () => {
     fc.assert(
       fc.property(values, (value) => {
-        const { findings, redacted } = examineSaid(said({ structuredContent: value }), prepared);
+        const { findings, redacted } = examineReceived(
+          received({ structuredContent: value }),
+          prepared,
+        );
         expect(findings.some(({ severity }) => severity === 'critical')).toBe(true);
         const rest = redacted?.raw ?? '';
         for (const piece of [KEY, KEY.slice(9), ENCODED]) expect(rest).not.toContain(piece);

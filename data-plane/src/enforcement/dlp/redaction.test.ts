@@ -1,6 +1,6 @@
 import { createDlpScanner } from '@governance/shared/detect/dlp/scanner';
 import { describe, expect, it } from 'vitest';
-import { partsOf } from './examine-said.ts';
+import { partsOf } from './examine-received.ts';
 import { redact } from './redaction.ts';
 
 const scanner = createDlpScanner({

@@ -10,7 +10,7 @@ import { MINUTE_MS } from '@governance/shared/durations';
 import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import { shownName } from '../call-kinds.ts';
-import type { Said } from '../said.ts';
+import type { ReceivedMessage } from '../received-message.ts';
 import { worstOf } from '../severities.ts';
 
 /** Alerts of one tenant per minute. */
@@ -35,7 +35,7 @@ export function classesOf(findings: readonly Pick<InboundFinding, 'class'>[]): s
 
 /** What was done about an answer or message of a server, and why. */
 export interface InboundEvent {
-  readonly said: Said;
+  readonly received: ReceivedMessage;
   readonly serverId: string;
   readonly action: 'passed' | 'held' | 'substituted' | 'blocked';
   readonly findings: readonly InboundFinding[];
@@ -79,7 +79,7 @@ export function createInboundAlerts(deps: { raise: RaiseAlert; now(): number }):
 
   function raise(
     tenant: Tenant,
-    { said: { caller }, serverId }: InboundEvent,
+    { received: { caller }, serverId }: InboundEvent,
     alert: Parameters<RaiseAlert>[1],
   ): void {
     const minute = Math.floor(deps.now() / MINUTE_MS);
@@ -97,19 +97,19 @@ export function createInboundAlerts(deps: { raise: RaiseAlert; now(): number }):
   }
 
   return (event) => {
-    const { said, serverId, action, findings } = event;
-    const { tenantId, agent } = said.caller;
+    const { received, serverId, action, findings } = event;
+    const { tenantId, agent } = received.caller;
     const tenant = tenantOf(tenantId);
     const isPassed = action === 'passed';
     const severity = action === 'blocked' ? 'medium' : worstOf(findings);
-    const name = placeOf(said);
+    const name = placeOf(received);
     raise(tenant, event, {
       alert_type:
         isPassed || action === 'held' ? 'INBOUND_INJECTION_DETECTED' : 'INBOUND_INJECTION_BLOCKED',
       severity,
       title: TITLES[action],
       agent_id: agent.id,
-      bundle_revision: said.call?.rules.revision ?? null,
+      bundle_revision: received.call?.rules.revision ?? null,
       details: { ...detailsOf(event), mcp_server: serverId, ...name },
       dedupe_key: `inbound-${action}:${severity}:${serverId}/${name.method}/${name.tool_name ?? ''}`,
     });
@@ -157,7 +157,7 @@ function countPassed(
 }
 
 /** Where the text came from, by names of MCP and of the agent's request. */
-function placeOf({ call, part }: Said): { method: string; tool_name?: string } {
+function placeOf({ call, part }: ReceivedMessage): { method: string; tool_name?: string } {
   const heard = part.kind === 'notification' ? part.method : undefined;
   if (call === null) return { method: shown(heard ?? 'server') };
   const isTool = call.ask.method === 'tools/call';
@@ -167,9 +167,9 @@ function placeOf({ call, part }: Said): { method: string; tool_name?: string } {
   };
 }
 
-function detailsOf({ said, action, findings, ruleId, items }: InboundEvent) {
+function detailsOf({ received, action, findings, ruleId, items }: InboundEvent) {
   return {
-    event_id: said.call?.id ?? null,
+    event_id: received.call?.id ?? null,
     action,
     classes: classesOf(findings),
     findings: findings.length,

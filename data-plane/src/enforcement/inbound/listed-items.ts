@@ -1,7 +1,7 @@
 /** The items of a list, each with its server. */
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import { isObject } from '../../upstream/message.ts';
-import type { Said } from '../said.ts';
+import type { ReceivedMessage } from '../received-message.ts';
 
 /** The name of an item, or else its URI; empty where it has none. */
 export function nameOfItem(item: unknown): string {
@@ -15,7 +15,7 @@ export function nameOfItem(item: unknown): string {
  * server's id, which the gateway added. Empty where no server is found.
  */
 export function serverOfItem(
-  { serverId }: Said,
+  { serverId }: ReceivedMessage,
   { mcp_servers: servers }: BundleSettings,
   item: unknown,
 ): string {

@@ -7,14 +7,14 @@ import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
 import { errorAnswer } from '../../upstream/upstream.ts';
 import { isTaskMethod, TOOL_CALL } from '../call-kinds.ts';
 import type { JudgedCall } from '../calls.ts';
+import type { ReceivedMessage, ReceivedPart } from '../received-message.ts';
 import { resultOf } from '../refusals.ts';
-import type { Said, SaidPart } from '../said.ts';
 
 /** Why something is replaced: the classes of the findings, or a blocked source. */
 export type Why = { readonly classes: readonly string[] } | 'blocked-source';
 
 /** @returns null for a shape that cannot carry a notice: the part is then blocked */
-export function replacementOf({ part, call }: Said, why: Why): SaidPart | null {
+export function replacementOf({ part, call }: ReceivedMessage, why: Why): ReceivedPart | null {
   switch (part.kind) {
     case 'notification':
       return inPlaceOfNotification(part, noticeOf('This message', why));
@@ -111,9 +111,9 @@ function inPlaceOfTask(
 const LEVELS: ReadonlySet<unknown> = new Set(LOG_LEVELS);
 
 function inPlaceOfNotification(
-  { method, params = {} }: Extract<SaidPart, { kind: 'notification' }>,
+  { method, params = {} }: Extract<ReceivedPart, { kind: 'notification' }>,
   notice: string,
-): SaidPart | null {
+): ReceivedPart | null {
   if (method === 'notifications/progress') {
     const { progressToken, progress, total } = params;
     const done = typeof progress === 'number' ? progress : 0;

@@ -3,7 +3,11 @@ import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
 import type { Caller } from '../calls.ts';
 import type { PreparedDlp, SentScan } from '../dlp/dlp-scanners.ts';
-import { examineSaid, type SaidReport, type SaidText } from '../dlp/examine-said.ts';
+import {
+  examineReceived,
+  type ReceivedReport,
+  type ReceivedText,
+} from '../dlp/examine-received.ts';
 import type { Lane } from './fair-queue.ts';
 import type { ScanAnswer, ScanJob } from './scan-jobs.ts';
 import type { ScanThreads } from './scan-threads.ts';
@@ -59,18 +63,22 @@ export function createDlpScans(threads: Pick<ScanThreads, 'run'>, large = LARGE)
       );
     },
     /** Scans an answer or message for a caller. */
-    said(caller: Caller, said: SaidText, prepared: PreparedDlp): SaidReport | Promise<SaidReport> {
-      const { value, raw, ...rest } = said;
+    received(
+      caller: Caller,
+      received: ReceivedText,
+      prepared: PreparedDlp,
+    ): ReceivedReport | Promise<ReceivedReport> {
+      const { value, raw, ...rest } = received;
       const goes = raw === null ? isLarge(value, large) : raw.length > large;
-      if (!goes) return examineSaid(said, prepared);
+      if (!goes) return examineReceived(received, prepared);
       const make = (): ScanJob => ({
-        kind: 'said',
+        kind: 'received',
         settings: prepared.settingsText(),
         value: raw ?? JSON.stringify(value),
-        said: rest,
+        received: rest,
       });
       return runScan(threads, caller, 'answer', make).then((answer) =>
-        answer.kind === 'said' ? answer.report : unexpected(),
+        answer.kind === 'received' ? answer.report : unexpected(),
       );
     },
   };

@@ -6,17 +6,21 @@ import { createIdentifierHash } from '@governance/shared/identifier-hash';
 import { LRUCache } from 'lru-cache';
 import { REDACTED } from '../cover-texts.ts';
 import { type PreparedDlp, prepareDlp, type SentScan } from '../dlp/dlp-scanners.ts';
-import { examineSaid, type SaidReport, type SaidText } from '../dlp/examine-said.ts';
+import {
+  examineReceived,
+  type ReceivedReport,
+  type ReceivedText,
+} from '../dlp/examine-received.ts';
 import type { Identified, IdentifierKey, ProtectionRules } from '../kept-payload.ts';
 import { createProtect, membersAlone } from '../payloads/protect-value.ts';
 
 export type ScanJob =
   | { readonly kind: 'sent'; readonly settings: string; readonly value: string }
   | {
-      readonly kind: 'said';
+      readonly kind: 'received';
       readonly settings: string;
       readonly value: string;
-      readonly said: Omit<SaidText, 'value' | 'raw'>;
+      readonly received: Omit<ReceivedText, 'value' | 'raw'>;
     }
   | KeptJob;
 
@@ -33,7 +37,7 @@ interface KeptJob {
 
 export type ScanAnswer =
   | { readonly kind: 'sent'; readonly scan: SentScan }
-  | { readonly kind: 'said'; readonly report: SaidReport }
+  | { readonly kind: 'received'; readonly report: ReceivedReport }
   /** JSON; null where something cannot be removed. */
   | { readonly kind: 'kept'; readonly text: string | null }
   /** The tenant's own patterns took too long. */
@@ -62,8 +66,8 @@ export function createScanJobs(): (job: ScanJob) => ScanAnswer {
       const value: unknown = JSON.parse(job.value);
       if (job.kind === 'sent') return { kind: 'sent', scan: prepared.examineSent(value) };
       if (job.kind === 'kept') return { kind: 'kept', text: keptOf(job, value, prepared) };
-      const said = { ...job.said, value, raw: job.value };
-      return { kind: 'said', report: examineSaid(said, prepared) };
+      const received = { ...job.received, value, raw: job.value };
+      return { kind: 'received', report: examineReceived(received, prepared) };
     } catch (error) {
       if (error instanceof PatternBudgetError) return { kind: 'gave-up' };
       if (error instanceof ScanBudgetError) return { kind: 'too-much' };

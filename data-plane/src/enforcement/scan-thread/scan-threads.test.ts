@@ -131,10 +131,10 @@ it('answers as the main thread does', async () => {
   expect(sent).toMatchObject({ kind: 'sent', scan: { findings: [{ place: '/note' }] } });
   const matched = new Map([[key, '[REDACTED:aws_access_key_id]']]);
   expect(sent).toMatchObject({ scan: { matched } });
-  const said = { isSent: false, carry: '', opaque: [], outputSchema: undefined };
-  const answer = await threads.run(AT, () => ({ kind: 'said', settings, value, said }));
+  const received = { isSent: false, carry: '', opaque: [], outputSchema: undefined };
+  const answer = await threads.run(AT, () => ({ kind: 'received', settings, value, received }));
   expect(answer).toMatchObject({
-    kind: 'said',
+    kind: 'received',
     report: { redacted: { raw: expect.stringContaining('[REDACTED:') } },
   });
   const failed = await threads.run(AT, () => ({ ...jobOf(value), settings: '{}' }));

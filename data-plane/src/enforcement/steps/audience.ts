@@ -6,7 +6,7 @@ import type { Caller, Continue, Deny } from '../calls.ts';
 import { denied } from '../eligibility.ts';
 import { isListVisible, isServerVisible, permissionsFor, serversOf } from '../permits.ts';
 import { proceed } from '../pipeline-builder.ts';
-import type { Said } from '../said.ts';
+import type { ReceivedMessage } from '../received-message.ts';
 
 export interface AudienceDeps {
   replica: Pick<Replica, 'findAgent'>;
@@ -17,10 +17,13 @@ export interface AudienceDeps {
  * Checks each unprompted notification against the agent's present roles, since these may change
  * while a stream is open. Messages within a call were judged with the call.
  */
-export function checkAudience(said: Said, deps: AudienceDeps): Continue<Said> | Deny {
-  const { caller, serverId, call, part } = said;
+export function checkAudience(
+  received: ReceivedMessage,
+  deps: AudienceDeps,
+): Continue<ReceivedMessage> | Deny {
+  const { caller, serverId, call, part } = received;
   if (call !== null || part.kind !== 'notification' || mayHear(caller, serverId, part, deps)) {
-    return proceed(said);
+    return proceed(received);
   }
   return denied('the agent may not receive it');
 }

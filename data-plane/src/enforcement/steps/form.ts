@@ -2,7 +2,7 @@ import { isList } from '../call-kinds.ts';
 import type { Continue, Deny } from '../calls.ts';
 import { denied } from '../eligibility.ts';
 import { proceed } from '../pipeline-builder.ts';
-import type { Said } from '../said.ts';
+import type { ReceivedMessage } from '../received-message.ts';
 
 export interface FormDeps {
   limits: {
@@ -16,13 +16,16 @@ export interface FormDeps {
  * step, since every later step reads the whole part. Messages were already parsed strictly, and
  * bounded, on arrival.
  */
-export function checkForm(said: Said, { limits }: FormDeps): Continue<Said> | Deny {
-  const { part, call } = said;
+export function checkForm(
+  received: ReceivedMessage,
+  { limits }: FormDeps,
+): Continue<ReceivedMessage> | Deny {
+  const { part, call } = received;
   if (part.kind === 'notification') {
     if (!FOR_CLIENTS.has(part.method)) return denied('the notification is not for clients');
     // Progress always belongs to a request.
     const isStray = part.method === 'notifications/progress' && call === null;
-    return isStray ? denied('progress without a request') : proceed(said);
+    return isStray ? denied('progress without a request') : proceed(received);
   }
   const { raw, value } = part;
   // A character has at most three bytes, so few messages have to be measured. Lists have a limit of
@@ -32,7 +35,7 @@ export function checkForm(said: Said, { limits }: FormDeps): Continue<Said> | De
     return denied(`it is larger than ${limits.messageBytes} bytes`);
   }
   if (typeof value !== 'object' || value === null) return denied('it is not an object');
-  return proceed(said);
+  return proceed(received);
 }
 
 /**

@@ -13,7 +13,7 @@ import { expect, it } from 'vitest';
 import type { Detector } from '../inbound/detector.ts';
 import type { InboundEvent } from '../inbound/inbound-alerts.ts';
 import { createItemScanner } from '../inbound/item-scanner.ts';
-import type { Said, SaidPart } from '../said.ts';
+import type { ReceivedMessage, ReceivedPart } from '../received-message.ts';
 import { type InjectionDeps, scanForInjection } from './injection.ts';
 
 const detector: Detector = {
@@ -50,10 +50,10 @@ interface Case {
   actions?: Partial<Record<'low' | 'medium' | 'high' | 'critical', InboundAction>>;
   carry?: string;
   isOwnAccord?: boolean;
-  speaker?: Said['speaker'];
+  speaker?: ReceivedMessage['speaker'];
 }
 
-function run(part: SaidPart, options: Case = {}) {
+function run(part: ReceivedPart, options: Case = {}) {
   const { method = 'tools/call', args = {}, serverId = 'up', carry = '' } = options;
   const settings: BundleSettings = {
     tenant_id: uuidv7(),
@@ -75,14 +75,14 @@ function run(part: SaidPart, options: Case = {}) {
   };
   const rules = { revision: 1, settings };
   const call = { id: 'event-1', ask: { serverId, method, name: 'read', args }, rules };
-  const said = {
+  const received = {
     speaker: options.speaker ?? 'server',
     caller: { tenantId: 't', agent: { id: 'agent-1' } },
     serverId,
     call: options.isOwnAccord ? null : call,
     part,
     carry,
-  } as unknown as Said;
+  } as unknown as ReceivedMessage;
   const told: InboundEvent[] = [];
   const counted: string[] = [];
   const deps: InjectionDeps = {
@@ -97,8 +97,8 @@ function run(part: SaidPart, options: Case = {}) {
     },
   };
   const portions: number[] = [];
-  const verdict = atOnce(counting(scanForInjection(said, deps), portions));
-  const after = verdict.kind === 'continue' ? verdict.call : said;
+  const verdict = atOnce(counting(scanForInjection(received, deps), portions));
+  const after = verdict.kind === 'continue' ? verdict.call : received;
   const { findings, replacedBy } = after;
   const value = after.part.kind === 'notification' ? after.part.params : after.part.value;
   if (after.part.kind !== 'notification' && replacedBy !== undefined) {
@@ -106,7 +106,7 @@ function run(part: SaidPart, options: Case = {}) {
   }
   return {
     verdict,
-    said,
+    received,
     after,
     value,
     replacedBy,
@@ -126,17 +126,17 @@ function* counting<T>(work: Portioned<T>, portions: number[]): Portioned<T> {
   }
 }
 
-const result = (value: Record<string, unknown>): SaidPart => ({
+const result = (value: Record<string, unknown>): ReceivedPart => ({
   kind: 'result',
   raw: JSON.stringify(value),
   value,
 });
-const text = (said: string) => result({ content: [{ type: 'text', text: said }] });
+const text = (words: string) => result({ content: [{ type: 'text', text: words }] });
 const NOTICE = expect.stringMatching(/^\[.* withheld by the gateway: .*\]$/);
 
 it('passes on what has no findings, the same object', () => {
-  const { said, after, told } = run(text('fine'));
-  expect(after).toBe(said);
+  const { received, after, told } = run(text('fine'));
+  expect(after).toBe(received);
   expect(told).toEqual([]);
 });
 
@@ -234,14 +234,14 @@ it('replaces an error, and keeps its code', () => {
   expect(replaced.value).toEqual({ code: -32602, message: NOTICE });
 });
 
-it('replaces what is said on the way, and drops what has no place for a notice', () => {
+it('replaces a notification, and drops one that has no place for a notice', () => {
   const progress = { progressToken: 7, progress: 1, total: 2, message: '[high]', more: '[high]' };
-  const said = (method: string, params: Record<string, unknown>): SaidPart => ({
+  const notification = (method: string, params: Record<string, unknown>): ReceivedPart => ({
     kind: 'notification',
     method,
     params,
   });
-  expect(run(said('notifications/progress', progress)).value).toEqual({
+  expect(run(notification('notifications/progress', progress)).value).toEqual({
     progressToken: 7,
     progress: 1,
     total: 2,
@@ -249,11 +249,11 @@ it('replaces what is said on the way, and drops what has no place for a notice',
   });
   const log = { level: 'error', logger: '[high]', data: { a: 1 } };
   const own = { isOwnAccord: true };
-  expect(run(said('notifications/message', log), own).value).toEqual({
+  expect(run(notification('notifications/message', log), own).value).toEqual({
     level: 'error',
     data: NOTICE,
   });
-  const other = run(said('notifications/other', { text: '[high]' }), own);
+  const other = run(notification('notifications/other', { text: '[high]' }), own);
   expect(other.verdict).toMatchObject({ kind: 'deny', message: /looks like an injection/ });
 });
 
@@ -268,15 +268,15 @@ it('names no member whose name is text', () => {
 
 it('blocks what asks the client for something, and keeps its findings for the record', () => {
   const asked = { resultType: 'input_required', inputRequests: { a: { params: '[high]' } } };
-  const { verdict, said } = run(result(asked));
+  const { verdict, received } = run(result(asked));
   expect(verdict.kind).toBe('deny');
-  expect(said.findings?.inbound).toHaveLength(1);
+  expect(received.findings?.inbound).toHaveLength(1);
   const introduced = run(result({ instructions: '[high]' }), { isOwnAccord: true });
   expect(introduced.verdict.kind).toBe('deny');
 });
 
 it('finds what is split over two parts of a stream, once', () => {
-  const part: SaidPart = {
+  const part: ReceivedPart = {
     kind: 'notification',
     method: 'notifications/progress',
     params: { progressToken: 7, progress: 2, message: 'gh] and on' },
@@ -320,7 +320,7 @@ it('gives nobody a task of a blocked source, which could be asked for the result
 it('a blocked source may say what has no text', () => {
   const rules: Case['rules'] = [['up', 'block']];
   expect(run(result({}), { rules, method: 'resources/subscribe' }).replacedBy).toBeUndefined();
-  const changed: SaidPart = {
+  const changed: ReceivedPart = {
     kind: 'notification',
     method: 'notifications/tools/list_changed',
     params: undefined,
@@ -380,7 +380,7 @@ it('lets no word of a blocked source through, whatever it sends', () => {
   const secret = 'WORD';
   const rules: Case['rules'] = [['up', 'block']];
   const content = [{ type: 'text', text: secret }];
-  const parts: [SaidPart, Case][] = [
+  const parts: [ReceivedPart, Case][] = [
     [result({ content, structuredContent: { a: secret }, _meta: { b: secret } }), {}],
     [result({ contents: [{ uri: secret, blob: secret }] }), { method: 'resources/read' }],
     [
@@ -396,7 +396,7 @@ it('lets no word of a blocked source through, whatever it sends', () => {
     [result({ instructions: secret }), { isOwnAccord: true }],
     [{ kind: 'error', raw: '', value: { code: -1, message: secret, data: secret } }, {}],
     ...['progress', 'message', 'resources/updated', 'elicitation/complete', secret].flatMap(
-      (name): [SaidPart, Case][] =>
+      (name): [ReceivedPart, Case][] =>
         [{ message: secret }, { data: { [secret]: 1 } }, { level: 'info', [secret]: 2 }].map(
           (params) => [{ kind: 'notification', method: `notifications/${name}`, params }, {}],
         ),
@@ -411,15 +411,15 @@ it('lets no word of a blocked source through, whatever it sends', () => {
 });
 
 it('raises and reports what stands beside the items of an untrusted list', () => {
-  const said = result({ tools: [{ name: 'read' }], _meta: { note: 'so [medium] it is' } });
-  const { value, told, counted } = run(said, {
+  const list = result({ tools: [{ name: 'read' }], _meta: { note: 'so [medium] it is' } });
+  const { value, told, counted } = run(list, {
     method: 'tools/list',
     rules: [['up', 'untrusted']],
   });
   expect(value).toEqual({ tools: [{ name: 'read' }] });
   expect(counted).toEqual(['high substitute']);
   expect(told).toMatchObject([{ serverId: 'up', action: 'substituted' }]);
-  expect(run(said, { method: 'tools/list', rules: [['up', 'trust']] }).replacedBy).toBeUndefined();
+  expect(run(list, { method: 'tools/list', rules: [['up', 'trust']] }).replacedBy).toBeUndefined();
 });
 
 it('goes by the URIs of every request that has some, as the agent wrote them', () => {

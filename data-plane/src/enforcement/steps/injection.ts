@@ -25,8 +25,15 @@ import { sanitize } from '../inbound/sanitized.ts';
 import { findTrust, type SourceTrust } from '../inbound/source-trust.ts';
 import { detectWhole } from '../inbound/split-texts.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
+import {
+  listMember,
+  type ReceivedMessage,
+  type ReceivedPart,
+  rulesFor,
+  textsOf,
+  withFindings,
+} from '../received-message.ts';
 import { resultOf } from '../refusals.ts';
-import { listMember, rulesFor, type Said, type SaidPart, textsOf, withFindings } from '../said.ts';
 import { PORTION } from '../scan-turns.ts';
 import { promoted } from '../severities.ts';
 import type { ToolCatalogue } from '../tool-catalogue.ts';
@@ -53,15 +60,15 @@ const MAX_JOINED = 4_096;
  * refusals need no replacement, and before every step that reads or changes the text.
  */
 export function* scanForInjection(
-  said: Said,
+  received: ReceivedMessage,
   deps: InjectionDeps,
-): Portioned<Continue<Said> | Deny | Escalate> {
-  if (said.speaker !== 'server') return proceed(said);
-  const settings = rulesFor(said, deps.rules)?.settings ?? null;
-  const member = listMember(said);
+): Portioned<Continue<ReceivedMessage> | Deny | Escalate> {
+  if (received.speaker !== 'server') return proceed(received);
+  const settings = rulesFor(received, deps.rules)?.settings ?? null;
+  const member = listMember(received);
   return member === undefined
-    ? yield* scanWhole(said, settings, deps)
-    : yield* scanList(said, member, settings, deps);
+    ? yield* scanWhole(received, settings, deps)
+    : yield* scanList(received, member, settings, deps);
 }
 
 const UNKNOWN: SourceTrust = { type: null };
@@ -74,7 +81,7 @@ function urisOf(ask: Ask): RequestedUris {
 
 function trustOf(
   serverId: string,
-  { call }: Said,
+  { call }: ReceivedMessage,
   settings: BundleSettings | null,
   { inbound }: InjectionDeps,
 ): SourceTrust {
@@ -84,37 +91,44 @@ function trustOf(
 }
 
 function* scanWhole(
-  said: Said,
+  received: ReceivedMessage,
   settings: BundleSettings | null,
   deps: InjectionDeps,
-): Portioned<Continue<Said> | Deny | Escalate> {
-  const { serverId } = said;
-  const trust = trustOf(serverId, said, settings, deps);
-  if (trust.type === 'trust') return proceed(said);
+): Portioned<Continue<ReceivedMessage> | Deny | Escalate> {
+  const { serverId } = received;
+  const trust = trustOf(serverId, received, settings, deps);
+  if (trust.type === 'trust') return proceed(received);
   if (trust.type === 'block') {
-    if (isEmpty(said)) return proceed(said);
-    deps.inbound.report({ said, serverId, action: 'blocked', findings: [], ruleId: trust.ruleId });
-    return replace(said, 'blocked-source');
+    if (isEmpty(received)) return proceed(received);
+    deps.inbound.report({
+      received,
+      serverId,
+      action: 'blocked',
+      findings: [],
+      ruleId: trust.ruleId,
+    });
+    return replace(received, 'blocked-source');
   }
-  const findings = judged(yield* detect(said, deps.inbound.detector), trust);
-  if (findings.length === 0) return proceed(said);
+  const findings = judged(yield* detect(received, deps.inbound.detector), trust);
+  if (findings.length === 0) return proceed(received);
   const action = actionFor(findings, settings, trust);
   // Changed in place: after a denial, the findings are read from this object.
-  extend(said, { findings: withFindings(said, { inbound: findings }).findings });
-  if (action === 'hold' && releaseOf(said) !== null) return yield* release(said, findings, deps);
-  const done = action === 'hold' && !isHoldable(said) ? 'substitute' : action;
+  extend(received, { findings: withFindings(received, { inbound: findings }).findings });
+  if (action === 'hold' && releaseOf(received) !== null)
+    return yield* release(received, findings, deps);
+  const done = action === 'hold' && !isHoldable(received) ? 'substitute' : action;
   count(findings, done, deps);
   deps.inbound.report({
-    said,
+    received,
     serverId,
     action: REPORTED_AS[done],
     findings,
     ruleId: trust.ruleId,
   });
-  if (done === 'pass') return proceed(said);
+  if (done === 'pass') return proceed(received);
   // The enforcer holds the result, or blocks it where it cannot be held.
   if (done === 'hold') return { kind: 'escalate', reasons: [] };
-  return replace(said, { classes: classesOf(findings) });
+  return replace(received, { classes: classesOf(findings) });
 }
 
 const REPORTED_AS = { pass: 'passed', hold: 'held', substitute: 'substituted' } as const;
@@ -123,7 +137,7 @@ const REPORTED_AS = { pass: 'passed', hold: 'held', substitute: 'substituted' } 
  * Whether a part can wait for a person: a result can, since its agent can repeat the call; a part
  * of a stream cannot.
  */
-function isHoldable({ call, part }: Said): boolean {
+function isHoldable({ call, part }: ReceivedMessage): boolean {
   if (call === null || part.kind === 'notification' || call.ask.model !== undefined) return false;
   if (!isRepeatable(call.ask.method)) return false;
   const { resultType } = part.value as Record<string, unknown>;
@@ -131,26 +145,30 @@ function isHoldable({ call, part }: Said): boolean {
 }
 
 /** How a person released this result; null where no person did. */
-function releaseOf({ call }: Said) {
+function releaseOf({ call }: ReceivedMessage) {
   return call?.grant?.releaseAs ?? null;
 }
 
 function* release(
-  said: Said,
+  received: ReceivedMessage,
   findings: readonly InboundFinding[],
   deps: InjectionDeps,
-): Portioned<Continue<Said> | Deny | Escalate> {
-  const { part } = said;
-  if (releaseOf(said) === 'original' || part.kind === 'notification') return proceed(said);
-  const value = yield* sanitize(part.value, deps.inbound.detector, kindOf(said));
+): Portioned<Continue<ReceivedMessage> | Deny | Escalate> {
+  const { part } = received;
+  if (releaseOf(received) === 'original' || part.kind === 'notification') return proceed(received);
+  const value = yield* sanitize(part.value, deps.inbound.detector, kindOf(received));
   const why = { classes: classesOf(findings) };
-  if (value === undefined || !fits(said, value, deps)) return replace(said, why);
-  const left: SaidPart = { kind: part.kind, raw: JSON.stringify(value), value };
-  return proceed({ ...said, part: left, replacedBy: 'injection' });
+  if (value === undefined || !fits(received, value, deps)) return replace(received, why);
+  const left: ReceivedPart = { kind: part.kind, raw: JSON.stringify(value), value };
+  return proceed({ ...received, part: left, replacedBy: 'injection' });
 }
 
 /** Whether a tool's structured content still conforms to its output schema. */
-function fits({ call, caller, part }: Said, after: unknown, { catalogue }: InjectionDeps): boolean {
+function fits(
+  { call, caller, part }: ReceivedMessage,
+  after: unknown,
+  { catalogue }: InjectionDeps,
+): boolean {
   if (call?.ask.method !== TOOL_CALL || part.kind !== 'result') return true;
   const before = isObject(part.value) ? part.value.structuredContent : undefined;
   const schema = catalogue.findOutputSchema(caller.tenantId, call.ask.serverId, call.ask.name);
@@ -159,7 +177,7 @@ function fits({ call, caller, part }: Said, after: unknown, { catalogue }: Injec
 }
 
 /** Whether a part has no text: `{}`, or a notification of a change or of progress without text. */
-function isEmpty({ part }: Said): boolean {
+function isEmpty({ part }: ReceivedMessage): boolean {
   if (part.kind === 'notification') {
     const { params = {} } = part;
     // The name of a member may be text too.
@@ -170,20 +188,20 @@ function isEmpty({ part }: Said): boolean {
 
 const WORDLESS: ReadonlySet<string> = new Set(['progressToken', 'progress', 'total']);
 
-function replace(said: Said, why: Why): Continue<Said> | Deny {
-  const part = replacementOf(said, why);
-  if (part !== null) return proceed({ ...said, part, replacedBy: 'injection' });
+function replace(received: ReceivedMessage, why: Why): Continue<ReceivedMessage> | Deny {
+  const part = replacementOf(received, why);
+  if (part !== null) return proceed({ ...received, part, replacedBy: 'injection' });
   return denied(describeWhy(why));
 }
 
-function* detect(said: Said, detector: Detector): Portioned<InboundFinding[]> {
-  const { part, carry } = said;
+function* detect(received: ReceivedMessage, detector: Detector): Portioned<InboundFinding[]> {
+  const { part, carry } = received;
   const size = part.kind === 'notification' ? 0 : part.raw.length;
   // Decoding blobs takes a turn of its own: many answers may arrive in one.
   if (size >= PORTION) yield size;
   const value = part.kind === 'notification' ? part.params : readable(part.value);
   if (size >= PORTION) yield size;
-  const kind = kindOf(said);
+  const kind = kindOf(received);
   const findings = yield* detectWhole(value, detector, { kind });
   if (carry === '') return findings;
   // In the joined text only findings across the boundary are new.
@@ -196,7 +214,7 @@ function* detect(said: Said, detector: Detector): Portioned<InboundFinding[]> {
   return findings;
 }
 
-function kindOf({ part, call }: Said): TextKind {
+function kindOf({ part, call }: ReceivedMessage): TextKind {
   if (part.kind === 'error') return 'error';
   if (part.kind === 'notification') return 'other';
   if (call === null) return 'question';
@@ -252,14 +270,14 @@ interface ServersItems {
  * unified gateway it comes from the gateway, and is not scanned.
  */
 function* scanAround(
-  said: Said,
+  received: ReceivedMessage,
   rest: Record<string, unknown>,
   settings: BundleSettings | null,
   deps: InjectionDeps,
 ): Portioned<{ findings: readonly InboundFinding[]; isClean: boolean }> {
-  const { serverId } = said;
+  const { serverId } = received;
   if (serverId === '' || Object.keys(rest).length === 0) return { findings: [], isClean: true };
-  const trust = trustOf(serverId, said, settings, deps);
+  const trust = trustOf(serverId, received, settings, deps);
   if (trust.type === 'trust') return { findings: [], isClean: true };
   if (trust.type === 'block') return { findings: [], isClean: false };
   const findings = judged(yield* deps.inbound.detector.inValue(rest, { kind: 'other' }), trust);
@@ -267,7 +285,7 @@ function* scanAround(
   const action = listAction(findings, settings, trust);
   count(findings, action, deps);
   deps.inbound.report({
-    said,
+    received,
     serverId,
     action: REPORTED_AS[action],
     findings,
@@ -278,12 +296,13 @@ function* scanAround(
 
 /** Scans a list by its items. Items that would be replaced elsewhere are removed. */
 function* scanList(
-  said: Said,
+  received: ReceivedMessage,
   member: string,
   settings: BundleSettings | null,
   deps: InjectionDeps,
-): Portioned<Continue<Said>> {
-  const value = said.part.kind === 'result' && isObject(said.part.value) ? said.part.value : {};
+): Portioned<Continue<ReceivedMessage>> {
+  const value =
+    received.part.kind === 'result' && isObject(received.part.value) ? received.part.value : {};
   const { [member]: listed, ...others } = value;
   const items = Array.isArray(listed) ? listed : [];
   const kind = member === 'tools' ? 'tool_description' : 'other';
@@ -306,8 +325,8 @@ function* scanList(
   };
 
   function* isKept(item: unknown, at: number): Portioned<boolean> {
-    const serverId = settings === null ? said.serverId : serverOfItem(said, settings, item);
-    const trust = trusts.get(serverId) ?? trustOf(serverId, said, settings, deps);
+    const serverId = settings === null ? received.serverId : serverOfItem(received, settings, item);
+    const trust = trusts.get(serverId) ?? trustOf(serverId, received, settings, deps);
     trusts.set(serverId, trust);
     if (trust.type === 'trust') return true;
     if (trust.type === 'block') {
@@ -332,13 +351,13 @@ function* scanList(
 
   for (const [key, { action, findings, items: names, ruleId }] of told) {
     const serverId = key.slice(action.length + 1);
-    deps.inbound.report({ said, serverId, action, findings, ruleId, items: names });
+    deps.inbound.report({ received, serverId, action, findings, ruleId, items: names });
   }
   const { nextCursor, ...rest } = others;
-  const around = yield* scanAround(said, rest, settings, deps);
+  const around = yield* scanAround(received, rest, settings, deps);
   const { isClean } = around;
   all.push(...around.findings);
-  const next = all.length === 0 ? said : withFindings(said, { inbound: all });
+  const next = all.length === 0 ? received : withFindings(received, { inbound: all });
   if (kept.length === items.length && isClean) return proceed(next);
   const shown = isClean ? others : { ...(nextCursor !== undefined && { nextCursor }) };
   return proceed({

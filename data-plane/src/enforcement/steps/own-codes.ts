@@ -2,7 +2,7 @@ import { RPC_ERRORS } from '@governance/shared/errors';
 import { errorAnswer } from '../../upstream/upstream.ts';
 import type { Continue } from '../calls.ts';
 import { proceed } from '../pipeline-builder.ts';
-import type { Said } from '../said.ts';
+import type { ReceivedMessage } from '../received-message.ts';
 
 /**
  * The codes of the gateway's own decisions (denied, escalated, rate limited), which no server may
@@ -25,13 +25,13 @@ function isOwn(code: unknown, message: unknown): boolean {
  * Replaces a server's error with one of these codes by an internal error that names the server,
  * with the original code in `data`.
  */
-export function coverOwnCodes(said: Said): Continue<Said> {
-  const { part, speaker } = said;
-  if (part.kind !== 'error' || speaker !== 'server') return proceed(said);
+export function coverOwnCodes(received: ReceivedMessage): Continue<ReceivedMessage> {
+  const { part, speaker } = received;
+  if (part.kind !== 'error' || speaker !== 'server') return proceed(received);
   const { code, message, data } = part.value as Record<string, unknown>;
-  if (!isOwn(code, message)) return proceed(said);
+  if (!isOwn(code, message)) return proceed(received);
   const told = `The MCP server answered with an error: ${String(message)}`;
   const kept = { upstream_code: code, ...(data !== undefined && { upstream_data: data }) };
   const covered = errorAnswer(RPC_ERRORS.INTERNAL, told, kept);
-  return proceed({ ...said, part: covered, replacedBy: 'own-codes' });
+  return proceed({ ...received, part: covered, replacedBy: 'own-codes' });
 }

@@ -4,8 +4,8 @@ import type { Continue } from '../calls.ts';
 import { nameOfItem, serverOfItem } from '../inbound/listed-items.ts';
 import type { PinnedTools } from '../pinned-tools.ts';
 import { proceed } from '../pipeline-builder.ts';
+import { listMember, type ReceivedMessage, rulesFor } from '../received-message.ts';
 import { resultOf } from '../refusals.ts';
-import { listMember, rulesFor, type Said } from '../said.ts';
 
 export interface PinsDeps {
   rules: RulesProvider;
@@ -13,20 +13,24 @@ export interface PinsDeps {
 }
 
 /** Removes tools that wait for approval from a list, since their calls are denied. */
-export function hideWaitingTools(said: Said, { pins, rules }: PinsDeps): Continue<Said> {
-  const { call, part, caller } = said;
-  if (call === null || part.kind !== 'result' || listMember(said) !== 'tools') return proceed(said);
-  const settings = rulesFor(said, rules)?.settings;
-  if (settings?.inbound?.pinned_tools?.require_approval !== true) return proceed(said);
+export function hideWaitingTools(
+  received: ReceivedMessage,
+  { pins, rules }: PinsDeps,
+): Continue<ReceivedMessage> {
+  const { call, part, caller } = received;
+  if (call === null || part.kind !== 'result' || listMember(received) !== 'tools')
+    return proceed(received);
+  const settings = rulesFor(received, rules)?.settings;
+  if (settings?.inbound?.pinned_tools?.require_approval !== true) return proceed(received);
   const value = isObject(part.value) ? part.value : {};
   const tools = Array.isArray(value.tools) ? value.tools : [];
   const kept = tools.filter((tool: unknown) => {
-    const serverId = serverOfItem(said, settings, tool);
+    const serverId = serverOfItem(received, settings, tool);
     const name = nameOfItem(tool);
-    const isUnified = said.serverId === '';
+    const isUnified = received.serverId === '';
     const toolName = isUnified ? name.slice(`${serverId}__`.length) : name;
     return !pins.isWaiting({ tenantId: caller.tenantId, serverId, toolName }, settings);
   });
-  if (kept.length === tools.length) return proceed(said);
-  return proceed({ ...said, part: resultOf({ ...value, tools: kept }), replacedBy: 'pins' });
+  if (kept.length === tools.length) return proceed(received);
+  return proceed({ ...received, part: resultOf({ ...value, tools: kept }), replacedBy: 'pins' });
 }

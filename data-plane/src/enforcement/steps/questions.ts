@@ -8,8 +8,8 @@ import type { Ask, Caller, Deny, Destination, JudgedCall, StepResult } from '../
 import { askOf, canAnswer } from '../client-questions.ts';
 import { denied } from '../eligibility.ts';
 import { proceed } from '../pipeline-builder.ts';
+import type { ReceivedMessage } from '../received-message.ts';
 import { internalRefusal } from '../refusals.ts';
-import type { Said } from '../said.ts';
 
 export interface QuestionDeps {
   /** `Enforcer.call`. */
@@ -26,19 +26,19 @@ const MAX_QUESTIONS = 16;
  * ends the inspection, so it repeats nothing of what the server said.
  */
 export function judgeQuestions(
-  said: Said,
+  received: ReceivedMessage,
   deps: QuestionDeps,
-): StepResult<Said> | Promise<StepResult<Said>> {
-  const { part, call, caller, speaker } = said;
+): StepResult<ReceivedMessage> | Promise<StepResult<ReceivedMessage>> {
+  const { part, call, caller, speaker } = received;
   const isOfServer = speaker === 'server' && call !== null && caller.era === 'modern';
-  if (part.kind !== 'result' || !isOfServer) return proceed(said);
+  if (part.kind !== 'result' || !isOfServer) return proceed(received);
   const { resultType, inputRequests, result } = part.value as Record<string, unknown>;
   const isOfTask = resultType === 'task' || isTaskMethod(call.ask.method);
   if (isOfTask && !isFinal(result)) return refuse(NOT_MCP);
   if (inputRequests === undefined || (resultType !== 'input_required' && !isOfTask)) {
-    return proceed(said);
+    return proceed(received);
   }
-  return judgeAll(call, inputRequests, deps).then((denied) => denied ?? proceed(said));
+  return judgeAll(call, inputRequests, deps).then((denied) => denied ?? proceed(received));
 }
 
 /** Whether a finished task's result asks for nothing more: questions within it are not judged. */

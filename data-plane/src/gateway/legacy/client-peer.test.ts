@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inspection } from '../../enforcement/inspection.ts';
 import { enforcement } from '../../enforcement/pipeline.ts';
 import { proceed } from '../../enforcement/pipeline-builder.ts';
-import type { Said } from '../../enforcement/said.ts';
+import type { ReceivedMessage } from '../../enforcement/received-message.ts';
 import {
   HTTP_SERVER,
   startTestPlane,
@@ -28,9 +28,9 @@ let agent: TestAgent;
 /** While set, the inspection waits for it. */
 let gate: Promise<void> | null = null;
 let inspected = 0;
-const slow = (said: Said) => {
+const slow = (received: ReceivedMessage) => {
   inspected++;
-  return gate === null ? proceed(said) : gate.then(() => proceed(said));
+  return gate === null ? proceed(received) : gate.then(() => proceed(received));
 };
 /** The tool's question to its client before it answers. */
 let question: Message = {};

@@ -6,7 +6,7 @@ import type { StepResult } from '../../enforcement/calls.ts';
 import { inspection } from '../../enforcement/inspection.ts';
 import { enforcement } from '../../enforcement/pipeline.ts';
 import { proceed } from '../../enforcement/pipeline-builder.ts';
-import type { Said } from '../../enforcement/said.ts';
+import type { ReceivedMessage } from '../../enforcement/received-message.ts';
 import {
   HTTP_SERVER,
   startTestPlane,
@@ -23,10 +23,10 @@ const open: (() => void)[] = [];
 
 /** The method whose answers are blocked. */
 let blocked: string | null = null;
-const block = (said: Said): StepResult<Said> =>
-  said.part.kind !== 'notification' && said.call?.ask.method === blocked
+const block = (received: ReceivedMessage): StepResult<ReceivedMessage> =>
+  received.part.kind !== 'notification' && received.call?.ask.method === blocked
     ? { kind: 'deny', cause: 'policy', message: 'blocked', reasons: [] }
-    : proceed(said);
+    : proceed(received);
 
 const start = () =>
   startTestUpstream({

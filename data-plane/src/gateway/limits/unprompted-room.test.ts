@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { inspection } from '../../enforcement/inspection.ts';
 import { enforcement } from '../../enforcement/pipeline.ts';
 import { proceed } from '../../enforcement/pipeline-builder.ts';
-import type { Said } from '../../enforcement/said.ts';
+import type { ReceivedMessage } from '../../enforcement/received-message.ts';
 import { openSession } from '../../testing/test-client.ts';
 import { HTTP_SERVER, startTestPlane, type TestPlane } from '../../testing/test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
@@ -18,11 +18,11 @@ let isHeldUp = true;
 /** Ends the inspections that wait. */
 const waiting: (() => void)[] = [];
 
-async function waitForTest(said: Said) {
-  if (isHeldUp && said.call === null) {
+async function waitForTest(received: ReceivedMessage) {
+  if (isHeldUp && received.call === null) {
     await new Promise<void>((resolve) => waiting.push(resolve));
   }
-  return proceed(said);
+  return proceed(received);
 }
 
 beforeAll(async () => {

@@ -7,11 +7,11 @@ import { isUtf8 } from 'node:buffer';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import { actionFor } from '@governance/shared/dlp-settings';
 import { isObject } from '../../upstream/message.ts';
-import { textsOf } from '../said.ts';
+import { textsOf } from '../received-message.ts';
 import type { PreparedDlp } from './dlp-scanners.ts';
 import { redact } from './redaction.ts';
 
-export interface SaidText {
+export interface ReceivedText {
   /** Whether it is a client's answer to a server, to which the settings for calls apply. */
   readonly isSent: boolean;
   readonly value: unknown;
@@ -27,19 +27,19 @@ export interface SaidText {
   readonly outputSchema: unknown;
 }
 
-export interface SaidReport {
+export interface ReceivedReport {
   readonly findings: DlpFinding[];
   /** The value after redaction; null where nothing was redacted, or the value must be blocked. */
   readonly redacted: { readonly value: unknown; readonly raw: string } | null;
 }
 
 /** @throws PatternBudgetError when the tenant's patterns take too long */
-export function examineSaid(said: SaidText, prepared: PreparedDlp): SaidReport {
-  const { isSent, value, raw } = said;
-  const parts = partsOf(value, raw, said.opaque);
-  const scan = isSent ? prepared.scanSent : prepared.scanSaid;
+export function examineReceived(received: ReceivedText, prepared: PreparedDlp): ReceivedReport {
+  const { isSent, value, raw } = received;
+  const parts = partsOf(value, raw, received.opaque);
+  const scan = isSent ? prepared.scanSent : prepared.scanReceived;
   const open = scan(parts.open);
-  const fixed = [...binaryFindings(parts, scan), ...splitFindings(said, prepared)];
+  const fixed = [...binaryFindings(parts, scan), ...splitFindings(received, prepared)];
   const findings = [...open, ...fixed];
   if (isSent || findings.length === 0) return { findings, redacted: null };
   const { results } = prepared.settings;
@@ -51,14 +51,17 @@ export function examineSaid(said: SaidText, prepared: PreparedDlp): SaidReport {
   if (isBlocked || !open.some((finding) => actionOf(finding) === 'redact')) {
     return { findings, redacted: null };
   }
-  const rest = redact(parts.open, prepared.redactor, said.outputSchema);
+  const rest = redact(parts.open, prepared.redactor, received.outputSchema);
   if (rest === null) return { findings, redacted: null };
   const whole = parts.whole(rest);
   return { findings, redacted: { value: whole, raw: JSON.stringify(whole) } };
 }
 
 /** Findings in the texts of binary members, which are not rewritten. */
-function binaryFindings({ decoded }: SaidParts, scan: PreparedDlp['scanSaid']): DlpFinding[] {
+function binaryFindings(
+  { decoded }: ScannedParts,
+  scan: PreparedDlp['scanReceived'],
+): DlpFinding[] {
   return decoded.flatMap((text, index) =>
     scan(text).map((finding) => ({
       ...finding,
@@ -72,8 +75,8 @@ function binaryFindings({ decoded }: SaidParts, scan: PreparedDlp['scanSaid']): 
 const SEAM = 256;
 
 /** Findings in values that began in the previous part, which the client already has. */
-function splitFindings(said: SaidText, { scanner }: PreparedDlp): DlpFinding[] {
-  const { carry, carriedLast = 0, value } = said;
+function splitFindings(received: ReceivedText, { scanner }: PreparedDlp): DlpFinding[] {
+  const { carry, carriedLast = 0, value } = received;
   if (carry === '') return [];
   const text = textsOf(value).slice(0, SEAM);
   const within = (before: string) =>
@@ -88,7 +91,7 @@ function splitFindings(said: SaidText, { scanner }: PreparedDlp): DlpFinding[] {
   return found.length === 0 && isWithinWord ? within(before.slice(-carriedLast)) : found;
 }
 
-interface SaidParts {
+interface ScannedParts {
   /** The value that is scanned. */
   readonly open: unknown;
   /** Texts in binary members. */
@@ -103,7 +106,11 @@ interface SaidParts {
  * @param raw the message as JSON, if available, to see quickly that it has no binary members
  * @param opaque names of top-level members
  */
-export function partsOf(value: unknown, raw: string | null, opaque: readonly string[]): SaidParts {
+export function partsOf(
+  value: unknown,
+  raw: string | null,
+  opaque: readonly string[],
+): ScannedParts {
   const decoded: string[] = [];
   const mayBeBinary = raw === null || raw.includes('"blob"') || raw.includes('"data"');
   const without = mayBeBinary ? withoutBinary(value, decoded) : value;

@@ -7,8 +7,8 @@ import type { Refusal } from './answer.ts';
 import type { Caller, Destination, JudgedCall } from './calls.ts';
 import type { Judgement, Pipeline } from './pipeline-builder.ts';
 
-/** One answer or notification on its way to a caller. */
-export interface Said {
+/** One answer or notification, of a server or of a client that was asked, on its way to its receiver. */
+export interface ReceivedMessage {
   readonly speaker: Destination['speaker'];
   readonly caller: Caller;
   /** Empty in an answer of the unified gateway's own. */
@@ -16,7 +16,7 @@ export interface Said {
   /** The call that it belongs to; null where a server sent it unprompted. */
   readonly call: JudgedCall | null;
   /** A step that changes it puts a new part here, and its name into `replacedBy`. */
-  readonly part: SaidPart;
+  readonly part: ReceivedPart;
   readonly replacedBy?: string;
   /** The end of earlier texts of the same stream, to find what is split over two parts. */
   readonly carry: string;
@@ -37,7 +37,7 @@ export interface Findings {
  * for minutes. Null where there never were any.
  */
 export function rulesFor(
-  { call, caller }: Pick<Said, 'call' | 'caller'>,
+  { call, caller }: Pick<ReceivedMessage, 'call' | 'caller'>,
   rules: RulesProvider,
 ): ActiveRules | null {
   return rules.findActiveRules(caller.tenantId) ?? call?.rules ?? null;
@@ -46,31 +46,33 @@ export function rulesFor(
 const NO_FINDINGS: Findings = { inbound: [], dlp: [] };
 
 /** Adds a step's findings to those of the steps before it. */
-export function withFindings(said: Said, found: Partial<Findings>): Said {
-  const { inbound, dlp } = said.findings ?? NO_FINDINGS;
+export function withFindings(received: ReceivedMessage, found: Partial<Findings>): ReceivedMessage {
+  const { inbound, dlp } = received.findings ?? NO_FINDINGS;
   const findings = {
     inbound: [...inbound, ...(found.inbound ?? [])],
     dlp: [...dlp, ...(found.dlp ?? [])],
   };
-  return { ...said, findings };
+  return { ...received, findings };
 }
 
-export type SaidPart = UpstreamAnswer | ({ readonly kind: 'notification' } & UpstreamNotification);
+export type ReceivedPart =
+  | UpstreamAnswer
+  | ({ readonly kind: 'notification' } & UpstreamNotification);
 
 /** The member of a list's result that holds its items; undefined if it is no list. */
-export function listMember({ call, part }: Said): string | undefined {
+export function listMember({ call, part }: ReceivedMessage): string | undefined {
   if (call === null || part.kind !== 'result') return undefined;
   const members: Readonly<Record<string, string>> = LIST_MEMBERS;
   return Object.hasOwn(members, call.ask.method) ? members[call.ask.method] : undefined;
 }
 
-/** Members beside what is said: they would separate what is split over two messages. */
+/** Members beside a message's texts: they would separate what is split over two messages. */
 const BESIDE: ReadonlySet<string> = new Set([
   ...['progressToken', 'level', 'logger'],
   ...['type', 'role', 'uri', 'mimeType'],
 ]);
 
-/** All texts in what is said, joined. */
+/** All texts in a message, joined. */
 export function textsOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return '';
@@ -91,7 +93,7 @@ export interface Inspection {
 
 export interface Inspected extends Inspection {
   /** The part that is passed on, changed or not; if blocked, as the last step received it. */
-  readonly part: SaidPart;
+  readonly part: ReceivedPart;
   /** The answer that the blocking step gives instead. */
   readonly refusal?: Refusal | undefined;
   /** What a step threw. */
@@ -99,17 +101,20 @@ export interface Inspected extends Inspection {
 }
 
 /** Synchronous unless a step returns a promise. Never throws or rejects. */
-export type Inspect = (said: Said) => Inspected | Promise<Inspected>;
+export type Inspect = (received: ReceivedMessage) => Inspected | Promise<Inspected>;
 
 /** Builds the inspection from its list of steps. */
-export function createInspect<Deps>(inspection: Pipeline<Said, Said, Deps>, deps: Deps): Inspect {
-  return (said) => {
-    const judging = inspection.run(said, deps);
+export function createInspect<Deps>(
+  inspection: Pipeline<ReceivedMessage, ReceivedMessage, Deps>,
+  deps: Deps,
+): Inspect {
+  return (received) => {
+    const judging = inspection.run(received, deps);
     return judging instanceof Promise ? judging.then(toInspected) : toInspected(judging);
   };
 }
 
-function toInspected(judgement: Judgement<Said, Said>): Inspected {
+function toInspected(judgement: Judgement<ReceivedMessage, ReceivedMessage>): Inspected {
   const { part, replacedBy, findings } = judgement.call;
   switch (judgement.verdict) {
     case 'allow':

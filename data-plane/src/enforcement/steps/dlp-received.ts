@@ -9,16 +9,21 @@ import type { Continue, Deny } from '../calls.ts';
 import { DONE, describeFindings, strongestOf, TOO_MUCH_TO_SCAN } from '../dlp/dlp-findings.ts';
 import { DEFAULT_DLP, dlpOf, type PreparedDlp } from '../dlp/dlp-scanners.ts';
 import type { DlpWatch } from '../dlp/dlp-watch.ts';
-import type { SaidReport } from '../dlp/examine-said.ts';
+import type { ReceivedReport } from '../dlp/examine-received.ts';
 import { denied } from '../eligibility.ts';
 import { extend, proceed } from '../pipeline-builder.ts';
+import {
+  type ReceivedMessage,
+  type ReceivedPart,
+  rulesFor,
+  withFindings,
+} from '../received-message.ts';
 import { internalRefusal } from '../refusals.ts';
-import { rulesFor, type Said, type SaidPart, withFindings } from '../said.ts';
 import type { DlpScans } from '../scan-thread/dlp-scans.ts';
 import { ScanFailure } from '../scan-thread/scan-threads.ts';
 import type { ToolCatalogue } from '../tool-catalogue.ts';
 
-export interface SaidDlpDeps {
+export interface ReceivedDlpDeps {
   dlp: DlpWatch;
   scans: DlpScans;
   rules: RulesProvider;
@@ -30,14 +35,14 @@ export interface SaidDlpDeps {
  * the tenant's settings for results. A client's answer to a server leaves the agent, so the
  * settings for calls apply to it.
  */
-export function scanSaid(
-  said: Said,
-  deps: SaidDlpDeps,
-): Continue<Said> | Deny | Promise<Continue<Said> | Deny> {
-  const { speaker, part, caller, carry, carriedLast } = said;
+export function scanReceived(
+  received: ReceivedMessage,
+  deps: ReceivedDlpDeps,
+): Continue<ReceivedMessage> | Deny | Promise<Continue<ReceivedMessage> | Deny> {
+  const { speaker, part, caller, carry, carriedLast } = received;
   // Texts of the gateway are written by it, or derived from inspected ones.
-  if (speaker === 'gateway') return proceed(said);
-  const prepared = preparedFor(said, deps);
+  if (speaker === 'gateway') return proceed(received);
+  const prepared = preparedFor(received, deps);
   const isNotification = part.kind === 'notification';
   const text = {
     isSent: speaker === 'client',
@@ -45,78 +50,78 @@ export function scanSaid(
     raw: isNotification ? null : part.raw,
     carry,
     carriedLast,
-    opaque: opaqueMembersOf(said),
-    outputSchema: speaker === 'client' ? undefined : outputSchemaOf(said, deps),
+    opaque: opaqueMembersOf(received),
+    outputSchema: speaker === 'client' ? undefined : outputSchemaOf(received, deps),
   };
   try {
-    const report = deps.scans.said(caller, text, prepared);
-    if (!(report instanceof Promise)) return judge(said, report, prepared, deps);
+    const report = deps.scans.received(caller, text, prepared);
+    if (!(report instanceof Promise)) return judge(received, report, prepared, deps);
     return report
-      .then((found) => judge(said, found, prepared, deps))
-      .catch((error: unknown) => refused(error, said, deps));
+      .then((found) => judge(received, found, prepared, deps))
+      .catch((error: unknown) => refused(error, received, deps));
   } catch (error) {
-    return refused(error, said, deps);
+    return refused(error, received, deps);
   }
 }
 
 function judge(
-  said: Said,
-  report: SaidReport,
+  received: ReceivedMessage,
+  report: ReceivedReport,
   prepared: PreparedDlp,
-  deps: SaidDlpDeps,
-): Continue<Said> | Deny {
+  deps: ReceivedDlpDeps,
+): Continue<ReceivedMessage> | Deny {
   const { findings } = report;
-  if (findings.length === 0) return proceed(said);
-  const found = extend(said, withFindings(said, { dlp: findings }));
-  return said.speaker === 'client'
+  if (findings.length === 0) return proceed(received);
+  const found = extend(received, withFindings(received, { dlp: findings }));
+  return received.speaker === 'client'
     ? judgeClient(found, findings, prepared, deps)
     : judgeServer(found, report, prepared, deps);
 }
 
 /** The denial where a scan did not finish. @throws any other error as it is */
-function refused(error: unknown, said: Said, { dlp }: SaidDlpDeps): Deny {
-  const { caller, serverId, call } = said;
+function refused(error: unknown, received: ReceivedMessage, { dlp }: ReceivedDlpDeps): Deny {
+  const { caller, serverId, call } = received;
   const place = { serverId, eventId: call?.id ?? null };
   if (error instanceof PatternBudgetError) {
     dlp.gaveUp(caller, place);
-    return blocked(said, 'a DLP pattern of the tenant takes too long on it', []);
+    return blocked(received, 'a DLP pattern of the tenant takes too long on it', []);
   }
-  if (error instanceof ScanBudgetError) return blocked(said, TOO_MUCH_TO_SCAN, []);
+  if (error instanceof ScanBudgetError) return blocked(received, TOO_MUCH_TO_SCAN, []);
   if (!(error instanceof ScanFailure)) throw error;
   dlp.unscanned(caller, place, error.reason);
-  return blocked(said, `it could not be scanned: ${error.message}`, []);
+  return blocked(received, `it could not be scanned: ${error.message}`, []);
 }
 
-function preparedFor(said: Said, { rules }: SaidDlpDeps): PreparedDlp {
-  const active = rulesFor(said, rules);
+function preparedFor(received: ReceivedMessage, { rules }: ReceivedDlpDeps): PreparedDlp {
+  const active = rulesFor(received, rules);
   return active === null ? DEFAULT_DLP : dlpOf(active.settings);
 }
 
 /** Judges the answer of an agent's client to a server. */
 function judgeClient(
-  said: Said,
+  received: ReceivedMessage,
   findings: readonly DlpFinding[],
   { settings }: PreparedDlp,
-  { dlp }: SaidDlpDeps,
-): Continue<Said> | Deny {
+  { dlp }: ReceivedDlpDeps,
+): Continue<ReceivedMessage> | Deny {
   const actionOf = ({ severity }: DlpFinding) => actionFor(settings.outbound, severity);
   dlp.count(findings, 'outbound', (finding) => DONE[actionOf(finding)]);
-  const { caller, serverId, call } = said;
+  const { caller, serverId, call } = received;
   if (call !== null) {
     const sent = { caller, serverId, toolName: shownName(call), eventId: call.id };
     dlp.across.note(sent, findings);
   }
-  if (strongestOf(findings.map(actionOf)) !== 'block') return proceed(said);
+  if (strongestOf(findings.map(actionOf)) !== 'block') return proceed(received);
   const blocking = findings.filter((finding) => actionOf(finding) === 'block');
-  return blocked(said, describeFindings(blocking), blocking);
+  return blocked(received, describeFindings(blocking), blocking);
 }
 
 function judgeServer(
-  said: Said,
-  { findings, redacted }: SaidReport,
+  received: ReceivedMessage,
+  { findings, redacted }: ReceivedReport,
   prepared: PreparedDlp,
-  deps: SaidDlpDeps,
-): Continue<Said> | Deny {
+  deps: ReceivedDlpDeps,
+): Continue<ReceivedMessage> | Deny {
   const { results } = prepared.settings;
   const actionOf = ({ severity }: DlpFinding): ResultAction => actionFor(results, severity);
   const grave = findings.filter((finding) => actionOf(finding) !== 'log');
@@ -124,18 +129,18 @@ function judgeServer(
     if (actionOf(finding) === 'log') return 'logged';
     return redacted === null ? 'blocked' : 'redacted';
   });
-  if (grave.length === 0) return proceed(said);
-  if (redacted === null) return blocked(said, describeFindings(grave), grave);
+  if (grave.length === 0) return proceed(received);
+  if (redacted === null) return blocked(received, describeFindings(grave), grave);
   const { value, raw } = redacted;
   const params = value as Record<string, unknown>;
-  const { part } = said;
-  const rest: SaidPart =
+  const { part } = received;
+  const rest: ReceivedPart =
     part.kind === 'notification' ? { ...part, params } : { ...part, value: params, raw };
-  return proceed({ ...said, part: rest, replacedBy: 'dlp' });
+  return proceed({ ...received, part: rest, replacedBy: 'dlp' });
 }
 
 /** The members that only their issuer reads, in results that have these. Others may not hide there. */
-function opaqueMembersOf({ speaker, caller, part, call }: Said): readonly string[] {
+function opaqueMembersOf({ speaker, caller, part, call }: ReceivedMessage): readonly string[] {
   if (speaker === 'client' || part.kind === 'error') return [];
   if (part.kind === 'notification') {
     return part.method === 'notifications/progress' ? ['progressToken'] : [];
@@ -153,15 +158,22 @@ function opaqueMembersOf({ speaker, caller, part, call }: Said): readonly string
 
 const OPAQUE_MEMBERS = { complete: [], input_required: ['requestState'], task: ['taskId'] };
 
-function outputSchemaOf({ call, caller, part }: Said, { catalogue }: SaidDlpDeps): unknown {
+function outputSchemaOf(
+  { call, caller, part }: ReceivedMessage,
+  { catalogue }: ReceivedDlpDeps,
+): unknown {
   if (part.kind !== 'result' || call?.ask.method !== TOOL_CALL) return undefined;
   return catalogue.findOutputSchema(caller.tenantId, call.ask.serverId, call.ask.name);
 }
 
-function blocked(said: Said, message: string, findings: readonly DlpFinding[]): Deny {
-  const { call, speaker } = said;
+function blocked(
+  received: ReceivedMessage,
+  message: string,
+  findings: readonly DlpFinding[],
+): Deny {
+  const { call, speaker } = received;
   const deny = denied(message);
-  if (call === null || said.part.kind === 'notification') return deny;
+  if (call === null || received.part.kind === 'notification') return deny;
   const names = [...new Set(findings.map(({ pattern }) => pattern))];
   const data = { event_id: call.id, failure: 'blocked', dlp_patterns: names };
   // A server does not learn which patterns the client's answer matched.

@@ -5,11 +5,11 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ActiveRules } from '../../contracts.ts';
 import type { JudgedCall } from '../calls.ts';
 import type { DlpWatch } from '../dlp/dlp-watch.ts';
-import type { Said } from '../said.ts';
+import type { ReceivedMessage } from '../received-message.ts';
 import { createDlpScans } from '../scan-thread/dlp-scans.ts';
 import { createScanJobs } from '../scan-thread/scan-jobs.ts';
 import { createScanThreads } from '../scan-thread/scan-threads.ts';
-import { scanSaid } from './dlp-said.ts';
+import { scanReceived } from './dlp-received.ts';
 
 const custom = [
   { id: uuidv7(), name: 'badge', regex: 'BADGE-[0-9]{6}', severity: 'critical' as const },
@@ -26,7 +26,7 @@ const caller = {
   tenantId: settings.tenant_id,
   agent: { id: 'agent' },
   era: 'modern',
-} as unknown as Said['caller'];
+} as unknown as ReceivedMessage['caller'];
 const call = {
   id: 'event',
   caller,
@@ -46,14 +46,17 @@ const deps = {
 };
 beforeEach(() => vi.clearAllMocks());
 
-function said(value: Record<string, unknown>, over: Partial<Said> = {}): Said {
+function received(
+  value: Record<string, unknown>,
+  over: Partial<ReceivedMessage> = {},
+): ReceivedMessage {
   const part = { kind: 'result', raw: JSON.stringify(value), value } as const;
   return { speaker: 'server', caller, serverId: 'up', call, part, carry: '', ...over };
 }
 const badgeAt = (place: string) => expect.objectContaining({ pattern: 'badge', place });
 const callOf = (method: string): JudgedCall => ({ ...call, ask: { ...call.ask, method } });
 const progress = (message: string, carry = '') =>
-  said(
+  received(
     {},
     {
       part: { kind: 'notification', method: 'notifications/progress', params: { message } },
@@ -62,7 +65,7 @@ const progress = (message: string, carry = '') =>
   );
 
 it('blocks what has too many candidates to be looked at', async () => {
-  const blocked = await scanSaid(said({ text: 'token '.repeat(10_000) }), deps);
+  const blocked = await scanReceived(received({ text: 'token '.repeat(10_000) }), deps);
   expect(blocked).toMatchObject({ kind: 'deny', message: /too much/ });
 });
 
@@ -75,7 +78,7 @@ it('blocks what a thread hangs on, and says so', async () => {
     dlp: { unscanned } as unknown as DlpWatch,
     scans: createDlpScans(threads),
   };
-  const blocked = await scanSaid(said({ text: 'word '.repeat(10_000) }), hung);
+  const blocked = await scanReceived(received({ text: 'word '.repeat(10_000) }), hung);
   const message = expect.stringMatching(/could not be scanned: the scan took too long/);
   expect(blocked).toMatchObject({ kind: 'deny', message });
   const place = { serverId: 'up', eventId: 'event' };
@@ -85,13 +88,16 @@ it('blocks what a thread hangs on, and says so', async () => {
 
 describe('what a client answers to a server', () => {
   it('follows the rules for calls, and counts as sent by the agent', () => {
-    const blocked = scanSaid(said({ content: { note: BADGE } }, { speaker: 'client' }), deps);
+    const blocked = scanReceived(
+      received({ content: { note: BADGE } }, { speaker: 'client' }),
+      deps,
+    );
     expect(blocked).toMatchObject({ kind: 'deny', message: /badge/ });
     // A server learns nothing of it.
     expect(blocked).not.toHaveProperty('refusal');
     expect(noted).toHaveBeenCalledOnce();
-    const warned = said({ content: { note: 'SHELF-123456' } }, { speaker: 'client' });
-    expect(scanSaid(warned, deps)).toMatchObject({
+    const warned = received({ content: { note: 'SHELF-123456' } }, { speaker: 'client' });
+    expect(scanReceived(warned, deps)).toMatchObject({
       kind: 'continue',
       call: { part: warned.part, findings: { dlp: [{ pattern: 'shelf' }] } },
     });
@@ -106,7 +112,7 @@ describe('what a client answers to a server', () => {
       { role: 'assistant', content: image(BADGE) },
       { role: 'assistant', content: image(data) },
     ]) {
-      expect(scanSaid(said(value, { speaker: 'client' }), deps)).toMatchObject({
+      expect(scanReceived(received(value, { speaker: 'client' }), deps)).toMatchObject({
         kind: 'deny',
         message: /badge/,
       });
@@ -118,7 +124,7 @@ describe('what a server says', () => {
   it('is redacted in an error and in a notification', () => {
     const error = { code: -32000, message: `no ${BADGE}`, data: { at: BADGE } };
     const part = { kind: 'error', raw: JSON.stringify(error), value: error } as const;
-    expect(scanSaid(said({}, { part }), deps)).toMatchObject({
+    expect(scanReceived(received({}, { part }), deps)).toMatchObject({
       kind: 'continue',
       call: {
         replacedBy: 'dlp',
@@ -128,22 +134,22 @@ describe('what a server says', () => {
         },
       },
     });
-    expect(scanSaid(progress(`at ${BADGE}`), deps)).toMatchObject({
+    expect(scanReceived(progress(`at ${BADGE}`), deps)).toMatchObject({
       call: { part: { params: { message: 'at [REDACTED:badge]' } } },
     });
   });
 
   it('is dropped where it completes what the part before began', () => {
-    expect(scanSaid(progress('123456 it is', 'the one of BADGE-'), deps)).toMatchObject({
+    expect(scanReceived(progress('123456 it is', 'the one of BADGE-'), deps)).toMatchObject({
       kind: 'deny',
       message: /badge/,
     });
-    expect(scanSaid(progress('12345 it is', 'the one of BADGE-'), deps)).toMatchObject({
+    expect(scanReceived(progress('12345 it is', 'the one of BADGE-'), deps)).toMatchObject({
       kind: 'continue',
     });
     const params = { level: 'info', logger: 'up', data: ['123456 it is'] };
     const part = { kind: 'notification', method: 'notifications/message', params } as const;
-    expect(scanSaid(said({}, { part, carry: 'the one of BADGE-' }), deps)).toMatchObject({
+    expect(scanReceived(received({}, { part, carry: 'the one of BADGE-' }), deps)).toMatchObject({
       kind: 'deny',
     });
     const key = '2KQ5B4T';
@@ -153,18 +159,24 @@ describe('what a server says', () => {
       method: 'notifications/progress',
       params: { message: key },
     } as const;
-    expect(scanSaid(said({}, { part: last, ...begun }), deps)).toMatchObject({ kind: 'deny' });
-    const whole = { ...begun, carriedLast: 17 };
-    expect(scanSaid(said({}, { part: last, ...whole }), deps)).toMatchObject({ kind: 'continue' });
-    const content = [{ type: 'text', text: '123456 it is' }];
-    expect(scanSaid(said({ content }, { carry: 'the one of BADGE-' }), deps)).toMatchObject({
+    expect(scanReceived(received({}, { part: last, ...begun }), deps)).toMatchObject({
       kind: 'deny',
     });
+    const whole = { ...begun, carriedLast: 17 };
+    expect(scanReceived(received({}, { part: last, ...whole }), deps)).toMatchObject({
+      kind: 'continue',
+    });
+    const content = [{ type: 'text', text: '123456 it is' }];
+    expect(scanReceived(received({ content }, { carry: 'the one of BADGE-' }), deps)).toMatchObject(
+      {
+        kind: 'deny',
+      },
+    );
   });
 
   it('keeps its findings where it is blocked', () => {
-    const one = said({ contents: [{ uri: `a:${BADGE}`, text: 'x' }] });
-    expect(scanSaid(one, deps)).toMatchObject({
+    const one = received({ contents: [{ uri: `a:${BADGE}`, text: 'x' }] });
+    expect(scanReceived(one, deps)).toMatchObject({
       kind: 'deny',
       refusal: { code: -32603, message: /^The tool was called/, data: { event_id: 'event' } },
     });
@@ -177,8 +189,8 @@ describe('what a server says', () => {
     ["a task's id", 'tools/call', 'taskId', { resultType: 'task' }],
     ["a task's id", 'tasks/get', 'taskId', { status: 'working' }],
   ])('keeps %s of %s', (_, method, member, value) => {
-    const one = said({ ...value, [member]: BADGE }, { call: callOf(method) });
-    expect(scanSaid(one, deps)).toMatchObject({ kind: 'continue', call: { part: one.part } });
+    const one = received({ ...value, [member]: BADGE }, { call: callOf(method) });
+    expect(scanReceived(one, deps)).toMatchObject({ kind: 'continue', call: { part: one.part } });
   });
 
   it.each<[string, string, object]>([
@@ -191,8 +203,8 @@ describe('what a server says', () => {
     ['tools/list', 'requestState', { resultType: 'input_required', tools: [] }],
     ['prompts/get', 'taskId', { resultType: 'task' }],
   ])('hides nothing in a result of %s as its %s', async (method, member, value) => {
-    const one = said({ ...value, [member]: BADGE }, { call: callOf(method) });
-    const passed = await scanSaid(one, deps);
+    const one = received({ ...value, [member]: BADGE }, { call: callOf(method) });
+    const passed = await scanReceived(one, deps);
     expect(one.findings?.dlp).toContainEqual(badgeAt(`/${member}`));
     const shown = passed.kind === 'continue' ? passed.call.part : null;
     expect(JSON.stringify(shown)).not.toContain(BADGE);
@@ -200,23 +212,25 @@ describe('what a server says', () => {
 
   it('hides nothing in a result for a legacy client, which knows no states and tasks', () => {
     const legacy = { ...caller, era: 'legacy' } as const;
-    const one = said({ resultType: 'task', taskId: BADGE }, { caller: legacy });
-    scanSaid(one, deps);
+    const one = received({ resultType: 'task', taskId: BADGE }, { caller: legacy });
+    scanReceived(one, deps);
     expect(one.findings?.dlp).toContainEqual(badgeAt('/taskId'));
   });
 
   it('keeps the token of progress, and hides nothing in that of another message', () => {
     const params = { progressToken: BADGE, progress: 1 };
     const part = { kind: 'notification', method: 'notifications/progress', params } as const;
-    expect(scanSaid(said({}, { part }), deps)).toMatchObject({ call: { part: { params } } });
-    const other = said({}, { part: { ...part, method: 'notifications/message' } });
-    scanSaid(other, deps);
+    expect(scanReceived(received({}, { part }), deps)).toMatchObject({
+      call: { part: { params } },
+    });
+    const other = received({}, { part: { ...part, method: 'notifications/message' } });
+    scanReceived(other, deps);
     expect(other.findings?.dlp).toContainEqual(badgeAt('/progressToken'));
   });
 
   it('is not looked at where the gateway says it', () => {
-    const own = said({ note: BADGE }, { speaker: 'gateway' });
-    expect(scanSaid(own, deps)).toMatchObject({ kind: 'continue', call: { part: own.part } });
+    const own = received({ note: BADGE }, { speaker: 'gateway' });
+    expect(scanReceived(own, deps)).toMatchObject({ kind: 'continue', call: { part: own.part } });
     expect(counted).not.toHaveBeenCalled();
   });
 });
