@@ -31,7 +31,7 @@ function protect(value: unknown): unknown {
   const { protection } = protectionOf(settings);
   if (protection === null) throw new TypeError('nothing is protected');
   return protection.protect(value, {
-    said: 'input',
+    part: 'input',
     agent: { id: uuidv7(), name: 'robot', owner: 'robot@example.com' },
     requesterId: 'user@example.com',
     otherRequesters: [],

@@ -18,12 +18,12 @@ import type { HoldChange, Ledger } from '../contracts.ts';
 import { actionOf, targetOf } from './call-kinds.ts';
 import { publishStage } from './call-stages.ts';
 import type { AgentCall, Ask, CallDlp, Caller, JudgedCall, Lifted, RawCall } from './calls.ts';
+import type { ContentMembers, ProtectedMembers } from './content-members.ts';
 import { coverMatched, NO_MARKS, REDACTED } from './cover-texts.ts';
 import { describeLifted } from './exceptions.ts';
 import type { KeptPayload } from './kept-payload.ts';
 import type { Judgement } from './pipeline-builder.ts';
 import type { RefusedCalls } from './refused-calls.ts';
-import type { ProtectedMembers, SaidMembers } from './said-members.ts';
 
 declare const durable: unique symbol;
 
@@ -56,7 +56,7 @@ export interface AuditDeps {
     asked: {
       readonly settings: BundleSettings | null;
       readonly ask: Ask;
-      readonly members: SaidMembers;
+      readonly members: ContentMembers;
       readonly otherRequesters: readonly string[];
       readonly matched: CallDlp['matched'];
     },
@@ -102,7 +102,7 @@ export function recordMembersOf(
   // its record.
   const settings = call.rules?.settings ?? deps.findSettings(caller.tenantId);
   const reason = reasonOf(judgement);
-  const said = {
+  const content = {
     target: call.target ?? targetOf(ask),
     policy_reason: ask.model ? reasonOf(judgement, withoutMessages) : reason,
     requester_id: requesterId,
@@ -111,9 +111,9 @@ export function recordMembersOf(
   const { matched = NO_MARKS } = call.dlp ?? {};
   const isProtected = settings?.data_protection !== undefined || matched !== NO_MARKS;
   const members = isProtected
-    ? deps.protectMembers(caller, { settings, ask, members: said, otherRequesters, matched })
-    : { ...said, protected_fields: [] };
-  if (said.policy_reason === reason) return members;
+    ? deps.protectMembers(caller, { settings, ask, members: content, otherRequesters, matched })
+    : { ...content, protected_fields: [] };
+  if (content.policy_reason === reason) return members;
   return members instanceof Promise ? members.then(withReason) : withReason(members);
 }
 
@@ -265,10 +265,10 @@ function reasonOf(judgement: CallJudgement, format = formatReasons): string | nu
   const isAllowed = judgement.verdict === 'allow';
   const reasons = isAllowed ? judgement.call.reasons : judgement.escalate.reasons;
   const lifted = liftedOf(judgement);
-  const said = format(reasons);
-  if (lifted === undefined) return said || null;
+  const reason = format(reasons);
+  if (lifted === undefined) return reason || null;
   const under = describeLifted(lifted, format);
-  return isAllowed ? `allowed ${under}; ${said}` : `${said}; ${under}`;
+  return isAllowed ? `allowed ${under}; ${reason}` : `${reason}; ${under}`;
 }
 
 /** The step whose reasons are written by a tenant. */

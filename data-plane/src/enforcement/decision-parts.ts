@@ -10,13 +10,13 @@ import type { BundleSettings } from '@governance/shared/bundle-format';
 import { type AuditDeps, type CallJudgement, recordMembersOf } from './audit.ts';
 import { stepPublisher } from './call-stages.ts';
 import type { AgentCall, JudgedCall } from './calls.ts';
+import { CONTENT_MEMBERS, type ProtectedMembers } from './content-members.ts';
 import { REDACTED } from './cover-texts.ts';
 import { denied, findCallNow, hasMoved } from './eligibility.ts';
 import { isStillLifted } from './exceptions.ts';
 import type { PayloadKeeper, ProtectedInput } from './kept-payload.ts';
 import type { enforcement, StepDeps } from './pipeline.ts';
 import { MAX_REJUDGEMENTS } from './pipeline-builder.ts';
-import { type ProtectedMembers, SAID_MEMBERS } from './said-members.ts';
 import { judgeAgain } from './steps/judge-again.ts';
 import { policyInput } from './steps/policy.ts';
 
@@ -117,7 +117,7 @@ function isProtectedAlike(one: BundleSettings | null, other: BundleSettings | nu
 function withoutContent({ judgement, input: kept, members }: Prepared): Prepared {
   const input = kept && { ...kept, input: { notKept: 'settings_changed' } as const };
   if (members === null) return { judgement, input, members };
-  const fields = SAID_MEMBERS.filter((name) => members[name] !== null);
+  const fields = CONTENT_MEMBERS.filter((name) => members[name] !== null);
   const covered = Object.fromEntries(fields.map((name) => [name, REDACTED]));
   return { judgement, input, members: { ...members, ...covered, protected_fields: fields } };
 }

@@ -10,7 +10,7 @@ import type { AgentCall, Caller, ScannedCall } from './calls.ts';
 /** The people and agents that a value may name. */
 export interface Identified {
   /** What the value is: members of a decision, the policy input, or a result. */
-  readonly said: 'members' | 'input' | 'result';
+  readonly part: 'members' | 'input' | 'result';
   readonly agent: Pick<ReplicaAgent, 'id' | 'name' | 'owner'> | null;
   /** The recorded requester. */
   readonly requesterId: string | null;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { coverRemoved } from './cover-removed.ts';
 
-const covered = (value: unknown, removed: string[], said: 'input' | 'members' | 'result') =>
-  coverRemoved(value, removed, said)?.value;
+const covered = (value: unknown, removed: string[], part: 'input' | 'members' | 'result') =>
+  coverRemoved(value, removed, part)?.value;
 
 it('covers a text in texts, in names and in numbers', () => {
   const value = { 'by hunter22x': 1, at: ['/srv/hunter22x', 9_123_456, 12], is: true, none: null };

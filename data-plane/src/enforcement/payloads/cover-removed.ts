@@ -19,26 +19,26 @@ const MAX_WORK = 200 * MAX_PAYLOAD_BYTES;
 const NODE = 16;
 
 /** Levels whose names of members are the service's own: later steps read them by these names. */
-const OWN_LEVELS: Readonly<Record<Identified['said'], number>> = {
+const OWN_LEVELS: Readonly<Record<Identified['part'], number>> = {
   input: 2,
   members: 1,
   result: 0,
 };
 
 /**
- * @param said what the value is
+ * @param part what the value is
  * @returns undefined where the texts are too many to search for
  */
 export function coverRemoved(
   value: unknown,
   removed: Iterable<string>,
-  said: Identified['said'],
+  part: Identified['part'],
 ): { readonly value: unknown } | undefined {
   const long = [...removed].filter((text) => text.length >= MIN_COVERED);
   if (long.length === 0) return { value };
   const marks = withEscapedForms(marksOf(long.map((text) => [text, REDACTED])));
   if (marks.size * sizeOf(value) > MAX_WORK) return undefined;
-  return { value: cover(value, coverTexts(marks, inexactOf(long)), OWN_LEVELS[said]) };
+  return { value: cover(value, coverTexts(marks, inexactOf(long)), OWN_LEVELS[part]) };
 }
 
 type Cover = (text: string) => string;

@@ -9,7 +9,7 @@ import { hashIdentifiers } from './hash-identifiers.ts';
 const hash = createIdentifierHash(uuidv7(), Buffer.alloc(32, 1));
 const agent = { id: uuidv7(), name: 'mailer', owner: 'anna@corp.example' };
 const identified = (over: Partial<Identified> = {}): Identified => ({
-  said: 'result',
+  part: 'result',
   agent,
   requesterId: 'user-7',
   otherRequesters: [],
@@ -108,14 +108,14 @@ it('the policy input has its agent and requester hashed, unless they were remove
     requester: { id: 'user-7', verified: false },
     request: { parameters: { name: 'mailer' } },
   };
-  const said = identified({ said: 'input' });
+  const named = identified({ part: 'input' });
   const owner = hash(agent.owner);
-  expect(hashIdentifiers(input, said)).toEqual({
+  expect(hashIdentifiers(input, named)).toEqual({
     agent: { id: hash(agent.id), name: hash('mailer'), owner, roles: ['user'] },
     requester: { id: hash('user-7'), verified: false },
     request: { parameters: { name: 'mailer' } },
   });
-  expect(hashIdentifiers({ agent: { id: agent.id }, requester: {} }, said)).toEqual({
+  expect(hashIdentifiers({ agent: { id: agent.id }, requester: {} }, named)).toEqual({
     agent: { id: hash(agent.id) },
     requester: {},
   });
@@ -127,7 +127,7 @@ it('a value without identifiers is the value itself', () => {
 });
 
 it('hashed identifiers are not hashed again, whatever a requester is called', () => {
-  const named = identified({ said: 'members', requesterId: 'hid1' });
+  const named = identified({ part: 'members', requesterId: 'hid1' });
   expect(hashIdentifiers({ requester_id: 'hid1', target: 'a@b.de hid1' }, named)).toEqual({
     requester_id: hash('hid1'),
     target: `${hash('a@b.de')} ${hash('hid1')}`,

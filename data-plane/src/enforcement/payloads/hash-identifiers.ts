@@ -32,7 +32,7 @@ function remembered(hash: IdentifierHash): IdentifierHash {
 
 /** @returns the value itself where nothing in it is an identifier */
 export function hashIdentifiers(value: unknown, identified: Identified): unknown {
-  const { agent, requesterId, otherRequesters, said } = identified;
+  const { agent, requesterId, otherRequesters, part } = identified;
   const hash = remembered(identified.hash);
   const names = [requesterId, ...otherRequesters, agent?.id].filter(
     (name) => (name?.length ?? 0) >= MIN_COVERED,
@@ -43,7 +43,7 @@ export function hashIdentifiers(value: unknown, identified: Identified): unknown
     if (one) hash(one);
   const hashed = hashWithin(value, covered, hash, 0);
   if (!isObject(hashed)) return hashed;
-  switch (said) {
+  switch (part) {
     case 'members':
       return replaced(hashed, { requester_id: requesterId }, hash);
     case 'input': {
@@ -69,12 +69,12 @@ function replaced(
   identifiers: Record<string, string | null | undefined>,
   hash: IdentifierHash,
 ): Record<string, unknown> {
-  const said = Object.entries(identifiers).flatMap(([name, identifier]) =>
+  const hashed = Object.entries(identifiers).flatMap(([name, identifier]) =>
     typeof members[name] === 'string' && typeof identifier === 'string'
       ? [[name, hash(identifier)]]
       : [],
   );
-  return { ...members, ...Object.fromEntries(said) };
+  return { ...members, ...Object.fromEntries(hashed) };
 }
 
 function hashWithin(

@@ -63,7 +63,7 @@ export function createPayloadKeeper(deps: {
     const { agent, caller } = call;
     const { tenantId } = caller;
     const { requesterId, otherRequesters } = requestersOf(call);
-    const identified = { said: part, agent, requesterId, otherRequesters };
+    const identified = { part, agent, requesterId, otherRequesters };
     if (deps.large.isLarge(raw ?? value, protection)) {
       const key = () => deps.identifiers.keyOf(tenantId);
       return protectLarge({ caller, protection, identified, key }, given);

@@ -4,17 +4,17 @@
  */
 import type { DlpScanner } from '@governance/shared/detect/dlp/scan-contract';
 import { isObject } from '../../upstream/message.ts';
+import { CONTENT_MEMBERS } from '../content-members.ts';
 import { takeOut } from '../dlp/redaction.ts';
 import type { Identified, Protect, ProtectionRules } from '../kept-payload.ts';
-import { SAID_MEMBERS } from '../said-members.ts';
 import { coverRemoved } from './cover-removed.ts';
 import { hashIdentifiers } from './hash-identifiers.ts';
 import { redactFields } from './redact-fields.ts';
 
 /** The members of a decision that repeat content of its call, without what the call asks for. */
-export function membersAlone(said: unknown): Record<string, unknown> {
-  const given = isObject(said) ? said : {};
-  return Object.fromEntries(SAID_MEMBERS.map((name) => [name, given[name]]));
+export function membersAlone(content: unknown): Record<string, unknown> {
+  const given = isObject(content) ? content : {};
+  return Object.fromEntries(CONTENT_MEMBERS.map((name) => [name, given[name]]));
 }
 
 /** @param scannerOf gives the scanner of all of the tenant's patterns */
@@ -22,7 +22,7 @@ export function createProtect(rules: ProtectionRules, scannerOf: () => DlpScanne
   const redact = createRedact(rules, scannerOf);
   // Redacted before hashing: a pattern may need text that a hash would replace.
   return (value, identified) => {
-    const left = redact ? redact(value, identified.said) : { value };
+    const left = redact ? redact(value, identified.part) : { value };
     if (!left) return undefined;
     const hashed = rules.hashes ? hashIdentifiers(left.value, identified) : left.value;
     return { value: hashed, isChanged: redact !== null || hashed !== value };
@@ -32,14 +32,14 @@ export function createProtect(rules: ProtectionRules, scannerOf: () => DlpScanne
 function createRedact(
   { fields, takesOutMatches }: ProtectionRules,
   scannerOf: () => DlpScanner,
-): ((value: unknown, said: Identified['said']) => { readonly value: unknown } | undefined) | null {
+): ((value: unknown, part: Identified['part']) => { readonly value: unknown } | undefined) | null {
   const names = new Set(fields.map((name) => name.toLowerCase()));
   if (names.size === 0 && !takesOutMatches) return null;
-  return (value, said) => {
+  return (value, part) => {
     let left = value;
     if (names.size > 0) {
       const removed = new Set<string>();
-      const covered = coverRemoved(redactFields(value, names, removed), removed, said);
+      const covered = coverRemoved(redactFields(value, names, removed), removed, part);
       if (!covered) return undefined;
       left = covered.value;
     }

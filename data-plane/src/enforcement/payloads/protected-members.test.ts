@@ -55,8 +55,8 @@ it.each([
   { redact_dlp_matches: true },
   { payload_mode: 'redacted' as const },
 ])('DLP matches are taken out with %o, and it is said where', (changed) => {
-  const said = protectMembers({ settings: settingsOf(changed), ask: { args: {} }, members });
-  expect(said).toEqual({
+  const kept = protectMembers({ settings: settingsOf(changed), ask: { args: {} }, members });
+  expect(kept).toEqual({
     target: '/cards/[REDACTED:payment_card]',
     policy_reason: 'cards: [REDACTED:payment_card] is not for you',
     requester_id: 'user-1',
@@ -71,7 +71,7 @@ it('of large arguments another thread takes out what is taken out of small ones'
   const hash = createIdentifierHash('t', key);
   const keyed = { hashOf: () => hash, keyOf: () => ({ tenantId: 't', key }) };
   const { atOnce, ofCall: later } = createProtectMembers(keyed, large);
-  const said = {
+  const members = {
     target: '/people/anna/hunter2!Xy9',
     policy_reason: `x: ${CARD} and hunter2!Xy9 of anna@corp.example`,
     requester_id: 'user-1',
@@ -83,9 +83,9 @@ it('of large arguments another thread takes out what is taken out of small ones'
     { redact_fields: ['target', 'path'], payload_mode: 'redacted', hash_identifiers: true },
   ] as const) {
     const settings = settingsOf({ ...changed, redact_fields: [...(changed.redact_fields ?? [])] });
-    const small = later(caller, { settings, ask: { args }, members: said });
-    expect(small).toEqual(atOnce({ settings, ask: { args }, members: said }));
-    const long = later(caller, { settings, ask: { args: { ...args, LONG } }, members: said });
+    const small = later(caller, { settings, ask: { args }, members });
+    expect(small).toEqual(atOnce({ settings, ask: { args }, members }));
+    const long = later(caller, { settings, ask: { args: { ...args, LONG } }, members });
     expect(long).toBeInstanceOf(Promise);
     expect(await long).toEqual(small);
   }
@@ -109,13 +109,13 @@ it('where the threads are busy, what is found in the members alone is removed', 
     [settings, LONG],
     [settingsOf({ redact_fields: ['x'] }), 'a'],
   ] as const) {
-    const said = await later(caller, {
+    const kept = await later(caller, {
       settings: set,
       ask: { args },
       members: { ...members, target },
       matched,
     });
-    expect(said).toMatchObject({ target: '[REDACTED]', policy_reason: '[REDACTED]' });
+    expect(kept).toMatchObject({ target: '[REDACTED]', policy_reason: '[REDACTED]' });
   }
 });
 
@@ -149,26 +149,26 @@ it('what the control plane compares stays as it is, whatever the arguments and r
   const args = { note: 'delegator', password: 'delegator', policy_reason: DELEGATOR_LACKS };
   const matched = marksOf([['delegator', '[REDACTED:word]']]);
   for (const given of [settings, null]) {
-    const said = protectMembers({
+    const kept = protectMembers({
       settings: given,
       ask: { args },
       members: reason,
       otherRequesters: ['delegator', DELEGATOR_LACKS],
       matched,
     });
-    expect(said.policy_reason).toBe(DELEGATOR_LACKS);
-    expect(said.protected_fields).not.toContain('policy_reason');
+    expect(kept.policy_reason).toBe(DELEGATOR_LACKS);
+    expect(kept.protected_fields).not.toContain('policy_reason');
   }
   const quoted = { ...reason, policy_reason: `Own: ${DELEGATOR_LACKS}` };
-  const said = protectMembers({
+  const kept = protectMembers({
     settings,
     ask: { args },
     members: quoted,
     otherRequesters: [],
     matched,
   });
-  expect(said.policy_reason).not.toContain('delegator');
-  expect(said.protected_fields).toContain('policy_reason');
+  expect(kept.policy_reason).not.toContain('delegator');
+  expect(kept.protected_fields).toContain('policy_reason');
 });
 
 it('fields stand nowhere, however many texts they had', () => {
@@ -213,9 +213,9 @@ it('where something cannot be taken out, nothing is said', () => {
 it('identifiers are hashed, also the requester in the policy’s reasons', () => {
   const settings = settingsOf({ hash_identifiers: true });
   const args = { to: 'anna@corp.example' };
-  const said = { target: 'anna@corp.example', policy_reason: 'x: not for user-1' };
+  const quoted = { target: 'anna@corp.example', policy_reason: 'x: not for user-1' };
   expect(
-    protectMembers({ settings, ask: { args }, members: { ...said, requester_id: 'user-1' } }),
+    protectMembers({ settings, ask: { args }, members: { ...quoted, requester_id: 'user-1' } }),
   ).toEqual({
     target: '#anna@corp.example#',
     policy_reason: 'x: not for #user-1#',
@@ -231,9 +231,9 @@ it('identifiers are hashed, also the requester in the policy’s reasons', () =>
 
 it('the requester of a delegation is hashed as well', () => {
   const settings = settingsOf({ hash_identifiers: true });
-  const said = { ...members, target: 'a', policy_reason: 'x: user-1 is not boss-2' };
+  const quoted = { ...members, target: 'a', policy_reason: 'x: user-1 is not boss-2' };
   expect(
-    protectMembers({ settings, ask: { args: {} }, members: said, otherRequesters: ['boss-2'] })
+    protectMembers({ settings, ask: { args: {} }, members: quoted, otherRequesters: ['boss-2'] })
       .policy_reason,
   ).toBe('x: #user-1# is not #boss-2#');
 });
@@ -259,9 +259,9 @@ it('a requester or an e-mail address never stands in a record in clear', () => {
       const parts = [requester_id, ...words, ` ${address} `, requester_id, requester_id];
       const target = parts.join('');
       const policy_reason = parts.reverse().join('/');
-      const said = { target, policy_reason, requester_id };
+      const quoted = { target, policy_reason, requester_id };
       const ask = { args: { to: [address] } };
-      const left = protect({ settings, ask, members: said });
+      const left = protect({ settings, ask, members: quoted });
       expect(left.protected_fields).toEqual(['target', 'policy_reason', 'requester_id']);
       const domain = address.slice(address.indexOf('@'));
       for (const text of [left.target, left.policy_reason, left.requester_id]) {

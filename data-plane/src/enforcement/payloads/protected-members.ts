@@ -7,9 +7,9 @@ import type { BundleSettings } from '@governance/shared/bundle-format';
 import { DELEGATOR_LACKS } from '@governance/shared/delegation-scope';
 import { isObject } from '../../upstream/message.ts';
 import type { Ask, Caller } from '../calls.ts';
+import { CONTENT_MEMBERS, type ContentMembers, type ProtectedMembers } from '../content-members.ts';
 import { coverMatched, type Marks, NO_MARKS, REDACTED } from '../cover-texts.ts';
 import type { Identified, LargeValues, Protection } from '../kept-payload.ts';
-import { type ProtectedMembers, SAID_MEMBERS, type SaidMembers } from '../said-members.ts';
 import type { IdentifierKeys } from './identifier-keys.ts';
 import { protectionOf } from './protection.ts';
 
@@ -17,9 +17,9 @@ import { protectionOf } from './protection.ts';
 interface Begun {
   /** Null where the tenant lets members be as they are. */
   readonly protection: Protection | null;
-  readonly members: SaidMembers;
+  readonly members: ContentMembers;
   /** The members with all that the call asks for. */
-  readonly said: Readonly<Record<string, unknown>>;
+  readonly content: Readonly<Record<string, unknown>>;
   readonly identified: Identified;
   /** @param left what protection left; undefined where something could not be removed */
   finish(left: unknown): ProtectedMembers;
@@ -31,7 +31,7 @@ export interface MembersToProtect {
   readonly settings: BundleSettings | null;
   /** What is removed from its arguments is removed from the members too. */
   readonly ask: Pick<Ask, 'args' | 'retry'>;
-  readonly members: SaidMembers;
+  readonly members: ContentMembers;
   /** Further requesters that the members may name. */
   readonly otherRequesters?: readonly string[];
   /**
@@ -62,9 +62,9 @@ export function createProtectMembers(
     return {
       protection,
       members,
-      said: { arguments: args, ...(responses && { responses }), ...members },
+      content: { arguments: args, ...(responses && { responses }), ...members },
       identified: {
-        said: 'members',
+        part: 'members',
         // The agent's id stays readable: the record and the chain need it.
         agent: null,
         requesterId: members.requester_id,
@@ -73,7 +73,7 @@ export function createProtectMembers(
       },
       finish(left) {
         const kept = { ...members };
-        for (const name of SAID_MEMBERS) {
+        for (const name of CONTENT_MEMBERS) {
           if (members[name] === null) continue;
           const value = isObject(left) ? left[name] : undefined;
           kept[name] = typeof value === 'string' ? value : REDACTED;
@@ -81,7 +81,7 @@ export function createProtectMembers(
         return {
           ...kept,
           policy_reason: fixed ?? kept.policy_reason,
-          protected_fields: SAID_MEMBERS.filter((name) => kept[name] !== given[name]),
+          protected_fields: CONTENT_MEMBERS.filter((name) => kept[name] !== given[name]),
         };
       },
     };
@@ -100,13 +100,13 @@ export function createProtectMembers(
   ): ProtectedMembers | Promise<ProtectedMembers> {
     const begun = begin(asked);
     if (!begun) return { ...asked.members, protected_fields: [] };
-    const { protection, said, identified } = begun;
-    if (protection === null || !large.isLarge(said, protection)) return finishAtOnce(begun);
+    const { protection, content, identified } = begun;
+    if (protection === null || !large.isLarge(content, protection)) return finishAtOnce(begun);
     const protecting = large.protect({
       caller,
       protection,
       identified: withoutHash(identified),
-      json: () => JSON.stringify(said),
+      json: () => JSON.stringify(content),
       key: () => identifiers.keyOf(caller.tenantId),
     });
     return protecting.then((text) =>
@@ -128,8 +128,14 @@ export function createProtectMembers(
   return { atOnce, ofCall };
 }
 
-function finishAtOnce({ protection, members, said, identified, finish }: Begun): ProtectedMembers {
-  return finish(protection ? protection.protect(said, identified)?.value : members);
+function finishAtOnce({
+  protection,
+  members,
+  content,
+  identified,
+  finish,
+}: Begun): ProtectedMembers {
+  return finish(protection ? protection.protect(content, identified)?.value : members);
 }
 
 /** A function goes to no thread. */
@@ -137,8 +143,8 @@ function withoutHash({ hash: _, ...identified }: Identified): Omit<Identified, '
   return identified;
 }
 
-/** The requester is said beside the call: it may be the person whose address the call holds. */
-function withoutMatched(members: SaidMembers, matched: Marks | null): SaidMembers {
+/** The requester stands beside the call: it may be the person whose address the call holds. */
+function withoutMatched(members: ContentMembers, matched: Marks | null): ContentMembers {
   const { target, policy_reason } = members;
   return {
     ...members,

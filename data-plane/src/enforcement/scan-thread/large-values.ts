@@ -23,8 +23,8 @@ export function createLargeValues(
     },
     async protect({ caller, protection, identified, json, key }: LargeValue) {
       const { rules } = protection;
-      const { agent, said } = identified;
-      const lane = said === 'result' ? 'kept-answer' : 'call';
+      const { agent, part } = identified;
+      const lane = part === 'result' ? 'kept-answer' : 'call';
       try {
         const answer = await runScan(threads, caller, lane, () => ({
           kind: 'kept',

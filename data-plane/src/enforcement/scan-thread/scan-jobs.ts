@@ -86,6 +86,6 @@ function keptOf(
   const left = protect(value, { ...identified, hash });
   if (!left) return null;
   // What the call asks for was read to find its texts in the members.
-  if (identified.said === 'members') return JSON.stringify(membersAlone(left.value));
+  if (identified.part === 'members') return JSON.stringify(membersAlone(left.value));
   return left.isChanged ? JSON.stringify(left.value) : raw;
 }
