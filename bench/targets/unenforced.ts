@@ -28,7 +28,7 @@ export function createUnenforced(identity: Identity): Enforcement {
         }
       },
       admit: () => undefined,
-      listen: (_caller, passOn) => ({ hear: passOn, end: () => undefined }),
+      listen: (_caller, passOn) => ({ receive: passOn, end: () => undefined }),
       introduce: async (_caller, _serverId, said) => said,
     },
   };

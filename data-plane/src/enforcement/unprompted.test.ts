@@ -34,10 +34,10 @@ function slowInspection(beginMs = 0) {
     onInspectionFailed: expect.unreachable,
   });
   const listen = (id: string) => {
-    const { hear, end } = unprompted.listen(callerOf(id), () => heard.push(id));
+    const { receive, end } = unprompted.listen(callerOf(id), () => heard.push(id));
     return {
       end,
-      tell: (params = PARAMS) => hear('up', { method: 'notifications/message', params }),
+      tell: (params = PARAMS) => receive('up', { method: 'notifications/message', params }),
     };
   };
   /** Ends inspections as they begin, until so many were heard. */

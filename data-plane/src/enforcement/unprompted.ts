@@ -11,11 +11,11 @@ import { InspectedStream } from './inspected-stream.ts';
 import type { Inspect } from './received-message.ts';
 
 /** Passes on a server's message. */
-export type Hear = (serverId: string, notification: UpstreamNotification) => void;
+export type Receive = (serverId: string, notification: UpstreamNotification) => void;
 
 export interface Listening {
   /** To be called with each message of the servers. */
-  hear: Hear;
+  receive: Receive;
   /** Nothing more is passed on. */
   end(): void;
 }
@@ -26,7 +26,7 @@ export interface Unprompted {
    *
    * @param passOn called with each message that the caller may get
    */
-  listen(caller: Caller, passOn: Hear): Listening;
+  listen(caller: Caller, passOn: Receive): Listening;
   /**
    * Inspects a value of a server outside an answer: what it says of itself, or a question to the
    * client.
@@ -66,7 +66,7 @@ export function createUnprompted(inspect: Inspect, deps: UnpromptedDeps): Unprom
           deps.log.warn({ server }, 'too many unprompted notifications: some were dropped'),
       });
       return {
-        hear: (serverId, notification) => stream.push(serverId, notification),
+        receive: (serverId, notification) => stream.push(serverId, notification),
         end: () => stream.end(),
       };
     },

@@ -225,7 +225,7 @@ export class Cancellation {
 }
 
 /** The exchange of a request of the gateway's own: messages along with its answer are ignored. */
-export function unheardExchange(cancellation = new Cancellation()): UpstreamExchange {
+export function ownExchange(cancellation = new Cancellation()): UpstreamExchange {
   return { onNotification: () => undefined, cancellation };
 }
 

@@ -7,8 +7,8 @@ import type { FastifyReply } from 'fastify';
 import type { Caller } from '../../enforcement/calls.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import { KEEP_ALIVE, streamHeaders } from '../event-stream.ts';
-import { createHearing, type HearingDeps } from '../hearing.ts';
 import { GatewayError, notificationText } from '../json-rpc.ts';
+import { createServerListener, type ServerListenerDeps } from '../server-listener.ts';
 import { TOO_MUCH_UNREAD, type UnreadAnswers } from '../unread-answers.ts';
 import { inSession } from './requests.ts';
 import { isWanted } from './session-reads.ts';
@@ -16,7 +16,7 @@ import type { LegacySession } from './sessions.ts';
 
 export type SessionStreams = ReturnType<typeof createSessionStreams>;
 
-interface SessionStreamsDeps extends HearingDeps {
+interface SessionStreamsDeps extends ServerListenerDeps {
   door: Pick<Door, 'isStillEligible' | 'permitsOf'>;
   unread: Pick<UnreadAnswers, 'outletOf'>;
   messageBytes: number;
@@ -84,8 +84,8 @@ export function createSessionStreams(deps: SessionStreamsDeps) {
 
   /** Listens to the servers of a session until its stream is gone for good. */
   function listen(caller: Caller, session: LegacySession) {
-    const hearing = createHearing(caller, deps, ({ method, params }, from, said) => {
-      if (!isWanted(session, from, said)) return;
+    const listener = createServerListener(caller, deps, ({ method, params }, from, original) => {
+      if (!isWanted(session, from, original)) return;
       // Kept without a connection: an agent that may not act any more is refused when it comes
       // back.
       if (stream.events.isAttached && !deps.door.isStillEligible(stream.caller))
@@ -95,12 +95,12 @@ export function createSessionStreams(deps: SessionStreamsDeps) {
     const outlet = deps.unread.outletOf(caller);
     const options = { maxBuffered: deps.messageBytes, isLasting: true, outlet };
     const events = session.log.open(options, () => {
-      hearing.end();
+      listener.end();
       session.stream = null;
     });
-    const stream = { events, caller, review: hearing.review };
+    const stream = { events, caller, review: listener.review };
     session.stream = stream;
-    hearing.review();
+    listener.review();
     return stream;
   }
 

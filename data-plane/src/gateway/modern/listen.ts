@@ -14,10 +14,10 @@ import type { SessionPlace } from '../../upstream/sessions/session-opener.ts';
 import { badParams } from '../call-routing.ts';
 import type { Announce } from '../capabilities.ts';
 import { ineligibleError } from '../failures.ts';
-import { createHearing, type HearingDeps } from '../hearing.ts';
 import { GatewayError } from '../json-rpc.ts';
 import type { OpenPlaces } from '../open-places.ts';
 import { callRouted, type RoutedRead, type Router } from '../router.ts';
+import { createServerListener, type ServerListenerDeps } from '../server-listener.ts';
 import type { UnreadAnswers } from '../unread-answers.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
 import type { ModernRequest } from './envelope.ts';
@@ -25,9 +25,9 @@ import { ListenStream } from './listen-stream.ts';
 import type { ModernCalls } from './modern-calls.ts';
 import { createSharedSubscriptions } from './shared-subscriptions.ts';
 
-export interface ListenDeps extends HearingDeps {
+export interface ListenDeps extends ServerListenerDeps {
   calls: ModernCalls;
-  enforcer: HearingDeps['enforcer'] & Pick<Enforcer, 'admit'>;
+  enforcer: ServerListenerDeps['enforcer'] & Pick<Enforcer, 'admit'>;
   router: Pick<Router, 'routeRead' | 'toRead'>;
   door: Pick<Door, 'findIneligibility' | 'isStillEligible' | 'permitsOf'>;
   announce: Announce;
@@ -124,7 +124,7 @@ export function createListen(deps: ListenDeps) {
     methods: ReadonlySet<string>,
   ): Stream {
     const subscribed = new Map<string, Subscription>();
-    const hearing = createHearing(caller, deps, ({ method, params }) => {
+    const listener = createServerListener(caller, deps, ({ method, params }) => {
       const isUpdate = method === 'notifications/resources/updated';
       const isWanted = isUpdate ? subscribed.has(String(params?.uri)) : methods.has(method);
       if (isWanted) events.notify(method, params);
@@ -135,15 +135,15 @@ export function createListen(deps: ListenDeps) {
       outlet: deps.unread.outletOf(caller),
       keepAliveMs: deps.keepAliveMs,
       isEligible: () => {
-        hearing.review();
+        listener.review();
         return deps.door.isStillEligible(caller);
       },
       onEnd: () => {
-        hearing.end();
+        listener.end();
         remove(stream);
       },
     });
-    hearing.review();
+    listener.review();
     const stream = {
       caller,
       events,

@@ -5,10 +5,10 @@ import { GuardedSession } from '../sessions/guarded-session.ts';
 import { FairShares, shareAccount } from '../shares/fair-shares.ts';
 import {
   Cancellation,
+  ownExchange,
   UpstreamFailure,
   type UpstreamFailureKind,
   type UpstreamSession,
-  unheardExchange,
 } from '../upstream.ts';
 import type { WatchedPlace } from './circuit-breaker.ts';
 import { createUpstreamHealth, type UpstreamHealth } from './health.ts';
@@ -96,7 +96,7 @@ describe('a server that does not answer', () => {
     expect(await ask()).toBe(
       'not asked: the server failed 5 times in a row and is tried again in 1 s',
     );
-    await expect(session.open(unheardExchange())).rejects.toThrow('not asked');
+    await expect(session.open(ownExchange())).rejects.toThrow('not asked');
     expect(asked).toBe(0);
     expect(health.counts()).toEqual({ ok: 0, failing: 0, resting: 1, probing: 0 });
   });

@@ -20,6 +20,7 @@ import {
 import { parseUpstreamMessages } from '../message.ts';
 import { noRoomYet } from '../shares/answer-room.ts';
 import {
+  ownExchange,
   requireEligible,
   requireStillWanted,
   type UpstreamAnswer,
@@ -28,7 +29,6 @@ import {
   type UpstreamInfo,
   type UpstreamNotification,
   type UpstreamRequest,
-  unheardExchange,
 } from '../upstream.ts';
 import { HttpChannel, type HttpChannelOptions } from './http-channel.ts';
 import { HttpExchange } from './http-exchange.ts';
@@ -153,7 +153,7 @@ export class HttpUpstreamSession implements EraCandidate {
     const request = initializeRequest(this.#options);
     const provisional = { info: NO_INFO, sessionId: null, headers: base, hadStream: false };
     const exchange = {
-      ...unheardExchange(),
+      ...ownExchange(),
       findIneligibility: () => this.#options.findIneligibility(),
     };
     const answer = await this.#send(provisional, request, exchange, (headers) => {

@@ -15,7 +15,7 @@ import {
 } from '../../testing/test-modern.ts';
 import { HTTP_SERVER } from '../../testing/test-plane.ts';
 import type { UpstreamPool } from '../sessions/pool.ts';
-import { unheardExchange } from '../upstream.ts';
+import { ownExchange } from '../upstream.ts';
 
 type Answer = (message: SeenPost['message'], response: ServerResponse) => unknown;
 
@@ -230,10 +230,10 @@ describe('a stream of subscriptions', () => {
       tenantId: TENANT,
       agentId: 'agent',
       serverId: null,
-      heard: (_id, { method }) => heard.push(method),
+      onNotification: (_id, { method }) => heard.push(method),
       peerId: 'peer',
     });
-    await find().open(unheardExchange());
+    await find().open(ownExchange());
     await expect.poll(() => heard).toEqual(['notifications/tools/list_changed']);
   });
 
@@ -246,10 +246,10 @@ describe('a stream of subscriptions', () => {
       tenantId: TENANT,
       agentId: 'agent',
       serverId: null,
-      heard: () => undefined,
+      onNotification: () => undefined,
       peerId: 'peer',
     });
-    await find().open(unheardExchange());
+    await find().open(ownExchange());
     await expect.poll(() => server.posts('subscriptions/listen')).toHaveLength(1);
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(server.posts('subscriptions/listen')).toHaveLength(1);

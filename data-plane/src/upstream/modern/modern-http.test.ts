@@ -13,7 +13,7 @@ import {
 } from '../../testing/test-modern.ts';
 import { HTTP_SERVER } from '../../testing/test-plane.ts';
 import type { UpstreamPool } from '../sessions/pool.ts';
-import { type UpstreamSession, unheardExchange } from '../upstream.ts';
+import { ownExchange, type UpstreamSession } from '../upstream.ts';
 
 let server: SdkServer;
 let pool: UpstreamPool;
@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 it('says what it is', async () => {
-  expect(await session.open(unheardExchange())).toMatchObject({
+  expect(await session.open(ownExchange())).toMatchObject({
     era: 'modern',
     protocolVersion: '2026-07-28',
     serverInfo: { name: 'modern-test' },
@@ -196,9 +196,9 @@ describe('what the server sends unprompted', () => {
       tenantId: TENANT,
       agentId: 'agent',
       serverId: null,
-      heard: (_server, one) => heard.push(one),
+      onNotification: (_server, one) => heard.push(one),
     });
-    await session.open(unheardExchange());
+    await session.open(ownExchange());
     await expect.poll(opened).toHaveLength(1);
     expect(opened()[0]?.message.params.notifications).toEqual({
       toolsListChanged: true,
@@ -224,7 +224,7 @@ describe('what the server sends unprompted', () => {
       tenantId: TENANT,
       agentId: 'agent',
       serverId: null,
-      heard: (_server, one) => heard.push(one.params),
+      onNotification: (_server, one) => heard.push(one.params),
     });
     const uri = 'test://note';
     expect((await ask(session, 'resources/subscribe', { uri })).value).toEqual({});

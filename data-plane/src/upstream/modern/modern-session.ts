@@ -19,6 +19,7 @@ import type { SessionOptions } from '../initialize.ts';
 import {
   EMPTY_RESULT,
   isTimeout,
+  ownExchange,
   requireEligible,
   requireStillWanted,
   type UpstreamAnswer,
@@ -28,7 +29,6 @@ import {
   type UpstreamLimits,
   type UpstreamNotification,
   type UpstreamRequest,
-  unheardExchange,
 } from '../upstream.ts';
 import { logLevelMember, metaMembers, parseDiscoverAnswer } from './envelope.ts';
 import { findInput, MAX_ROUNDS } from './input-rounds.ts';
@@ -154,7 +154,7 @@ export class ModernUpstreamSession implements EraCandidate {
       const timeoutMs = Math.min(patienceMs ?? Infinity, this.#options.limits.timeoutMs);
       const answer = await this.#transport.send(
         { ...request, meta: this.#meta },
-        unheardExchange(),
+        ownExchange(),
         timeoutMs,
       );
       const info = parseDiscoverAnswer(answer);
@@ -261,7 +261,7 @@ export class ModernUpstreamSession implements EraCandidate {
       const members = typeof cursor === 'string' ? `"cursor":${JSON.stringify(cursor)}` : '';
       const request = { method: 'tools/list', members, meta: this.#meta, wantsProgress: false };
       requireStillWanted(asker);
-      const exchange = unheardExchange(asker.cancellation);
+      const exchange = ownExchange(asker.cancellation);
       const answer = await this.#transport.send(request, exchange, remaining(until));
       if (answer.kind === 'error') return false;
       toolHeaders.learn(answer);

@@ -14,7 +14,7 @@ import {
 import { STDIO_SERVER } from '../../testing/test-plane.ts';
 import { openStdio } from '../../testing/test-upstream.ts';
 import type { UpstreamPool } from '../sessions/pool.ts';
-import { type UpstreamSession, unheardExchange } from '../upstream.ts';
+import { ownExchange, type UpstreamSession } from '../upstream.ts';
 
 /** Written by hand: it tells what it was sent, and obeys. */
 const OBEDIENT = `
@@ -92,7 +92,7 @@ it('has tools, resources, prompts, progress and rounds of input', async () => {
     agentId: 'agent',
     peer,
   });
-  expect(await sdk.open(unheardExchange())).toMatchObject({
+  expect(await sdk.open(ownExchange())).toMatchObject({
     era: 'modern',
     serverInfo: { name: 'modern-test' },
   });
@@ -125,7 +125,7 @@ it('receives a cancellation', async () => {
 });
 
 it('is listened to by its subscription, and by nothing else', async () => {
-  await session.open(unheardExchange());
+  await session.open(ownExchange());
   await expect.poll(seenBy).toContainEqual(['subscriptions/listen', expect.any(Number)]);
   const say = [
     changed('LISTEN'),
@@ -140,7 +140,7 @@ it('is listened to by its subscription, and by nothing else', async () => {
 });
 
 it('is listened to again when it ended that, and when it was started again', async () => {
-  await session.open(unheardExchange());
+  await session.open(ownExchange());
   const listens = async () =>
     (await seenBy()).filter(([method]) => method === 'subscriptions/listen').length;
   await expect.poll(listens).toBe(1);

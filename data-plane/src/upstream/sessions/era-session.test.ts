@@ -19,7 +19,7 @@ import {
 import { HTTP_SERVER, STDIO_SERVER } from '../../testing/test-plane.ts';
 import { openStdio, startTestUpstream } from '../../testing/test-upstream.ts';
 import { createEraMemory } from '../era.ts';
-import { type Era, type UpstreamFailure, unheardExchange } from '../upstream.ts';
+import { type Era, ownExchange, type UpstreamFailure } from '../upstream.ts';
 import type { UpstreamPool } from './pool.ts';
 
 const stops: (() => Promise<unknown>)[] = [];
@@ -65,7 +65,7 @@ describe('over HTTP', () => {
     const { url } = await startServer(kind);
     const session = find(openPool(), url, preferred);
     expect(session.isOpen).toBe(false);
-    expect((await session.open(unheardExchange())).era).toBe(era);
+    expect((await session.open(ownExchange())).era).toBe(era);
     expect(session.isOpen).toBe(true);
     expect((await call(session, 'echo', { a: 1 })).kind).toBe('result');
     const list = await ask(session, 'tools/list');
@@ -77,8 +77,8 @@ describe('over HTTP', () => {
     const legacy = await startServer('legacy');
     const pool = openPool();
     for (const agent of ['a', 'b']) {
-      await find(pool, modern.url, 'legacy', agent).open(unheardExchange());
-      await find(pool, legacy.url, 'modern', agent).open(unheardExchange());
+      await find(pool, modern.url, 'legacy', agent).open(ownExchange());
+      await find(pool, legacy.url, 'modern', agent).open(ownExchange());
     }
     expect(modern.methods()).toEqual(['initialize', 'server/discover', 'server/discover']);
     expect(legacy.methods().filter((one) => one !== 'notifications/initialized')).toEqual([
@@ -91,7 +91,7 @@ describe('over HTTP', () => {
     const { url, methods } = await startServer('modern');
     const findIneligibility = () => (methods().length > 0 ? 'it is suspended' : undefined);
     const pool = openPool({ findIneligibility });
-    const opening = find(pool, url, 'legacy').open(unheardExchange());
+    const opening = find(pool, url, 'legacy').open(ownExchange());
     await expect(opening).rejects.toMatchObject({ kind: 'ineligible' });
     expect(methods()).toEqual(['initialize']);
     // Whatever it is opened for.
@@ -136,17 +136,17 @@ describe('over HTTP', () => {
     const reopened: unknown[] = [];
     const pool = openPool({ onReopened: (place) => reopened.push(place.serverId) });
     const session = find(pool, front.url, 'legacy');
-    expect((await session.open(unheardExchange())).era).toBe('modern');
+    expect((await session.open(ownExchange())).era).toBe('modern');
     target = legacy.url;
     // A call of the other era is refused as a whole: nobody executes it.
     await failureOf(call(session, 'echo'));
     expect((await call(session, 'echo')).kind).toBe('result');
-    expect((await session.open(unheardExchange())).era).toBe('legacy');
+    expect((await session.open(ownExchange())).era).toBe('legacy');
     expect(reopened).toEqual(['up']);
     target = modern.url;
     for (let attempt = 0; attempt < 2; attempt++) await failureOf(call(session, 'echo'));
     expect((await call(session, 'echo')).kind).toBe('result');
-    expect((await session.open(unheardExchange())).era).toBe('modern');
+    expect((await session.open(ownExchange())).era).toBe('modern');
   });
 
   describe('says why there is no session', () => {
@@ -163,9 +163,7 @@ describe('over HTTP', () => {
     };
     const reasonOf = async (url: string, era: Era) => {
       const session = find(openPool(), url, era);
-      const failure = await session
-        .open(unheardExchange())
-        .catch((error: UpstreamFailure) => error);
+      const failure = await session.open(ownExchange()).catch((error: UpstreamFailure) => error);
       return `${(failure as UpstreamFailure).kind}: ${(failure as UpstreamFailure).message}`;
     };
 
@@ -246,7 +244,7 @@ describe('over stdio', () => {
   it.each(MATRIX)('for a %s client a %s server is a %s one', async (preferred, kind, era) => {
     const pool = openWith(stdioCommand(kind));
     const session = pool.getSession({ tenantId: TENANT, server, agentId: 'agent', era: preferred });
-    expect((await session.open(unheardExchange())).era).toBe(era);
+    expect((await session.open(ownExchange())).era).toBe(era);
     expect((await call(session, 'echo', { a: 1 })).kind).toBe('result');
     expect(pool.counts().stdio).toBe(1);
   });
@@ -260,7 +258,7 @@ describe('over stdio', () => {
       findIneligibility: () => 'it is suspended',
     });
     const session = pool.getSession({ tenantId: TENANT, server, agentId: 'agent', era: 'legacy' });
-    await expect(session.open(unheardExchange())).rejects.toMatchObject({ kind: 'ineligible' });
+    await expect(session.open(ownExchange())).rejects.toMatchObject({ kind: 'ineligible' });
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(existsSync(marker)).toBe(false);
   });
@@ -280,7 +278,7 @@ describe('over stdio', () => {
     const findIneligibility = () => (eligible-- > 0 ? undefined : 'it is suspended');
     const pool = openPool({ stdio: openStdio([['local', both]]), findIneligibility });
     const session = pool.getSession({ tenantId: TENANT, server, agentId: 'agent', era });
-    await expect(session.open(unheardExchange())).rejects.toMatchObject({ kind: 'ineligible' });
+    await expect(session.open(ownExchange())).rejects.toMatchObject({ kind: 'ineligible' });
     const running = () =>
       execFileSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8' })
         .split('\n')
@@ -290,7 +288,7 @@ describe('over stdio', () => {
     expect(sent).toEqual(methods.slice(0, checks - 1));
     // A later session has a process of its own.
     eligible = Number.POSITIVE_INFINITY;
-    expect((await session.open(unheardExchange())).era).toBe(era);
+    expect((await session.open(ownExchange())).era).toBe(era);
     expect(running()).toHaveLength(1);
     rmSync(folder, { recursive: true, force: true });
   });
@@ -306,11 +304,8 @@ describe('over stdio', () => {
       if (method === 'server/discover' && !isFirst) send({ id, result: discovered });`);
     const pool = openWith(dual);
     const eraFor = async (agent: string, era: Era) =>
-      (
-        await pool
-          .getSession({ tenantId: TENANT, server, agentId: agent, era })
-          .open(unheardExchange())
-      ).era;
+      (await pool.getSession({ tenantId: TENANT, server, agentId: agent, era }).open(ownExchange()))
+        .era;
     // It is not waited for without end.
     expect(await eraFor('a', 'modern')).toBe('legacy');
     expect(await eraFor('b', 'modern')).toBe('modern');
@@ -338,7 +333,7 @@ describe('over stdio', () => {
         else if (method === 'server/discover') send({ id, error: { code: -32601, message: 'What?' } });`),
     );
     const session = pool.getSession({ tenantId: TENANT, server, agentId: 'a', era: 'modern' });
-    expect((await session.open(unheardExchange())).era).toBe('legacy');
+    expect((await session.open(ownExchange())).era).toBe('legacy');
     expect(pool.counts().stdio).toBe(1);
   });
 
@@ -349,7 +344,7 @@ describe('over stdio', () => {
         else send({ id, error: { code: -32601, message: 'What?' } });`),
     );
     const session = pool.getSession({ tenantId: TENANT, server, agentId: 'a', era: 'modern' });
-    expect((await session.open(unheardExchange())).era).toBe('modern');
+    expect((await session.open(ownExchange())).era).toBe('modern');
   });
 
   it('is started again where it ends at what it does not know', async () => {
@@ -359,7 +354,7 @@ describe('over stdio', () => {
         if (method === 'initialize') send({ id, result: initialized });`),
     );
     const session = pool.getSession({ tenantId: TENANT, server, agentId: 'a', era: 'modern' });
-    expect((await session.open(unheardExchange())).era).toBe('legacy');
+    expect((await session.open(ownExchange())).era).toBe('legacy');
   });
 
   it('is unreachable where there is no such command', async () => {
@@ -370,7 +365,7 @@ describe('over stdio', () => {
       agentId: 'a',
       era: 'modern',
     });
-    expect(await failureOf(session.open(unheardExchange()))).toBe('unreachable');
+    expect(await failureOf(session.open(ownExchange()))).toBe('unreachable');
   });
 
   it.each(['legacy', 'modern'] as const)('is ended where it never answers (%s)', async (era) => {
@@ -381,7 +376,7 @@ describe('over stdio', () => {
       limits: { timeoutMs: 300, messageBytes: 10_000 },
     });
     const session = pool.getSession({ tenantId: TENANT, server, agentId: 'a', era });
-    expect(await failureOf(session.open(unheardExchange()))).toBe('timeout');
+    expect(await failureOf(session.open(ownExchange()))).toBe('timeout');
     const running = () =>
       execFileSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8' })
         .split('\n')

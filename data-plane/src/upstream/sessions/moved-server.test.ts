@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { openTestPool } from '../../testing/test-modern.ts';
 import { HTTP_SERVER } from '../../testing/test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
-import { unheardExchange } from '../upstream.ts';
+import { ownExchange } from '../upstream.ts';
 import type { UpstreamPool } from './pool.ts';
 import { addressOf } from './session-opener.ts';
 
@@ -41,7 +41,7 @@ beforeEach(async () => {
     tenantId: TENANT,
     agentId: 'a',
     serverId: 'up',
-    heard: (_serverId, { method }) => heard.push(method),
+    onNotification: (_serverId, { method }) => heard.push(method),
   });
   await open();
   await expect.poll(before.streams).toBe(1);
@@ -51,7 +51,7 @@ async function open() {
   if (registered)
     await pool
       .getSession({ tenantId: TENANT, server: registered, agentId: 'a' })
-      .open(unheardExchange());
+      .open(ownExchange());
 }
 
 afterEach(async () => {

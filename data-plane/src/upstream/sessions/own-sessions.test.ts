@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HTTP_SERVER, STDIO_SERVER } from '../../testing/test-plane.ts';
 import { openStdio, startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 import { createAnswerRoom } from '../shares/answer-room.ts';
-import { Cancellation, type UpstreamPeer, unheardExchange } from '../upstream.ts';
+import { Cancellation, ownExchange, type UpstreamPeer } from '../upstream.ts';
 import { createUpstreamPool, type UpstreamPool, type UpstreamPoolOptions } from './pool.ts';
 
 const TENANT = 'tenant';
@@ -84,7 +84,7 @@ it('are apart from the session that the agent shares, and from each other', asyn
   expect(pool.getSession({ tenantId: TENANT, server: http(), agentId: 'a', peer: peer('1') })).toBe(
     one,
   );
-  await Promise.all([shared.open(unheardExchange()), one?.open(unheardExchange())]);
+  await Promise.all([shared.open(ownExchange()), one?.open(ownExchange())]);
   const declared = upstream.messages('initialize').map(({ message }) => message?.params);
   expect(declared).toContainEqual(expect.objectContaining({ capabilities: {} }));
   expect(declared).toContainEqual(expect.objectContaining({ capabilities: { roots: {} } }));
@@ -96,18 +96,18 @@ it('tell what their server sends to their own client', async () => {
     tenantId: TENANT,
     agentId: 'a',
     serverId: null,
-    heard: () => heard.push('shared'),
+    onNotification: () => heard.push('shared'),
   });
   pool.listen({
     tenantId: TENANT,
     agentId: 'a',
     serverId: null,
-    heard: () => heard.push('own'),
+    onNotification: () => heard.push('own'),
     peerId: '1',
   });
   await pool
     .getSession({ tenantId: TENANT, server: http(), agentId: 'a', peer: peer('1') })
-    .open(unheardExchange());
+    .open(ownExchange());
   await expect.poll(upstream.streams).toBe(1);
   upstream.push({ jsonrpc: '2.0', method: 'notifications/message' });
   await expect.poll(() => heard).toEqual(['own']);
@@ -173,8 +173,8 @@ it('are refused where all of an agent are in use', async () => {
 it('end with their client', async () => {
   await pool
     .getSession({ tenantId: TENANT, server: http(), agentId: 'a', peer: peer('1') })
-    .open(unheardExchange());
-  await pool.getSession({ tenantId: TENANT, server: http(), agentId: 'a' }).open(unheardExchange());
+    .open(ownExchange());
+  await pool.getSession({ tenantId: TENANT, server: http(), agentId: 'a' }).open(ownExchange());
   pool.endPeer('1');
   const ended = () => upstream.seen.filter((one) => one.httpMethod === 'DELETE');
   await expect.poll(ended).toHaveLength(1);
@@ -209,7 +209,7 @@ it.each([
   const open = async (own: UpstreamPeer) => {
     const { serverInfo } = await small
       .getSession({ tenantId: TENANT, server: stdio, agentId: 'a', peer: own })
-      .open(unheardExchange());
+      .open(ownExchange());
     return Number(serverInfo.version);
   };
   try {

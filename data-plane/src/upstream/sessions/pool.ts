@@ -88,7 +88,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     entries: sessions.open,
     retired: sessions.retired,
     // For legacy clients a session listens, even when its client has left.
-    isListenedTo: (entry) => entry.era !== 'legacy' && notifications.isHeard(entry),
+    isListenedTo: (entry) => entry.era !== 'legacy' && notifications.isListenedTo(entry),
     // Modern clients have no session.
     hasSession: ({ tenantId, agentId, serverId, era }) =>
       era === 'legacy' && options.hasSession(tenantId, agentId, serverId),
@@ -172,15 +172,15 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
         sessions.retire(key, entry);
         continue;
       }
-      const isHeard = notifications.isHeard(entry);
-      if (isHeard && !isCurrent(entry)) void follow(entry);
+      const isListenedTo = notifications.isListenedTo(entry);
+      if (isListenedTo && !isCurrent(entry)) void follow(entry);
       if (entry.session.pending > 0) continue;
       const isGone = !isRegistered(entry.tenantId, entry.serverId);
-      if (isGone && isHeard) awaited.set(key, entry);
-      if (isGone || (!isHeard && entry.usedAt < before)) sessions.drop(key, entry);
+      if (isGone && isListenedTo) awaited.set(key, entry);
+      if (isGone || (!isListenedTo && entry.usedAt < before)) sessions.drop(key, entry);
     }
     for (const [key, entry] of [...awaited]) {
-      if (notifications.isHeard(entry)) void follow(entry);
+      if (notifications.isListenedTo(entry)) void follow(entry);
       else awaited.delete(key);
     }
   }

@@ -16,7 +16,7 @@ export interface SessionListener {
    */
   hops?: number;
   /** Called with each notification, and the server that sent it. */
-  heard(serverId: string, notification: UpstreamNotification): void;
+  onNotification(serverId: string, notification: UpstreamNotification): void;
 }
 
 export function createSessionNotifications(deps: {
@@ -47,7 +47,8 @@ export function createSessionNotifications(deps: {
     hops: number | null,
     notification: UpstreamNotification,
   ): void {
-    for (const { heard } of listenersOf(place, hops)) heard(place.serverId, notification);
+    for (const { onNotification } of listenersOf(place, hops))
+      onNotification(place.serverId, notification);
   }
 
   function passOn(session: OpenSession, notification: UpstreamNotification): void {
@@ -56,16 +57,16 @@ export function createSessionNotifications(deps: {
     if (!isRegistered(session.tenantId, session.serverId, session)) return;
     if (deps.findRefusal(session) !== undefined) return;
     deps.onNotification(session.tenantId, session.serverId, notification);
-    notify(session, hopsHeard(session), notification);
+    notify(session, listenerHops(session), notification);
   }
 
-  function isHeard(session: OpenSession): boolean {
-    return listenersOf(session, hopsHeard(session)).length > 0;
+  function isListenedTo(session: OpenSession): boolean {
+    return listenersOf(session, listenerHops(session)).length > 0;
   }
 
   /** Over stdio notifications come anyway; over HTTP they cost a connection, so only if needed. */
   function attach(entry: OpenSession): void {
-    const wanted = entry.transport === 'stdio' || entry.needsStream || isHeard(entry);
+    const wanted = entry.transport === 'stdio' || entry.needsStream || isListenedTo(entry);
     entry.session.listen(wanted ? (notification) => passOn(entry, notification) : null);
   }
 
@@ -77,9 +78,9 @@ export function createSessionNotifications(deps: {
 
   return {
     /** Whether anybody listens to the session. */
-    isHeard,
+    isListenedTo,
 
-    /** Lets a session hear its server for as long as somebody needs it. */
+    /** Receives from the session's server for as long as somebody needs it. */
     attach,
 
     /**
@@ -112,6 +113,6 @@ function keyOf({ tenantId, agentId }: Pick<SessionPlace, 'tenantId' | 'agentId'>
   return `${tenantId} ${agentId}`;
 }
 
-function hopsHeard({ transport, hops }: OpenSession): number | null {
+function listenerHops({ transport, hops }: OpenSession): number | null {
   return transport === 'stdio' ? null : hops;
 }

@@ -588,7 +588,7 @@ describe('a session over stdio', () => {
       tenantId: TENANT,
       agentId: AGENT,
       serverId: null,
-      heard: (from, { params }) => heard.push([from, params]),
+      onNotification: (from, { params }) => heard.push([from, params]),
     });
     const own = exchange();
     const pending = pool

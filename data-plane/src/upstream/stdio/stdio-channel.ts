@@ -11,13 +11,13 @@ import { parseUpstreamMessages, type UpstreamMessage } from '../message.ts';
 import { createAllowance } from '../pacing.ts';
 import { type AnswerBytes, hasRoomFor, noRoom, noRoomFor } from '../shares/answer-room.ts';
 import {
+  ownExchange,
   type SendToClient,
   type UpstreamAnswer,
   type UpstreamExchange,
   UpstreamFailure,
   type UpstreamLimits,
   type UpstreamNotification,
-  unheardExchange,
 } from '../upstream.ts';
 import { LineReader } from './line-reader.ts';
 import { readPaced } from './paced-pipe.ts';
@@ -78,8 +78,8 @@ export class StdioChannel {
   #startedAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
   readonly #useless = new UselessLines();
-  /** When the process last said something. */
-  #heardAt = 0;
+  /** When the process last sent a message. */
+  #lastMessageAt = 0;
   #isPinged = false;
   #allowance = createAllowance();
 
@@ -289,7 +289,7 @@ export class StdioChannel {
     }
     const isAwaited = (message: UpstreamMessage) =>
       message.kind !== 'response' || this.find(message.id) !== undefined;
-    this.#heardAt = performance.now();
+    this.#lastMessageAt = performance.now();
     if (messages.some(isAwaited)) this.#useless.reset();
     else this.#wasUseless();
     for (const message of messages) {
@@ -332,19 +332,19 @@ export class StdioChannel {
   }
 
   /**
-   * Asks a process that let a request expire, and said nothing in the meantime, whether it is there
+   * Asks a process that let a request expire, and sent nothing in the meantime, whether it is there
    * (MCP, ping). One that does not answer that in time either would leave every request unanswered.
    */
   async #endIfStuck(since: number): Promise<void> {
     const child = this.#child;
-    if (child === null || this.#heardAt > since || this.#isPinged) return;
+    if (child === null || this.#lastMessageAt > since || this.#isPinged) return;
     this.#isPinged = true;
     const ping = { method: 'ping', members: '', wantsProgress: false };
     const text = (id: number) => requestText(id, ping);
     const { timeoutMs } = this.limits;
-    await this.send({ ...ping, text, timeoutMs }, unheardExchange()).catch(() => undefined);
+    await this.send({ ...ping, text, timeoutMs }, ownExchange()).catch(() => undefined);
     this.#isPinged = false;
-    if (this.#child === child && this.#heardAt <= since) {
+    if (this.#child === child && this.#lastMessageAt <= since) {
       void this.stop('the process answers nothing, not even a ping');
     }
   }

@@ -15,6 +15,7 @@ import {
   type SessionOptions,
 } from '../initialize.ts';
 import {
+  ownExchange,
   requireEligible,
   requireStillWanted,
   type UpstreamAnswer,
@@ -22,7 +23,6 @@ import {
   type UpstreamInfo,
   type UpstreamNotification,
   type UpstreamRequest,
-  unheardExchange,
 } from '../upstream.ts';
 import type { StdioChannel } from './stdio-channel.ts';
 
@@ -89,7 +89,7 @@ export class StdioUpstreamSession implements EraCandidate {
     const initialize = initializeRequest(this.#options);
     try {
       requireEligible(this.#options);
-      const info = parseInitializeAnswer(await this.#send(initialize, unheardExchange()));
+      const info = parseInitializeAnswer(await this.#send(initialize, ownExchange()));
       requireEligible(this.#options);
       this.#channel.write(bareNotification('notifications/initialized'));
       this.#info = info;

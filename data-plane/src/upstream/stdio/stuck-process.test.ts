@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { openTestPool } from '../../testing/test-modern.ts';
 import { STDIO_SERVER } from '../../testing/test-plane.ts';
 import { openStdio } from '../../testing/test-upstream.ts';
-import { isTimeout, unheardExchange } from '../upstream.ts';
+import { isTimeout, ownExchange } from '../upstream.ts';
 
 /** Its tool `hang` never answers; after `stuck` it answers nothing at all. */
 const CODE = `
@@ -40,7 +40,7 @@ function openSession() {
   return async (name: string) => {
     const members = `"name":"${name}"`;
     const request = { method: 'tools/call', members, wantsProgress: false };
-    const { value } = await session.request(request, unheardExchange());
+    const { value } = await session.request(request, ownExchange());
     return (value as { pid: number }).pid;
   };
 }

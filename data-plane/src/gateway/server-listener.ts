@@ -7,7 +7,7 @@ import type { UpstreamPool } from '../upstream/sessions/pool.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
 import { unifiedNotification } from './unified.ts';
 
-export interface HearingDeps {
+export interface ServerListenerDeps {
   enforcer: Pick<Enforcer, 'listen'>;
   door: Pick<Door, 'permitsOf'>;
   rules: RulesProvider;
@@ -17,16 +17,16 @@ export interface HearingDeps {
 /**
  * Listens to the servers of a path for as long as the agent's roles cover anything there.
  *
- * @param take gets a message as clients of the path see it, its server, and what that server said
+ * @param take gets a message as clients of the path see it, its server, and the original
  */
-export function createHearing(
+export function createServerListener(
   caller: Caller,
-  { enforcer, door, rules, pool }: HearingDeps,
-  take: (shown: UpstreamNotification, from: string, said: UpstreamNotification) => void,
+  { enforcer, door, rules, pool }: ServerListenerDeps,
+  take: (shown: UpstreamNotification, from: string, original: UpstreamNotification) => void,
 ) {
   const { tenantId, agent, serverId, peer, hops } = caller;
-  const listening = enforcer.listen(caller, (from, said) =>
-    take(serverId === null ? unifiedNotification(from, said) : said, from, said),
+  const listening = enforcer.listen(caller, (from, original) =>
+    take(serverId === null ? unifiedNotification(from, original) : original, from, original),
   );
   let stopListening: (() => void) | null = null;
   let isOver = false;
@@ -45,7 +45,7 @@ export function createHearing(
           tenantId,
           agentId: agent.id,
           serverId,
-          heard: listening.hear,
+          onNotification: listening.receive,
           peerId: peer?.id,
           hops,
         });
