@@ -87,7 +87,7 @@ describe('an exception from an escalation', () => {
     const decided = decide([asks, allow], [exception]);
     expect(decided).toEqual({
       decision: 'allow',
-      said: [allow],
+      reasons: [allow],
       lifted: { exceptionIds: [exception.id], reasons: [asks] },
     });
     expect(decided.lifted && describeLifted(decided.lifted)).toBe(
@@ -96,7 +96,7 @@ describe('an exception from an escalation', () => {
   });
 
   it('gives no permission: with none that allows, a person is asked as before', () => {
-    expect(decide([asks], [anException()])).toEqual({ decision: 'escalate', said: [asks] });
+    expect(decide([asks], [anException()])).toEqual({ decision: 'escalate', reasons: [asks] });
     expect(decide([], [anException()]).decision).toBe('deny');
   });
 
@@ -105,12 +105,12 @@ describe('an exception from an escalation', () => {
     const exception = anException({ policy_id: POLICY });
     const decided = decide([asks, other, allow], [exception]);
     expect(decided).toMatchObject({
-      ...{ decision: 'escalate', said: [other] },
+      ...{ decision: 'escalate', reasons: [other] },
       lifted: { exceptionIds: [exception.id] },
     });
     expect(decide([asks, other, allow], [exception], { approved: ['other'] })).toMatchObject({
       decision: 'allow',
-      said: [other],
+      reasons: [other],
     });
     const second = anException({ policy_id: 'other' });
     expect(decide([asks, other, allow], [exception, second])).toMatchObject({
@@ -164,18 +164,18 @@ describe('an exception from a denial', () => {
   it('has the call decided as if that policy had not spoken', () => {
     const exception = lifting();
     expect(decide([denies, allow], [exception])).toMatchObject({
-      ...{ decision: 'allow', said: [allow] },
+      ...{ decision: 'allow', reasons: [allow] },
       lifted: { exceptionIds: [exception.id], reasons: [denies] },
     });
     // What else that policy said goes with it.
     expect(decide([denies, asks, allow], [exception]).decision).toBe('allow');
     expect(decide([denies, reason('allow', POLICY)], [exception])).toEqual({
       decision: 'deny',
-      said: [denies],
+      reasons: [denies],
     });
     const other = reason('escalate', 'other');
     expect(decide([denies, other, allow], [exception])).toMatchObject({
-      ...{ decision: 'escalate', said: [other] },
+      ...{ decision: 'escalate', reasons: [other] },
       lifted: { exceptionIds: [exception.id] },
     });
   });
@@ -184,7 +184,7 @@ describe('an exception from a denial', () => {
     const other = reason('deny', 'other');
     expect(decide([denies, other, allow], [lifting()])).toEqual({
       decision: 'deny',
-      said: [denies, other],
+      reasons: [denies, other],
     });
     expect(decide([denies, other, allow], [lifting(), lifting('other')]).decision).toBe('allow');
   });
@@ -193,7 +193,7 @@ describe('an exception from a denial', () => {
     expect(decide([asks, allow], [lifting()]).decision).toBe('escalate');
     expect(decide([denies, allow], [anException(), anException({ policy_id: POLICY })])).toEqual({
       decision: 'deny',
-      said: [denies],
+      reasons: [denies],
     });
   });
 

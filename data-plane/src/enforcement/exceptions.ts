@@ -85,7 +85,7 @@ function coversPolicy(fact: ExceptionFact, policyId: string): boolean {
 export interface Decided {
   decision: PolicyVerdict['decision'];
   /** For an escalation, the reasons that are not lifted; otherwise the deciding reasons. */
-  said: readonly PolicyReason[];
+  reasons: readonly PolicyReason[];
   lifted?: Lifted;
 }
 
@@ -106,7 +106,7 @@ export interface Spoken {
 export function decideCall({ verdict, carried, isApproved, findException }: Spoken): Decided {
   // Nearly every call: every reason allows it, and nothing has to be lifted or approved.
   if (verdict.decision === 'allow' && carried.length === 0 && verdict.reasons.every(isPermit)) {
-    return { decision: 'allow', said: verdict.reasons };
+    return { decision: 'allow', reasons: verdict.reasons };
   }
   const exceptions = new Set<string>();
   const taken: PolicyReason[] = [];
@@ -118,7 +118,10 @@ export function decideCall({ verdict, carried, isApproved, findException }: Spok
     return true;
   };
   const isOf = (rule: PolicyReason['rule']) => (reason: PolicyReason) => reason.rule === rule;
-  const denied = (): Decided => ({ decision: 'deny', said: verdict.reasons.filter(isOf('deny')) });
+  const denied = (): Decided => ({
+    decision: 'deny',
+    reasons: verdict.reasons.filter(isOf('deny')),
+  });
 
   let { decision, reasons } = verdict;
   if (decision === 'deny') {
@@ -138,9 +141,11 @@ export function decideCall({ verdict, carried, isApproved, findException }: Spok
     exceptions.size > 0 ? { exceptionIds: [...exceptions], reasons: taken } : undefined;
   const under = lifted ? { lifted } : {};
   const isUnfounded = decision === 'escalate' && asking.length === 0;
-  if (isUnfounded || !open.every(isApproved)) return { decision: 'escalate', said: open, ...under };
+  if (isUnfounded || !open.every(isApproved)) {
+    return { decision: 'escalate', reasons: open, ...under };
+  }
   const isAsked = open.some((reason) => !carried.includes(reason));
-  return { decision: 'allow', said: isAsked ? open : [...permits, ...open], ...under };
+  return { decision: 'allow', reasons: isAsked ? open : [...permits, ...open], ...under };
 }
 
 function isPermit({ rule }: PolicyReason): boolean {

@@ -264,10 +264,10 @@ class Sending implements UpstreamExchange {
       call: this.#call,
       inspect: this.#deps.inspect,
       hold: (bytes) => this.hold(bytes),
-      passOn: (_serverId, heard) => {
+      passOn: (_serverId, notification) => {
         const now = asNow(this.#call, this.#client);
         if (this.#deps.findReaderIneligibility(now) === undefined) {
-          this.#client.onNotification(heard);
+          this.#client.onNotification(notification);
         }
       },
       onFailed: (_serverId, inspected) => {

@@ -61,7 +61,8 @@ export function unifiedNotification(
 export function unifiedExchange({ serverId }: Ask, exchange: Exchange): Exchange {
   return {
     ...exchange,
-    onNotification: (heard) => exchange.onNotification(unifiedNotification(serverId, heard)),
+    onNotification: (notification) =>
+      exchange.onNotification(unifiedNotification(serverId, notification)),
   };
 }
 

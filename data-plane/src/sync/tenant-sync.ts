@@ -161,7 +161,7 @@ export async function startTenantSync(options: TenantSyncOptions) {
       stream: shipping.stream.findReport(),
     }),
     onReceived: (sent, receipt) => {
-      shipping.stream.heard();
+      shipping.stream.heartbeatReceived();
       if (receipt.next && sent.shipped) shipping.shipper.goBackTo(receipt.next, sent.shipped);
       options.onHeartbeat?.();
     },

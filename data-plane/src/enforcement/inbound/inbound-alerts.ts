@@ -158,11 +158,11 @@ function countPassed(
 
 /** Where the text came from, by names of MCP and of the agent's request. */
 function placeOf({ call, part }: ReceivedMessage): { method: string; tool_name?: string } {
-  const heard = part.kind === 'notification' ? part.method : undefined;
-  if (call === null) return { method: shown(heard ?? 'server') };
+  const notified = part.kind === 'notification' ? part.method : undefined;
+  if (call === null) return { method: shown(notified ?? 'server') };
   const isTool = call.ask.method === 'tools/call';
   return {
-    method: shown(heard ?? call.ask.method),
+    method: shown(notified ?? call.ask.method),
     ...(isTool && { tool_name: shown(shownName(call)) }),
   };
 }

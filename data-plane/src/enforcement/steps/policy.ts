@@ -107,8 +107,8 @@ function reportDenial(
   deps: PolicyDeps & AskOpaDeps,
 ): void {
   // An error of OPA's may quote what it was asked, and no prompt is stored.
-  const said = call.ask.model ? OPA_DENIALS[reason] : message;
-  const details = { reason, message: said, event_id: call.id };
+  const shown = call.ask.model ? OPA_DENIALS[reason] : message;
+  const details = { reason, message: shown, event_id: call.id };
   const trouble = OPA_TROUBLES[reason];
   if (reason === 'opa_policy_failed') deps.onPolicyFault(call, 'trap');
   else if (trouble) deps.opa.alert(call.caller.tenantId, trouble, details);
@@ -164,30 +164,30 @@ function decide(
   const isApproved = (reason: PolicyReason) =>
     grant !== undefined && wasAsked(grant.asked, { reasons: [reason], revision: rules.revision });
   const decided = decideCall({ verdict, carried, isApproved, findException });
-  const { decision, said, lifted } = decided;
+  const { decision, reasons, lifted } = decided;
   const judged = lifted ? extend(call, { lifted }) : call;
   switch (decision) {
     case 'allow':
-      return proceed(extend(judged, { rules, reasons: said }));
+      return proceed(extend(judged, { rules, reasons }));
     case 'escalate':
-      return { kind: 'escalate', reasons: said } satisfies Escalate;
+      return { kind: 'escalate', reasons } satisfies Escalate;
     case 'deny':
-      return denied(call, said);
+      return denied(call, reasons);
   }
 }
 
 const NO_EXCEPTION: FindException = () => undefined;
 
 /** The denial. Where no policy gave a reason, it names a permission that would be needed. */
-function denied(call: ScannedCall, said: readonly PolicyReason[]): Deny {
-  const message = said.length > 0 ? formatReasons(said) : 'no policy allows this call';
-  const isByDefault = said.every(({ policy_id }) => policy_id === DEFAULT_REASON);
+function denied(call: ScannedCall, reasons: readonly PolicyReason[]): Deny {
+  const message = reasons.length > 0 ? formatReasons(reasons) : 'no policy allows this call';
+  const isByDefault = reasons.every(({ policy_id }) => policy_id === DEFAULT_REASON);
   const lacking = isByDefault ? findLackingPermission(call.agent, call) : undefined;
-  if (lacking === undefined) return deny(message, said);
+  if (lacking === undefined) return deny(message, reasons);
   const { permission, isOutOfScope } = lacking;
   const where = isOutOfScope ? ' in a role whose resource_scopes cover it' : '';
   const hint = `it needs a permission such as \`${permission}\`${where}`;
-  return { ...deny(`${message}; ${hint}`, said), neededPermission: permission };
+  return { ...deny(`${message}; ${hint}`, reasons), neededPermission: permission };
 }
 
 /** The `policy_id` of the reason used when no policy gave one. */

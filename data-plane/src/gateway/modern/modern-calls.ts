@@ -82,7 +82,7 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
       cancellation: open.cancellation,
       send: open.send,
       sender: () => (open.isAwaited ? entry.caller : null),
-      onNotification: (heard) => open.onNotification?.(heard),
+      onNotification: (notification) => open.onNotification?.(notification),
     };
     return {
       ask,
@@ -103,7 +103,7 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
   ): Promise<Answer> {
     const { open } = entry;
     open.isAwaited = true;
-    open.onNotification = (heard) => exchange.onNotification(heard);
+    open.onNotification = (notification) => exchange.onNotification(notification);
     cancellation.onCancel = () => open.abandon();
     try {
       const answer = await open.turn();

@@ -152,11 +152,11 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     progress.stage = 'apply';
     progress.announced(page.head);
     const isNews = verified.end.cursor !== from.cursor;
-    if (isNews) progress.heard();
+    if (isNews) progress.received();
     const entries = tail.take(page.entries, verified, statement);
     if (verified.proven !== null) {
-      const said = { time: stated, counted, feedSeq: statement.feed_seq };
-      await applyAll(entries, verified.proven, said);
+      const feedStatement = { time: stated, counted, feedSeq: statement.feed_seq };
+      await applyAll(entries, verified.proven, feedStatement);
     } else {
       freshness.verified(stated, statement.feed_seq, cursor, counted);
       progress.applied(cursor, false);

@@ -19,7 +19,7 @@ export class FeedProgress {
   readonly #now: () => number;
   readonly #status: FeedStatus;
   #isStarting = true;
-  #heardAt = performance.now();
+  #receivedAt = performance.now();
   stage: 'read' | 'snapshot' | 'verify' | 'apply' = 'read';
 
   constructor(cursor: number, now: () => number) {
@@ -45,7 +45,7 @@ export class FeedProgress {
     this.#status.failure = null;
     if (!isNews) return;
     this.#status.last_applied_at = this.#time();
-    this.heard();
+    this.received();
   }
 
   /** A snapshot replaced everything known. */
@@ -64,8 +64,8 @@ export class FeedProgress {
   }
 
   /** Something arrived. */
-  heard(): void {
-    this.#heardAt = performance.now();
+  received(): void {
+    this.#receivedAt = performance.now();
   }
 
   /** Everything was applied, or the control plane failed. */
@@ -78,7 +78,7 @@ export class FeedProgress {
    * something arrived within seconds.
    */
   isCatchingUp(): boolean {
-    return this.#isStarting && performance.now() - this.#heardAt < START_MS;
+    return this.#isStarting && performance.now() - this.#receivedAt < START_MS;
   }
 
   status(): FeedStatus {

@@ -50,7 +50,7 @@ export async function takeSnapshot(from: {
     const left = { ...snapshotLimits };
     let next = await pages.next();
     for (; !next.done; next = await pages.next()) {
-      progress.heard();
+      progress.received();
       check.add(next.value);
       left.entries -= next.value.length;
       left.bytes -= stage(staging, next.value);

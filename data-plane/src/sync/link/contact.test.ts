@@ -134,7 +134,7 @@ describe('probes for the end of an outage', () => {
   it('looks sooner where nobody answers than where the control plane says that it cannot', () => {
     expect(outageBackoff(away())).toBe(AWAY_BACKOFF);
     expect(outageBackoff(new TypeError('fetch failed'))).toBe(AWAY_BACKOFF);
-    expect(outageBackoff(new LinkError('UNAVAILABLE', 'busy', { isSaid: true }))).toBe(
+    expect(outageBackoff(new LinkError('UNAVAILABLE', 'busy', { isFromControlPlane: true }))).toBe(
       BUSY_BACKOFF,
     );
     expect(outageBackoff(new AppError('FEED_RESET'))).toBeNull();

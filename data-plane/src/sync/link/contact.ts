@@ -67,7 +67,7 @@ export function createContact(options: {
   /** The beginning of the silence that is to be announced. */
   let awaySince: string | null = null;
 
-  function heard(): void {
+  function answered(): void {
     const ended = silence;
     if (ended && ended !== notYet) awaySince ??= last.since;
     silence = null;
@@ -93,7 +93,7 @@ export function createContact(options: {
     // A wait that this side ended says nothing about the other.
     if (signal?.aborted) return;
     if (isAnswer(error)) {
-      heard();
+      answered();
       return;
     }
     silence = toSyncFailure(stage, error, options.now());
@@ -103,7 +103,7 @@ export function createContact(options: {
   async function watch<T>(stage: string, call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
       const result = await call();
-      heard();
+      answered();
       return result;
     } catch (error) {
       failed(error, stage, signal);
@@ -119,7 +119,7 @@ export function createContact(options: {
       async *readSnapshot(request) {
         try {
           const end = yield* link.readSnapshot(request);
-          heard();
+          answered();
           return end;
         } catch (error) {
           failed(error, 'snapshot', request.signal);
@@ -142,7 +142,7 @@ export function createContact(options: {
  */
 export function outageBackoff(error: unknown): BackoffLimits | null {
   if (isAnswer(error)) return null;
-  return error instanceof LinkError && error.isSaid ? BUSY_BACKOFF : AWAY_BACKOFF;
+  return error instanceof LinkError && error.isFromControlPlane ? BUSY_BACKOFF : AWAY_BACKOFF;
 }
 
 /** Whether the control plane itself said this; a time-out or a proxy's page does not count. */

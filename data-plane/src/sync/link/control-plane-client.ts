@@ -164,7 +164,7 @@ async function errorOf(
   }
   const { detail, errors } = said;
   const isFault = status === 500;
-  const options = { retryAfterMs, isSaid: true, isFault, ...(errors && { errors }) };
+  const options = { retryAfterMs, isFromControlPlane: true, isFault, ...(errors && { errors }) };
   return new LinkError(codeOf(status, detail, asked.codes), detail, options);
 }
 

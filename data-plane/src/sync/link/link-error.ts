@@ -6,7 +6,7 @@ export class LinkError extends AppError {
   /** Retry-After in milliseconds; null where it was not sent. */
   readonly retryAfterMs: number | null;
   /** Whether the control plane itself said so, rather than a proxy or a missing answer. */
-  readonly isSaid: boolean;
+  readonly isFromControlPlane: boolean;
   /** Whether the control plane failed on this request, rather than being down or busy. */
   readonly isFault: boolean;
 
@@ -14,13 +14,13 @@ export class LinkError extends AppError {
     code: ErrorCode,
     detail: string,
     options: Partial<
-      Pick<LinkError, 'errors' | 'cause' | 'retryAfterMs' | 'isSaid' | 'isFault'>
+      Pick<LinkError, 'errors' | 'cause' | 'retryAfterMs' | 'isFromControlPlane' | 'isFault'>
     > = {},
   ) {
     super(code, detail, options);
     this.name = 'LinkError';
     this.retryAfterMs = options.retryAfterMs ?? null;
-    this.isSaid = options.isSaid ?? false;
+    this.isFromControlPlane = options.isFromControlPlane ?? false;
     this.isFault = options.isFault ?? false;
   }
 }

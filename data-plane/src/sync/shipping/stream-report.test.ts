@@ -55,6 +55,6 @@ it('a heartbeat knows it once a batch was tried, and where it fails although hea
   isSettled = true;
   expect(reporter.findReport()?.state).toBe('retrying');
   isSettled = false;
-  reporter.heard();
+  reporter.heartbeatReceived();
   expect(reporter.findReport()).toMatchObject({ state: 'failing', is_stopped: true });
 });

@@ -25,13 +25,13 @@ export function createStreamReporter(options: {
   now: () => number;
 }) {
   const { shipper, ledger, now } = options;
-  let heardAt = Number.NEGATIVE_INFINITY;
+  let heartbeatAt = Number.NEGATIVE_INFINITY;
 
   const report = (): StreamReport =>
     toStreamReport({
       shipper: shipper.status(),
       ledger: ledger.status().condition,
-      isFailing: shipper.failingMs() - (performance.now() - heardAt) > FAILING_MS,
+      isFailing: shipper.failingMs() - (performance.now() - heartbeatAt) > FAILING_MS,
       now: now(),
     });
 
@@ -46,8 +46,8 @@ export function createStreamReporter(options: {
       return shipper.isSettled() || found.is_stopped ? found : undefined;
     },
     /** A heartbeat was received. */
-    heard: (): void => {
-      heardAt = performance.now();
+    heartbeatReceived: (): void => {
+      heartbeatAt = performance.now();
     },
   };
 }

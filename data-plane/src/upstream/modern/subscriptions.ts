@@ -167,7 +167,7 @@ export class Subscriptions {
       ),
     };
     const onNotification = (notification: UpstreamNotification) =>
-      this.#heard(stream, notification);
+      this.#receive(stream, notification);
     open(filter, { cancellation, onNotification }).then(
       (answer) => this.#ended(stream, answer),
       (failure) => this.#ended(stream, failure),
@@ -175,7 +175,7 @@ export class Subscriptions {
     return stream;
   }
 
-  #heard(stream: Stream, { method, params }: UpstreamNotification): void {
+  #receive(stream: Stream, { method, params }: UpstreamNotification): void {
     if (method === ACKNOWLEDGED) this.#acknowledged(stream, params?.notifications);
     else if (stream === this.#current && CHANGES.has(method)) {
       this.#deps.onNotification({ method, params: withoutSubscription(params) });
