@@ -110,8 +110,8 @@ export async function main(given: NodeJS.ProcessEnv, args: string[] = []): Promi
     service = await start(env, { onFatal: () => end(1) });
   } catch (error) {
     // What an operator can mend is said in words; anything else with its stack.
-    const isSaid = isMendable(error) || error instanceof WorkersFailed;
-    console.error(isSaid ? error.message : error);
+    const isExplained = isMendable(error) || error instanceof WorkersFailed;
+    console.error(isExplained ? error.message : error);
     process.exit(1);
   }
 }

@@ -29,7 +29,7 @@ export function createUnenforced(identity: Identity): Enforcement {
       },
       admit: () => undefined,
       listen: (_caller, passOn) => ({ receive: passOn, end: () => undefined }),
-      introduce: async (_caller, _serverId, said) => said,
+      introduce: async (_caller, _serverId, introduction) => introduction,
     },
   };
 }
