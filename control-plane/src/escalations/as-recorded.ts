@@ -10,6 +10,7 @@ import { recordsOf } from '../chain/records-of.ts';
 import { damagedRow } from '../platform/damaged-rows.ts';
 import { type Escalation, Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { toHeldFields } from './held-view.ts';
 
 /** @throws AppError STORED_ROW_DAMAGED */
 export async function requireAsRecorded(
@@ -45,7 +46,7 @@ export async function requireAsRecorded(
           result_bytes: record.result_bytes,
         }),
   };
-  const shown = shownOf(row);
+  const shown: Shown = { ...toHeldFields(row), ...keptOf(row) };
   for (const [column, value] of Object.entries(recorded)) {
     if (canonicalize(value) === canonicalize(shown[column] ?? null)) continue;
     throw damagedRow(name, `${column} is not what its data plane recorded`);
@@ -54,14 +55,8 @@ export async function requireAsRecorded(
 
 type Shown = Record<string, unknown>;
 
-const shownOf = (row: Escalation): Shown => ({
-  agent_id: row.agentId,
-  requester_id: row.requesterId,
-  mcp_server: row.mcpServer,
-  method: row.method,
-  tool_name: row.toolName,
-  target: row.target,
-  risk_tier: row.riskTier,
+/** What the view leaves to the columns. */
+const keptOf = (row: Escalation): Shown => ({
   instruction_hash: row.instructionHash,
   reason: row.reason,
   shape: row.shape,
