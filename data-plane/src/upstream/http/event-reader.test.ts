@@ -105,8 +105,8 @@ describe('EventReader', () => {
     const before = heldBytes();
     for (let n = 0; n < 39; n++) reader.push(Buffer.from('data:\n'.repeat(100_000)));
     expect(reader.waiting).toBe(3_900_000);
-    // As an array it took 8 bytes a line and more, and its growth as much again.
-    expect(heldBytes() - before).toBeLessThan(12_000_000);
+    // As an array it took 31 MB and more; what the engine itself holds differs by some MB.
+    expect(heldBytes() - before).toBeLessThan(24_000_000);
     expect(reader.waiting).toBe(3_900_000);
   });
 
