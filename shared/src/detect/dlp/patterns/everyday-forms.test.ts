@@ -70,5 +70,7 @@ describe('near misses in everyday forms', () => {
 
   it('finds a secret in an element of its name', () => {
     expect(patternsIn('<password>Wz8KdduOT6!q</password>')).toContain('secret_assignment');
+    // Whether it is closed or not.
+    expect(patternsIn('<password>Wz8KdduOT6!q')).toContain('secret_assignment');
   });
 });

@@ -162,9 +162,11 @@ const isDocstring = (text: string, { start }: FieldValue): boolean =>
 const isOtherPattern = (label: string, written: string): boolean =>
   /[_-]pat$/i.test(label) && !/^[\w+/=-]{16,}$/.test(written);
 
-/** `Bearer <password>`: what a reader puts in its place; an element would be closed. */
+/** `Bearer <password>'`: what a reader puts in its place. Behind an element's name its value begins. */
 const isSlot = (text: string, start: number, end: number): boolean =>
-  text[start - 1] === '<' && text[end] === '>' && !text.slice(end, end + 400).includes('</');
+  text[start - 1] === '<' &&
+  /^>(?:$|["'`\s])/.test(text.slice(end, end + 2)) &&
+  !text.slice(end, end + 400).includes('</');
 
 function secretLabel(kind: SecretKind): Judge {
   return (text, start, end) => {
