@@ -9,9 +9,10 @@ const SPLIT: readonly string[] = ['split'];
 
 const BIRTH_BEFORE = 'birth(?:date|day)?|date[_ ]?of[_ ]?birth|dob|born|geburts(?:datum)?|geboorte';
 const BIRTH_BEHIND = 'birth|naissance|nacimiento|nascita|nascimento';
-const YEAR_NAME = 'year|yyyy|jahr|jaar|ann[ée]e|año|anio|ano|anno';
-const MONTH_NAME = 'month|mm|monat|maand|mois|mes|m[êe]s|mese';
-const DAY_NAME = 'day|dd|tag|dag|jour|d[íi]a|giorno';
+/** Names of the fields of a date. */
+export const YEAR_NAME = 'year|yyyy|jahr|jaar|ann[ée]e|año|anio|ano|anno';
+export const MONTH_NAME = 'month|mm|monat|maand|mois|mes|m[êe]s|mese';
+export const DAY_NAME = 'day|dd|tag|dag|jour|d[íi]a|giorno';
 const OF = '[_ -]?(?:of|de|di|do)?[_ -]?';
 const LIST = 'chunks|parts|pieces|fragments|segments|halves';
 const NAME = 'name|field|key|label|k|id|type|param|attribute';

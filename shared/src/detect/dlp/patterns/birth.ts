@@ -1,5 +1,6 @@
 /** Dates of birth, and the dates that only look like one. */
 import { type Judge, NOTHING, type Stretch } from '../builtin-pattern.ts';
+import { DAY_NAME, MONTH_NAME, YEAR_NAME } from '../decode/parts.ts';
 import { findNear } from '../near.ts';
 import { findDates, isShortDate } from '../validators/dates.ts';
 
@@ -32,8 +33,10 @@ export const birth: Judge = (text, start, end) => {
 
 /** Behind a label within which the three fields of its date stand. */
 const FIELDS_WITHIN = 160;
-const DATE_FIELDS =
-  /["'\s_](?:(day|tag|jour|d[ií]a|giorno|dag)|(month|monat|mois|mes|mese|m[êe]s|maand)|(year|jahr|ann[ée]e|a[ñn]o|anno|ano|jaar))["'\\]{0,3}\s{0,3}[:=]\s{0,3}["'\\]{0,3}(\d{1,4})(?!\d)/gi;
+const DATE_FIELDS = new RegExp(
+  String.raw`["'\s_](?:(${DAY_NAME})|(${MONTH_NAME})|(${YEAR_NAME}))["'\\]{0,3}\s{0,3}[:=]\s{0,3}["'\\]{0,3}(\d{1,4})(?!\d)`,
+  'gi',
+);
 
 /** `{"label": "DOB", "day": "24", "month": "01", "year": "1939"}`: a date in three fields, in any order. */
 function dateInFields(text: string, from: number): readonly Stretch[] {
