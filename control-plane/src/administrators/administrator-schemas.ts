@@ -5,7 +5,7 @@ import { GivenId, Id, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { NewPassword, NewUsername } from '../auth/usernames.ts';
 import { AdminRole } from '../platform/admin-role.ts';
-import { pageQuery } from '../platform/http/schemas.ts';
+import { listOf, pageQuery } from '../platform/http/schemas.ts';
 import type { Administrator } from './administrator.ts';
 
 const Status = z.enum(['active', 'disabled']);
@@ -21,7 +21,7 @@ export const UserView = z
   })
   .meta({ id: 'User' });
 
-export const UserList = z.object({ users: z.array(UserView), total: z.int() });
+export const UserList = listOf('users', UserView);
 
 export const UserQuery = z.object(pageQuery({ default: 100, max: 200 }));
 

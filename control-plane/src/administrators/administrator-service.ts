@@ -13,6 +13,7 @@ import { hashPassword } from '../auth/passwords.ts';
 import { SUPER_ADMIN_USERNAME, takenUsername } from '../auth/usernames.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { Lookups } from '../platform/lookups.ts';
+import type { Page } from '../platform/page.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import {
   type Administrator,
@@ -57,7 +58,7 @@ export function createAdministratorService(deps: AdministratorServiceDeps) {
     });
 
   return {
-    list: (scope: TenantScope, page: { offset: number; limit: number }) =>
+    list: (scope: TenantScope, page: Page) =>
       db.inTenant(scope, async (tx) => {
         const store = administratorStore(tx);
         return { users: await store.list(page), total: await store.count() };

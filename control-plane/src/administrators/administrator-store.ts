@@ -1,3 +1,4 @@
+import { type Page, rowsOf } from '../platform/page.ts';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { DEFAULT_ADMIN } from '../tenants/tenant-service.ts';
@@ -15,12 +16,11 @@ export function administratorStore({ db, scope: { tenantId } }: TenantTransactio
      */
     lock: (): Promise<void> => lockInTenant(db, 'administrators', tenantId),
 
-    list: async ({ offset, limit }: { offset: number; limit: number }) => {
+    list: async (page: Page) => {
       const rows = await db.administrator.findMany({
         where: { tenantId },
         orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-        skip: offset,
-        take: limit,
+        ...rowsOf(page),
       });
       return rows.map(toAdministrator);
     },

@@ -1,7 +1,7 @@
 import { McpClient } from '@governance/shared/mcp-clients';
 import { GivenId, Id, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
-import { Name } from '../platform/http/schemas.ts';
+import { listOf, Name } from '../platform/http/schemas.ts';
 import type { AgentCredential } from './credential.ts';
 
 export const CredentialParams = z.object({ id: GivenId, credential_id: GivenId });
@@ -20,10 +20,7 @@ const credential = {
 };
 const client_secret = z.string().meta({ description: 'Shown this once.' });
 
-export const CredentialList = z.object({
-  credentials: z.array(z.object(credential)),
-  total: z.int(),
-});
+export const CredentialList = listOf('credentials', z.object(credential));
 export const CreatedCredential = z.object({ ...credential, client_secret });
 export const RotatedCredential = z.object({
   id: Id,

@@ -32,10 +32,9 @@ export const agentRoutes =
           response: { 200: AgentList },
         },
       },
-      async (request) => {
-        const { status, limit, offset } = request.query;
-        const page = await agents.list(request.scope, { status, limit, offset });
-        return { agents: page.agents.map(toListed), total: page.total };
+      async ({ scope, query: { status, ...page } }) => {
+        const { agents: found, total } = await agents.list(scope, status, page);
+        return { agents: found.map(toListed), total };
       },
     );
 

@@ -2,7 +2,7 @@ import { AgentStatus } from '@governance/shared/facts';
 import { RiskTier } from '@governance/shared/ledger-record';
 import { GivenId } from '@governance/shared/text';
 import { z } from 'zod';
-import { Description, Name, pageQuery } from '../platform/http/schemas.ts';
+import { Description, listOf, Name, pageQuery } from '../platform/http/schemas.ts';
 import type { ListedAgent } from './agent.ts';
 import type { AgentAsHeld } from './agent-service.ts';
 
@@ -44,7 +44,7 @@ const listed = {
   has_recent_drift: z.boolean(),
 };
 
-export const AgentList = z.object({ agents: z.array(z.object(listed)), total: z.int() });
+export const AgentList = listOf('agents', z.object(listed));
 
 export const AgentView = z
   .object({

@@ -2,6 +2,7 @@ import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import type { AgentStatus } from '@governance/shared/facts';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
+import type { Page } from '../platform/page.ts';
 import { createSecret } from '../platform/random-secret.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import {
@@ -11,7 +12,7 @@ import {
   type ListedAgent,
   toAgentFact,
 } from './agent.ts';
-import { type AgentChange, type AgentPage, agentStore, type RoleOfAgent } from './agent-store.ts';
+import { type AgentChange, agentStore, type RoleOfAgent } from './agent-store.ts';
 import { type AgentInput, registerAgent } from './register-agent.ts';
 import { requireRoomOfAgent } from './role-limits.ts';
 
@@ -43,10 +44,10 @@ export function createAgentService({ db, applied, now }: AgentServiceDeps) {
   }
 
   return {
-    list: (scope: TenantScope, page: AgentPage) =>
+    list: (scope: TenantScope, status: AgentStatus | undefined, page: Page) =>
       db.inTenant(scope, async (tx) => {
         const killSwitch = await readKillSwitch(tx);
-        const { agents, total } = await agentStore(tx).list(page, killSwitch);
+        const { agents, total } = await agentStore(tx).list(status, page, killSwitch);
         return { agents: agents.map((agent) => asHeld(agent, killSwitch)), total };
       }),
 

@@ -1,6 +1,7 @@
 import type { AgentStatus } from '@governance/shared/facts';
 import type { RiskTier } from '@governance/shared/ledger-record';
 import type { Prisma } from '../platform/generated/client.ts';
+import { type Page, rowsOf } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { Agent, KillSwitchState, ListedAgent } from './agent.ts';
 
@@ -27,12 +28,6 @@ export type AgentChange = Partial<
   >
 >;
 
-export interface AgentPage {
-  status: AgentStatus | undefined;
-  limit: number;
-  offset: number;
-}
-
 export interface RoleOfAgent {
   id: string;
   name: string;
@@ -49,7 +44,8 @@ export interface AgentStore {
   update(id: string, change: AgentChange, now: Date): Promise<Agent>;
   /** Newest first; filtered by the effective status. */
   list(
-    page: AgentPage,
+    status: AgentStatus | undefined,
+    page: Page,
     killSwitch: KillSwitchState,
   ): Promise<{ agents: ListedAgent[]; total: number }>;
   rolesOf(id: string): Promise<RoleOfAgent[]>;
@@ -93,14 +89,13 @@ export function agentStore({ db, scope }: TenantTransaction): AgentStore {
           include: WITH_ROLES,
         }),
       ),
-    list: async ({ status, limit, offset }, killSwitch) => {
+    list: async (status, page, killSwitch) => {
       const where = { tenantId, ...(status ? whereStatusHolds(status, killSwitch) : {}) };
       const [rows, total] = [
         await db.agent.findMany({
           where,
           orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-          take: limit,
-          skip: offset,
+          ...rowsOf(page),
         }),
         await db.agent.count({ where }),
       ];

@@ -2,7 +2,7 @@ import { Severity } from '@governance/shared/ledger-record';
 import { GivenId } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ErrorBody, Name, pageQuery } from '../platform/http/schemas.ts';
+import { ErrorBody, listOf, Name, pageQuery } from '../platform/http/schemas.ts';
 import type { AlertService } from './alert-service.ts';
 import { AlertStatus, AlertView, DeliveryView, toAlertView, toDeliveryView } from './alert-view.ts';
 import { DELIVERY_STATUSES } from './delivery-status.ts';
@@ -21,7 +21,7 @@ const DeliveryQuery = z.object({
   ...pageQuery({ default: 100, max: 1000 }),
 });
 
-const DeliveryList = z.object({ deliveries: z.array(DeliveryView), total: z.int() });
+const DeliveryList = listOf('deliveries', DeliveryView);
 
 const AlertParams = z.object({ id: GivenId });
 
@@ -35,7 +35,7 @@ const AlertPatchBody = z
   })
   .refine((body) => Object.keys(body).length > 0, 'names no member to change');
 
-const AlertList = z.object({ alerts: z.array(AlertView), total: z.int() });
+const AlertList = listOf('alerts', AlertView);
 
 export const alertRoutes =
   (alerts: AlertService): FastifyPluginAsyncZod =>
@@ -51,11 +51,13 @@ export const alertRoutes =
           response: { 200: AlertList },
         },
       },
-      async (request) => {
-        const { status, severity, agent_id: agentId, limit, offset } = request.query;
-        const filter = { status, severity, agentId };
-        const page = await alerts.list(request.scope, filter, { limit, offset });
-        return { alerts: page.alerts.map(toAlertView), total: page.total };
+      async ({ scope, query: { status, severity, agent_id: agentId, ...page } }) => {
+        const { alerts: found, total } = await alerts.list(
+          scope,
+          { status, severity, agentId },
+          page,
+        );
+        return { alerts: found.map(toAlertView), total };
       },
     );
 
@@ -70,11 +72,9 @@ export const alertRoutes =
           response: { 200: DeliveryList },
         },
       },
-      async (request) => {
-        const { status, limit, offset } = request.query;
-        const page = await alerts.deliveries(request.scope, status, { limit, offset });
-        const deliveries = page.alerts.map((alert) => toDeliveryView(alert, page.at));
-        return { deliveries, total: page.total };
+      async ({ scope, query: { status, ...page } }) => {
+        const { alerts: found, total, at } = await alerts.deliveries(scope, status, page);
+        return { deliveries: found.map((alert) => toDeliveryView(alert, at)), total };
       },
     );
 

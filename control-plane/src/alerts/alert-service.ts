@@ -1,5 +1,6 @@
 import { AppError } from '@governance/shared/errors';
 import { isUniqueViolation } from '../platform/database.ts';
+import type { Page } from '../platform/page.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
 import { type AlertFilter, alertStore } from './alert-store.ts';
 import type { AlertStatus } from './alert-view.ts';
@@ -22,15 +23,11 @@ export type AlertService = ReturnType<typeof createAlertService>;
 
 export function createAlertService({ db, now }: AlertServiceDeps) {
   return {
-    list: (scope: TenantScope, filter: AlertFilter, page: { limit: number; offset: number }) =>
+    list: (scope: TenantScope, filter: AlertFilter, page: Page) =>
       db.inTenant(scope, (tx) => alertStore(tx).list(filter, page)),
 
     /** Alerts posted to the webhook, newest first. */
-    deliveries: (
-      scope: TenantScope,
-      status: DeliveryStatus | undefined,
-      page: { limit: number; offset: number },
-    ) => {
+    deliveries: (scope: TenantScope, status: DeliveryStatus | undefined, page: Page) => {
       const at = now();
       return db.inTenant(scope, async (tx) => ({
         ...(await listDeliveries(tx, status, page, at)),

@@ -1,5 +1,6 @@
 import type { Severity } from '@governance/shared/ledger-record';
 import type { Alert } from '../platform/generated/client.ts';
+import { type Page, rowsOf } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { AlertStatus } from './alert-view.ts';
 
@@ -19,7 +20,7 @@ export function alertStore({ db, scope: { tenantId } }: TenantTransaction) {
     /** Newest first. */
     list: async (
       { status, severity, agentId }: AlertFilter,
-      page: { limit: number; offset: number },
+      page: Page,
     ): Promise<{ alerts: Alert[]; total: number }> => {
       const where = {
         tenantId,
@@ -30,8 +31,7 @@ export function alertStore({ db, scope: { tenantId } }: TenantTransaction) {
       const alerts = await db.alert.findMany({
         where,
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        take: page.limit,
-        skip: page.offset,
+        ...rowsOf(page),
       });
       return { alerts, total: await db.alert.count({ where }) };
     },

@@ -1,6 +1,7 @@
 /** The queue of alerts to post: open alerts that were not delivered. */
 import type { Severity } from '@governance/shared/ledger-record';
 import type { Alert, Prisma } from '../platform/generated/client.ts';
+import { type Page, rowsOf } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { type AlertView, toAlertView } from './alert-view.ts';
 import { type DeliveryStatus, GIVE_UP_MS, MAX_ATTEMPTS } from './delivery-status.ts';
@@ -77,7 +78,7 @@ export async function markFailed(
 export async function listDeliveries(
   { db, scope: { tenantId } }: TenantTransaction,
   status: DeliveryStatus | undefined,
-  page: { limit: number; offset: number },
+  page: Page,
   now: Date,
 ): Promise<{ alerts: Alert[]; total: number }> {
   const retries: Prisma.AlertWhereInput = {
@@ -95,8 +96,7 @@ export async function listDeliveries(
   const alerts = await db.alert.findMany({
     where,
     orderBy: [{ attemptedAt: 'desc' }, { id: 'asc' }],
-    take: page.limit,
-    skip: page.offset,
+    ...rowsOf(page),
   });
   return { alerts, total: await db.alert.count({ where }) };
 }

@@ -32,11 +32,11 @@ export const auditRoutes =
           response: { 200: EventList },
         },
       },
-      async (request) => {
-        const { agent_id, policy_result, from, to, limit, offset } = request.query;
-        const filter = { agentId: agent_id, policyResult: policy_result, from, to };
-        const page = await audit.listEvents(request.scope, filter, { limit, offset });
-        return { events: page.events, total: page.total, total_is_exact: page.isExact };
+      async ({ scope, query }) => {
+        const { agent_id: agentId, policy_result: policyResult, from, to, ...page } = query;
+        const filter = { agentId, policyResult, from, to };
+        const { events, total, isExact } = await audit.listEvents(scope, filter, page);
+        return { events, total, total_is_exact: isExact };
       },
     );
 

@@ -1,3 +1,4 @@
+import type { Page } from '../platform/page.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
 import { toAuditEvent } from './audit-event.ts';
 import { auditStore, type EventFilter } from './audit-store.ts';
@@ -18,11 +19,7 @@ export const COUNT_BEYOND_PAGE = 10_000;
 export function createAuditService({ db }: AuditServiceDeps) {
   return {
     /** Newest first. `isExact` is false when there are more than `total`. */
-    listEvents: (
-      scope: TenantScope,
-      filter: EventFilter,
-      page: { limit: number; offset: number },
-    ) =>
+    listEvents: (scope: TenantScope, filter: EventFilter, page: Page) =>
       db.inTenant(scope, async (tx) => {
         const store = auditStore(tx);
         const rows = await store.listEvents(filter, page);

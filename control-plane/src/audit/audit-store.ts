@@ -3,6 +3,7 @@ import { type LedgerRow, type RawLedgerRow, toLedgerRow } from '../chain/ledger-
 import { recordsOf } from '../chain/records-of.ts';
 import { Prisma } from '../platform/generated/client.ts';
 import { pageTooLarge } from '../platform/http/schemas.ts';
+import type { Page } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface EventFilter {
@@ -41,7 +42,7 @@ export interface AuditStore {
    */
   listEvents(
     filter: EventFilter,
-    page: { limit: number; offset: number },
+    page: Page,
   ): Promise<{ row: LedgerRow; outcomeBytes: Uint8Array | null }[]>;
   /** Counts matching events, but no further than `bound`. */
   countEvents(filter: EventFilter, bound: number): Promise<number>;

@@ -1,4 +1,5 @@
 import { AppError } from '@governance/shared/errors';
+import type { Page } from '../platform/page.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
 import { type BreakFilter, breakStore } from './break-store.ts';
 
@@ -12,7 +13,7 @@ export type BreakService = ReturnType<typeof createBreakService>;
 /** Recorded breaks, and administrators' acknowledgements. */
 export function createBreakService({ db, now }: BreakServiceDeps) {
   return {
-    list: (scope: TenantScope, filter: BreakFilter, page: { limit: number; offset: number }) =>
+    list: (scope: TenantScope, filter: BreakFilter, page: Page) =>
       db.inTenant(scope, (tx) => breakStore(tx).list(filter, page)),
 
     /** The first acknowledgement stands; repeating it changes nothing. */

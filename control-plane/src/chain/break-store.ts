@@ -1,4 +1,5 @@
 import type { ChainBreak } from '../platform/generated/client.ts';
+import { type Page, rowsOf } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface BreakFilter {
@@ -10,7 +11,7 @@ export function breakStore({ db, scope: { tenantId } }: TenantTransaction) {
     /** Newest first. */
     list: async (
       { acknowledged }: BreakFilter,
-      page: { limit: number; offset: number },
+      page: Page,
     ): Promise<{ breaks: ChainBreak[]; total: number }> => {
       const where = {
         tenantId,
@@ -21,8 +22,7 @@ export function breakStore({ db, scope: { tenantId } }: TenantTransaction) {
       const breaks = await db.chainBreak.findMany({
         where,
         orderBy: [{ detectedAt: 'desc' }, { id: 'desc' }],
-        take: page.limit,
-        skip: page.offset,
+        ...rowsOf(page),
       });
       return { breaks, total: await db.chainBreak.count({ where }) };
     },

@@ -53,10 +53,9 @@ export const chainRoutes =
           response: { 200: BreakList },
         },
       },
-      async (request) => {
-        const { acknowledged, limit, offset } = request.query;
-        const page = await breaks.list(request.scope, { acknowledged }, { limit, offset });
-        return { breaks: page.breaks.map(toBreakView), total: page.total };
+      async ({ scope, query: { acknowledged, ...page } }) => {
+        const { breaks: found, total } = await breaks.list(scope, { acknowledged }, page);
+        return { breaks: found.map(toBreakView), total };
       },
     );
 

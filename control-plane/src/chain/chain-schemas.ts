@@ -1,7 +1,7 @@
 import { GivenId, Text } from '@governance/shared/text';
 import { z } from 'zod';
 import type { ChainBreak as ChainBreakRow } from '../platform/generated/client.ts';
-import { pageQuery } from '../platform/http/schemas.ts';
+import { listOf, pageQuery } from '../platform/http/schemas.ts';
 import { checkOf } from './break-check.ts';
 import type { Verification, VerificationProgress } from './chain-verification.ts';
 
@@ -217,7 +217,7 @@ export const BreakView = z
   })
   .meta({ id: 'ChainBreak' });
 
-export const BreakList = z.object({ breaks: z.array(BreakView), total: z.int() });
+export const BreakList = listOf('breaks', BreakView);
 
 export function toBreakView(row: ChainBreakRow): z.input<typeof BreakView> {
   return {

@@ -1,7 +1,7 @@
 import { DeploymentName, StreamReport } from '@governance/shared/channels';
 import { GivenId, Text } from '@governance/shared/text';
 import { z } from 'zod';
-import { Name, pageQuery } from '../platform/http/schemas.ts';
+import { listOf, Name, pageQuery } from '../platform/http/schemas.ts';
 import type { DataPlaneReport } from './data-plane-service.ts';
 import type { DataPlaneToken } from './data-plane-token.ts';
 import type { UnregisteredPlane } from './unregistered-plane-store.ts';
@@ -40,7 +40,7 @@ const token = {
 };
 
 const TokenView = z.object(token).meta({ id: 'DataPlaneToken' });
-export const TokenList = z.object({ tokens: z.array(TokenView), total: z.int() });
+export const TokenList = listOf('tokens', TokenView);
 
 /** The plaintext, shown only at creation. */
 export const IssuedToken = z.object({ ...token, token: z.string() });
@@ -77,7 +77,7 @@ const DataPlaneView = z
   })
   .meta({ id: 'DataPlane' });
 
-export const DataPlaneList = z.object({ data_planes: z.array(DataPlaneView), total: z.int() });
+export const DataPlaneList = listOf('data_planes', DataPlaneView);
 
 export function toTokenView(tenantId: string, token: DataPlaneToken): z.input<typeof TokenView> {
   return {

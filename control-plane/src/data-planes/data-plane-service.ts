@@ -14,6 +14,7 @@ import { raiseAlert } from '../alerts/raise-alert.ts';
 import type { ChangeBus } from '../platform/change-bus.ts';
 import type { FeatureList } from '../platform/feature-list.ts';
 import type { PublicJwk } from '../platform/keys.ts';
+import type { Page } from '../platform/page.ts';
 import {
   systemScope,
   type TenantDatabase,
@@ -86,7 +87,7 @@ export interface DataPlaneService {
    * One list: the data planes, then senders of heartbeats with a root's token that never
    * registered.
    */
-  list(scope: TenantScope, page: { limit: number; offset: number }): Promise<DataPlanePage>;
+  list(scope: TenantScope, page: Page): Promise<DataPlanePage>;
   receiveHeartbeat: ReceiveHeartbeat;
   /**
    * Registers the data plane of this process. With the same signing key it returns the same
@@ -230,7 +231,7 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
 
 async function listReports(
   tx: TenantTransaction,
-  page: { limit: number; offset: number },
+  page: Page,
   at: Date,
 ): Promise<DataPlaneReport[]> {
   const store = dataPlaneStore(tx);

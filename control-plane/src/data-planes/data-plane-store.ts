@@ -1,5 +1,6 @@
 import type { Heartbeat } from '@governance/shared/channels';
 import { Id } from '@governance/shared/text';
+import { type Page, rowsOf } from '../platform/page.ts';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type {
@@ -159,13 +160,12 @@ export function dataPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
     count: (): Promise<number> => db.dataPlane.count({ where: { tenantId } }),
 
     /** In the order of their registration. */
-    list: async (page: { limit: number; offset: number }): Promise<ListedDataPlane[]> => {
+    list: async (page: Page): Promise<ListedDataPlane[]> => {
       const rows = await db.dataPlane.findMany({
         where: { tenantId },
         omit,
         orderBy: [{ createdAt: 'asc' }, { deploymentId: 'asc' }],
-        take: page.limit,
-        skip: page.offset,
+        ...rowsOf(page),
       });
       const beats = await lastHeartbeats(rows.map(({ deploymentId }) => deploymentId));
       return rows.map((row) => ({

@@ -3,6 +3,7 @@ import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import type { ChangeBus } from '../platform/change-bus.ts';
 import type { FeatureList } from '../platform/feature-list.ts';
+import type { Page } from '../platform/page.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import type { DataPlaneStanding } from './data-plane.ts';
 import { dataPlaneStore } from './data-plane-store.ts';
@@ -46,7 +47,7 @@ export function createDataPlaneTokenService(deps: DataPlaneTokenServiceDeps) {
       return { token, secret };
     },
 
-    list: (scope: TenantScope, page: { limit: number; offset: number }) =>
+    list: (scope: TenantScope, page: Page) =>
       db.inTenant(scope, (tx) => dataPlaneTokenStore(tx).list(page)),
 
     /**

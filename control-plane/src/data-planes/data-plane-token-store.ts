@@ -1,4 +1,5 @@
 import { Prisma } from '../platform/generated/client.ts';
+import { type Page, rowsOf } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { DataPlaneToken } from './data-plane-token.ts';
 
@@ -29,14 +30,13 @@ export function dataPlaneTokenStore({ db, scope: { tenantId } }: TenantTransacti
       db.dataPlaneToken.create({ data: { tenantId, ...token, tokenHash }, select: SHOWN }),
 
     /** Newest first. */
-    list: async (page: { limit: number; offset: number }) => {
+    list: async (page: Page) => {
       const where = { tenantId };
       const tokens: DataPlaneToken[] = await db.dataPlaneToken.findMany({
         where,
         select: SHOWN,
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        take: page.limit,
-        skip: page.offset,
+        ...rowsOf(page),
       });
       return { tokens, total: await db.dataPlaneToken.count({ where }) };
     },

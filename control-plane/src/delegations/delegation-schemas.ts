@@ -1,7 +1,7 @@
 import { findScopeFault } from '@governance/shared/resource-scopes';
 import { GivenId, isSeen, Text } from '@governance/shared/text';
 import { z } from 'zod';
-import { pageQuery } from '../platform/http/schemas.ts';
+import { listOf, pageQuery } from '../platform/http/schemas.ts';
 import type { Delegation } from '../workflows/delegation-store.ts';
 
 export const DelegationParams = z.object({ id: GivenId });
@@ -74,10 +74,7 @@ export const CreatedDelegation = z.object({
   d_token: z.string(),
 });
 
-export const DelegationList = z.object({
-  delegations: z.array(DelegationView),
-  total: z.int(),
-});
+export const DelegationList = listOf('delegations', DelegationView);
 
 export function toDelegationView(delegation: Delegation): z.input<typeof DelegationView> {
   const { tools, resources } = delegation;

@@ -14,6 +14,7 @@ import { AppError } from '@governance/shared/errors';
 import { type AgentStatus, effectiveAgentStatus } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
+import type { Page } from '../platform/page.ts';
 import { databaseTime, requireRightClock } from '../platform/right-clock.ts';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
@@ -62,7 +63,7 @@ export function createDelegationService({ db, applied, tokens, now }: Delegation
     listOfSession: (
       scope: TenantScope,
       { workflowId, sessionId }: { workflowId: string; sessionId: string },
-      page: { limit: number; offset: number },
+      page: Page,
     ) =>
       db.inTenant(scope, async (tx) => {
         await getSession(tx, workflowId, sessionId);

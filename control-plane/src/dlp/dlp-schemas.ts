@@ -9,7 +9,7 @@ import {
 } from '@governance/shared/dlp-settings';
 import { GivenId, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
-import { nameUpTo } from '../platform/http/schemas.ts';
+import { listOf, nameUpTo } from '../platform/http/schemas.ts';
 import type { DlpPattern } from './dlp-pattern.ts';
 import type { DlpActions } from './dlp-store.ts';
 
@@ -54,7 +54,7 @@ export const PatternView = z
   })
   .meta({ id: 'DlpPattern' });
 
-export const PatternListView = z.object({ patterns: z.array(PatternView), total: z.int() });
+export const PatternListView = listOf('patterns', PatternView);
 
 export const PatternTestBody = z
   .strictObject({

@@ -6,7 +6,7 @@ import { AgentStatus } from '@governance/shared/facts';
 import { GivenId, Id, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { NewPassword, NewUsername } from '../auth/usernames.ts';
-import { Description, Name, pageQuery } from '../platform/http/schemas.ts';
+import { Description, listOf, Name, pageQuery } from '../platform/http/schemas.ts';
 import type { EnrollmentToken } from './enrollment-token.ts';
 
 export const TokenParams = z.object({ id: GivenId });
@@ -36,7 +36,7 @@ export const IssuedToken = z.object({
   ...token,
   token: z.string().meta({ description: 'Shown this once.' }),
 });
-export const TokenList = z.object({ tokens: z.array(z.object(token)), total: z.int() });
+export const TokenList = listOf('tokens', z.object(token));
 
 export const EnrollBody = z.strictObject({
   enrollment_token: Text.min(1).max(200),

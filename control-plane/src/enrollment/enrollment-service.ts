@@ -14,6 +14,7 @@ import { type AgentInput, registerAgent } from '../agents/register-agent.ts';
 import { requireRoomOfAgent } from '../agents/role-limits.ts';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
 import type { Lookups } from '../platform/lookups.ts';
+import type { Page } from '../platform/page.ts';
 import { createSecret, hashSecret } from '../platform/random-secret.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { enrollmentStore } from './enrollment-store.ts';
@@ -56,7 +57,7 @@ export function createEnrollmentService({ db, lookups, applied, now }: Enrollmen
     issue: (scope: TenantScope, input: NewToken) =>
       db.inTenant(scope, (tx) => issueEnrollmentToken(tx, input, now())),
 
-    list: (scope: TenantScope, page: { offset: number; limit: number }) =>
+    list: (scope: TenantScope, page: Page) =>
       db.inTenant(scope, (tx) => enrollmentStore(tx).list(page)),
 
     /** @throws AppError ENROLLMENT_TOKEN_NOT_FOUND */

@@ -1,3 +1,4 @@
+import { type Page, rowsOf } from '../platform/page.ts';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { type EnrollmentToken, KEPT_AFTER_END_MS } from './enrollment-token.ts';
@@ -25,12 +26,11 @@ export function enrollmentStore({ db, scope: { tenantId } }: TenantTransaction) 
     },
 
     /** Newest first. */
-    list: async ({ offset, limit }: { offset: number; limit: number }) => {
+    list: async (page: Page) => {
       const rows = await db.enrollmentToken.findMany({
         where: { tenantId },
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        skip: offset,
-        take: limit,
+        ...rowsOf(page),
       });
       return {
         tokens: rows.map(toToken),

@@ -5,7 +5,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { isJustification, MIN_JUSTIFICATION } from '../exceptions/exception.ts';
 import { mayManage } from '../platform/http/role-table.ts';
-import { ErrorBody, pageQuery } from '../platform/http/schemas.ts';
+import { ErrorBody, listOf, pageQuery } from '../platform/http/schemas.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
 import { type Decision, EscalationStatus, EscalationView, toView } from './escalation.ts';
 import { EscalationDetail, type EscalationDetails } from './escalation-details.ts';
@@ -19,7 +19,7 @@ const EscalationQuery = z.object({
   status: EscalationStatus.optional(),
   ...pageQuery({ default: 50, max: 200 }),
 });
-const EscalationList = z.object({ escalations: z.array(EscalationView), total: z.int() });
+const EscalationList = listOf('escalations', EscalationView);
 const Params = z.object({ id: GivenId });
 const Notes = Text.max(2_000).optional();
 
@@ -66,9 +66,9 @@ export const escalationRoutes =
           response: { 200: EscalationList },
         },
       },
-      async ({ scope, query: { status, limit, offset } }) => {
-        const page = await escalations.list(scope, { status }, { limit, offset });
-        return { escalations: page.escalations.map(toView), total: page.total };
+      async ({ scope, query: { status, ...page } }) => {
+        const { escalations: found, total } = await escalations.list(scope, { status }, page);
+        return { escalations: found.map(toView), total };
       },
     );
 

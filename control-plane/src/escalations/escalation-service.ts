@@ -19,6 +19,7 @@ import {
 } from '../exceptions/exception.ts';
 import { heldCallOf } from '../ingest/reference-facts.ts';
 import type { Escalation } from '../platform/generated/client.ts';
+import type { Page } from '../platform/page.ts';
 import { requireRightClock } from '../platform/right-clock.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { requireAsRecorded } from './as-recorded.ts';
@@ -54,7 +55,7 @@ export function createEscalationService(
     list: (
       scope: TenantScope,
       filter: { status?: EscalationStatus | undefined; release?: string | undefined },
-      page: { limit: number; offset: number },
+      page: Page,
     ) => db.inTenant(scope, (tx) => escalationStore(tx, held).list(filter, page)),
 
     /**

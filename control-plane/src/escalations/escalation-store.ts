@@ -1,5 +1,6 @@
 import type { ResultRelease } from '@governance/shared/facts';
 import { type Escalation, Prisma } from '../platform/generated/client.ts';
+import { type Page, rowsOf } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { EscalationStatus, Held, Resolution } from './escalation.ts';
 
@@ -35,14 +36,13 @@ export function escalationStore(
     /** Newest first. */
     list: async (
       { status, release }: { status?: EscalationStatus | undefined; release?: string | undefined },
-      { limit, offset }: { limit: number; offset: number },
+      page: Page,
     ): Promise<{ escalations: Escalation[]; total: number }> => {
       const where = { tenantId, held, ...(status && { status }), ...(release && { release }) };
       const escalations = await db.escalation.findMany({
         where,
         orderBy: [{ openedAt: 'desc' }, { id: 'desc' }],
-        take: limit,
-        skip: offset,
+        ...rowsOf(page),
       });
       return { escalations, total: await db.escalation.count({ where }) };
     },

@@ -2,7 +2,7 @@
 import { GivenId, Text } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ErrorBody, pageQuery } from '../platform/http/schemas.ts';
+import { ErrorBody, listOf, pageQuery } from '../platform/http/schemas.ts';
 import type { EscalationService } from './escalation-service.ts';
 import {
   DECISIONS,
@@ -21,7 +21,7 @@ const HoldQuery = z.object({
   status: InboundHoldStatus.optional(),
   ...pageQuery({ default: 50, max: 200 }),
 });
-const HoldList = z.object({ holds: z.array(InboundHoldView), total: z.int() });
+const HoldList = listOf('holds', InboundHoldView);
 const Params = z.object({ id: GivenId });
 const ResolveBody = z.strictObject({
   resolution: InboundResolution,
@@ -43,9 +43,9 @@ export const inboundHoldRoutes =
           response: { 200: HoldList },
         },
       },
-      async ({ scope, query: { status, limit, offset } }) => {
+      async ({ scope, query: { status, ...page } }) => {
         const filter = status ? STORED[status] : {};
-        const { escalations, total } = await holds.list(scope, filter, { limit, offset });
+        const { escalations, total } = await holds.list(scope, filter, page);
         return { holds: escalations.map(toHoldView), total };
       },
     );

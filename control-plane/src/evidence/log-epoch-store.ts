@@ -1,5 +1,6 @@
 /** The signed statements that begin the log epochs after the first. */
 import { LogEpoch, type SignedLogEpoch } from '@governance/shared/evidence/evidence-keys';
+import { type Page, rowsOf } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export function logEpochStore({ db, scope: { tenantId } }: TenantTransaction) {
@@ -28,12 +29,11 @@ export function logEpochStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /** Newest first. */
-    listPage: async (page: { offset: number; limit: number }): Promise<SignedLogEpoch[]> => {
+    listPage: async (page: Page): Promise<SignedLogEpoch[]> => {
       const rows = await db.logEpoch.findMany({
         where: { tenantId },
         orderBy: { epoch: 'desc' },
-        skip: page.offset,
-        take: page.limit,
+        ...rowsOf(page),
       });
       return rows.map(toSigned);
     },

@@ -43,8 +43,8 @@ export const logRoutes =
           response: { 200: CheckpointList },
         },
       },
-      async ({ scope, query }) => {
-        const { checkpoints, total } = await log.listCheckpoints(scope, query);
+      async ({ scope, query: { size, ...page } }) => {
+        const { checkpoints, total } = await log.listCheckpoints(scope, size, page);
         return { checkpoints: checkpoints.map(toCheckpointView), total };
       },
     );

@@ -4,7 +4,7 @@ import { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import type { StoredCheckpoint } from '../chain/log-rows.ts';
-import { pageQuery, queryInt } from '../platform/http/schemas.ts';
+import { listOf, pageQuery, queryInt } from '../platform/http/schemas.ts';
 
 export const TrustAnchorView = TrustAnchor;
 
@@ -20,10 +20,10 @@ const CheckpointView = z.object({
   note: z.string().meta({ description: 'C2SP tlog-checkpoint.' }),
   made_at: Timestamp,
 });
-export const CheckpointList = z.object({ checkpoints: z.array(CheckpointView), total: z.int() });
+export const CheckpointList = listOf('checkpoints', CheckpointView);
 
 export const LogEpochQuery = z.object(pageQuery({ default: 50, max: MAX_LOG_EPOCHS }));
-export const LogEpochList = z.object({ log_epochs: z.array(SignedLogEpoch), total: z.int() });
+export const LogEpochList = listOf('log_epochs', SignedLogEpoch);
 
 export const ProofQuery = z
   .object({ from: queryInt({ min: 1 }), to: queryInt({ min: 1 }) })

@@ -1,4 +1,5 @@
 import { AppError } from '@governance/shared/errors';
+import type { Page } from '../platform/page.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
 import { logEpochStore } from './log-epoch-store.ts';
 import { logStore } from './log-store.ts';
@@ -8,12 +9,10 @@ export type LogService = ReturnType<typeof createLogService>;
 /** Reads a tenant's log. */
 export function createLogService({ db }: { db: Pick<TenantDatabase, 'inTenant'> }) {
   return {
-    listCheckpoints: (
-      scope: TenantScope,
-      page: { size?: number | undefined; offset: number; limit: number },
-    ) => db.inTenant(scope, (tx) => logStore(tx).listCheckpoints(page)),
+    listCheckpoints: (scope: TenantScope, size: number | undefined, page: Page) =>
+      db.inTenant(scope, (tx) => logStore(tx).listCheckpoints(size, page)),
 
-    listEpochs: (scope: TenantScope, page: { offset: number; limit: number }) =>
+    listEpochs: (scope: TenantScope, page: Page) =>
       db.inTenant(scope, async (tx) => {
         const store = logEpochStore(tx);
         return { log_epochs: await store.listPage(page), total: await store.count() };

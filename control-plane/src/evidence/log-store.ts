@@ -13,6 +13,7 @@ import {
   subtreesOf,
 } from '@governance/shared/evidence/merkle-proofs';
 import type { StoredCheckpoint } from '../chain/log-rows.ts';
+import { type Page, rowsOf } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface LogHead {
@@ -170,14 +171,12 @@ export function logStore({ db, scope: { tenantId } }: TenantTransaction) {
       return row ? toCheckpoint(row) : undefined;
     },
 
-    listCheckpoints: async (page: { size?: number | undefined; offset: number; limit: number }) => {
-      const { size, offset, limit } = page;
+    listCheckpoints: async (size: number | undefined, page: Page) => {
       const where = { tenantId, ...(size === undefined ? {} : { size: BigInt(size) }) };
       const rows = await db.logCheckpoint.findMany({
         where,
         orderBy: [{ epoch: 'desc' }, { size: 'desc' }],
-        skip: offset,
-        take: limit,
+        ...rowsOf(page),
       });
       const total = await db.logCheckpoint.count({ where });
       return { checkpoints: rows.map(toCheckpoint), total };

@@ -35,12 +35,13 @@ export const exceptionRoutes =
         },
       },
       async ({ scope, query: { status, agent_id: agentId, ...page } }) => {
-        const found = await exceptions.list(scope, { status, agentId }, page);
+        const { exceptions: found, total } = await exceptions.list(
+          scope,
+          { status, agentId },
+          page,
+        );
         const at = now();
-        return {
-          exceptions: found.exceptions.map((one) => toExceptionView(one, at)),
-          total: found.total,
-        };
+        return { exceptions: found.map((one) => toExceptionView(one, at)), total };
       },
     );
 

@@ -3,7 +3,7 @@ import { BLAST_RADIUS, ExceptionLifts, MAX_EXCEPTIONS } from '@governance/shared
 import { findScopeFault } from '@governance/shared/resource-scopes';
 import { GivenId, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
-import { pageQuery } from '../platform/http/schemas.ts';
+import { listOf, pageQuery } from '../platform/http/schemas.ts';
 import {
   DEFAULT_MAX_EXTENSIONS,
   ExceptionStatus,
@@ -108,7 +108,7 @@ export const ExceptionView = z
   })
   .meta({ id: 'Exception' });
 
-export const ExceptionList = z.object({ exceptions: z.array(ExceptionView), total: z.int() });
+export const ExceptionList = listOf('exceptions', ExceptionView);
 
 export function toNewException(body: NewExceptionBody): NewException {
   return {

@@ -5,6 +5,7 @@
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { requireOtherHand } from '../administrators/require-other-hand.ts';
+import type { Page } from '../platform/page.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { requiresChangeRequests } from '../tenants/tenant-settings-store.ts';
 import { createException } from './create-exception.ts';
@@ -40,7 +41,7 @@ export function createExceptionService({ db, applied, now }: ExceptionServiceDep
   }
 
   return {
-    list: (scope: TenantScope, filter: ExceptionFilter, page: { limit: number; offset: number }) =>
+    list: (scope: TenantScope, filter: ExceptionFilter, page: Page) =>
       db.inTenant(scope, (tx) => exceptionStore(tx).list(filter, now(), page)),
 
     /** @throws AppError EXCEPTION_NOT_FOUND */

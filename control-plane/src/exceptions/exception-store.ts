@@ -1,6 +1,7 @@
 import { ExceptionLifts } from '@governance/shared/exceptions';
 import { readStored } from '../platform/damaged-rows.ts';
 import type { Exception, Prisma } from '../platform/generated/client.ts';
+import { type Page, rowsOf } from '../platform/page.ts';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { ExceptionStatus, type ExceptionTarget, type StandingException } from './exception.ts';
@@ -65,17 +66,12 @@ export function exceptionStore({ db, scope: { tenantId } }: TenantTransaction) {
     lock: async (id: string): Promise<StandingException | undefined> => (await lockAll({ id }))[0],
 
     /** Newest first. */
-    list: async (
-      { status, agentId }: ExceptionFilter,
-      at: Date,
-      { limit, offset }: { limit: number; offset: number },
-    ) => {
+    list: async ({ status, agentId }: ExceptionFilter, at: Date, page: Page) => {
       const where = { tenantId, ...ofStatus(status, at), ...(agentId && { agentId }) };
       const rows = await db.exception.findMany({
         where,
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        take: limit,
-        skip: offset,
+        ...rowsOf(page),
       });
       return { exceptions: rows.map(toException), total: await db.exception.count({ where }) };
     },

@@ -7,7 +7,7 @@ import { ToolDifference } from '@governance/shared/tool-pins';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ServerId } from '../mcp-servers/mcp-server.ts';
-import { ErrorBody, pageQuery } from '../platform/http/schemas.ts';
+import { ErrorBody, listOf, pageQuery } from '../platform/http/schemas.ts';
 import { isVarying, type PinnedToolService } from './pinned-tool-service.ts';
 import type { PinnedTool } from './pinned-tool-store.ts';
 
@@ -38,7 +38,7 @@ const PinnedToolView = z
   })
   .meta({ id: 'PinnedTool' });
 
-const PinnedToolList = z.object({ tools: z.array(PinnedToolView), total: z.int() });
+const PinnedToolList = listOf('tools', PinnedToolView);
 
 const ServerParams = z.object({ server_id: ServerId });
 const ToolParams = z.object({ server_id: ServerId, tool: Text.min(1).max(256) });

@@ -6,15 +6,16 @@
 import { AppError } from '@governance/shared/errors';
 import type { InboundSettings } from '@governance/shared/inbound-settings';
 import { readServerIds } from '../mcp-servers/mcp-server-service.ts';
+import type { Page } from '../platform/page.ts';
 import type { TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import type { InboundDeps } from './inbound-rule-service.ts';
-import { type PinnedTool, pinnedToolStore, type ToolPage } from './pinned-tool-store.ts';
+import { type PinnedTool, pinnedToolStore } from './pinned-tool-store.ts';
 
 export type PinnedToolService = ReturnType<typeof createPinnedToolService>;
 
 export function createPinnedToolService({ db, bundles, applied, now }: InboundDeps) {
   return {
-    list: (scope: TenantScope, serverId: string, page: ToolPage) =>
+    list: (scope: TenantScope, serverId: string, page: Page) =>
       db.inTenant(scope, async (tx) => {
         if (!(await readServerIds(tx)).includes(serverId))
           throw new AppError('MCP_SERVER_NOT_FOUND');

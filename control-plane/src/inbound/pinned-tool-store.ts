@@ -1,5 +1,6 @@
 import { MAX_KEPT_PINS, MAX_PINS } from '@governance/shared/inbound-settings';
 import { ToolDifference, type ToolPinReport } from '@governance/shared/tool-pins';
+import { type Page, rowsOf } from '../platform/page.ts';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
@@ -35,22 +36,16 @@ export interface Approval {
   mayVary: boolean;
 }
 
-export interface ToolPage {
-  limit: number;
-  offset: number;
-}
-
 /** This feature's rows, of the transaction's tenant. */
 export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
     /** By name. */
-    listOf: async (serverId: string, { limit: take, offset: skip }: ToolPage) => {
+    listOf: async (serverId: string, page: Page) => {
       const where = { tenantId, serverId };
       const rows = await db.pinnedTool.findMany({
         where,
         orderBy: { toolName: 'asc' },
-        take,
-        skip,
+        ...rowsOf(page),
       });
       return { tools: rows.map(toTool), total: await db.pinnedTool.count({ where }) };
     },

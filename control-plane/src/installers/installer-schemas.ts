@@ -1,7 +1,7 @@
 import { McpClient } from '@governance/shared/mcp-clients';
 import { GivenId, Id, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
-import { Name, pageQuery } from '../platform/http/schemas.ts';
+import { listOf, Name, pageQuery } from '../platform/http/schemas.ts';
 import type { InstallerToken } from './installer-token.ts';
 
 export const InstallerParams = z.object({ id: GivenId, token_id: GivenId });
@@ -32,7 +32,7 @@ export const IssuedInstaller = z.object({
   ...token,
   token: z.string().meta({ description: 'Shown this once.' }),
 });
-export const InstallerList = z.object({ tokens: z.array(z.object(token)), total: z.int() });
+export const InstallerList = listOf('tokens', z.object(token));
 
 export const RedeemBody = z.strictObject({
   installer_token: Text.min(1).max(200),

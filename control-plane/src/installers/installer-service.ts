@@ -14,6 +14,7 @@ import { effectiveStatus } from '../agents/agent.ts';
 import { agentStore } from '../agents/agent-store.ts';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
 import type { Lookups } from '../platform/lookups.ts';
+import type { Page } from '../platform/page.ts';
 import { createSecret, hashSecret } from '../platform/random-secret.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { installerStore } from './installer-store.ts';
@@ -60,7 +61,7 @@ export function createInstallerService({ db, lookups, applied, now }: InstallerS
       db.inTenant(scope, (tx) => issue(tx, input, now())),
 
     /** @throws AppError AGENT_NOT_FOUND */
-    list: (scope: TenantScope, agentId: string, page: { offset: number; limit: number }) =>
+    list: (scope: TenantScope, agentId: string, page: Page) =>
       db.inTenant(scope, async (tx) => {
         if (!(await agentStore(tx).find(agentId))) throw new AppError('AGENT_NOT_FOUND');
         return installerStore(tx).list(agentId, page);

@@ -1,4 +1,5 @@
 import type { McpClient } from '@governance/shared/mcp-clients';
+import { type Page, rowsOf } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { type InstallerToken, KEPT_AFTER_END_MS } from './installer-token.ts';
 
@@ -16,13 +17,12 @@ export function installerStore({ db, scope: { tenantId } }: TenantTransaction) {
       db.installerToken.count({ where: { tenantId, agentId, ...isOpen(now) } }),
 
     /** Newest first. */
-    list: async (agentId: string, { offset, limit }: { offset: number; limit: number }) => {
+    list: async (agentId: string, page: Page) => {
       const where = { tenantId, agentId };
       const rows = await db.installerToken.findMany({
         where,
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        skip: offset,
-        take: limit,
+        ...rowsOf(page),
       });
       return { tokens: rows.map(toToken), total: await db.installerToken.count({ where }) };
     },

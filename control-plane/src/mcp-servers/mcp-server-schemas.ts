@@ -4,6 +4,7 @@ import { LOCAL_MODELS } from '@governance/shared/local-models';
 import { Text, Timestamp } from '@governance/shared/text';
 import { UpstreamCredential } from '@governance/shared/upstream-credential';
 import { z } from 'zod';
+import { listOf } from '../platform/http/schemas.ts';
 import {
   credentialHint,
   type McpServer,
@@ -147,7 +148,7 @@ export const ServerView = z.object({
 });
 export type ServerView = z.infer<typeof ServerView>;
 
-export const ServerListView = z.object({ mcp_servers: z.array(ServerView), total: z.int() });
+export const ServerListView = listOf('mcp_servers', ServerView);
 
 /** Without fields that only data planes need. */
 export function actionsOf({ toolActions }: Pick<McpServer, 'toolActions'>) {

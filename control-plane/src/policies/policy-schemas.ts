@@ -2,7 +2,7 @@
 import type { PolicyFault } from '@governance/policies/contract';
 import { GivenId, Id, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
-import { Description, Name } from '../platform/http/schemas.ts';
+import { Description, listOf, Name } from '../platform/http/schemas.ts';
 import { findPolicyWarnings, MAX_SOURCE_BYTES, type Policy, PolicyStatus } from './policy.ts';
 
 export const RegoContent = Text.min(1)
@@ -49,7 +49,7 @@ type PolicyView = z.infer<typeof PolicyView>;
 export const OnePolicyView = PolicyView.extend({ warnings: z.array(z.string()) });
 export type OnePolicyView = z.infer<typeof OnePolicyView>;
 
-export const PolicyListView = z.object({ policies: z.array(PolicyView), total: z.int() });
+export const PolicyListView = listOf('policies', PolicyView);
 
 export function toPolicyView(policy: Policy): PolicyView {
   return {

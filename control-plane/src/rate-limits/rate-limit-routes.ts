@@ -43,8 +43,7 @@ export const rateLimitRoutes =
         },
       },
       async ({ scope, query }) => {
-        const { agent_id: agentId, from, to, limit, offset } = query;
-        const page = { limit, offset };
+        const { agent_id: agentId, from, to, ...page } = query;
         const { hours, total } = await rateLimits.listRefused(scope, { agentId, from, to }, page);
         return { hours: hours.map(toRefusedView), total };
       },

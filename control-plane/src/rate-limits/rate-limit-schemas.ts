@@ -2,7 +2,7 @@
 import { RATE_LIMIT_FIELDS, RATE_TIERS } from '@governance/shared/rate-limit-settings';
 import { GivenId, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
-import { pageQuery, QueryTime } from '../platform/http/schemas.ts';
+import { listOf, pageQuery, QueryTime } from '../platform/http/schemas.ts';
 import type { RateLimits } from './rate-limit-store.ts';
 import type { RefusedHour } from './rate-limited-calls.ts';
 
@@ -54,7 +54,7 @@ const RefusedView = z
   })
   .meta({ id: 'RateLimitedCalls' });
 
-export const RefusedList = z.object({ hours: z.array(RefusedView), total: z.int() });
+export const RefusedList = listOf('hours', RefusedView);
 
 export function toRefusedView(hour: RefusedHour): z.input<typeof RefusedView> {
   return {

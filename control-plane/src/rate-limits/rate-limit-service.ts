@@ -11,6 +11,7 @@ import {
 } from '@governance/shared/rate-limit-settings';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
 import { formerValues } from '../platform/admin-details.ts';
+import type { Page } from '../platform/page.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
 import type { RateLimitPatch } from './rate-limit-schemas.ts';
 import { type RateLimits, rateLimitStore } from './rate-limit-store.ts';
@@ -30,11 +31,8 @@ export function createRateLimitService({ db, bundles, applied }: RateLimitServic
       db.inTenant(scope, (tx) => rateLimitStore(tx).get()),
 
     /** Refused calls, by agent and hour. */
-    listRefused: (
-      scope: TenantScope,
-      filter: RefusedFilter,
-      page: { limit: number; offset: number },
-    ) => listRefused(db, scope, filter, page),
+    listRefused: (scope: TenantScope, filter: RefusedFilter, page: Page) =>
+      listRefused(db, scope, filter, page),
 
     /** @throws AppError VALIDATION_FAILED where a higher tier would be allowed more */
     change: async (scope: TenantScope, patch: RateLimitPatch): Promise<RateLimits> => {

@@ -7,6 +7,7 @@ import type { LedgerRecord } from '@governance/shared/ledger-record';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { ProjectedRecord, Projection } from '../platform/feature.ts';
 import type { LeaderTask } from '../platform/leader.ts';
+import { type Page, rowsOf } from '../platform/page.ts';
 import {
   systemScope,
   type TenantDatabase,
@@ -103,10 +104,7 @@ function addedUp(records: readonly ProjectedRecord[], now: number): Map<string, 
 
 function refusedStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
-    list: async (
-      { agentId, from, to }: RefusedFilter,
-      { limit: take, offset: skip }: { limit: number; offset: number },
-    ) => {
+    list: async ({ agentId, from, to }: RefusedFilter, page: Page) => {
       const where = {
         tenantId,
         ...(agentId !== undefined && { agentId }),
@@ -115,8 +113,7 @@ function refusedStore({ db, scope: { tenantId } }: TenantTransaction) {
       const hours: RefusedHour[] = await db.rateLimitedCalls.findMany({
         where,
         orderBy: [{ hour: 'desc' }, { agentId: 'asc' }],
-        take,
-        skip,
+        ...rowsOf(page),
       });
       return { hours, total: await db.rateLimitedCalls.count({ where }) };
     },
@@ -130,7 +127,7 @@ export const listRefused = (
   db: Pick<TenantDatabase, 'inTenant'>,
   scope: TenantScope,
   filter: RefusedFilter,
-  page: { limit: number; offset: number },
+  page: Page,
 ) => db.inTenant(scope, (tx) => refusedStore(tx).list(filter, page));
 
 /** The leader's task that deletes old hours. */

@@ -1,7 +1,7 @@
 /** The wire shapes of replays. */
 import { GivenId, Id, Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
-import { pageQuery, QueryTime } from '../platform/http/schemas.ts';
+import { listOf, pageQuery, QueryTime } from '../platform/http/schemas.ts';
 import { RegoContent } from '../policies/policy-schemas.ts';
 import { type Replay, ReplayStatus } from './replay.ts';
 import { ReplayResult } from './replay-result.ts';
@@ -51,7 +51,7 @@ const ReplayFields = z.object({
 
 /** A replay as it is listed. */
 const ReplaySummary = ReplayFields.meta({ id: 'ReplaySummary' });
-export const ReplayList = z.object({ replays: z.array(ReplaySummary), total: z.int() });
+export const ReplayList = listOf('replays', ReplaySummary);
 
 export const ReplayView = ReplayFields.extend({
   result: ReplayResult.omit({ decisions: true, judged: true, changed: true }).meta({

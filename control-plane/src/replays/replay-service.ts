@@ -6,6 +6,7 @@ import type { BundleSettings } from '@governance/shared/bundle-format';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { isUniqueViolation } from '../platform/database.ts';
+import type { Page } from '../platform/page.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { changeRequestStore } from '../policies/change-requests/change-request-store.ts';
 import type { Policy } from '../policies/policy.ts';
@@ -83,7 +84,7 @@ export function createReplayService({ db, compiler, readSettings, now }: ReplayS
     get: (scope: TenantScope, policyId: string, id: string): Promise<Replay> =>
       db.inTenant(scope, (tx) => getReplay(tx, policyId, id)),
 
-    list: (scope: TenantScope, policyId: string, page: { offset: number; limit: number }) =>
+    list: (scope: TenantScope, policyId: string, page: Page) =>
       db.inTenant(scope, async (tx) => {
         await getPolicy(tx, policyId);
         return replayStore(tx).list(policyId, page);

@@ -1,5 +1,6 @@
 import { readStored } from '../platform/damaged-rows.ts';
 import { Prisma } from '../platform/generated/client.ts';
+import { type Page, rowsOf } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { MAX_ENDED_OF_POLICY, type Replay, type ReplayStatus } from './replay.ts';
 import { ReplayResult } from './replay-result.ts';
@@ -43,13 +44,12 @@ export function replayStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /** Newest first. */
-    list: async (policyId: string, { offset, limit }: { offset: number; limit: number }) => {
+    list: async (policyId: string, page: Page) => {
       const where = { tenantId, policyId };
       const rows = await db.policyReplay.findMany({
         where,
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        skip: offset,
-        take: limit,
+        ...rowsOf(page),
       });
       return { found: rows.map(toReplay), total: await db.policyReplay.count({ where }) };
     },

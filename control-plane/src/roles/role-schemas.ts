@@ -1,7 +1,7 @@
 import { findScopeFault } from '@governance/shared/resource-scopes';
 import { Text } from '@governance/shared/text';
 import { z } from 'zod';
-import { Description, Name, pageQuery } from '../platform/http/schemas.ts';
+import { Description, listOf, Name, pageQuery } from '../platform/http/schemas.ts';
 import type { Role } from './role-store.ts';
 
 /** `resource:action`; the resource is a server, `server/tool` or a tool, `*` a wildcard. */
@@ -44,7 +44,7 @@ export const NewRoleView = RoleView.extend({ warnings: z.array(z.string()) }).me
   id: 'NewRole',
 });
 
-export const RoleList = z.object({ roles: z.array(RoleView), total: z.int() });
+export const RoleList = listOf('roles', RoleView);
 
 export function toRoleView(role: Role): z.input<typeof RoleView> {
   return {

@@ -5,6 +5,7 @@ import { parseResourceScopes } from '@governance/shared/resource-scopes';
 import { lockRoles, requireRoomForRoles } from '../agents/role-limits.ts';
 import { readServerIds } from '../mcp-servers/mcp-server-service.ts';
 import { isUniqueViolation } from '../platform/database.ts';
+import type { Page } from '../platform/page.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
 import { type Role, roleStore } from './role-store.ts';
 import { findRoleWarnings } from './role-warnings.ts';
@@ -21,8 +22,7 @@ export type RoleService = ReturnType<typeof createRoleService>;
 
 export function createRoleService({ db, applied, now }: RoleServiceDeps) {
   return {
-    list: (scope: TenantScope, page: { limit: number; offset: number }) =>
-      db.inTenant(scope, (tx) => roleStore(tx).list(page)),
+    list: (scope: TenantScope, page: Page) => db.inTenant(scope, (tx) => roleStore(tx).list(page)),
 
     create: async (
       scope: TenantScope,

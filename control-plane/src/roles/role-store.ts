@@ -1,3 +1,4 @@
+import { type Page, rowsOf } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface Role {
@@ -16,13 +17,12 @@ export function roleStore({ db, scope: { tenantId } }: TenantTransaction) {
       db.role.create({ data: { tenantId, ...role, createdAt: now, updatedAt: now } }),
 
     /** By name. */
-    list: async (page: { limit: number; offset: number }) => {
+    list: async (page: Page) => {
       const where = { tenantId };
       const rows: Role[] = await db.role.findMany({
         where,
         orderBy: { name: 'asc' },
-        take: page.limit,
-        skip: page.offset,
+        ...rowsOf(page),
       });
       return { roles: rows, total: await db.role.count({ where }) };
     },

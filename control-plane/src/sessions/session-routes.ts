@@ -3,7 +3,7 @@ import { AppError } from '@governance/shared/errors';
 import { GivenId } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ErrorBody, pageQuery, pageTooLarge } from '../platform/http/schemas.ts';
+import { ErrorBody, listOf, pageQuery, pageTooLarge } from '../platform/http/schemas.ts';
 import type { TenantDatabase } from '../platform/tenant-scope.ts';
 import { agentSessionStore } from './session-store.ts';
 import {
@@ -22,9 +22,9 @@ const SessionQuery = z.object({
   agent_id: GivenId.optional(),
   ...pageQuery({ default: 50, max: 200 }),
 });
-const SessionList = z.object({ sessions: z.array(AgentSessionView), total: z.int() });
+const SessionList = listOf('sessions', AgentSessionView);
 const EventQuery = z.object(pageQuery({ default: 100, max: 500 }));
-const EventList = z.object({ events: z.array(SessionEventView), total: z.int() });
+const EventList = listOf('events', SessionEventView);
 
 export interface SessionRoutesDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
@@ -45,15 +45,12 @@ export const agentSessionRoutes =
           response: { 200: SessionList },
         },
       },
-      async ({ scope, query: { status, agent_id: agentId, limit, offset } }) => {
+      async ({ scope, query: { status, agent_id: agentId, ...page } }) => {
         const at = now();
-        const page = await db.inTenant(scope, (tx) =>
-          agentSessionStore(tx).list({ status, agentId }, { limit, offset }, at),
+        const { sessions, total } = await db.inTenant(scope, (tx) =>
+          agentSessionStore(tx).list({ status, agentId }, page, at),
         );
-        return {
-          sessions: page.sessions.map((row) => toSessionView(row, at)),
-          total: page.total,
-        };
+        return { sessions: sessions.map((row) => toSessionView(row, at)), total };
       },
     );
 

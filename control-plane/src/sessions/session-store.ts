@@ -1,5 +1,6 @@
 import { type LedgerRow, type RawLedgerRow, toLedgerRow } from '../chain/ledger-row.ts';
 import { Prisma } from '../platform/generated/client.ts';
+import type { Page } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { SessionRow, SessionStatus } from './session-view.ts';
 
@@ -11,11 +12,6 @@ const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 export interface SessionFilter {
   status?: SessionStatus | undefined;
   agentId?: string | undefined;
-}
-
-interface Page {
-  limit: number;
-  offset: number;
 }
 
 /**

@@ -2,7 +2,7 @@ import { Id, Timestamp } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { NewPassword, NewUsername } from '../auth/usernames.ts';
-import { ErrorBody, Name, pageQuery } from '../platform/http/schemas.ts';
+import { ErrorBody, listOf, Name, pageQuery } from '../platform/http/schemas.ts';
 import type { Tenant, TenantService } from './tenant-service.ts';
 
 const TenantView = z
@@ -31,7 +31,7 @@ export const tenantRoutes =
           summary: 'List all tenants',
           tags: ['tenants'],
           querystring: z.object(pageQuery({ default: 50, max: 1000 })),
-          response: { 200: z.object({ tenants: z.array(TenantView), total: z.int() }) },
+          response: { 200: listOf('tenants', TenantView) },
         },
       },
       async (request) => {

@@ -8,6 +8,7 @@ import { hashPassword, isPassword } from '../auth/passwords.ts';
 import { SUPER_ADMIN_USERNAME, takenUsername } from '../auth/usernames.ts';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { Lookups } from '../platform/lookups.ts';
+import { type Page, rowsOf } from '../platform/page.ts';
 import {
   type Actor,
   SYSTEM_ACTOR,
@@ -46,10 +47,7 @@ export interface TenantServiceDeps {
 }
 
 export interface TenantService {
-  list(
-    actor: Actor,
-    page: { offset: number; limit: number },
-  ): Promise<{ tenants: Tenant[]; total: number }>;
+  list(actor: Actor, page: Page): Promise<{ tenants: Tenant[]; total: number }>;
   /** The ids of all tenants, for the start. */
   listIds(): Promise<string[]>;
   /**
@@ -121,12 +119,11 @@ export function createTenantService(deps: TenantServiceDeps): TenantService {
   return {
     create,
 
-    list: (actor, { offset, limit }) =>
+    list: (actor, page) =>
       db.inPlatform(actor, async (tx) => ({
         tenants: await tx.db.tenant.findMany({
           orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-          skip: offset,
-          take: limit,
+          ...rowsOf(page),
         }),
         total: await tx.db.tenant.count(),
       })),

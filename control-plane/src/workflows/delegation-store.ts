@@ -1,6 +1,7 @@
 import type { DelegationFact } from '@governance/shared/facts';
 import { Prisma } from '../platform/generated/client.ts';
 import { requireFits } from '../platform/http/page-bytes.ts';
+import { type Page, rowsOf } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface Delegation {
@@ -18,11 +19,6 @@ export interface Delegation {
   createdAt: Date;
   expiresAt: Date;
   revokedAt: Date | null;
-}
-
-interface Page {
-  limit: number;
-  offset: number;
 }
 
 /** This feature's rows, of the transaction's tenant. */
@@ -44,20 +40,19 @@ export function delegationStore({ db, scope: { tenantId } }: TenantTransaction) 
     },
 
     /** Newest first. @throws AppError VALIDATION_FAILED where the page is too large for memory */
-    listOfSession: async (sessionId: string, { limit, offset }: Page) => {
+    listOfSession: async (sessionId: string, page: Page) => {
       const where = { tenantId, workflowSessionId: sessionId };
       const sizes = Prisma.sql`
         SELECT octet_length(array_to_string(tools, '')) + octet_length(reason)
           + octet_length(array_to_string(resources, '')) AS bytes
         FROM delegations
         WHERE tenant_id = ${tenantId}::uuid AND workflow_session_id = ${sessionId}::uuid
-        ORDER BY created_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}`;
+        ORDER BY created_at DESC, id DESC LIMIT ${page.limit} OFFSET ${page.offset}`;
       await requireFits(db, sizes, 'delegations');
       const rows = await db.delegation.findMany({
         where,
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        take: limit,
-        skip: offset,
+        ...rowsOf(page),
       });
       const total = await db.delegation.count({ where });
       return { delegations: rows.map(toDelegation), total };

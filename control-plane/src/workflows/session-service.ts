@@ -7,6 +7,7 @@ import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { LeaderTask } from '../platform/leader.ts';
+import type { Page } from '../platform/page.ts';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import {
   systemScope,
@@ -99,7 +100,7 @@ export function createSessionService({ db, applied, tokens, now }: SessionServic
       return { session, wfToken };
     },
 
-    list: (scope: TenantScope, workflowId: string, page: { limit: number; offset: number }) =>
+    list: (scope: TenantScope, workflowId: string, page: Page) =>
       db.inTenant(scope, async (tx) => {
         if (!(await workflowStore(tx).find(workflowId))) throw new AppError('WORKFLOW_NOT_FOUND');
         return sessionStore(tx).list(workflowId, page);

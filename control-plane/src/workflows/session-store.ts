@@ -1,4 +1,5 @@
 import type { Prisma } from '../platform/generated/client.ts';
+import { type Page, rowsOf } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export type WorkflowSessionStatus = 'active' | 'completed' | 'aborted';
@@ -61,13 +62,12 @@ export function sessionStore({ db, scope: { tenantId } }: TenantTransaction) {
       return rows.map(({ id }) => id);
     },
     /** Newest first. */
-    list: async (workflowId: string, { limit, offset }: { limit: number; offset: number }) => {
+    list: async (workflowId: string, page: Page) => {
       const where = { tenantId, workflowId };
       const rows = await db.workflowSession.findMany({
         where,
         orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
-        take: limit,
-        skip: offset,
+        ...rowsOf(page),
       });
       return { sessions: rows.map(toSession), total: await db.workflowSession.count({ where }) };
     },

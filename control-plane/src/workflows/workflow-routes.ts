@@ -53,10 +53,9 @@ export const workflowRoutes =
           response: { 200: WorkflowList },
         },
       },
-      async (request) => {
-        const { status_filter: status, limit, offset } = request.query;
-        const page = await workflows.list(request.scope, { status, limit, offset });
-        return { workflows: page.workflows.map(toWorkflowView), total: page.total };
+      async ({ scope, query: { status_filter: status, ...page } }) => {
+        const { workflows: found, total } = await workflows.list(scope, status, page);
+        return { workflows: found.map(toWorkflowView), total };
       },
     );
 

@@ -5,7 +5,7 @@ import {
 } from '@governance/shared/facts';
 import { GivenId, Text } from '@governance/shared/text';
 import { z } from 'zod';
-import { Name, pageQuery } from '../platform/http/schemas.ts';
+import { listOf, Name, pageQuery } from '../platform/http/schemas.ts';
 import type { WorkflowSession } from './session-store.ts';
 import type { Workflow } from './workflow-store.ts';
 
@@ -97,7 +97,7 @@ export const WorkflowView = z
   })
   .meta({ id: 'Workflow' });
 
-export const WorkflowList = z.object({ workflows: z.array(WorkflowView), total: z.int() });
+export const WorkflowList = listOf('workflows', WorkflowView);
 
 const sessionFields = {
   id: z.string(),
@@ -119,7 +119,7 @@ export const CreatedSession = z.object({
   wf_token: z.string(),
 });
 
-export const SessionList = z.object({ sessions: z.array(WorkflowSessionView), total: z.int() });
+export const SessionList = listOf('sessions', WorkflowSessionView);
 
 export function toWorkflowView(workflow: Workflow): z.input<typeof WorkflowView> {
   return {

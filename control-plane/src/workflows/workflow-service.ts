@@ -6,6 +6,7 @@ import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { formerValues } from '../platform/admin-details.ts';
+import type { Page } from '../platform/page.ts';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { endSessions } from './session-service.ts';
@@ -39,10 +40,8 @@ export function createWorkflowService({ db, applied, now }: WorkflowServiceDeps)
   }
 
   return {
-    list: (
-      scope: TenantScope,
-      page: { status: Workflow['status'] | undefined; limit: number; offset: number },
-    ) => db.inTenant(scope, (tx) => workflowStore(tx).list(page)),
+    list: (scope: TenantScope, status: Workflow['status'] | undefined, page: Page) =>
+      db.inTenant(scope, (tx) => workflowStore(tx).list(status, page)),
 
     get: (scope: TenantScope, id: string): Promise<Workflow> =>
       db.inTenant(scope, (tx) => getWorkflow(tx, id)),

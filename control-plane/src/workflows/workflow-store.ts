@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readStored } from '../platform/damaged-rows.ts';
 import { Prisma } from '../platform/generated/client.ts';
 import { requireFits } from '../platform/http/page-bytes.ts';
+import { type Page, rowsOf } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 const Participants = z.array(
@@ -61,24 +62,18 @@ export function workflowStore({ db, scope: { tenantId } }: TenantTransaction) {
       return Number(row?.bytes ?? 0);
     },
     /** Newest first. @throws AppError VALIDATION_FAILED where the page is too large for memory */
-    list: async (page: {
-      status: Workflow['status'] | undefined;
-      limit: number;
-      offset: number;
-    }) => {
-      const { status, limit, offset } = page;
+    list: async (status: Workflow['status'] | undefined, page: Page) => {
       const where = { tenantId, deletedAt: null, ...(status && { status }) };
       const sizes = Prisma.sql`
         SELECT octet_length(participants::text) AS bytes FROM workflows
         WHERE tenant_id = ${tenantId}::uuid AND deleted_at IS NULL
           AND (${status ?? null}::text IS NULL OR status = ${status ?? null})
-        ORDER BY created_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}`;
+        ORDER BY created_at DESC, id DESC LIMIT ${page.limit} OFFSET ${page.offset}`;
       await requireFits(db, sizes, 'workflows');
       const rows = await db.workflow.findMany({
         where,
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        take: limit,
-        skip: offset,
+        ...rowsOf(page),
       });
       return { workflows: rows.map(toWorkflow), total: await db.workflow.count({ where }) };
     },

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ErrorBody, QueryTime, queryInt } from '../../platform/http/schemas.ts';
+import { ErrorBody, listOf, QueryTime, queryInt } from '../../platform/http/schemas.ts';
 import { closeAfter } from './close-after.ts';
 import { EventMetadata } from './event-metadata.ts';
 import { MAX_CURSOR_CHARS } from './export-cursor.ts';
@@ -29,7 +29,7 @@ const ExportQuery = z
     path: ['to'],
   });
 
-const ExportView = z.object({ events: z.array(EventMetadata), total: z.int() });
+const ExportView = listOf('events', EventMetadata);
 
 const CONTENT_TYPES = {
   json: 'application/json; charset=utf-8',

@@ -1,7 +1,7 @@
 /** The wire shapes of evidence packages; the specification leaves them open. */
 import { GivenId, Id, Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
-import { pageQuery, QueryTime, queryInt } from '../../platform/http/schemas.ts';
+import { listOf, pageQuery, QueryTime, queryInt } from '../../platform/http/schemas.ts';
 import { MAX_VOLUMES } from './evidence-request.ts';
 import type { StoredPackage } from './package-store.ts';
 
@@ -55,7 +55,7 @@ export const PackageView = z.object({
     }),
   ),
 });
-export const PackageList = z.object({ packages: z.array(PackageView), total: z.int() });
+export const PackageList = listOf('packages', PackageView);
 
 const iso = (time: Date | null) => time?.toISOString() ?? null;
 

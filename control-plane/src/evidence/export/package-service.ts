@@ -4,6 +4,7 @@ import { type DataKey, type DataKeys, decryptUnder } from '../../key-management/
 import { KeyProviderError } from '../../key-management/key-provider.ts';
 import { damagedRow } from '../../platform/damaged-rows.ts';
 import { mayManage } from '../../platform/http/role-table.ts';
+import type { Page } from '../../platform/page.ts';
 import type { TenantDatabase, TenantScope } from '../../platform/tenant-scope.ts';
 import { type EvidenceRequest, MAX_PACKAGES } from './evidence-request.ts';
 import { chunkContext, EVIDENCE_PURPOSE } from './export-task.ts';
@@ -106,7 +107,7 @@ export function createPackageService({ db, dataKeys, retentionMs, now }: Package
       });
     },
 
-    list: (scope: TenantScope, page: { offset: number; limit: number }) =>
+    list: (scope: TenantScope, page: Page) =>
       db.inTenant(scope, (tx) => packageStore(tx).list(page)),
 
     /** Also ends a package in progress. @throws AppError EVIDENCE_PACKAGE_NOT_FOUND */

@@ -1,5 +1,6 @@
 /** Rows of evidence packages, of the transaction's tenant. */
 import { readStored } from '../../platform/damaged-rows.ts';
+import { type Page, rowsOf } from '../../platform/page.ts';
 import { lockInTenant } from '../../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { type EvidenceRequest, ExportPlan, type PackageStatus } from './evidence-request.ts';
@@ -81,12 +82,11 @@ export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /** Newest first. */
-    list: async ({ offset, limit }: { offset: number; limit: number }) => {
+    list: async (page: Page) => {
       const rows = await db.evidencePackage.findMany({
         where: { tenantId },
         orderBy: [{ requestedAt: 'desc' }, { id: 'desc' }],
-        skip: offset,
-        take: limit,
+        ...rowsOf(page),
       });
       const total = await db.evidencePackage.count({ where: { tenantId } });
       return { packages: await withVolumes(rows), total };

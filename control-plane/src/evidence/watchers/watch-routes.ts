@@ -5,7 +5,7 @@ import { GivenId, Id, Sha256Hex, Timestamp } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { ReadingPlaces } from '../../feed/feed-reading-places.ts';
-import { ErrorBody, pageQuery, queryInt } from '../../platform/http/schemas.ts';
+import { ErrorBody, listOf, pageQuery, queryInt } from '../../platform/http/schemas.ts';
 import type { TenantDatabase, TenantTransaction } from '../../platform/tenant-scope.ts';
 import { logStore, whereWhole } from '../log-store.ts';
 import type { LogViews } from './log-views.ts';
@@ -34,7 +34,7 @@ const WatcherView = z.object({
   last_contradiction: z.object({ reason: ContradictionReason, at: Timestamp }).nullable(),
 });
 
-const WatcherList = z.object({ watchers: z.array(WatcherView), total: z.int() });
+const WatcherList = listOf('watchers', WatcherView);
 
 export interface WatchRoutesDeps {
   db: Pick<TenantDatabase, 'inTenant'>;

@@ -2,6 +2,7 @@
 import { ContradictionReason, type SeenCheckpoint } from '@governance/shared/evidence/log-watch';
 import { Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
+import type { Page } from '../../platform/page.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 
 export interface LogWatch extends SeenCheckpoint {
@@ -32,7 +33,7 @@ export function watchStore({ db, scope: { tenantId } }: TenantTransaction) {
         WHERE (excluded.epoch, excluded.size) > (w.epoch, w.size)`;
     },
 
-    list: async ({ offset, limit }: { offset: number; limit: number }) => {
+    list: async (page: Page) => {
       // A page of whole heartbeats may have 64 MiB.
       const rows = await db.$queryRaw<
         {
@@ -54,7 +55,7 @@ export function watchStore({ db, scope: { tenantId } }: TenantTransaction) {
           ON p.tenant_id = w.tenant_id AND p.deployment_id = w.deployment_id
         LEFT JOIN LATERAL (SELECT p.last_heartbeat::json -> 'log_watch' AS report) b ON true
         WHERE w.tenant_id = ${tenantId}::uuid
-        ORDER BY w.epoch DESC, w.size DESC, w.deployment_id OFFSET ${offset} LIMIT ${limit}`;
+        ORDER BY w.epoch DESC, w.size DESC, w.deployment_id OFFSET ${page.offset} LIMIT ${page.limit}`;
       const total = await db.logWatch.count({ where: { tenantId } });
       const watches = rows.map(
         ({ deployment_id, label, size, seen_at, said, ...row }): LogWatch => ({

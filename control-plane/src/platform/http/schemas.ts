@@ -67,6 +67,12 @@ export function pageQuery(limits: {
   };
 }
 
+/** The answer of a list: `{ [name]: [...], total }`, where `total` counts all pages. */
+export function listOf<Name extends string, Item extends z.ZodType>(name: Name, item: Item) {
+  const items = { [name]: z.array(item) } as Record<Name, z.ZodArray<Item>>;
+  return z.object({ ...items, total: z.int() });
+}
+
 /** @param fitting how many of the page's events, or what it has, can be answered */
 export function pageTooLarge(fitting: number, what = 'events'): AppError {
   const msg = `these ${what} are too large together: ask for ${fitting} at most`;

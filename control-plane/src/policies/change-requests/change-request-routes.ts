@@ -59,8 +59,7 @@ export const changeRequestRoutes =
         },
       },
       async ({ scope, params, query: { req_status: status, ...page } }) => {
-        const filter = status === undefined ? page : { status, ...page };
-        const { found, total } = await requests.list(scope, params.id, filter);
+        const { found, total } = await requests.list(scope, params.id, status, page);
         return { change_requests: found.map(toListedView), total };
       },
     );

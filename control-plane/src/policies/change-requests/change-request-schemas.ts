@@ -1,7 +1,7 @@
 /** The wire shapes of change requests; specification 1, sections 2 and 4. */
 import { GivenId, Id, Sha256Hex, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
-import { Description, Name, pageQuery } from '../../platform/http/schemas.ts';
+import { Description, listOf, Name, pageQuery } from '../../platform/http/schemas.ts';
 import { PolicyStatus } from '../policy.ts';
 import { RegoContent } from '../policy-schemas.ts';
 import {
@@ -76,10 +76,10 @@ const ReplayOfProposalView = z
   .nullable()
   .meta({ description: 'The newest replay that was made for it, or of the text it proposes.' });
 
-export const ChangeRequestList = z.object({
-  change_requests: z.array(ChangeRequestFields.extend({ replay: ReplayOfProposalView })),
-  total: z.int(),
-});
+export const ChangeRequestList = listOf(
+  'change_requests',
+  ChangeRequestFields.extend({ replay: ReplayOfProposalView }),
+);
 
 const DifferenceView = z.object({
   field: z.enum(['name', 'description', 'status', 'rego_content']),

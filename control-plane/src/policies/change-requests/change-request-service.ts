@@ -7,6 +7,7 @@ import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { requireOtherHand } from '../../administrators/require-other-hand.ts';
 import { damagedRow } from '../../platform/damaged-rows.ts';
+import type { Page } from '../../platform/page.ts';
 import type {
   TenantDatabase,
   TenantScope,
@@ -82,7 +83,8 @@ export function createChangeRequestService(
     list: (
       scope: TenantScope,
       policyId: string,
-      { status, ...page }: { status?: ChangeRequestStatus; offset: number; limit: number },
+      status: ChangeRequestStatus | undefined,
+      page: Page,
     ) =>
       db.inTenant(scope, async (tx) => {
         if (!(await policyStore(tx).find(policyId))) throw new AppError('POLICY_NOT_FOUND');

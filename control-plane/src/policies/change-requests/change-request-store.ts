@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { readStored } from '../../platform/damaged-rows.ts';
+import { type Page, rowsOf } from '../../platform/page.ts';
 import { lockInTenant } from '../../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import type { PolicyStatus } from '../policy.ts';
@@ -34,17 +35,12 @@ export function changeRequestStore({ db, scope }: TenantTransaction) {
     },
 
     /** Newest first. */
-    list: async (
-      policyId: string,
-      status: ChangeRequestStatus | undefined,
-      { offset, limit }: { offset: number; limit: number },
-    ) => {
+    list: async (policyId: string, status: ChangeRequestStatus | undefined, page: Page) => {
       const where = { tenantId, policyId, ...(status && { status }) };
       const rows = await db.changeRequest.findMany({
         where,
         orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-        skip: offset,
-        take: limit,
+        ...rowsOf(page),
       });
       return { found: rows.map(toChangeRequest), total: await db.changeRequest.count({ where }) };
     },

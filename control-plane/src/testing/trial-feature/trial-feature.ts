@@ -7,6 +7,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { forEachTenant } from '../../platform/each-tenant.ts';
 import type { Feature, Projection } from '../../platform/feature.ts';
+import { listOf } from '../../platform/http/schemas.ts';
 import type { LeaderTask } from '../../platform/leader.ts';
 import { systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
 
@@ -37,10 +38,10 @@ export const TRIAL_FACT = {
   },
 } as const satisfies NewFact;
 
-const ToolCounts = z.object({
-  tools: z.array(z.object({ tool_name: z.string(), calls: z.int(), reviewed: z.boolean() })),
-  total: z.int(),
-});
+const ToolCounts = listOf(
+  'tools',
+  z.object({ tool_name: z.string(), calls: z.int(), reviewed: z.boolean() }),
+);
 
 export interface TrialCore {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
