@@ -3,9 +3,10 @@
  * exactly one of them wins, and at most one call uses it.
  */
 import type { EscalationFact } from '@governance/shared/facts';
+import { GRANT_MS } from '@governance/shared/hold-settings';
 import { uuidv7 } from '@governance/shared/ids';
 import fc from 'fast-check';
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { HoldChange } from '../contracts.ts';
 import { askedBy } from './asked-reasons.ts';
 import { createHeldCalls, type HeldCalls } from './held-calls.ts';
@@ -35,6 +36,8 @@ function createWorld() {
   let listener: (tenantId: string, id: string | null) => void = () => undefined;
   const world = {
     now: 1_700_000_000_000,
+    /** How far the machine's clock is off. */
+    wrongBy: 0,
     rows,
     facts,
     write: (changes: readonly HoldChange[]) => {
@@ -46,7 +49,7 @@ function createWorld() {
     /** The row at the control plane is resolved once. */
     resolve(id: string, resolution: EscalationFact['resolution']) {
       if (id === '' || facts.has(id)) return;
-      const expires_at = new Date(world.now + 600_000).toISOString();
+      const expires_at = new Date(world.now + GRANT_MS).toISOString();
       const grant = resolution === 'approved' ? { id: uuidv7(), expires_at } : null;
       const resolved_at = new Date(world.now).toISOString();
       const place = { escalation_id: id, deployment_id: uuidv7() };
@@ -66,7 +69,8 @@ function createWorld() {
             return () => undefined;
           },
         },
-        now: () => world.now,
+        now: () => world.now + world.wrongBy,
+        elapsed: () => world.now,
       });
       held.load(TENANT);
       return held;
@@ -200,4 +204,48 @@ it('forgets what has ended, on disk too', async () => {
   expect(world.rows.size).toBe(0);
   held.stop();
   vi.useRealTimers();
+});
+
+describe("a machine's clock that is wrong", () => {
+  const HOUR_MS = 3_600_000;
+
+  function aHeldCall() {
+    vi.useFakeTimers();
+    const world = createWorld();
+    const held = world.start();
+    const asked = aHold('a', ['p']);
+    world.write(held.join(asked)?.changes ?? []);
+    const again = async () => {
+      const place = held.join({ ...asked, id: uuidv7() });
+      const waits = place?.wait(1, () => undefined);
+      await vi.advanceTimersByTimeAsync(2_000);
+      return { isNew: place?.isNew, end: await waits };
+    };
+    const stop = () => {
+      held.stop();
+      vi.useRealTimers();
+    };
+    return { world, id: asked.id, again, stop };
+  }
+
+  it.each([3 * HOUR_MS, -3 * HOUR_MS])('by %i ms for a moment loses no hold', async (wrongBy) => {
+    const { world, id, again, stop } = aHeldCall();
+    world.wrongBy = wrongBy;
+    expect(await again()).toMatchObject({ isNew: false, end: { kind: 'pending' } });
+    world.wrongBy = 0;
+    world.resolve(id, 'approved');
+    expect(await again()).toMatchObject({ isNew: false, end: { kind: 'approved' } });
+    stop();
+  });
+
+  it('and set back prolongs neither an approval nor a wait', async () => {
+    const { world, id, again, stop } = aHeldCall();
+    world.wrongBy = -3 * HOUR_MS;
+    world.now += TIMEOUT_MS + 6_000;
+    expect(await again()).toMatchObject({ end: { kind: 'timed_out' } });
+    world.resolve(id, 'approved');
+    world.now += GRANT_MS;
+    expect(await again()).toMatchObject({ isNew: true });
+    stop();
+  });
 });

@@ -12,7 +12,7 @@ import type { HeldPlaces } from './held-places.ts';
 import type { HeldResults } from './held-results.ts';
 import { type Hold, isOfResult, readHold, removeHold, storeHold } from './hold.ts';
 import { type AskedCall, createHoldTable } from './hold-table.ts';
-import { type HoldEnd, type KeptHold, keptUntil, stateOf } from './kept-hold.ts';
+import { type HoldClock, type HoldEnd, type KeptHold, keptUntil, stateOf } from './kept-hold.ts';
 import { createWaitingRequests } from './waiting-requests.ts';
 
 const SWEEP_MS = 1_000;
@@ -53,10 +53,14 @@ export function createHeldCalls(deps: {
   places?: Pick<HeldPlaces, 'note' | 'forget'> | undefined;
   /** Unix milliseconds. */
   now(): number;
+  /** A monotonic clock, milliseconds. */
+  elapsed?: () => number;
 }) {
   const { ledger, replica, results, now } = deps;
-  const table = createHoldTable(deps);
-  const waits = createWaitingRequests({ table, now });
+  const elapsed = deps.elapsed ?? (() => performance.now());
+  const clock: HoldClock = { now, elapsed };
+  const table = createHoldTable({ ...deps, clock });
+  const waits = createWaitingRequests({ table, clock });
   let timer: NodeJS.Timeout | null = null;
 
   function keep(hold: Hold): KeptHold {
@@ -67,7 +71,7 @@ export function createHeldCalls(deps: {
   function sweep(): void {
     for (const kept of table.all()) {
       if (kept.waiting.size > 0) waits.settle(kept);
-      if (!kept.isClaimed && now() >= keptUntil(kept)) table.remove(kept);
+      if (!kept.isClaimed && elapsed() >= keptUntil(kept)) table.remove(kept);
     }
     if (table.isEmpty()) stopSweeping();
   }
@@ -81,8 +85,8 @@ export function createHeldCalls(deps: {
     const fact = replica.findEscalation(tenantId, kept.hold.id);
     if (fact === undefined || kept.resolution !== null) return;
     kept.resolution = fact;
-    kept.resolvedAt = now();
-    deps.places?.note(kept.hold, keptUntil(kept), stateOf(kept, now()) === 'approved');
+    kept.resolvedAt = elapsed();
+    table.notePlace(kept);
     // A denied result is never handed over.
     if (fact.resolution === 'denied' && isOfResult(kept.hold)) results?.remove(kept.hold);
     waits.settle(kept);
@@ -101,7 +105,7 @@ export function createHeldCalls(deps: {
       hold: kept.hold,
       isNew: false,
       changes: [],
-      isPending: () => stateOf(kept, now()) === 'pending',
+      isPending: () => stateOf(kept, clock) === 'pending',
       drop: () => undefined,
       wait: (ms, onLeave) => waits.wait(kept, ms, onLeave),
     };

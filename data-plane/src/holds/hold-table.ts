@@ -7,7 +7,7 @@ import { type Question, wasAsked } from './asked-reasons.ts';
 import type { HeldPlaces } from './held-places.ts';
 import type { HeldResults } from './held-results.ts';
 import { type Hold, isOfResult, removeHold } from './hold.ts';
-import { type KeptHold, keptUntil, stateOf } from './kept-hold.ts';
+import { type HoldClock, type KeptHold, keptUntil, stateOf } from './kept-hold.ts';
 
 /** Calls of an agent, and of a tenant, that may wait for a person at a time. */
 export const MAX_HELD = { ofAgent: 25, ofTenant: 1_000 };
@@ -26,10 +26,9 @@ export function createHoldTable(deps: {
   results?: Pick<HeldResults, 'remove'> | undefined;
   /** With several workers: informs the others where a call is held. */
   places?: Pick<HeldPlaces, 'note' | 'forget'> | undefined;
-  /** Unix milliseconds. */
-  now(): number;
+  clock: HoldClock;
 }) {
-  const { ledger, results, places, now } = deps;
+  const { ledger, results, places, clock } = deps;
   const tenants = new Map<string, Map<string, KeptHold>>();
 
   function forget({ hold, waiting }: KeptHold): void {
@@ -41,14 +40,19 @@ export function createHoldTable(deps: {
     for (const end of [...waiting]) end({ kind: 'taken' });
   }
 
+  /** Informs the other workers of it, and whether its approval can be used here. */
+  function notePlace(kept: KeptHold): void {
+    const until = Math.ceil(clock.now() + keptUntil(kept) - clock.elapsed());
+    places?.note(kept.hold, until, stateOf(kept, clock) === 'approved');
+  }
+
   function count(tenantId: string, agentId?: string) {
-    const at = now();
     const counts = { held: 0, waiting: 0, kept: 0 };
     for (const kept of tenants.get(tenantId)?.values() ?? []) {
       if (agentId !== undefined && kept.hold.agentId !== agentId) continue;
       counts.kept++;
       counts.waiting += kept.waiting.size;
-      if (stateOf(kept, at) === 'pending') counts.held++;
+      if (stateOf(kept, clock) === 'pending') counts.held++;
     }
     return counts;
   }
@@ -56,12 +60,15 @@ export function createHoldTable(deps: {
   return {
     keep(hold: Hold): KeptHold {
       const waiting: KeptHold['waiting'] = new Set();
-      const kept = { hold, waiting, resolution: null, resolvedAt: 0, isClaimed: false };
+      const endsAt = clock.elapsed() + hold.timeoutAt - clock.now();
+      const kept = { hold, endsAt, waiting, resolution: null, resolvedAt: 0, isClaimed: false };
       const ofTenant = tenants.get(hold.tenantId) ?? new Map<string, KeptHold>();
       tenants.set(hold.tenantId, ofTenant.set(hold.id, kept));
-      places?.note(hold, keptUntil(kept), false);
+      notePlace(kept);
       return kept;
     },
+
+    notePlace,
 
     forget,
 
@@ -78,7 +85,7 @@ export function createHoldTable(deps: {
         if (kept.hold.binding !== binding || !isCurrent(kept.hold)) continue;
         // A new escalation is needed for reasons that nobody was asked about, and where an
         // approval expired unused.
-        const state = stateOf(kept, now());
+        const state = stateOf(kept, clock);
         const isSeen = wasAsked(kept.hold.asked, question);
         if (isSeen && (state !== 'taken' || kept.isClaimed)) newest = kept;
       }
@@ -91,7 +98,7 @@ export function createHoldTable(deps: {
       for (const kept of tenants.get(hold.tenantId)?.values() ?? []) {
         if (kept.hold.id === hold.id) break;
         const isSame = kept.hold.binding === hold.binding;
-        if (isSame && stateOf(kept, now()) === 'approved') earlier.push(kept);
+        if (isSame && stateOf(kept, clock) === 'approved') earlier.push(kept);
       }
       return earlier;
     },

@@ -1,4 +1,8 @@
-/** A hold in memory: the requests that wait for it, its resolution, and its state. */
+/**
+ * A hold in memory: the requests that wait for it, its resolution, and its state. How long it lasts
+ * is measured by a monotonic clock, so that a machine's clock that is wrong for a moment neither
+ * removes a hold for good nor prolongs an approval.
+ */
 import type { EscalationFact, ResultRelease } from '@governance/shared/facts';
 import { GRANT_MS } from '@governance/shared/hold-settings';
 import type { HoldChange } from '../contracts.ts';
@@ -35,29 +39,41 @@ export type HoldEnd =
   | { readonly kind: 'timed_out' }
   | { readonly kind: 'pending' };
 
+export interface HoldClock {
+  /** Unix milliseconds, by the machine's clock. */
+  now(): number;
+  /** Milliseconds of a clock that is never set. */
+  elapsed(): number;
+}
+
 export interface KeptHold {
   readonly hold: Hold;
+  /** When its time is over, by `elapsed`. */
+  readonly endsAt: number;
   /** The waiting requests, the newest last. */
   readonly waiting: Set<(end: HoldEnd) => void>;
   resolution: EscalationFact | null;
-  /** When the resolution arrived here. */
+  /** When the resolution arrived here, by `elapsed`. */
   resolvedAt: number;
   /** Whether a request has its approval and may use it. */
   isClaimed: boolean;
 }
 
 /** Its state now, regardless of who has its approval. */
-export function stateOf({ hold, resolution, resolvedAt }: KeptHold, now: number): HoldEnd['kind'] {
-  if (resolution === null) return now < hold.timeoutAt + GRACE_MS ? 'pending' : 'timed_out';
+export function stateOf(
+  { endsAt, resolution, resolvedAt }: KeptHold,
+  { now, elapsed }: HoldClock,
+): HoldEnd['kind'] {
+  if (resolution === null) return elapsed() < endsAt + GRACE_MS ? 'pending' : 'timed_out';
   const { grant } = resolution;
   if (resolution.resolution !== 'approved') return resolution.resolution;
-  // Also limited by this data plane's clock: the control plane's may be ahead.
+  // Both clocks have to agree: the control plane's may be ahead, and the machine's may be set back.
   const isGood =
-    grant !== null && now < Math.min(Date.parse(grant.expires_at), resolvedAt + GRANT_MS);
+    grant !== null && now() < Date.parse(grant.expires_at) && elapsed() < resolvedAt + GRANT_MS;
   return isGood ? 'approved' : 'taken';
 }
 
-/** Until when it is kept, in Unix milliseconds. */
-export function keptUntil({ hold, resolution, resolvedAt }: KeptHold): number {
-  return (resolution === null ? hold.timeoutAt + GRACE_MS : resolvedAt) + KEPT_MS;
+/** Until when it is kept, by `elapsed`. */
+export function keptUntil({ endsAt, resolution, resolvedAt }: KeptHold): number {
+  return (resolution === null ? endsAt + GRACE_MS : resolvedAt) + KEPT_MS;
 }

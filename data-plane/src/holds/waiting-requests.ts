@@ -4,22 +4,27 @@
  */
 import { isOfResult, removeHold } from './hold.ts';
 import type { HoldTable } from './hold-table.ts';
-import { type Approval, type HoldEnd, type KeptHold, stateOf } from './kept-hold.ts';
+import {
+  type Approval,
+  type HoldClock,
+  type HoldEnd,
+  type KeptHold,
+  stateOf,
+} from './kept-hold.ts';
 
 /** Requests of an agent, and of a tenant, that may wait; further ones are answered `pending`. */
 export const MAX_WAITING = { ofAgent: 32, ofTenant: 512 };
 
 export function createWaitingRequests({
   table,
-  now,
+  clock,
 }: {
   table: Pick<HoldTable, 'all' | 'count' | 'forget' | 'remove'>;
-  /** Unix milliseconds. */
-  now(): number;
+  clock: HoldClock;
 }) {
   /** How the hold has ended for one request. If it was approved, the request gets the approval. */
   function takeEnd(kept: KeptHold): HoldEnd {
-    const kind = stateOf(kept, now());
+    const kind = stateOf(kept, clock);
     if (kind !== 'approved') return { kind };
     const grant = kept.resolution?.grant;
     if (!grant || kept.isClaimed) return { kind: 'taken' };
@@ -87,7 +92,7 @@ export function createWaitingRequests({
      * the approval: its client is the most likely to be still connected.
      */
     settle(kept: KeptHold): void {
-      if (stateOf(kept, now()) === 'pending') return;
+      if (stateOf(kept, clock) === 'pending') return;
       for (const end of [...kept.waiting].reverse()) end(takeEnd(kept));
     },
 
