@@ -224,7 +224,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     keyHistory: () => readFollowedHistory(serviceKeys),
     facts: features,
     changes,
-    onNewerRules: bundles.heardOfNewer,
+    onNewerRules: bundles.noteNewerRevision,
     onAdminHeads: createAdminHeadCheck({ db, breaks, feedKeys }).check,
     onLogWatch: createLogWatchCheck({ db, breaks, checkpointKeys, now }).check,
     onToolPins: createPinnedToolReports({ db, bundles, now }),

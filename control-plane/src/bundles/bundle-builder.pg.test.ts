@@ -229,15 +229,15 @@ describe('requestBuild', () => {
       expect.poll(async () => (await stored(scope)).revision).toBe(revision);
     // As after a restore: a data plane decides by rules of later.
     time += 5;
-    builder.heardOfNewer(tenantId, 1_000_003);
+    builder.noteNewerRevision(tenantId, 1_000_003);
     await revisionIs(1_000_005);
     // One whose clock is behind, told of a revision of its future.
     const other = aBuilder({ now: () => new Date(time) }).builder;
-    other.heardOfNewer(tenantId, 1_500_000);
+    other.noteNewerRevision(tenantId, 1_500_000);
     await revisionIs(1_500_001);
     // Not again and again, nor for what is no time.
-    other.heardOfNewer(tenantId, 1_600_000);
-    aBuilder({ now: () => new Date(time) }).builder.heardOfNewer(tenantId, 2 ** 53 - 1);
+    other.noteNewerRevision(tenantId, 1_600_000);
+    aBuilder({ now: () => new Date(time) }).builder.noteNewerRevision(tenantId, 2 ** 53 - 1);
     expect((await other.requestBuild(tenantId)).revision).toBe(1_500_001);
   });
 

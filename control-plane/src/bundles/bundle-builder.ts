@@ -5,11 +5,9 @@
  * decides by a newer one. A failed build leaves the last good bundle in force; a log line, a metric
  * and an alert report it.
  */
-import type { CompiledPolicySet, PolicySource, RegoCompiler } from '@governance/policies/contract';
+import type { PolicySource } from '@governance/policies/contract';
 import type { BundleSettings } from '@governance/shared/bundle-format';
-import type { BundleVerificationKey } from '@governance/shared/bundle-signature';
 import { AppError } from '@governance/shared/errors';
-import { LRUCache } from 'lru-cache';
 import { isUniqueViolation } from '../platform/database.ts';
 import {
   SYSTEM_ACTOR,
@@ -18,14 +16,14 @@ import {
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
 import { createBuildQueue } from './build-queue.ts';
+import { bundleStore } from './bundle-store.ts';
+import { createNewerRevisions } from './newer-revisions.ts';
 import {
-  type BundleSigner,
-  composeBundle,
-  contentDigest,
-  readCompiledSet,
-  type SignedMembers,
-} from './bundle-content.ts';
-import { bundleStore, type StoredBundle } from './bundle-store.ts';
+  type BundleState,
+  makeNextBundle,
+  type NextBundle,
+  type NextBundleDeps,
+} from './next-bundle.ts';
 
 /** Bundles kept per tenant: a data plane may still be fetching the previous one. */
 const KEPT_BUNDLES = 5;
@@ -48,18 +46,12 @@ export interface BundleObserver {
   failed(tenantId: string, error: unknown): Promise<void>;
 }
 
-export interface BundleBuilderDeps {
+export interface BundleBuilderDeps extends NextBundleDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads' | 'inPlatform'>;
-  compiler: Pick<RegoCompiler, 'compile' | 'sourcesDigest'>;
   /** The active policies of the transaction's tenant, ordered by id. */
   readPolicies(tx: TenantTransaction): Promise<PolicySource[]>;
   /** Its enforcement settings, of all features. */
   readSettings(tx: TenantTransaction): Promise<BundleSettings>;
-  /** The active signing key. */
-  signer(): Promise<BundleSigner>;
-  /** Earlier and later signing keys that are not revoked. */
-  verificationKeys?(): Promise<readonly BundleVerificationKey[]>;
-  now(): Date;
   observer: BundleObserver;
   /** How long a build waits for more changes, in milliseconds. */
   debounceMs?: number;
@@ -78,19 +70,12 @@ export interface BundleBuilder {
    * database was restored to an earlier state. The bundle is rebuilt with a higher revision, since
    * no data plane goes back to a lower one. At most once a minute per tenant.
    */
-  heardOfNewer(tenantId: string, revision: number): void;
+  noteNewerRevision(tenantId: string, revision: number): void;
   /** Builds missing and outdated bundles, one tenant after the other, until the signal aborts. */
   buildAll(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
-/**
- * A revision is a time in milliseconds, from a clock that may be ahead. A report of a revision
- * further ahead than this is ignored as false.
- */
-const MAX_AHEAD_MS = 24 * 60 * 60 * 1000;
-const HEARD_EVERY_MS = 60_000;
-const HEARD_TENANTS = 10_000;
 /** Changes that follow one another this soon share a build. */
 const DEBOUNCE_MS = 20;
 /** Tenants whose bundles are built at the same time. */
@@ -98,14 +83,13 @@ const CONCURRENT_BUILDS = 2;
 
 export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   const { db, observer } = deps;
-  /** The newest reported revision, where it is above the tenant's own. */
-  const heard = new LRUCache<string, number>({ max: HEARD_TENANTS });
-  const heardLately = new LRUCache<string, true>({ max: HEARD_TENANTS, ttl: HEARD_EVERY_MS });
+  const newer = createNewerRevisions(deps.now);
 
-  async function readState(tx: TenantTransaction): Promise<State> {
+  async function readState(tx: TenantTransaction): Promise<BundleState> {
     const store = bundleStore(tx);
     const revision = await store.currentRevision();
     return {
+      tenantId: tx.scope.tenantId,
       revision,
       newest: await store.find(revision),
       policies: await deps.readPolicies(tx),
@@ -138,7 +122,7 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
     const started = performance.now();
     // One snapshot: the revision must not be newer than the policies read with it.
     const state = await db.inTenant(scope, readState, { isolationLevel: 'RepeatableRead' });
-    const next = await prepare(tenantId, state, (revision) =>
+    const next = await makeNextBundle(deps, state, newer.newestOf(tenantId), (revision) =>
       db.inTenant(scope, (tx) => bundleStore(tx).findBytes(revision)),
     );
     if (!next) return { revision: state.revision, feedSeq: undefined };
@@ -165,51 +149,12 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
       const store = bundleStore(tx);
       await store.lockBuilds();
       const state = await readState(tx);
-      const next = await prepare(tenantId, state, store.findBytes);
+      const next = await makeNextBundle(deps, state, newer.newestOf(tenantId), store.findBytes);
       if (next) await storeBundle(tx, state, next);
       return { next, revision: state.revision };
     });
     if (!result.next) return { revision: result.revision, feedSeq: undefined };
     return reportBuilt(tenantId, result.next, feedSeq, started);
-  }
-
-  /** @returns the next bundle, undefined when the newest one is the same */
-  async function prepare(
-    tenantId: string,
-    state: State,
-    findBytes: (revision: number) => Promise<Uint8Array | undefined>,
-  ): Promise<NextBundle | undefined> {
-    const signer = await deps.signer();
-    const { newest, settings, policies } = state;
-    const sourcesDigest = deps.compiler.sourcesDigest(policies);
-    const digestOfContent = contentDigest({ tenantId, sourcesDigest, settings, signer });
-    const known = heard.get(tenantId) ?? 0;
-    if (newest?.contentDigest === digestOfContent && state.revision >= known) return undefined;
-    const reused =
-      newest?.sourcesDigest === sourcesDigest
-        ? await reuseCompiled(tenantId, await findBytes(newest.revision), sourcesDigest, signer)
-        : undefined;
-    const compiled = reused ?? (await compile(tenantId, policies));
-    const revision = Math.max(state.revision + 1, known + 1, deps.now().getTime());
-    const bundle = await composeBundle({ tenantId, revision, compiled, settings, signer });
-    const { digest, signed } = bundle;
-    const row = { revision, digest, contentDigest: digestOfContent, sourcesDigest };
-    return { ...row, signed, bytes: new Uint8Array(bundle.bytes), isCompiled: !reused };
-  }
-
-  /** @throws Outrun when the state has changed since it was read */
-  async function storeBundle(
-    tx: TenantTransaction,
-    state: State,
-    { isCompiled: _, signed, ...bundle }: NextBundle,
-  ): Promise<void> {
-    const { revision, digest } = bundle;
-    const store = bundleStore(tx);
-    await store.insert(bundle);
-    await store.insertSigned({ revision, digest, ...signed });
-    await store.prune(KEPT_BUNDLES);
-    if (!(await store.advance(state.revision, revision))) throw new Outrun();
-    tx.feed.append({ kind: 'bundle', key: 'current', value: { revision, digest } });
   }
 
   function reportBuilt(
@@ -224,32 +169,6 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
     return built;
   }
 
-  async function reuseCompiled(
-    tenantId: string,
-    bytes: Uint8Array | undefined,
-    sourcesDigest: string,
-    signer: BundleSigner,
-  ): Promise<CompiledPolicySet | undefined> {
-    if (!bytes) return undefined;
-    try {
-      const others = (await deps.verificationKeys?.()) ?? [];
-      const compiled = await readCompiledSet(bytes, { tenantId, signer, others });
-      return compiled.digest === sourcesDigest ? compiled : undefined;
-    } catch {
-      // Damaged, or signed by a key that was revoked: compile again rather than trust it.
-      return undefined;
-    }
-  }
-
-  async function compile(tenantId: string, policies: PolicySource[]): Promise<CompiledPolicySet> {
-    const result = await deps.compiler.compile(policies, tenantId);
-    if (result.ok) return result;
-    const [first] = result.diagnostics;
-    throw new Error(
-      `the active policies do not compile: ${first?.policy_id ?? ''} ${first?.row}:${first?.col} ${first?.message}`,
-    );
-  }
-
   const queue = createBuildQueue({
     build,
     debounceMs: deps.debounceMs ?? DEBOUNCE_MS,
@@ -257,10 +176,8 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   });
   return {
     requestBuild: queue.request,
-    heardOfNewer: (tenantId, revision) => {
-      if (revision > deps.now().getTime() + MAX_AHEAD_MS || heardLately.has(tenantId)) return;
-      heardLately.set(tenantId, true);
-      heard.set(tenantId, Math.max(revision, heard.get(tenantId) ?? 0));
+    noteNewerRevision: (tenantId, revision) => {
+      if (!newer.note(tenantId, revision)) return;
       // The observer has reported it; the queue retries.
       void queue.request(tenantId).catch(() => undefined);
     },
@@ -278,18 +195,19 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   };
 }
 
-interface State {
-  revision: number;
-  newest: StoredBundle | undefined;
-  policies: PolicySource[];
-  settings: BundleSettings;
-}
-
-interface NextBundle extends StoredBundle {
-  bytes: Uint8Array<ArrayBuffer>;
-  signed: SignedMembers;
-  /** Compiled now, not copied from the previous bundle. */
-  isCompiled: boolean;
+/** @throws Outrun when the state has changed since it was read */
+async function storeBundle(
+  tx: TenantTransaction,
+  state: BundleState,
+  { isCompiled: _, signed, ...bundle }: NextBundle,
+): Promise<void> {
+  const { revision, digest } = bundle;
+  const store = bundleStore(tx);
+  await store.insert(bundle);
+  await store.insertSigned({ revision, digest, ...signed });
+  await store.prune(KEPT_BUNDLES);
+  if (!(await store.advance(state.revision, revision))) throw new Outrun();
+  tx.feed.append({ kind: 'bundle', key: 'current', value: { revision, digest } });
 }
 
 /** Another build of the tenant was stored first. */
