@@ -4,7 +4,7 @@ import { canonicalize } from '@governance/shared/canonical-json';
 import { batchLeafHash } from '@governance/shared/evidence/evidence-package';
 import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
 import type { LogFault } from './log-places.ts';
-import type { StoredLeaf } from './log-rows.ts';
+import type { StoredLeaf } from './log-tree-rows.ts';
 
 export interface LeafTrust {
   tenantId: string;

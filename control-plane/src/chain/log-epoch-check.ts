@@ -11,7 +11,7 @@ import {
   SignedLogEpoch,
 } from '@governance/shared/evidence/evidence-keys';
 import { forEachRoot, PLACES_A_PAGE, type SignedPlaces } from './log-places.ts';
-import { NO_EPOCH, type StoredLogEpoch } from './log-rows.ts';
+import { NO_EPOCH, type StoredLogEpoch } from './signed-place-rows.ts';
 
 type Break = (at: { epoch: number; size?: number }, actual: string, detail: string) => void;
 

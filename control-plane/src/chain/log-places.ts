@@ -16,13 +16,9 @@ import type { PublicJwk } from '@governance/shared/evidence/ed25519';
 import { foldSubtrees, subtreesOf } from '@governance/shared/evidence/merkle-proofs';
 import type { LogBreakKind } from './chain-breaks.ts';
 import type { LogMark } from './log-mark.ts';
-import {
-  type LogEnd,
-  type LogStore,
-  nodeName,
-  type StoredAnchor,
-  type StoredCheckpoint,
-} from './log-rows.ts';
+import type { LogStore } from './log-rows.ts';
+import { type LogEnd, nodeName } from './log-tree-rows.ts';
+import type { StoredAnchor, StoredCheckpoint } from './signed-place-rows.ts';
 import { textOfTime } from './text-of-time.ts';
 
 /**

@@ -13,8 +13,10 @@ import { checkLogEpochs } from './log-epoch-check.ts';
 import { countCheckpoint, isKept, type LogMark, newLogMark } from './log-mark.ts';
 import type { EvidenceKeys, LogBreak } from './log-places.ts';
 import { checkSignedPlaces, findSignedFault } from './log-places.ts';
-import type { LogEnd, LogStore, StoredCheckpoint } from './log-rows.ts';
-import { nodeName } from './log-rows.ts';
+import type { LogStore } from './log-rows.ts';
+import type { LogEnd } from './log-tree-rows.ts';
+import { nodeName } from './log-tree-rows.ts';
+import type { StoredCheckpoint } from './signed-place-rows.ts';
 
 export type { EvidenceKeys } from './log-places.ts';
 

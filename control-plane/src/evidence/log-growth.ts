@@ -10,7 +10,7 @@ import { DAY_MS, HOUR_MS } from '@governance/shared/durations';
 import { logOrigin, signCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { subtreesCompletedBy } from '@governance/shared/evidence/merkle-proofs';
 import { nodeHash } from '@governance/shared/merkle';
-import type { StoredCheckpoint } from '../chain/log-rows.ts';
+import type { StoredCheckpoint } from '../chain/signed-place-rows.ts';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { ServiceKeys } from '../platform/keys.ts';
 import type { LeaderTask } from '../platform/leader.ts';

@@ -3,7 +3,7 @@ import { MAX_LOG_EPOCHS, SignedLogEpoch } from '@governance/shared/evidence/evid
 import { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
-import type { StoredCheckpoint } from '../chain/log-rows.ts';
+import type { StoredCheckpoint } from '../chain/signed-place-rows.ts';
 import { listOf, pageQuery, queryInt } from '../platform/http/schemas.ts';
 
 export const TrustAnchorView = TrustAnchor;

@@ -12,7 +12,7 @@ import {
   type SubtreeAt,
   subtreesOf,
 } from '@governance/shared/evidence/merkle-proofs';
-import type { StoredCheckpoint } from '../chain/log-rows.ts';
+import type { StoredCheckpoint } from '../chain/signed-place-rows.ts';
 import { type Page, rowsOf } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 

@@ -1,6 +1,6 @@
 /** Witnesses' cosignatures of the log, of the transaction's tenant. */
 
-import type { StoredCheckpoint } from '../../chain/log-rows.ts';
+import type { StoredCheckpoint } from '../../chain/signed-place-rows.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 
 export interface WitnessState {

@@ -10,7 +10,7 @@ import { findCosignature, writeAddCheckpoint } from '@governance/shared/evidence
 import { describeOutboundFailure, type OutboundClient } from '@governance/shared/outbound-client';
 import { Counter, type Registry } from 'prom-client';
 import type { ChainBreakRecorder } from '../../chain/chain-breaks.ts';
-import type { StoredCheckpoint } from '../../chain/log-rows.ts';
+import type { StoredCheckpoint } from '../../chain/signed-place-rows.ts';
 import { forEachTenant } from '../../platform/each-tenant.ts';
 import type { LeaderTask } from '../../platform/leader.ts';
 import { systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
