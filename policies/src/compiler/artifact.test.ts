@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { assetPath } from '@governance/shared/assets';
 import { expect, test } from 'vitest';
-import { COMPILER_ARTIFACT } from './compiler-process.ts';
+import { COMPILER_ARTIFACT } from './compiler-thread.ts';
 
 const MEGABYTE = 1_000_000;
 

@@ -2,11 +2,9 @@
  * The compiler's worker thread behind a fair queue: one request at a time, started on demand, ended
  * when idle, terminated when a request takes too long.
  */
-import type { Worker } from 'node:worker_threads';
-import { assetPath } from '@governance/shared/assets';
 import { AppError } from '@governance/shared/errors';
-import { spawnWorker } from '@governance/shared/spawn-worker';
 import type { PolicyOutcome } from '../contract.ts';
+import { createCompilerThread } from './compiler-thread.ts';
 import type {
   CompilerAnswer,
   CompilerRequest,
@@ -15,9 +13,7 @@ import type {
   WorkerMessage,
   WorkerRequest,
 } from './compiler-wire.ts';
-import { createTurnQueue } from './turn-queue.ts';
-
-export const COMPILER_ARTIFACT = 'policies/compiler/artifact/rego-compiler.wasm.br';
+import { createRestingQueue } from './resting-queue.ts';
 
 /** Loading the WebAssembly takes half a second; a machine under load gets much more. */
 const START_TIMEOUT_MS = 60_000;
@@ -81,118 +77,38 @@ interface Job {
 }
 
 export function createCompilerProcess(options: CompilerProcessOptions): CompilerProcess {
-  const queue = createTurnQueue<Job>({ max: options.maxQueue, maxOfOne: options.maxQueueOfOne });
-  let worker: Worker | undefined;
-  let current: Job | undefined;
-  let currentTurn = '';
-  /** How long, and until when, the owner of a stopped request lets others go first, by turn. */
-  const resting = new Map<string, { ms: number; until: number }>();
-  let waking: NodeJS.Timeout | undefined;
+  const queue = createRestingQueue<Job>(
+    { max: options.maxQueue, maxOfOne: options.maxQueueOfOne },
+    next,
+  );
+  const thread = createCompilerThread({
+    memoryPages: options.memoryPages,
+    onMessage: receive,
+    onLost: (message) => lose({ kind: 'stopped', cause: 'other', message }),
+  });
+  let current: { turn: string; entry: Job } | undefined;
+  /** Of the request, of the thread's start, or of its idle time. */
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
-  const endings = new Set<Promise<unknown>>();
-
-  function dropWorker(): void {
-    clearTimeout(timer);
-    if (!worker) return;
-    const ending = worker.terminate().catch(() => undefined);
-    worker = undefined;
-    endings.add(ending);
-    void ending.then(() => endings.delete(ending));
-  }
-
-  function finish(outcome: JudgeOutcome): void {
-    clearTimeout(timer);
-    const job = current;
-    current = undefined;
-    job?.settle(outcome);
-    if (job && outcome.kind === 'stopped' && outcome.cause === 'timeout' && currentTurn !== '') {
-      const ms = job.timeoutMs;
-      resting.set(currentTurn, { ms, until: performance.now() + ms });
-    }
-    next();
-  }
-
-  /**
-   * With turns only, a requester whose requests are always stopped would run between any two
-   * requests of the others. So it rests for as long as its request took, even while nobody waits.
-   */
-  function takeNext(): Job | undefined {
-    const now = performance.now();
-    for (const [turn, { until }] of resting) if (until <= now) resting.delete(turn);
-    clearTimeout(waking);
-    const taken = queue.take((turn) => !resting.has(turn));
-    if (taken) {
-      currentTurn = taken.turn;
-      return taken.entry;
-    }
-    const ends = queue.turns().flatMap((turn) => resting.get(turn)?.until ?? []);
-    if (ends.length > 0) waking = setTimeout(next, Math.max(1, Math.min(...ends) - now));
-    return undefined;
-  }
-
-  /** The worker has ended or must end; its pending request is rejected with the reason. */
-  function lose(outcome: StoppedOutcome): void {
-    dropWorker();
-    finish(outcome);
-  }
-
-  function start(): Worker {
-    const started = spawnWorker(import.meta.url, 'rego-compiler-worker', {
-      workerData: { artifact: assetPath(COMPILER_ARTIFACT), memoryPages: options.memoryPages },
-      resourceLimits: { stackSizeMb: 4 },
-    });
-    const mine = (handle: () => void) => {
-      if (worker === started) handle();
-    };
-    started.on('message', (message: WorkerMessage) => mine(() => hear(started, message)));
-    started.on('error', (error) =>
-      mine(() => lose({ kind: 'stopped', cause: 'other', message: String(error) })),
-    );
-    started.on('exit', (code) =>
-      mine(() => lose({ kind: 'stopped', cause: 'other', message: `the worker ended (${code})` })),
-    );
-    return started;
-  }
-
-  function hear(from: Worker, message: WorkerMessage): void {
-    if (message.kind === 'crash') finish({ ...message, kind: 'stopped' });
-    else if (message.kind !== 'ready') {
-      if (message.kind === 'judged' && message.compiled) current?.keep?.(message.compiled);
-      finish(message);
-    } else {
-      // Starting the worker is part of the stopped request's cost, so the rest begins here.
-      for (const rest of resting.values()) rest.until = performance.now() + rest.ms;
-      if (current) dispatch(from, current);
-    }
-  }
-
-  function dispatch(to: Worker, job: Job): void {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      const seconds = job.timeoutMs / 1000;
-      lose({ kind: 'stopped', cause: 'timeout', message: `it took longer than ${seconds} s` });
-    }, job.timeoutMs);
-    to.postMessage(job.request());
-  }
 
   function next(): void {
     if (current || closed) return;
-    current = takeNext();
+    current = queue.take();
     if (!current) {
-      rest();
+      idle();
       return;
     }
     clearTimeout(timer);
-    if (worker) {
-      worker.ref();
-      dispatch(worker, current);
-      return;
-    }
+    if (thread.isRunning()) {
+      thread.ref();
+      dispatch(current.entry);
+    } else start(current.entry);
+  }
+
+  function start(job: Job): void {
     try {
-      worker = start();
+      thread.start();
     } catch (error) {
-      const job = current;
       current = undefined;
       job.fail(error);
       next();
@@ -204,11 +120,49 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
     );
   }
 
-  /** Idle: the thread no longer keeps the process alive, and ends if it stays idle. */
-  function rest(): void {
+  function dispatch(job: Job): void {
     clearTimeout(timer);
-    worker?.unref();
-    timer = setTimeout(dropWorker, options.idleMs);
+    timer = setTimeout(() => {
+      const seconds = job.timeoutMs / 1000;
+      lose({ kind: 'stopped', cause: 'timeout', message: `it took longer than ${seconds} s` });
+    }, job.timeoutMs);
+    thread.post(job.request());
+  }
+
+  function receive(message: WorkerMessage): void {
+    if (message.kind === 'crash') finish({ ...message, kind: 'stopped' });
+    else if (message.kind !== 'ready') {
+      if (message.kind === 'judged' && message.compiled) current?.entry.keep?.(message.compiled);
+      finish(message);
+    } else {
+      // Starting the worker is part of the stopped request's cost, so the rest begins here.
+      queue.restAgain();
+      if (current) dispatch(current.entry);
+    }
+  }
+
+  /** The worker has ended or must end; its pending request is rejected with the reason. */
+  function lose(outcome: StoppedOutcome): void {
+    clearTimeout(timer);
+    thread.drop();
+    finish(outcome);
+  }
+
+  function finish(outcome: JudgeOutcome): void {
+    clearTimeout(timer);
+    const done = current;
+    current = undefined;
+    done?.entry.settle(outcome);
+    const isTooSlow = outcome.kind === 'stopped' && outcome.cause === 'timeout';
+    if (done && isTooSlow && done.turn !== '') queue.rest(done.turn, done.entry.timeoutMs);
+    next();
+  }
+
+  /** The thread no longer keeps the process alive, and ends if it stays idle. */
+  function idle(): void {
+    clearTimeout(timer);
+    thread.unref();
+    timer = setTimeout(thread.drop, options.idleMs);
     timer.unref();
   }
 
@@ -239,15 +193,15 @@ export function createCompilerProcess(options: CompilerProcessOptions): Compiler
       const compiler = JSON.stringify(compile);
       return post(() => ({ compiler, judge: { ...asked, wasm: find() } }), how, keep);
     },
-    isRunning: () => worker !== undefined,
+    isRunning: thread.isRunning,
     async close() {
       closed = true;
-      clearTimeout(waking);
-      const waiting = [...(current ? [current] : []), ...queue.empty()];
+      clearTimeout(timer);
+      const waiting = [...(current ? [current.entry] : []), ...queue.empty()];
       current = undefined;
-      dropWorker();
+      thread.drop();
       for (const job of waiting) job.fail(new AppError('UNAVAILABLE', 'The compiler was closed.'));
-      await Promise.all(endings);
+      await thread.ended();
     },
   };
 }
