@@ -5,16 +5,9 @@
  * known, in one transaction after its signed end was verified. Proven by feed-follower.test.ts and
  * feed-follower-model.test.ts.
  */
-import { setImmediate } from 'node:timers/promises';
 import type { ControlPlaneLink, FeedPage } from '@governance/shared/channels';
-import { AppError } from '@governance/shared/errors';
 import type { FeedEntry } from '@governance/shared/facts';
-import {
-  type FreshnessStatement,
-  type SignedAdminHead,
-  type StatementKey,
-  verifyStatement,
-} from '@governance/shared/signed-statement';
+import type { StatementKey } from '@governance/shared/signed-statement';
 import type { LocalReplica } from '../../replica/replica.ts';
 import { sqliteCode } from '../../storage/durable-database.ts';
 import { SYNC_BACKOFF } from '../link/backoff.ts';
@@ -22,15 +15,21 @@ import { outageBackoff } from '../link/contact.ts';
 import { FeedRefusedError } from '../link/feed-error.ts';
 import { startPollLoop } from '../link/poll-loop.ts';
 import { aboutFailure, type SyncFailure, type SyncLog } from '../link/sync-failure.ts';
+import { applyProven } from './apply-proven.ts';
 import { createFeedNews } from './feed-news.ts';
 import { type FeedPosition, verifyPage } from './feed-page.ts';
 import { FeedProgress } from './feed-progress.ts';
+import { createFeedReads } from './feed-reads.ts';
+import {
+  type FeedStatementsDeps,
+  type VerifiedStatement,
+  verifyStatements,
+} from './feed-statements.ts';
 import type { Freshness } from './freshness.ts';
-import type { Recognitions } from './recognitions.ts';
 import { type SnapshotLimits, takeSnapshot } from './take-snapshot.ts';
 import { createUnsignedTail, type TailLimits } from './unsigned-tail.ts';
 
-/** Entries that are read, or applied, at once. */
+/** Entries that are read at once. */
 const PAGE = 500;
 /** How long a read waits at the control plane for the next change. */
 const WAIT_MS = 25_000;
@@ -39,12 +38,11 @@ const MAX_RESETS = 2;
 
 export type FeedFollower = ReturnType<typeof startFeedFollower>;
 
-export interface FeedFollowerOptions {
+export interface FeedFollowerOptions extends Omit<FeedStatementsDeps, 'trust'> {
   tenantId: string;
   link: Pick<ControlPlaneLink, 'readFeed' | 'readSnapshot'>;
   replica: Pick<LocalReplica, 'apply' | 'keepStatement' | 'place' | 'beginSnapshot'>;
   freshness: Pick<Freshness, 'believe' | 'check' | 'verified' | 'answered'>;
-  recognitions: Recognitions;
   /** The public keys that may sign statements now. */
   keys: () => readonly StatementKey[];
   /** Records that wait to be shipped. */
@@ -53,10 +51,6 @@ export interface FeedFollowerOptions {
   onApplied: (entries: FeedEntry[] | 'snapshot') => void;
   /** Called when the control plane went back in time, as after a restore. */
   onRewound: (from: number, to: number) => void;
-  /** Called for each verified statement, with the time up to which it counts here. */
-  onStatement?: (statement: FreshnessStatement, counted: number) => void;
-  /** Called for each head of the admin chain whose signature was verified. */
-  onAdminHead?: (head: SignedAdminHead) => void;
   /** Called for each failure; `isNews` where it differs from the one before. */
   onFailure?: (failure: SyncFailure, isNews: boolean) => void;
   log: SyncLog;
@@ -67,63 +61,22 @@ export interface FeedFollowerOptions {
 }
 
 export function startFeedFollower(options: FeedFollowerOptions) {
-  const { tenantId, link, replica, freshness, recognitions, log } = options;
+  const { tenantId, link, replica, freshness, log } = options;
   const tail = createUnsignedTail(options.tailLimits);
   const ending = new AbortController();
   const progress = new FeedProgress(replica.place(tenantId).cursor, options.now);
   const trust = () => ({ tenantId, keys: options.keys() });
+  const reads = createFeedReads({ link, backlog: options.backlog, limit: PAGE });
   /** False until the first answer, which is asked for without waiting. */
   let isCurrent = false;
-  /** Whether the read in progress waits for the next change. */
-  let isWaiting = false;
   /** Whether the disk did not take what has arrived: it may suspend somebody. */
   let isUnstored = false;
   /** Snapshots since a page was last read. */
   let resets = 0;
   const news = createFeedNews({
     // A read that does not wait is left alone: made-up keys must not abort it again and again.
-    hurry: () => (isWaiting ? loop.kick() : loop.hurry()),
+    hurry: () => (reads.isWaiting() ? loop.kick() : loop.hurry()),
   });
-
-  /** @returns null where the feed cannot be continued from here */
-  async function read(
-    position: FeedPosition,
-    waitMs: number,
-    signal: AbortSignal,
-  ): Promise<FeedPage | null> {
-    isWaiting = waitMs > 0;
-    try {
-      const backlog = options.backlog();
-      return await link.readFeed({ ...position, limit: PAGE, waitMs, signal, backlog });
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'FEED_RESET') return null;
-      throw error;
-    } finally {
-      isWaiting = false;
-    }
-  }
-
-  /**
-   * Reads on behind what waits for its signature, or behind what was applied.
-   *
-   * @returns null where the feed cannot be continued
-   * @throws FeedRefusedError digest_mismatch where it continues from what was applied alone
-   */
-  async function readOn(
-    applied: FeedPosition,
-    waitMs: number,
-    signal: AbortSignal,
-  ): Promise<FeedPage | null> {
-    const unsigned = tail.end();
-    const page = await read(unsigned ?? applied, waitMs, signal);
-    if (page || !unsigned) return page;
-    // A compaction that passed the one place has passed the other.
-    const isContinued = (await read(applied, 0, signal)) !== null;
-    tail.drop();
-    if (!isContinued) return null;
-    const why = 'the control plane does not know what pages brought that it did not sign';
-    throw new FeedRefusedError('digest_mismatch', why);
-  }
 
   async function step(signal: AbortSignal): Promise<boolean> {
     progress.attempted();
@@ -132,7 +85,7 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     const applied = { cursor, digest };
     const from = tail.end() ?? applied;
     const waitMs = isCurrent && !isAsked ? WAIT_MS : 0;
-    const page = tail.isFull() ? null : await readOn(applied, waitMs, signal);
+    const page = tail.isFull() ? null : await reads.readOn(tail, applied, waitMs, signal);
     if (!page) {
       await replaceAll(cursor);
       return true;
@@ -148,15 +101,17 @@ export function startFeedFollower(options: FeedFollowerOptions) {
 
   /** @returns whether the page brought something */
   async function take(page: FeedPage, from: FeedPosition, cursor: number): Promise<boolean> {
-    const { statement, stated, counted, verified } = verify(page, from);
+    progress.stage = 'verify';
+    const signed = verifyStatements({ ...options, trust }, page);
+    const { statement, stated, counted } = signed;
+    const verified = verifyPage(from, page, statement, tail.awaited());
     progress.stage = 'apply';
     progress.announced(page.head);
     const isNews = verified.end.cursor !== from.cursor;
     if (isNews) progress.received();
     const entries = tail.take(page.entries, verified, statement);
     if (verified.proven !== null) {
-      const feedStatement = { time: stated, counted, feedSeq: statement.feed_seq };
-      await applyAll(entries, verified.proven, feedStatement);
+      await applyAll(entries, verified.proven, signed);
     } else {
       freshness.verified(stated, statement.feed_seq, cursor, counted);
       progress.applied(cursor, false);
@@ -167,55 +122,21 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     return isNews;
   }
 
-  /** Applies what is proven, page by page: what waited for its proof may be long. */
   async function applyAll(
     entries: FeedEntry[],
     proven: number,
-    stated: { time: number; counted: number; feedSeq: number },
+    { statement, stated, counted }: VerifiedStatement,
   ): Promise<void> {
-    const isReached = stated.feedSeq <= proven;
-    for (let at = 0; at === 0 || at < entries.length; at += PAGE) {
-      if (at > 0) await setImmediate();
-      const part = entries.slice(at, at + PAGE);
-      const behind = replica.place(tenantId).cursor + 1;
-      if ((part[0]?.seq ?? 0) > behind) throw new Error(`entry ${behind} is missing`);
-      const isLast = at + PAGE >= entries.length;
-      const end = isLast ? proven : (part.at(-1)?.seq ?? proven);
-      replica.apply(tenantId, part, end, isLast && isReached ? stated.counted : 0);
-      progress.applied(end, part.length > 0);
-      if (part.length > 0) options.onApplied(part);
-    }
-    const newest = freshness.verified(stated.time, stated.feedSeq, proven, stated.counted);
+    const feedSeq = statement.feed_seq;
+    const isReached = feedSeq <= proven;
+    await applyProven({ ...options, progress }, entries, proven, isReached ? counted : 0);
+    const newest = freshness.verified(stated, feedSeq, proven, counted);
     if (newest !== null) replica.keepStatement(tenantId, newest);
     resets = 0;
     if (!isReached) return;
     isUnstored = false;
     progress.started();
     news.reached();
-  }
-
-  /** Verifies the statements that a page carries, then its entries from `from` on. */
-  function verify(page: FeedPage, from: FeedPosition) {
-    progress.stage = 'verify';
-    const statement = verifyStatement(page.statement, trust());
-    const stated = freshness.believe(Date.parse(statement.time));
-    freshness.check(stated);
-    if (page.recognition) {
-      const recognition = verifyStatement(page.recognition, trust());
-      recognitions.saw(recognition, freshness.believe(Date.parse(recognition.time)));
-    }
-    const counted = recognitions.asOf(stated);
-    options.onStatement?.(statement, counted);
-    if (page.admin_head) {
-      verifyStatement(page.admin_head, trust());
-      options.onAdminHead?.(page.admin_head);
-    }
-    return {
-      statement,
-      stated,
-      counted,
-      verified: verifyPage(from, page, statement, tail.awaited()),
-    };
   }
 
   /** A kick does not abort it: a snapshot takes as long as it takes. */
@@ -235,21 +156,23 @@ export function startFeedFollower(options: FeedFollowerOptions) {
     }
   }
 
+  function fail(error: unknown, attempt: number): void {
+    isCurrent = false;
+    if (sqliteCode(error) !== undefined) isUnstored = true;
+    const { failure, isNews } = progress.failed(error);
+    // Registration asks for the key, and then the feed is read again.
+    if (failure.code !== 'statement_unknown_key') {
+      progress.started();
+      news.failed();
+    }
+    if (isNews)
+      log.warn({ tenantId, attempt, ...aboutFailure(failure) }, 'the feed could not be followed');
+    options.onFailure?.(failure, isNews);
+  }
+
   const loop = startPollLoop({
     step,
-    onFailure: (error, attempt) => {
-      isCurrent = false;
-      if (sqliteCode(error) !== undefined) isUnstored = true;
-      const { failure, isNews } = progress.failed(error);
-      // Registration asks for the key, and then the feed is read again.
-      if (failure.code !== 'statement_unknown_key') {
-        progress.started();
-        news.failed();
-      }
-      if (isNews)
-        log.warn({ tenantId, attempt, ...aboutFailure(failure) }, 'the feed could not be followed');
-      options.onFailure?.(failure, isNews);
-    },
+    onFailure: fail,
     limitsOf: (error) => options.backoffLimits ?? outageBackoff(error) ?? SYNC_BACKOFF,
   });
   return {

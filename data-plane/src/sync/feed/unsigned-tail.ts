@@ -10,6 +10,7 @@ import type { FeedPosition, VerifiedPage } from './feed-page.ts';
 const LIMITS = { entries: 20_000, bytes: 32 * 1024 * 1024 };
 
 export type TailLimits = typeof LIMITS;
+export type UnsignedTail = ReturnType<typeof createUnsignedTail>;
 
 export function createUnsignedTail(limits: TailLimits = LIMITS) {
   let entries: FeedEntry[] = [];
@@ -40,15 +41,15 @@ export function createUnsignedTail(limits: TailLimits = LIMITS) {
     ): FeedEntry[] => {
       for (const entry of given) entries.push(entry);
       const place = proven ?? 0;
-      const told = entries.splice(0, entries.findLastIndex(({ seq }) => seq <= place) + 1);
+      const proved = entries.splice(0, entries.findLastIndex(({ seq }) => seq <= place) + 1);
       if (entries.length === 0) {
         drop();
-        return told;
+        return proved;
       }
-      bytes = told.length > 0 ? sizeOf(entries) : bytes + sizeOf(given);
+      bytes = proved.length > 0 ? sizeOf(entries) : bytes + sizeOf(given);
       end = page.end;
       if (!awaited || awaited.feed_seq <= place) awaited = statement;
-      return told;
+      return proved;
     },
   };
 }

@@ -1,0 +1,48 @@
+/** The signed statements that a page of the feed carries, and what follows of each. */
+import type { FeedPage } from '@governance/shared/channels';
+import {
+  type FreshnessStatement,
+  type SignedAdminHead,
+  type StatementKey,
+  verifyStatement,
+} from '@governance/shared/signed-statement';
+import type { Freshness } from './freshness.ts';
+import type { Recognitions } from './recognitions.ts';
+
+export interface FeedStatementsDeps {
+  freshness: Pick<Freshness, 'believe' | 'check'>;
+  recognitions: Recognitions;
+  trust: () => { tenantId: string; keys: readonly StatementKey[] };
+  /** Called for each verified statement, with the time up to which it counts here. */
+  onStatement?: ((statement: FreshnessStatement, counted: number) => void) | undefined;
+  /** Called for each head of the admin chain whose signature was verified. */
+  onAdminHead?: ((head: SignedAdminHead) => void) | undefined;
+}
+
+export interface VerifiedStatement {
+  statement: FreshnessStatement;
+  /** When it was made, as far as that is believed. */
+  stated: number;
+  /** The time up to which it counts here. */
+  counted: number;
+}
+
+export function verifyStatements(
+  { freshness, recognitions, trust, onStatement, onAdminHead }: FeedStatementsDeps,
+  page: FeedPage,
+): VerifiedStatement {
+  const statement = verifyStatement(page.statement, trust());
+  const stated = freshness.believe(Date.parse(statement.time));
+  freshness.check(stated);
+  if (page.recognition) {
+    const recognition = verifyStatement(page.recognition, trust());
+    recognitions.saw(recognition, freshness.believe(Date.parse(recognition.time)));
+  }
+  const counted = recognitions.asOf(stated);
+  onStatement?.(statement, counted);
+  if (page.admin_head) {
+    verifyStatement(page.admin_head, trust());
+    onAdminHead?.(page.admin_head);
+  }
+  return { statement, stated, counted };
+}
