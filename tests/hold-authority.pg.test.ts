@@ -29,7 +29,8 @@ const CAREFUL = {
 const RUNS = 4;
 
 const { call, controlPlane, test, aTenantAdmin } = await testControlPlane();
-const timeouts = createEscalationTimeouts({ db: test.db, now: () => new Date() });
+const now = () => new Date();
+const timeouts = createEscalationTimeouts({ db: test.db, now, settledNow: now });
 const { signal } = new AbortController();
 
 let upstream: TestUpstream;

@@ -88,16 +88,21 @@ export function escalationStore(
           FOR UPDATE SKIP LOCKED)`;
     },
 
-    /** Ends a batch of escalations whose time is over. @returns the ended ones */
-    timeOut: async (): Promise<Escalation[]> =>
+    /**
+     * Ends a batch of escalations whose time is over, by the database's clock and at `settled`.
+     * @returns the ended ones
+     */
+    timeOut: async (settled: Date): Promise<Escalation[]> =>
       findAll(
         await db.$queryRaw<{ id: string }[]>`
           UPDATE escalations SET status = 'timed_out', resolved_at = now(), is_in_feed = true,
             updated_at = now()
-          WHERE tenant_id = ${tenantId}::uuid AND status = 'pending' AND timeout_at <= now()
+          WHERE tenant_id = ${tenantId}::uuid AND status = 'pending'
+            AND timeout_at <= least(now(), ${settled})
             AND id IN (
               SELECT id FROM escalations
-              WHERE tenant_id = ${tenantId}::uuid AND status = 'pending' AND timeout_at <= now()
+              WHERE tenant_id = ${tenantId}::uuid AND status = 'pending'
+                AND timeout_at <= least(now(), ${settled})
               ORDER BY timeout_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
           RETURNING id::text AS id`,
       ),
@@ -128,14 +133,14 @@ export function escalationStore(
      * Marks a batch of escalations whose facts are no longer needed as out of the feed. @returns
      * them
      */
-    leaveFeed: async (kept: string): Promise<Escalation[]> =>
+    leaveFeed: async (kept: string, settled: Date): Promise<Escalation[]> =>
       findAll(
         await db.$queryRaw<{ id: string }[]>`
           UPDATE escalations SET is_in_feed = false, is_announced = false
           WHERE tenant_id = ${tenantId}::uuid AND id IN (
             SELECT id FROM escalations
             WHERE tenant_id = ${tenantId}::uuid AND is_in_feed
-              AND resolved_at <= now() - ${kept}::interval
+              AND resolved_at <= least(now(), ${settled}) - ${kept}::interval
             LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
           RETURNING id::text AS id`,
       ),

@@ -1,6 +1,7 @@
 /**
  * Ends escalations that nobody decided in time, announces pending ones to other data planes, and
- * withdraws facts that are no longer needed.
+ * withdraws facts that are no longer needed. A clock that is ahead for a moment ends none: a held
+ * result would be gone, and its call made again. Proven by escalation-clock.pg.test.ts.
  */
 import type { LeaderTask } from '../platform/leader.ts';
 import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
@@ -17,8 +18,10 @@ const FACT_KEPT = '1 hour';
 export function createEscalationTimeouts(deps: {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
   now: () => Date;
+  /** The time without a jump ahead that has not lasted. */
+  settledNow: () => Date;
 }): LeaderTask {
-  const { db, now } = deps;
+  const { db, now, settledNow } = deps;
 
   async function run(signal: AbortSignal): Promise<void> {
     const tenants = await db.inPlatform(
@@ -31,10 +34,10 @@ export function createEscalationTimeouts(deps: {
       if (signal.aborted) return;
       await db.inTenant(systemScope(id), async (tx) => {
         const store = escalationStore(tx);
-        for (const row of await store.timeOut())
+        for (const row of await store.timeOut(settledNow()))
           await recordResolution(tx, row, 'timed_out', now());
         for (const row of await store.announce()) tx.feed.append(toHeldCallFact(row, 'pending'));
-        for (const row of await store.leaveFeed(FACT_KEPT)) {
+        for (const row of await store.leaveFeed(FACT_KEPT, settledNow())) {
           tx.feed.append(toTombstone(row));
           if (row.binding === null || (await store.isReplaced(row))) continue;
           tx.feed.append({ kind: 'optional.held_call', key: row.binding, value: null });

@@ -11,7 +11,8 @@ import { createEscalationTimeouts } from './escalation-timeouts.ts';
 import { createInboundHoldDetails } from './inbound-hold-details.ts';
 import { inboundHoldRoutes } from './inbound-hold-routes.ts';
 
-export type EscalationsCore = EscalationServiceDeps & PayloadServiceDeps & { db: TenantDatabase };
+export type EscalationsCore = EscalationServiceDeps &
+  PayloadServiceDeps & { db: TenantDatabase; settledNow: () => Date };
 
 /** Calls and results that wait for a person. */
 export const escalationsFeature = (core: EscalationsCore): Feature => ({
