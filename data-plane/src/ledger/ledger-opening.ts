@@ -2,24 +2,56 @@
 import type { ChainPosition } from '@governance/shared/hash-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import { LedgerError } from './ledger-error.ts';
+import type { FoundStream } from './ledger-reader.ts';
+import { callMark } from './open-decisions.ts';
+import { type Place, writeRecord } from './record-text.ts';
 
-export function epochStart(
+export interface OpenRequest {
+  tenantId: string;
+  stream: string;
+  writerVersion: string;
+  timestamp: string;
+}
+
+/** The first record of the next epoch, and one for each call that the previous one left open. */
+export function writeOpening(request: OpenRequest, found: FoundStream | null) {
+  const { tenantId, stream, timestamp } = request;
+  const epoch = (found?.end?.epoch ?? 0) + 1;
+  const place = { tenant_id: tenantId, stream, epoch };
+  const records = [
+    epochStart(found?.end ?? null, request),
+    ...(found?.open ?? []).map((eventId) => outcomeUnknown(eventId, timestamp)),
+  ];
+  return { epoch, records: records.map((record) => writeStored(place, record)) };
+}
+
+/** A record built from stored values is invalid only if these are damaged. */
+function writeStored(place: Place, record: UnchainedRecord) {
+  try {
+    return { id: record.id, text: writeRecord(place, record), mark: callMark(record) };
+  } catch (cause) {
+    throw new LedgerError('damaged', `an open decision: ${String(cause)}`, { cause });
+  }
+}
+
+function epochStart(
   before: ChainPosition | null,
-  request: { writerVersion: string; timestamp: string },
+  { writerVersion, timestamp }: OpenRequest,
 ): UnchainedRecord {
   return {
     type: 'epoch_start',
     id: uuidv7(),
-    timestamp: request.timestamp,
+    timestamp,
     bundle_revision: null,
     previous: before && { epoch: before.epoch, last_seq: before.seq, head: before.head },
     reason: before ? 'boot' : 'created',
-    writer_version: request.writerVersion,
+    writer_version: writerVersion,
   };
 }
 
 /** The process ended between an allowed decision and its outcome: the outcome is unknown. */
-export function outcomeUnknown(eventId: string, timestamp: string): UnchainedRecord {
+function outcomeUnknown(eventId: string, timestamp: string): UnchainedRecord {
   return {
     type: 'outcome',
     id: uuidv7(),

@@ -7,21 +7,14 @@
  * - at most one commit is not on disk, and only records on disk are read for shipping.
  */
 import { type ChainPosition, GENESIS_HASH } from '@governance/shared/hash-chain';
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import type { AppendedRecord, HoldChange } from '../contracts.ts';
-import { LedgerError } from './ledger-error.ts';
 import type { LedgerFile } from './ledger-file.ts';
 import type { OpenedStream, ShippedPosition } from './ledger-messages.ts';
-import { epochStart, outcomeUnknown } from './ledger-opening.ts';
+import { type OpenRequest, writeOpening } from './ledger-opening.ts';
 import type { FoundStream, KnownStream } from './ledger-reader.ts';
 import { isAfter } from './ledger-rows.ts';
-import {
-  type CallMark,
-  callMark,
-  createOpenDecisions,
-  type OpenDecisions,
-} from './open-decisions.ts';
-import { chainRecordText, type Place, type RecordText, writeRecord } from './record-text.ts';
+import { type CallMark, createOpenDecisions, type OpenDecisions } from './open-decisions.ts';
+import { chainRecordText, type RecordText } from './record-text.ts';
 
 export interface GroupRecord {
   id: string;
@@ -63,12 +56,7 @@ interface Change {
   committed?: () => void;
 }
 
-export interface OpenRequest {
-  tenantId: string;
-  stream: string;
-  writerVersion: string;
-  timestamp: string;
-}
+type Statements = LedgerFile['sql'];
 
 export type LedgerWriter = ReturnType<typeof createLedgerWriter>;
 
@@ -99,14 +87,8 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
    * `outcome_unknown` for the calls that the previous one left open.
    */
   function openStream(request: OpenRequest, found: FoundStream | null): OpenedStream {
-    const { tenantId, stream: name, timestamp } = request;
-    const epoch = (found?.end?.epoch ?? 0) + 1;
-    const records: UnchainedRecord[] = [
-      epochStart(found?.end ?? null, request),
-      ...(found?.open ?? []).map((eventId) => outcomeUnknown(eventId, timestamp)),
-    ];
-    const place = { tenant_id: tenantId, stream: name, epoch };
-    const written = records.map((record) => writeStored(place, record));
+    const { tenantId, stream: name } = request;
+    const { epoch, records } = writeOpening(request, found);
     const change = inTransaction(() => {
       const streamNo =
         found?.streamNo ?? Number(sql.insertStream.run(tenantId, name).lastInsertRowid);
@@ -115,8 +97,8 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
       const open = createOpenDecisions(sql, streamNo);
       const stream = { streamNo, tenantId, stream: name, end, shipped, open };
       const begun = beginChange({ ...stream, confirmed: { end, shipped } });
-      for (const record of written) chain(begun, { ...record, streamNo, salt: null });
-      writeLines(begun);
+      for (const record of records) chain(begun, { ...record, streamNo, salt: null });
+      writeLines(sql, begun);
       sql.moveOpen.run(epoch, begun.end.seq, streamNo);
       return begun;
     });
@@ -133,7 +115,7 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
     const chained = inTransaction(() => {
       const results: AppendedRecord[] = [];
       for (const item of items) {
-        if ('holds' in item && item.holds) writeHolds(item.holds);
+        if ('holds' in item && item.holds) writeHolds(sql, item.holds);
         if (!('streamNo' in item)) continue;
         const change = changes.get(item.streamNo) ?? beginChange(streamOf(item.streamNo));
         changes.set(item.streamNo, change);
@@ -144,35 +126,11 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
           change.shipped = item.shipped;
         }
       }
-      for (const change of changes.values()) writeLines(change);
+      for (const change of changes.values()) writeLines(sql, change);
       return results;
     });
     settle([...changes.values()]);
     return chained;
-  }
-
-  function writeHolds(holds: readonly HoldChange[]): void {
-    for (const { tenantId, id, value } of holds) {
-      if (value === null) sql.deleteHold.run(tenantId, id);
-      else sql.putHold.run(tenantId, id, value);
-    }
-  }
-
-  function writeLines(change: Change): void {
-    const { stream, lines, end, marks: calls, salts } = change;
-    if (lines.length === 0) return;
-    const hash = Buffer.from(end.head, 'hex');
-    const text = lines.join('\n');
-    sql.insertRecords.run(
-      stream.streamNo,
-      end.epoch,
-      end.seq,
-      lines.length,
-      hash,
-      text,
-      packSalts(salts),
-    );
-    change.committed = stream.open.write(calls, stream.end);
   }
 
   function settle(changes: Change[]): void {
@@ -239,15 +197,6 @@ export function createLedgerWriter({ db, sql, marks }: Omit<LedgerFile, 'close'>
   };
 }
 
-/** A record built from stored values is invalid only if these are damaged. */
-function writeStored(place: Place, record: UnchainedRecord) {
-  try {
-    return { id: record.id, text: writeRecord(place, record), mark: callMark(record) };
-  } catch (cause) {
-    throw new LedgerError('damaged', `an open decision: ${String(cause)}`, { cause });
-  }
-}
-
 function beginChange(stream: Stream): Change {
   const { end, shipped } = stream;
   return { stream, end, shipped, lines: [], marks: [], salts: [] };
@@ -261,6 +210,30 @@ function chain(change: Change, { id, text, mark, salt }: GroupRecord): AppendedR
   change.marks.push(mark);
   change.salts.push(salt);
   return { id, epoch, seq, hash: head };
+}
+
+function writeLines(sql: Statements, change: Change): void {
+  const { stream, lines, end, marks: calls, salts } = change;
+  if (lines.length === 0) return;
+  const hash = Buffer.from(end.head, 'hex');
+  const text = lines.join('\n');
+  sql.insertRecords.run(
+    stream.streamNo,
+    end.epoch,
+    end.seq,
+    lines.length,
+    hash,
+    text,
+    packSalts(salts),
+  );
+  change.committed = stream.open.write(calls, stream.end);
+}
+
+function writeHolds(sql: Statements, holds: readonly HoldChange[]): void {
+  for (const { tenantId, id, value } of holds) {
+    if (value === null) sql.deleteHold.run(tenantId, id);
+    else sql.putHold.run(tenantId, id, value);
+  }
 }
 
 /** For each record: one byte with the length of its salt, then the salt. */

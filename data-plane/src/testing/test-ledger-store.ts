@@ -8,10 +8,11 @@ import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import Database from 'better-sqlite3';
 import { openLedgerFile, openSecondConnection } from '../ledger/ledger-file.ts';
 import type { OpenedStream, Rewound, ShippedPosition } from '../ledger/ledger-messages.ts';
+import type { OpenRequest } from '../ledger/ledger-opening.ts';
 import { createLedgerReader } from '../ledger/ledger-reader.ts';
 import type { PruneStep } from '../ledger/ledger-retention.ts';
 import { recordsIn, type StoredRecord, type StoredRow } from '../ledger/ledger-rows.ts';
-import { createLedgerWriter, type GroupItem, type OpenRequest } from '../ledger/ledger-writer.ts';
+import { createLedgerWriter, type GroupItem } from '../ledger/ledger-writer.ts';
 import { callMark } from '../ledger/open-decisions.ts';
 import { UnfitRecordError, writeRecord } from '../ledger/record-text.ts';
 
