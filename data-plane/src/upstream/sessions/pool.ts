@@ -19,8 +19,9 @@ import {
 import { createProcessPlaces } from './process-places.ts';
 import { createSessionLimits } from './session-limits.ts';
 import { createSessionNotifications } from './session-notifications.ts';
-import { addressOf, createSessionOpener, type SessionOpenerOptions } from './session-opener.ts';
+import { createSessionOpener, isOpenedFor, type SessionOpenerOptions } from './session-opener.ts';
 import { createSessionRoom } from './session-room.ts';
+import { createSessionSweep } from './session-sweep.ts';
 import { createSessionTable, type OpenSession, type ServerAddress } from './session-table.ts';
 
 export interface UpstreamPoolOptions extends SessionOpenerOptions {
@@ -52,7 +53,6 @@ export type UpstreamPool = ReturnType<typeof createUpstreamPool>;
 
 const SWEEP_MS = 30_000;
 
-/** Builds the pool. Its connections and its processes end with `close`. */
 /** Whose session with which server. */
 export interface WantedSession {
   readonly tenantId: string;
@@ -66,6 +66,7 @@ export interface WantedSession {
   readonly hops?: number;
 }
 
+/** Builds the pool. Its connections and its processes end with `close`. */
 export function createUpstreamPool(options: UpstreamPoolOptions) {
   const { isRegistered } = options;
   const sessions = createSessionTable();
@@ -95,10 +96,19 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     drop: sessions.drop,
     now: () => performance.now(),
   });
-  /** Those that somebody listens to, of servers that left the registry: some come back. */
-  const awaited = new Map<string, OpenSession>();
-  const sweep = setInterval(closeIdle, SWEEP_MS);
-  sweep.unref();
+  const { sweep, takeAwaited } = createSessionSweep({
+    ...options,
+    sessions,
+    notifications,
+    findRefusal,
+    reopen,
+  });
+  const sweeping = setInterval(() => {
+    health.forget(isRegistered, options.idleMs);
+    opener.check();
+    sweep();
+  }, SWEEP_MS);
+  sweeping.unref();
 
   let closing: Promise<void> | null = null;
 
@@ -121,7 +131,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     const known = sessions.open.get(key);
     if (known !== undefined) {
       const refusal = findRefusal(known);
-      if (refusal === undefined && isSame(known, server, sealed)) {
+      if (refusal === undefined && isOpenedFor(known, server, sealed)) {
         known.usedAt = performance.now();
         return known.session;
       }
@@ -129,7 +139,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
       if (refusal !== undefined) throw new UpstreamFailure('refused', refusal);
     }
     makeRoom({ tenantId, agentId, transport: server.transport, peerId: peer?.id });
-    const isReplacement = known !== undefined || awaited.delete(key);
+    const isReplacement = known !== undefined || takeAwaited(key);
     const order = { tenantId, agentId, server, sealed, peer, era, hops, isReplacement };
     const added = sessions.add(key, order, opener.open(order));
     notifications.attach(added);
@@ -156,55 +166,22 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
   }
 
   async function closeAll(): Promise<void> {
-    clearInterval(sweep);
+    clearInterval(sweeping);
     notifications.clear();
     await sessions.close();
     await places.close();
     await opener.close();
   }
 
-  function closeIdle(): void {
-    health.forget(isRegistered, options.idleMs);
-    opener.check();
-    const before = performance.now() - options.idleMs;
-    for (const [key, entry] of [...sessions.open]) {
-      if (findRefusal(entry) !== undefined) {
-        sessions.retire(key, entry);
-        continue;
-      }
-      const isListenedTo = notifications.isListenedTo(entry);
-      if (isListenedTo && !isCurrent(entry)) void follow(entry);
-      if (entry.session.pending > 0) continue;
-      const isGone = !isRegistered(entry.tenantId, entry.serverId);
-      if (isGone && isListenedTo) awaited.set(key, entry);
-      if (isGone || (!isListenedTo && entry.usedAt < before)) sessions.drop(key, entry);
-    }
-    for (const [key, entry] of [...awaited]) {
-      if (notifications.isListenedTo(entry)) void follow(entry);
-      else awaited.delete(key);
-    }
-  }
-
-  /** Whether the registry has the server as the session was opened for it, or not at all. */
-  function isCurrent(entry: OpenSession): boolean {
-    const { tenantId, serverId } = entry;
-    const server = options.findServer(tenantId, serverId);
-    const sealed = options.findSealedCredential(tenantId, serverId);
-    return server === undefined || isSame(entry, server, sealed);
-  }
-
-  /** Opens a session in the place of one whose listeners make no request that would. */
-  async function follow({ tenantId, agentId, serverId, peer, era, hops }: OpenSession) {
-    const server = options.findServer(tenantId, serverId);
-    if (server === undefined) return;
-    try {
-      await getSession({ tenantId, server, agentId, peer, era, hops }).open({
-        cancellation: new Cancellation(),
-        findIneligibility: () => options.findIneligibility(tenantId, agentId),
-      });
-    } catch {
-      // The next request tries again.
-    }
+  /** Opens a session in the place of one. */
+  async function reopen(
+    { tenantId, agentId, peer, era, hops }: OpenSession,
+    server: McpServerSetting,
+  ): Promise<void> {
+    await getSession({ tenantId, server, agentId, peer, era, hops }).open({
+      cancellation: new Cancellation(),
+      findIneligibility: () => options.findIneligibility(tenantId, agentId),
+    });
   }
 
   return {
@@ -228,13 +205,4 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
       return closing;
     },
   };
-}
-
-/** Whether a session was opened for the server as the registry has it now. */
-function isSame(known: OpenSession, server: McpServerSetting, sealed: string | undefined): boolean {
-  return (
-    known.address === addressOf(server) &&
-    known.transport === server.transport &&
-    known.sealed === sealed
-  );
 }

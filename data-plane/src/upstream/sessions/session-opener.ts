@@ -194,6 +194,20 @@ export function addressOf({ transport, url, local_name }: McpServerSetting): str
   return transport === 'stdio' ? local_name : url;
 }
 
+/** Whether a session was opened for the server as the registry has it now. */
+export function isOpenedFor(
+  opened: Pick<McpServerSetting, 'transport'> &
+    Pick<SessionOrder, 'sealed'> & { address: string | null },
+  server: McpServerSetting,
+  sealed: string | undefined,
+): boolean {
+  return (
+    opened.address === addressOf(server) &&
+    opened.transport === server.transport &&
+    opened.sealed === sealed
+  );
+}
+
 /** A server without a usable address is refused by its name. */
 function originOf({ url }: McpServerSetting): string {
   return url !== null && URL.canParse(url) ? new URL(url).origin : '';
