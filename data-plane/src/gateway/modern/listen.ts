@@ -4,25 +4,23 @@
  * read, whatever era its server speaks; denied subscriptions are missing from the acknowledgement.
  */
 import type { FastifyReply } from 'fastify';
-import { z } from 'zod';
-import type { AgentKey, Caller } from '../../enforcement/calls.ts';
+import type { Caller } from '../../enforcement/calls.ts';
 import { agentKeyOf } from '../../enforcement/eligibility.ts';
 import { type Enforcer, quiet } from '../../enforcement/enforcer.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
-import { isObject } from '../../upstream/message.ts';
 import type { SessionPlace } from '../../upstream/sessions/session-opener.ts';
-import { badParams } from '../call-routing.ts';
 import type { Announce } from '../capabilities.ts';
 import { ineligibleError } from '../failures.ts';
-import { GatewayError } from '../json-rpc.ts';
 import type { OpenPlaces } from '../open-places.ts';
 import { callRouted, type RoutedRead, type Router } from '../router.ts';
 import { createServerListener, type ServerListenerDeps } from '../server-listener.ts';
 import type { UnreadAnswers } from '../unread-answers.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
 import type { ModernRequest } from './envelope.ts';
+import { type Filter, offeredOf, readFilter } from './listen-filter.ts';
 import { ListenStream } from './listen-stream.ts';
 import type { ModernCalls } from './modern-calls.ts';
+import { createOpenStreams } from './open-streams.ts';
 import { createSharedSubscriptions } from './shared-subscriptions.ts';
 
 export interface ListenDeps extends ServerListenerDeps {
@@ -44,24 +42,8 @@ export interface ListenDeps extends ServerListenerDeps {
 
 export type Listen = ReturnType<typeof createListen>;
 
-const MAX_URIS = 1000;
 /** Subscriptions of one stream that are made or ended concurrently: each is a judged call. */
 const SUBSCRIBING = 16;
-
-const Filter = z.object({
-  toolsListChanged: z.boolean().optional(),
-  promptsListChanged: z.boolean().optional(),
-  resourcesListChanged: z.boolean().optional(),
-  resourceSubscriptions: z.array(z.string()).max(MAX_URIS).optional(),
-});
-type Filter = z.infer<typeof Filter>;
-
-const CHANGES = {
-  toolsListChanged: { capability: 'tools', method: 'notifications/tools/list_changed' },
-  promptsListChanged: { capability: 'prompts', method: 'notifications/prompts/list_changed' },
-  resourcesListChanged: { capability: 'resources', method: 'notifications/resources/list_changed' },
-} as const;
-type Change = keyof typeof CHANGES;
 
 interface Subscription {
   read: RoutedRead;
@@ -79,9 +61,7 @@ interface Stream {
 }
 
 export function createListen(deps: ListenDeps) {
-  /** The oldest first. */
-  const streams = new Set<Stream>();
-  const byAgent = new Map<AgentKey, Set<Stream>>();
+  const streams = createOpenStreams<Stream>(deps.places, deps.maxPerAgent);
   const subscriptions = createSharedSubscriptions(deps.router, call);
 
   /** A call that no client request makes: its time starts now. */
@@ -94,14 +74,13 @@ export function createListen(deps: ListenDeps) {
     const refusal = deps.enforcer.admit(caller);
     if (refusal !== undefined) throw refusal;
     const wanted = readFilter(request.params);
-    requireRoom(caller);
+    streams.requireRoom(caller);
     const { capabilities } = await deps.announce(caller);
     // The client left in the meantime, and no further event would report that.
     if (reply.raw.destroyed) return;
     // Others may have opened one while the servers were asked.
-    requireRoom(caller);
-    const { changes, uris } = offeredOf(wanted, capabilities);
-    const methods = new Set<string>(changes.map((name) => CHANGES[name].method));
+    streams.requireRoom(caller);
+    const { changes, methods, uris } = offeredOf(wanted, capabilities);
     const stream = begin(caller, request, reply, methods);
     await Promise.all(uris.map((uri) => stream.beginning(() => subscribe(stream, uri))));
     if (stream.events.isEnded) return;
@@ -111,7 +90,7 @@ export function createListen(deps: ListenDeps) {
       stream.events.abandon();
       throw ineligibleError(ineligible);
     }
-    const honoured: Filter = Object.fromEntries(changes.map((name) => [name, true]));
+    const honoured: Filter = { ...changes };
     if (stream.subscribed.size > 0) honoured.resourceSubscriptions = [...stream.subscribed.keys()];
     stream.events.begin(honoured);
   }
@@ -152,24 +131,12 @@ export function createListen(deps: ListenDeps) {
       // Separate, since a new subscription may wait for an ending one.
       ending: createConcurrencyLimit(SUBSCRIBING),
     };
-    makeRoom(caller.key);
-    add(stream);
+    streams.add(stream);
     return stream;
   }
 
-  function add(stream: Stream): void {
-    const { key, tenantId } = stream.caller;
-    streams.add(stream);
-    byAgent.set(key, (byAgent.get(key) ?? new Set()).add(stream));
-    deps.places.take(tenantId);
-  }
-
   function remove(stream: Stream): void {
-    const { key, tenantId } = stream.caller;
-    if (streams.delete(stream)) deps.places.leave(tenantId);
-    const own = byAgent.get(key);
-    own?.delete(stream);
-    if (own?.size === 0) byAgent.delete(key);
+    streams.remove(stream);
     for (const [uri, { isAnswered }] of [...stream.subscribed])
       if (isAnswered) release(stream, uri);
   }
@@ -200,26 +167,13 @@ export function createListen(deps: ListenDeps) {
     subscriptions.leave(caller, own.read, ending);
   }
 
-  /** An agent that has all its streams ends one for another. */
-  function requireRoom({ key, tenantId }: Caller): void {
-    if ((byAgent.get(key)?.size ?? 0) >= deps.maxPerAgent || deps.places.hasRoom(tenantId)) return;
-    throw new GatewayError(503, 'Too many streams are open: try again later.');
-  }
-
-  function makeRoom(key: AgentKey): void {
-    const own = byAgent.get(key);
-    if (own === undefined || own.size < deps.maxPerAgent) return;
-    const [oldest] = own;
-    oldest?.events.end();
-  }
-
   return {
     open,
 
     /** Subscribes again at a server that lost its session. */
     async renew({ tenantId, agentId, serverId, peerId }: SessionPlace): Promise<void> {
       const renewed = new Set<unknown>();
-      for (const { caller, subscribed } of [...streams]) {
+      for (const { caller, subscribed } of streams.all()) {
         const isHere = caller.key === agentKeyOf(tenantId, agentId) && caller.peer?.id === peerId;
         if (!isHere) continue;
         for (const { read } of [...subscribed.values()]) {
@@ -233,31 +187,7 @@ export function createListen(deps: ListenDeps) {
 
     /** Ends all streams in order when the service stops. */
     close(): void {
-      for (const { events } of [...streams]) events.end();
+      for (const { events } of streams.all()) events.end();
     },
   };
-}
-
-function readFilter(params: Record<string, unknown>): Filter {
-  const parsed = Filter.safeParse(params.notifications);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const path = ['notifications', ...(issue?.path ?? [])].join('.');
-  throw badParams(`${path}: ${issue?.message ?? 'malformed'}`);
-}
-
-/** What of a filter the servers of the path can report. */
-function offeredOf(
-  wanted: Filter,
-  capabilities: Record<string, unknown>,
-): { changes: Change[]; uris: string[] } {
-  const can = (name: string, what: string) => {
-    const capability = capabilities[name];
-    return isObject(capability) && capability[what] === true;
-  };
-  const changes = (Object.keys(CHANGES) as Change[]).filter(
-    (name) => wanted[name] === true && can(CHANGES[name].capability, 'listChanged'),
-  );
-  const uris = can('resources', 'subscribe') ? [...new Set(wanted.resourceSubscriptions)] : [];
-  return { changes, uris };
 }
