@@ -205,6 +205,42 @@ describe('freshness', () => {
     expect(freshness.verified(right, 3, 3)).toBe(wall);
   });
 
+  it('takes those of a moment at which both clocks were ahead for ones of now', () => {
+    const freshness = aFreshness();
+    freshness.verified(freshness.believe(wall), 1, 1);
+    pass(MINUTE);
+    wall += 30 * HOUR;
+    expect(freshness.findDenial()).toContain('too old');
+    const kept = freshness.verified(freshness.believe(wall), 2, 2);
+    expect(kept).toBe(wall - 30 * HOUR);
+    // As after a pause of the machine: nothing is denied where the control plane says the same.
+    expect(freshness.findDenial()).toBeNull();
+    expect(freshness.status()).toMatchObject({ state: 'fresh', age_seconds: 0 });
+    pass(MINUTE);
+    wall -= 30 * HOUR;
+    const right = freshness.believe(wall);
+    expect(() => freshness.check(right)).not.toThrow();
+    expect(freshness.verified(right, 3, 3)).toBe(wall);
+    expect(freshness.status()).toMatchObject({ state: 'fresh', age_seconds: 0 });
+    pass(DAY + 1);
+    expect(freshness.findDenial()).toContain('too old');
+  });
+
+  it('believes both clocks once they were ahead for ten minutes', () => {
+    const freshness = aFreshness();
+    freshness.verified(freshness.believe(wall), 1, 1);
+    wall += 30 * HOUR;
+    for (let minute = 0; minute < 10; minute++) {
+      freshness.verified(freshness.believe(wall), 1, 1);
+      expect(freshness.status()).toMatchObject({ state: 'fresh' });
+      pass(MINUTE);
+    }
+    expect(freshness.status()).toMatchObject({ state: 'fresh', age_seconds: 60 });
+    expect(freshness.verified(freshness.believe(wall), 1, 1)).toBe(wall);
+    const early = freshness.believe(wall - HOUR);
+    expect(() => freshness.check(early)).toThrow(/came after/);
+  });
+
   it('counts the same one far ahead no longer than when it came first', () => {
     const freshness = aFreshness();
     const came = freshness.believe(wall + DAY);

@@ -43,11 +43,23 @@ export function createFreshness(options: {
   let aheadSince: number | null = null;
   /** The furthest ahead of them, and the time that it counts as. */
   let furthest = { time: 0, as: 0 };
+  /** What the newest one says, where the machine's clock agrees that it is that late. */
+  let agreed: number | null = null;
   if (newest > 0) clock.saw(newest);
 
-  const age = () => clock.read() - newest;
+  const age = () => clock.read() - findNewest();
+
+  /** While both clocks are ahead the age is by what they show; if they stay there, it was right. */
+  function findNewest(): number {
+    if (agreed === null || clock.isAhead()) return agreed ?? newest;
+    if (agreed - clock.settled() <= CLOCK_JUMP_MS) newest = Math.max(newest, agreed);
+    agreed = null;
+    return newest;
+  }
 
   function adopt(time: number): number | null {
+    const isOfBoth = time === furthest.as && furthest.time - clock.read() <= CLOCK_JUMP_MS;
+    if (isOfBoth && clock.isAhead()) agreed = furthest.time;
     if (time <= newest) return null;
     newest = time;
     return time;
@@ -56,11 +68,12 @@ export function createFreshness(options: {
   return {
     /**
      * The time of a verified statement as it counts here. A control plane whose clock jumped ahead
-     * for a moment must not make all of its later statements look replayed: so one that is far ahead
-     * counts as one of now, and the same one again no longer than that.
+     * for a moment, alone or together with this machine's, must not make all of its later statements
+     * look replayed: so one that is far ahead counts as one of now, and the same one again no longer
+     * than that.
      */
     believe: (time: number): number => {
-      const now = Math.floor(clock.read());
+      const now = Math.floor(clock.settled());
       if (time - now <= CLOCK_JUMP_MS) {
         aheadSince = null;
         return time;

@@ -5,6 +5,7 @@
  * Proven by freshness.test.ts.
  */
 import { readFileSync } from 'node:fs';
+import { CLOCK_JUMP_MS, JUMP_SETTLED_MS } from '@governance/shared/clock-jumps';
 import { storeFileDurably, writeFileDurably } from '@governance/shared/durable-file';
 
 const KEEP_EVERY_MS = 10_000;
@@ -32,6 +33,28 @@ export function createPlaneClock(options: {
   let seenAt = elapsed();
   let kept = seen;
   let keeping = false;
+  /** Without a jump ahead of the machine's clock, until that has lasted for ten minutes. */
+  let calm = Math.max(seen, now());
+  let calmAt = elapsed();
+  let jumpedAt: number | null = null;
+
+  function setCalm(time: number): number {
+    calm = time;
+    calmAt = elapsed();
+    jumpedAt = null;
+    return time;
+  }
+
+  function settled(): number {
+    const steady = calm + (elapsed() - calmAt);
+    const wall = now();
+    if (wall - steady <= CLOCK_JUMP_MS) {
+      jumpedAt = null;
+      return wall > steady ? setCalm(wall) : steady;
+    }
+    jumpedAt ??= elapsed();
+    return elapsed() - jumpedAt >= JUMP_SETTLED_MS ? setCalm(wall) : steady;
+  }
 
   function set(time: number): void {
     seen = time;
@@ -48,6 +71,7 @@ export function createPlaneClock(options: {
 
   /** Off the main thread: a slow disk must not delay a call. */
   async function keepLater(): Promise<void> {
+    settled();
     const time = Math.floor(read());
     if (keeping || time === kept) return;
     keeping = true;
@@ -72,9 +96,17 @@ export function createPlaneClock(options: {
   return {
     /** Unix milliseconds, never less than before. */
     read,
+    /**
+     * Unix milliseconds by which a jump ahead counts only once the machine's clock has shown it for
+     * ten minutes.
+     */
+    settled,
+    /** Whether the machine's clock shows such a jump now. */
+    isAhead: (): boolean => settled() < now() && jumpedAt !== null,
     /** Counts a verified statement's time as seen. */
     saw: (time: number): void => {
       if (time > read()) set(time);
+      if (time > settled()) setCalm(time);
     },
     /**
      * A statement newer than all before agrees with this machine's clock: if that clock was far
@@ -83,7 +115,9 @@ export function createPlaneClock(options: {
     confirm: (time: number): void => {
       const wall = now();
       const wasAhead = read() - wall > TOLERANCE_MS;
-      if (wasAhead && Math.abs(wall - time) <= TOLERANCE_MS) set(Math.max(wall, time));
+      if (!wasAhead || Math.abs(wall - time) > TOLERANCE_MS) return;
+      set(Math.max(wall, time));
+      if (settled() > seen) setCalm(seen);
     },
     /** Stores the time durably now. */
     keep,
