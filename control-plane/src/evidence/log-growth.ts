@@ -21,7 +21,8 @@ import {
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
 import { createAdminSigner } from './admin-batches.ts';
-import { type LogNode, logStore } from './log-store.ts';
+import { logStore } from './log-store.ts';
+import type { LogNode } from './log-tree-store.ts';
 
 /** Leaves whose nodes one transaction adds. */
 const STEP = 1_000;

@@ -13,7 +13,8 @@ import { QUARANTINED } from '../../chain/ledger-columns.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { createBatchProofs } from './batch-proofs.ts';
 import { ExportRefused } from './evidence-request.ts';
-import { type PackagedBatch, type PackagedRecord, packageReads } from './package-reads.ts';
+import { type PackagedBatch, packageReads } from './package-reads.ts';
+import type { PackagedRecord } from './packaged-record.ts';
 
 type Boundary = EvidenceProofs['boundaries'][number];
 

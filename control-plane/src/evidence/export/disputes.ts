@@ -15,7 +15,7 @@ import { HELD_TYPES } from '../../ingest/second-holds.ts';
 import { Prisma } from '../../platform/generated/client.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import type { Cause } from './causes.ts';
-import type { PackagedRecord } from './package-reads.ts';
+import type { PackagedRecord } from './packaged-record.ts';
 import type { SelectedRecord } from './selected-records.ts';
 
 /** Leaves between a dispute and its record, at most: those of other writers meanwhile. */

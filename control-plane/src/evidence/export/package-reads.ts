@@ -1,18 +1,14 @@
 /** Reads the content of a volume, in the tenant's transaction. */
-import { setImmediate } from 'node:timers/promises';
 import { unpackArchive } from '@governance/shared/bundle-archive';
-import { canonicalize } from '@governance/shared/canonical-json';
-import {
-  type LargeRecord,
-  MAX_SHOWN_BYTES,
-  stepsOfLargeRecord,
-} from '@governance/shared/evidence/large-record';
-import { RECORD_JSON } from '@governance/shared/ledger-record';
-import { MAX_KEY_LENGTH } from '@governance/shared/strict-json';
 import { readSignedMembers } from '../../bundles/bundle-content.ts';
 import { QUARANTINED } from '../../chain/ledger-columns.ts';
-import { readAsVerifiers } from '../../chain/ledger-row.ts';
 import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import {
+  mayBeUnreadable,
+  type PackagedRecord,
+  type RawRecord,
+  toPackaged,
+} from './packaged-record.ts';
 import type { SelectedRecord } from './selected-records.ts';
 
 export interface PackagedBatch {
@@ -26,31 +22,6 @@ export interface PackagedLeaf extends PackagedBatch {
   records: number;
   /** The records' lines in order; null when each must be inspected individually. */
   lines: string | null;
-}
-
-export interface PackagedRecord {
-  stream: string;
-  epoch: number;
-  seq: number;
-  type: string;
-  id: string;
-  subjectId: string | null;
-  hash: string;
-  prevHash: string;
-  /** Its line. */
-  text: string;
-}
-
-interface RawRecord {
-  stream: string;
-  epoch: number;
-  seq: bigint;
-  type: string;
-  id: string;
-  subject_id: string | null;
-  hash: string;
-  prev_hash: string;
-  bytes: Uint8Array;
 }
 
 /** A bundle's signed members, as a decision's revision names them. */
@@ -222,61 +193,4 @@ async function inTurn(rows: readonly RawRecord[]): Promise<PackagedRecord[]> {
   const records: PackagedRecord[] = [];
   for (const row of rows) records.push(await toPackaged(row));
   return records;
-}
-
-async function toPackaged(row: RawRecord): Promise<PackagedRecord> {
-  const { seq, subject_id, prev_hash, bytes, ...rest } = row;
-  const line = await readLine(row.type, Buffer.from(bytes));
-  return { ...rest, ...line, seq: Number(seq), subjectId: subject_id, prevHash: prev_hash };
-}
-
-/**
- * Finds records that a verifier may refuse to read: earlier versions stored records that nest
- * deeper or have longer keys. Such a record has this many opening brackets, or its line is longer
- * than MAX_KEY_LENGTH; hardly any other record is like that.
- */
-const DEEP = new RegExp(`^(?:[^{[\\n]*[{[]){${RECORD_JSON.maxDepth + 1}}`, 'm');
-
-/** @param lines records in canonical form */
-export function mayBeUnreadable(lines: string): boolean {
-  if (lines.includes('"__proto__"') || DEEP.test(lines)) return true;
-  for (let start = 0; start < lines.length; ) {
-    const found = lines.indexOf('\n', start);
-    const end = found < 0 ? lines.length : found;
-    if (end - start > MAX_KEY_LENGTH) return true;
-    start = end + 1;
-  }
-  return false;
-}
-
-/**
- * The record verbatim; unreadable bytes as base64, or described by their hash where they are too
- * long for a line. A record in quarantine that verifiers can read gets the type of its content,
- * since they look for the bundle that it names.
- */
-async function readLine(
-  type: string,
-  bytes: Buffer,
-): Promise<Pick<PackagedRecord, 'type' | 'text'>> {
-  if (type !== QUARANTINED) {
-    const text = bytes.toString('utf8');
-    if (!mayBeUnreadable(text)) return { type, text };
-  }
-  const record = readAsVerifiers(bytes);
-  if (record) return { type: record.type, text: bytes.toString('utf8') };
-  const shown =
-    bytes.length > MAX_SHOWN_BYTES
-      ? await describe(bytes)
-      : { unread_record: bytes.toString('base64') };
-  return { type: QUARANTINED, text: canonicalize(shown) };
-}
-
-/** Hashes a large record in steps, so that requests are answered meanwhile. */
-async function describe(bytes: Buffer): Promise<LargeRecord> {
-  const steps = stepsOfLargeRecord(bytes);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    await setImmediate();
-  }
 }

@@ -14,7 +14,7 @@ import { PAYLOAD_PURPOSE } from '../../payloads/payload-ingest.ts';
 import { payloadContext } from '../../payloads/payload-store.ts';
 import type { TenantScope, TenantTransaction } from '../../platform/tenant-scope.ts';
 import { ExportRefused } from './evidence-request.ts';
-import type { PackagedRecord } from './package-reads.ts';
+import type { PackagedRecord } from './packaged-record.ts';
 
 /**
  * Reads the payload lines for a page of records, some at a time: a batch may have hundreds of

@@ -17,7 +17,7 @@ import { createKeyProviders } from '../../key-management/key-providers.ts';
 import { PAYLOAD_PURPOSE } from '../../payloads/payload-ingest.ts';
 import { payloadContext, payloadStore } from '../../payloads/payload-store.ts';
 import { createMasterKey } from '../../platform/master-key.ts';
-import type { PackagedRecord } from './package-reads.ts';
+import type { PackagedRecord } from './packaged-record.ts';
 import { createPayloadReader } from './payload-lines.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

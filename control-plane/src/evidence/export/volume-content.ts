@@ -28,7 +28,8 @@ import {
   MAX_SELECTED,
 } from './evidence-request.ts';
 import { createLineMember, type Member } from './package-members.ts';
-import { type PackagedLeaf, type PackagedRecord, packageReads } from './package-reads.ts';
+import { type PackagedLeaf, packageReads } from './package-reads.ts';
+import type { PackagedRecord } from './packaged-record.ts';
 import type { ReadPayloads } from './payload-lines.ts';
 import { listSelected } from './selected-records.ts';
 

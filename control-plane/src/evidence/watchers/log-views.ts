@@ -8,7 +8,8 @@ import { readKeyHistory } from '../../platform/key-history.ts';
 import type { ServiceKeys } from '../../platform/keys.ts';
 import { systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
 import { ensureCheckpoint } from '../log-growth.ts';
-import { logStore, whereWhole } from '../log-store.ts';
+import { logStore } from '../log-store.ts';
+import { whereWhole } from '../log-tree-store.ts';
 
 export interface LogViewsDeps {
   db: Pick<TenantDatabase, 'inTenant'>;

@@ -15,7 +15,8 @@ import {
 } from '@governance/shared/evidence/log-watch';
 import type { ChainBreakRecorder } from '../../chain/chain-breaks.ts';
 import { systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
-import { logStore, whereWhole } from '../log-store.ts';
+import { logStore } from '../log-store.ts';
+import { whereWhole } from '../log-tree-store.ts';
 import { watchStore } from './watch-store.ts';
 
 export interface LogWatchCheckDeps {

@@ -7,7 +7,8 @@ import { z } from 'zod';
 import type { ReadingPlaces } from '../../feed/feed-reading-places.ts';
 import { ErrorBody, listOf, pageQuery, queryInt } from '../../platform/http/schemas.ts';
 import type { TenantDatabase, TenantTransaction } from '../../platform/tenant-scope.ts';
-import { logStore, whereWhole } from '../log-store.ts';
+import { logStore } from '../log-store.ts';
+import { whereWhole } from '../log-tree-store.ts';
 import type { LogViews } from './log-views.ts';
 import { type LogWatch, watchStore } from './watch-store.ts';
 

@@ -3,7 +3,7 @@ import { RECORD_JSON } from '@governance/shared/ledger-record';
 import { MAX_KEY_LENGTH, parseStrictJson } from '@governance/shared/strict-json';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { mayBeUnreadable } from './package-reads.ts';
+import { mayBeUnreadable } from './packaged-record.ts';
 
 it('always: what a verifier would not read is looked at, at any depth and length of keys', () => {
   const around = { max: 4 };
