@@ -5,27 +5,14 @@
  * payload-spool.test.ts.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { PayloadSealingKey } from '@governance/shared/data-protection-settings';
 import { DAY_MS } from '@governance/shared/durations';
-import {
-  PAYLOAD_LIMITS,
-  type PayloadContent,
-  type PayloadReceipt,
-  type PayloadUpload,
-  type SealedPayload,
-} from '@governance/shared/event-payload';
+import type { PayloadReceipt, PayloadUpload } from '@governance/shared/event-payload';
 import { createListeners } from '../storage/listeners.ts';
-import { sealPayload } from './seal-payload.ts';
+import { type NewPayload, sealUploads } from './seal-uploads.ts';
 import { openStoredUploads, sealedAt } from './stored-uploads.ts';
 
 export const PAYLOADS_FOLDER = 'payloads';
 
-/**
- * Limit of one upload's sealed payloads. The control plane's limit, PAYLOAD_LIMITS.bytes, also
- * counts the rest of the request body.
- */
-const UPLOAD_BYTES = 6 * 1024 * 1024;
 /** Limit of text in memory, of all tenants together. */
 const PENDING_BYTES = 32 * 1024 * 1024;
 /** Bytes that a payload takes besides its text. */
@@ -38,15 +25,10 @@ const GROWTH = 1.5;
  */
 const SHARE_OF_FREE = 8;
 const COLLECT_MS = 100;
-/** Sealing lets calls go on after this long. */
-const TURN_MS = 5;
 /** Payloads sealed longer ago are dropped: the control plane will not receive their record. */
 const EXPIRES_AFTER_MS = 7 * DAY_MS;
 
-export interface NewPayload {
-  content: PayloadContent;
-  sealingKey: PayloadSealingKey;
-}
+export type { NewPayload };
 
 export interface SpooledUpload {
   name: string;
@@ -239,43 +221,4 @@ function isFair({ all, own }: { all: number; own: number }, limit: number): bool
 
 function sizeOf({ content }: NewPayload): number {
   return Buffer.byteLength(content.text) + OVERHEAD_BYTES;
-}
-
-/** Seals payloads into uploads that can be sent. */
-async function* sealUploads(
-  payloads: readonly NewPayload[],
-  onUnsealed: () => void,
-): AsyncGenerator<SealedPayload[]> {
-  let upload: SealedPayload[] = [];
-  let bytes = 0;
-  let turnBegan = performance.now();
-  for (const payload of payloads) {
-    if (performance.now() - turnBegan > TURN_MS) {
-      await nextTurn();
-      turnBegan = performance.now();
-    }
-    const part = trySeal(payload);
-    if (!part) {
-      onUnsealed();
-      continue;
-    }
-    const isFull = upload.length === PAYLOAD_LIMITS.parts || bytes + part.jwe.length > UPLOAD_BYTES;
-    if (isFull && upload.length > 0) {
-      yield upload;
-      upload = [];
-      bytes = 0;
-    }
-    upload.push(part);
-    bytes += part.jwe.length;
-  }
-  if (upload.length > 0) yield upload;
-}
-
-function trySeal({ content, sealingKey }: NewPayload): SealedPayload | undefined {
-  try {
-    const jwe = sealPayload(content, sealingKey);
-    return { event_id: content.event_id, part: content.part, jwe };
-  } catch {
-    return undefined;
-  }
 }
