@@ -8,11 +8,10 @@ import type { AdminActionRecord, DecisionRecord, LedgerRecord } from '../../ledg
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import { type Check, isBefore, type Tally } from './check.ts';
 import { judgeDisputable, toDisputable, warningOf } from './disputes.ts';
-import type { DisputableRecord, EventView, Evidence } from './evidence.ts';
+import type { DisputableRecord, Evidence } from './evidence.ts';
 import type { KnownKey } from './keyset.ts';
 import { lineOf } from './location.ts';
-
-type HeldType = 'hold_opened' | 'result_held';
+import { createShownHolds, type HeldType } from './shown-holds.ts';
 
 /**
  * Where a person lets a held call pass, or a held result reach its agent: the prefix of the target, and
@@ -46,25 +45,10 @@ type Redeemed = Pick<
   'agent_id' | 'mcp_server' | 'tool_name' | 'stream' | 'timestamp'
 >;
 
-/** A data plane may open a hold again; the control plane disputes what is not the one it has. */
-interface Opening {
-  form: string;
-  record: DisputableRecord;
-}
-
-/** The forms of the holds that are shown under an approval's id. */
-interface Shown {
-  undisputed: Set<string>;
-  disputed: Set<string>;
-}
-
 interface Use extends Redeemed {
   grantId: string;
   record: DisputableRecord;
 }
-
-/** What an approval and a hold agree on. */
-type Hold = Pick<HoldApproval, 'event_id' | 'instruction_hash' | 'held'>;
 
 /** @param skewMs by how much clocks may differ */
 export function findApprovalFault(
@@ -87,9 +71,6 @@ export function findApprovalFault(
 
 const OF_ANOTHER_HOLD = 'the approval is of another hold';
 
-const formOf = ({ held, event_id, instruction_hash }: Hold): string =>
-  `${held}/${event_id}/${instruction_hash}`;
-
 /**
  * `approval.binding`: each call that an approval let pass is the approved one, after the approval
  * and within its time, once in its stream (docs/evidence-format.md has the rule).
@@ -100,21 +81,7 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
   /** `<stream>/<grant>/<hash>`: a repeated record is the same use. */
   const known = new Set<string>();
   const approvals = new Map<string, HoldApproval>();
-  /** By `<stream>/<escalation>`: another data plane may name one that is not its own. */
-  const openings = new Map<string, Opening[]>();
-
-  function noteOpening(
-    record: LedgerRecord | null,
-    where: Pick<EventView, 'line' | 'hash' | 'batch'>,
-  ): void {
-    if (record?.type !== 'hold_opened' && record?.type !== 'result_held') return;
-    const { stream, escalation_id, type: held } = record;
-    const key = `${stream}/${escalation_id}`;
-    const opening = { form: formOf({ ...record, held }), record: toDisputable(where, record) };
-    const known = openings.get(key);
-    if (known) known.push(opening);
-    else openings.set(key, [opening]);
-  }
+  const holds = createShownHolds(evidence);
 
   function read(record: LedgerRecord | null, signer: KnownKey | undefined): void {
     if (record?.type === 'admin_action' && Object.hasOwn(TARGETS, record.action)) {
@@ -123,31 +90,6 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
       const approval = readApproval(record);
       if (approval) approvals.set(approval.grant_id, approval);
     }
-  }
-
-  function readShown(key: string): Shown {
-    const shown: Shown = { undisputed: new Set(), disputed: new Set() };
-    for (const { form, record } of openings.get(key) ?? []) {
-      const isDisputed = evidence.disputes.isDisputed('approval.binding', record);
-      (isDisputed ? shown.disputed : shown.undisputed).add(form);
-    }
-    return shown;
-  }
-
-  /**
-   * Disputed holds count where there is no other, as a warning: whoever altered an approval could
-   * hide it behind a dispute of its hold.
-   */
-  function createHoldCheck() {
-    const known = new Map<string, Shown>();
-    return (approval: HoldApproval): 'same' | 'other' | 'disputed' => {
-      const key = `${approval.deployment_id}/${approval.escalation_id}`;
-      const shown = known.get(key) ?? readShown(key);
-      known.set(key, shown);
-      const form = formOf(approval);
-      if (shown.undisputed.size > 0) return shown.undisputed.has(form) ? 'same' : 'other';
-      return shown.disputed.size === 0 || shown.disputed.has(form) ? 'same' : 'disputed';
-    };
   }
 
   /**
@@ -169,7 +111,6 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
    */
   function judgeUses(): void {
     const usedUp = new Set<string>();
-    const holdOf = createHoldCheck();
     for (const call of inOrder()) {
       const approval = approvals.get(call.grantId);
       const use = `${call.stream}/${call.grantId}`;
@@ -177,7 +118,7 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
         findApprovalFault(call, approval) ??
         (usedUp.has(use) ? 'an approval was used twice' : undefined);
       if (fault === undefined) usedUp.add(use);
-      const hold = fault === undefined && approval ? holdOf(approval) : 'same';
+      const hold = fault === undefined && approval ? holds.compare(approval) : 'same';
       if (hold === 'disputed') {
         const location = lineOf(EVIDENCE_MEMBERS.events, call.record.line);
         tally.warn(warningOf(call.stream, OF_ANOTHER_HOLD), location);
@@ -192,7 +133,7 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
       const { line, record, batch, hash, isRepeated } = event;
       if (!isRepeated) read(record, batch?.signer ?? adminSigner(evidence, record));
       // A hold of before the package may be shown only where a batch repeats it.
-      noteOpening(record, event);
+      holds.note(record, event);
       if (record?.type !== 'decision' || record.v !== 2 || record.grant_id === null) return;
       const { agent_id, mcp_server, tool_name, stream, timestamp, grant_id: grantId } = record;
       // A repeated place may hold another call where the record after it could not be read.
@@ -210,7 +151,7 @@ export function checkApprovals(tally: Tally, evidence: Evidence): Check {
     cause: (cause) => {
       const { record, batch } = cause;
       read(record, batch?.signer);
-      if (batch) noteOpening(record, cause);
+      if (batch) holds.note(record, cause);
     },
     end: judgeUses,
   };
