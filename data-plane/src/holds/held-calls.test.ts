@@ -8,8 +8,9 @@ import { uuidv7 } from '@governance/shared/ids';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { HoldChange } from '../contracts.ts';
-import { askedBy } from './asked-reasons.ts';
+import { askedBy, NOTHING_ASKED } from './asked-reasons.ts';
 import { createHeldCalls, type HeldCalls } from './held-calls.ts';
+import { bindingOfResult } from './hold.ts';
 import type { Approval, HoldEnd } from './kept-hold.ts';
 
 const TENANT = uuidv7();
@@ -236,6 +237,26 @@ describe("a machine's clock that is wrong", () => {
     world.resolve(id, 'approved');
     expect(await again()).toMatchObject({ isNew: false, end: { kind: 'approved' } });
     stop();
+  });
+
+  it('at a restart loses no held result', async () => {
+    vi.useFakeTimers();
+    const world = createWorld();
+    const of = { tenantId: TENANT, agentId: AGENT, binding: bindingOfResult('a') };
+    const id = uuidv7();
+    const first = world.start();
+    const asked = { ...of, id, asked: NOTHING_ASKED, proof: null, timeoutMs: TIMEOUT_MS };
+    world.write(first.join(asked)?.changes ?? []);
+    first.stop();
+    world.wrongBy = 3 * HOUR_MS;
+    const held = world.start();
+    await vi.advanceTimersByTimeAsync(2_000);
+    world.wrongBy = 0;
+    world.resolve(id, 'approved');
+    const place = held.findResult(TENANT, of.binding);
+    expect(await place?.wait(1, () => undefined)).toMatchObject({ kind: 'approved' });
+    held.stop();
+    vi.useRealTimers();
   });
 
   it('and set back prolongs neither an approval nor a wait', async () => {

@@ -60,7 +60,9 @@ export function createHoldTable(deps: {
   return {
     keep(hold: Hold): KeptHold {
       const waiting: KeptHold['waiting'] = new Set();
-      const endsAt = clock.elapsed() + hold.timeoutAt - clock.now();
+      const left = hold.timeoutAt - clock.now();
+      // A clock that is ahead at a restart removes no result at once: its call would be made again.
+      const endsAt = clock.elapsed() + (isOfResult(hold) ? Math.max(0, left) : left);
       const kept = { hold, endsAt, waiting, resolution: null, resolvedAt: 0, isClaimed: false };
       const ofTenant = tenants.get(hold.tenantId) ?? new Map<string, KeptHold>();
       tenants.set(hold.tenantId, ofTenant.set(hold.id, kept));
