@@ -90,6 +90,8 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
     rules,
     /** Unix milliseconds by a clock that never runs back, not even over a restart. */
     planeNow: folder.clock.read,
+    /** The same, but a jump ahead counts only once it has lasted. */
+    settledNow: folder.clock.settled,
     /** Resolves when a change is enforced here. */
     applied: createAppliedBarrier((id) => findSync(id)?.progress, log),
     findDeploymentId: (tenantId: string) => tenants.find(tenantId)?.deploymentId,

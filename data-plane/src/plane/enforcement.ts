@@ -143,7 +143,12 @@ export function createEnforcement(
     onKept: metrics.payloadKept,
     onNotKept: metrics.payloadNotKept,
   });
-  const elsewhere = createHeldElsewhere({ replica, places: deps.heldPlaces, now });
+  const elsewhere = createHeldElsewhere({
+    replica,
+    places: deps.heldPlaces,
+    // A moment ahead would end what is held elsewhere, and a call be made again.
+    now: deps.settledNow ?? now,
+  });
   const ofHolds = {
     held: deps.held,
     elsewhere,

@@ -15,7 +15,7 @@ type OfCore = Pick<
   DataPlaneCore,
   'rules' | 'findDeploymentId' | 'servesSeveral' | 'heldResults' | 'planeNow' | 'askForNews'
 > &
-  Partial<Pick<DataPlaneCore, 'countTenants'>>;
+  Partial<Pick<DataPlaneCore, 'countTenants' | 'settledNow'>>;
 
 /**
  * The dependencies of the enforcing half; those from the core and the identity are described there.

@@ -78,6 +78,22 @@ describe('the clock', () => {
     expect(readFileSync(path, 'utf8')).toBe(`${START + 1_001}\n`);
   });
 
+  it('settles on a jump ahead only after ten minutes, and on none that was shorter', () => {
+    wall += 3 * HOUR;
+    expect(clock.settled()).toBe(START);
+    expect(clock.isAhead()).toBe(true);
+    pass(9 * MINUTE);
+    expect(clock.settled()).toBe(START + 9 * MINUTE);
+    wall -= 3 * HOUR;
+    expect(clock.settled()).toBe(START + 9 * MINUTE);
+    expect(clock.isAhead()).toBe(false);
+    wall += 3 * HOUR;
+    expect(clock.isAhead()).toBe(true);
+    pass(10 * MINUTE);
+    expect(clock.settled()).toBe(wall);
+    expect(clock.isAhead()).toBe(false);
+  });
+
   it('lets a stop go on that it cannot be kept at', () => {
     const errors: unknown[] = [];
     const own = createPlaneClock({
@@ -102,7 +118,7 @@ describe('the clock', () => {
           if (one === 'restart') restart();
           else if ('pass' in one) pass(one.pass);
           else if ('set' in one) wall = Math.max(0, wall + one.set);
-          else clock.saw(wall + one.saw);
+          else clock.note(wall + one.saw);
           expect(clock.read()).toBeGreaterThanOrEqual(Math.floor(last));
           last = clock.read();
         }
