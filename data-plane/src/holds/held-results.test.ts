@@ -74,6 +74,20 @@ it('removes at the start results without a hold, of that tenant only', async () 
   expect(results.read(foreign)?.raw).toBe(TEXT);
 });
 
+it('counts results that are being sealed', async () => {
+  const { one, ofAgent } = MAX_HELD_RESULTS;
+  const raw = 'x'.repeat(one);
+  const kept: Promise<void>[] = [];
+  for (let bytes = 0; bytes < ofAgent; bytes += one) {
+    expect(results.findExcess(tenantId, agentId, one)).toBeUndefined();
+    kept.push(results.keep(hold(), { kind: 'result', raw }));
+  }
+  expect(results.findExcess(tenantId, agentId, 1)).toBe('too_many_held');
+  expect(results.findExcess(tenantId, uuidv7(), 1)).toBeUndefined();
+  await Promise.all(kept);
+  expect(results.findExcess(tenantId, agentId, 1)).toBe('too_many_held');
+});
+
 it('is bounded: each result, those of an agent and those of a tenant', async () => {
   const { one, ofAgent, ofTenant } = MAX_HELD_RESULTS;
   expect(results.findExcess(tenantId, agentId, one)).toBeUndefined();

@@ -32,6 +32,7 @@ const Sealed = z.strictObject({
 type HeldResult = Readonly<Pick<z.infer<typeof Sealed>, 'kind' | 'raw'>>;
 
 type Place = Pick<Hold, 'id' | 'tenantId'>;
+type Size = Pick<Hold, 'tenantId' | 'agentId'> & { bytes: number };
 
 export type HeldResults = ReturnType<typeof openHeldResults>;
 
@@ -81,16 +82,23 @@ function prepareHeldResults(db: Database, deps: HeldResultsDeps) {
     .prepare<[string], string>('SELECT id FROM held_results WHERE tenant_id = ?')
     .pluck();
 
+  /** Those that are being sealed: several may arrive before one of them is written. */
+  const sealing = new Set<Size>();
+  const sizeOf = (is: (one: Size) => boolean) =>
+    [...sealing].reduce((bytes, one) => (is(one) ? bytes + one.bytes : bytes), 0);
+
   return {
     /** Why one more result of this size may not be kept; undefined when it may. */
     findExcess: (tenantId: string, agentId: string, bytes: number) => {
       const limits = MAX_HELD_RESULTS;
       if (bytes > limits.one) return 'too_large_to_hold';
       const held = sum.get({ tenantId, agentId }) ?? { all: 0, tenant: 0, agent: 0 };
+      const isOfTenant = (one: Size) => one.tenantId === tenantId;
+      const isOfAgent = (one: Size) => isOfTenant(one) && one.agentId === agentId;
       const isFull =
-        held.agent + bytes > limits.ofAgent ||
-        held.tenant + bytes > limits.ofTenant ||
-        held.all + bytes > limits.ofAll;
+        held.agent + sizeOf(isOfAgent) + bytes > limits.ofAgent ||
+        held.tenant + sizeOf(isOfTenant) + bytes > limits.ofTenant ||
+        held.all + sizeOf(() => true) + bytes > limits.ofAll;
       return isFull ? 'too_many_held' : undefined;
     },
     /** Stores a result: on disk when this resolves. @throws when it could not be written */
@@ -98,8 +106,14 @@ function prepareHeldResults(db: Database, deps: HeldResultsDeps) {
       { id, tenantId, agentId }: Pick<Hold, 'id' | 'tenantId' | 'agentId'>,
       { kind, raw }: HeldResult,
     ): Promise<void> => {
-      const sealed = await deps.seal(JSON.stringify({ tenant_id: tenantId, id, kind, raw }));
-      put.run(tenantId, id, agentId, Buffer.byteLength(raw), sealed);
+      const size = { tenantId, agentId, bytes: Buffer.byteLength(raw) };
+      sealing.add(size);
+      try {
+        const sealed = await deps.seal(JSON.stringify({ tenant_id: tenantId, id, kind, raw }));
+        put.run(tenantId, id, agentId, size.bytes, sealed);
+      } finally {
+        sealing.delete(size);
+      }
     },
     /** @returns undefined where the result is gone, or is not what was stored */
     read: ({ id, tenantId }: Place): HeldResult | undefined => {
