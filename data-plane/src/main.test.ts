@@ -1,4 +1,5 @@
 /** A data plane as a whole, on a real listener: what it answers when its control plane is gone. */
+import { execFileSync } from 'node:child_process';
 import { createPublicKey, hash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -44,6 +45,12 @@ afterEach(async () => {
   await running?.stop();
   vi.restoreAllMocks();
   rmSync(dataDir, { recursive: true, force: true });
+});
+
+it('sets a growth of the heap that this version of V8 knows', () => {
+  const options = execFileSync(process.execPath, ['--v8-options'], { encoding: 'utf8' });
+
+  expect(options).toMatch(/^ +--heap-growing-percent .*\n +type: int /m);
 });
 
 const connect: Connect = async ({ core, tokens }) => {

@@ -3,6 +3,7 @@
  * control plane is away, and serves what it served before.
  */
 import type { Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
 import { tryPlace } from '@governance/shared/data-folder';
 import { createHttpServer, listeningUrl } from '@governance/shared/http-server';
 import { listenAt } from '@governance/shared/listening-address';
@@ -28,6 +29,12 @@ import { joinWorkers } from './workers/join-workers.ts';
 import { unmarkDrained, workerFolder } from './workers/worker-folders.ts';
 import type { WorkerPlace } from './workers/worker-place.ts';
 import { ownViews } from './workers/worker-views.ts';
+
+/**
+ * How far the heap grows, in percent of what lives in it, before V8 collects all of it. V8's own
+ * choice is up to 300, which left 70 to 90 MiB more of garbage under load for no CPU (ADR 102).
+ */
+const HEAP_GROWTH_PERCENT = 150;
 
 /** Connects to its control planes. Never rejects because they are away. */
 export type Connect = (
@@ -61,6 +68,7 @@ export async function startDataPlane(
     () => readDataPlaneConfig(env),
     () => readGatewayConfig(env),
   );
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   const { place } = hooks;
   // The supervisor did it for its workers.
   const config = place ? parsed : { ...parsed, ...(await tryPlace(parsed)) };
