@@ -54,9 +54,11 @@ export async function redeemToken(
     return { clientId, clientSecret, agentName: visible(agent_name) };
   }
   const refusal = Refusal.safeParse(answer);
-  const said = refusal.success ? visible(refusal.data.detail) : 'no answer that is understood here';
+  const reason = refusal.success
+    ? visible(refusal.data.detail)
+    : 'no answer that is understood here';
   const next = status === 401 ? ' Ask an administrator for a new one.' : '';
-  throw new ServiceError(`The service answered ${status}: ${said.replaceAll(token, '…')}${next}`);
+  throw new ServiceError(`The service answered ${status}: ${reason.replaceAll(token, '…')}${next}`);
 }
 
 /** Redirects are not followed: the token is only for the given address. */

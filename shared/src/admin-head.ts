@@ -21,9 +21,9 @@ export function compareAdminHeads(a: AdminHead, b: AdminHead): number {
  * @param known signed before
  * @param told signed by the same control plane for the same tenant
  */
-export function isContradicted(known: AdminHead, told: AdminHead): boolean {
-  if (known.stream !== told.stream) return true;
-  const order = compareAdminHeads(told, known);
-  if (order === 0) return told.hash !== known.hash;
-  return order < 0 && Date.parse(told.time) > Date.parse(known.time) + ADMIN_HEAD_SKEW_MS;
+export function isContradicted(known: AdminHead, later: AdminHead): boolean {
+  if (known.stream !== later.stream) return true;
+  const order = compareAdminHeads(later, known);
+  if (order === 0) return later.hash !== known.hash;
+  return order < 0 && Date.parse(later.time) > Date.parse(known.time) + ADMIN_HEAD_SKEW_MS;
 }

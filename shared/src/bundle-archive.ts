@@ -53,8 +53,9 @@ export async function unpackArchive(bytes: Uint8Array): Promise<Map<string, Buff
  */
 function unpackedSize(bytes: Uint8Array): number {
   const at = bytes.byteLength - 4;
-  const said = at < 0 ? 0 : new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0, true);
-  return Math.min(Math.max(said, MIN_CHUNK), BUNDLE_LIMITS.unpackedBytes) + 1;
+  const declared =
+    at < 0 ? 0 : new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0, true);
+  return Math.min(Math.max(declared, MIN_CHUNK), BUNDLE_LIMITS.unpackedBytes) + 1;
 }
 
 function readTar(tar: Buffer): Map<string, Buffer> {

@@ -94,14 +94,14 @@ type Registered = Pick<RegistrationAnswer, 'bundle_keys' | 'feed_keys' | 'key_hi
 /**
  * The keys of a registration with those that the feed announced since.
  *
- * @param told undefined where the feed announced none
+ * @param announced undefined where the feed announced none
  */
 export function followHistory(
   registered: Registered,
-  told: KeyHistory | undefined,
+  announced: KeyHistory | undefined,
 ): { bundle: TrustedKey[]; feed: TrustedKey[] } {
   const { bundle_keys, feed_keys, key_history } = registered;
-  const history = joinHistories(key_history, told);
+  const history = joinHistories(key_history, announced);
   if (!history) return { bundle: bundle_keys, feed: feed_keys };
   return {
     bundle: followKeys('bundle', bundle_keys, history, []).keys,
@@ -114,17 +114,17 @@ export function followHistory(
  * accepted now, and the revocations. A later history may lack them, and a restart forgets what was
  * only in memory. A revoked key is not kept, so that it stays out whatever else is announced.
  *
- * @param told undefined where the feed announced none
+ * @param announced undefined where the feed announced none
  * @returns the same object where nothing of it is new
  */
 export function rememberRevocations<T extends Registered>(
   registered: T,
-  told: KeyHistory | undefined,
+  announced: KeyHistory | undefined,
 ): T {
   const known = registered.key_history ?? { keys: [], rotations: [] };
-  const history = joinHistories(registered.key_history, told);
+  const history = joinHistories(registered.key_history, announced);
   if (!history) return registered;
-  const { bundle, feed } = followHistory(registered, told);
+  const { bundle, feed } = followHistory(registered, announced);
   const revoked = cutHistory(history, registered).keys.filter(isRevoked);
   const before = new Set(known.keys.filter(isRevoked).map(placeOf));
   const isKnown =
@@ -147,10 +147,10 @@ export function rememberRevocations<T extends Registered>(
 
 /** @returns followHistory that remembers every revocation it has received */
 export function createHistoryFollower(): typeof followHistory {
-  let heard: KeyHistory | undefined;
-  return (registered, told) => {
-    const history = joinHistories(heard, told);
-    heard = history && cutHistory(history, registered);
+  let remembered: KeyHistory | undefined;
+  return (registered, announced) => {
+    const history = joinHistories(remembered, announced);
+    remembered = history && cutHistory(history, registered);
     return followHistory(registered, history);
   };
 }
@@ -162,19 +162,19 @@ const haveSameIds = (some: readonly TrustedKey[], others: readonly TrustedKey[])
   some.length === others.length && some.every(({ kid }, i) => kid === others[i]?.kid);
 
 /**
- * What was told, with every revocation that is known: none ends with a history that lacks it, for
+ * What was announced, with every revocation that is known: none ends with a history that lacks it, for
  * the control plane's row may be damaged. Known revocations go first. What is kept of it is cut.
  */
 function joinHistories<T extends KeyHistory | undefined>(
   known: KeyHistory | undefined,
-  told: T,
+  announced: T,
 ): KeyHistory | T {
-  if (!known || !told) return told ?? known ?? told;
+  if (!known || !announced) return announced ?? known ?? announced;
   const kept = known.keys.filter(isRevoked);
-  if (kept.length === 0) return told;
+  if (kept.length === 0) return announced;
   const places = new Set(kept.map(placeOf));
-  const others = told.keys.filter((key) => !places.has(placeOf(key)));
-  return { ...told, keys: [...kept, ...others] };
+  const others = announced.keys.filter((key) => !places.has(placeOf(key)));
+  return { ...announced, keys: [...kept, ...others] };
 }
 
 /**

@@ -144,17 +144,17 @@ const MAX_OUTAGES = 100;
  * of every data plane fails.
  */
 function createOutageLog() {
-  const said = new Map<string, { at: number; leftOut: number }>();
+  const reported = new Map<string, { at: number; leftOut: number }>();
   return ({ log }: FastifyRequest, { message }: AppError, err: unknown): void => {
-    const before = said.get(message);
+    const before = reported.get(message);
     const at = performance.now();
     if (before && at - before.at < SAY_AGAIN_MS) {
       before.leftOut++;
       log.debug({ err }, message);
       return;
     }
-    if (said.size >= MAX_OUTAGES) said.clear();
-    said.set(message, { at, leftOut: 0 });
+    if (reported.size >= MAX_OUTAGES) reported.clear();
+    reported.set(message, { at, leftOut: 0 });
     const { leftOut = 0 } = before ?? {};
     log.error({ err, ...(leftOut > 0 && { leftOut }) }, message);
   };

@@ -64,21 +64,21 @@ function describeListenFailure(
   error: unknown,
   { host, port }: Pick<ListeningAddress, 'host' | 'port'>,
 ): unknown {
-  const say = (message: string) => new StartError(message, { cause: error });
+  const startError = (message: string) => new StartError(message, { cause: error });
   switch (errorCode(error)) {
     case 'EADDRINUSE':
-      return say(
+      return startError(
         `port ${port} is in use on ${host}: stop the program that listens there, or set SERVICE_PORT to another port (0 takes a free one)`,
       );
     case 'EACCES':
-      return say(
+      return startError(
         `this user may not listen on port ${port}: set SERVICE_PORT to 1024 or above, or give the process the right to low ports`,
       );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
     case 'EINVAL':
-      return say(
+      return startError(
         `${host} is no address of this machine: set SERVICE_HOST to one of its addresses, to 127.0.0.1, or to 0.0.0.0 for all`,
       );
     default:

@@ -39,9 +39,9 @@ export function setText({ verdict, checks }: SetResult): string {
 function checkLine(check: CheckResult<string>): string {
   const { name, status, checked, total, detail, location } = check;
   const counts = status === 'skip' ? '' : ` ${checked}/${total}`;
-  const said = detail === '' ? '' : ` ${shown(detail)}`;
+  const reason = detail === '' ? '' : ` ${shown(detail)}`;
   const at = location ? ` (${shown(placeOf(location))})` : '';
-  return `[${LABELS[status]}] ${name}${counts}${said}${at}`;
+  return `[${LABELS[status]}] ${name}${counts}${reason}${at}`;
 }
 
 function placeOf({ member, line, path }: Location): string {

@@ -127,7 +127,7 @@ export function createAuditStream(deps: AuditStreamDeps): AuditStream {
               yield format(notification(announced));
               return;
             }
-            await bell.heard(Math.min(keepalive.msLeft(), check.msLeft()));
+            await bell.rung(Math.min(keepalive.msLeft(), check.msLeft()));
           }
         } finally {
           close();
@@ -260,7 +260,7 @@ function createBell() {
   return {
     ring,
     /** Resolves after a ring, or after `ms`. */
-    heard: async (ms: number): Promise<void> => {
+    rung: async (ms: number): Promise<void> => {
       const started = performance.now();
       if (!rung) {
         let timer: NodeJS.Timeout | undefined;

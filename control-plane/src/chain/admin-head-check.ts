@@ -74,10 +74,10 @@ export function createAdminHeadCheck(deps: AdminHeadCheckDeps): AdminHeadCheck {
       // Even if the chain was repaired since, the two statements contradict each other.
       if (wentBack && isSigned(wentBack.known) && isSigned(wentBack.told)) {
         const { statement: head } = wentBack.known;
-        const { statement: told } = wentBack.told;
-        const { epoch, seq, hash } = told;
+        const { statement: later } = wentBack.told;
+        const { epoch, seq, hash } = later;
         const actual = `signed later: ${showPosition({ epoch, seq, head: hash })}`;
-        if (isContradicted(head, told)) proven.push({ head, actual });
+        if (isContradicted(head, later)) proven.push({ head, actual });
       }
       // The highest suffices: a chain that lost a position lost everything after it.
       const [highest] = proven.sort((a, b) => compareAdminHeads(b.head, a.head));

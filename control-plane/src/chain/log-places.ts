@@ -117,7 +117,7 @@ export function findSignedFault(
     const detail = 'the leaves do not give the root of the checkpoint';
     return { check: 'log.inclusion', expected: treeRoot, actual: root, detail };
   }
-  const said = (check: CheckName | null, detail: string): LogFault => ({
+  const faultOf = (check: CheckName | null, detail: string): LogFault => ({
     check,
     expected: 'a signed checkpoint of this log',
     actual: 'none',
@@ -127,15 +127,15 @@ export function findSignedFault(
   try {
     signed = parseCheckpoint(note);
   } catch {
-    return said('checkpoint.signature', 'the note is not a checkpoint');
+    return faultOf('checkpoint.signature', 'the note is not a checkpoint');
   }
   const isSigned = () =>
     keys === undefined || keys.checkpoint.some(({ jwk }) => isCheckpointSignedBy(signed, jwk));
   const origin = logOrigin(tenantId, epoch);
   const fault = findCheckpointFault(signed, { size, origin, root: treeRoot, isSigned });
-  if (fault) return said(fault.check, fault.detail);
+  if (fault) return faultOf(fault.check, fault.detail);
   if (signed.checkpoint.time === textOfTime(madeAt)) return undefined;
-  return said(null, 'the column made_at differs from the note');
+  return faultOf(null, 'the column made_at differs from the note');
 }
 
 /** Reads the places behind this one. */

@@ -27,7 +27,7 @@ export async function checkPlanes(
   readHashes: ChainStore['readHashes'],
 ): Promise<FoundInPlane[]> {
   const found: FoundInPlane[] = [];
-  const told: { stream: string; shipped: ShippedEnd }[] = [];
+  const reported: { stream: string; shipped: ShippedEnd }[] = [];
   for (const plane of planes) {
     const { deploymentId: stream } = plane;
     const mark = marks.get(stream);
@@ -35,16 +35,16 @@ export async function checkPlanes(
       if (broken) found.push({ stream, found: broken });
     }
     const shipped = readShipped(plane.lastHeartbeat);
-    if (shipped) told.push({ stream, shipped });
+    if (shipped) reported.push({ stream, shipped });
     else if (plane.hasShippedAll && !plane.hasRecords) {
       // A data plane ships the beginning of its stream first.
       const detail = 'the data plane has shipped everything, but nothing is stored';
       found.push({ stream, found: missing({ epoch: 1, seq: 1 }, 'a stream', NONE, detail) });
     }
   }
-  const places = told.map(({ stream, shipped: { epoch, seq } }) => ({ stream, epoch, seq }));
+  const places = reported.map(({ stream, shipped: { epoch, seq } }) => ({ stream, epoch, seq }));
   const stored = await readHashes(places);
-  for (const [index, { stream, shipped }] of told.entries()) {
+  for (const [index, { stream, shipped }] of reported.entries()) {
     const hash = stored[index]?.kept ?? NONE;
     if (hash === shipped.head) continue;
     const detail = 'this record was acknowledged to the data plane';

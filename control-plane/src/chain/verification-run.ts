@@ -149,9 +149,9 @@ function createSteps({ onStep }: VerificationRun): Steps {
     moved: (stream) => void step.moved.add(stream),
     count: () => all,
     done: async () => {
-      const told = step;
+      const finished = step;
       step = { moved: new Set(), found: [], breaks: 0 };
-      await onStep(told);
+      await onStep(finished);
     },
   };
 }

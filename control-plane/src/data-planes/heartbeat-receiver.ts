@@ -67,7 +67,7 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
   });
   return async (scope, { tool_pins: pins, ...heartbeat }, rootId) => {
     const at = deps.now();
-    const heard = await deps.db.inTenant(scope, async (tx) => {
+    const recorded = await deps.db.inTenant(scope, async (tx) => {
       if (rootId !== null && !(await mayTell(tx, heartbeat, rootId, at))) return undefined;
       const plane = `${scope.tenantId}/${heartbeat.deployment_id}`;
       const isStopped = heartbeat.stream?.is_stopped ?? null;
@@ -80,14 +80,15 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
       return recorded;
     });
     const revision = bundleRevisionOf(heartbeat) ?? 0;
-    if (heard && revision > heard.newestRevision) deps.onNewerRules?.(scope.tenantId, revision);
+    if (recorded && revision > recorded.newestRevision)
+      deps.onNewerRules?.(scope.tenantId, revision);
     const { deployment_id: deploymentId, admin_heads: heads, log_watch: watch } = heartbeat;
-    if (heard && heads) await deps.onAdminHeads?.(scope.tenantId, deploymentId, heads);
-    if (heard && watch) await deps.onLogWatch?.(scope.tenantId, deploymentId, watch);
+    if (recorded && heads) await deps.onAdminHeads?.(scope.tenantId, deploymentId, heads);
+    if (recorded && watch) await deps.onLogWatch?.(scope.tenantId, deploymentId, watch);
     // Before the answer, so that the data plane sends a report again that fails here.
-    if (heard && pins) await deps.onToolPins?.(scope.tenantId, pins);
+    if (recorded && pins) await deps.onToolPins?.(scope.tenantId, pins);
     const receipt: HeartbeatReceipt = { received: true, timestamp: at.toISOString() };
-    return heard?.next ? { ...receipt, next: heard.next } : receipt;
+    return recorded?.next ? { ...receipt, next: recorded.next } : receipt;
   };
 }
 

@@ -71,7 +71,7 @@ async function raiseSilent(tx: TenantTransaction, at: Date): Promise<number> {
   const { tenantId } = tx.scope;
   // The update claims the data planes, so that two replicas raise each alert once. One whose tokens
   // were all revoked is expected to be silent.
-  const silent = await tx.db.$queryRaw<{ id: string; label: string; heard: Date }[]>`
+  const silent = await tx.db.$queryRaw<{ id: string; label: string; lastAt: Date }[]>`
     UPDATE data_planes SET silence_reported_at = ${at}
     WHERE tenant_id = ${tenantId}::uuid AND deployment_id IN (
       SELECT p.deployment_id FROM data_planes p
@@ -79,14 +79,14 @@ async function raiseSilent(tx: TenantTransaction, at: Date): Promise<number> {
         AND p.silence_reported_at IS NULL AND p.last_heartbeat_at <= ${silentBefore(at)}
         AND p.deployment_id NOT IN (${withoutToken(tenantId)})
       LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
-    RETURNING deployment_id AS id, label, last_heartbeat_at AS heard`;
-  for (const { id, label, heard } of silent) {
+    RETURNING deployment_id AS id, label, last_heartbeat_at AS "lastAt"`;
+  for (const { id, label, lastAt } of silent) {
     await raiseAlert(tx, {
       alertType: 'DATA_PLANE_SILENT',
       severity: 'high',
       agentId: null,
       title: 'A data plane missed three heartbeats',
-      details: { deployment_id: id, label, last_heartbeat_at: heard.toISOString() },
+      details: { deployment_id: id, label, last_heartbeat_at: lastAt.toISOString() },
       dedupeKey: dedupeKeyOf(id),
       now: at,
     });

@@ -33,16 +33,16 @@ export function unregisteredPlaneStore({ db, scope: { tenantId } }: TenantTransa
       const kept = Heartbeat.pick(SPECIFIED).parse(given);
       const version = kept.opa_bundle_version.slice(0, MAX_VERSION).toWellFormed();
       const lastHeartbeat = JSON.stringify({ ...kept, opa_bundle_version: version });
-      const heard = { tokenId, lastHeartbeatAt: now, lastHeartbeat };
+      const heartbeat = { tokenId, lastHeartbeatAt: now, lastHeartbeat };
       const where = { tenantId, deploymentId };
-      const known = await db.unregisteredPlane.updateMany({ where, data: heard });
+      const known = await db.unregisteredPlane.updateMany({ where, data: heartbeat });
       if (known.count > 0) return;
       // Serialises insertion, since two concurrent inserts would exceed the limit.
       await lockInTenant(db, 'unregistered', tenantId);
       await db.unregisteredPlane.upsert({
         where: { tenantId_deploymentId: where },
-        create: { ...where, ...heard, firstHeartbeatAt: now },
-        update: heard,
+        create: { ...where, ...heartbeat, firstHeartbeatAt: now },
+        update: heartbeat,
       });
       await db.$executeRaw`
         DELETE FROM unregistered_planes

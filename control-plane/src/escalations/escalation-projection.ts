@@ -116,7 +116,7 @@ async function alert(
 ): Promise<void> {
   const { escalation_id, mcp_server, tool_name, target, timeout_at } = record;
   const about = { mcp_server, tool_name, target, timeout_at };
-  const said =
+  const alert =
     record.type === 'hold_opened'
       ? {
           alertType: 'ESCALATION_OPENED',
@@ -131,7 +131,7 @@ async function alert(
           details: canonicalize({ ...about, hold_id: escalation_id, classes: classesOf(record) }),
         };
   const dedupeKey = alertKey(escalation_id);
-  const row = { ...said, id: uuidv7(), stream: null, agentId, dedupeKey, createdAt: null };
+  const row = { ...alert, id: uuidv7(), stream: null, agentId, dedupeKey, createdAt: null };
   await insertAlerts(client, tenantId, [row]);
 }
 

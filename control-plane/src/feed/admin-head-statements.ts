@@ -25,9 +25,12 @@ export function createAdminHeadStatements(signer: StatementSigner): AdminHeadSta
       // Statements of an earlier key may no longer be valid.
       const key = await signer();
       const known = cache.get(tenantId);
-      const said = known?.signed.statement;
+      const statement = known?.signed.statement;
       const isSame =
-        said?.stream === stream && said.epoch === epoch && said.seq === seq && said.hash === hash;
+        statement?.stream === stream &&
+        statement.epoch === epoch &&
+        statement.seq === seq &&
+        statement.hash === hash;
       if (
         known &&
         known.signed.kid === key.kid &&

@@ -114,8 +114,8 @@ export function createFeedReader(deps: FeedReaderDeps): FeedReader {
       const { admin } = heads;
       const signed = admin && (await adminHeads.about(tenantId, admin, readAt));
       const cursor = entries.at(-1)?.seq ?? from;
-      const said = { statement, ...(signed && { admin_head: signed }) };
-      return { entries, cursor, head: heads.seq, ...said };
+      const signedParts = { statement, ...(signed && { admin_head: signed }) };
+      return { entries, cursor, head: heads.seq, ...signedParts };
     }
   };
 

@@ -56,7 +56,7 @@ export interface TenantListeners {
 }
 
 interface Listener {
-  heard(): void;
+  onChange(): void;
   stop(): void;
 }
 
@@ -73,7 +73,7 @@ export function createTenantListeners(
       // Each poll is answered, so that its token is checked again.
       if (tokensRevoked) for (const listener of [...(tenants.get(tenantId) ?? [])]) listener.stop();
       if (feedSeq === undefined) return;
-      for (const listener of tenants.get(tenantId) ?? []) listener.heard();
+      for (const listener of tenants.get(tenantId) ?? []) listener.onChange();
     },
     // A change or a revoked token may have been missed: each poll reads again and is answered.
     stopAll,
@@ -150,13 +150,13 @@ function startListening(
     signal?.removeEventListener('abort', end);
     settle(false);
   };
-  const heard = () => {
+  const onChange = () => {
     changed = true;
     if (!answer) return;
     changed = false;
     settle(true);
   };
-  const remove = add({ heard, stop: end });
+  const remove = add({ onChange, stop: end });
   const timer = setTimeout(end, waitMs);
   if (signal?.aborted || waitMs <= 0) end();
   else signal?.addEventListener('abort', end);

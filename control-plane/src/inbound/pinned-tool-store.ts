@@ -106,7 +106,7 @@ export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) 
     keepReports: async (reports: readonly ToolPinReport[], now: Date): Promise<boolean> => {
       const hasRoom = (await db.pinnedTool.count({ where: { tenantId } })) < MAX_KEPT_PINS;
       await db.$executeRaw`
-        WITH told AS (
+        WITH reported AS (
           SELECT DISTINCT ON (server_id, tool_name) server_id, tool_name, pinned_hash,
             COALESCE(seen_hash, pinned_hash) AS seen_hash,
             LEAST(first_seen_at, ${now}) AS first_seen_at, LEAST(seen_at, ${now}) AS seen_at,
@@ -122,7 +122,7 @@ export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) 
         SELECT ${tenantId}::uuid, t.server_id, t.tool_name, t.pinned_hash, t.seen_hash, t.changed,
           t.difference, t.first_seen_at, t.seen_at,
           CASE WHEN t.seen_hash <> t.pinned_hash THEN t.seen_at END, t.varies
-        FROM told t
+        FROM reported t
         WHERE EXISTS (SELECT 1 FROM mcp_servers s
             WHERE s.tenant_id = ${tenantId}::uuid AND s.server_id = t.server_id)
           AND (${hasRoom} OR EXISTS (SELECT 1 FROM pinned_tools p
@@ -137,8 +137,8 @@ export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) 
         WHERE excluded.seen_at > pin.seen_at OR pin.seen_at > ${now}
           OR (excluded.seen_at = pin.seen_at
           AND (excluded.seen_hash, excluded.varies) IS DISTINCT FROM (pin.seen_hash, pin.varies))`;
-      const told = reports.map((one) => ({ serverId: one.server_id, toolName: one.tool_name }));
-      const where = { tenantId, changedAt: { not: null }, OR: told };
+      const places = reports.map((one) => ({ serverId: one.server_id, toolName: one.tool_name }));
+      const where = { tenantId, changedAt: { not: null }, OR: places };
       return (await db.pinnedTool.findFirst({ where, select: { tenantId: true } })) !== null;
     },
   };

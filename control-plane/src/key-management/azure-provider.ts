@@ -192,8 +192,8 @@ const malformed = () => new KeyProviderError('Azure Key Vault gave an unexpected
  */
 function nameOf(error: unknown): string {
   const { code, statusCode, name } = Object(error) as Record<string, unknown>;
-  for (const said of [code, statusCode, name]) {
-    if (/^\w{1,60}$/.test(String(said ?? ''))) return String(said);
+  for (const part of [code, statusCode, name]) {
+    if (/^\w{1,60}$/.test(String(part ?? ''))) return String(part);
   }
   return 'an unknown error';
 }

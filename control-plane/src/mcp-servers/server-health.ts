@@ -67,15 +67,15 @@ export function createServerHealth(deps: {
                 SELECT bool_and(t.revoked_at IS NOT NULL) FROM data_plane_tokens t
                 WHERE t.tenant_id = p.tenant_id AND t.deployment_id = p.deployment_id), false)
           ), found AS (
-            SELECT o.deployment_id, o.label, told.server_id, told.urgency,
-              o.report -> 'reasons' ->> told.server_id AS reason
+            SELECT o.deployment_id, o.label, reported.server_id, reported.urgency,
+              o.report -> 'reasons' ->> reported.server_id AS reason
             FROM online o
             CROSS JOIN LATERAL (
               SELECT id COLLATE "C" AS server_id, min(state.urgency) AS urgency
               FROM unnest(${WORST_FIRST}::text[]) WITH ORDINALITY AS state (health, urgency)
               CROSS JOIN LATERAL jsonb_array_elements_text(o.report -> state.health) AS id
               WHERE ${serverId ?? null}::text IS NULL OR id = ${serverId ?? null}::text
-              GROUP BY id) AS told
+              GROUP BY id) AS reported
           ), placed AS (
             SELECT found.*, count(*) OVER (PARTITION BY server_id)::int AS total,
               row_number() OVER (

@@ -71,9 +71,9 @@ export function describeDatabaseFailure(error: unknown, setting: string): unknow
   if (!reason) return error;
   const [what, change] = reason;
   // Which one, only the server knows.
-  const said = errorCode(error) === '42501' ? ` (${message})` : '';
+  const denied = errorCode(error) === '42501' ? ` (${message})` : '';
   return new StartError(
-    `the database of ${setting} cannot be used: ${what}${said}; ${change(setting)}`,
+    `the database of ${setting} cannot be used: ${what}${denied}; ${change(setting)}`,
     { cause: error },
   );
 }

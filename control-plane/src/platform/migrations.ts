@@ -114,9 +114,11 @@ async function applyMigrations(connectionString: string, upTo?: string): Promise
 
 /** The engine keeps only PostgreSQL's text of what its own queries met. */
 function withCode(error: unknown): unknown {
-  const said = /^ERROR: (permission denied .*)$/m.exec(error instanceof Error ? error.message : '');
-  if (!said) return error;
-  return Object.assign(new Error(said[1], { cause: error }), { code: '42501' });
+  const denied = /^ERROR: (permission denied .*)$/m.exec(
+    error instanceof Error ? error.message : '',
+  );
+  if (!denied) return error;
+  return Object.assign(new Error(denied[1], { cause: error }), { code: '42501' });
 }
 
 /**

@@ -105,7 +105,7 @@ export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
       });
   }
 
-  function hear({ channel, payload }: pg.Notification): void {
+  function receive({ channel, payload }: pg.Notification): void {
     if (channel !== CHANNEL) return;
     const message = parse(payload);
     // An unreadable message comes from no replica. It counts as missed changes: a check costs
@@ -124,7 +124,7 @@ export function createReplicaChanges(deps: ReplicaChangesDeps): ReplicaChanges {
   }
 
   async function listen(client: pg.Client, signal: AbortSignal): Promise<void> {
-    client.on('notification', hear);
+    client.on('notification', receive);
     await client.query(`LISTEN ${CHANNEL}`);
     session = client;
     metrics.up.set(1);

@@ -105,12 +105,16 @@ function describe(
   const verdict = outcome.ok ? outcome.verdict : denialOf(outcome);
   const { decision } = verdict;
   const reasons = verdict.reasons.filter(({ rule }) => rule === decision);
-  const [said, ...rules] = describeDecision({ decision, reasons }, explained?.steps ?? [], names);
+  const [summary, ...rules] = describeDecision(
+    { decision, reasons },
+    explained?.steps ?? [],
+    names,
+  );
   return {
     decision,
     reasons,
     ...(!outcome.ok && { fault: outcome.fault }),
-    explanation: [said ?? '', ...notes, ...notesOn(outcome, explained), ...rules],
+    explanation: [summary ?? '', ...notes, ...notesOn(outcome, explained), ...rules],
   };
 }
 

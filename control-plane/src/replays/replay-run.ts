@@ -106,11 +106,11 @@ function createHolder({ db, now }: ReplayRunDeps, scope: TenantScope, replay: Re
   let savedAt = performance.now();
   const save = async (
     data: Parameters<ReturnType<typeof replayStore>['save']>[1],
-    tell?: (tx: TenantTransaction) => void,
+    alsoWrite?: (tx: TenantTransaction) => void,
   ) => {
     const isOurs = await db.inTenant(scope, async (tx) => {
       const saved = await replayStore(tx).save({ id, leaseUntil }, data);
-      if (saved) tell?.(tx);
+      if (saved) alsoWrite?.(tx);
       return saved;
     });
     if (data.leaseUntil) leaseUntil = data.leaseUntil;

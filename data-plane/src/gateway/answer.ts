@@ -51,7 +51,7 @@ export class PostAnswer {
       const leaving = new Set<() => void>();
       // One listener for all: a batch has many requests.
       raw.once('close', () => {
-        for (const tell of [...leaving]) tell();
+        for (const onLeave of [...leaving]) onLeave();
       });
       this.#leaving = leaving;
     }

@@ -203,14 +203,14 @@ async function showStatus(url: string, dataDir: string, out: CommandOutput): Pro
     () => null,
   );
   if (answer === null) throw new Error(`nothing answers at ${url}`);
-  const said = (await answer.json()) as { workers?: unknown[] };
-  const serving = said.workers?.length ?? 1;
+  const status = (await answer.json()) as { workers?: unknown[] };
+  const serving = status.workers?.length ?? 1;
   // Folders of workers that no longer serve.
   const others = listWorkers(dataDir)
     .filter((worker) => worker > serving)
     .map((worker) => ({ worker, drained_at: findDrained(workerFolder(dataDir, worker)) }));
   out.log(
-    JSON.stringify({ ...said, ...(others.length > 0 && { other_folders: others }) }, null, 2),
+    JSON.stringify({ ...status, ...(others.length > 0 && { other_folders: others }) }, null, 2),
   );
   return answer.ok ? 0 : 1;
 }

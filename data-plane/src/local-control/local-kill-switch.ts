@@ -103,8 +103,8 @@ export function changeLocalSwitch(
   try {
     writeFileDurably(join(dataDir, SWITCH_FILE), `${JSON.stringify(file, null, 2)}\n`);
   } catch (cause) {
-    const told = `nothing was changed, since ${SWITCH_FILE} cannot be written (${String(cause)})`;
-    throw new Error(`${told}: make room, or stop the data plane`, { cause });
+    const message = `nothing was changed, since ${SWITCH_FILE} cannot be written (${String(cause)})`;
+    throw new Error(`${message}: make room, or stop the data plane`, { cause });
   }
   return file;
 }

@@ -33,11 +33,11 @@ export function answerError(
     reply.header('retry-after', String(data.retry_after ?? RETRY_SECONDS));
   }
   const code = error.code.toLowerCase();
-  const told = TOLD.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]]]));
+  const shown = TOLD.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]]]));
   return reply.code(status).send({
     detail,
     ...(errors && { errors }),
-    ...(Object.fromEntries(told) as Record<string, unknown>),
+    ...(Object.fromEntries(shown) as Record<string, unknown>),
     error: style === 'native' ? detail : { message: detail, type: 'governance', param: null, code },
   });
 }

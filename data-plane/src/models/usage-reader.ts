@@ -103,24 +103,24 @@ export class UsageReader {
     if (isObject(value)) this.#take(value);
   }
 
-  #take(said: Record<string, unknown>): void {
+  #take(reply: Record<string, unknown>): void {
     const usage = this.#usage;
-    const counts = isObject(said.usage) ? said.usage : undefined;
-    const choices: unknown = said.choices;
+    const counts = isObject(reply.usage) ? reply.usage : undefined;
+    const choices: unknown = reply.choices;
     const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-    const reason = isObject(choice) ? choice.finish_reason : said.done_reason;
+    const reason = isObject(choice) ? choice.finish_reason : reply.done_reason;
     usage.input_tokens = toCount(
-      said.prompt_eval_count ?? counts?.prompt_tokens,
+      reply.prompt_eval_count ?? counts?.prompt_tokens,
       usage.input_tokens,
     );
     usage.output_tokens = toCount(
-      said.eval_count ?? counts?.completion_tokens,
+      reply.eval_count ?? counts?.completion_tokens,
       usage.output_tokens,
     );
     if (typeof reason === 'string' && reason !== '') {
       usage.finish_reason = reason.slice(0, MAX_REASON).replaceAll('\u0000', '').toWellFormed();
     }
-    usage.isError ||= said.error !== undefined && said.error !== null;
+    usage.isError ||= reply.error !== undefined && reply.error !== null;
   }
 }
 

@@ -19,8 +19,8 @@ export function createTenantKeys(options: {
   let keys = follow();
 
   function follow() {
-    const told = replica.findKeyHistory(tenantId);
-    const remembered = rememberRevocations(answer, told);
+    const history = replica.findKeyHistory(tenantId);
+    const remembered = rememberRevocations(answer, history);
     if (remembered !== answer) {
       try {
         options.keepAnswer(remembered);
@@ -31,7 +31,7 @@ export function createTenantKeys(options: {
         log.error({ err: error, tenantId }, 'a revocation of a key could not be kept');
       }
     }
-    return followHistory(answer, told);
+    return followHistory(answer, history);
   }
 
   return {

@@ -147,7 +147,7 @@ export async function startTenantSync(options: TenantSyncOptions) {
       })
     : null;
   const loop: LoopOptions = { tenantId, link, log, now, backoffLimits: options.backoffLimits };
-  const rules = await startRules(options, loop, () => report(), adminHeads.saw);
+  const rules = await startRules(options, loop, () => report(), adminHeads.note);
   findRefusal = rules.findRefusal;
   const shipping = startShipping(options, loop, () => report());
   const heartbeat = startHeartbeat({
@@ -275,7 +275,7 @@ async function startRules(
       alerts.feedRewound(tenantId, from, to);
     },
     onStatement: (statement, counted) => {
-      named.saw(statement);
+      named.note(statement);
       options.onStatement(counted);
     },
     onAdminHead,

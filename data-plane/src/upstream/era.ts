@@ -78,8 +78,8 @@ export function refusalFrom(method: string, answer: UpstreamAnswer): UpstreamFai
   const supported = supportedVersions(answer);
   if (supported !== null) return otherVersions(supported);
   const { code } = answer.value as { code: number };
-  const said = answer.raw.slice(0, 200);
-  return new EraRefusal(`${method} was answered with ${said}`, code === -32601 ? 1 : 2);
+  const shown = answer.raw.slice(0, 200);
+  return new EraRefusal(`${method} was answered with ${shown}`, code === -32601 ? 1 : 2);
 }
 
 /** The refusal of a server that names its versions. */

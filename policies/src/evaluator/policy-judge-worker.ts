@@ -34,9 +34,13 @@ function toJudged(outcome: PolicyOutcome): Judged {
     };
   }
   const { decision, reasons } = outcome.verdict;
-  const said = reasons.filter(({ rule }) => rule === decision).slice(0, 20);
-  const policies = [...new Set(said.map(({ policy }) => policy))];
-  return { decision, policies, reason: said.length > 0 ? shown(formatReasons(said)) : null };
+  const deciding = reasons.filter(({ rule }) => rule === decision).slice(0, 20);
+  const policies = [...new Set(deciding.map(({ policy }) => policy))];
+  return {
+    decision,
+    policies,
+    reason: deciding.length > 0 ? shown(formatReasons(deciding)) : null,
+  };
 }
 
 function shown(text: string): string {

@@ -66,10 +66,10 @@ export function followRotations<K extends LivingKey>(
 /** Applies a statement about a known key: it may end sooner. */
 export function shortenLife(
   known: LivingKey,
-  said: Pick<KeyEntry, 'valid_to' | 'revoked_at'>,
+  entry: Pick<KeyEntry, 'valid_to' | 'revoked_at'>,
 ): void {
-  known.validTo = earlier(known.validTo, said.valid_to);
-  known.revokedAt = earlier(known.revokedAt, said.revoked_at);
+  known.validTo = earlier(known.validTo, entry.valid_to);
+  known.revokedAt = earlier(known.revokedAt, entry.revoked_at);
 }
 
 function earlier(a: string | null, b: string | null): string | null {

@@ -145,15 +145,17 @@ export function judgeLogView(
  * The checkpoint keys that are trusted, those that follow by rotations among them. A revoked one is
  * not; what it said last, who follows it, counts.
  *
- * @param told the reported present state of keys: it can end the life of a trusted one
+ * @param reported the present state of keys: it can end the life of a trusted one
  */
 export function checkpointKeys(
   trust: Pick<WatchTrust, 'keys' | 'rotations' | 'revoked'>,
   more: readonly SignedRotation[] = [],
-  told: readonly KeyEntry[] = [],
+  reported: readonly KeyEntry[] = [],
 ): KnownKey[] {
   const rotations = [...trust.rotations, ...more];
-  const keys = [...(trust.revoked ?? []), ...told].filter(({ revoked_at }) => revoked_at !== null);
+  const keys = [...(trust.revoked ?? []), ...reported].filter(
+    ({ revoked_at }) => revoked_at !== null,
+  );
   const own = { keys, rotations, writers: [], log_epochs: [] };
   return createKeyset(trust.keys, own)
     .all('checkpoint')
@@ -198,8 +200,8 @@ export function findSignedEpochs(
   );
 }
 
-/** What a view says, as far as trusted keys signed it. */
-interface Told {
+/** What of a view trusted keys signed. */
+interface VouchedView {
   seen: SeenCheckpoint;
   logEpochs: SignedLogEpoch[];
   path: readonly string[] | null;
@@ -209,9 +211,9 @@ interface Told {
 function findContradiction(
   known: SeenCheckpoint | null,
   { logEpochs: kept }: WatchTrust,
-  told: Told,
+  vouched: VouchedView,
 ): ContradictionReason | undefined {
-  const { seen, logEpochs, path } = told;
+  const { seen, logEpochs, path } = vouched;
   if (logEpochs.some((one) => kept.some((before) => isOtherBeginning(before, one)))) {
     return 'epoch_rewritten';
   }
@@ -223,7 +225,7 @@ function findContradiction(
   const isSame = seen.size === known.size && seen.root === known.root;
   const leads = isSame || (seen.size > known.size && path && isConsistent({ ...proof, path }));
   // Even what a restore lost: its leaves were appended again, each the same in its position.
-  if (leads) return isBegunIn(told, known.epoch) ? undefined : 'not_consistent';
+  if (leads) return isBegunIn(vouched, known.epoch) ? undefined : 'not_consistent';
   if (known.size > restores.kept || restores.epoch < known.epoch) return 'epoch_cut';
   if (seen.size < known.size) return 'went_back';
   return seen.size === known.size ? 'root_differs' : 'not_consistent';
@@ -235,10 +237,10 @@ function findContradiction(
  */
 function followRestores(
   known: SeenCheckpoint,
-  told: number,
+  epoch: number,
   logEpochs: readonly SignedLogEpoch[],
 ): { epoch: number; kept: number } | ContradictionReason {
-  const at = { epoch: told, kept: Number.POSITIVE_INFINITY };
+  const at = { epoch, kept: Number.POSITIVE_INFINITY };
   while (at.epoch > known.epoch) {
     const [begun, other] = logEpochs.filter(({ statement }) => statement.epoch === at.epoch);
     if (other) return 'epoch_rewritten';
@@ -255,7 +257,7 @@ function followRestores(
  * Whether the received tree contains each position at which a later epoch began, except what a
  * later restore lost.
  */
-function isBegunIn({ seen, logEpochs, restored }: Told, knownEpoch: number): boolean {
+function isBegunIn({ seen, logEpochs, restored }: VouchedView, knownEpoch: number): boolean {
   if (!restored) return true;
   const paths = new Map(restored.map(({ epoch, path }) => [epoch, path]));
   return listStandingRestores(logEpochs, { from: knownEpoch, to: seen.epoch })

@@ -106,7 +106,7 @@ async function createLogLookup(tx: TenantTransaction) {
 }
 
 function toView(watch: LogWatch, isInLog: boolean): z.infer<typeof WatcherView> {
-  const { deploymentId, label, epoch, size, root, note, seenAt, said } = watch;
+  const { deploymentId, label, epoch, size, root, note, seenAt, reported } = watch;
   return {
     deployment_id: deploymentId,
     label,
@@ -116,7 +116,8 @@ function toView(watch: LogWatch, isInLog: boolean): z.infer<typeof WatcherView> 
     note,
     seen_at: seenAt.toISOString(),
     is_in_log: isInLog,
-    contradictions: said?.contradictions ?? 0,
-    last_contradiction: said?.reason && said.at ? { reason: said.reason, at: said.at } : null,
+    contradictions: reported?.contradictions ?? 0,
+    last_contradiction:
+      reported?.reason && reported.at ? { reason: reported.reason, at: reported.at } : null,
   };
 }

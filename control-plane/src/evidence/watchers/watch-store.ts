@@ -10,10 +10,10 @@ export interface LogWatch extends SeenCheckpoint {
   label: string;
   seenAt: Date;
   /** What its last heartbeat says of contradictions; null where that says nothing readable. */
-  said: z.infer<typeof Said> | null;
+  reported: z.infer<typeof Reported> | null;
 }
 
-const Said = z.object({
+const Reported = z.object({
   contradictions: z.int().nonnegative(),
   /** Why the last one was counted. */
   reason: ContradictionReason.nullable(),
@@ -44,13 +44,13 @@ export function watchStore({ db, scope: { tenantId } }: TenantTransaction) {
           root: string;
           note: string;
           seen_at: Date;
-          said: unknown;
+          reported: unknown;
         }[]
       >`
         SELECT w.deployment_id, p.label, w.epoch, w.size, w.root, w.note, w.seen_at,
           json_build_object('contradictions', b.report -> 'contradictions',
             'reason', b.report -> 'contradicted' -> 'reason',
-            'at', b.report -> 'contradicted' -> 'at') AS said
+            'at', b.report -> 'contradicted' -> 'at') AS reported
         FROM log_watches w LEFT JOIN data_planes p
           ON p.tenant_id = w.tenant_id AND p.deployment_id = w.deployment_id
         LEFT JOIN LATERAL (SELECT p.last_heartbeat::json -> 'log_watch' AS report) b ON true
@@ -58,13 +58,13 @@ export function watchStore({ db, scope: { tenantId } }: TenantTransaction) {
         ORDER BY w.epoch DESC, w.size DESC, w.deployment_id OFFSET ${page.offset} LIMIT ${page.limit}`;
       const total = await db.logWatch.count({ where: { tenantId } });
       const watches = rows.map(
-        ({ deployment_id, label, size, seen_at, said, ...row }): LogWatch => ({
+        ({ deployment_id, label, size, seen_at, reported, ...row }): LogWatch => ({
           ...row,
           deploymentId: deployment_id,
           label: label ?? '',
           size: Number(size),
           seenAt: seen_at,
-          said: Said.safeParse(said).data ?? null,
+          reported: Reported.safeParse(reported).data ?? null,
         }),
       );
       return { watches, total };

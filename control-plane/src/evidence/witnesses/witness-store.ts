@@ -35,11 +35,11 @@ export function witnessStore({ db, scope: { tenantId } }: TenantTransaction) {
     ): Promise<void> => {
       const row = { tenantId, epoch, size: BigInt(size), witness, root, note, line, madeAt: now };
       await db.logCosignature.createMany({ data: [row], skipDuplicates: true });
-      const said = { epoch, size: BigInt(size), cosignedAt: now, askedAt: now };
+      const cosigned = { epoch, size: BigInt(size), cosignedAt: now, askedAt: now };
       await db.logWitness.upsert({
         where: { tenantId_witness: { tenantId, witness } },
-        create: { tenantId, witness, ...said },
-        update: { ...said, failure: null, failingSince: null },
+        create: { tenantId, witness, ...cosigned },
+        update: { ...cosigned, failure: null, failingSince: null },
       });
     },
 

@@ -95,10 +95,10 @@ export const systemRoutes =
         const isReady = results.every(([, result]) => result === 'ok');
         const checks = Object.fromEntries(results);
         const warnings = (await deps.warnings?.()) ?? {};
-        const told = Object.keys(warnings).length > 0 && { warnings };
+        const shownWarnings = Object.keys(warnings).length > 0 && { warnings };
         return isReady
-          ? reply.code(200).send({ status: 'ready', checks, ...told })
-          : reply.code(503).send({ status: 'not_ready', checks, ...told });
+          ? reply.code(200).send({ status: 'ready', checks, ...shownWarnings })
+          : reply.code(503).send({ status: 'not_ready', checks, ...shownWarnings });
       },
     );
 

@@ -125,8 +125,8 @@ export class ClientPeer implements UpstreamPeer, AskedClient {
     const id = `gateway-${this.#nextId++}`;
     const question = new Question(exchange, this.#deps.timeoutMs, (isGivenUp) => {
       this.#waiting.delete(id);
-      const isSent = !this.#unsent.delete(id);
-      if (isGivenUp && isSent) this.#send(cancelledText(id), send);
+      const wasSent = !this.#unsent.delete(id);
+      if (isGivenUp && wasSent) this.#send(cancelledText(id), send);
     });
     this.#waiting.set(id, question);
     const name = JSON.stringify(ask.method);

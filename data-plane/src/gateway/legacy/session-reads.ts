@@ -87,10 +87,10 @@ export function createSessionReads(deps: {
     const send: Destination['send'] = async (call, exchange) => {
       requireStillWanted(exchange);
       // The server hears of it from the last session that listens.
-      const isHeard = sessions
+      const isListenedTo = sessions
         .together(session)
         .some((other) => other !== session && other.subscriptions.has(key));
-      if (!isHeard) return destination.send(call, exchange);
+      if (!isListenedTo) return destination.send(call, exchange);
       // Decided and done here: two sessions that unsubscribe at the same time must not both leave it
       // to the other.
       wasSubscribed = session.subscriptions.delete(key);
@@ -118,19 +118,19 @@ export function createSessionReads(deps: {
     const renewed = new Set<string>();
     let isLevelSent = false;
     for (const session of sessions.ofOwner({ tenantId, agentId, serverId })) {
-      const heard = session.stream?.caller;
-      if (heard === undefined || session.peer?.id !== peerId) continue;
+      const listener = session.stream?.caller;
+      if (listener === undefined || session.peer?.id !== peerId) continue;
       if (session.logRank !== null && !isLevelSent) {
         isLevelSent = true;
         const args = { level: levels.lowest(session) };
-        await sendAnew(heard, deps.router.toRead('logging/setLevel', serverId, args));
+        await sendAnew(listener, deps.router.toRead('logging/setLevel', serverId, args));
       }
       for (const key of [...session.subscriptions]) {
         if (!key.startsWith(`${serverId} `) || renewed.has(key)) continue;
         renewed.add(key);
         const args = { uri: key.slice(serverId.length + 1) };
         const routed = deps.router.toRead('resources/subscribe', serverId, args);
-        const answer = await sendAnew(heard, routed);
+        const answer = await sendAnew(listener, routed);
         if (answer.kind === 'result') continue;
         for (const one of sessions.together(session)) one.subscriptions.delete(key);
       }

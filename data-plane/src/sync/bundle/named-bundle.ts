@@ -6,7 +6,7 @@ export function createNamedBundle(clock: Pick<PlaneClock, 'read'>) {
   let named: { revision: number; since: number } | null = null;
 
   return {
-    saw: ({ bundle }: FreshnessStatement): void => {
+    note: ({ bundle }: FreshnessStatement): void => {
       if (bundle?.revision === named?.revision) return;
       named = bundle && { revision: bundle.revision, since: clock.read() };
     },

@@ -55,17 +55,17 @@ const places = () => heads.report()?.heads.map(({ statement }) => statement.seq)
 describe('the heads of the admin chain that a data plane remembers', () => {
   it('grow with the chain, a few of them some minutes apart', () => {
     expect(heads.report()).toBeUndefined();
-    for (let seq = 1; seq <= 20; seq++) heads.saw(head(seq, seq * MINUTE));
+    for (let seq = 1; seq <= 20; seq++) heads.note(head(seq, seq * MINUTE));
     expect(places()).toEqual([20, 19, 17]);
     expect(found).toEqual([]);
   });
 
   it('outlive a restart, and so does what contradicted them', async () => {
-    heads.saw(head(7, 0));
+    heads.note(head(7, 0));
     await heads.stored();
     heads = load();
     expect(places()).toEqual([7]);
-    heads.saw(head(3, 10 * MINUTE));
+    heads.note(head(3, 10 * MINUTE));
     await heads.stored();
     heads = load();
     expect(heads.report()).toMatchObject({
@@ -80,18 +80,18 @@ describe('the heads of the admin chain that a data plane remembers', () => {
     ['an earlier place with another hash', head(4, -MINUTE, 2)],
     ['another stream', head(9, 0, 1, '0190aaaa-0000-7000-8000-00000000000b')],
   ])('show a chain that went back: %s', (_, told) => {
-    heads.saw(head(4, -3 * MINUTE));
-    heads.saw(head(5, 0));
-    heads.saw(told);
+    heads.note(head(4, -3 * MINUTE));
+    heads.note(head(5, 0));
+    heads.note(told);
     expect(found).toHaveLength(1);
     expect(heads.report()?.went_back?.told).toEqual(told);
   });
 
   it('report a cut once, and the next one again', () => {
-    heads.saw(head(50, 0));
-    for (let at = 3; at < 9; at++) heads.saw(head(at, at * MINUTE, 2));
+    heads.note(head(50, 0));
+    for (let at = 3; at < 9; at++) heads.note(head(at, at * MINUTE, 2));
     expect(found).toHaveLength(1);
-    heads.saw(head(5, 20 * MINUTE, 3));
+    heads.note(head(5, 20 * MINUTE, 3));
     expect(found).toHaveLength(2);
   });
 
@@ -110,7 +110,7 @@ describe('the heads of the admin chain that a data plane remembers', () => {
           heads = load();
           for (const [i, { lagMs, skewMs }] of answers.entries()) {
             const readAt = 3_600_000 + i * 7_000 - lagMs;
-            heads.saw(head(1 + Math.floor(readAt / rate), readAt + skewMs));
+            heads.note(head(1 + Math.floor(readAt / rate), readAt + skewMs));
           }
           // No file is written any more when the next run begins.
           await heads.stored();
@@ -122,7 +122,7 @@ describe('the heads of the admin chain that a data plane remembers', () => {
   });
 
   it('start afresh when the file cannot be read', async () => {
-    heads.saw(head(3, 0));
+    heads.note(head(3, 0));
     await heads.stored();
     writeFileSync(join(folder, 'admin-heads', 'tenant.json'), '{');
     heads = load();

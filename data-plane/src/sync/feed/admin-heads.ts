@@ -63,7 +63,7 @@ export function loadAdminHeads(options: {
 
   return {
     /** Takes a statement whose signature was verified. */
-    saw: (told: SignedAdminHead): void => {
+    note: (told: SignedAdminHead): void => {
       const contradicted = heads.find((known) => isContradicted(known.statement, told.statement));
       if (contradicted) {
         contradict(contradicted, told);

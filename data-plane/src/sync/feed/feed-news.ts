@@ -104,9 +104,9 @@ export function createFeedNews({
       const most = agentId === null ? NEWS_WAITERS_UNKNOWN : NEWS_WAITERS_PER_AGENT;
       const isFull = waiters.size >= NEWS_WAITERS || (taken.get(agentId) ?? 0) >= most;
       if (isFull) return 'crowded';
-      const heard = wait(agentId);
+      const answer = wait(agentId);
       order();
-      return heard;
+      return answer;
     },
 
     /**

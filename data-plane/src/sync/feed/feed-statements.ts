@@ -36,7 +36,7 @@ export function verifyStatements(
   freshness.check(stated);
   if (page.recognition) {
     const recognition = verifyStatement(page.recognition, trust());
-    recognitions.saw(recognition, freshness.believe(Date.parse(recognition.time)));
+    recognitions.note(recognition, freshness.believe(Date.parse(recognition.time)));
   }
   const counted = recognitions.asOf(stated);
   onStatement?.(statement, counted);

@@ -45,7 +45,7 @@ export function createFreshness(options: {
   let furthest = { time: 0, as: 0 };
   /** What the newest one says, where the machine's clock agrees that it is that late. */
   let agreed: number | null = null;
-  if (newest > 0) clock.saw(newest);
+  if (newest > 0) clock.note(newest);
 
   const age = () => clock.read() - findNewest();
 
@@ -105,7 +105,7 @@ export function createFreshness(options: {
     verified: (time: number, feedSeq: number, cursor: number, counted = time): number | null => {
       if (time > verified) {
         clock.confirm(time);
-        clock.saw(time);
+        clock.note(time);
         verified = time;
       }
       if (feedSeq <= cursor) {

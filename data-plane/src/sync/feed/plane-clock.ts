@@ -104,7 +104,7 @@ export function createPlaneClock(options: {
     /** Whether the machine's clock shows such a jump now. */
     isAhead: (): boolean => settled() < now() && jumpedAt !== null,
     /** Counts a verified statement's time as seen. */
-    saw: (time: number): void => {
+    note: (time: number): void => {
       if (time > read()) set(time);
       if (time > settled()) setCalm(time);
     },

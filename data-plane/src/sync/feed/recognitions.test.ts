@@ -39,13 +39,13 @@ it('take statements as they are from a control plane that never recognised anybo
 
 it('hold statements to the newest of them, over restarts too', () => {
   const recognitions = load();
-  recognitions.saw(recognition(START), START);
+  recognitions.note(recognition(START), START);
   expect(recognitions.asOf(START + 5 * MINUTE)).toBe(START);
   expect(recognitions.asOf(START - MINUTE)).toBe(START - MINUTE);
   // A replica whose own is a little older.
-  recognitions.saw(recognition(START - MINUTE), START - MINUTE);
+  recognitions.note(recognition(START - MINUTE), START - MINUTE);
   expect(recognitions.asOf(START + 5 * MINUTE)).toBe(START);
-  recognitions.saw(recognition(START + 4 * MINUTE), START + 4 * MINUTE);
+  recognitions.note(recognition(START + 4 * MINUTE), START + 4 * MINUTE);
   expect(recognitions.asOf(START + 5 * MINUTE)).toBe(START + 4 * MINUTE);
 
   const restarted = load(START + 4 * MINUTE);
@@ -54,7 +54,7 @@ it('hold statements to the newest of them, over restarts too', () => {
 
 it('refuse one of another data plane', () => {
   const recognitions = load();
-  expect(() => recognitions.saw(recognition(START, uuidv7()), START)).toThrow(
+  expect(() => recognitions.note(recognition(START, uuidv7()), START)).toThrow(
     expect.objectContaining({ code: 'statement_wrong_deployment' }),
   );
   expect(recognitions.asOf(START)).toBe(START);
@@ -63,7 +63,7 @@ it('refuse one of another data plane', () => {
 it('count though they cannot be kept', () => {
   writeFileSync(join(dataDir, 'recognitions'), 'in the way');
   const recognitions = load();
-  recognitions.saw(recognition(START), START);
+  recognitions.note(recognition(START), START);
   expect(recognitions.asOf(START + MINUTE)).toBe(START);
   expect(said).toEqual(['the recognition was not kept']);
 });

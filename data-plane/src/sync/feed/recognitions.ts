@@ -46,7 +46,7 @@ export function loadRecognitions(options: {
      * @param time its time as it counts here, Unix milliseconds
      * @throws FeedRefusedError statement_wrong_deployment
      */
-    saw: ({ deployment_id, time: stated }: Recognition, time: number): void => {
+    note: ({ deployment_id, time: stated }: Recognition, time: number): void => {
       if (deployment_id !== deploymentId) {
         const which = `the answer is for the data plane ${deployment_id}`;
         throw new FeedRefusedError('statement_wrong_deployment', which);

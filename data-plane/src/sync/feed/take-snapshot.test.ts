@@ -44,7 +44,7 @@ async function returnAfterAnHour({ isRecognised }: { isRecognised: boolean }) {
     ...{ deploymentId, keptMs },
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });
-  if (isRecognised) recognitions.saw(feed.recognition(deploymentId, keptMs).statement, keptMs);
+  if (isRecognised) recognitions.note(feed.recognition(deploymentId, keptMs).statement, keptMs);
   await takeSnapshot({
     ...{ tenantId, replica, freshness, recognitions },
     link: { readSnapshot: () => feed.snapshot() },

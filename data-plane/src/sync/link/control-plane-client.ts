@@ -157,12 +157,12 @@ async function errorOf(
 ): Promise<LinkError> {
   const { statusCode: status, headers } = response;
   const retryAfterMs = readRetryAfter(firstOf(headers['retry-after']));
-  const said = await readError(response);
-  if (!said) {
+  const refusal = await readError(response);
+  if (!refusal) {
     const detail = `status ${status}, which the control plane did not say`;
     return new LinkError('UNAVAILABLE', detail, { retryAfterMs });
   }
-  const { detail, errors } = said;
+  const { detail, errors } = refusal;
   const isFault = status === 500;
   const options = { retryAfterMs, isFromControlPlane: true, isFault, ...(errors && { errors }) };
   return new LinkError(codeOf(status, detail, asked.codes), detail, options);

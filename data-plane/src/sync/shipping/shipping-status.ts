@@ -116,8 +116,8 @@ export class ShippingStatus {
     this.stop = stop;
     this.isSettled = true;
     const { state, failure, at } = stop;
-    const told = { tenantId, state, stopped_at: at, ...aboutFailure(failure) };
-    log.error(told, 'the stream is not shipped: a person must look');
+    const fields = { tenantId, state, stopped_at: at, ...aboutFailure(failure) };
+    log.error(fields, 'the stream is not shipped: a person must look');
     onStopped(stop);
   }
 

@@ -88,19 +88,19 @@ export function startLogWatcher(options: LogWatcherOptions) {
       ...{ tenantId, keys: view.keys, rotations: [], revoked: [], logEpochs: [] },
     };
     const found = judgeLogView(known, trust, view);
-    const told = { ...view, log_epochs: 'logEpochs' in found ? found.logEpochs : [] };
+    const answered = { ...view, log_epochs: 'logEpochs' in found ? found.logEpochs : [] };
     switch (found.kind) {
       case 'empty':
         break;
       case 'contradicts':
-        contradicted(told, found.reason, known?.note ?? null, found.seen);
+        contradicted(answered, found.reason, known?.note ?? null, found.seen);
         return;
       case 'continues':
-        store.trust(tenantId, deploymentId, told);
+        store.trust(tenantId, deploymentId, answered);
         store.keep(tenantId, found.seen, time());
         break;
       case 'same':
-        store.trust(tenantId, deploymentId, { ...told, log_epochs: [] });
+        store.trust(tenantId, deploymentId, { ...answered, log_epochs: [] });
     }
     shownAt = time();
   }

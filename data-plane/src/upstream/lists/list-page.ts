@@ -26,8 +26,8 @@ export async function listPage(
   const members = cursor === undefined ? '' : `"cursor":${JSON.stringify(cursor)}`;
   const answer = await session.request({ method, members, wantsProgress: false }, exchange);
   if (answer.kind === 'error') {
-    const said = answer.raw.slice(0, 200);
-    throw new UpstreamFailure('refused', `${method} was answered with ${said}`);
+    const shown = answer.raw.slice(0, 200);
+    throw new UpstreamFailure('refused', `${method} was answered with ${shown}`);
   }
   const value = answer.value as Record<string, unknown>;
   const items = value[LIST_MEMBERS[method]];

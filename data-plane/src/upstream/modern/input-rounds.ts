@@ -133,8 +133,8 @@ function readAnswer(text: string | null): UpstreamAnswer {
 function notGiven(method: string, { value }: UpstreamAnswer): UpstreamAnswer {
   const { code, message } = value as { code: number; message: string };
   // To the caller, a method that the client lacks is an undeclared capability.
-  const told = code === -32601 ? MISSING_CAPABILITY : code;
-  return errorAnswer(told, `The server asks for ${method}, which it is not given: ${message}`);
+  const shownCode = code === -32601 ? MISSING_CAPABILITY : code;
+  return errorAnswer(shownCode, `The server asks for ${method}, which it is not given: ${message}`);
 }
 
 function unsupported(requests: InputRequest[]): UpstreamAnswer {

@@ -231,10 +231,10 @@ export class Subscriptions {
       this.#settle(stream, () => outcome);
       return;
     }
-    const { code, message: told } = outcome.value as { code?: unknown; message?: string };
+    const { code, message: reason } = outcome.value as { code?: unknown; message?: string };
     // As parsed: an escape in the raw JSON could hide words from the inspection of this answer.
-    const said = outcome.kind === 'error' ? told?.slice(0, 200) : 'nothing';
-    const message = `The server opens no stream of subscriptions: ${said}`;
+    const answer = outcome.kind === 'error' ? reason?.slice(0, 200) : 'nothing';
+    const message = `The server opens no stream of subscriptions: ${answer}`;
     this.#settle(stream, () => errorAnswer(-32602, message));
     if (code === -32601) this.#refused = this.#filter(this.#capabilities ?? {});
   }

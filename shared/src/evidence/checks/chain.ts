@@ -73,8 +73,8 @@ export function checkHead(tally: Tally, evidence: Evidence): Check {
       }
     },
     end: () => {
-      const said = evidence.manifest.streams;
-      for (const [i, expected] of said.entries()) {
+      const listed = evidence.manifest.streams;
+      for (const [i, expected] of listed.entries()) {
         const actual = streams.get(expected.stream);
         const location = { member, path: `streams/${i}` };
         if (!actual) tally.fail('no record of the stream is there', location);

@@ -119,7 +119,7 @@ export function createTally<Name extends string = CheckName>(name: Name) {
   let failure: Finding | undefined;
   let warning: Finding | undefined;
   let skipped: string | undefined;
-  let said = '';
+  let note = '';
   const tally = {
     ok: (count = 1): void => {
       held += count;
@@ -144,8 +144,8 @@ export function createTally<Name extends string = CheckName>(name: Name) {
       skipped ??= reason;
     },
     /** What is reported when the check passes. */
-    say: (detail: string): void => {
-      said = detail;
+    note: (detail: string): void => {
+      note = detail;
     },
     result: (): CheckResult<Name> => {
       const counts = { name, checked: held, total };
@@ -154,7 +154,7 @@ export function createTally<Name extends string = CheckName>(name: Name) {
         return { ...counts, status: 'skip', detail: skipped, location: null };
       }
       if (warning) return { ...counts, status: 'warn', ...warning };
-      return { ...counts, status: 'pass', detail: said, location: null };
+      return { ...counts, status: 'pass', detail: note, location: null };
     },
   };
   return tally;

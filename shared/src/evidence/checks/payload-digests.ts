@@ -45,7 +45,7 @@ export function checkPayloads(tally: Tally, evidence: Evidence): Check {
       }
     },
     end: () => {
-      if (left > 0) tally.say(`${left} more are not kept or not shown`);
+      if (left > 0) tally.note(`${left} more are not kept or not shown`);
     },
   };
 }

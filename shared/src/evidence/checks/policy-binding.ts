@@ -24,14 +24,14 @@ export function checkPolicyBinding(tally: Tally, evidence: Evidence): Check {
   let listed = new Map<number, string>();
 
   function findFault({ revision, manifest, signatures }: BundleLine, line: number) {
-    const { keyset, manifest: said } = evidence;
+    const { keyset, manifest: ofPackage } = evidence;
     const signed = readBundleSignature(Buffer.from(signatures), Buffer.from(manifest), {
-      scope: said.tenant_id,
+      scope: ofPackage.tenant_id,
       findKey: (kid) => keyset.find('bundle', kid)?.jwk,
     });
     const { metadata, revision: own } = BundleManifest.parse(JSON.parse(manifest));
     if (own !== String(revision)) return 'the bundle is of another revision';
-    if (metadata.tenant_id !== said.tenant_id) return 'the bundle is of another tenant';
+    if (metadata.tenant_id !== ofPackage.tenant_id) return 'the bundle is of another tenant';
     const key = keyset.find('bundle', signed.kid);
     if (!key) return 'not signed by a known bundle key';
     const first = named.get(revision);

@@ -130,7 +130,7 @@ type Hook = keyof CheckHooks;
 
 /** Who receives something, and what happens if that throws. */
 interface Listener {
-  hear(value: unknown): void;
+  receive(value: unknown): void;
   failed(): void;
 }
 
@@ -157,8 +157,8 @@ function createRunner(evidence: Evidence, disputes: Disputes, observer: Observer
     const known = listeners.get(hook);
     if (known) return known;
     const found = hearers.flatMap(({ hooks, failed }): Listener[] => {
-      const hear = hooks[hook] as Listener['hear'] | undefined;
-      return hear ? [{ hear, failed }] : [];
+      const receive = hooks[hook] as Listener['receive'] | undefined;
+      return receive ? [{ receive, failed }] : [];
     });
     listeners.set(hook, found);
     return found;
@@ -167,7 +167,7 @@ function createRunner(evidence: Evidence, disputes: Disputes, observer: Observer
   function emit<K extends Hook>(hook: K, value?: Parameters<CheckHooks[K]>[0]): void {
     for (const listener of listenersOf(hook)) {
       try {
-        listener.hear(value);
+        listener.receive(value);
       } catch {
         listener.failed();
       }
