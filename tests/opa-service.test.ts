@@ -1,4 +1,4 @@
-/** The whole service with an OPA server beside it, set up as docs/operations.md says. */
+/** The whole service with an OPA server beside it, set up as docs/operations/opa-server.md says. */
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

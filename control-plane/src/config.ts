@@ -130,7 +130,7 @@ export const CONTROL_PLANE_SETTINGS = {
   keyOverlapSeconds: setting({
     name: 'SERVICE_KEY_OVERLAP_SECONDS',
     description:
-      'How long a new key of the service is published before it signs (docs/operations.md), so that replicas and data planes learn it.',
+      'How long a new key of the service is published before it signs (docs/operations/keys.md), so that replicas and data planes learn it.',
     default: '30',
     parse: wholeNumber(1, 3600),
   }),
@@ -250,7 +250,7 @@ export const CONTROL_PLANE_SETTINGS = {
   maxActivePolicies: setting({
     name: 'SERVICE_MAX_ACTIVE_POLICIES',
     description:
-      'Active policies a tenant may have. Every call evaluates all of them: see docs/operations.md.',
+      'Active policies a tenant may have. Every call evaluates all of them: see docs/operations/deploy.md.',
     default: '300',
     parse: wholeNumber(1, 10_000),
   }),

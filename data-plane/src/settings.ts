@@ -23,7 +23,7 @@ export const GATEWAY_SETTINGS = {
   mcpServersFile: setting({
     name: 'SERVICE_MCP_SERVERS_FILE',
     description:
-      'JSON file with the stdio MCP servers that this host may run: {"servers": {name: {command, args, env, cwd, tenants}}}. The API can refer to them by name and never carries a command; `tenants` are the ids of those that may (docs/operations.md).',
+      'JSON file with the stdio MCP servers that this host may run: {"servers": {name: {command, args, env, cwd, tenants}}}. The API can refer to them by name and never carries a command; `tenants` are the ids of those that may (docs/operations/stdio-servers.md).',
     defaultNote: 'no stdio servers',
     parse: z.string(),
   }),

@@ -2,7 +2,7 @@
  * A data plane rotates its own keys for agents' tokens and sealed credentials without asking
  * anyone: the token key by a statement that both keys signed, and the sealing key so that earlier
  * texts can still be opened. The key that signs batches is the data plane's identity and is not
- * rotated: see docs/operations.md. Every step may be repeated: rotate-own-keys.ts joins them to a
+ * rotated: see docs/operations/keys.md. Every step may be repeated: rotate-own-keys.ts joins them to a
  * whole. Proven by own-key-rotation.test.ts.
  */
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';

@@ -26,7 +26,7 @@ export class LedgerError extends Error {
 
 /** Ends the message of a damage that refuses a start. */
 export const WHAT_TO_DO =
-  'Keep the folder as evidence and run "npm run data-plane -- register-anew" to go on with a new stream (docs/operations.md, "When a ledger is damaged")';
+  'Keep the folder as evidence and run "npm run data-plane -- register-anew" to go on with a new stream (docs/operations/ledger-and-disk.md, "When a ledger is damaged")';
 
 /** Stored bytes differ from what was chained: the disk, or a person, changed them. */
 export class LedgerDamagedError extends Error {
