@@ -6,6 +6,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { BodiesBusyError } from './body-turns.ts';
 import { AppError, type ErrorCode, type FieldError } from './errors.ts';
+import { keepUntilSent } from './request-body.ts';
 import { StrictJsonError } from './strict-json.ts';
 
 /** The body of every error (specification 1, section 7); `errors` only on 422. */
@@ -178,6 +179,7 @@ export function createErrorHandler(
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     // A route may have begun to answer in another form.
     reply.type('application/json; charset=utf-8');
+    keepUntilSent(error, request, reply);
     const known = toAppError(error, isAway);
     if (!known) {
       if (isOfLeaving(error, reply)) request.log.debug({ err: error }, 'the caller left');

@@ -3,7 +3,7 @@
  * but keeps no chunk: the caller decides into how many its body is cut.
  */
 import type { IncomingMessage } from 'node:http';
-import { errorCodes, type FastifyRequest } from 'fastify';
+import { errorCodes, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ByteCollector } from './byte-collector.ts';
 
 /**
@@ -42,4 +42,19 @@ export function readRequestBody(
     };
     payload.on('data', onData).on('end', onEnd).on('error', onError).resume();
   });
+}
+
+/** Of a body that is refused for its size, the bytes that are read and dropped, at most. */
+const DROPPED_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Lets the sender of a body that is too large read why. Fastify closes the connection after the
+ * answer, and a client that is still sending then sees a broken pipe in place of the 413. Without
+ * that Node reads the rest and drops it.
+ *
+ * @param error what an error handler was given; nothing happens unless it is that refusal
+ */
+export function keepUntilSent(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  if (!(error instanceof errorCodes.FST_ERR_CTP_BODY_TOO_LARGE)) return;
+  if (Number(request.headers['content-length']) <= DROPPED_BYTES) reply.removeHeader('connection');
 }

@@ -3,6 +3,7 @@ import { BodiesBusyError } from '@governance/shared/body-turns';
 import { AppError, RPC_ERRORS } from '@governance/shared/errors';
 import { frameworkFieldsOf } from '@governance/shared/http-errors';
 import { addressFor } from '@governance/shared/own-addresses';
+import { keepUntilSent } from '@governance/shared/request-body';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Refusal } from '../enforcement/answer.ts';
 import { sendError } from './answer.ts';
@@ -41,6 +42,7 @@ function answerError(
     request.log.error({ err: error }, 'the gateway failed');
   }
   deps.onProtocolError(status, code);
+  keepUntilSent(error, request, reply);
   if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
   if (error instanceof GatewayError && error.challenge !== undefined) {
     const { server_id: serverId = null } = request.params as { server_id?: string };

@@ -5,6 +5,7 @@
 import { BodiesBusyError } from '@governance/shared/body-turns';
 import { AppError, type ErrorCode, RPC_ERRORS } from '@governance/shared/errors';
 import { frameworkFieldsOf } from '@governance/shared/http-errors';
+import { keepUntilSent } from '@governance/shared/request-body';
 import { StrictJsonError } from '@governance/shared/strict-json';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isRefusal, type Refusal } from '../enforcement/answer.ts';
@@ -25,6 +26,7 @@ export function answerError(
   reply: FastifyReply,
 ): FastifyReply {
   const error = toAppError(thrown);
+  keepUntilSent(thrown, request, reply);
   if (error.code === 'INTERNAL') request.log.error({ err: thrown }, 'a request to a model failed');
   const { detail, errors, status } = error;
   const data = isRefusal(thrown) ? (thrown.data ?? {}) : {};
