@@ -61,6 +61,8 @@ async function anOpa(
   return { server, answers, asked, states, ask: () => server.ask('{}', TIMEOUT_MS) };
 }
 
+const aReason = (rule: string) => ({ policy_id: 'p', policy: 'p', rule, message: 'm' });
+
 describe('an answer', () => {
   it('is the verdict and the revision that it was made by', async () => {
     const { ask, states } = await anOpa(json({ provenance, result: verdict }));
@@ -92,6 +94,24 @@ describe('an answer', () => {
       'a verdict with more in it',
       json({ provenance, result: { ...verdict, note: 1 } }),
       { kind: 'judged', outcome: { ok: false, fault: 'malformed_verdict' } },
+    ],
+    [
+      'an allow beside a reason to deny',
+      json({ provenance, result: { decision: 'allow', reasons: [aReason('deny')] } }),
+      { outcome: { ok: false, fault: 'malformed_verdict' } },
+    ],
+    [
+      'an escalation beside a reason to deny',
+      json({
+        provenance,
+        result: { decision: 'escalate', reasons: [aReason('deny'), aReason('escalate')] },
+      }),
+      { outcome: { ok: false, fault: 'malformed_verdict' } },
+    ],
+    [
+      'an escalation that asks nothing',
+      json({ provenance, result: { decision: 'escalate', reasons: [] } }),
+      { outcome: { ok: false, fault: 'malformed_verdict' } },
     ],
     ['nothing', json({ provenance }), { outcome: { ok: false, fault: 'undefined' }, revision: 7 }],
     ['no revision', json({ result: verdict }), { kind: 'judged', revision: null }],

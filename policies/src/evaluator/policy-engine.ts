@@ -133,10 +133,24 @@ function readVerdict(json: string): PolicyOutcome {
 
 /** Validates any OPA's `data.governance.decision`: one well-formed verdict, or a fault. */
 export function outcomeOfVerdict(value: unknown): PolicyOutcome {
-  if (isVerdict(value)) return { ok: true, verdict: value };
+  if (isVerdict(value)) {
+    if (isConsistent(value)) return { ok: true, verdict: value };
+    const message = `a decision ${value.decision} that its reasons contradict`;
+    return { ok: false, fault: 'malformed_verdict', message };
+  }
   const checked = PolicyVerdict.safeParse(value);
   const message = checked.success ? 'not a plain verdict' : zodFault(checked.error);
   return { ok: false, fault: 'malformed_verdict', message };
+}
+
+/**
+ * Whether the reasons are ones that the aggregator gives with this decision: an OPA server that
+ * answers `allow` beside a reason to deny is not believed, and an escalation asks something.
+ */
+function isConsistent({ decision, reasons }: PolicyVerdict): boolean {
+  const has = (rule: PolicyReason['rule']) => reasons.some((reason) => reason.rule === rule);
+  if (decision === 'deny') return true;
+  return !has('deny') && has('escalate') === (decision === 'escalate');
 }
 
 const DECISIONS: readonly unknown[] = PolicyVerdict.shape.decision.options;

@@ -71,5 +71,5 @@ export function aPolicyInput(
 
 /** A verdict as Rego text. */
 export function verdictRego(decision: string, message = 'because'): string {
-  return `{"decision": "${decision}", "reasons": [{"policy_id": "p", "policy": "P", "rule": "deny", "message": "${message}"}]}`;
+  return `{"decision": "${decision}", "reasons": [{"policy_id": "p", "policy": "P", "rule": "${decision}", "message": "${message}"}]}`;
 }
