@@ -37,7 +37,7 @@ export interface EvidenceDemo {
   since: Date;
   /** The path of the anchor that the auditor was given before. */
   anchorFile: string;
-  say(text: string): void;
+  print(text: string): void;
 }
 
 /** Requests the trust anchor, as an auditor does before the calls. */
@@ -53,8 +53,8 @@ export async function keepTrustAnchor(admin: AdminApi, folder: string): Promise<
  * @throws Error if a verifier does not verify the package, or verifies the changed copy
  */
 export async function showEvidence(given: EvidenceDemo): Promise<void> {
-  const { folder, anchorFile, say } = given;
-  say('an evidence package of all this, for an auditor');
+  const { folder, anchorFile, print } = given;
+  print('an evidence package of all this, for an auditor');
   const archive = await exportPackage(given);
   const file = join(folder, 'evidence.tar.gz');
   await writeFile(file, archive);
@@ -62,8 +62,8 @@ export async function showEvidence(given: EvidenceDemo): Promise<void> {
   showLines(good.report, /^(VERDICT|INDEPENDENCE|COMPLETE-UP-TO|SUMMARY)/);
   if (good.code !== VERIFIED) throw new Error(`the package is not verified:\n${good.report}`);
 
-  say('one byte of a copy is changed: the denied call was not of get-env, but of let-env');
-  say('every hash, root, proof and digest that follows is computed anew; signatures cannot be');
+  print('one byte of a copy is changed: the denied call was not of get-env, but of let-env');
+  print('every hash, root, proof and digest that follows is computed anew; signatures cannot be');
   const forged = join(folder, 'forged.tar.gz');
   await writeFile(forged, await rewriteCopy(await readFile(file), forgeDecision));
   const bad = await verify(forged, anchorFile);
@@ -74,8 +74,12 @@ export async function showEvidence(given: EvidenceDemo): Promise<void> {
 }
 
 /** The results of the Python implementation for both, if it can be run. */
-function showSecondOpinions(file: string, forged: string, { anchorFile, say }: EvidenceDemo): void {
-  say('the second verifier, which is written in Python and shares no code with the first');
+function showSecondOpinions(
+  file: string,
+  forged: string,
+  { anchorFile, print }: EvidenceDemo,
+): void {
+  print('the second verifier, which is written in Python and shares no code with the first');
   const opinions = tryPython(() => secondOpinions([file, forged], anchorFile));
   if (!opinions) return;
   const [good, bad] = opinions;

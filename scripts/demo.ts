@@ -55,7 +55,7 @@ async function main(): Promise<void> {
   } finally {
     for (const cleanup of cleanups.reverse()) await cleanup();
   }
-  say(`done in ${((Date.now() - started) / 1000).toFixed(1)} s`);
+  print(`done in ${((Date.now() - started) / 1000).toFixed(1)} s`);
 }
 
 async function demo(folder: string, cleanups: (() => Promise<void>)[]): Promise<void> {
@@ -74,7 +74,7 @@ async function demo(folder: string, cleanups: (() => Promise<void>)[]): Promise<
     }),
   );
 
-  say('starting server-everything (Streamable HTTP) and the service on embedded PostgreSQL');
+  print('starting server-everything (Streamable HTTP) and the service on embedded PostgreSQL');
   const everythingPort = await freePort();
   const [everything, service] = await Promise.all([
     startEverything(everythingPort),
@@ -85,7 +85,7 @@ async function demo(folder: string, cleanups: (() => Promise<void>)[]): Promise<
   ]);
   cleanups.push(async () => void everything.kill());
   cleanups.push(() => service.stop());
-  say(`the service is ready at ${service.url}`);
+  print(`the service is ready at ${service.url}`);
 
   const admin = await adminApi(service.url, 'admin', service.adminPassword);
   const agent = await setUp(admin, everythingPort);
@@ -95,7 +95,7 @@ async function demo(folder: string, cleanups: (() => Promise<void>)[]): Promise<
   // have one each.
   await showAudit(admin, shown.length + 1);
   const since = new Date(started);
-  await showEvidence({ url: service.url, admin, folder, since, anchorFile, say });
+  await showEvidence({ url: service.url, admin, folder, since, anchorFile, print });
 
   const wrong = shown.filter((row) => row.expected !== row.got);
   if (wrong.length > 0) throw new Error(`not as expected: ${JSON.stringify(wrong)}`);
@@ -107,7 +107,7 @@ interface Credentials {
 }
 
 async function setUp(admin: AdminApi, everythingPort: number): Promise<Credentials> {
-  say('registering two MCP servers, a role, an agent and two policies');
+  print('registering two MCP servers, a role, an agent and two policies');
   await admin.post('/api/v1/mcp-servers', {
     server_id: 'everything',
     transport: 'streamable-http',
@@ -163,7 +163,7 @@ async function makeCalls(
   const bearer = `Bearer ${access_token}`;
   const basic = `Basic ${Buffer.from(`${agent.client_id}:${agent.client_secret}`).toString('base64')}`;
 
-  say('calling tools as the agent, through both gateways');
+  print('calling tools as the agent, through both gateways');
   const shown: Shown[] = [];
   const show = (call: string, expected: string, got: string, text: string) => {
     shown.push({ call, expected, got });
@@ -293,7 +293,7 @@ interface AuditEvent {
 }
 
 async function showAudit(admin: AdminApi, calls: number): Promise<void> {
-  say('the audit trail on the control plane');
+  print('the audit trail on the control plane');
   const decisions = async () => {
     const { events } = await admin.get<{ events: AuditEvent[] }>('/api/v1/audit/events?limit=100');
     return events.filter((event) => event.tool_name);
@@ -316,7 +316,7 @@ async function showAudit(admin: AdminApi, calls: number): Promise<void> {
   const verdict = await admin.get<{ valid: boolean; records_verified: number; streams: unknown[] }>(
     '/api/v1/audit/verify',
   );
-  say(
+  print(
     `chain ${verdict.valid ? 'verified' : 'BROKEN'}: ${verdict.records_verified} records in ${verdict.streams.length} streams`,
   );
   if (!verdict.valid) throw new Error('the chain does not verify');
@@ -350,7 +350,7 @@ async function startEverything(port: number): Promise<ChildProcess> {
   throw new Error('server-everything did not start');
 }
 
-function say(text: string): void {
+function print(text: string): void {
   console.log(`[${((Date.now() - started) / 1000).toFixed(1).padStart(5)} s] ${text}`);
 }
 

@@ -23,7 +23,7 @@ import { hasTomlEntry, removeTomlEntry, setTomlEntry } from './toml-entry.ts';
 export interface ConnectDeps {
   machine: Machine;
   /** Shown to the person; never a secret. */
-  say(text: string): void;
+  print(text: string): void;
   readToken(): Promise<string>;
   fetch: Fetch;
 }
@@ -35,7 +35,7 @@ const HIDDEN = 'Basic <credential>';
 export async function connect(args: readonly string[], deps: ConnectDeps): Promise<void> {
   const options = readOptions(args);
   if (options === 'help') {
-    deps.say(USAGE);
+    deps.print(USAGE);
     return;
   }
   const { client, file: other, action, name } = options;
@@ -80,7 +80,7 @@ async function add(
   file: ConfigFile,
   texts: Texts,
   options: ConnectOptions,
-  { say, readToken, fetch }: ConnectDeps,
+  { print, readToken, fetch }: ConnectDeps,
 ): Promise<void> {
   const { client, url, name, replace, action } = options;
   const isThere = texts.has();
@@ -94,7 +94,9 @@ async function add(
   if (action === 'show') {
     const does =
       file.text === null ? 'made' : isThere ? 'changed (the entry is replaced)' : 'changed';
-    say(`${file.path} would be ${does}. The entry ${name}:\n${JSON.stringify(hidden, null, 2)}\n`);
+    print(
+      `${file.path} would be ${does}. The entry ${name}:\n${JSON.stringify(hidden, null, 2)}\n`,
+    );
     return;
   }
   await prepareFolder(file);
@@ -106,27 +108,27 @@ async function add(
     // The token is used up and nobody has the secret, so the credential is useless.
     throw new Error(`${error.message} Ask for a new token, and to revoke ${clientId}.`);
   });
-  say(`${client} is connected as ${agentName}: entry ${name} in ${file.path}, ${clientId}.\n`);
-  if (backup !== null) say(`What the file was is in ${backup}.\n`);
+  print(`${client} is connected as ${agentName}: entry ${name} in ${file.path}, ${clientId}.\n`);
+  if (backup !== null) print(`What the file was is in ${backup}.\n`);
   if ((file.mode & 0o077) !== 0) {
-    say(`Others on this machine may read the credential: chmod 600 ${file.path}\n`);
+    print(`Others on this machine may read the credential: chmod 600 ${file.path}\n`);
   }
-  say('Restart the client. --undo takes this back.\n');
+  print('Restart the client. --undo takes this back.\n');
 }
 
 async function undo(
   file: ConfigFile,
   texts: Texts,
   name: string,
-  { say }: Pick<ConnectDeps, 'say'>,
+  { print }: Pick<ConnectDeps, 'print'>,
 ): Promise<void> {
   const { path } = file;
   if (await restoreBackup(file, name)) {
-    say(`${path} is as it was before the last run.\n`);
+    print(`${path} is as it was before the last run.\n`);
   } else {
     if (!texts.has()) throw new Error(`${path} has no entry ${name}: there is nothing to undo.`);
     await rewriteConfigFile(file, texts.without());
-    say(`${path} has changed since: the entry ${name} was taken out, and the rest stays.\n`);
+    print(`${path} has changed since: the entry ${name} was taken out, and the rest stays.\n`);
   }
-  say('The credential is still good: ask an administrator to revoke it.\n');
+  print('The credential is still good: ask an administrator to revoke it.\n');
 }

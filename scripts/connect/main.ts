@@ -23,7 +23,7 @@ const { [TOKEN_VARIABLE]: given, ...env } = process.env;
 try {
   await connect(process.argv.slice(2), {
     machine: { platform: thisPlatform(), home: homedir(), env, namesIn },
-    say: (text) => void process.stdout.write(text),
+    print: (text) => void process.stdout.write(text),
     readToken: () =>
       readToken({ [TOKEN_VARIABLE]: given }, process.stdin, (text) => process.stderr.write(text)),
     fetch,

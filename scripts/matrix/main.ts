@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   const environment = await startEnvironment(clients);
   let results: CellResult[];
   try {
-    say(`the service runs with ${environment.servers.length} servers`);
+    print(`the service runs with ${environment.servers.length} servers`);
     const cells = allCells(clients, environment.servers).filter((cell) =>
       nameOf(cell).includes(values.only ?? ''),
     );
@@ -41,14 +41,14 @@ async function main(): Promise<void> {
       const begun = Date.now();
       const result = await runCell(cell, environment.place(cell.client, cell.scheme));
       const verdict = result.failure ?? `ok: ${result.done.join(', ')}`;
-      say(`${nameOf(cell).padEnd(62)} ${String(Date.now() - begun).padStart(5)} ms  ${verdict}`);
+      print(`${nameOf(cell).padEnd(62)} ${String(Date.now() - begun).padStart(5)} ms  ${verdict}`);
       return result;
     });
   } finally {
     await environment.stop();
   }
   const failed = results.filter(({ failure }) => failure !== undefined);
-  say(`${results.length - failed.length} of ${results.length} cells are ok`);
+  print(`${results.length - failed.length} of ${results.length} cells are ok`);
   for (const { cell, failure } of failed) console.log(`  ${nameOf(cell)}: ${failure}`);
   if (notRun) console.log(`not run: ${notRun}`);
   const isForPage = !values.check && values.only === undefined;
@@ -88,14 +88,14 @@ async function runAll(
 async function writePage(results: CellResult[]): Promise<void> {
   const file = assetPath(PAGE);
   await writeFile(file, withMatrix(await readFile(file, 'utf8'), matrixSection(results)));
-  say(`wrote ${PAGE}`);
+  print(`wrote ${PAGE}`);
 }
 
 function nameOf({ client, server, scheme, path }: Cell): string {
   return `${client.title} / ${server.title} / ${scheme} / ${path}`;
 }
 
-function say(text: string): void {
+function print(text: string): void {
   console.log(`[${((Date.now() - started) / 1000).toFixed(1).padStart(5)} s] ${text}`);
 }
 

@@ -42,10 +42,10 @@ class Reader {
     if (char === '{') return this.object(depth);
     if (char === '[') return this.array(depth);
     if (char === '"') return encode(this.string());
-    for (const word of ['true', 'false', 'null']) {
-      if (this.text.startsWith(word, this.at)) {
-        this.at += word.length;
-        return word;
+    for (const literal of ['true', 'false', 'null']) {
+      if (this.text.startsWith(literal, this.at)) {
+        this.at += literal.length;
+        return literal;
       }
     }
     return this.match(NUMBER, 'a value');

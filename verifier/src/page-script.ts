@@ -30,7 +30,7 @@ const TRUSTS = {
 };
 const NEWER = 'the package does not lead to the anchor. Have it exported anew, or give an older anchor.';
 
-function say(status, text, field) {
+function showStatus(status, text, field) {
   verdict.className = status;
   verdict.textContent = text;
   for (const one of [file, anchor]) {
@@ -39,7 +39,7 @@ function say(status, text, field) {
   }
 }
 function clear() {
-  say('', '');
+  showStatus('', '');
   meaning.textContent = '';
   result.hidden = true;
 }
@@ -55,7 +55,7 @@ async function isAnchor(one) {
   }
 }
 async function readAnchor(one) {
-  if (one.size > ${MAX_ANCHOR_LENGTH}) return say('PROBLEM', 'This is no trust anchor: it is too large.', anchor);
+  if (one.size > ${MAX_ANCHOR_LENGTH}) return showStatus('PROBLEM', 'This is no trust anchor: it is too large.', anchor);
   anchor.value = await one.text();
   describe();
 }
@@ -73,7 +73,7 @@ async function take(files) {
     if (await isAnchor(one)) await readAnchor(one);
     else packages.push(one);
   }
-  if (packages.length > 1) return say('PROBLEM', 'Drop one package at a time. Volumes are verified one by one here, together by the command.', file);
+  if (packages.length > 1) return showStatus('PROBLEM', 'Drop one package at a time. Volumes are verified one by one here, together by the command.', file);
   if (packages.length === 1) {
     const list = new DataTransfer();
     list.items.add(packages[0]);
@@ -107,7 +107,7 @@ function cell(tag, text, className) {
 }
 function show(text) {
   const [first, second, ...lines] = text.trimEnd().split('\\n');
-  const word = first.slice('VERDICT: '.length);
+  const outcome = first.slice('VERDICT: '.length);
   const trust = second.slice('INDEPENDENCE: '.length).split(' ')[0];
   const checks = [];
   facts.replaceChildren();
@@ -130,18 +130,18 @@ function show(text) {
   }));
   report.textContent = text;
   const failed = checks.filter(([status]) => status === 'FAIL').map(([, name]) => name);
-  say(word, word + (failed.length > 0 ? ': ' + failed.join(', ') : ''));
-  const more = word === 'VERIFIED' ? TRUSTS[trust]
-    : word !== 'INCONCLUSIVE' ? '' : trust === 'self-asserted' ? TRUSTS[trust] : NEWER;
-  meaning.textContent = MEANINGS[word] + ' ' + more;
+  showStatus(outcome, outcome + (failed.length > 0 ? ': ' + failed.join(', ') : ''));
+  const more = outcome === 'VERIFIED' ? TRUSTS[trust]
+    : outcome !== 'INCONCLUSIVE' ? '' : trust === 'self-asserted' ? TRUSTS[trust] : NEWER;
+  meaning.textContent = MEANINGS[outcome] + ' ' + more;
   result.hidden = false;
 }
 function showProblem(text) {
   const { detail } = JSON.parse(text);
-  if (!Array.isArray(detail)) return say('PROBLEM', detail);
+  if (!Array.isArray(detail)) return showStatus('PROBLEM', detail);
   const fields = { package: [file, 'The package '], trust_anchor: [anchor, 'The trust anchor '] };
   const [field, name] = fields[detail[0].loc[1]] || [undefined, 'The request '];
-  say('PROBLEM', detail.map(({ msg, loc }) => name + msg + (loc.length > 2 ? ' (' + loc.slice(2).join('.') + ')' : '')).join('; ') + '.', field);
+  showStatus('PROBLEM', detail.map(({ msg, loc }) => name + msg + (loc.length > 2 ? ' (' + loc.slice(2).join('.') + ')' : '')).join('; ') + '.', field);
 }
 
 let isBusy = false;
@@ -151,19 +151,19 @@ form.addEventListener('submit', async (event) => {
   clear();
   const [one] = file.files;
   if (one.size > LIMIT) {
-    return say('PROBLEM', 'The package has ' + sizeOf(one.size) + '. This service takes up to 64 MiB: use the command for larger ones.', file);
+    return showStatus('PROBLEM', 'The package has ' + sizeOf(one.size) + '. This service takes up to 64 MiB: use the command for larger ones.', file);
   }
   isBusy = true;
   // Not disabled: that would take the focus away from whoever pressed it.
   button.setAttribute('aria-disabled', 'true');
-  say('BUSY', 'Verifying\\u2026');
+  showStatus('BUSY', 'Verifying\\u2026');
   try {
     const answer = await fetch(form.action, { method: 'POST', body: new FormData(form) });
     const text = await answer.text();
     if (answer.ok) show(text);
     else showProblem(text);
   } catch {
-    say('PROBLEM', 'The service did not answer. Try again.');
+    showStatus('PROBLEM', 'The service did not answer. Try again.');
   }
   isBusy = false;
   button.removeAttribute('aria-disabled');

@@ -25,9 +25,9 @@ interface Holder {
  * @throws StartError when a living process holds it
  */
 export function lockFolder(path: string, folder: string): FolderLock {
-  const mine: Holder = { pid: process.pid, started: startOf(process.pid) };
+  const holder: Holder = { pid: process.pid, started: startOf(process.pid) };
   const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, JSON.stringify(mine), { mode: 0o600 });
+  writeFileSync(draft, JSON.stringify(holder), { mode: 0o600 });
   try {
     for (let attempt = 0; attempt < 5; attempt++) {
       try {

@@ -63,35 +63,38 @@ export function workerViews(
   const { worker, siblings, isPrivate } = at;
 
   /** Every worker's answer, in order; null for one that gave none. */
-  async function askAll<T>(path: string, shape: z.ZodType<T>, mine: T) {
+  async function askAll<T>(path: string, shape: z.ZodType<T>, ownView: T) {
     const answers = await Promise.all(
       siblings.others.map(async (other) => ({
         worker: other,
         answer: shape.safeParse(await siblings.ask(other, path)).data ?? null,
       })),
     );
-    return [{ worker, answer: mine }, ...answers].sort((a, b) => a.worker - b.worker);
+    return [{ worker, answer: ownView }, ...answers].sort((a, b) => a.worker - b.worker);
   }
 
   return {
     isPrivate,
 
     health: async (request) => {
-      const mine = own.health();
-      if (isPrivate(request)) return mine;
-      return mergeHealth(mine, await askAll('/health', HealthAnswer, HealthAnswer.parse(mine)));
+      const ownView = own.health();
+      if (isPrivate(request)) return ownView;
+      return mergeHealth(
+        ownView,
+        await askAll('/health', HealthAnswer, HealthAnswer.parse(ownView)),
+      );
     },
 
     ready: async (request) => {
-      const mine = readiness(await own.findUnready(), own.findWarnings?.() ?? {});
-      if (isPrivate(request)) return mine;
-      return mergeReady(await askAll('/ready', ReadyAnswer, ReadyAnswer.parse(mine.body)));
+      const ownView = readiness(await own.findUnready(), own.findWarnings?.() ?? {});
+      if (isPrivate(request)) return ownView;
+      return mergeReady(await askAll('/ready', ReadyAnswer, ReadyAnswer.parse(ownView.body)));
     },
 
     metrics: async (request) => {
-      const mine = await Registry.merge([...own.registries]).getMetricsAsJSON();
-      if (isPrivate(request)) return { type: 'application/json', text: JSON.stringify(mine) };
-      const all = await askAll('/metrics', MetricsAnswer, MetricsAnswer.parse(mine));
+      const ownView = await Registry.merge([...own.registries]).getMetricsAsJSON();
+      if (isPrivate(request)) return { type: 'application/json', text: JSON.stringify(ownView) };
+      const all = await askAll('/metrics', MetricsAnswer, MetricsAnswer.parse(ownView));
       return { type: Registry.PROMETHEUS_CONTENT_TYPE, text: await mergeMetrics(all) };
     },
   };
@@ -111,10 +114,10 @@ const CONDITIONS = ['ok', 'warning', 'full', 'failed'];
 
 /** What all share is shown once; ledger and tenants are each worker's own. */
 function mergeHealth(
-  mine: Record<string, unknown>,
+  ownView: Record<string, unknown>,
   all: Answered<z.infer<typeof HealthAnswer>>[],
 ): Record<string, unknown> {
-  const { tenants: _tenants, unserved: _unserved, ledger_check: _check, ...common } = mine;
+  const { tenants: _tenants, unserved: _unserved, ledger_check: _check, ...common } = ownView;
   const isWell = all.every(({ answer }) => answer?.status === 'ok');
   const worst = Math.max(...all.map(({ answer }) => CONDITIONS.indexOf(answer?.ledger ?? 'ok')));
   return {

@@ -42,8 +42,8 @@ export function instantiateCompiler(module: WasmModule, softLimitBytes: number):
       return work();
     } catch (thrown) {
       throw new CompilerCrash(
-        causeOf(thrown, host.lastWords()),
-        describe(thrown, host.lastWords()),
+        causeOf(thrown, host.lastOutput()),
+        describe(thrown, host.lastOutput()),
       );
     }
   };
@@ -66,14 +66,14 @@ export function instantiateCompiler(module: WasmModule, softLimitBytes: number):
 }
 
 /** V8's stack ends with a RangeError, exhausted Go stack or memory with a message on stderr. */
-function causeOf(thrown: unknown, lastWords: string): CrashCause {
-  if (/out of memory|cannot allocate memory/.test(lastWords)) return 'memory';
-  if (thrown instanceof RangeError || /stack overflow|stack exceeds/.test(lastWords))
+function causeOf(thrown: unknown, lastOutput: string): CrashCause {
+  if (/out of memory|cannot allocate memory/.test(lastOutput)) return 'memory';
+  if (thrown instanceof RangeError || /stack overflow|stack exceeds/.test(lastOutput))
     return 'stack';
   return 'other';
 }
 
-function describe(thrown: unknown, lastWords: string): string {
-  const first = lastWords.split('\n', 1)[0];
+function describe(thrown: unknown, lastOutput: string): string {
+  const first = lastOutput.split('\n', 1)[0];
   return first || (thrown instanceof Error ? thrown.message : String(thrown));
 }

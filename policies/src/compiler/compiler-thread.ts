@@ -24,12 +24,12 @@ export function createCompilerThread({ memoryPages, onMessage, onLost }: Compile
       resourceLimits: { stackSizeMb: 4 },
     });
     // What a dropped worker still sends is ignored.
-    const mine = (handle: () => void) => {
+    const ifCurrent = (handle: () => void) => {
       if (worker === started) handle();
     };
-    started.on('message', (message: WorkerMessage) => mine(() => onMessage(message)));
-    started.on('error', (error) => mine(() => onLost(String(error))));
-    started.on('exit', (code) => mine(() => onLost(`the worker ended (${code})`)));
+    started.on('message', (message: WorkerMessage) => ifCurrent(() => onMessage(message)));
+    started.on('error', (error) => ifCurrent(() => onLost(String(error))));
+    started.on('exit', (code) => ifCurrent(() => onLost(`the worker ended (${code})`)));
     worker = started;
   }
 

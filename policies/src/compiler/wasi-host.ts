@@ -32,7 +32,7 @@ const FILE_CALLS = [
   'path_readlink',
 ];
 
-const LAST_WORDS_BYTES = 4_000;
+const OUTPUT_BYTES = 4_000;
 const LONGEST_SLEEP_MS = 100;
 
 export interface WasiHost {
@@ -40,7 +40,7 @@ export interface WasiHost {
   /** Must be called after instantiation and before the first export is. */
   attach(memory: WasmMemory): void;
   /** The beginning of stderr. */
-  lastWords(): string;
+  lastOutput(): string;
 }
 
 /** @param environment what the module sees as its environment, `NAME=value` each */
@@ -49,7 +49,7 @@ export function createWasiHost(environment: readonly string[]): WasiHost {
   const variableBytes = variables.reduce((sum, { length }) => sum + length, 0);
   const pause = new Int32Array(new SharedArrayBuffer(4));
   let memory: WasmMemory | undefined;
-  let words = '';
+  let output = '';
   // A new view each time: growing the memory detaches the previous buffer.
   const view = () => new DataView(attached().buffer);
   const attached = () => {
@@ -106,9 +106,9 @@ export function createWasiHost(environment: readonly string[]): WasiHost {
       for (let i = 0; i < count; i++) {
         const at = view().getUint32(vectorsAt + i * 8, true);
         const length = view().getUint32(vectorsAt + i * 8 + 4, true);
-        if (words.length < LAST_WORDS_BYTES) {
-          const kept = Math.min(length, LAST_WORDS_BYTES);
-          words += Buffer.from(attached().buffer, at, kept).toString('latin1');
+        if (output.length < OUTPUT_BYTES) {
+          const kept = Math.min(length, OUTPUT_BYTES);
+          output += Buffer.from(attached().buffer, at, kept).toString('latin1');
         }
         written += length;
       }
@@ -125,6 +125,6 @@ export function createWasiHost(environment: readonly string[]): WasiHost {
     attach(own) {
       memory = own;
     },
-    lastWords: () => words,
+    lastOutput: () => output,
   };
 }

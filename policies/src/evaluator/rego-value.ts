@@ -69,13 +69,13 @@ class ValueParser {
       case 0x7b: // {
         return this.#objectOrSet();
       case 0x6e: // n
-        return this.#word('null', null);
+        return this.#literal('null', null);
       case 0x74: // t
-        return this.#word('true', true);
+        return this.#literal('true', true);
       case 0x66: // f
-        return this.#word('false', false);
+        return this.#literal('false', false);
       case 0x73: // s
-        return this.#word('set()', new RegoSet([]));
+        return this.#literal('set()', new RegoSet([]));
       default:
         return this.#number();
     }
@@ -85,9 +85,9 @@ class ValueParser {
     throw new SyntaxError(`not a Rego value at ${this.#at}`);
   }
 
-  #word<T extends RegoValue>(word: string, value: T): T {
-    if (!this.#text.startsWith(word, this.#at)) this.#fail();
-    this.#at += word.length;
+  #literal<T extends RegoValue>(literal: string, value: T): T {
+    if (!this.#text.startsWith(literal, this.#at)) this.#fail();
+    this.#at += literal.length;
     return value;
   }
 
