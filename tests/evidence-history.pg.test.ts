@@ -252,17 +252,17 @@ it('every package distinguishes rotated keys, a witness, an announced restore an
   // Nothing is shipped again before the announcement: the new epoch begins below what was seen.
   const { dataDir } = dataPlane;
   await dataPlane.stop();
-  const said: string[] = [];
+  const output: string[] = [];
   await restart(async () => {
     await restore();
     const out = {
-      log: (line: string) => said.push(line),
-      error: (line: string) => said.push(line),
+      log: (line: string) => output.push(line),
+      error: (line: string) => output.push(line),
     };
     const args = ['announce-restore', '--reason', 'a disk'];
-    expect(await runControlPlaneCommand(args, controlPlaneEnv, out), said.join()).toBe(0);
+    expect(await runControlPlaneCommand(args, controlPlaneEnv, out), output.join()).toBe(0);
   });
-  expect(said.join()).toContain('the log continues as epoch 2');
+  expect(output.join()).toContain('the log continues as epoch 2');
   dataPlane = await startService({ env: dataPlaneEnv, dataDir });
   await act();
   await vi.waitFor(async () => {

@@ -36,15 +36,15 @@ async function connect(mode: 'legacy' | 'auto', server: string) {
     { capabilities: { roots: { listChanged: true } }, versionNegotiation: { mode } },
   );
   client.setRequestHandler('roots/list', () => ({ roots: [{ uri: 'file:///work' }] }));
-  const heard: string[] = [];
+  const received: string[] = [];
   client.setNotificationHandler('notifications/tools/list_changed', () => {
-    heard.push('tools');
+    received.push('tools');
   });
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
-    heard.push(params.uri);
+    received.push(params.uri);
   });
   client.setNotificationHandler('notifications/message', ({ params }) => {
-    heard.push(params.level);
+    received.push(params.level);
   });
   const url = new URL(`${plane.url}/mcp/v1/${server}`);
   const options = { requestInit: { headers: { authorization } } };
@@ -62,7 +62,7 @@ async function connect(mode: 'legacy' | 'auto', server: string) {
     const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
     return { status: answer.status, body: (await answer.json()) as { error?: unknown } };
   };
-  return { client, heard, call, post };
+  return { client, received, call, post };
 }
 
 const EVENTS = 'text/event-stream, application/json';
@@ -106,20 +106,20 @@ describe('a modern client with a legacy server', () => {
   afterAll(() => side?.client.close());
 
   it('hears of changes, for which its listening is a subscription', async () => {
-    const { client, heard, call } = side;
+    const { client, received, call } = side;
     const filter = { toolsListChanged: true, resourceSubscriptions: [WATCHED] };
     const subscription = await client.listen(filter);
     expect(subscription.honoredFilter).toEqual(filter);
     await call('change');
-    await vi.waitFor(() => expect(heard.sort()).toEqual([WATCHED, 'tools']), 20_000);
+    await vi.waitFor(() => expect(received.sort()).toEqual([WATCHED, 'tools']), 20_000);
     await subscription.close();
   });
 
   it('gets log messages with the request that asks for them', async () => {
-    side.heard.length = 0;
+    side.received.length = 0;
     await side.call('log');
     await side.call('log', { 'io.modelcontextprotocol/logLevel': 'error' });
-    expect(side.heard).toEqual(['error']);
+    expect(side.received).toEqual(['error']);
   });
 
   it('is asked for its roots, and cancels by leaving', async () => {
@@ -176,25 +176,25 @@ describe('a legacy client with a modern server', () => {
   afterAll(() => side?.client.close());
 
   it('hears of changes without a stream of its own at the server', async () => {
-    const { client, heard, call } = side;
+    const { client, received, call } = side;
     await client.subscribeResource({ uri: WATCHED });
     // Its stream for notifications is opened concurrently, so the first one may be missed.
     const hears = async () => {
       await call('change');
-      expect(new Set(heard)).toEqual(new Set([WATCHED, 'tools']));
+      expect(new Set(received)).toEqual(new Set([WATCHED, 'tools']));
     };
     await vi.waitFor(hears, { timeout: 10_000, interval: 200 });
     await client.unsubscribeResource({ uri: WATCHED });
   });
 
   it('sets a level once, which goes with every request', async () => {
-    side.heard.length = 0;
+    side.received.length = 0;
     await side.call('log');
     // A modern server logs nothing unless asked to.
-    expect(side.heard).toEqual([]);
+    expect(side.received).toEqual([]);
     await side.client.setLoggingLevel('error');
     await side.call('log');
-    expect(side.heard).toEqual(['error']);
+    expect(side.received).toEqual(['error']);
   });
 
   it('is asked for its roots, pings, and cancels', async () => {
@@ -246,14 +246,14 @@ describe('a legacy client with a modern server', () => {
     });
     const cut = new AbortController();
     const broken = await send(called, own, cut.signal);
-    let heard = '';
+    let received = '';
     for await (const chunk of broken.body ?? []) {
-      heard += Buffer.from(chunk).toString();
-      if (heard.includes('notifications/progress')) break;
+      received += Buffer.from(chunk).toString();
+      if (received.includes('notifications/progress')) break;
     }
     cut.abort();
     // The first event: the answer may already have arrived.
-    const lastId = /^id: ?(.+)$/m.exec(heard)?.[1] ?? '';
+    const lastId = /^id: ?(.+)$/m.exec(received)?.[1] ?? '';
     const fetched = await fetch(url, {
       headers: { authorization, accept: 'text/event-stream', ...own, 'last-event-id': lastId },
     });

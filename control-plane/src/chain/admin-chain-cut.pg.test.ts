@@ -285,15 +285,15 @@ describe('a restore from a backup', () => {
   });
 
   it('is announced with a reason, and not without', async () => {
-    const said: string[] = [];
+    const output: string[] = [];
     const out = {
-      log: (line: string) => said.push(line),
-      error: (line: string) => said.push(line),
+      log: (line: string) => output.push(line),
+      error: (line: string) => output.push(line),
     };
     const env = { DATABASE_URL: test.url };
     expect(await runControlPlaneCommand(['announce-restore'], env, out)).toBe(2);
     expect(await runControlPlaneCommand(['announce-restore', '--x'], env, out)).toBe(1);
-    expect(said[0]).toMatch(/--reason/);
+    expect(output[0]).toMatch(/--reason/);
   });
 
   it('is announced to the tenants behind one that fails, and both are said', async () => {
@@ -330,15 +330,15 @@ describe('a restore from a backup', () => {
         .rows[0].admin_seq;
     const before = await readEnd();
     const run = async (given: NodeJS.ProcessEnv) => {
-      const said: string[] = [];
+      const output: string[] = [];
       const out = {
-        log: (line: string) => said.push(line),
-        error: (line: string) => said.push(line),
+        log: (line: string) => output.push(line),
+        error: (line: string) => output.push(line),
       };
       const env = { DATABASE_URL: test.url, SERVICE_DATA_DIR: empty, ...given };
       const args = ['announce-restore', '--reason', 'a disk'];
       expect(await runControlPlaneCommand(args, env, out)).toBe(1);
-      return said.join('\n');
+      return output.join('\n');
     };
     expect(await run({})).toMatch(
       /set SERVICE_MASTER_KEY to the service's master key .* no file .*master-key\)/,

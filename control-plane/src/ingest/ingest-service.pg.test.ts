@@ -50,8 +50,8 @@ describe('ingestBatch', () => {
     const decision = aDecision({ policy_result: 'deny', policy_reason: 'ünïcode ✓ \u2028' });
     plane.append(decision);
     plane.append(anOutcome(decision.id));
-    const heard: unknown[] = [];
-    const end = changes.subscribe((change) => heard.push(change), expect.unreachable);
+    const received: unknown[] = [];
+    const end = changes.subscribe((change) => received.push(change), expect.unreachable);
     const receipt = await send(plane, plane.batch(0));
     end();
     expect(receipt).toEqual({
@@ -76,7 +76,7 @@ describe('ingestBatch', () => {
       hash: plane.records[1]?.hash,
     });
     expect(rows[2]).toMatchObject({ subject_id: decision.id, agent_id: null });
-    expect(heard).toEqual([{ tenantId, position: Number(rows[2].position) }]);
+    expect(received).toEqual([{ tenantId, position: Number(rows[2].position) }]);
     expect(rows.map((row) => Number(row.position) - Number(rows[0].position))).toEqual([0, 1, 2]);
   });
 

@@ -4,20 +4,20 @@ import { createChangeBus, nextChange } from './change-bus.ts';
 it('tells every listener, also after one of them failed', () => {
   const errors: unknown[] = [];
   const bus = createChangeBus((error) => errors.push(error));
-  const heard: string[] = [];
+  const received: string[] = [];
   const fail = () => {
     throw new Error('mine');
   };
   bus.subscribe(fail, fail);
   const end = bus.subscribe(
-    ({ tenantId }) => heard.push(tenantId),
-    () => heard.push('anything'),
+    ({ tenantId }) => received.push(tenantId),
+    () => received.push('anything'),
   );
   bus.publish({ tenantId: 'a' });
   bus.announceMissed();
   end();
   bus.publish({ tenantId: 'b' });
-  expect(heard).toEqual(['a', 'anything']);
+  expect(received).toEqual(['a', 'anything']);
   expect(errors).toHaveLength(3);
 });
 

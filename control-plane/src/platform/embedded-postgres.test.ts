@@ -52,11 +52,14 @@ function aFolder(mode = 0o755): string {
 }
 
 async function start(dataDir: string, durable = false) {
-  const said: string[] = [];
-  const log = { info: (line: string) => said.push(line), warn: (line: string) => said.push(line) };
+  const output: string[] = [];
+  const log = {
+    info: (line: string) => output.push(line),
+    warn: (line: string) => output.push(line),
+  };
   const server = await startEmbeddedPostgres({ dataDir, log, durable });
   servers.push(server);
-  return { ...server, said };
+  return { ...server, output };
 }
 
 async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
@@ -197,7 +200,7 @@ it('runs in a folder that only its owner may enter, also as root', async () => {
   if (isRoot) {
     // PostgreSQL's own user cannot get in, so its files are elsewhere.
     expect(server.clusterFolder).toMatch(/^\/var\/lib\/agent-governance\//);
-    expect(server.said.join()).toContain(server.clusterFolder);
+    expect(server.output.join()).toContain(server.clusterFolder);
     expect(statSync(server.clusterFolder).uid).not.toBe(0);
   } else {
     expect(server.clusterFolder).toBe(join(folder, 'postgres'));
@@ -205,7 +208,7 @@ it('runs in a folder that only its owner may enter, also as root', async () => {
   await server.stop();
   const again = await start(folder);
   expect(await query(again.url, 'SELECT n FROM kept')).toEqual([{ n: 1 }]);
-  if (isRoot) expect(again.said.join()).toContain(again.clusterFolder);
+  if (isRoot) expect(again.output.join()).toContain(again.clusterFolder);
 });
 
 it('refuses to begin anew where its database is not there, inside the folder or outside', async () => {
@@ -282,7 +285,7 @@ it('begins anew when its data folder was removed, and throws no data away', asyn
   }
   const second = await start(folder);
   expect(second.url).not.toBe(first.url);
-  const aside = /was moved to (\S+)/.exec(second.said.join('\n'))?.[1];
+  const aside = /was moved to (\S+)/.exec(second.output.join('\n'))?.[1];
   expect(aside !== undefined).toBe(isRoot);
   if (aside) {
     expect(existsSync(join(aside, 'PG_VERSION'))).toBe(true);
@@ -311,10 +314,10 @@ it('says in one sentence why it does not start, by the log of this start alone',
 it('asks for room where the disk is full, and for no backup', async () => {
   const folder = aFolder();
   const logFile = join(folder, 'postgres.log');
-  const said = 'FATAL:  could not write lock file "postmaster.pid": No space left on device';
-  writeFileSync(logFile, `2026-01-01 UTC [1] ${said}\n`);
+  const fatal = 'FATAL:  could not write lock file "postmaster.pid": No space left on device';
+  writeFileSync(logFile, `2026-01-01 UTC [1] ${fatal}\n`);
   const { message } = await describeFailedStart({ clusterFolder: folder, logFile }, 0);
-  expect(message).toContain(`did not start: ${said}. `);
+  expect(message).toContain(`did not start: ${fatal}. `);
   expect(message).toContain('Make room on its disk');
   expect(message).not.toContain('backup');
 });

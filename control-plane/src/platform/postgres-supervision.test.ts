@@ -45,8 +45,11 @@ async function query(url: string, sql: string): Promise<Record<string, unknown>[
 const soon = { timeout: 60_000, interval: 100 };
 
 it('starts a server again that was killed, at its address and with what was committed', async () => {
-  const said: string[] = [];
-  const log = { info: (line: string) => said.push(line), warn: (line: string) => said.push(line) };
+  const output: string[] = [];
+  const log = {
+    info: (line: string) => output.push(line),
+    warn: (line: string) => output.push(line),
+  };
   const server = await startEmbeddedPostgres({ dataDir: aFolder(), log });
   undo.push(() => server.stop());
   await query(server.url, 'CREATE TABLE kept (n int)');
@@ -61,7 +64,7 @@ it('starts a server again that was killed, at its address and with what was comm
     }, soon);
     await vi.waitFor(() => expect(server.findProblem()).toBeNull(), soon);
   }
-  expect(said.filter((line) => line.includes('ended: it is being restarted'))).toHaveLength(2);
+  expect(output.filter((line) => line.includes('ended: it is being restarted'))).toHaveLength(2);
   await server.stop();
   expect(isProcessAlive(server.pid)).toBe(false);
 });

@@ -28,12 +28,12 @@ async function aReplica(connections: Pick<Connections, 'openSession'> = test.con
   });
   replicas.push(bus);
   await bus.start();
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   bus.subscribe(
-    (change) => heard.push(change),
-    () => heard.push('missed'),
+    (change) => received.push(change),
+    () => received.push('missed'),
   );
-  return { bus, heard, registry };
+  return { bus, received, registry };
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -52,16 +52,16 @@ it('tells the other replica, and acts on its own word once', async () => {
   a.bus.publish({ tenantId: TENANT, feedSeq: 3, position: 9 });
   b.bus.publish({ tenantId: OTHER, position: 1 });
   b.bus.publish({ tenantId: THIRD, tokensRevoked: true });
-  await until(() => a.heard.length >= 3 && b.heard.length >= 3);
+  await until(() => a.received.length >= 3 && b.received.length >= 3);
   await sleep(150);
   const all = [
     { tenantId: TENANT, feedSeq: 3, position: 9 },
     { tenantId: OTHER, position: 1 },
     { tenantId: THIRD, tokensRevoked: true },
   ];
-  expect(new Set(a.heard)).toEqual(new Set(all));
-  expect(new Set(b.heard)).toEqual(new Set(all));
-  expect([a.heard.length, b.heard.length]).toEqual([3, 3]);
+  expect(new Set(a.received)).toEqual(new Set(all));
+  expect(new Set(b.received)).toEqual(new Set(all));
+  expect([a.received.length, b.received.length]).toEqual([3, 3]);
 });
 
 it('gathers a storm into a few notifications that end with the newest numbers', async () => {
@@ -71,22 +71,22 @@ it('gathers a storm into a few notifications that end with the newest numbers', 
     if (n === 100) await sleep(60);
   }
   await until(
-    () => b.heard.filter((c) => (c as { position: number }).position === 200).length === 120,
+    () => b.received.filter((c) => (c as { position: number }).position === 200).length === 120,
   );
-  expect(b.heard.length).toBeLessThanOrEqual(3 * 120);
+  expect(b.received.length).toBeLessThanOrEqual(3 * 120);
 });
 
 it('comes back after its session was killed, and nothing is missed', async () => {
   const [a, b] = [await aReplica(), await aReplica()];
   for (let n = 1; n <= 5; n++) {
-    a.heard.length = 0;
-    b.heard.length = 0;
+    a.received.length = 0;
+    b.received.length = 0;
     await killListeners();
     // While nobody listens, or a moment before it is noticed.
     a.bus.publish({ tenantId: TENANT, feedSeq: n });
-    await until(() => b.heard.includes('missed') && a.heard.includes('missed'));
+    await until(() => b.received.includes('missed') && a.received.includes('missed'));
     a.bus.publish({ tenantId: TENANT, feedSeq: 100 + n });
-    await until(() => b.heard.some((c) => (c as { feedSeq?: number }).feedSeq === 100 + n));
+    await until(() => b.received.some((c) => (c as { feedSeq?: number }).feedSeq === 100 + n));
   }
   const metrics = await b.registry.metrics();
   expect(metrics).toContain('governance_replica_listener_up 1');
@@ -103,13 +103,13 @@ it('keeps what it has to tell while the database is away, within bounds', async 
   a.bus.publish({ tenantId: TENANT, feedSeq: 1 });
   a.bus.publish({ tenantId: TENANT, position: 2 });
   away = false;
-  await until(() => b.heard.length > 0);
-  expect(b.heard).toEqual([{ tenantId: TENANT, feedSeq: 1, position: 2 }]);
+  await until(() => b.received.length > 0);
+  expect(b.received).toEqual([{ tenantId: TENANT, feedSeq: 1, position: 2 }]);
 
-  b.heard.length = 0;
+  b.received.length = 0;
   for (let t = 0; t <= 10_000; t++) a.bus.publish({ tenantId: `tenant-${t}`, feedSeq: 1 });
-  await until(() => b.heard.includes('missed'));
-  expect(b.heard).toEqual(['missed']);
+  await until(() => b.received.includes('missed'));
+  expect(b.received).toEqual(['missed']);
 });
 
 it('says the last word at its stop', async () => {
@@ -118,12 +118,12 @@ it('says the last word at its stop', async () => {
   await sleep(20);
   a.bus.publish({ tenantId: TENANT, feedSeq: 2 });
   await a.bus.stop();
-  await until(() => b.heard.length === 2);
+  await until(() => b.received.length === 2);
 });
 
 it('takes a word that is none as a reason to look', async () => {
   const a = await aReplica();
   await test.superuser.query(`SELECT pg_notify('governance_changes', 'not JSON')`);
-  await until(() => a.heard.length > 0);
-  expect(a.heard).toEqual(['missed']);
+  await until(() => a.received.length > 0);
+  expect(a.received).toEqual(['missed']);
 });

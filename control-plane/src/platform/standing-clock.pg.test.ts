@@ -188,17 +188,17 @@ describe('a machine’s clock that is far ahead', () => {
     await superuser.query(
       `INSERT INTO service_clock (newest, generation) VALUES ('2090-01-01T00:00:00Z', 3)`,
     );
-    const said: string[] = [];
+    const output: string[] = [];
     const out = {
-      log: (text: string) => said.push(text),
-      error: (text: string) => said.push(text),
+      log: (text: string) => output.push(text),
+      error: (text: string) => output.push(text),
     };
     const env = { DATABASE_URL: test.url };
     expect(await runControlPlaneCommand(['accept-clock'], env, out)).toBe(2);
     const began = Date.now();
     const given = ['accept-clock', '--reason', 'it showed 2090'];
-    expect(await runControlPlaneCommand(given, env, out), said.join()).toBe(0);
-    expect(said.at(-1)).toContain('it was 2090-01-01T00:00:00.000Z');
+    expect(await runControlPlaneCommand(given, env, out), output.join()).toBe(0);
+    expect(output.at(-1)).toContain('it was 2090-01-01T00:00:00.000Z');
     const { rows } = await superuser.query('SELECT newest, generation FROM service_clock');
     expect(rows).toEqual([{ newest: expect.any(Date), generation: 4 }]);
     expect(rows[0].newest.getTime()).toBeGreaterThanOrEqual(began);
@@ -233,8 +233,8 @@ describe('a machine’s clock that is far ahead', () => {
     }
 
     async function run() {
-      const said: string[] = [];
-      const say = (text: string) => void said.push(text);
+      const output: string[] = [];
+      const say = (text: string) => void output.push(text);
       const given = ['accept-clock', '--reason', 'it showed 2090'];
       const env = { DATABASE_URL: test.url };
       const code = await runControlPlaneCommand(given, env, { log: say, error: say });
@@ -245,7 +245,7 @@ describe('a machine’s clock that is far ahead', () => {
         [tenants],
       );
       const isSet = clock.rows[0].newest.toISOString() !== KEPT;
-      return { code, said: said.join('\n'), isSet, told: told.rows.map(({ id }) => id) };
+      return { code, output: output.join('\n'), isSet, told: told.rows.map(({ id }) => id) };
     }
 
     it.each([
@@ -260,7 +260,7 @@ describe('a machine’s clock that is far ahead', () => {
       await onWrite(table, statement);
       const failed = await run();
       expect(failed).toMatchObject({ code: 1, isSet: false, told: [] });
-      expect(failed.said).toContain('nothing is changed or recorded');
+      expect(failed.output).toContain('nothing is changed or recorded');
       await superuser.query('DROP FUNCTION fail CASCADE');
       expect(await run()).toMatchObject({ code: 0, isSet: true, told: [...tenants].sort() });
     });
@@ -272,7 +272,7 @@ describe('a machine’s clock that is far ahead', () => {
       );
       const partly = await run();
       expect(partly).toMatchObject({ code: 1, isSet: true, told: [tenants[1]] });
-      expect(partly.said).toContain("it is not recorded in every tenant's admin chain");
+      expect(partly.output).toContain("it is not recorded in every tenant's admin chain");
       const { rows } = await superuser.query('SELECT generation FROM service_clock');
       expect(rows).toEqual([{ generation: 1 }]);
     });

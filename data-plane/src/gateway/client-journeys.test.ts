@@ -176,15 +176,15 @@ describe.each(Object.keys(clients))('%s', (name) => {
 
   it('receives progress before the answer', async () => {
     const client = await clients[name]?.(new URL(`${plane.url}/mcp/v1/everything`), agent.basic);
-    let heard = 0;
+    let received = 0;
     try {
       const args = { duration: 0.5, steps: 4 };
       const answer = await client?.callTool('trigger-long-running-operation', args, () => {
-        heard++;
+        received++;
       });
       expect(answer).toContain('completed');
       // The SDK drops a progress message that it reads together with the answer: the last may be one.
-      expect(heard).toBeGreaterThanOrEqual(3);
+      expect(received).toBeGreaterThanOrEqual(3);
     } finally {
       await client?.close();
     }

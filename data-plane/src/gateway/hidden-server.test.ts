@@ -156,7 +156,7 @@ it('is not listened to', async () => {
   const filter = { toolsListChanged: true, resourceSubscriptions: ['doc://1'] };
   const stream = listenModern(plane, filter, { authorization: agent.basic, path: PATH });
   await stream.acknowledged;
-  expect(stream.heard).toMatchObject([{ params: { notifications: {} } }]);
+  expect(stream.received).toMatchObject([{ params: { notifications: {} } }]);
   await sleep(120);
   expect(upstream.seen).toEqual([]);
   await stream.close();
@@ -253,7 +253,7 @@ describe('a stream whose agent loses its role', () => {
     await stream.acknowledged;
     await vi.waitFor(() => expect(upstream.streams()).toBeGreaterThan(0));
     upstream.push(changed('first'));
-    await vi.waitFor(() => expect(JSON.stringify(stream.heard)).toContain('first'));
+    await vi.waitFor(() => expect(JSON.stringify(stream.received)).toContain('first'));
     one.update({ role_ids: [] });
     upstream.push(changed('second'));
     upstream.push(updated('third'));
@@ -261,9 +261,9 @@ describe('a stream whose agent loses its role', () => {
     one.update({ role_ids: [role] });
     await vi.waitFor(() => {
       upstream.push(changed('fourth'));
-      expect(JSON.stringify(stream.heard)).toContain('fourth');
+      expect(JSON.stringify(stream.received)).toContain('fourth');
     });
-    expect(JSON.stringify(stream.heard)).not.toMatch(/second|third/);
+    expect(JSON.stringify(stream.received)).not.toMatch(/second|third/);
     await stream.close();
   });
 });

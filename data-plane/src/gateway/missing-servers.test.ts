@@ -81,17 +81,19 @@ it('begins without waiting for a slow server, and announces its lists when it is
     headers: { ...session, accept: 'text/event-stream' },
     signal: abort.signal,
   });
-  let heard = '';
+  let received = '';
   const reading = (async () => {
     const decoder = new TextDecoder();
-    for await (const chunk of stream.body ?? []) heard += decoder.decode(chunk as Uint8Array);
+    for await (const chunk of stream.body ?? []) received += decoder.decode(chunk as Uint8Array);
   })().catch(() => undefined);
   await expect.poll(() => held.length).toBeGreaterThan(0);
-  expect(heard).not.toContain('list_changed');
+  expect(received).not.toContain('list_changed');
   const timer = setInterval(() => {
     for (const go of held.splice(0)) go();
   }, 5);
-  await expect.poll(() => heard, { timeout: 10_000 }).toContain('notifications/tools/list_changed');
+  await expect
+    .poll(() => received, { timeout: 10_000 })
+    .toContain('notifications/tools/list_changed');
   const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
   const { json } = await plane.post('/mcp/v1', list, session);
   clearInterval(timer);

@@ -49,28 +49,28 @@ interface Heard {
 const clients: Record<string, (path: string) => Promise<Heard>> = {
   'SDK v1': async (path) => {
     const client = new ClientV1({ name: 'journey', version: '1' });
-    const heard = { updates: [] as string[], levels: [] as string[] };
+    const received = { updates: [] as string[], levels: [] as string[] };
     client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
-      heard.updates.push(params.uri);
+      received.updates.push(params.uri);
     });
     client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {
-      heard.levels.push(params.level);
+      received.levels.push(params.level);
     });
     await client.connect(new HttpV1(new URL(`${plane.url}${path}`), options()));
-    return { client, ...heard, call: (name) => client.callTool({ name, arguments: {} }) };
+    return { client, ...received, call: (name) => client.callTool({ name, arguments: {} }) };
   },
   'SDK v2': async (path) => {
     const client = new ClientV2({ name: 'journey', version: '2' });
-    const heard = { updates: [] as string[], levels: [] as string[] };
+    const received = { updates: [] as string[], levels: [] as string[] };
     client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
-      heard.updates.push(params.uri);
+      received.updates.push(params.uri);
     });
     client.setNotificationHandler('notifications/message', ({ params }) => {
-      heard.levels.push(params.level);
+      received.levels.push(params.level);
     });
     await client.connect(new HttpV2(new URL(`${plane.url}${path}`), options()));
     const call = (name: string) => client.callTool({ name, arguments: {} });
-    return { client: client as unknown as Heard['client'], ...heard, call };
+    return { client: client as unknown as Heard['client'], ...received, call };
   },
 };
 
@@ -89,9 +89,9 @@ const PATHS: [string, (name: string) => string, (uri: string) => string][] = [
 describe.each(Object.keys(clients))('%s', (name) => {
   describe.each(PATHS)('at %s', (path, toolName, toUri) => {
     it('reads, completes, subscribes and listens', async () => {
-      const heard = await clients[name]?.(path);
-      if (heard === undefined) throw new Error(`no client ${name}`);
-      const { client, updates, levels, call } = heard;
+      const received = await clients[name]?.(path);
+      if (received === undefined) throw new Error(`no client ${name}`);
+      const { client, updates, levels, call } = received;
       try {
         expect(client.getServerCapabilities()).toMatchObject({
           resources: { subscribe: true, listChanged: true },

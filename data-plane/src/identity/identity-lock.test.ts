@@ -49,13 +49,13 @@ it('lets no data plane start while keys are exchanged, and no command exchange t
   alone?.release();
   const running = shareIdentity(dataDir);
   for (const command of ['rotate-keys', 'register-anew']) {
-    const said: string[] = [];
+    const output: string[] = [];
     const out = {
-      log: (text: string) => said.push(text),
-      error: (text: string) => said.push(text),
+      log: (text: string) => output.push(text),
+      error: (text: string) => output.push(text),
     };
     expect(await runCommand([command], { SERVICE_DATA_DIR: dataDir }, out)).toBe(1);
-    expect(said.join()).toContain('stop it first');
+    expect(output.join()).toContain('stop it first');
   }
   running.release();
   expect(readTokenKid(join(dataDir, 'identity'))).toBe(kid);
@@ -72,13 +72,13 @@ it('is nobody else’s alone where somebody removed its file: the ledger’s loc
   // Made anew, it is another file.
   expect(alone?.isInPlace()).toBe(false);
   for (const command of ['rotate-keys', 'register-anew']) {
-    const said: string[] = [];
+    const output: string[] = [];
     const out = {
-      log: (text: string) => said.push(text),
-      error: (text: string) => said.push(text),
+      log: (text: string) => output.push(text),
+      error: (text: string) => output.push(text),
     };
     expect(await runCommand([command], { SERVICE_DATA_DIR: dataDir }, out)).toBe(1);
-    expect(said.join()).toContain('stop it first');
+    expect(output.join()).toContain('stop it first');
   }
   expect(readTokenKid(join(dataDir, 'identity'))).toBe(kid);
   alone?.release();

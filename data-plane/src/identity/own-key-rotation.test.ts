@@ -147,13 +147,13 @@ describe('the key that credentials are sealed to', () => {
 
 describe('rotate-keys', () => {
   async function run(...args: string[]) {
-    const said: string[] = [];
+    const output: string[] = [];
     const out = {
-      log: (text: string) => said.push(text),
-      error: (text: string) => said.push(text),
+      log: (text: string) => output.push(text),
+      error: (text: string) => output.push(text),
     };
     const code = await runCommand(args, { SERVICE_DATA_DIR: dataDir }, out);
-    return { code, said: said.join('\n') };
+    return { code, output: output.join('\n') };
   }
 
   it('rotates both, and leaves the key of batches', async () => {
@@ -164,16 +164,16 @@ describe('rotate-keys', () => {
     const files = ['signing-key.pem', 'sealing-key.pem', 'token-key.pem'] as const;
     const old = new Map(files.map((name) => [name, pem(name)]));
     copyFileSync(join(dataDir, 'worker-2/identity/sealing-key.pem'), join(dataDir, 'w2'));
-    const { code, said } = await run('rotate-keys');
+    const { code, output } = await run('rotate-keys');
     expect(code).toBe(0);
     const after = loadIdentity(dataDir);
     expect(files.map((name) => pem(name) === old.get(name))).toEqual([true, false, false]);
     expect(readFileSync(join(dataDir, 'worker-2/identity/sealing-key.pem'), 'utf8')).not.toBe(
       readFileSync(join(dataDir, 'w2'), 'utf8'),
     );
-    expect(said).toContain((await ownTokenKey(after.tokenKey)).kid);
-    expect(said).toContain((await ownTokenKey(before.tokenKey)).kid);
-    expect((await run('rotate-keys', '--revoke')).said).toContain('is refused');
+    expect(output).toContain((await ownTokenKey(after.tokenKey)).kid);
+    expect(output).toContain((await ownTokenKey(before.tokenKey)).kid);
+    expect((await run('rotate-keys', '--revoke')).output).toContain('is refused');
     expect(loadIdentity(dataDir).earlierTokenKeys).toEqual([]);
   });
 });

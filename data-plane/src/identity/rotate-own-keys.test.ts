@@ -43,10 +43,13 @@ const sealingKeys = () =>
   );
 
 async function run(...args: string[]) {
-  const said: string[] = [];
-  const out = { log: (text: string) => said.push(text), error: (text: string) => said.push(text) };
+  const output: string[] = [];
+  const out = {
+    log: (text: string) => output.push(text),
+    error: (text: string) => output.push(text),
+  };
   const code = await runCommand(args, { SERVICE_DATA_DIR: dataDir }, out);
-  return { code, said: said.join('\n') };
+  return { code, output: output.join('\n') };
 }
 
 /** @returns whether it was killed before the n-th step, and did not end by itself */
@@ -116,9 +119,9 @@ describe('an exchange of keys that is killed', () => {
       if (n % 2 === 0) {
         expect(start()).toEqual(['a rotation of the keys that had been interrupted was finished']);
       } else {
-        const { code, said } = await run(...args);
+        const { code, output } = await run(...args);
         expect(code).toBe(0);
-        expect(said).toMatch(
+        expect(output).toMatch(
           /^finished what was interrupted at \d{4}.*the key of agents' tokens is/,
         );
       }
@@ -134,8 +137,8 @@ describe('an exchange of keys that is killed', () => {
 
   it('is finished before a revocation that is asked for then', async () => {
     expect(killAt(4, 'rotate-keys')).toBe(true);
-    const { said } = await run('rotate-keys', '--revoke');
-    expect(said.split('\n')).toEqual([
+    const { output } = await run('rotate-keys', '--revoke');
+    expect(output.split('\n')).toEqual([
       expect.stringMatching(/^finished what was interrupted.*stays good until it ends/),
       expect.stringMatching(/^the key of agents' tokens is .* what it signed is refused/),
     ]);
@@ -170,9 +173,9 @@ describe('what is damaged', () => {
     writeFileSync(file, text === 'a token key' ? token : text);
     const before = readdirSync(identity());
     for (const args of [['rotate-keys'], ['rotate-keys', '--revoke']]) {
-      const { code, said } = await run(...args);
+      const { code, output } = await run(...args);
       expect(code).toBe(1);
-      expect(said).toContain(file);
+      expect(output).toContain(file);
       expect(readdirSync(identity()).filter((one) => !before.includes(one))).toEqual([]);
     }
   });
@@ -199,9 +202,9 @@ describe('a revocation', () => {
       writeFileSync(file, key);
       expect(() => loadIdentity(dataDir)).toThrow('which was revoked');
     }
-    const { code, said } = await run('rotate-keys');
+    const { code, output } = await run('rotate-keys');
     expect(code).toBe(1);
-    expect(said).toContain('run rotate-keys --revoke');
+    expect(output).toContain('run rotate-keys --revoke');
     expect((await run('rotate-keys', '--revoke')).code).toBe(0);
     expect(loadIdentity(dataDir).earlierTokenKeys).toEqual([]);
   });
@@ -209,8 +212,8 @@ describe('a revocation', () => {
   it('that is pending is finished before the first worker’s keys are moved away', async () => {
     const before = sealingKeys();
     writePending(readTokenKid(identity()), true);
-    const { said } = await run('register-anew', '--worker', '1');
-    expect(said).toMatch(/^finished what was interrupted.* what it signed is refused/);
+    const { output } = await run('register-anew', '--worker', '1');
+    expect(output).toMatch(/^finished what was interrupted.* what it signed is refused/);
     expect(readFileSync(join(dataDir, 'worker-2/identity/sealing-key.pem'), 'utf8')).not.toBe(
       before[1],
     );
@@ -219,8 +222,8 @@ describe('a revocation', () => {
   it('is not claimed for a key other than the present one, and is done then', async () => {
     const kid = readTokenKid(identity());
     writePending('another', true);
-    const { said } = await run('rotate-keys', '--revoke');
-    expect(said.split('\n')).toEqual([
+    const { output } = await run('rotate-keys', '--revoke');
+    expect(output.split('\n')).toEqual([
       expect.stringContaining(`is ${kid}, not another, which was to be exchanged`),
       expect.stringMatching(`after ${kid}: what it signed is refused`),
     ]);

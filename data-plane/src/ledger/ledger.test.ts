@@ -144,14 +144,14 @@ describe('append', () => {
 
   it('notifies the shipper of durable records, and of urgent ones', async () => {
     const ledger = await aLedger();
-    const heard: unknown[] = [];
-    const end = ledger.onAppended((tenant, urgent) => heard.push([tenant, urgent]));
+    const received: unknown[] = [];
+    const end = ledger.onAppended((tenant, urgent) => received.push([tenant, urgent]));
     await ledger.open(tenantId, uuidv7());
     await ledger.append(tenantId, aDecision());
     await ledger.append(tenantId, anAlert());
     end();
     await ledger.append(tenantId, anAlert());
-    expect(heard).toEqual([
+    expect(received).toEqual([
       [tenantId, true],
       [tenantId, false],
       [tenantId, true],

@@ -59,11 +59,14 @@ const placeIdentity = (...tenantIds: string[]) => {
   for (const id of tenantIds) writeFileSync(join(identity, 'registrations', `${id}.json`), '{}');
 };
 const run = async (...args: string[]) => {
-  const said: string[] = [];
-  const out = { log: (text: string) => said.push(text), error: (text: string) => said.push(text) };
+  const output: string[] = [];
+  const out = {
+    log: (text: string) => output.push(text),
+    error: (text: string) => output.push(text),
+  };
   return {
     code: await runCommand(args, { SERVICE_DATA_DIR: dataDir }, out),
-    said: said.join('\n'),
+    output: output.join('\n'),
   };
 };
 
@@ -167,9 +170,9 @@ describe('the command line', () => {
       code: 2,
     });
     expect(await run('kill-switch', 'engage', '--reason', 'leak')).toMatchObject({ code: 0 });
-    expect((await run('kill-switch', 'status')).said).toMatch(/engaged for all tenants.*leak/);
+    expect((await run('kill-switch', 'status')).output).toMatch(/engaged for all tenants.*leak/);
     expect(await run('kill-switch', 'lift')).toMatchObject({ code: 0 });
-    expect((await run('kill-switch', 'status')).said).toBe('not engaged');
+    expect((await run('kill-switch', 'status')).output).toBe('not engaged');
     expect(await run('nonsense')).toMatchObject({ code: 2 });
   });
 
@@ -178,7 +181,7 @@ describe('the command line', () => {
     const capitals = ['--tenant', A.toUpperCase()];
     expect(await run('kill-switch', 'engage', ...capitals, '--reason', 'x')).toEqual({
       code: 0,
-      said: `the local kill switch is engaged for tenant ${A} of the data plane in ${dataDir}`,
+      output: `the local kill switch is engaged for tenant ${A} of the data plane in ${dataDir}`,
     });
     expect(watch().findDenial(A)).not.toBeNull();
     expect(await run('kill-switch', 'lift', ...capitals)).toMatchObject({ code: 0 });
@@ -187,15 +190,15 @@ describe('the command line', () => {
 
   it('says where nobody is stopped', async () => {
     const stop = ['kill-switch', 'engage', '--reason', 'x'];
-    const nowhere = { code: 1, said: `${dataDir} holds no data plane: set SERVICE_DATA_DIR` };
+    const nowhere = { code: 1, output: `${dataDir} holds no data plane: set SERVICE_DATA_DIR` };
     expect(await run(...stop)).toEqual(nowhere);
     expect(await run('kill-switch', 'lift')).toEqual(nowhere);
     expect(existsSync(join(dataDir, SWITCH_FILE))).toBe(false);
     placeIdentity(A);
     expect(await run(...stop, '--tenant', A)).toMatchObject({ code: 0 });
-    const { code, said } = await run(...stop, '--tenant', B);
+    const { code, output } = await run(...stop, '--tenant', B);
     expect(code).toBe(1);
-    expect(said).toContain(`does not serve tenant ${B}`);
+    expect(output).toContain(`does not serve tenant ${B}`);
     // It may be served later.
     expect(watch().findDenial(B)).not.toBeNull();
     // Lifted also while there are no keys.
@@ -218,10 +221,10 @@ describe('the command line', () => {
   ])('does not ignore a part of %j', async (args, why) => {
     placeIdentity(A, B);
     engage(null);
-    const { code, said } = await run(...args);
+    const { code, output } = await run(...args);
     expect(code).toBe(2);
-    expect(said).toContain(why);
-    expect(said).toContain('Commands of the data plane:');
+    expect(output).toContain(why);
+    expect(output).toContain('Commands of the data plane:');
     expect(watch().findDenial(A)).not.toBeNull();
     expect(existsSync(join(dataDir, 'identity'))).toBe(true);
   });
@@ -234,20 +237,20 @@ describe('the command line', () => {
     database.exec('CREATE TABLE t (x)');
     database.pragma('locking_mode = EXCLUSIVE');
     database.exec('BEGIN EXCLUSIVE; INSERT INTO t VALUES (1)');
-    expect((await run('register-anew')).said).toContain('stop it first');
+    expect((await run('register-anew')).output).toContain('stop it first');
     database.exec('COMMIT');
     database.close();
     const lock = lockLedger(join(dataDir, LEDGER_FILE));
-    expect((await run('register-anew')).said).toContain('stop it first');
+    expect((await run('register-anew')).output).toContain('stop it first');
     lock.release();
     mkdirSync(join(dataDir, PAYLOADS_FOLDER, A), { recursive: true });
-    const { code, said } = await run('register-anew');
+    const { code, output } = await run('register-anew');
     expect(code).toBe(0);
-    const evidence = /kept in (\S+);/.exec(said)?.[1] ?? '';
+    const evidence = /kept in (\S+);/.exec(output)?.[1] ?? '';
     expect(readFileSync(join(evidence, LEDGER_FILE)).length).toBeGreaterThan(0);
     expect(existsSync(join(evidence, PAYLOADS_FOLDER, A))).toBe(true);
     expect(existsSync(join(dataDir, PAYLOADS_FOLDER))).toBe(false);
-    expect((await run('kill-switch', 'status')).said).toContain('engaged for all');
+    expect((await run('kill-switch', 'status')).output).toContain('engaged for all');
   });
 
   it('registers all workers anew, or the one that is named', async () => {
@@ -257,7 +260,7 @@ describe('the command line', () => {
     }
     const withKeys = () =>
       ['', 'worker-2', 'worker-3'].filter((name) => existsSync(join(dataDir, name, 'identity')));
-    expect((await run('register-anew', '--worker', '4')).said).toContain('holds no worker 4');
+    expect((await run('register-anew', '--worker', '4')).output).toContain('holds no worker 4');
     expect(await run('register-anew', '--worker', '2')).toMatchObject({ code: 0 });
     expect(withKeys()).toEqual(['', 'worker-3']);
     expect(await run('register-anew')).toMatchObject({ code: 0 });

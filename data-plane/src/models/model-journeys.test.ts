@@ -101,11 +101,11 @@ describe('a chat', () => {
     [
       'ollama, streamed',
       async () => {
-        let said = '';
+        let text = '';
         for await (const part of await ollama().chat({ model: 'small', messages, stream: true })) {
-          said += part.message.content;
+          text += part.message.content;
         }
-        return said;
+        return text;
       },
     ],
     [
@@ -115,15 +115,15 @@ describe('a chat', () => {
     [
       'openai, streamed',
       async () => {
-        let said = '';
+        let text = '';
         const stream = await openai().chat.completions.create({
           model: 'small',
           messages,
           stream: true,
           stream_options: { include_usage: true },
         });
-        for await (const part of stream) said += part.choices[0]?.delta.content ?? '';
-        return said;
+        for await (const part of stream) text += part.choices[0]?.delta.content ?? '';
+        return text;
       },
     ],
     [
@@ -173,8 +173,8 @@ describe('a chat', () => {
 
 it('generates, with a system prompt of its own', async () => {
   const prompt = `Hello ${SECRET_WORD}`;
-  const said = await ollama().generate({ model: 'small', prompt, system: 'Be brief.' });
-  expect(said.response).toBe(runtime.words.join(''));
+  const reply = await ollama().generate({ model: 'small', prompt, system: 'Be brief.' });
+  expect(reply.response).toBe(runtime.words.join(''));
   const { decision, outcome } = await auditOfCall();
   expect(decision).toMatchObject({
     method: 'localmodel/generate',

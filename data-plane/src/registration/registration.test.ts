@@ -26,7 +26,7 @@ let dataDir: string;
 let server: HttpControlPlane;
 let core: DataPlaneCore;
 let connections: Connections | null;
-let said: string[];
+let output: string[];
 let time: number;
 
 beforeEach(async () => {
@@ -35,7 +35,7 @@ beforeEach(async () => {
   time = Date.now();
   server = await startHttpControlPlane({ now: () => time });
   connections = null;
-  said = [];
+  output = [];
   core = await boot();
 });
 
@@ -46,7 +46,8 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-const say = (fields: object, message: string) => said.push(JSON.stringify({ ...fields, message }));
+const say = (fields: object, message: string) =>
+  output.push(JSON.stringify({ ...fields, message }));
 const log = { info: say, warn: say, error: say };
 
 const boot = (over: Partial<DataPlaneCoreOptions> = {}) =>
@@ -119,7 +120,7 @@ describe('a registration', () => {
     expect(kept).toContain(hash('sha256', 'root-token', 'hex'));
     await core.ledger.append(tenantId, aDecision());
     await until(() => server.plane().records.length === 2);
-    expect(said.join()).not.toMatch(/root-token|deployment-token/);
+    expect(output.join()).not.toMatch(/root-token|deployment-token/);
   });
 
   it('is tried until the control plane is there, and others are served meanwhile', async () => {
@@ -133,7 +134,7 @@ describe('a registration', () => {
       tenant_id: null,
       failure: { code: 'DATA_PLANE_TOKEN_INVALID' },
     });
-    expect(said.map((line) => JSON.parse(line))).toContainEqual(
+    expect(output.map((line) => JSON.parse(line))).toContainEqual(
       expect.objectContaining({
         message: 'the data plane could not register',
         ...{ stage: 'register', code: 'DATA_PLANE_TOKEN_INVALID', reason: expect.any(String) },
@@ -324,7 +325,7 @@ describe('a registration', () => {
       return true;
     });
     core.kick(server.tenantId);
-    await until(() => said.some((line) => line.includes('statement_unknown_key')));
+    await until(() => output.some((line) => line.includes('statement_unknown_key')));
     await until(() => core.status().tenants[0]?.feed.failure === null);
     expect(state()).toBe('connected');
   });
@@ -339,7 +340,7 @@ describe('a registration', () => {
     server.setSigner(next);
     await restart();
     await until(() =>
-      said.some((line) => line.includes('feed-2') && line.includes('not accepted')),
+      output.some((line) => line.includes('feed-2') && line.includes('not accepted')),
     );
     expect(kept()).toEqual([first.public]);
     await served();
@@ -438,7 +439,7 @@ describe('a revocation', () => {
     await until(() => [...server.live.keys()].length === 1);
     await served();
     // The refusal of the token names every reason that it may have.
-    const others = said.filter((line) => !line.includes('DATA_PLANE_TOKEN_INVALID'));
+    const others = output.filter((line) => !line.includes('DATA_PLANE_TOKEN_INVALID'));
     expect(others.join()).not.toContain('revoked');
   });
 
@@ -457,8 +458,8 @@ describe('a revocation', () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(registered()).toBe(before + 1);
     await served();
-    expect(said.join()).toContain('could not be kept');
-    expect(said.join()).not.toMatch(/deployment-token/);
+    expect(output.join()).toContain('could not be kept');
+    expect(output.join()).not.toMatch(/deployment-token/);
   });
 
   it.each([

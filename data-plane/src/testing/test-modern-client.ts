@@ -86,7 +86,7 @@ export function listenModern(plane: TestPlane, notifications: object, options: M
     body: JSON.stringify(body),
     signal: abort.signal,
   });
-  const heard: Heard[] = [];
+  const received: Heard[] = [];
   let begun = () => {};
   const acknowledged = new Promise<void>((resolve) => {
     begun = resolve;
@@ -98,17 +98,17 @@ export function listenModern(plane: TestPlane, notifications: object, options: M
       const lines = text.split('\n');
       text = lines.pop() ?? '';
       for (const line of lines)
-        if (line.startsWith('data: ')) heard.push(JSON.parse(line.slice(6)));
-      if (heard.length > 0) begun();
+        if (line.startsWith('data: ')) received.push(JSON.parse(line.slice(6)));
+      if (received.length > 0) begun();
     }
   };
   const done = read().then(
-    () => heard,
-    () => heard,
+    () => received,
+    () => received,
   );
   return {
     answer,
-    heard,
+    received,
     /** The first message is there. */
     acknowledged,
     /** Ends with the stream. */

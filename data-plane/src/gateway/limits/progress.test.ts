@@ -104,15 +104,15 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     ['stdio', 'local'],
   ])('receives it in order, from a server over %s', async (_transport, server) => {
     const client = await REAL_CLIENTS[name](`${plane.url}/mcp/v1/${server}`, basic);
-    const heard: number[] = [];
+    const received: number[] = [];
     const args = { duration: 0.2, steps: MESSAGES };
     const answer = await client.callTool('trigger-long-running-operation', args, ({ progress }) => {
-      heard.push(progress);
+      received.push(progress);
     });
     expect(textOf(answer)).toContain('completed');
-    expect(heard).toEqual(Array.from(heard, (_, i) => i + 1));
+    expect(received).toEqual(Array.from(received, (_, i) => i + 1));
     // The SDKs drop progress that they read together with the answer.
-    expect(heard.length).toBeGreaterThan(MESSAGES * 0.9);
+    expect(received.length).toBeGreaterThan(MESSAGES * 0.9);
     await client.close();
   });
 });

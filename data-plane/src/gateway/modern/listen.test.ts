@@ -131,9 +131,9 @@ it('ends one in order that is evicted before it has begun', async () => {
   await vi.waitFor(() => expect(held).not.toEqual([]));
   isHeld = () => false;
   const others = [open(TOOLS, '1'), open(TOOLS, '2')];
-  const heard = await slow.done;
+  const received = await slow.done;
   expect((await slow.answer).headers.get('content-type')).toBe('text/event-stream');
-  expect(heard.map(({ id, method }) => id ?? method)).toEqual([
+  expect(received.map(({ id, method }) => id ?? method)).toEqual([
     'notifications/subscriptions/acknowledged',
     'slow',
   ]);
@@ -168,7 +168,7 @@ it('what comes before it has begun counts with the unread of its agent', async (
   await release();
   for (const one of slow) await one.acknowledged;
   await vi.waitFor(async () => expect(await unread()).toBe(0));
-  const texts = slow.flatMap(({ heard }) => heard.filter(({ params }) => params?.text));
+  const texts = slow.flatMap(({ received }) => received.filter(({ params }) => params?.text));
   // Of 25; what the first stream had unread for a moment may leave one to be inspected afterwards.
   expect(texts.length).toBeGreaterThanOrEqual(7);
   expect(texts.length).toBeLessThanOrEqual(10);
@@ -228,7 +228,7 @@ it('still receives updates of a resource that another client no longer waits for
   for (const stream of openStreams()) {
     tell(stream, 'notifications/resources/updated', { uri: 'doc://1' });
   }
-  await vi.waitFor(() => expect(first.heard).toHaveLength(2));
+  await vi.waitFor(() => expect(first.received).toHaveLength(2));
   await first.close();
   await vi.waitFor(() => expect(openStreams()).toEqual([]));
 });
@@ -255,7 +255,7 @@ it('subscribes to many resources a few at a time, and to all of them', async () 
   const wanted = { resourceSubscriptions: uris };
   const stream = listenModern(own, wanted, { authorization, path: '/mcp/v1/up' });
   await stream.acknowledged;
-  expect(stream.heard).toMatchObject([{ params: { notifications: wanted } }]);
+  expect(stream.received).toMatchObject([{ params: { notifications: wanted } }]);
   await stream.close();
   await vi.waitFor(() => expect(legacy.messages('resources/unsubscribe')).toHaveLength(40));
   expect(most).toBeLessThanOrEqual(16);

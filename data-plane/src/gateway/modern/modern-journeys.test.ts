@@ -64,13 +64,13 @@ describe.each(PATHS)('a modern client at %s (%s) with a legacy server', (path, p
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toContain(`${prefix}echo`);
     expect(await call('echo', { message: 'hi' })).toContain('Echo: hi');
-    const heard: number[] = [];
-    const onprogress = ({ progress }: { progress: number }) => void heard.push(progress);
+    const received: number[] = [];
+    const onprogress = ({ progress }: { progress: number }) => void received.push(progress);
     const name = `${prefix}trigger-long-running-operation`;
     await client.callTool({ name, arguments: { duration: 0.6, steps: 3 } }, { onprogress });
     // The client itself reports rounds: the server asks for its roots at some point. The last step
     // comes with the answer, after which the client may receive no more progress.
-    expect([...new Set(heard)].slice(0, 2)).toEqual([1, 2]);
+    expect([...new Set(received)].slice(0, 2)).toEqual([1, 2]);
   });
 
   it('receives the questions of the server', async () => {

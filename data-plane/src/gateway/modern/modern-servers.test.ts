@@ -501,7 +501,7 @@ describe('subscriptions/listen', () => {
       resourceSubscriptions: [uri],
     };
     const stream = await open(wanted, { path });
-    expect(stream.heard[0]).toEqual({
+    expect(stream.received[0]).toEqual({
       jsonrpc: '2.0',
       method: 'notifications/subscriptions/acknowledged',
       params: {
@@ -514,9 +514,9 @@ describe('subscriptions/listen', () => {
     tell(last(), 'notifications/resources/list_changed', {});
     tell(last(), 'notifications/resources/updated', { uri: 'doc://1' });
     tell(last(), 'notifications/resources/updated', { uri: 'doc://2' });
-    await vi.waitFor(() => expect(stream.heard).toHaveLength(3));
+    await vi.waitFor(() => expect(stream.received).toHaveLength(3));
     expect(
-      stream.heard.slice(1).map(({ method, params }) => [method, params?.uri, params?._meta]),
+      stream.received.slice(1).map(({ method, params }) => [method, params?.uri, params?._meta]),
     ).toEqual([
       ['notifications/tools/list_changed', undefined, { [`${PREFIX}subscriptionId`]: 'sub' }],
       ['notifications/resources/updated', uri, { [`${PREFIX}subscriptionId`]: 'sub' }],
@@ -531,7 +531,7 @@ describe('subscriptions/listen', () => {
     const before = streams.length;
     const uris = Array.from({ length: 300 }, (_, n) => `doc://${n}`);
     const stream = await open({ resourceSubscriptions: uris });
-    expect(stream.heard[0]?.params?.notifications).toEqual({ resourceSubscriptions: uris });
+    expect(stream.received[0]?.params?.notifications).toEqual({ resourceSubscriptions: uris });
     // As many as their records had commits, and not one each.
     expect(streams.length - before).toBeLessThan(30);
     await stream.close();
@@ -543,7 +543,7 @@ describe('subscriptions/listen', () => {
       { toolsListChanged: true, resourceSubscriptions: ['doc://1'] },
       { authorization: basic },
     );
-    expect(stream.heard[0]?.params?.notifications).toEqual({ toolsListChanged: true });
+    expect(stream.received[0]?.params?.notifications).toEqual({ toolsListChanged: true });
     expect(await decisions()).toEqual([['resources/subscribe', 'deny']]);
     await stream.close();
   });
@@ -553,7 +553,7 @@ describe('subscriptions/listen', () => {
     const stream = await open({ toolsListChanged: true }, { authorization: gone.basic });
     gone.update({ status: 'suspended' });
     await stream.done;
-    expect(stream.heard).toHaveLength(1);
+    expect(stream.received).toHaveLength(1);
   });
 
   it('refuses a malformed filter', async () => {
@@ -568,7 +568,7 @@ describe('subscriptions/listen', () => {
     const stream = await open({ toolsListChanged: true });
     await plane.app.close();
     await stream.done;
-    expect(stream.heard.at(-1)).toEqual({
+    expect(stream.received.at(-1)).toEqual({
       jsonrpc: '2.0',
       id: 'sub',
       result: { resultType: 'complete', _meta: { [`${PREFIX}subscriptionId`]: 'sub' } },

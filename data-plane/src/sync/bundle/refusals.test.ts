@@ -44,10 +44,10 @@ const feedSigner = createTestFeedSigner();
 /** Added to the clock of both sides. */
 let skew = 0;
 const now = () => Date.now() + skew;
-const said: { code?: string; msg: string }[] = [];
+const output: { code?: string; msg: string }[] = [];
 const log = pino(
   { level: 'warn', base: null },
-  { write: (line: string) => void said.push(JSON.parse(line)) },
+  { write: (line: string) => void output.push(JSON.parse(line)) },
 );
 const registry = new Registry();
 const agent = {
@@ -215,7 +215,7 @@ async function call(): Promise<unknown> {
 async function isRefused(
   channel: 'bundle' | 'feed',
   code: string,
-  before: { said: number; alerts: number },
+  before: { output: number; alerts: number },
 ): Promise<void> {
   await until(() => tenant()[channel].failure?.code === code).catch(() => {
     throw new Error(`not ${code}: ${JSON.stringify(tenant())}`);
@@ -225,7 +225,7 @@ async function isRefused(
   expect(tenant().refusals[channel][code]).toBeGreaterThan(0);
   const type = channel === 'bundle' ? 'BUNDLE_REFUSED' : 'FEED_REFUSED';
   await until(() => alerts(type).slice(before.alerts).includes(code));
-  expect(said.slice(before.said).map((line) => line.code)).toContain(code);
+  expect(output.slice(before.output).map((line) => line.code)).toContain(code);
   const labels = `tenant_id="${server.tenantId}",channel="${channel}",code="${code}"`;
   expect(await registry.metrics()).toMatch(
     new RegExp(`^governance_sync_refusals_total{${labels}} [1-9]`, 'm'),
@@ -239,7 +239,7 @@ async function isRefused(
   });
 }
 
-const marks = (type: string) => ({ said: said.length, alerts: alerts(type).length });
+const marks = (type: string) => ({ output: output.length, alerts: alerts(type).length });
 
 /** Alerts of one reason are a minute apart. */
 const passMinute = () => {

@@ -13,11 +13,11 @@ const deploymentId = uuidv7();
 const feed = createTestFeed({ tenantId });
 const recognition = (time: number, of = deploymentId) => feed.recognition(of, time).statement;
 let dataDir: string;
-let said: string[];
+let output: string[];
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'recognitions-'));
-  said = [];
+  output = [];
 });
 
 afterEach(() => rmSync(dataDir, { recursive: true }));
@@ -28,7 +28,7 @@ const load = (keptMs = 0) =>
     ...{ deploymentId, keptMs },
     log: {
       info: () => undefined,
-      warn: (_, message) => said.push(message),
+      warn: (_, message) => output.push(message),
       error: () => undefined,
     },
   });
@@ -65,5 +65,5 @@ it('count though they cannot be kept', () => {
   const recognitions = load();
   recognitions.note(recognition(START), START);
   expect(recognitions.asOf(START + MINUTE)).toBe(START);
-  expect(said).toEqual(['the recognition was not kept']);
+  expect(output).toEqual(['the recognition was not kept']);
 });

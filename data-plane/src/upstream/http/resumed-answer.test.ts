@@ -85,17 +85,17 @@ afterEach(async () => {
 });
 
 function call() {
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const cancellation = new Cancellation();
   const answer = session.request(
     { method: 'tools/call', members: '"name":"leaves","arguments":{}', wantsProgress: false },
     {
       cancellation,
-      onNotification: ({ params }: UpstreamNotification) => void heard.push(params?.data),
+      onNotification: ({ params }: UpstreamNotification) => void received.push(params?.data),
       findIneligibility: () => ineligible,
     },
   );
-  return { answer, heard, cancellation };
+  return { answer, received, cancellation };
 }
 
 const failure = (kind: string) =>
@@ -106,9 +106,9 @@ it.each([
   'destroy',
 ] as const)('an answer whose stream is cut (%s) is fetched by its last event, and not asked for again', async (how) => {
   cut = how;
-  const { answer, heard } = call();
+  const { answer, received } = call();
   await expect(answer).resolves.toMatchObject({ kind: 'result', value: { content: [] } });
-  expect(heard).toEqual([1, 2]);
+  expect(received).toEqual([1, 2]);
   expect(resumptions.map(({ headers }) => headers['last-event-id'])).toEqual(['a-2']);
   const [resumed] = resumptions;
   expect(upstream.knows(resumed?.headers ?? {})).toBe(true);
@@ -185,12 +185,12 @@ it('is given up in time, however late the server wants to be asked', async () =>
 
 it('is not fetched any more once it was cancelled or its session closed', async () => {
   retry = '500';
-  const { answer, heard, cancellation } = call();
-  await expect.poll(() => heard).toEqual([1]);
+  const { answer, received, cancellation } = call();
+  await expect.poll(() => received).toEqual([1]);
   cancellation.cancel();
   await expect(answer).rejects.toEqual(failure('cancelled'));
   const second = call();
-  await expect.poll(() => second.heard).toEqual([1]);
+  await expect.poll(() => second.received).toEqual([1]);
   await Promise.all([
     expect(second.answer).rejects.toEqual(failure('unreachable')),
     session.close(),
@@ -200,8 +200,8 @@ it('is not fetched any more once it was cancelled or its session closed', async 
 });
 
 it('is not fetched for an agent that was suspended meanwhile', async () => {
-  const { answer, heard } = call();
-  await expect.poll(() => heard).toEqual([1]);
+  const { answer, received } = call();
+  await expect.poll(() => received).toEqual([1]);
   ineligible = 'it is suspended';
   await expect(answer).rejects.toEqual(failure('ineligible'));
   expect(resumptions).toEqual([]);

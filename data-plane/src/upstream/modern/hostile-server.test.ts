@@ -225,16 +225,16 @@ describe('a stream of subscriptions', () => {
     const other = { jsonrpc: '2.0', method: 'notifications/message', params: { data: 1 } };
     answers['subscriptions/listen'] = ({ id }, response) =>
       events(response, changed, acknowledge(id, { toolsListChanged: true }), other, changed);
-    const heard: string[] = [];
+    const received: string[] = [];
     pool.listen({
       tenantId: TENANT,
       agentId: 'agent',
       serverId: null,
-      onNotification: (_id, { method }) => heard.push(method),
+      onNotification: (_id, { method }) => received.push(method),
       peerId: 'peer',
     });
     await find().open(ownExchange());
-    await expect.poll(() => heard).toEqual(['notifications/tools/list_changed']);
+    await expect.poll(() => received).toEqual(['notifications/tools/list_changed']);
   });
 
   it('is opened again after a pause, not at once', async () => {

@@ -191,12 +191,12 @@ describe('what the server sends unprompted', () => {
   const opened = () => server.posts('subscriptions/listen');
 
   it('comes on one stream, as far as anybody listens', async () => {
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     const end = pool.listen({
       tenantId: TENANT,
       agentId: 'agent',
       serverId: null,
-      onNotification: (_server, one) => heard.push(one),
+      onNotification: (_server, one) => received.push(one),
     });
     await session.open(ownExchange());
     await expect.poll(opened).toHaveLength(1);
@@ -208,30 +208,30 @@ describe('what the server sends unprompted', () => {
     await expect
       .poll(() => {
         server.notify.toolsChanged();
-        return heard;
+        return received;
       })
       .toContainEqual({ method: 'notifications/tools/list_changed', params: undefined });
     end();
-    const count = heard.length;
+    const count = received.length;
     server.notify.toolsChanged();
     await call(session, 'echo');
-    expect(heard).toHaveLength(count);
+    expect(received).toHaveLength(count);
   });
 
   it('reports the resources that are subscribed to, and no others', async () => {
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     pool.listen({
       tenantId: TENANT,
       agentId: 'agent',
       serverId: null,
-      onNotification: (_server, one) => heard.push(one.params),
+      onNotification: (_server, one) => received.push(one.params),
     });
     const uri = 'test://note';
     expect((await ask(session, 'resources/subscribe', { uri })).value).toEqual({});
     expect((await ask(session, 'resources/subscribe', { uri: 'test://b' })).value).toEqual({});
     server.notify.resourceUpdated('test://c');
     server.notify.resourceUpdated('test://note');
-    await expect.poll(() => heard).toEqual([{ uri }]);
+    await expect.poll(() => received).toEqual([{ uri }]);
     expect((await ask(session, 'resources/unsubscribe', { uri })).value).toEqual({});
     await expect
       .poll(() => opened().at(-1)?.message.params.notifications)

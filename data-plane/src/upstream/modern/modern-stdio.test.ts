@@ -48,10 +48,10 @@ const OBEDIENT = `
 
 let pool: UpstreamPool;
 let session: UpstreamSession;
-let heard: unknown[];
+let received: unknown[];
 
 beforeEach(() => {
-  heard = [];
+  received = [];
   const obedient = { command: process.execPath, args: ['-e', OBEDIENT], env: {}, cwd: '/' };
   pool = openTestPool({
     stdio: openStdio([
@@ -59,7 +59,7 @@ beforeEach(() => {
       ['obedient', obedient],
     ]),
     limits: { timeoutMs: 10_000, messageBytes: 64 * 1024 },
-    onNotification: (_tenant, _server, notification) => void heard.push(notification),
+    onNotification: (_tenant, _server, notification) => void received.push(notification),
   });
   session = pool.getSession({
     tenantId: TENANT,
@@ -135,7 +135,7 @@ it('is listened to by its subscription, and by nothing else', async () => {
     { id: 1, method: 'elicitation/create', params: {} },
   ];
   expect((await call(session, 'say', { say })).kind).toBe('result');
-  expect(heard).toEqual([{ method: 'notifications/tools/list_changed', params: undefined }]);
+  expect(received).toEqual([{ method: 'notifications/tools/list_changed', params: undefined }]);
   expect(session.pending).toBe(0);
 });
 
@@ -146,10 +146,10 @@ it('is listened to again when it ended that, and when it was started again', asy
   await expect.poll(listens).toBe(1);
   const end = { method: 'notifications/cancelled', params: { requestId: 'LISTEN' } };
   await call(session, 'say', { say: [end, changed('LISTEN')] });
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
   await expect.poll(listens, { timeout: 4000 }).toBe(2);
   expect(await failureOf(call(session, 'die'))).toBe('unreachable');
   await expect.poll(listens, { timeout: 4000 }).toBe(1);
   await call(session, 'say', { say: [changed('LISTEN')] });
-  await expect.poll(() => heard).toHaveLength(1);
+  await expect.poll(() => received).toHaveLength(1);
 });

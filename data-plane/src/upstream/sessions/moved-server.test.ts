@@ -18,7 +18,7 @@ let after: TestUpstream;
 let pool: UpstreamPool;
 let registered: McpServerSetting | undefined;
 let sealed: string | undefined;
-let heard: string[];
+let received: string[];
 let reopened: string[];
 
 beforeEach(async () => {
@@ -28,7 +28,7 @@ beforeEach(async () => {
   after = await startTestUpstream({ offersStream: true });
   registered = HTTP_SERVER('up', before.url);
   sealed = undefined;
-  heard = [];
+  received = [];
   reopened = [];
   pool = openTestPool({
     isRegistered: (_tenantId, _serverId, at) =>
@@ -41,7 +41,7 @@ beforeEach(async () => {
     tenantId: TENANT,
     agentId: 'a',
     serverId: 'up',
-    onNotification: (_serverId, { method }) => heard.push(method),
+    onNotification: (_serverId, { method }) => received.push(method),
   });
   await open();
   await expect.poll(before.streams).toBe(1);
@@ -62,14 +62,14 @@ afterEach(async () => {
 
 it('is not heard any more at its old address', async () => {
   before.push(NEWS);
-  await expect.poll(() => heard.length).toBe(1);
+  await expect.poll(() => received.length).toBe(1);
   registered = HTTP_SERVER('up', after.url);
   before.push(NEWS);
   before.push(NEWS);
   await open();
   await expect.poll(after.streams).toBe(1);
   after.push(NEWS);
-  await expect.poll(() => heard.length).toBe(2);
+  await expect.poll(() => received.length).toBe(2);
 });
 
 it('is followed without a request, and told again what clients had told it', async () => {

@@ -91,18 +91,18 @@ it('are apart from the session that the agent shares, and from each other', asyn
 });
 
 it('tell what their server sends to their own client', async () => {
-  const heard: string[] = [];
+  const received: string[] = [];
   pool.listen({
     tenantId: TENANT,
     agentId: 'a',
     serverId: null,
-    onNotification: () => heard.push('shared'),
+    onNotification: () => received.push('shared'),
   });
   pool.listen({
     tenantId: TENANT,
     agentId: 'a',
     serverId: null,
-    onNotification: () => heard.push('own'),
+    onNotification: () => received.push('own'),
     peerId: '1',
   });
   await pool
@@ -110,7 +110,7 @@ it('tell what their server sends to their own client', async () => {
     .open(ownExchange());
   await expect.poll(upstream.streams).toBe(1);
   upstream.push({ jsonrpc: '2.0', method: 'notifications/message' });
-  await expect.poll(() => heard).toEqual(['own']);
+  await expect.poll(() => received).toEqual(['own']);
 });
 
 it('keep their processes until their client ends, and take none from other agents', async () => {

@@ -583,12 +583,12 @@ describe('a session over stdio', () => {
   });
 
   it('tells the process of a cancellation', async () => {
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     pool.listen({
       tenantId: TENANT,
       agentId: AGENT,
       serverId: null,
-      onNotification: (from, { params }) => heard.push([from, params]),
+      onNotification: (from, { params }) => received.push([from, params]),
     });
     const own = exchange();
     const pending = pool
@@ -598,8 +598,8 @@ describe('a session over stdio', () => {
     await askFor(AGENT);
     own.cancellation.cancel();
     expect(await failed).toBe('cancelled');
-    await vi.waitFor(() => expect(heard).toHaveLength(1));
-    expect(heard).toEqual([['local', { cancelled: expect.any(Number) }]]);
+    await vi.waitFor(() => expect(received).toHaveLength(1));
+    expect(received).toEqual([['local', { cancelled: expect.any(Number) }]]);
   });
 
   it('ends with everything that the process started', async () => {
