@@ -52,13 +52,14 @@ async function anOpa(
     onState: ({ state }) => states.push(state),
     intervals: { well: 40, ill: 20 },
     maxAsked: { calls: maxCalls, bytes: 1_000 },
+    atOnce: 2,
   });
   ends.push(async () => {
     await server.stop();
     http.closeAllConnections();
     await new Promise((resolve) => http.close(resolve));
   });
-  return { server, answers, asked, states, ask: () => server.ask('{}', TIMEOUT_MS) };
+  return { server, answers, asked, states, ask: () => server.ask('agent', '{}', TIMEOUT_MS) };
 }
 
 const aReason = (rule: string) => ({ policy_id: 'p', policy: 'p', rule, message: 'm' });
@@ -177,10 +178,28 @@ describe('the circuit', () => {
     expect(asked.decision).toBe(0);
   });
 
+  it('has a few questions of one agent at a time, and others pass them', async () => {
+    const { ask, answers, asked, server } = await anOpa(hang);
+    await server.look();
+    const costly = Array.from({ length: 4 }, ask);
+    await expect.poll(() => asked.decision).toBe(2);
+    answers.decision = json({ provenance, result: verdict });
+    expect(await server.ask('other', '{}', TIMEOUT_MS)).toMatchObject({ kind: 'judged' });
+    const ends = (await Promise.all(costly)).map((one) => one.kind);
+    expect(ends).toEqual(['failed', 'failed', 'failed', 'failed']);
+    expect(asked.decision).toBe(3);
+    expect(await ask()).toMatchObject({ kind: 'judged' });
+  });
+
   it('bounds what waits', async () => {
     const { ask, server } = await anOpa(hang, well, 2);
     await server.look();
-    const all = await Promise.all([ask(), ask(), ask(), server.ask('x'.repeat(2_000), TIMEOUT_MS)]);
+    const all = await Promise.all([
+      ask(),
+      ask(),
+      ask(),
+      server.ask('agent', 'x'.repeat(2_000), TIMEOUT_MS),
+    ]);
     const failures = all.map((one) => (one.kind === 'failed' ? one.failure : one.kind));
     expect(failures).toEqual(['opa_timeout', 'opa_timeout', 'opa_overloaded', 'opa_overloaded']);
   });

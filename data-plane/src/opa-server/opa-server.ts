@@ -7,6 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { shareRun } from '../storage/share-run.ts';
+import { createAgentTurns } from './agent-turns.ts';
 import {
   failed,
   type OpaAnswer,
@@ -46,6 +47,8 @@ export interface OpaServerOptions {
   /** The interval between two probes, while it is healthy and while it is not. */
   intervals?: { well: number; ill: number };
   maxAsked?: { calls: number; bytes: number };
+  /** Questions of one agent at a time; further ones wait. */
+  atOnce?: number;
 }
 
 const DECISION_PATH = 'v1/data/governance/decision?provenance=true';
@@ -56,12 +59,15 @@ const LOOK_MS = 25;
 const PROBE_MS = 1_000;
 /** Requests that may wait for one server, so that a slow one cannot fill the memory. */
 const MAX_ASKED = { calls: 4_096, bytes: 256 * 1024 * 1024 };
+/** Of 64 connections: a machine of two cores still answers probes and other agents. */
+const AT_ONCE = 8;
 
 export function createOpaServer(options: OpaServerOptions) {
   const { tenantId, exchange, probes, timeoutMs } = options;
   const intervals = options.intervals ?? INTERVALS;
   const maxAsked = options.maxAsked ?? MAX_ASKED;
   const asked = { calls: 0, bytes: 0 };
+  const turns = createAgentTurns(options.atOnce ?? AT_ONCE);
   let current: OpaServerStatus = { state: 'unknown', revision: null, message: 'not asked yet' };
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -73,8 +79,11 @@ export function createOpaServer(options: OpaServerOptions) {
 
   async function probeOnce(): Promise<OpaServerStatus> {
     clearTimeout(timer);
-    const reply = await probes.send(PROBE_PATH, Math.min(PROBE_MS, timeoutMs));
-    const next = judgeProbe(readDocument(reply));
+    const read = () => probes.send(PROBE_PATH, Math.min(PROBE_MS, timeoutMs)).then(readDocument);
+    const first = await read();
+    // A busy server is not away: it is asked once more.
+    const isSlow = first.kind === 'failed' && first.failure === 'opa_timeout';
+    const next = judgeProbe(isSlow && current.state === 'ok' ? await read() : first);
     if (stopped) return current;
     const isNews = next.state !== current.state;
     current = next;
@@ -108,18 +117,25 @@ export function createOpaServer(options: OpaServerOptions) {
     return isOurs || state === 'ok' ? undefined : options.findTenantProblem?.();
   }
 
-  async function exchangeOnce(input: string, ms: number): Promise<OpaAnswer> {
+  async function exchangeOnce(agentId: string, input: string, ms: number): Promise<OpaAnswer> {
     asked.calls++;
     asked.bytes += input.length;
+    const began = performance.now();
     try {
-      return readDecision(await exchange.send(DECISION_PATH, ms, `{"input":${input}}`));
+      if (!(await turns.take(agentId, ms))) return failed('opa_timeout', 'no turn for the agent');
+      try {
+        const left = Math.max(1, ms - (performance.now() - began));
+        return readDecision(await exchange.send(DECISION_PATH, left, `{"input":${input}}`));
+      } finally {
+        turns.give(agentId);
+      }
     } finally {
       asked.calls--;
       asked.bytes -= input.length;
     }
   }
 
-  async function ask(input: string, ms: number): Promise<OpaReaction> {
+  async function ask(agentId: string, input: string, ms: number): Promise<OpaReaction> {
     const { state, message } = current.state === 'unknown' ? await probe() : current;
     const problem = findNoAddress(state);
     if (problem) return failed('opa_no_address', problem);
@@ -129,18 +145,18 @@ export function createOpaServer(options: OpaServerOptions) {
       return failed('opa_overloaded', `${asked.calls} calls wait for it`);
     }
     const began = performance.now();
-    const answer = await exchangeOnce(input, ms);
+    const answer = await exchangeOnce(agentId, input, ms);
     if (answer.kind === 'judged' || !isSilent(answer)) return answer;
     const after = await probe();
     if (after.state === 'unreachable') return { kind: 'unavailable', message: after.message };
     // A kept connection may end with a server's restart: a question may be asked twice.
     const left = ms - (performance.now() - began);
     if (answer.failure === 'opa_timeout' || left < 1) return answer;
-    return exchangeOnce(input, left);
+    return exchangeOnce(agentId, input, left);
   }
 
   return {
-    /** Asks for a decision; never rejects. `input` is JSON. */
+    /** Asks for a decision about an agent's call; never rejects. `input` is JSON. */
     ask,
     /** Probes again, as often as callers need, but at most every few milliseconds. */
     look,

@@ -50,7 +50,8 @@ export async function askOpa(
   let { agent } = call;
   for (;;) {
     const input = inputOf(agent);
-    const reaction = await server.ask(input, Math.max(1, Math.min(opa.timeoutMs, left())));
+    const ms = Math.max(1, Math.min(opa.timeoutMs, left()));
+    const reaction = await server.ask(agent.id, input, ms);
     const agentNow = findAgentNow(call, deps);
     if ('kind' in agentNow) return agentNow;
     const rules = deps.rules.findActiveRules(tenantId);
