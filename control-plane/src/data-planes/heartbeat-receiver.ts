@@ -21,8 +21,9 @@ import { raiseAlert } from '../alerts/raise-alert.ts';
 import { resolveAlert } from '../alerts/resolve-alert.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { bundleRevisionOf } from './data-plane.ts';
-import { dataPlaneStore, type RecordedHeartbeat } from './data-plane-store.ts';
+import { dataPlaneStore } from './data-plane-store.ts';
 import { dataPlaneTokenStore } from './data-plane-token-store.ts';
+import { heartbeatStore, type RecordedHeartbeat } from './heartbeat-store.ts';
 import { unregisteredPlaneStore } from './unregistered-plane-store.ts';
 
 export interface HeartbeatReceiverDeps {
@@ -68,12 +69,12 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
   return async (scope, { tool_pins: pins, ...heartbeat }, rootId) => {
     const at = deps.now();
     const recorded = await deps.db.inTenant(scope, async (tx) => {
-      if (rootId !== null && !(await mayTell(tx, heartbeat, rootId, at))) return undefined;
+      if (rootId !== null && !(await mayReport(tx, heartbeat, rootId, at))) return undefined;
       const plane = `${scope.tenantId}/${heartbeat.deployment_id}`;
       const isStopped = heartbeat.stream?.is_stopped ?? null;
       const mayRun = isStopped !== false || !stops.isUsedUp(plane);
       const stated = { heartbeat, isStopped: mayRun ? isStopped : null };
-      const recorded = await dataPlaneStore(tx).recordHeartbeat(stated, at);
+      const recorded = await heartbeatStore(tx).record(stated, at);
       if (recorded === undefined) throw new AppError('DATA_PLANE_NOT_FOUND');
       if (recorded.standing === 'revoked') throw new AppError('DATA_PLANE_REVOKED');
       if (mayRun && (await alertOfStream(tx, heartbeat, recorded, at))) stops.count(plane);
@@ -96,7 +97,7 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
  * Whether the deployment registered with the root; stores the heartbeat of a sender that never
  * registered.
  */
-async function mayTell(
+async function mayReport(
   tx: TenantTransaction,
   heartbeat: Heartbeat,
   rootId: string,

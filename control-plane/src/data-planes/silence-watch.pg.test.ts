@@ -5,7 +5,7 @@ import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
 import { createAlertService } from '../alerts/alert-service.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
-import { dataPlaneStore } from './data-plane-store.ts';
+import { heartbeatStore } from './heartbeat-store.ts';
 import { createSilenceWatch } from './silence-watch.ts';
 
 let time = Date.now();
@@ -21,7 +21,7 @@ async function setUp() {
   const watch = createSilenceWatch({ db, now });
   const beat = () =>
     db.inTenant(scope, (tx) =>
-      dataPlaneStore(tx).recordHeartbeat(
+      heartbeatStore(tx).record(
         { heartbeat: { deployment_id: plane.deploymentId } as Heartbeat, isStopped: null },
         now(),
       ),
