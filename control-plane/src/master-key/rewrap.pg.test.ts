@@ -257,7 +257,7 @@ it('every source that encrypts under the master key is in the table', () => {
   const root = join(import.meta.dirname, '..');
   // These encrypt under other keys: a data plane's, and those of Google's service.
   const others = ['data-planes/sealed-facts.ts', 'key-management/gcp-provider.ts'];
-  const own = ['master-key/rewrap.ts'];
+  const own = ['master-key/rewrapping.ts'];
   const found = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .filter((file) => !file.includes('generated/') && !file.includes('testing/'))

@@ -1,25 +1,16 @@
 /**
- * After a change of the master key, re-encrypts the ciphertexts under previous ones. Each batch is
- * its own transaction under row-level security, and a ciphertext is replaced by compare-and-set. So
- * a run continues after a crash, two replicas do not harm each other, and a credential that was
- * changed in the meantime is not overwritten. Proven by rewrap.pg.test.ts.
+ * The leader's task after a change of the master key: has everything re-encrypted, and reports what
+ * is under which key. Proven by rewrap.pg.test.ts.
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { CIPHERTEXT_KINDS, type CiphertextKind } from '../platform/ciphertext-kinds.ts';
 import type { LeaderTask } from '../platform/leader.ts';
 import type { MasterKey } from '../platform/master-key.ts';
-import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
-import {
-  type CiphertextCounts,
-  ciphertextStore,
-  countCiphertexts,
-  findTenantsUnder,
-} from './ciphertext-store.ts';
+import { SYSTEM_ACTOR, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { type CiphertextCounts, countCiphertexts } from './ciphertext-store.ts';
+import { createRewrapping } from './rewrapping.ts';
 
 const EVERY_MS = 60_000;
 const BATCH = 100;
-/** Tenants found per query. */
-const PAGE = 500;
 
 export interface RewrapDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
@@ -43,6 +34,17 @@ export type Rewrap = ReturnType<typeof createRewrap>;
 export function createRewrap({ db, masterKey, registry, log, batch = BATCH }: RewrapDeps) {
   const { keyId, previousIds } = masterKey;
   const metrics = createMetrics(registry);
+  const rewrapping = createRewrapping({
+    db,
+    masterKey,
+    log,
+    batch,
+    onExchanged: (count) => {
+      metrics.rewrapped.inc(count);
+      metrics.ciphertexts.dec({ state: 'previous' }, count);
+      metrics.ciphertexts.inc({ state: 'current' }, count);
+    },
+  });
   /** Whether completion was already logged. */
   let isCompletionLogged = false;
 
@@ -65,72 +67,6 @@ export function createRewrap({ db, masterKey, registry, log, batch = BATCH }: Re
     return { keyId, previousIds, ciphertexts };
   }
 
-  function rewrapBatch(
-    kind: CiphertextKind,
-    tenantId: string | undefined,
-    after: string,
-  ): Promise<string | undefined> {
-    const work = async (tx: Parameters<typeof ciphertextStore>[0]) => {
-      const store = ciphertextStore(tx, kind, tenantId);
-      const rows = await store.list(previousIds, { after, limit: batch });
-      let exchanged = 0;
-      for (const row of rows) {
-        const context = kind.contextOf(row);
-        let plaintext: Buffer;
-        try {
-          plaintext = masterKey.decrypt(row.ciphertext, context);
-        } catch (error) {
-          const fields = { err: error, table: kind.table, tenant_id: tenantId, id: row.id };
-          log.warn(
-            fields,
-            'a ciphertext does not decrypt and stays as it is: it was tampered with',
-          );
-          continue;
-        }
-        if (await store.exchange(row, masterKey.encrypt(plaintext, context))) exchanged += 1;
-        plaintext.fill(0);
-      }
-      return { exchanged, last: rows.length < batch ? undefined : rows.at(-1)?.id };
-    };
-    const done =
-      tenantId === undefined
-        ? db.inPlatform(SYSTEM_ACTOR, work)
-        : db.inTenant(systemScope(tenantId), work);
-    return done.then(({ exchanged, last }) => {
-      metrics.rewrapped.inc(exchanged);
-      metrics.ciphertexts.dec({ state: 'previous' }, exchanged);
-      metrics.ciphertexts.inc({ state: 'current' }, exchanged);
-      return last;
-    });
-  }
-
-  async function rewrapAll(tenantId: string | undefined, signal: AbortSignal): Promise<void> {
-    const owner = tenantId === undefined ? 'platform' : 'tenant';
-    for (const kind of Object.values<CiphertextKind>(CIPHERTEXT_KINDS)) {
-      if (kind.owner !== owner) continue;
-      let after: string | undefined = '';
-      while (after !== undefined && !signal.aborted) {
-        after = await rewrapBatch(kind, tenantId, after);
-      }
-    }
-  }
-
-  async function rewrapTenants(signal: AbortSignal): Promise<void> {
-    let after: string | undefined;
-    for (;;) {
-      const page = { after, limit: PAGE };
-      const ids = await db.inPlatform(SYSTEM_ACTOR, (tx) =>
-        findTenantsUnder(tx, previousIds, page),
-      );
-      for (const id of ids) {
-        if (signal.aborted) return;
-        await rewrapAll(id, signal);
-      }
-      after = ids.at(-1);
-      if (ids.length < PAGE) return;
-    }
-  }
-
   const task: LeaderTask = {
     name: 'master_key_rewrap',
     everyMs: EVERY_MS,
@@ -138,8 +74,8 @@ export function createRewrap({ db, masterKey, registry, log, batch = BATCH }: Re
       if (previousIds.length === 0) return;
       if (sum((await readUse()).ciphertexts, 'previous') > 0) {
         isCompletionLogged = false;
-        await rewrapAll(undefined, signal);
-        await rewrapTenants(signal);
+        await rewrapping.platform(signal);
+        await rewrapping.tenants(signal);
       }
       if (signal.aborted) return;
       // Counted again, since a replica with the previous key may still write during a rolling
