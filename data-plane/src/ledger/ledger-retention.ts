@@ -24,43 +24,7 @@ export const BEFORE_FIRST: ShippedPosition = { epoch: 0, seq: 0, head: GENESIS_H
 const MARKS = 168;
 
 export function createRetention(db: Database, rows: RecordRows) {
-  const sql = {
-    countAfter: db
-      .prepare<[number, number, number, number, number], number>(
-        `SELECT coalesce(sum(CASE WHEN epoch = ? THEN min(count, seq - ?) ELSE count END), 0)
-         FROM records WHERE stream_no = ? AND (epoch, seq) > (?, ?)`,
-      )
-      .pluck(),
-    readOldest: db.prepare<
-      [number, number, number],
-      StoredRow & { position: number; salts: Buffer | null }
-    >(
-      `SELECT * FROM records WHERE stream_no = ? AND (epoch, seq) <= (?, ?)
-       ORDER BY epoch, seq LIMIT 1`,
-    ),
-    findKeptEnd: db.prepare<[number, number, number], Position>(
-      `SELECT epoch, seq FROM records WHERE stream_no = ? AND (epoch, seq) < (?, ?)
-       ORDER BY epoch DESC, seq DESC LIMIT 1`,
-    ),
-    findOpenFrom: db.prepare<[number], Position>(
-      'SELECT open_epoch AS epoch, open_seq AS seq FROM streams WHERE stream_no = ?',
-    ),
-    insertSalt: db.prepare<[Buffer, Buffer]>('INSERT OR IGNORE INTO event_salts VALUES (?, ?)'),
-    deleteRow: db.prepare<[number]>('DELETE FROM records WHERE position = ?'),
-    lastMark: db
-      .prepare<[number], number | null>('SELECT max(at) FROM shipped_marks WHERE stream_no = ?')
-      .pluck(),
-    addMark: db.prepare<[number, number, number, number]>(
-      'INSERT OR REPLACE INTO shipped_marks VALUES (?, ?, ?, ?)',
-    ),
-    findDue: db.prepare<[number, number], Position & { at: number }>(
-      `SELECT at, epoch, seq FROM shipped_marks WHERE stream_no = ? AND at <= ?
-       ORDER BY at DESC LIMIT 1`,
-    ),
-    dropMarksBefore: db.prepare<[number, number]>(
-      'DELETE FROM shipped_marks WHERE stream_no = ? AND at < ?',
-    ),
-  };
+  const sql = prepareRetention(db);
 
   /** The last row before those that a start checks. */
   function findKeptEnd(streamNo: number): Position | undefined {
@@ -167,4 +131,44 @@ export interface PruneStep {
   now: number;
   keepMs: number;
   limit: number;
+}
+
+function prepareRetention(db: Database) {
+  return {
+    countAfter: db
+      .prepare<[number, number, number, number, number], number>(
+        `SELECT coalesce(sum(CASE WHEN epoch = ? THEN min(count, seq - ?) ELSE count END), 0)
+         FROM records WHERE stream_no = ? AND (epoch, seq) > (?, ?)`,
+      )
+      .pluck(),
+    readOldest: db.prepare<
+      [number, number, number],
+      StoredRow & { position: number; salts: Buffer | null }
+    >(
+      `SELECT * FROM records WHERE stream_no = ? AND (epoch, seq) <= (?, ?)
+       ORDER BY epoch, seq LIMIT 1`,
+    ),
+    findKeptEnd: db.prepare<[number, number, number], Position>(
+      `SELECT epoch, seq FROM records WHERE stream_no = ? AND (epoch, seq) < (?, ?)
+       ORDER BY epoch DESC, seq DESC LIMIT 1`,
+    ),
+    findOpenFrom: db.prepare<[number], Position>(
+      'SELECT open_epoch AS epoch, open_seq AS seq FROM streams WHERE stream_no = ?',
+    ),
+    insertSalt: db.prepare<[Buffer, Buffer]>('INSERT OR IGNORE INTO event_salts VALUES (?, ?)'),
+    deleteRow: db.prepare<[number]>('DELETE FROM records WHERE position = ?'),
+    lastMark: db
+      .prepare<[number], number | null>('SELECT max(at) FROM shipped_marks WHERE stream_no = ?')
+      .pluck(),
+    addMark: db.prepare<[number, number, number, number]>(
+      'INSERT OR REPLACE INTO shipped_marks VALUES (?, ?, ?, ?)',
+    ),
+    findDue: db.prepare<[number, number], Position & { at: number }>(
+      `SELECT at, epoch, seq FROM shipped_marks WHERE stream_no = ? AND at <= ?
+       ORDER BY at DESC LIMIT 1`,
+    ),
+    dropMarksBefore: db.prepare<[number, number]>(
+      'DELETE FROM shipped_marks WHERE stream_no = ? AND at < ?',
+    ),
+  };
 }

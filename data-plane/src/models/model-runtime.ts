@@ -3,7 +3,7 @@
  * once; its answer is passed on piece by piece, no faster than the client reads.
  */
 import { withoutTrailingSlashes } from '@governance/shared/text';
-import { Agent, errors } from 'undici';
+import { Agent, type Dispatcher, errors } from 'undici';
 import type { ModelAnswer } from '../enforcement/answer.ts';
 import {
   requireStillWanted,
@@ -35,12 +35,8 @@ export function createModelRuntime({ url, timeoutMs, checkMs }: ModelRuntimeOpti
   const agent = new Agent({ pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
   const underWay = new Map<AbortController, Promise<unknown>>();
 
-  async function askUntil(
-    ending: AbortController,
-    { path, body }: ReturnType<typeof sentToRuntime>,
-    exchange: UpstreamExchange,
-    client: Reader,
-  ): Promise<ModelAnswer> {
+  /** Ends what is asked when its time is over, or its agent may not have it any more. */
+  function limit(ending: AbortController, exchange: UpstreamExchange) {
     const give = (kind: 'timeout' | 'cancelled' | 'ineligible', why: string) =>
       ending.abort(new UpstreamFailure(kind, why));
     exchange.cancellation.onCancel = () => give('cancelled', 'the client has left');
@@ -50,63 +46,44 @@ export function createModelRuntime({ url, timeoutMs, checkMs }: ModelRuntimeOpti
       const ineligible = exchange.findIneligibility?.();
       if (ineligible !== undefined) give('ineligible', ineligible);
     }, checkMs);
-    try {
-      const response = await agent
-        .request({
-          origin,
-          path: `${base}${path}`,
-          method: body === null ? 'GET' : 'POST',
-          body,
-          signal: ending.signal,
-          headers: {
-            accept: '*/*',
-            'accept-encoding': 'identity',
-            ...(body !== null && { 'content-type': 'application/json' }),
-          },
-        })
-        .catch((error: unknown) => {
-          throw failureOf(error, ending.signal);
-        });
-      const { statusCode: status, headers, body: pieces } = response;
-      const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
-      const usage = new UsageReader(isPlain ? answerForm(headers['content-type']) : 'other');
-      let bytes = 0;
-      let failure: UpstreamFailure | undefined;
-      try {
-        client.begin(status, headers);
-      } catch (error) {
-        // Else the connection would stay, since nobody reads from it.
-        ending.abort();
-        throw error;
-      }
-      // A client that does not read would keep a stream that has been ended waiting for it.
-      ending.signal.addEventListener('abort', () => client.cut(), { once: true });
-      try {
-        for await (const piece of pieces as AsyncIterable<Buffer>) {
-          bytes += piece.length;
-          usage.push(piece);
-          // What the client takes is not the runtime's silence.
-          silence.stop();
-          await client.write(piece);
-          silence.start();
-        }
-        client.end();
-      } catch (error) {
-        failure = failureOf(error, ending.signal);
-        client.cut();
-      }
-      const { isError, ...known } = usage.end();
-      return {
-        kind: 'model',
-        usage: { status, ...known },
-        bytes,
-        isError: isError || status >= 400,
-        failure,
-      };
-    } finally {
+    const stop = () => {
       silence.stop();
       clearInterval(checks);
       exchange.cancellation.onCancel = null;
+    };
+    return { silence, stop };
+  }
+
+  const send = ({ path, body }: ReturnType<typeof sentToRuntime>, signal: AbortSignal) =>
+    agent
+      .request({
+        origin,
+        path: `${base}${path}`,
+        method: body === null ? 'GET' : 'POST',
+        body,
+        signal,
+        headers: {
+          accept: '*/*',
+          'accept-encoding': 'identity',
+          ...(body !== null && { 'content-type': 'application/json' }),
+        },
+      })
+      .catch((error: unknown) => {
+        throw failureOf(error, signal);
+      });
+
+  async function askUntil(
+    ending: AbortController,
+    request: ReturnType<typeof sentToRuntime>,
+    exchange: UpstreamExchange,
+    client: Reader,
+  ): Promise<ModelAnswer> {
+    const { silence, stop } = limit(ending, exchange);
+    try {
+      const response = await send(request, ending.signal);
+      return await passOn(response, client, ending, silence);
+    } finally {
+      stop();
     }
   }
 
@@ -145,6 +122,50 @@ export function createModelRuntime({ url, timeoutMs, checkMs }: ModelRuntimeOpti
       // What was ended still has to write its records.
       await new Promise((resolve) => setImmediate(resolve));
     },
+  };
+}
+
+/** Passes an answer to the client as it arrives, and reads the counts in it. */
+async function passOn(
+  { statusCode: status, headers, body }: Dispatcher.ResponseData,
+  client: Reader,
+  ending: AbortController,
+  silence: ReturnType<typeof createSilence>,
+): Promise<ModelAnswer> {
+  const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
+  const usage = new UsageReader(isPlain ? answerForm(headers['content-type']) : 'other');
+  let bytes = 0;
+  let failure: UpstreamFailure | undefined;
+  try {
+    client.begin(status, headers);
+  } catch (error) {
+    // Else the connection would stay, since nobody reads from it.
+    ending.abort();
+    throw error;
+  }
+  // A client that does not read would keep a stream that has been ended waiting for it.
+  ending.signal.addEventListener('abort', () => client.cut(), { once: true });
+  try {
+    for await (const piece of body as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      usage.push(piece);
+      // What the client takes is not the runtime's silence.
+      silence.stop();
+      await client.write(piece);
+      silence.start();
+    }
+    client.end();
+  } catch (error) {
+    failure = failureOf(error, ending.signal);
+    client.cut();
+  }
+  const { isError, ...known } = usage.end();
+  return {
+    kind: 'model',
+    usage: { status, ...known },
+    bytes,
+    isError: isError || status >= 400,
+    failure,
   };
 }
 
