@@ -1,7 +1,12 @@
 /** A row that was changed in the database is approved for no call. */
 import { uuidv7 } from '@governance/shared/ids';
 import { expect, it } from 'vitest';
-import { aDataPlane, aDecision, aHoldOpened } from '../../../tests/support/a-data-plane.ts';
+import {
+  aDataPlane,
+  aDecision,
+  aHoldOpened,
+  aResultHeld,
+} from '../../../tests/support/a-data-plane.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { createHoldView } from '../testing/test-escalations.ts';
 
@@ -16,6 +21,8 @@ it.each([
   [`reason = 'harmless'`, 'reason is not'],
   [`requester_id = 'somebody else'`, 'requester_id is not'],
   [`shape = '{"policy_ids": [], "resource": ""}'`, 'shape is not'],
+  [`binding = '00'`, 'binding is not'],
+  [`timeout_at = timeout_at + interval '1 hour'`, 'timeout_at is later than'],
   [`event_id = gen_random_uuid()`, 'no record of its data plane opened it'],
 ])('a row with %s cannot be approved, and can be denied', async (change, fault) => {
   const { token, scope } = await aTenantAdmin();
@@ -42,4 +49,29 @@ it.each([
   ]);
   expect(rows).toEqual([{ status: 'pending' }]);
   expect((await decide('deny')).statusCode).toBe(200);
+});
+
+it('a result whose findings were changed cannot be released', async () => {
+  const { token, scope } = await aTenantAdmin();
+  const { tenantId } = scope;
+  const plane = await aDataPlane(test, scope);
+  plane.boot();
+  const view = createHoldView(service, { token, tenantId, plane }, 'inbound_hold_');
+  const id = uuidv7();
+  const decision = aDecision({ tool_name: 'read_page' });
+  plane.append(decision);
+  const timeout_at = new Date(Date.now() + 60_000).toISOString();
+  plane.append(aResultHeld(decision, { escalation_id: id, timeout_at }));
+  await view.ship();
+  await test.superuser.query(
+    `UPDATE escalations SET findings = jsonb_set(findings, '{0,severity}', '"low"')
+     WHERE tenant_id = $1 AND id = $2`,
+    [tenantId, id],
+  );
+  const resolve = (resolution: string) =>
+    call(`/api/v1/inbound/holds/${id}/resolve`, { token, body: { resolution } });
+  const refused = await resolve('allow_original');
+  expect(refused.statusCode).toBe(500);
+  expect(refused.json().detail).toContain(`escalations ${id}: findings is not`);
+  expect((await resolve('block')).statusCode).toBe(200);
 });

@@ -5,6 +5,7 @@
  * as-recorded.pg.test.ts.
  */
 import { canonicalize } from '@governance/shared/canonical-json';
+import { toStorable } from '@governance/shared/text';
 import { readRecord } from '../chain/ledger-row.ts';
 import { recordsOf } from '../chain/records-of.ts';
 import { damagedRow } from '../platform/damaged-rows.ts';
@@ -37,11 +38,13 @@ export async function requireAsRecorded(
     target: record.target,
     risk_tier: record.risk_tier,
     instruction_hash: record.instruction_hash,
+    binding: record.binding ?? null,
     ...(record.type === 'hold_opened'
       ? // Forgotten with its server.
         { reason: record.reason, shape: row.shape && (record.shape ?? null) }
       : {
           severity: record.severity,
+          findings: toStorable(record.findings),
           findings_count: record.findings_count,
           result_bytes: record.result_bytes,
         }),
@@ -50,6 +53,10 @@ export async function requireAsRecorded(
   for (const [column, value] of Object.entries(recorded)) {
     if (canonicalize(value) === canonicalize(shown[column] ?? null)) continue;
     throw damagedRow(name, `${column} is not what its data plane recorded`);
+  }
+  // Shortened where the data plane's clock was ahead, and never prolonged.
+  if (row.timeoutAt > new Date(record.timeout_at)) {
+    throw damagedRow(name, 'timeout_at is later than what its data plane recorded');
   }
 }
 
@@ -60,7 +67,9 @@ const keptOf = (row: Escalation): Shown => ({
   instruction_hash: row.instructionHash,
   reason: row.reason,
   shape: row.shape,
+  binding: row.binding,
   severity: row.severity,
+  findings: row.findings,
   findings_count: row.findingsCount,
   result_bytes: row.resultBytes,
 });
