@@ -95,9 +95,7 @@ export async function makeVolume(
   const notes = new Map([[size, checkpoint.note], ...cosigned.notes]);
   const members = [
     documentMember(EVIDENCE_MEMBERS.keys, await listKeys(tx, volume, content.streams)),
-    ...[...notes]
-      .sort(([a], [b]) => a - b)
-      .map(([at, note]) => documentMember(checkpointMember(at), note)),
+    ...noteMembers(notes),
     documentMember(EVIDENCE_MEMBERS.proofs, canonicalize(EvidenceProofs.parse(proofs))),
     content.batches,
     content.events,
@@ -107,25 +105,11 @@ export async function makeVolume(
     content.payloads,
     linesMember(EVIDENCE_MEMBERS.witness, cosigned.lines),
   ].filter((member) => member !== undefined);
-  const manifest = EvidenceManifest.parse({
-    format: EVIDENCE_FORMAT,
-    package_id: uuidv7(now.getTime()),
-    set_id: request.id,
-    tenant_id: tenantId,
-    issuer: volume.anchor.issuer,
-    created_at: now.toISOString(),
-    scope: scopeOf(request),
-    log: {
-      origin: logOrigin(tenantId, plan.log_epoch),
-      epoch: plan.log_epoch,
-      start: leaves.start,
-      end: size,
-    },
+  const manifest = manifestOf(tenantId, volume, {
+    log: { start: leaves.start, end: size },
     streams: content.streams,
     files: members.map(({ name, size, sha256 }) => ({ name, size, sha256 })),
     bundles: bundles.map(({ digest, revision }) => ({ digest, revision })),
-    volume: { number, of: plan.ends.length, previous: volume.previous },
-    verification_metadata: volume.anchor.metadata,
   });
   const payload = Buffer.from(canonicalize(manifest));
   const envelope = signEnvelope(EVIDENCE_PAYLOAD_TYPE, payload, signers.evidence);
@@ -137,6 +121,37 @@ export async function makeVolume(
     payloads: content.payloadCount,
     manifestDigest: manifestDigest(payload),
   };
+}
+
+/** The checkpoints, the smallest first. */
+function noteMembers(notes: ReadonlyMap<number, string>): Member[] {
+  const sorted = [...notes].sort(([a], [b]) => a - b);
+  return sorted.map(([at, note]) => documentMember(checkpointMember(at), note));
+}
+
+function manifestOf(
+  tenantId: string,
+  { request, plan, number, previous, anchor, now }: VolumeRequest,
+  {
+    log,
+    ...content
+  }: Pick<EvidenceManifest, 'streams' | 'files' | 'bundles'> & {
+    log: { start: number; end: number };
+  },
+): EvidenceManifest {
+  return EvidenceManifest.parse({
+    format: EVIDENCE_FORMAT,
+    package_id: uuidv7(now.getTime()),
+    set_id: request.id,
+    tenant_id: tenantId,
+    issuer: anchor.issuer,
+    created_at: now.toISOString(),
+    scope: scopeOf(request),
+    log: { origin: logOrigin(tenantId, plan.log_epoch), epoch: plan.log_epoch, ...log },
+    ...content,
+    volume: { number, of: plan.ends.length, previous },
+    verification_metadata: anchor.metadata,
+  });
 }
 
 const linesMember = (name: string, values: readonly object[]): Member | undefined =>

@@ -18,6 +18,7 @@ import { TASKS_EXTENSION, takesTasks } from '../extensions.ts';
 import { type AnswerFailure, ineligibleError } from '../failures.ts';
 import {
   answerText,
+  type ClientMessage,
   errorText,
   GatewayError,
   notificationText,
@@ -62,27 +63,9 @@ export function createModernHandler(deps: ModernDeps) {
       throw new GatewayError(400, `MCP ${MODERN_REVISION} has no batches: send one message.`);
     }
     const message = readMessage(body);
-    switch (message.kind) {
-      case 'invalid':
-        sendError(reply, 400, message.id, {
-          code: RPC_ERRORS.INVALID_REQUEST,
-          message: message.why,
-        });
-        return;
-      case 'response':
-        throw new GatewayError(
-          400,
-          `MCP ${MODERN_REVISION} has no responses of clients: make the request again with inputResponses.`,
-        );
-      case 'notification': {
-        // Notifications have no effect here, and none is forwarded: what is not judged stays.
-        const named = request.headers['mcp-method'];
-        if (named !== undefined && named !== message.method) {
-          throw mismatch('The header Mcp-Method is not the method of the body.');
-        }
-        reply.code(202).send();
-        return;
-      }
+    if (message.kind !== 'request') {
+      answerOther(message, request, reply);
+      return;
     }
     const ineligible = deps.door.findIneligibility(caller);
     let read: ModernRequest;
@@ -155,6 +138,35 @@ export function createModernHandler(deps: ModernDeps) {
   }
 
   return { post };
+}
+
+/** Refuses what is no request, and drops a notification. */
+function answerOther(
+  message: Exclude<ClientMessage, { kind: 'request' }>,
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  switch (message.kind) {
+    case 'invalid':
+      sendError(reply, 400, message.id, {
+        code: RPC_ERRORS.INVALID_REQUEST,
+        message: message.why,
+      });
+      return;
+    case 'response':
+      throw new GatewayError(
+        400,
+        `MCP ${MODERN_REVISION} has no responses of clients: make the request again with inputResponses.`,
+      );
+    case 'notification': {
+      // Notifications have no effect here, and none is forwarded: what is not judged stays.
+      const named = headers['mcp-method'];
+      if (named !== undefined && named !== message.method) {
+        throw mismatch('The header Mcp-Method is not the method of the body.');
+      }
+      reply.code(202).send();
+    }
+  }
 }
 
 function answerOf(
