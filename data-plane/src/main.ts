@@ -64,14 +64,9 @@ export async function startDataPlane(
   env: NodeJS.ProcessEnv,
   hooks: { connect?: Connect; place?: WorkerPlace; onFatal: () => void },
 ): Promise<RunningPlane> {
-  const [parsed, gateway] = parseTogether(
-    () => readDataPlaneConfig(env),
-    () => readGatewayConfig(env),
-  );
-  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   const { place } = hooks;
-  // The supervisor did it for its workers.
-  const config = place ? parsed : { ...parsed, ...(await tryPlace(parsed)) };
+  const { config, gateway } = await readSettings(env, place);
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   const { cpUrl, publicUrl, region } = config;
   const base = createLog({ debug: config.debug });
   const log = place ? base.child({ worker: place.worker }) : base;
@@ -125,21 +120,7 @@ export async function startDataPlane(
       findDenial,
     });
     const findUnserved = () => listUnserved(plane, connections?.status() ?? []);
-    const own = {
-      registries: [registry],
-      health: () => health(plane, version, findUnserved()),
-      findUnready: async () => ({
-        ...(core.status().tenants.length === 0 && {
-          tenants: ['none is served yet', ...codesOf(findUnserved())].join(': '),
-        }),
-        ...(await plane.findUnready()),
-      }),
-      findWarnings: () => {
-        const codes = codesOf(core.status().tenants.length === 0 ? [] : findUnserved());
-        const tenants = `of ${roots.size} tokens some serve no tenant: ${codes}`;
-        return { ...plane.findWarnings(), ...(codes.length > 0 && { tenants }) };
-      },
-    };
+    const own = ownView({ plane, version, registry, tokens: roots.size, findUnserved });
     await app.register(
       localRoutes({
         publicUrl,
@@ -173,6 +154,43 @@ export async function startDataPlane(
   const url = place ? publicUrl : listeningUrl(app, config);
   if (!place) showBanner({ version, config });
   return { url, stop, accept: (socket) => workers?.accept(socket) ?? false };
+}
+
+async function readSettings(env: NodeJS.ProcessEnv, place: WorkerPlace | undefined) {
+  const [parsed, gateway] = parseTogether(
+    () => readDataPlaneConfig(env),
+    () => readGatewayConfig(env),
+  );
+  // The supervisor did it for its workers.
+  const config = place ? parsed : { ...parsed, ...(await tryPlace(parsed)) };
+  return { config, gateway };
+}
+
+/** What this process says of itself. @param of.tokens how many tenants should be served */
+function ownView(of: {
+  plane: DataPlane;
+  version: string;
+  registry: Registry;
+  tokens: number;
+  findUnserved: () => ReturnType<typeof listUnserved>;
+}) {
+  const { plane, findUnserved } = of;
+  const servesNobody = () => plane.core.status().tenants.length === 0;
+  return {
+    registries: [of.registry],
+    health: () => health(plane, of.version, findUnserved()),
+    findUnready: async () => ({
+      ...(servesNobody() && {
+        tenants: ['none is served yet', ...codesOf(findUnserved())].join(': '),
+      }),
+      ...(await plane.findUnready()),
+    }),
+    findWarnings: () => {
+      const codes = codesOf(servesNobody() ? [] : findUnserved());
+      const tenants = `of ${of.tokens} tokens some serve no tenant: ${codes}`;
+      return { ...plane.findWarnings(), ...(codes.length > 0 && { tenants }) };
+    },
+  };
 }
 
 /** Logs variables that look like settings but are not. */
