@@ -17,10 +17,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { assetPath } from '@governance/shared/assets';
 import { StartError } from '@governance/shared/start-error';
 import pg from 'pg';
 import { afterEach, expect, it, vi } from 'vitest';
+import { bundledScript } from '../../../tests/support/bundled-script.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
 import { isProcessAlive } from './folder-lock.ts';
 import { describeFailedStart } from './postgres-cluster.ts';
@@ -32,6 +32,7 @@ const isRoot = process.getuid?.() === 0;
 const folders: string[] = [];
 const servers: EmbeddedPostgres[] = [];
 const children: ChildProcess[] = [];
+const script = await bundledScript('tests/support/hold-postgres.ts');
 
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
@@ -74,8 +75,7 @@ async function query(url: string, sql: string): Promise<Record<string, unknown>[
 
 /** A service of its own that holds the folder. */
 async function holdInChild(dataDir: string) {
-  const script = assetPath('tests/support/hold-postgres.ts');
-  const child = spawn(process.execPath, ['--import', 'tsx', script, dataDir], {
+  const child = spawn(process.execPath, [script, dataDir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assetPath } from '@governance/shared/assets';
 import pg from 'pg';
 import { afterEach, expect, it, vi } from 'vitest';
+import { bundledScript } from '../../../tests/support/bundled-script.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
 import { isProcessAlive } from './folder-lock.ts';
 import { waitForKeeper } from './postgres-keeper.ts';
@@ -20,6 +20,7 @@ const OUTLIVES_SECONDS = 3;
 const folders: string[] = [];
 const servers: EmbeddedPostgres[] = [];
 const children: ChildProcess[] = [];
+const script = await bundledScript('tests/support/hold-postgres.ts');
 
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
@@ -43,8 +44,7 @@ async function start(dataDir: string): Promise<EmbeddedPostgres> {
 
 /** A service of its own that holds the folder. */
 async function holdInChild(dataDir: string) {
-  const script = assetPath('tests/support/hold-postgres.ts');
-  const args = ['--import', 'tsx', script, dataDir, String(OUTLIVES_SECONDS)];
+  const args = [script, dataDir, String(OUTLIVES_SECONDS)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
   const [line] = await once(createInterface({ input: child.stdout }), 'line');

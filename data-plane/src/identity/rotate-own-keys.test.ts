@@ -10,14 +10,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bundledScript } from '../../../tests/support/bundled-script.ts';
 import { runCommand } from '../local-control/commands.ts';
 import { loadIdentity } from './identity.ts';
 import { readTokenKid } from './own-key-rotation.ts';
 import { enterIdentity } from './rotate-own-keys.ts';
 
-const child = fileURLToPath(new URL('../testing/killed-command.ts', import.meta.url));
+const child = await bundledScript('data-plane/src/testing/killed-command.ts');
 let folder: string;
 /** A data plane of two workers that was never rotated, or once by plan. */
 let fresh: string;
@@ -55,7 +55,7 @@ async function run(...args: string[]) {
 /** @returns whether it was killed before the n-th step, and did not end by itself */
 function killAt(n: number, ...args: string[]): boolean {
   const env = { ...process.env, SERVICE_DATA_DIR: dataDir };
-  const command = ['--import', 'tsx', child, String(n), ...args];
+  const command = [child, String(n), ...args];
   const { signal, status, stderr } = spawnSync(process.execPath, command, { env });
   if (signal !== 'SIGKILL' && status !== 0) throw new Error(stderr.toString());
   return signal === 'SIGKILL';
