@@ -1,4 +1,5 @@
 import { gatewayAudience } from '@governance/shared/agent-token';
+import type { BundleSettings } from '@governance/shared/bundle-format';
 import { detectInjection } from '@governance/shared/detect/inbound/detector';
 import { detectInPortions } from '@governance/shared/detect/inbound/value-detector';
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
@@ -68,32 +69,14 @@ export function createEnforcement(
   parts: EnforcementParts,
   lists: StepLists & { holds?: Holds } = STEP_LISTS,
 ) {
-  const { opa, catalogue, pins, room, limits, metrics, writes, raiseAlert, now, elapsed } = parts;
-  const { config, ledger, replica, rules, log, findRegion, findDenial, askForNews } = deps;
-  const identifiers = createIdentifierKeys({
-    findSealed: (tenantId) => replica.findIdentifierKey(tenantId),
-    findDeploymentId: deps.findDeploymentId,
-    open: deps.openSealedNow,
-    raiseAlert,
-  });
-  const scanThreads = createScanThreads();
-  const scans = createDlpScans(scanThreads);
-  const large = createLargeValues(scanThreads);
-  const protectMembers = createProtectMembers(identifiers, large);
+  const { catalogue, pins, room, limits, metrics, writes, raiseAlert, now, elapsed } = parts;
+  const { ledger, replica, rules, log, findRegion } = deps;
   const findRevision = (tenantId: string) => rules.findActiveRules(tenantId)?.revision ?? null;
   const findSettings = (tenantId: string) => rules.findActiveRules(tenantId)?.settings ?? null;
-  const dlp = createDlpWatch({
-    raiseAlert,
-    protectRequester: ({ tenantId, requesterId }) =>
-      protectMembers.atOnce({
-        settings: findSettings(tenantId),
-        ask: { args: {} },
-        members: { target: '', policy_reason: null, requester_id: requesterId },
-      }).requester_id,
-    countFinding: metrics.dlpFinding,
-    countUnscanned: metrics.dlpUnscanned,
-    now,
-  });
+  const content = createContent(deps, parts, findSettings);
+  const { dlp, scans, payloads, protectMembers } = content;
+  const steps = createStepDeps(deps, parts, content);
+  const { holds, endWaits } = createHolding(deps, parts);
   const refusedCalls = createRefusedCalls({
     ledger,
     writes,
@@ -102,63 +85,6 @@ export function createEnforcement(
     count: metrics.rateLimited,
     log,
   });
-  const steps = {
-    opa,
-    replica,
-    rules,
-    rates: createCallRates(elapsed),
-    catalogue,
-    pins,
-    tokens: createAgentTokenVerifier({
-      findTokenKeys: (tenantId) => replica.findTokenKeys(tenantId),
-      ownKeys: deps.ownTokenKeys,
-      now,
-      cacheSize: TOKEN_CACHE,
-    }),
-    sessionTokens: createSessionTokenVerifier({ replica, cacheSize: SESSION_TOKEN_CACHE }),
-    workflowAlerts: createWorkflowAlerts({ raiseAlert }),
-    eventPlaces: createEventPlaces(),
-    audience: gatewayAudience(deps.publicUrl),
-    findDeploymentId: deps.findDeploymentId,
-    findDenial,
-    askForNews,
-    argumentLimits: config.argumentLimits,
-    dlp,
-    scans,
-    findRegion,
-    now,
-    planeNow: deps.planeNow,
-    onUnauthenticated: createRefusalLog(log, metrics.unauthenticated, elapsed),
-    onBlastRadius: createBlastRadiusAlert(raiseAlert, metrics.blastRadius),
-    onPolicyFault: createPolicyFaultAlert(raiseAlert),
-  };
-  const payloads = createPayloadKeeper({
-    spool: deps.payloadSpool,
-    findDeploymentId: deps.findDeploymentId,
-    findSettings,
-    identifiers,
-    large,
-    room,
-    raiseAlert,
-    onKept: metrics.payloadKept,
-    onNotKept: metrics.payloadNotKept,
-  });
-  const elsewhere = createHeldElsewhere({
-    replica,
-    places: deps.heldPlaces,
-    // A moment ahead would end what is held elsewhere, and a call be made again.
-    now: deps.settledNow ?? now,
-  });
-  const ofHolds = {
-    held: deps.held,
-    elsewhere,
-    bindingOf: createBindingOf(pins),
-    waitMs: config.holdWaitMs,
-    progressMs: PROGRESS_MS,
-    now,
-  };
-  const results = createResultHolds({ ...ofHolds, results: deps.heldResults, ledger });
-  const holds = createCallHolds({ ...ofHolds, replica, results });
   const enforcer = createEnforcer(
     {
       steps,
@@ -217,8 +143,112 @@ export function createEnforcement(
     lists.holds ?? holds,
   );
   const stop = async () => {
-    await scanThreads.close();
+    await content.stop();
     await refusedCalls.stop();
   };
-  return { enforcer, door: createDoor(steps), endWaits: elsewhere.endWaits, stop };
+  return { enforcer, door: createDoor(steps), endWaits, stop };
+}
+
+/** What scans, protects and keeps the content of calls. */
+function createContent(
+  { replica, findDeploymentId, openSealedNow, payloadSpool }: EnforcementPlaneDeps,
+  { room, metrics, raiseAlert, now }: EnforcementParts,
+  findSettings: (tenantId: string) => BundleSettings | null,
+) {
+  const identifiers = createIdentifierKeys({
+    findSealed: (tenantId) => replica.findIdentifierKey(tenantId),
+    findDeploymentId,
+    open: openSealedNow,
+    raiseAlert,
+  });
+  const scanThreads = createScanThreads();
+  const large = createLargeValues(scanThreads);
+  const protectMembers = createProtectMembers(identifiers, large);
+  const dlp = createDlpWatch({
+    raiseAlert,
+    protectRequester: ({ tenantId, requesterId }) =>
+      protectMembers.atOnce({
+        settings: findSettings(tenantId),
+        ask: { args: {} },
+        members: { target: '', policy_reason: null, requester_id: requesterId },
+      }).requester_id,
+    countFinding: metrics.dlpFinding,
+    countUnscanned: metrics.dlpUnscanned,
+    now,
+  });
+  const payloads = createPayloadKeeper({
+    spool: payloadSpool,
+    findDeploymentId,
+    findSettings,
+    identifiers,
+    large,
+    room,
+    raiseAlert,
+    onKept: metrics.payloadKept,
+    onNotKept: metrics.payloadNotKept,
+  });
+  const scans = createDlpScans(scanThreads);
+  return { scans, dlp, payloads, protectMembers, stop: () => scanThreads.close() };
+}
+
+/** What the steps of a call ask. */
+function createStepDeps(
+  deps: EnforcementPlaneDeps,
+  parts: EnforcementParts,
+  { dlp, scans }: Pick<ReturnType<typeof createContent>, 'dlp' | 'scans'>,
+) {
+  const { opa, catalogue, pins, metrics, raiseAlert, now, elapsed } = parts;
+  const { config, replica, rules, log, findRegion, findDenial, askForNews } = deps;
+  return {
+    opa,
+    replica,
+    rules,
+    rates: createCallRates(elapsed),
+    catalogue,
+    pins,
+    tokens: createAgentTokenVerifier({
+      findTokenKeys: (tenantId) => replica.findTokenKeys(tenantId),
+      ownKeys: deps.ownTokenKeys,
+      now,
+      cacheSize: TOKEN_CACHE,
+    }),
+    sessionTokens: createSessionTokenVerifier({ replica, cacheSize: SESSION_TOKEN_CACHE }),
+    workflowAlerts: createWorkflowAlerts({ raiseAlert }),
+    eventPlaces: createEventPlaces(),
+    audience: gatewayAudience(deps.publicUrl),
+    findDeploymentId: deps.findDeploymentId,
+    findDenial,
+    askForNews,
+    argumentLimits: config.argumentLimits,
+    dlp,
+    scans,
+    findRegion,
+    now,
+    planeNow: deps.planeNow,
+    onUnauthenticated: createRefusalLog(log, metrics.unauthenticated, elapsed),
+    onBlastRadius: createBlastRadiusAlert(raiseAlert, metrics.blastRadius),
+    onPolicyFault: createPolicyFaultAlert(raiseAlert),
+  };
+}
+
+/** How calls and results wait for people. */
+function createHolding(deps: EnforcementPlaneDeps, { pins, now }: EnforcementParts) {
+  const { config, ledger, replica } = deps;
+  const elsewhere = createHeldElsewhere({
+    replica,
+    places: deps.heldPlaces,
+    // A moment ahead would end what is held elsewhere, and a call be made again.
+    now: deps.settledNow ?? now,
+  });
+  const ofHolds = {
+    held: deps.held,
+    elsewhere,
+    bindingOf: createBindingOf(pins),
+    waitMs: config.holdWaitMs,
+    progressMs: PROGRESS_MS,
+    now,
+  };
+  const results = createResultHolds({ ...ofHolds, results: deps.heldResults, ledger });
+  const holds = createCallHolds({ ...ofHolds, replica, results });
+  return { holds, endWaits: elsewhere.endWaits };
 }
