@@ -87,10 +87,7 @@ export function startRegistration(options: RegistrationOptions) {
   let lastFailure: SyncFailure | null = null;
   /** Why what was registered before is not served: an unreachable control plane must not hide it. */
   let keptFailure: SyncFailure | null = null;
-  /** Registrations so soon after each other: a control plane may refuse the tokens that it gives. */
-  let soonAgain = 0;
-  let registeredAt = Number.NEGATIVE_INFINITY;
-  let mayRegisterAt = 0;
+  const pace = createPace(options.backoffLimits ?? SYNC_BACKOFF, options.random);
   /** Registering may bring news: at the start, and after an unknown key. */
   let wantsNews = true;
 
@@ -118,11 +115,7 @@ export function startRegistration(options: RegistrationOptions) {
     const proof = proveRegistration(core.identity.signingKey, registration, root);
     const reply = await register(client, root, { registration, proof }, ending.signal);
     wantsNews = false;
-    const time = performance.now();
-    soonAgain = time - registeredAt < SOON_MS ? soonAgain + 1 : 0;
-    registeredAt = time;
-    const limits = options.backoffLimits ?? SYNC_BACKOFF;
-    if (soonAgain > 0) mayRegisterAt = time + backoff(soonAgain, limits, options.random);
+    pace.registered();
     await tenant.adopt(reply);
     const { tenant_id: tenantId, deployment_id: deploymentId } = reply;
     log.info({ tenantId, deploymentId }, 'the data plane is registered');
@@ -139,7 +132,7 @@ export function startRegistration(options: RegistrationOptions) {
     try {
       if (due) await renew(due);
       else if (current === null || ownToken.isRefused || wantsNews) {
-        const early = mayRegisterAt - performance.now();
+        const early = pace.earlyMs();
         if (early > 0) return early;
         await registerNow();
       }
@@ -226,6 +219,23 @@ export function startRegistration(options: RegistrationOptions) {
       await ended;
       state = 'stopped';
     },
+  };
+}
+
+/** Spaces registrations out: a control plane may refuse the tokens that it gives. */
+function createPace(limits: BackoffLimits, random: (() => number) | undefined) {
+  let soonAgain = 0;
+  let registeredAt = Number.NEGATIVE_INFINITY;
+  let mayRegisterAt = 0;
+  return {
+    registered: (): void => {
+      const time = performance.now();
+      soonAgain = time - registeredAt < SOON_MS ? soonAgain + 1 : 0;
+      registeredAt = time;
+      if (soonAgain > 0) mayRegisterAt = time + backoff(soonAgain, limits, random);
+    },
+    /** By how much the next one would be too early, in milliseconds. */
+    earlyMs: (): number => mayRegisterAt - performance.now(),
   };
 }
 
