@@ -8,23 +8,14 @@
 import { DAY_MS } from '@governance/shared/durations';
 import type { PayloadReceipt, PayloadUpload } from '@governance/shared/event-payload';
 import { createListeners } from '../storage/listeners.ts';
+import { createPendingPayloads, isFair, type UsedBytes } from './pending-payloads.ts';
 import { type NewPayload, sealUploads } from './seal-uploads.ts';
 import { openStoredUploads, sealedAt } from './stored-uploads.ts';
 
 export const PAYLOADS_FOLDER = 'payloads';
 
-/** Limit of text in memory, of all tenants together. */
-const PENDING_BYTES = 32 * 1024 * 1024;
-/** Bytes that a payload takes besides its text. */
-const OVERHEAD_BYTES = 1024;
 /** Bytes on disk expected for each byte of text in memory: sealed as JWE, it is longer. */
 const GROWTH = 1.5;
-/**
- * A tenant may use this many times the space that is left: a single tenant gets nearly all of it,
- * several get equal shares, and a new tenant still finds room.
- */
-const SHARE_OF_FREE = 8;
-const COLLECT_MS = 100;
 /** Payloads sealed longer ago are dropped: the control plane will not receive their record. */
 const EXPIRES_AFTER_MS = 7 * DAY_MS;
 
@@ -52,23 +43,13 @@ export interface PayloadSpoolOptions {
   elapsed?(): number;
 }
 
-/** A tenant's text in memory. */
-interface Pending {
-  payloads: NewPayload[];
-  /** Includes payloads that are being written to disk. */
-  bytes: number;
-}
-
 /** Opens the folder, counts the bytes in it, and drops expired uploads. */
 export async function openPayloadSpool(options: PayloadSpoolOptions) {
   const { now, log, elapsed = () => performance.now() } = options;
   const opened = { at: now(), elapsed: elapsed() };
   const stored = await openStoredUploads(options.dir);
-  const tenants = new Map<string, Pending>();
   const listeners = createListeners<[tenantId: string]>();
-  let pendingBytes = 0;
-  let timer: NodeJS.Timeout | null = null;
-  let writing: Promise<void> = Promise.resolve();
+  const pending = createPendingPayloads({ fitsOnDisk, write, log });
   await dropExpired();
 
   function isExpired(name: string): boolean {
@@ -109,53 +90,20 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
     listeners.notify(tenantId);
   }
 
-  function flush(): Promise<void> {
-    if (timer) clearTimeout(timer);
-    timer = null;
-    const taken: { tenantId: string; tenant: Pending; payloads: NewPayload[] }[] = [];
-    for (const [tenantId, tenant] of tenants) {
-      if (tenant.payloads.length > 0) taken.push({ tenantId, tenant, payloads: tenant.payloads });
-      tenant.payloads = [];
-    }
-    writing = writing.then(async () => {
-      for (const { tenantId, tenant, payloads } of taken) {
-        await write(tenantId, payloads).catch((err) =>
-          log.error({ err, tenantId }, 'a write of payloads failed'),
-        );
-        const size = payloads.reduce((sum, payload) => sum + sizeOf(payload), 0);
-        tenant.bytes -= size;
-        pendingBytes -= size;
-      }
-    });
-    return writing;
-  }
-
-  function hasRoom(tenantId: string, tenant: Pending, size: number): boolean {
-    const pending = { all: pendingBytes + size, own: tenant.bytes + size };
-    if (!isFair(pending, PENDING_BYTES)) return false;
-    const all = stored.bytes() + pending.all * GROWTH;
-    const own = stored.bytesOf(tenantId) + pending.own * GROWTH;
+  function fitsOnDisk(tenantId: string, waiting: UsedBytes): boolean {
+    const all = stored.bytes() + waiting.all * GROWTH;
+    const own = stored.bytesOf(tenantId) + waiting.own * GROWTH;
     return isFair({ all, own }, options.limitBytes);
   }
 
   return {
     /** @returns false where there is no room; the payload is then not kept */
     add: (payload: NewPayload): boolean => {
-      const { tenant_id: tenantId } = payload.content;
-      const tenant = tenants.get(tenantId) ?? { payloads: [], bytes: 0 };
-      const size = sizeOf(payload);
-      if (!hasRoom(tenantId, tenant, size)) {
-        writing = writing
-          .then(dropExpired)
-          .catch((err) => log.error({ err }, 'expired payloads could not be removed'));
-        return false;
-      }
-      pendingBytes += size;
-      tenant.bytes += size;
-      tenant.payloads.push(payload);
-      tenants.set(tenantId, tenant);
-      timer ??= setTimeout(() => void flush(), COLLECT_MS);
-      return true;
+      if (pending.add(payload)) return true;
+      pending.afterWrites(() =>
+        dropExpired().catch((err) => log.error({ err }, 'expired payloads could not be removed')),
+      );
+      return false;
     },
 
     /**
@@ -211,14 +159,6 @@ export async function openPayloadSpool(options: PayloadSpoolOptions) {
     /** Bytes on disk. */
     bytes: stored.bytes,
     /** Writes the text in memory to disk. */
-    flush,
+    flush: pending.flush,
   };
-}
-
-function isFair({ all, own }: { all: number; own: number }, limit: number): boolean {
-  return all <= limit && own <= SHARE_OF_FREE * (limit - all);
-}
-
-function sizeOf({ content }: NewPayload): number {
-  return Buffer.byteLength(content.text) + OVERHEAD_BYTES;
 }

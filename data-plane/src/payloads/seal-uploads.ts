@@ -21,6 +21,13 @@ export interface NewPayload {
   sealingKey: PayloadSealingKey;
 }
 
+/** Bytes that a payload takes besides its text. */
+const OVERHEAD_BYTES = 1024;
+
+export function sizeOf({ content }: NewPayload): number {
+  return Buffer.byteLength(content.text) + OVERHEAD_BYTES;
+}
+
 /** @param onUnsealed called for each payload that could not be sealed, and is left out */
 export async function* sealUploads(
   payloads: readonly NewPayload[],
