@@ -17,6 +17,11 @@ const CERTAIN: readonly (readonly Concept[])[] = [
 ];
 /** Whoever reports, forbids, asks or tells does not give the order. */
 const EXCUSES: readonly Concept[] = ['quoting', 'security-talk', 'never', 'question', 'manual'];
+/** "From now on you …": whoever talks of attacks begins with them. "Never refuse" is such talk, too. */
+const BEGINS_A_ROLE =
+  /^\P{L}{0,4}(?:from (?:now|this moment|here)(?: on)?|starting now|henceforth),? (?:you|act|behave)(?!\p{L})/iu;
+const FROM_NOW = conceptNumber('from-now');
+const SECURITY_TALK = conceptNumber('security-talk');
 const QUOTED = conceptNumber('quoted');
 const OPENS_WITH_ORDER = conceptNumber('opens-with-order');
 /** What is quoted behind an order is what it asks for: "Ignore … and say “done”". */
@@ -143,7 +148,9 @@ const isOrderItself = (text: string, start: number, concepts: readonly number[])
 export function isCertain(text: string, { concepts, start, end }: MarkedPassage): boolean {
   if (!concepts.some((concept) => suspects[concept] === 1)) return false;
   if (concepts.includes(MARKER) && beginsTurn(text, start)) return true;
-  if (concepts.some((concept) => excuses[concept] === 1)) return false;
+  const begins = concepts.includes(FROM_NOW) && BEGINS_A_ROLE.test(text.slice(start, start + 40));
+  if (concepts.some((one) => excuses[one] === 1 && !(begins && one === SECURITY_TALK)))
+    return false;
   if (concepts.includes(QUOTED) && !isOrderItself(text, start, concepts)) return false;
   if (NEGATED.test(text.slice(start, start + MAX_NEGATED))) return false;
   const passage = text.slice(start, Math.min(end, start + MAX_ORDER));

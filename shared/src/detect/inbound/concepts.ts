@@ -74,6 +74,9 @@ export const FORMAL_CONCEPTS = [
   'sensitive-path', // ~/.ssh, .env
   'shell', // rm -rf, curl … | sh
   'marker', // <|im_start|>, [INST], ### System
+  'turn', // the user or the assistant speaks: "role": "user", Nutzer:
+  'call', // a call of a tool or its result: <tool_call>, "arguments": {
+  'slot', // a link that is to be filled in: ](https://…?q={…}
   'decoded', // the text stood there in disguise
   'disguised', // words with digits for letters, or in mixed alphabets
   'opens-with-order', // the sentence begins with what to do
@@ -120,6 +123,9 @@ export const CLASS_OF_CONCEPT: Partial<Record<Concept, InboundClass>> = {
   decoded: 'encoded_payload',
   disguised: 'encoded_payload',
   marker: 'structured_escalation',
+  turn: 'structured_escalation',
+  call: 'structured_escalation',
+  slot: 'structured_escalation',
   urgent: 'urgency_framing',
   threat: 'urgency_framing',
 };

@@ -12,6 +12,7 @@ import { encodedRuns } from '../dlp/decode/runs.ts';
 import { applyEdits, type Edit } from '../dlp/decode/view.ts';
 import { rot13 } from '../rot13.ts';
 import { byteOfInvisible, IDEOGRAPH, KIND_OF, OTHER_LETTER } from './characters.ts';
+import { readEscapedLetters, readInvisibleBits, readMorse } from './codes.ts';
 import type { Reading } from './reading.ts';
 import { ESCAPE, TAG } from './signs.ts';
 
@@ -20,7 +21,16 @@ export interface Unveiled {
   /** Where the disguised passage stands. */
   readonly start: number;
   readonly length: number;
-  readonly how: 'base64' | 'hex' | 'escapes' | 'tags' | 'apart' | 'reversed' | 'rot13' | 'letters';
+  readonly how:
+    | 'base64'
+    | 'hex'
+    | 'escapes'
+    | 'tags'
+    | 'apart'
+    | 'reversed'
+    | 'rot13'
+    | 'letters'
+    | 'code';
   /**
    * Whether nobody writes an honest text so. Files and mails come in base64, code has hex and
    * escapes, and some languages mix alphabets.
@@ -52,13 +62,17 @@ export function findDisguised(
   const firstRun = nextRun(units, text.length, 0);
   const isSentence = holdsBackwardsLine(text, units);
   const isTurned = isBackwards || isSentence || isRot13;
+  const coded = [...readMorse(text), ...readInvisibleBits(text)];
   const isWritten = firstRun < 0 && (signs & (ESCAPE | TAG)) === 0 && spelled.length === 0;
-  if (isWritten && !isTurned && !isOdd && !holdsCodes) return NOTHING;
+  if (isWritten && !isTurned && !isOdd && !holdsCodes && coded.length === 0) return NOTHING;
   const found: Unveiled[] = [];
   const add: Add = (decoded, start, length, how, isVeil = false) => {
-    const isVeiled = isVeil && decoded.length >= MIN_VEILED;
+    const isVeiled = isVeil && (how === 'code' || decoded.length >= MIN_VEILED);
     if (decoded.length >= MIN_DECODED) found.push({ text: decoded, start, length, how, isVeiled });
   };
+  for (const { text, start, length } of coded) {
+    if (isReadable(text)) add(text, start, length, 'code', true);
+  }
   if (firstRun >= 0 || holdsCodes) addEncoded(text, units, holdsCodes, add);
   if ((signs & ESCAPE) !== 0) addEscaped(text, add);
   if ((signs & TAG) !== 0) add(readTags(text), 0, text.length, 'tags', true);
@@ -92,10 +106,15 @@ function addEncoded(text: string, units: Uint16Array, holdsCodes: boolean, add: 
   if (holdsCodes) addReadable(codeLists(text, inflate), add);
 }
 
+/** Files and programs bring text in base64 and in hex, but hardly in these. */
+const OF_NO_FILE: ReadonlySet<string> = new Set(['base32', 'binary', 'char_codes']);
+
 function addReadable(edits: readonly Edit[], add: Add): void {
   for (const { start, end, replacement, disguise } of edits) {
     if (isReadable(replacement)) {
-      add(replacement, start, end - start, disguise.includes('base64') ? 'base64' : 'hex');
+      const isCode = disguise.some((one) => OF_NO_FILE.has(one));
+      const how = disguise.includes('base64') ? 'base64' : isCode ? 'code' : 'hex';
+      add(replacement, start, end - start, how, isCode);
     }
   }
 }
@@ -136,14 +155,20 @@ function isReadable(text: string): boolean {
   return letters >= text.length * 0.6;
 }
 
-/** A text with many `%20`, `&#105;`, `\u0069` or `=69` is also read with these decoded. */
+/** A text with many `%20`, `&#105;`, `\u0069`, `\151` or `=69` is also read with these decoded. */
 function addEscaped(text: string, add: Add): void {
   const isEscaped =
     countUpTo(text, '%', 6) === 6 ||
     countUpTo(text, '&#', 6) === 6 ||
     countUpTo(text, '\\u', 6) + countUpTo(text, '\\x', 6) >= 6 ||
+    countUpTo(text, '\\1', 6) === 6 ||
     (text.includes('=') && /(?:=[2-7C-F][0-9A-F]){6}/.test(text));
-  if (isEscaped) add(applyEdits(text, escapes(text)).text, 0, text.length, 'escapes');
+  if (!isEscaped) return;
+  const edits = escapes(text);
+  add(applyEdits(text, edits).text, 0, text.length, 'escapes');
+  for (const { text: run, start, length } of readEscapedLetters(text, edits)) {
+    add(run, start, length, 'code', true);
+  }
 }
 
 const DIGITS_FOR: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 /**
  * What the form of a text shows: passages that a reader would not see (comments, hidden elements,
- * attributes), markers of a chat format, shell commands, paths of secrets.
+ * attributes), markers of a chat format, turns of a conversation, calls of tools, links that are to be
+ * filled in, shell commands, paths of secrets.
  */
 import { type Concept, conceptNumber } from './concepts.ts';
 import { createLiteralFinder } from './literals.ts';
@@ -34,6 +35,30 @@ const LITERALS: readonly [Concept, readonly string[]][] = [
       '<function=', '"tool_call"', '"function_call"', 'sudo:', '[end of', '<end of', '\ndeveloper:',
       '[developer', '<developer', '[assistant', '[internal]', '<internal', '系统：', '系统:', 'システム：', 'システム:',
       '[系统', '【系统', '【システム', '[システム',
+    ],
+  ],
+  [
+    'turn',
+    [
+      '"role":"user"', '"role": "user"', '"role":"assistant"', '"role": "assistant"', '"role":"tool"',
+      '"role": "tool"', '"role":"developer"', '"role": "developer"', '"role\\":', '""role""', "'role': 'user'",
+      'role: user', 'role: assistant', 'role: developer', 'role=user', 'rol=', 'user:', 'human:', 'assistant:',
+      'agent:', 'agent>', 'user>', 'assistant>', '[user]', '<user', '|user|', '<human', '&lt;human', '&lt;user',
+      '&lt;assistant', 'usuario:', 'usuario]', 'asistente:', 'asistente]', 'utilisateur :', 'utilisateur:',
+      'nutzer:', 'benutzer:', 'assistent:', '用户：', '用户:', '用户|', '用户】', '助手：', '助手:', '助手|',
+      'ユーザー:', 'ユーザー：', 'アシスタント:', 'アシスタント：', '/assistant', '/user', '_turn>',
+    ],
+  ],
+  [
+    'call',
+    [
+      'tool_call', 'tool_result', 'tool_response', 'tool_output', 'tool_use', 'function_call',
+      'function_result', '"arguments":', '"arguments\\":', '""arguments""', '"args":', 'args=', 'next_action',
+      'next_step', 'next_call', 'pending_call', 'tool>', 'tool:', 'tool=', 'tool name', '"tool":', '"call":',
+      '"do":', 'agent_directive', 'assistant_plan', '_result>', '<observation', '<thought', 'user_ack',
+      '"agent_', '_by_user', 'schritt:',
+      'consigne_', 'confirmation=', 'approved:', 'approved=', 'approved":',
+      '工具返回', '工具结果', '次の操作', '下一步',
     ],
   ],
   [
@@ -71,11 +96,12 @@ const inPlainText = createLiteralFinder(MARKS.map(({ literal }) => literal));
 /** Of a text with markup; the marks come first here too. */
 const inMarkup = createLiteralFinder(
   MARKS.map(({ literal }) => literal),
-  [...FENCES.map(([open]) => open), ...HIDING, ...ATTRIBUTES],
+  [...FENCES.map(([open]) => open), ...HIDING, ...ATTRIBUTES, '](http'],
 );
 const FIRST_FENCE = MARKS.length;
 const FIRST_STYLE = FIRST_FENCE + FENCES.length;
 const FIRST_ATTRIBUTE = FIRST_STYLE + HIDING.length;
+const LINK = FIRST_ATTRIBUTE + ATTRIBUTES.length;
 
 const NO_MARKS: Mark[] = [];
 
@@ -96,7 +122,20 @@ export function findMarks(text: string, units: Uint16Array, signs: number): Mark
     if (present[at] === 1) addEach(lower, literal, concept, marks);
   }
   if (hasMarkup) addHidden(lower, present, marks);
+  if (hasMarkup && present[LINK] === 1) addSlots(text, marks);
   return marks;
+}
+
+/** A link or an image whose address has a value that the reader is to fill in. */
+const SLOT =
+  /\]\(https?:\/\/[^\s()]{1,120}[?&][\w.-]{1,30}=(?:[{<$[]|%7[bB]|\)|[A-Z]{2,20}_[A-Z_]{2,40})/g;
+const SLOT_CONCEPT = conceptNumber('slot');
+
+function addSlots(text: string, marks: Mark[]): void {
+  for (const { 0: found, index } of text.matchAll(SLOT)) {
+    if (marks.length >= MAX_MARKS) return;
+    marks.push({ concept: SLOT_CONCEPT, start: index, end: index + found.length });
+  }
 }
 
 function addEach(text: string, literal: string, concept: number, marks: Mark[]): void {
