@@ -13,7 +13,7 @@ import { redact } from './redaction.ts';
 
 export interface ReceivedText {
   /** Whether it is a client's answer to a server, to which the settings for calls apply. */
-  readonly isSent: boolean;
+  readonly isFromClient: boolean;
   readonly value: unknown;
   /** The value as JSON, if available. */
   readonly raw: string | null;
@@ -35,13 +35,13 @@ export interface ReceivedReport {
 
 /** @throws PatternBudgetError when the tenant's patterns take too long */
 export function examineReceived(received: ReceivedText, prepared: PreparedDlp): ReceivedReport {
-  const { isSent, value, raw } = received;
+  const { isFromClient, value, raw } = received;
   const parts = partsOf(value, raw, received.opaque);
-  const scan = isSent ? prepared.scanSent : prepared.scanReceived;
+  const scan = isFromClient ? prepared.scanSent : prepared.scanReceived;
   const open = scan(parts.open);
   const fixed = [...binaryFindings(parts, scan), ...splitFindings(received, prepared)];
   const findings = [...open, ...fixed];
-  if (isSent || findings.length === 0) return { findings, redacted: null };
+  if (isFromClient || findings.length === 0) return { findings, redacted: null };
   const { results } = prepared.settings;
   const actionOf = ({ severity }: DlpFinding) => actionFor(results, severity);
   // Binary members, and values that began in the previous part, cannot be redacted, only blocked.

@@ -57,7 +57,14 @@ const values = fc
   });
 
 const received = (value: unknown) =>
-  ({ isSent: false, value, raw: null, carry: '', opaque: [], outputSchema: undefined }) as const;
+  ({
+    isFromClient: false,
+    value,
+    raw: null,
+    carry: '',
+    opaque: [],
+    outputSchema: undefined,
+  }) as const;
 
 describe.each(PREPARED)('among any number of lesser findings ($name)', ({ prepared }) => {
   it('a critical one blocks a call', () => {

@@ -131,7 +131,7 @@ it('answers as the main thread does', async () => {
   expect(sent).toMatchObject({ kind: 'sent', scan: { findings: [{ place: '/note' }] } });
   const matched = new Map([[key, '[REDACTED:aws_access_key_id]']]);
   expect(sent).toMatchObject({ scan: { matched } });
-  const received = { isSent: false, carry: '', opaque: [], outputSchema: undefined };
+  const received = { isFromClient: false, carry: '', opaque: [], outputSchema: undefined };
   const answer = await threads.run(AT, () => ({ kind: 'received', settings, value, received }));
   expect(answer).toMatchObject({
     kind: 'received',

@@ -45,7 +45,7 @@ export function scanReceived(
   const prepared = preparedFor(received, deps);
   const isNotification = part.kind === 'notification';
   const text = {
-    isSent: speaker === 'client',
+    isFromClient: speaker === 'client',
     value: isNotification ? (part.params ?? null) : part.value,
     raw: isNotification ? null : part.raw,
     carry,
