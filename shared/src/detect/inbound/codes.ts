@@ -11,61 +11,22 @@ export interface Decoded {
   readonly length: number;
 }
 
+/** Each sign and its code. */
+const MORSE_TABLE =
+  'a.- b-... c-.-. d-.. e. f..-. g--. h.... i.. j.--- k-.- l.-.. m-- n-. o--- p.--. q--.- r.-. ' +
+  's... t- u..- v...- w.-- x-..- y-.-- z--.. 1.---- 2..--- 3...-- 4....- 5..... 6-.... 7--... ' +
+  "8---.. 9----. 0----- ..-.-.- ,--..-- :---... @.--.-. --....- /-..-. ?..--.. '.----.";
 const MORSE: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    '.-': 'a',
-    '-...': 'b',
-    '-.-.': 'c',
-    '-..': 'd',
-    '.': 'e',
-    '..-.': 'f',
-    '--.': 'g',
-    '....': 'h',
-    '..': 'i',
-    '.---': 'j',
-    '-.-': 'k',
-    '.-..': 'l',
-    '--': 'm',
-    '-.': 'n',
-    '---': 'o',
-    '.--.': 'p',
-    '--.-': 'q',
-    '.-.': 'r',
-    '...': 's',
-    '-': 't',
-    '..-': 'u',
-    '...-': 'v',
-    '.--': 'w',
-    '-..-': 'x',
-    '-.--': 'y',
-    '--..': 'z',
-    '.----': '1',
-    '..---': '2',
-    '...--': '3',
-    '....-': '4',
-    '.....': '5',
-    '-....': '6',
-    '--...': '7',
-    '---..': '8',
-    '----.': '9',
-    '-----': '0',
-    '.-.-.-': '.',
-    '--..--': ',',
-    '---...': ':',
-    '.--.-.': '@',
-    '-....-': '-',
-    '-..-.': '/',
-    '..--..': '?',
-    '.----.': "'",
-  }),
+  MORSE_TABLE.split(' ').map((entry) => [entry.slice(1), entry.charAt(0)]),
 );
-/** At least twelve letters; a slash or a wide gap separates words. */
-const MORSE_RUN = /(?:[.-]{1,6}[ \t/|\n]{1,6}){12,}[.-]{0,6}/g;
+/** At least twelve letters; a slash or a wide gap separates words. Each run is read once. */
+const MORSE_RUN = /(?<![.-])(?<![.-][ \t/|\n]{1,6})(?:[.-]{1,6}[ \t/|\n]{1,6}){12,}[.-]{0,6}/g;
 const MORSE_WORD_GAP = /[ \t\n]{0,4}[/|][ \t\n]{0,4}|[ \t\n]{3,6}/;
 
 /** Runs of Morse code. */
 export function readMorse(text: string): Decoded[] {
-  if (!text.includes(' .-') && !text.includes(' -.')) return [];
+  // By the rarer signs: most texts are only searched.
+  if (!text.includes('-. ') && !text.includes('.- ')) return [];
   const found: Decoded[] = [];
   for (const { 0: run, index } of text.matchAll(MORSE_RUN)) {
     const words = run.split(MORSE_WORD_GAP).map((word) =>
@@ -80,10 +41,14 @@ export function readMorse(text: string): Decoded[] {
 }
 
 /** At least six letters in bits; single ones join words and emoji. */
-const INVISIBLE_RUN = /[\u200b-\u200d\u2060\ufeff]{48,}/g;
+const INVISIBLE_RUN = /(?<![\u200b-\u200d\u2060\ufeff])[\u200b-\u200d\u2060\ufeff]{48,}/g;
+
+/** Any two of the five have one of these. */
+const INVISIBLE = ['\u200b', '\u200c', '\u2060', '\ufeff'];
 
 /** Runs of two invisible characters that stand for bits; either may be the 1. */
 export function readInvisibleBits(text: string): Decoded[] {
+  if (!INVISIBLE.some((sign) => text.includes(sign))) return [];
   const found: Decoded[] = [];
   for (const { 0: run, index } of text.matchAll(INVISIBLE_RUN)) {
     const [zero, one, ...others] = new Set(run);
