@@ -17,7 +17,7 @@ const CERTAIN: readonly (readonly Concept[])[] = [
 ];
 /** Whoever reports, forbids, asks or tells does not give the order. */
 const EXCUSES: readonly Concept[] = ['quoting', 'security-talk', 'never', 'question', 'manual'];
-/** "From now on you …": whoever talks of attacks begins with them. "Never refuse" is such talk, too. */
+/** A passage that begins so gives the role itself, though "never refuse" in it is security talk. */
 const BEGINS_A_ROLE =
   /^\P{L}{0,4}(?:from (?:now|this moment|here)(?: on)?|starting now|henceforth),? (?:you|act|behave)(?!\p{L})/iu;
 const FROM_NOW = conceptNumber('from-now');
@@ -148,9 +148,10 @@ const isOrderItself = (text: string, start: number, concepts: readonly number[])
 export function isCertain(text: string, { concepts, start, end }: MarkedPassage): boolean {
   if (!concepts.some((concept) => suspects[concept] === 1)) return false;
   if (concepts.includes(MARKER) && beginsTurn(text, start)) return true;
-  const begins = concepts.includes(FROM_NOW) && BEGINS_A_ROLE.test(text.slice(start, start + 40));
-  if (concepts.some((one) => excuses[one] === 1 && !(begins && one === SECURITY_TALK)))
-    return false;
+  const isRole = concepts.includes(FROM_NOW) && BEGINS_A_ROLE.test(text.slice(start, start + 40));
+  const isExcused = (concept: number): boolean =>
+    excuses[concept] === 1 && !(isRole && concept === SECURITY_TALK);
+  if (concepts.some(isExcused)) return false;
   if (concepts.includes(QUOTED) && !isOrderItself(text, start, concepts)) return false;
   if (NEGATED.test(text.slice(start, start + MAX_NEGATED))) return false;
   const passage = text.slice(start, Math.min(end, start + MAX_ORDER));
