@@ -10,7 +10,8 @@ import { payloadUploadRoute } from './payload-upload-route.ts';
 const PATH = '/api/v1/data-planes/0190aaaa-0000-7000-8000-00000000000a/payloads';
 const JSON_TYPE = 'application/json';
 
-const app = Fastify().withTypeProvider<ZodTypeProvider>();
+// A client keeps its connections for seconds, and one that left in the middle for a minute.
+const app = Fastify({ forceCloseConnections: true }).withTypeProvider<ZodTypeProvider>();
 afterAll(() => app.close());
 app.setSerializerCompiler(serializerCompiler);
 app.setValidatorCompiler(() => (value) => ({ value }));
