@@ -232,40 +232,40 @@ it('shows the cursor of a list to pages of the origins that may call', async () 
   await app.close();
 });
 
-it('lets the sender of a body that is too large read why, and serves its connection on', async () => {
+/** A server whose bodies have at most 1 MiB, and an open connection to it. */
+async function aReceiver() {
   const log = createLog({ debug: false }, { write: () => {} });
   const app = createHttpServer({ log, corsOrigins: [] });
   app.post('/', async () => 'taken');
   await app.listen({ port: 0, host: '127.0.0.1' });
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
   await once(socket, 'connect');
-  const head = (bytes: number) =>
-    `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
+  const answer = async () => ((await once(socket, 'data')) as [Buffer])[0].toString();
+  const stop = async () => {
+    socket.destroy();
+    await app.close();
+  };
+  return { socket, answer, stop };
+}
+
+const headOf = (bytes: number) =>
+  `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
+
+it('lets the sender of a body that is too large read why, and serves its connection on', async () => {
+  const { socket, answer, stop } = await aReceiver();
   const bytes = 5 * 1024 * 1024;
-  socket.write(head(bytes));
-  const [refusal] = (await once(socket, 'data')) as [Buffer];
-  expect(refusal.toString()).toMatch(/^HTTP\/1\.1 413 /);
+  socket.write(headOf(bytes));
+  expect(await answer()).toMatch(/^HTTP\/1\.1 413 /);
   // Sent after the answer, as by a client that reads only once it has sent all.
   socket.write(Buffer.alloc(bytes, ' '));
-  socket.write(`${head(2)}{}`);
-  const [second] = (await once(socket, 'data')) as [Buffer];
-  expect(second.toString()).toMatch(/^HTTP\/1\.1 200 /);
-  socket.destroy();
-  await app.close();
+  socket.write(`${headOf(2)}{}`);
+  expect(await answer()).toMatch(/^HTTP\/1\.1 200 /);
+  await stop();
 });
 
 it('closes the connection of a body that is larger than what it would read and drop', async () => {
-  const log = createLog({ debug: false }, { write: () => {} });
-  const app = createHttpServer({ log, corsOrigins: [] });
-  app.post('/', async () => 'taken');
-  await app.listen({ port: 0, host: '127.0.0.1' });
-  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
-  await once(socket, 'connect');
-  socket.write(
-    'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n',
-  );
-  const [refusal] = (await once(socket, 'data')) as [Buffer];
-  expect(refusal.toString()).toMatch(/^HTTP\/1\.1 413 .*\r\nconnection: close\r\n/is);
-  socket.destroy();
-  await app.close();
+  const { socket, answer, stop } = await aReceiver();
+  socket.write(headOf(99_999_999));
+  expect(await answer()).toMatch(/^HTTP\/1\.1 413 .*\r\nconnection: close\r\n/is);
+  await stop();
 });
