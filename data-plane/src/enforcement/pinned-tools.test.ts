@@ -435,6 +435,28 @@ it('reports every pin once, what changed again, and what was not received again'
   expect(one.reports.next('t')?.length).toBeGreaterThan(1);
 });
 
+it('reports all pins where what one of them was is damaged, and notices further changes', () => {
+  const one = worker();
+  const named = (name: string) => ({ ...tool('Reads.'), name });
+  one.observe('t', 's', [named('a'), named('b'), named('c')], settings());
+  one.observe('t', 's', [{ ...named('b'), description: 'Writes.' }], settings());
+  const db = new Database(join(folder, 'tool-pins.db'));
+  db.exec(`UPDATE tool_pins SET members = '{', seen_members = '[1]' WHERE tool_name = 'b'`);
+  db.close();
+  changes = [];
+  const deleting = { ...named('b'), description: 'Deletes.' };
+  one.observe('t', 's', [{ ...named('a'), description: 'Writes.' }, deleting], settings());
+  expect(changes.map(({ place }) => place.toolName)).toEqual(['a', 'b']);
+  expect(error).not.toHaveBeenCalled();
+  const { digest } = definitionOf(deleting);
+  const reported = one.reports.next('t')?.map((pin) => [pin.tool_name, pin.seen_hash]);
+  expect(reported).toEqual([
+    ['c', undefined],
+    ['a', expect.any(String)],
+    ['b', digest],
+  ]);
+});
+
 it('takes a file of before', () => {
   const path = join(folder, 'tool-pins.db');
   const old = new Database(path);

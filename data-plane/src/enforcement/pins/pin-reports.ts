@@ -3,6 +3,7 @@
  * changes in between. Reports of a heartbeat that did not arrive are sent again.
  */
 import { MAX_PIN_REPORTS, ToolPinReport } from '@governance/shared/tool-pins';
+import { z } from 'zod';
 import type { PinReports } from '../../contracts.ts';
 import type { NumberedPin, PinFile } from './pin-file.ts';
 import {
@@ -112,5 +113,14 @@ export function differenceOfPin(
   return { changed, difference };
 }
 
-const digests = (json: string) => JSON.parse(json) as MemberDigests;
-const texts = (json: string | null) => (json === null ? {} : (JSON.parse(json) as MemberTexts));
+const digests = (json: string): MemberDigests => read(json);
+const texts = (json: string | null): MemberTexts => (json === null ? {} : read(json));
+
+/** What is damaged counts as unknown: the hashes still tell that the tool changed. */
+function read(json: string): Record<string, string> {
+  try {
+    return z.record(z.string(), z.string()).catch({}).parse(JSON.parse(json));
+  } catch {
+    return {};
+  }
+}
