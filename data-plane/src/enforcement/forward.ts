@@ -77,6 +77,7 @@ export function createForward(deps: ForwardDeps): Forward {
       serverId: ask.serverId,
       call,
       part: sent,
+      waiting: sent.waiting,
       carry,
       carriedLast,
     };

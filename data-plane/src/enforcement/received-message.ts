@@ -18,6 +18,8 @@ export interface ReceivedMessage {
   /** A step that changes it puts a new part here, and its name into `replacedBy`. */
   readonly part: ReceivedPart;
   readonly replacedBy?: string;
+  /** Of a list of tools: the names in it that waited for approval when it arrived. */
+  readonly waiting?: ReadonlySet<string> | undefined;
   /** The end of earlier texts of the same stream, to find what is split over two parts. */
   readonly carry: string;
   /** How many characters of it are of the last of these texts; none unless given. */

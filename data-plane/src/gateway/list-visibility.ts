@@ -11,14 +11,16 @@ import {
   isToolVisible,
   type ToolUse,
 } from '../enforcement/permits.ts';
+import type { PinnedTools } from '../enforcement/pinned-tools.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
 import { deriveAction } from '../enforcement/tool-action.ts';
 import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
 import type { ListedItem, ListMethod } from '../upstream/lists/list-page.ts';
 import { LIST_START, type ListPart } from '../upstream/lists/list-part.ts';
-import { callableTools } from '../upstream/lists/list-tools.ts';
+import { callableTools, type ListedTool } from '../upstream/lists/list-tools.ts';
 import type { ListPlace } from './list-cursors.ts';
 import type { ListNotes } from './list-notes.ts';
+import { unifiedName } from './servers.ts';
 
 /** Who asks for which list, and by which rules. */
 export interface ListAsk {
@@ -27,11 +29,14 @@ export interface ListAsk {
   method: ListMethod;
   /** The delegation under which the list is requested; empty without one. */
   links: readonly DelegationLink[];
+  /** Gets the tools that wait for approval as they are listed, by their names in the list. */
+  waiting: Set<string>;
 }
 
 export function createListVisibility(deps: {
   door: Pick<Door, 'permitsOf'>;
   catalogue: Pick<ToolCatalogue, 'learn' | 'hintsOf'>;
+  pins: Pick<PinnedTools, 'isWaiting'>;
   notes: ListNotes;
 }) {
   /** Whether the agent may see anything of a server's list. */
@@ -66,12 +71,23 @@ export function createListVisibility(deps: {
     const tools = callableTools(items);
     // A client that servers may ask may be shown more than others.
     deps.catalogue.learn(tenantId, serverId, tools, isWhole && peer === undefined);
+    noteWaiting(ask, serverId, tools);
     const permits = deps.door.permitsOf(caller);
     return tools.filter((tool) => {
       const hints = deps.catalogue.hintsOf(tenantId, serverId, tool, rules);
       const use = { serverId, toolName: tool.name, action: deriveAction(tool.name, hints) };
       return isToolVisible(permits, use, rules) && isDelegated(ask, use);
     });
+  }
+
+  /** Directly after the tools were learned: a later list may have other definitions. */
+  function noteWaiting(ask: ListAsk, serverId: string, tools: readonly ListedTool[]): void {
+    const { caller, rules, waiting } = ask;
+    const { tenantId } = caller;
+    for (const { name } of tools) {
+      if (!deps.pins.isWaiting({ tenantId, serverId, toolName: name }, rules.settings)) continue;
+      waiting.add(caller.serverId === null ? unifiedName(serverId, name) : name);
+    }
   }
 
   return { isVisible, shown };

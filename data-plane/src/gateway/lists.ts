@@ -9,6 +9,7 @@ import type { RulesProvider } from '../contracts.ts';
 import type { Answer } from '../enforcement/answer.ts';
 import type { Caller, Destination } from '../enforcement/calls.ts';
 import { findServer } from '../enforcement/permits.ts';
+import type { PinnedTools } from '../enforcement/pinned-tools.ts';
 import { resultOf } from '../enforcement/refusals.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
 import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
@@ -94,6 +95,7 @@ export function createLists(deps: {
   rules: RulesProvider;
   pool: Pick<UpstreamPool, 'getSession' | 'note'>;
   catalogue: Pick<ToolCatalogue, 'learn' | 'hintsOf'>;
+  pins: Pick<PinnedTools, 'isWaiting'>;
   cursors: ListCursors;
   notes: ListNotes;
   log: Pick<Logger, 'warn'>;
@@ -199,6 +201,7 @@ export function createLists(deps: {
             method,
             params,
             links: delegation?.links ?? [],
+            waiting: new Set(),
             cancellation: exchange.cancellation,
             findIneligibility: () => exchange.findIneligibility?.(),
             hold: (bytes) => exchange.hold?.(bytes) ?? true,
@@ -207,7 +210,9 @@ export function createLists(deps: {
             serverId === null ? await listJoined(request) : await listOne(request, serverId);
           // A server can delay a list: an agent that may not act any more does not get it.
           requireStillWanted(exchange);
-          return answer;
+          return request.waiting.size === 0 || answer.kind !== 'result'
+            ? answer
+            : { ...answer, waiting: request.waiting };
         },
       };
     },

@@ -43,7 +43,7 @@ interface GatewayDeps
     Pick<EnforcementPlaneDeps, 'taskSecret' | 'workers' | 'heldPlaces' | 'servesSeveral'>,
     Pick<Enforcement, 'enforcer' | 'door'>,
     Pick<EnforcementParts, 'room' | 'limits' | 'elapsed'>,
-    Pick<Upstreams, 'pool' | 'catalogue' | 'notes' | 'findSession'> {
+    Pick<Upstreams, 'pool' | 'catalogue' | 'pins' | 'notes' | 'findSession'> {
   /** The name that it announces. */
   gateway: { name: string; version: string };
   unread: UnreadAnswers;

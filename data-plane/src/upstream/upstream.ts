@@ -140,6 +140,8 @@ export interface UpstreamAnswer {
   /** The JSON of `result` or `error` as the server wrote it. */
   readonly raw: string;
   readonly value: unknown;
+  /** Of a list of tools: the names in it that waited for approval when their server listed them. */
+  readonly waiting?: ReadonlySet<string>;
 }
 
 /** The result that only confirms completion. */

@@ -12,12 +12,16 @@ export interface PinsDeps {
   pins: Pick<PinnedTools, 'isWaiting'>;
 }
 
-/** Removes tools that wait for approval from a list, since their calls are denied. */
+/**
+ * Removes tools that wait for approval from a list, since their calls are denied. One that waited
+ * when the list arrived is removed too: its server may have listed the pinned definition since, but
+ * this list has the other one.
+ */
 export function hideWaitingTools(
   received: ReceivedMessage,
   { pins, rules }: PinsDeps,
 ): Continue<ReceivedMessage> {
-  const { call, part, caller } = received;
+  const { call, part, caller, waiting } = received;
   if (call === null || part.kind !== 'result' || listMember(received) !== 'tools')
     return proceed(received);
   const settings = rulesFor(received, rules)?.settings;
@@ -27,6 +31,7 @@ export function hideWaitingTools(
   const kept = tools.filter((tool: unknown) => {
     const serverId = serverOfItem(received, settings, tool);
     const name = nameOfItem(tool);
+    if (waiting?.has(name)) return false;
     const isUnified = received.serverId === '';
     const toolName = isUnified ? name.slice(`${serverId}__`.length) : name;
     return !pins.isWaiting({ tenantId: caller.tenantId, serverId, toolName }, settings);
