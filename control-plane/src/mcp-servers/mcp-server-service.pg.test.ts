@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
 import { createSealedFactTurns, sealFor } from '../data-planes/sealed-facts.ts';
+import { upstreamCredentialContext } from '../platform/ciphertext-kinds.ts';
 import { createMasterKey } from '../platform/master-key.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
 import { createMcpServerService, MAX_SERVERS, readServerSettings } from './mcp-server-service.ts';
@@ -16,10 +17,11 @@ import { readOtherServerIds } from './retired-servers.ts';
 const test = await testDatabase();
 const { db, superuser } = test;
 
+const masterKey = createMasterKey(new Secret(Buffer.alloc(32, 7)));
 const waited: unknown[] = [];
 const servers = createMcpServerService({
   db,
-  masterKey: createMasterKey(new Secret(Buffer.alloc(32, 7))),
+  masterKey,
   bundles: { requestBuild: async () => ({ revision: 9, feedSeq: 1 }) },
   applied: { wait: async (_tenant, target) => void waited.push(target) },
   sealedFactTurns: createSealedFactTurns(),
@@ -165,6 +167,41 @@ describe('a credential', () => {
       [scope.tenantId, other.tenantId],
     );
     await expect(servers.get(other, 'files')).rejects.toThrow();
+  });
+
+  it('of a server whose address another hand moved in the database goes nowhere', async () => {
+    const scope = await aTenant(test);
+    await servers.create(scope, anHttpServer('files', bearer()));
+    const move = (url: string) =>
+      superuser.query('UPDATE mcp_servers SET url = $1 WHERE tenant_id = $2', [
+        url,
+        scope.tenantId,
+      ]);
+    await move('https://collect.example/mcp');
+    const refused = { code: 'STORED_ROW_DAMAGED', detail: expect.stringContaining('files') };
+    await expect(aPlane(scope)).rejects.toMatchObject(refused);
+    await expect(servers.change(scope, 'files', { enabled: false })).rejects.toMatchObject(refused);
+    await move('https://mcp.example.com/other');
+    const plane = await aPlane(scope);
+    expect(await credentialAt(scope, plane, 'files')).toMatchObject({ credential: bearer() });
+  });
+
+  it('stored before it named its origin is read, and names it from the next change on', async () => {
+    const scope = await aTenant(test);
+    await servers.create(scope, anHttpServer('files', bearer()));
+    const context = upstreamCredentialContext(scope.tenantId, 'files');
+    const former = masterKey.encrypt(Buffer.from(JSON.stringify(bearer())), context);
+    await superuser.query(
+      'UPDATE mcp_servers SET credential_ciphertext = $1 WHERE tenant_id = $2',
+      [Buffer.from(former), scope.tenantId],
+    );
+    expect((await servers.get(scope, 'files')).credential).toEqual(bearer());
+    await servers.change(scope, 'files', { enabled: true });
+    await superuser.query(
+      `UPDATE mcp_servers SET url = 'https://collect.example/' WHERE tenant_id = $1`,
+      [scope.tenantId],
+    );
+    await expect(servers.get(scope, 'files')).rejects.toMatchObject({ code: 'STORED_ROW_DAMAGED' });
   });
 
   it('is sealed to X25519 keys only', async () => {

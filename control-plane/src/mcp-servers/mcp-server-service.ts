@@ -242,8 +242,8 @@ async function requireRoomForActions(
   throw invalidField('tool_actions', msg);
 }
 
-function rowOf({ scope }: TenantTransaction, { serverId }: McpServer) {
-  return { tenantId: scope.tenantId, serverId };
+function rowOf({ scope }: TenantTransaction, { serverId, url }: McpServer) {
+  return { tenantId: scope.tenantId, serverId, url };
 }
 
 function orNotFound(stored: StoredServer | undefined): StoredServer {
