@@ -82,6 +82,8 @@ export interface SessionOrder {
 const WAIT_MS = 2_000;
 /** Streams that the sessions of one agent may hold open. */
 const MAX_STREAMS = 1024;
+/** http or https, and no user before the host: an `@` behind it is part of the path. */
+const USABLE = /^https?:\/\/[^/?#\\@]+(?:[/?][^\\]*)?$/i;
 /** Servers whose missing eras are remembered. */
 const MAX_ERAS = 4096;
 
@@ -157,7 +159,7 @@ export function createSessionOpener(
     const { tenantId, server, sealed, hops } = order;
     const { server_id: serverId } = server;
     const url = server.url ?? '';
-    if (!URL.canParse(url) || !/^https?:\/\/[^@]*$/.test(url)) {
+    if (!URL.canParse(url) || !USABLE.test(url)) {
       throw new UpstreamFailure('refused', `the server ${serverId} has no usable address`);
     }
     return createHttpServerSession({

@@ -342,6 +342,22 @@ describe('addresses', () => {
     expect(upstream.seen).toEqual([]);
   });
 
+  it('asks a server with an @ in its path, and none whose address names a user', async () => {
+    const [host] = upstream.url.split('/mcp');
+    const ask = async (url: string) =>
+      await failureOf(
+        (async () => {
+          const session = pool.getSession({ tenantId: TENANT, server: http(url), agentId: AGENT });
+          await session.request(call('echo'), exchange());
+        })(),
+      );
+    expect(await ask(`${host}/@scope/tools/mcp?to=a@b`)).toBe('none');
+    expect(await ask(`${host}/mcp`.replace('http', 'HTTP'))).toBe('none');
+    for (const user of ['user@', 'user:secret@', '@', ':@']) {
+      expect(await ask(`${host}/mcp`.replace('//', `//${user}`))).toBe('refused');
+    }
+  });
+
   it('allows what is named', async () => {
     const port = new URL(upstream.url).port;
     for (const allow of ['localhost', '127.0.0.0/8', '127.0.0.1', '*']) {
