@@ -7,6 +7,7 @@ import { Sha256Hex, Text } from '@governance/shared/text';
 import { SeenAt, ToolDifference } from '@governance/shared/tool-pins';
 import { z } from 'zod';
 import type { ProjectedRecord, Projection } from '../platform/feature.ts';
+import { SET_DIFFERENCE } from './pinned-tool-store.ts';
 
 /**
  * The content of such an alert. An alert about `tool_actions` has the same type, without hashes.
@@ -40,8 +41,7 @@ export const pinnedToolProjection = (now: () => Date): Projection => ({
              OR (SELECT count(*) FROM pinned_tools WHERE tenant_id = $1) < $9)
          ON CONFLICT (tenant_id, server_id, tool_name) DO UPDATE
          SET seen_hash = excluded.seen_hash, seen_at = excluded.seen_at,
-           changed = excluded.changed, changed_at = excluded.changed_at,
-           difference = excluded.difference, varies = excluded.varies
+           changed_at = excluded.changed_at, varies = excluded.varies, ${SET_DIFFERENCE}
          WHERE excluded.seen_at >= pin.seen_at OR pin.seen_at > $12::timestamptz`,
         [
           tenantId,

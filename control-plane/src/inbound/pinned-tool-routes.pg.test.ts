@@ -296,6 +296,32 @@ it('builds a bundle of a change, so that other data planes hold the tool to the 
   ]);
 });
 
+it('still shows how a tool changed after a data plane saw it that knows only what it is now', async () => {
+  const { beat, list, tell, ship } = await start();
+  const difference = [{ member: 'description', before: '"a"', after: '"b"' }];
+  const [day, next] = ['2026-03-01T10:00:00.000Z', '2026-03-02T10:00:00.000Z'];
+  const at = (seen_at: string) => ({
+    server_id: 'up',
+    tool_name: 'x',
+    first_seen_at: day,
+    seen_at,
+  });
+  const shown = { status: 'changed', pinned_hash: FIRST, seen_hash: SECOND };
+  const how = { changed: ['description'], difference };
+  await beat({ ...at(day), pinned_hash: FIRST, seen_hash: SECOND, ...how });
+  await beat({ ...at(next), pinned_hash: SECOND });
+  expect(await list()).toMatchObject({ tools: [{ ...shown, ...how }] });
+  // It was told the pin since, but not what the tool was.
+  await beat({ ...at(next), pinned_hash: FIRST, seen_hash: SECOND, changed: [], difference: [] });
+  tell({ tool_name: 'x', seen_at: next, changed: [] });
+  await ship();
+  expect(await list()).toMatchObject({ tools: [{ ...shown, ...how }] });
+  await beat({ ...at('2026-03-03T10:00:00.000Z'), pinned_hash: FIRST, seen_hash: THIRD });
+  expect(await list()).toMatchObject({
+    tools: [{ seen_hash: THIRD, changed: [], difference: [] }],
+  });
+});
+
 it('an alert from the future keeps no later report out', async () => {
   const { beat, list, plane, ship, approve } = await start();
   await beat(aPin());

@@ -1,5 +1,6 @@
 import { MAX_KEPT_PINS, MAX_PINS } from '@governance/shared/inbound-settings';
 import { ToolDifference, type ToolPinReport } from '@governance/shared/tool-pins';
+import { Prisma } from '../platform/generated/client.ts';
 import { type Page, rowsOf } from '../platform/page.ts';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
@@ -35,6 +36,27 @@ export interface Approval {
   approvedAt: Date;
   mayVary: boolean;
 }
+
+/**
+ * How a tool differs from its pin, after a report, as a SET of `pin`. A report shows it only against
+ * the same pin. One of a data plane that saw another definition first, or does not know what the tool
+ * was, leaves what is known of the same change: nobody can approve two hashes.
+ */
+export const SET_DIFFERENCE = (
+  [
+    ['changed', "'{}'::text[]"],
+    ['difference', "'[]'::jsonb"],
+  ] as const
+)
+  .map(
+    ([column, none]) => `${column} = CASE
+      WHEN excluded.seen_hash = pin.pinned_hash THEN ${none}
+      WHEN excluded.pinned_hash = pin.pinned_hash AND excluded.changed <> '{}'
+        THEN excluded.${column}
+      WHEN excluded.seen_hash = pin.seen_hash THEN pin.${column}
+      ELSE ${none} END`,
+  )
+  .join(', ');
 
 /** This feature's rows, of the transaction's tenant. */
 export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) {
@@ -130,7 +152,7 @@ export function pinnedToolStore({ db, scope: { tenantId } }: TenantTransaction) 
               AND p.tool_name = t.tool_name))
         ON CONFLICT (tenant_id, server_id, tool_name) DO UPDATE
         SET seen_hash = excluded.seen_hash, seen_at = excluded.seen_at, varies = excluded.varies,
-          changed = excluded.changed, difference = excluded.difference,
+          ${Prisma.raw(SET_DIFFERENCE)},
           first_seen_at = LEAST(pin.first_seen_at, excluded.first_seen_at),
           changed_at = CASE WHEN pin.seen_hash <> excluded.seen_hash
             THEN excluded.seen_at ELSE pin.changed_at END
