@@ -10,6 +10,7 @@ import type { ClientInfo } from '../initialize.ts';
 import type { AnswerBytes } from '../shares/answer-room.ts';
 import type { FairShares, ShareAccount } from '../shares/fair-shares.ts';
 import { UpstreamFailure, type UpstreamLimits } from '../upstream.ts';
+import { type CredentialCover, createCredentialCover } from './credential-cover.ts';
 import { HttpExchange } from './http-exchange.ts';
 import type { HttpRequest } from './http-request.ts';
 import { createReadingTimes } from './reading-times.ts';
@@ -35,6 +36,8 @@ export interface HttpChannelOptions {
   openRoom(): AnswerBytes;
   /** The header that authenticates the gateway to the server, if any. */
   findCredential(): Promise<[string, string] | null>;
+  /** Called when the server first repeats that credential, which is covered then. */
+  onRepeated?(): void;
   isHostAllowed(host: string): boolean;
   limits: UpstreamLimits;
   client: ClientInfo;
@@ -61,6 +64,8 @@ export class HttpChannel {
   readonly #host: string;
   readonly #running = new Set<Running>();
   readonly openRoom: () => AnswerBytes;
+  #cover: CredentialCover | undefined;
+  #hasRepeated = false;
 
   constructor(options: HttpChannelOptions) {
     const url = new URL(options.url);
@@ -89,6 +94,7 @@ export class HttpChannel {
         cause: error,
       });
     }
+    this.#cover = createCredentialCover(credential, () => this.#repeated());
     const { client, hops = 0 } = this.#options;
     return [
       ...['content-type', 'application/json'],
@@ -97,6 +103,11 @@ export class HttpChannel {
       ...[HOPS_HEADER, String(hops + 1)],
       ...(credential ?? []),
     ];
+  }
+
+  #repeated(): void {
+    if (!this.#hasRepeated) this.#options.onRepeated?.();
+    this.#hasRepeated = true;
   }
 
   #findRefusal(): UpstreamFailure | undefined {
@@ -119,6 +130,7 @@ export class HttpChannel {
       exchange.refuse(refusal);
       return;
     }
+    exchange.cover = this.#cover;
     exchange.spendReading = (begun, ended) => spendReading(account.agent, begun, ended);
     // An aborted one still waits for its connection.
     exchange.lingers = () => {

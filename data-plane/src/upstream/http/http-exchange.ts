@@ -9,6 +9,7 @@ import { ByteCollector } from '@governance/shared/byte-collector';
 import type { Dispatcher } from 'undici';
 import { SMALL_ANSWER } from '../shares/answer-room.ts';
 import { UpstreamFailure } from '../upstream.ts';
+import type { CredentialCover } from './credential-cover.ts';
 import { EventReader } from './event-reader.ts';
 import type { SpendReading } from './reading-times.ts';
 
@@ -66,6 +67,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #leave: (() => void) | null = null;
   /** Counts the reading of its events with that of its agent's other streams. */
   spendReading: SpendReading | null = null;
+  /** Covers the gateway's credential in each message. */
+  cover: CredentialCover | undefined;
 
   constructor(sink: ExchangeSink, limit: number) {
     this.#sink = sink;
@@ -206,7 +209,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  #deliver(text: string): void {
+  #deliver(message: string): void {
+    const text = this.cover?.(message) ?? message;
     if (text.length > this.#limit) {
       this.#fail(this.#tooLarge());
       return;

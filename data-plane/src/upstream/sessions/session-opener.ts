@@ -170,6 +170,11 @@ export function createSessionOpener(
       account,
       hops,
       isHostAllowed: addresses.isHostAllowed,
+      onRepeated: () =>
+        options.log.warn(
+          { server: serverId },
+          'an MCP server repeats the credential that it was sent: it is covered',
+        ),
       findCredential: async () => {
         if (sealed === undefined) return null;
         const deploymentId = options.findDeploymentId(tenantId);
