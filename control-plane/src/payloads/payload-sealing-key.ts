@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { PayloadSealingKey } from '@governance/shared/data-protection-settings';
 import { calculateJwkThumbprint } from 'jose';
 import { serviceKeyContext } from '../platform/ciphertext-kinds.ts';
+import type { ServiceKey } from '../platform/generated/client.ts';
 import { PAYLOAD_SEALING } from '../platform/key-kinds.ts';
 import type { MasterKey } from '../platform/master-key.ts';
 import {
@@ -17,6 +18,8 @@ import {
 } from '../platform/tenant-scope.ts';
 
 const LOCK = 'governance.payload_sealing_key';
+/** There is one, unless somebody put more there. */
+const MAX_ROWS = 1_000;
 const generate = promisify(generateKeyPair);
 
 export interface SealingKeyPair {
@@ -45,32 +48,56 @@ export function createPayloadSealingKey(deps: {
 async function findOrMake({ db }: PlatformTransaction, masterKey: MasterKey) {
   // Replicas that start together must not create one each.
   await db.$queryRaw`SELECT pg_advisory_xact_lock(hashtext(${LOCK}))::text`;
-  const row = await db.serviceKey.findFirst({
+  const rows = await db.serviceKey.findMany({
     where: { purpose: PAYLOAD_SEALING, retiredAt: null },
+    select: { kid: true, privateCiphertext: true },
     orderBy: { createdAt: 'desc' },
+    take: MAX_ROWS,
   });
-  if (row) {
-    const key = masterKey.decrypt(
-      row.privateCiphertext,
-      serviceKeyContext(PAYLOAD_SEALING, row.kid),
-    );
-    const privateKey = createPrivateKey({ key, format: 'der', type: 'pkcs8' });
-    return { privateKey, publicJwk: PayloadSealingKey.parse(JSON.parse(row.publicJwk)) };
-  }
+  if (rows.length > 0) return openNewest(masterKey, rows);
   const { privateKey } = await generate('x25519', undefined);
-  const jwk = createPublicKey(privateKey.export({ format: 'pem', type: 'pkcs8' })).export({
-    format: 'jwk',
-  });
-  const kid = await calculateJwkThumbprint(jwk);
-  const publicJwk = PayloadSealingKey.parse({ kty: jwk.kty, crv: jwk.crv, x: jwk.x, kid });
+  const jwk = createPublicKey(privateKey).export({ format: 'jwk' });
+  const pair = pairOf(privateKey, await calculateJwkThumbprint(jwk));
+  const { kid } = pair.publicJwk;
   const der = privateKey.export({ format: 'der', type: 'pkcs8' });
   await db.serviceKey.create({
     data: {
       kid,
       purpose: PAYLOAD_SEALING,
-      publicJwk: JSON.stringify(publicJwk),
+      publicJwk: JSON.stringify(pair.publicJwk),
       privateCiphertext: masterKey.encrypt(der, serviceKeyContext(PAYLOAD_SEALING, kid)),
     },
   });
-  return { privateKey, publicJwk };
+  return pair;
+}
+
+type StoredKey = Pick<ServiceKey, 'kid' | 'privateCiphertext'>;
+
+/**
+ * The newest pair that opens: whoever can only write to the database may have put rows beside it.
+ *
+ * @throws where none opens. A new pair would lose what data planes have sealed to the old one.
+ */
+function openNewest(masterKey: MasterKey, rows: readonly StoredKey[]): SealingKeyPair {
+  let fault: unknown;
+  for (const { kid, privateCiphertext } of rows) {
+    try {
+      const der = masterKey.decrypt(privateCiphertext, serviceKeyContext(PAYLOAD_SEALING, kid));
+      return pairOf(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }), kid);
+    } catch (error) {
+      fault = error;
+    }
+  }
+  throw fault;
+}
+
+/**
+ * The public half is computed, and that in the row only informs: data planes would seal payloads to
+ * a key that somebody wrote there.
+ *
+ * @throws where it is no X25519 key
+ */
+function pairOf(privateKey: KeyObject, kid: string): SealingKeyPair {
+  const { kty, crv, x } = createPublicKey(privateKey).export({ format: 'jwk' });
+  return { privateKey, publicJwk: PayloadSealingKey.parse({ kty, crv, x, kid }) };
 }
