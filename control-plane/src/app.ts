@@ -185,6 +185,7 @@ function createPlugin(parts: PluginParts): FastifyPluginAsync {
         warnings: async () => ({
           ...(await findKeyWarnings(core.serviceKeys)),
           ...core.standingClock?.findWarnings(),
+          ...core.findBundleWarnings(),
           ...parts.warnings?.(),
         }),
         health: parts.health,

@@ -23,6 +23,7 @@ import { readEvidenceKeys } from './chain/evidence-keys.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { createDataPlaneService } from './data-planes/data-plane-service.ts';
 import { createSealedFactTurns } from './data-planes/sealed-facts.ts';
+import { createApprovalCheck } from './escalations/approval-check.ts';
 import { createAdminSigner } from './evidence/admin-batches.ts';
 import { listKeyEntries } from './evidence/key-entries.ts';
 import { createLogViews } from './evidence/watchers/log-views.ts';
@@ -49,9 +50,11 @@ import { createLeaderWork } from './platform/leader.ts';
 import { createLookups } from './platform/lookups.ts';
 import { createMasterKey } from './platform/master-key.ts';
 import { createReplicaChanges } from './platform/replica-changes.ts';
+import { createRowAttestations } from './platform/row-attestations.ts';
 import { createStandingClock } from './platform/standing-clock.ts';
 import { createTenantDatabase } from './platform/tenant-scope.ts';
 import { createTokenKeys } from './platform/token-keys.ts';
+import { createPolicyRecords } from './policies/policy-records.ts';
 import { readActivePolicies } from './policies/policy-store.ts';
 import { createTenantService } from './tenants/tenant-service.ts';
 
@@ -151,6 +154,7 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
     masterKey,
     lookups: createLookups(connections),
     serviceKeys,
+    attestations: createRowAttestations(serviceKeys),
     keyProviders,
     dataKeys: createDataKeys({ db, providers: keyProviders, now }),
     payloadSealingKey: createPayloadSealingKey({ db, masterKey }),
@@ -200,19 +204,27 @@ async function createIdentity(deps: CoreDeps, platform: Platform) {
  * registration.
  */
 function createChannels(deps: CoreDeps, platform: Platform, features: FeatureList) {
-  const { db, changes, serviceKeys, registry, log, now } = platform;
+  const { db, changes, serviceKeys, attestations, registry, log, now } = platform;
   const { pool, ingestPool } = deps.connections;
   const compiler = deps.compiler ?? createRegoCompiler();
   const { readSettings, projections } = features;
+  const evidenceKeys = () => readEvidenceKeys(serviceKeys);
+  const policyRecords = createPolicyRecords({
+    compiler,
+    attestations,
+    findBundleKeys: async () => (await evidenceKeys()).bundle,
+  });
+  const bundleObserver = createBundleObserver({ db, registry, log, now });
   const bundles = createBundleBuilder({
     db,
     compiler,
     readPolicies: readActivePolicies,
+    prepareCheck: policyRecords.prepareBuild,
     readSettings,
     signer: serviceKeys.bundleSigningKey,
     verificationKeys: serviceKeys.bundleVerificationKeys,
     now,
-    observer: createBundleObserver({ db, registry, log, now }),
+    observer: bundleObserver,
   });
   const feedKeys = serviceKeys.feedVerificationKeys;
   const breaks = createChainBreakRecorder({ db, now });
@@ -239,13 +251,18 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     disputes: createRecordDisputes({ db, signer: createAdminSigner({ db, serviceKeys }) }),
     markForked: dataPlanes.markForked,
   });
-  const evidenceKeys = () => readEvidenceKeys(serviceKeys);
   return {
     compiler,
     readSettings,
+    policyRecords,
     bundles,
+    findBundleWarnings: bundleObserver.findWarnings,
     bundleSource: createBundleSource({ db, changes }),
-    feedReader: createFeedReader({ db, changes, signer: serviceKeys.feedSigningKey, now }),
+    feedReader: createFeedReader({
+      ...{ db, changes, now },
+      signer: serviceKeys.feedSigningKey,
+      prepareApprovals: createApprovalCheck({ db, attestations, registry, log, now }),
+    }),
     logViews: createLogViews({ db, serviceKeys, now }),
     facts: features,
     dataPlanes,

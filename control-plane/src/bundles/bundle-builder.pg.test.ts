@@ -33,7 +33,10 @@ async function aPolicy(scope: TenantScope, name: string, rego = RULE): Promise<s
   const times = { createdAt: new Date(), updatedAt: new Date() };
   const policy = { id, name, description: '', regoContent: rego, ...times };
   await db.inTenant(scope, (tx) =>
-    policyStore(tx).insert({ ...policy, status: 'active', origin: 'custom' }),
+    policyStore(tx).insert(
+      { ...policy, status: 'active', origin: 'custom' },
+      { recordId: id, attestation: '' },
+    ),
   );
   return id;
 }
@@ -62,11 +65,14 @@ function aBuilder(given: Partial<BundleBuilderDeps> = {}) {
       },
     },
     readPolicies: readActivePolicies,
+    prepareCheck: async () => async () => [],
     readSettings,
     signer: keys.bundleSigningKey,
     now: () => new Date(),
     observer: {
       built: () => void log.push('built'),
+      doubted: async (_tenant, policies) =>
+        void log.push(`doubted: ${policies.map(({ name }) => name)}`),
       settled: async () => {},
       failed: async (_tenant, error) => void log.push(`failed: ${(error as Error).message}`),
     },

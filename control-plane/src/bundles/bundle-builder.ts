@@ -20,10 +20,19 @@ import { bundleStore } from './bundle-store.ts';
 import { createNewerRevisions } from './newer-revisions.ts';
 import {
   type BundleState,
+  type CheckedState,
+  isUpToDate,
   makeNextBundle,
   type NextBundle,
   type NextBundleDeps,
 } from './next-bundle.ts';
+import {
+  describeUnrecorded,
+  type FindUnrecorded,
+  UNRECORDED_REMEDY,
+  UnrecordedPoliciesError,
+  type UnrecordedPolicy,
+} from './unrecorded-policies.ts';
 
 /** Bundles kept per tenant: a data plane may still be fetching the previous one. */
 const KEPT_BUNDLES = 5;
@@ -40,6 +49,8 @@ export interface BundleObserver {
     tenantId: string,
     bundle: BuiltBundle & { bytes: number; ms: number; compiled: boolean },
   ): void;
+  /** A bundle with policies that no record vouches for. Must not throw. */
+  doubted(tenantId: string, policies: readonly UnrecordedPolicy[]): Promise<void>;
   /** The tenant's newest bundle is up to date. Must not throw. */
   settled(tenantId: string): Promise<void>;
   /** The tenant keeps its last good bundle. Must not throw. */
@@ -50,6 +61,8 @@ export interface BundleBuilderDeps extends NextBundleDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads' | 'inPlatform'>;
   /** The active policies of the transaction's tenant, ordered by id. */
   readPolicies(tx: TenantTransaction): Promise<PolicySource[]>;
+  /** Finds those that are not what was recorded: the bundle would sign what a hand wrote. */
+  prepareCheck(): Promise<FindUnrecorded>;
   /** Its enforcement settings, of all features. */
   readSettings(tx: TenantTransaction): Promise<BundleSettings>;
   observer: BundleObserver;
@@ -97,6 +110,20 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
     };
   }
 
+  const readChecked =
+    (find: FindUnrecorded) =>
+    async (tx: TenantTransaction): Promise<CheckedState> => {
+      const state = await readState(tx);
+      return { ...state, unrecorded: await find(tx, state.policies) };
+    };
+
+  /** Nothing is signed that no administrator saved, as far as that can be known. */
+  async function requireRecorded({ tenantId, unrecorded }: CheckedState): Promise<void> {
+    const refused = unrecorded.filter(({ isDoubtful }) => !isDoubtful);
+    if (refused.length > 0) throw new UnrecordedPoliciesError(refused);
+    if (unrecorded.length > 0) await observer.doubted(tenantId, unrecorded);
+  }
+
   async function build(tenantId: string): Promise<BuiltBundle> {
     try {
       const built = (await buildAside(tenantId)) ?? (await buildLocked(tenantId));
@@ -104,11 +131,7 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
       return built;
     } catch (error) {
       await observer.failed(tenantId, error);
-      throw new AppError(
-        'UNAVAILABLE',
-        'The change is stored, but the policy bundle could not be built: the last one stays in force, and the build is tried again.',
-        { cause: error },
-      );
+      throw new AppError('UNAVAILABLE', whyNotBuilt(error), { cause: error });
     }
   }
 
@@ -121,7 +144,14 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
     const scope = systemScope(tenantId);
     const started = performance.now();
     // One snapshot: the revision must not be newer than the policies read with it.
-    const state = await db.inTenant(scope, readState, { isolationLevel: 'RepeatableRead' });
+    const inSnapshot = { isolationLevel: 'RepeatableRead' } as const;
+    const seen = await db.inTenant(scope, readState, inSnapshot);
+    if (await isUpToDate(deps, seen, newer.newestOf(tenantId))) {
+      return { revision: seen.revision, feedSeq: undefined };
+    }
+    const find = await deps.prepareCheck();
+    const state = await db.inTenant(scope, readChecked(find), inSnapshot);
+    await requireRecorded(state);
     const next = await makeNextBundle(deps, state, newer.newestOf(tenantId), (revision) =>
       db.inTenant(scope, (tx) => bundleStore(tx).findBytes(revision)),
     );
@@ -145,10 +175,14 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
    */
   async function buildLocked(tenantId: string): Promise<BuiltBundle> {
     const started = performance.now();
+    const read = readChecked(await deps.prepareCheck());
     const { result, feedSeq } = await db.inTenantWithHeads(systemScope(tenantId), async (tx) => {
       const store = bundleStore(tx);
       await store.lockBuilds();
-      const state = await readState(tx);
+      let state = await read(tx);
+      // Not one snapshot: a policy that was saved meanwhile is of two minds only once.
+      if (state.unrecorded.length > 0) state = await read(tx);
+      await requireRecorded(state);
       const next = await makeNextBundle(deps, state, newer.newestOf(tenantId), store.findBytes);
       if (next) await storeBundle(tx, state, next);
       return { next, revision: state.revision };
@@ -193,6 +227,14 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
     },
     close: queue.close,
   };
+}
+
+function whyNotBuilt(error: unknown): string {
+  if (error instanceof UnrecordedPoliciesError) {
+    const which = describeUnrecorded(error.policies);
+    return `The change is stored, but not in force: policies are not what was recorded, and the last bundle stays. ${which}. ${UNRECORDED_REMEDY}`;
+  }
+  return 'The change is stored, but the policy bundle could not be built: the last one stays in force, and the build is tried again.';
 }
 
 /** @throws Outrun when the state has changed since it was read */

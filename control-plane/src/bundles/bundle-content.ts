@@ -4,7 +4,7 @@
  * have no WebAssembly engine and refuse one; the entrypoints stand in its metadata.
  */
 import { createPublicKey, hash, type KeyObject } from 'node:crypto';
-import type { BundledModule, CompiledPolicySet } from '@governance/policies/contract';
+import type { BundledModule, CompiledPolicySet, PolicySource } from '@governance/policies/contract';
 import { BundleArchiveError, unpackArchive } from '@governance/shared/bundle-archive';
 import {
   BUNDLE_MEMBERS,
@@ -19,13 +19,14 @@ import {
   verifyBundleSignatures,
 } from '@governance/shared/bundle-signature';
 import { canonicalize } from '@governance/shared/canonical-json';
+import { toCarried } from './carried-policies.ts';
 import { packArchive } from './pack-archive.ts';
 
 /** The bundle's roots in OPA's sense; together they cover data.json and every module. */
 const ROOTS = ['governance', 'policies', 'settings'];
 
 /** Raised when the layout changes, so that stored bundles of the old layout are built again. */
-const LAYOUT = 1;
+const LAYOUT = 2;
 
 /**
  * Limit of a tenant's compiled policies together. Far below what data planes accept, so that
@@ -48,6 +49,8 @@ export interface BundleRequest {
   tenantId: string;
   revision: number;
   compiled: CompiledPolicySet;
+  /** What was compiled: the manifest says so for the next build. */
+  policies?: readonly PolicySource[];
   settings: BundleSettings;
   signer: BundleSigner;
 }
@@ -59,7 +62,7 @@ export interface BundleRequest {
  * @returns SHA-256, lower-case hexadecimal
  */
 export function contentDigest(
-  request: Omit<BundleRequest, 'revision' | 'compiled'> & {
+  request: Omit<BundleRequest, 'revision' | 'compiled' | 'policies'> & {
     sourcesDigest: string;
   },
 ): string {
@@ -102,7 +105,7 @@ export function readSignedMembers(files: ReadonlyMap<string, Uint8Array>): Signe
   return { manifest: text(BUNDLE_MEMBERS.manifest), signatures: text(BUNDLE_MEMBERS.signatures) };
 }
 
-function manifestOf({ tenantId, revision, compiled }: BundleRequest): BundleManifest {
+function manifestOf({ tenantId, revision, compiled, policies }: BundleRequest): BundleManifest {
   const older = compiled.modules.filter((module) => module.rego_version === 0);
   return {
     revision: String(revision),
@@ -117,6 +120,7 @@ function manifestOf({ tenantId, revision, compiled }: BundleRequest): BundleMani
       entrypoints: compiled.entrypoints,
       sources_digest: compiled.digest,
       builtins: compiled.builtins,
+      ...(policies && { policies: toCarried(policies) }),
     },
   };
 }

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { savePolicy } from '../policies/commit-step.ts';
+import { policyStore } from '../policies/policy-store.ts';
 
-const { call, aTenantAdmin, controlPlane, test, logged } = await testControlPlane();
+const { call, aTenantAdmin, controlPlane, logged } = await testControlPlane();
 
 async function metric(name: string): Promise<number> {
   const { body } = await call('/metrics');
@@ -24,8 +26,12 @@ it('a failed build is reported by log, metric and alert, and the old bundle stay
       token,
       body: { server_id: serverId, transport: 'stdio', local_name: 'files' },
     });
-  const replace = (source: string) =>
-    test.superuser.query('UPDATE policies SET rego_content = $2 WHERE id = $1', [id, source]);
+  const attest = await controlPlane.attestations.prepare();
+  const replace = (regoContent: string) =>
+    controlPlane.db.inTenant(scope, async (tx) => {
+      const stored = await policyStore(tx).find(id);
+      if (stored) await savePolicy(tx, stored, { ...stored, regoContent }, attest);
+    });
 
   // As a newer compiler might, that refuses what an older one took.
   await replace('package p\n\nallow if http.send({})\n');

@@ -13,6 +13,7 @@ import {
   type SignedMembers,
 } from './bundle-content.ts';
 import type { StoredBundle } from './bundle-store.ts';
+import type { UnrecordedPolicy } from './unrecorded-policies.ts';
 
 export interface NextBundleDeps {
   compiler: Pick<RegoCompiler, 'compile' | 'sourcesDigest'>;
@@ -32,6 +33,11 @@ export interface BundleState {
   settings: BundleSettings;
 }
 
+/** The state, and which of its policies are not what was recorded. */
+export interface CheckedState extends BundleState {
+  unrecorded: UnrecordedPolicy[];
+}
+
 export interface NextBundle extends StoredBundle {
   bytes: Uint8Array<ArrayBuffer>;
   signed: SignedMembers;
@@ -41,6 +47,22 @@ export interface NextBundle extends StoredBundle {
 
 /** Reads the bytes of a stored bundle. */
 type FindBytes = (revision: number) => Promise<Uint8Array | undefined>;
+
+/**
+ * Whether the newest bundle has this content, and no data plane a newer one.
+ *
+ * @param inUse a revision that a data plane has
+ */
+export async function isUpToDate(
+  deps: Pick<NextBundleDeps, 'compiler' | 'signer'>,
+  { tenantId, revision, newest, policies, settings }: BundleState,
+  inUse: number,
+): Promise<boolean> {
+  const sourcesDigest = deps.compiler.sourcesDigest(policies);
+  const signer = await deps.signer();
+  const content = { tenantId, sourcesDigest, settings, signer };
+  return newest?.contentDigest === contentDigest(content) && revision >= inUse;
+}
 
 /**
  * @param inUse a revision that a data plane has; the next one is above it
@@ -63,7 +85,9 @@ export async function makeNextBundle(
   const reused = bytes && (await reuseCompiled(deps, bytes, wanted));
   const compiled = reused ?? (await compile(deps.compiler, tenantId, policies));
   const revision = Math.max(state.revision + 1, inUse + 1, deps.now().getTime());
-  const bundle = await composeBundle({ tenantId, revision, compiled, settings, signer });
+  const bundle = await composeBundle({
+    ...{ tenantId, revision, compiled, policies, settings, signer },
+  });
   const { digest, signed } = bundle;
   const row = { revision, digest, contentDigest: digestOfContent, sourcesDigest };
   return { ...row, signed, bytes: new Uint8Array(bundle.bytes), isCompiled: !reused };

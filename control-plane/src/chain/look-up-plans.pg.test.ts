@@ -11,6 +11,7 @@ import type { EvidenceRequest } from '../evidence/export/evidence-request.ts';
 import { listSelected } from '../evidence/export/selected-records.ts';
 import { Prisma } from '../platform/generated/client.ts';
 import { systemScope, type TenantTransaction } from '../platform/tenant-scope.ts';
+import { newestSince } from '../policies/newest-records.ts';
 import { recordsOf } from './records-of.ts';
 
 const test = await testDatabase();
@@ -232,6 +233,48 @@ describe('the list of what data loss prevention blocked', () => {
       }
       const { rows } = await client.query({ text: asked.text, values: [...asked.values] });
       expect(rows.map(({ position }) => Number(position))).toEqual([5, 4, 3, 2, 1]);
+    });
+    await test.superuser.query('TRUNCATE ledger_records');
+    await test.superuser.query(
+      `DELETE FROM pg_statistic WHERE starelid::regclass::text LIKE '%ledger_records%'`,
+    );
+  });
+});
+
+describe('the newest records about policies', () => {
+  const CHANGES = 5;
+  const ADMIN = 2_000;
+  const policyId = idOf(7);
+
+  /** Appends admin records; the first are changes of one policy. */
+  const act = ({ tenantId, stream }: Ledger, from: number, to: number) =>
+    test.superuser.query(
+      `INSERT INTO ledger_records (tenant_id, received_at, position, stream, epoch, seq, type, id,
+         event_time, hash, prev_hash, bytes)
+       SELECT $1, now(), n, $2, 1, n, 'admin_action', gen_random_uuid(),
+         $3::timestamptz + n * interval '1 ms', repeat('a', 64), repeat('b', 64),
+         convert_to('{"action":"' || CASE WHEN n <= $6 THEN 'policy_updated' ELSE 'policy_change_x' END
+           || '","details":"' || repeat('c', 700) || '","target":"policy/' || $7 || '"}', 'utf8')
+       FROM generate_series($4::int, $5::int) n`,
+      [tenantId, stream, new Date(BEGAN), from, to, CHANGES, policyId],
+    );
+
+  it.each([
+    ['before PostgreSQL knows anything of the ledger', ''],
+    ['by what PostgreSQL knew of a small ledger', 'ANALYZE ledger_records'],
+    ['by what PostgreSQL knows of this ledger', undefined],
+  ])('are found without the other admin records, %s', async (_, early) => {
+    const ledger = newLedger();
+    await onConnection(ledger.tenantId, async (client) => {
+      const asked = newestSince(ledger.tenantId, [policyId], 0n);
+      await act(ledger, 1, 20);
+      await countRead(client, asked);
+      if (early) await test.superuser.query(early);
+      await act(ledger, 21, ADMIN);
+      if (early === undefined) await test.superuser.query('ANALYZE ledger_records');
+      expect(await countRead(client, asked)).toBeLessThan(10 * CHANGES);
+      const { rows } = await client.query({ text: asked.text, values: [...asked.values] });
+      expect(rows.map(({ position }) => Number(position))).toEqual([CHANGES]);
     });
     await test.superuser.query('TRUNCATE ledger_records');
     await test.superuser.query(

@@ -2,7 +2,7 @@ import { Prisma } from '../platform/generated/client.ts';
 
 /**
  * SQL for a FROM clause: the rows of ledger_records with an id, or about the record with that id,
- * as `type`, `stream`, `position`, `received_at` and `bytes`. They may belong to several streams;
+ * as `type`, `stream`, `position`, `received_at`, `hash` and `bytes`. They may belong to several streams;
  * the caller filters and orders outside.
  *
  * OFFSET 0 keeps PostgreSQL from moving the caller's conditions into the subquery. There, while a
@@ -19,6 +19,6 @@ export function recordsOf(
 ): Prisma.Sql {
   const name = column === 'id' ? Prisma.sql`l.id` : Prisma.sql`l.subject_id`;
   return Prisma.sql`(
-    SELECT l.type, l.stream, l.position, l.received_at, l.bytes FROM ledger_records l
+    SELECT l.type, l.stream, l.position, l.received_at, l.hash, l.bytes FROM ledger_records l
     WHERE l.tenant_id = ${tenantId}::uuid AND ${name} = ${id} OFFSET 0)`;
 }

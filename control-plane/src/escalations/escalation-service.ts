@@ -21,7 +21,9 @@ import { heldCallOf } from '../ingest/reference-facts.ts';
 import type { Escalation } from '../platform/generated/client.ts';
 import type { Page } from '../platform/page.ts';
 import { requireRightClock } from '../platform/right-clock.ts';
+import type { RowAttestations } from '../platform/row-attestations.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { approvalStatement } from './approval-check.ts';
 import { requireAsRecorded } from './as-recorded.ts';
 import {
   alertKey,
@@ -39,6 +41,7 @@ import { statusOfResult } from './inbound-hold.ts';
 export interface EscalationServiceDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inTenantWithHeads'>;
   applied: AppliedBarrier;
+  attestations: Pick<RowAttestations, 'prepare'>;
   now: () => Date;
 }
 
@@ -48,7 +51,7 @@ const GRANT_LASTS = `${GRANT_MS / 1000} seconds`;
 
 /** @param held the kind that this service lists and decides: calls or results */
 export function createEscalationService(
-  { db, applied, now }: EscalationServiceDeps,
+  { db, applied, attestations, now }: EscalationServiceDeps,
   held: Held = 'call',
 ) {
   return {
@@ -66,6 +69,7 @@ export function createEscalationService(
      * STORED_ROW_DAMAGED, EXCEPTION_SHAPE_UNKNOWN and what `createException` throws, in which case nothing is decided
      */
     decide: async (scope: TenantScope, id: string, decision: Decision): Promise<Escalation> => {
+      const attest = await attestations.prepare();
       const { result, feedSeq } = await db.inTenantWithHeads(scope, async (tx) => {
         const store = escalationStore(tx, held);
         const { status, notes, exceptionFor, release = null } = decision;
@@ -81,7 +85,10 @@ export function createEscalationService(
         }
         const [made] = exceptionFor ? await except(tx, resolved, exceptionFor, now()) : [];
         const row = made ? await store.setException(id, made.id) : resolved;
-        await recordResolution(tx, row, status, now());
+        const recordId = uuidv7();
+        await recordResolution(tx, row, status, now(), recordId);
+        // The feed hands it to the data plane by this word alone.
+        if (grant) await store.setAttestation(id, attest(approvalStatement(row, recordId)));
         return row;
       });
       if (feedSeq !== undefined) await applied.wait(scope.tenantId, { feedSeq });
@@ -96,10 +103,12 @@ export async function recordResolution(
   row: Escalation,
   resolution: Resolution,
   at: Date,
+  recordId = uuidv7(),
 ): Promise<void> {
   tx.feed.append(toFact(row, resolution));
   if (row.isAnnounced) tx.feed.append(toHeldCallFact(row, resolution));
   tx.audit.append({
+    id: recordId,
     ...(row.held === 'result'
       ? { action: `inbound_hold_${statusOfResult(row)}`, target: `inbound_hold/${row.id}` }
       : { action: `escalation_${resolution}`, target: `escalation/${row.id}` }),

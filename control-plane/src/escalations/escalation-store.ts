@@ -1,6 +1,7 @@
 import type { ResultRelease } from '@governance/shared/facts';
 import { type Escalation, Prisma } from '../platform/generated/client.ts';
 import { type Page, rowsOf } from '../platform/page.ts';
+import type { Attestation } from '../platform/row-attestations.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { EscalationStatus, Held, Resolution } from './escalation.ts';
 
@@ -73,6 +74,11 @@ export function escalationStore(
     /** Stores the exception that was created with the approval. */
     setException: async (id: string, exceptionId: string): Promise<Escalation> =>
       db.escalation.update({ where: { tenantId_id: { tenantId, id } }, data: { exceptionId } }),
+
+    /** Stores which record approved it, and the service's word for that. */
+    setAttestation: async (id: string, attested: Attestation): Promise<void> => {
+      await db.escalation.update({ where: { tenantId_id: { tenantId, id } }, data: attested });
+    },
 
     /**
      * Forgets the shapes of a server's pending escalations. One that is being decided is skipped: its

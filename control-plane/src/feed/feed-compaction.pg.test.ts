@@ -17,6 +17,7 @@ import { createFeedReader } from './feed-reader.ts';
 const test = await testDatabase();
 const { signer, keys } = aFeedSigner();
 const reader = createFeedReader({
+  prepareApprovals: async () => async () => new Set(),
   db: test.db,
   changes: test.changes,
   signer,

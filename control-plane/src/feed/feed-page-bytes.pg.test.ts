@@ -12,7 +12,13 @@ import { PAGE_BYTES } from './feed-store.ts';
 const test = await testDatabase();
 const { signer, keys } = aFeedSigner();
 const now = () => new Date('2026-01-01T00:00:00.000Z');
-const reader = createFeedReader({ db: test.db, changes: test.changes, signer, now });
+const reader = createFeedReader({
+  prepareApprovals: async () => async () => new Set(),
+  db: test.db,
+  changes: test.changes,
+  signer,
+  now,
+});
 afterAll(() => reader.close());
 
 /** A role with all the permissions and scopes that a request can carry. */

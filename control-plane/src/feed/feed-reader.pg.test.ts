@@ -19,7 +19,8 @@ const db: typeof test.db = {
   },
 };
 const { signer, keys: feedKeys } = aFeedSigner();
-const deps = { db, changes: test.changes, signer, now: () => new Date(time) };
+const prepareApprovals = async () => async () => new Set<number>();
+const deps = { db, changes: test.changes, signer, prepareApprovals, now: () => new Date(time) };
 const reader = createFeedReader(deps);
 afterAll(() => reader.close());
 

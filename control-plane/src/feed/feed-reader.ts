@@ -13,7 +13,7 @@ import type { ChangeBus } from '../platform/change-bus.ts';
 import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
 import { createAdminHeadStatements } from './admin-head-statements.ts';
 import { createFeedSnapshots, type FeedSnapshotsDeps } from './feed-snapshots.ts';
-import { type FeedHeads, feedStore, type StoredPage } from './feed-store.ts';
+import { type FeedHeads, feedStore, type PrepareApprovals, type StoredPage } from './feed-store.ts';
 import { createFreshnessStatements, type StatementSigner } from './freshness-statements.ts';
 import { createRecognitionStatements } from './recognition-statements.ts';
 import { createSharedReads } from './shared-reads.ts';
@@ -25,13 +25,16 @@ export const FEED_LIMITS = { page: 1_000, waitMs: 30_000 } as const;
 /** A replica may die between its commit and its notification. */
 const RECHECK_AFTER_MS = 10_000;
 const CACHED_TENANTS = 10_000;
+/** How long a feed is known to hold what is withheld; then it is looked at again. */
+const WITHHELD_MS = 10 * 60 * 1000;
 
 export interface FeedReader {
   /**
    * Entries after the cursor; waits up to `waitMs` (30 s at most) for the first one.
    *
    * @throws AppError FEED_RESET when the feed cannot be continued there: the cursor is older than
-   *   what is kept, newer than the head, or has another digest
+   *   what is kept, newer than the head, or has another digest, or an approval that nobody gave
+   *   follows: a snapshot leaves it out, and a page could not, since its digest covers every entry
    * @throws AppError UNAVAILABLE when too many wait already
    */
   readFeed(request: Waiter & Parameters<ControlPlaneLink['readFeed']>[0]): Promise<FeedPage>;
@@ -58,6 +61,8 @@ export interface FeedReaderDeps {
   changes: Pick<ChangeBus, 'subscribe'>;
   /** Signs the statements about the feed. */
   signer: StatementSigner;
+  /** Finds approvals that nobody gave: they are handed to no data plane. */
+  prepareApprovals: PrepareApprovals;
   now: () => Date;
   listeners?: ListenerLimits;
   /** How long cached heads are used before they are read again. */
@@ -75,15 +80,20 @@ interface KnownHeads {
 }
 
 export function createFeedReader(deps: FeedReaderDeps): FeedReader {
-  const { db, changes, signer, now, recheckAfterMs = RECHECK_AFTER_MS } = deps;
+  const { db, changes, signer, prepareApprovals, now, recheckAfterMs = RECHECK_AFTER_MS } = deps;
   // Subscribed first, so that a change ends the sharing before it wakes the readers.
   const reads = createSharedReads<FeedPage>(changes);
   const listeners = createTenantListeners(changes, deps.listeners);
   const statements = createFreshnessStatements(signer);
   const adminHeads = createAdminHeadStatements(signer);
   const recognitions = createRecognitionStatements(signer);
-  const snapshots = createFeedSnapshots({ db, signer, now, limits: deps.snapshots });
+  const snapshots = createFeedSnapshots({
+    ...{ db, signer, prepareApprovals, now },
+    limits: deps.snapshots,
+  });
   const known = new LRUCache<string, KnownHeads>({ max: CACHED_TENANTS });
+  /** The last entry that is withheld: earlier pages would not be proven without it. */
+  const withheld = new LRUCache<string, number>({ max: CACHED_TENANTS, ttl: WITHHELD_MS });
 
   const readPage = async (
     tenantId: string,
@@ -96,11 +106,17 @@ export function createFeedReader(deps: FeedReaderDeps): FeedReader {
     }
     return reads.read(tenantId, `${cursor}/${digest}/${limit}`, async () => {
       const began = { version: reads.version(tenantId), tick: performance.now(), readAt: now() };
-      const page = await db.inTenant(systemScope(tenantId), (tx) =>
-        feedStore(tx).readPage(cursor, limit),
-      );
+      const findUnbacked = await prepareApprovals();
+      const page = await db.inTenant(systemScope(tenantId), async (tx) => {
+        const page = await feedStore(tx).readPage(cursor, limit);
+        const unbacked = await findUnbacked(tx, page.entries);
+        if (unbacked.size > 0) withheld.set(tenantId, Math.max(...unbacked));
+        return page;
+      });
       known.set(tenantId, { ...began, heads: page.heads });
-      if (!canReadOn(page, cursor, digest)) throw new AppError('FEED_RESET');
+      const last = withheld.get(tenantId) ?? 0;
+      const isWithheld = cursor < last && last <= page.heads.seq;
+      if (isWithheld || !canReadOn(page, cursor, digest)) throw new AppError('FEED_RESET');
       return toFeedPage(page, cursor, began.readAt);
     });
 

@@ -13,7 +13,13 @@ const { signer, keys } = aFeedSigner();
 const NOW = '2026-01-01T00:00:00.000Z';
 
 function snapshots(limits: Partial<SnapshotLimits> = {}) {
-  const { read } = createFeedSnapshots({ db: test.db, signer, now: () => new Date(NOW), limits });
+  const { read } = createFeedSnapshots({
+    prepareApprovals: async () => async () => new Set(),
+    db: test.db,
+    signer,
+    now: () => new Date(NOW),
+    limits,
+  });
   return { readSnapshot: read };
 }
 const append = (scope: TenantScope, ...facts: NewFact[]) =>
@@ -55,6 +61,7 @@ it('has the newest value of each key, by kind and key, without tombstones, and a
     ],
   ]);
   const reader = createFeedReader({
+    prepareApprovals: async () => async () => new Set(),
     db: test.db,
     changes: test.changes,
     signer,
@@ -112,7 +119,12 @@ it('reads in a transaction that cannot write', async () => {
       },
       options,
     );
-  const { read } = createFeedSnapshots({ db: { inTenant }, signer, now: () => new Date(NOW) });
+  const { read } = createFeedSnapshots({
+    prepareApprovals: async () => async () => new Set(),
+    db: { inTenant },
+    signer,
+    now: () => new Date(NOW),
+  });
   await readSnapshot({ readSnapshot: read }, { tenantId, keys });
   await expect.poll(() => kind).toEqual([{ read_only: 'on', isolation: 'repeatable read' }]);
 });

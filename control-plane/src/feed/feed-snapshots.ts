@@ -13,7 +13,7 @@ import {
   type TenantDatabase,
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
-import { feedStore, type SnapshotPlace } from './feed-store.ts';
+import { feedStore, type PrepareApprovals, type SnapshotPlace } from './feed-store.ts';
 import type { StatementSigner } from './freshness-statements.ts';
 
 export interface SnapshotLimits extends SlotLimits {
@@ -49,30 +49,36 @@ export interface FeedSnapshots {
 export interface FeedSnapshotsDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   signer: StatementSigner;
+  /** Finds approvals that nobody gave: they are handed to no data plane. */
+  prepareApprovals: PrepareApprovals;
   now: () => Date;
   limits?: Partial<SnapshotLimits> | undefined;
 }
 
 export function createFeedSnapshots(deps: FeedSnapshotsDeps): FeedSnapshots {
-  const { db, signer, now } = deps;
+  const { db, signer, prepareApprovals, now } = deps;
   const limits = { ...SNAPSHOT_LIMITS, ...deps.limits };
   const slots = createSlots(limits);
 
   return {
     async *read({ tenantId, signal }) {
+      const findUnbacked = await prepareApprovals();
       const release = await slots.take(tenantId, signal);
       const time = now().toISOString();
       const transaction = openTransaction(db, tenantId, { signal, ms: limits.ms, release });
       const sum = createSnapshotDigest();
       try {
-        const store = feedStore(await transaction.begun);
+        const tx = await transaction.begun;
+        const store = feedStore(tx);
         const heads = await transaction.run(() => store.readHeads());
         let place: SnapshotPlace | undefined;
         do {
           const from = place;
           const page = await transaction.run(() => store.readSnapshotPage(from, limits.page));
-          for (const entry of page.entries) sum.add(entry);
-          if (page.entries.length > 0) yield page.entries;
+          const unbacked = await transaction.run(() => findUnbacked(tx, page.entries));
+          const entries = page.entries.filter(({ seq }) => !unbacked.has(seq));
+          for (const entry of entries) sum.add(entry);
+          if (entries.length > 0) yield entries;
           place = page.next;
         } while (place);
         return signStatement(await signer(), {

@@ -34,6 +34,14 @@ export interface StoredPage {
   entries: FeedEntry[];
 }
 
+/** @returns the seqs of approvals among the entries that nobody gave */
+export type FindUnbacked = (
+  tx: TenantTransaction,
+  entries: readonly FeedEntry[],
+) => Promise<ReadonlySet<number>>;
+/** Reads the keys, before the transaction: inside it would take a second connection. */
+export type PrepareApprovals = () => Promise<FindUnbacked>;
+
 /** Where a snapshot's page ended. */
 export interface SnapshotPlace {
   kind: string;

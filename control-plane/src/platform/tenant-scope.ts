@@ -54,6 +54,8 @@ export interface AdminAction {
   target: string;
   /** JSON values only; never a secret. */
   details?: Record<string, unknown>;
+  /** The record's id, where a row names it; a new one unless given. */
+  id?: string;
 }
 
 export interface TenantTransaction {
@@ -299,7 +301,7 @@ function chainActions(row: HeadsRow, scope: TenantScope, actions: AdminAction[],
 }
 
 function toRecord(
-  { action, target, details }: AdminAction,
+  { action, target, details, id = uuidv7() }: AdminAction,
   { actor, requestId, breakGlass }: TenantScope,
 ): Omit<
   AdminActionRecord,
@@ -307,7 +309,7 @@ function toRecord(
 > {
   return {
     type: 'admin_action',
-    id: uuidv7(),
+    id,
     bundle_revision: null,
     actor: { ...actor, break_glass: breakGlass === true },
     action,

@@ -5,13 +5,15 @@
  */
 import type { BaselinePolicy } from '@governance/policies/baseline-pack';
 import { uuidv7 } from '@governance/shared/ids';
+import type { Attest } from '../platform/row-attestations.ts';
 import {
   SYSTEM_ACTOR,
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
-import { auditOf, type Policy } from './policy.ts';
+import { savePolicy } from './commit-step.ts';
+import type { Policy } from './policy.ts';
 import { policyStore } from './policy-store.ts';
 
 /** Tenants per query. */
@@ -22,11 +24,14 @@ export async function insertBaselinePack(
   tx: TenantTransaction,
   pack: BaselinePolicy[],
   now: Date,
+  attest: Attest,
 ): Promise<void> {
   // Ids made in one millisecond are in random order. Sorted, they give every tenant the pack's
   // order, so that the sets compile alike.
   const ids = pack.map(() => uuidv7(now.getTime())).sort();
-  for (const [i, one] of pack.entries()) await insert(tx, one, 'active', now, ids[i]);
+  for (const [i, one] of pack.entries()) {
+    await insert(tx, one, { status: 'active', now, attest, id: ids[i] });
+  }
 }
 
 /**
@@ -38,11 +43,12 @@ export async function completeBaselinePacks(
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>,
   pack: BaselinePolicy[],
   now: Date,
+  attest: Attest,
 ): Promise<void> {
   let after: string | null = null;
   for (;;) {
     const tenantIds = await findIncomplete(db, pack, after);
-    for (const tenantId of tenantIds) await completePack(db, tenantId, pack, now);
+    for (const tenantId of tenantIds) await completePack(db, tenantId, pack, { now, attest });
     if (tenantIds.length < PAGE) return;
     after = tenantIds.at(-1) ?? null;
   }
@@ -71,7 +77,7 @@ function completePack(
   db: Pick<TenantDatabase, 'inTenant'>,
   tenantId: string,
   pack: BaselinePolicy[],
-  now: Date,
+  made: { now: Date; attest: Attest },
 ): Promise<void> {
   return db.inTenant(systemScope(tenantId), async (tx) => {
     const policies = policyStore(tx);
@@ -84,7 +90,7 @@ function completePack(
       const isThere = there.some(
         ({ name, regoContent }) => name === one.name || packageOf(regoContent) === declared,
       );
-      if (!isThere) await insert(tx, one, 'draft', now);
+      if (!isThere) await insert(tx, one, { status: 'draft', ...made });
     }
   });
 }
@@ -97,15 +103,17 @@ function packageOf(rego: string): string | undefined {
 async function insert(
   tx: TenantTransaction,
   { name, description, rego_content: regoContent }: BaselinePolicy,
-  status: 'active' | 'draft',
-  now: Date,
-  id = uuidv7(now.getTime()),
+  {
+    status,
+    now,
+    attest,
+    id = uuidv7(now.getTime()),
+  }: { status: 'active' | 'draft'; now: Date; attest: Attest; id?: string | undefined },
 ): Promise<void> {
   const times = { createdAt: now, updatedAt: now };
   const policy: Policy = {
     ...{ id, name, description, regoContent, status, origin: 'baseline' },
     ...times,
   };
-  await policyStore(tx).insert(policy);
-  tx.audit.append(auditOf(undefined, policy));
+  await savePolicy(tx, undefined, policy, attest);
 }

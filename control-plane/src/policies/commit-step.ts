@@ -1,20 +1,37 @@
 /** Stores a policy with its audit record, in the transaction that checks that nothing has changed. */
 import { AppError } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
 import { isUniqueViolation } from '../platform/database.ts';
+import type { Attest } from '../platform/row-attestations.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { requiresChangeRequests } from '../tenants/tenant-settings-store.ts';
-import { auditOf, changedFields, isAboutActive } from './policy.ts';
-import { tooLargeInAll } from './policy-errors.ts';
+import {
+  auditOf,
+  changedFields,
+  isAboutActive,
+  type Policy,
+  recordedOf,
+  targetOf,
+} from './policy.ts';
+import { changedByHand, tooLargeInAll } from './policy-errors.ts';
+import type { SavedCheck } from './policy-records.ts';
 import { isLarger, isUnchanged, type Step } from './policy-step.ts';
 import { policyStore } from './policy-store.ts';
 import type { StepCheck } from './step-checks.ts';
+
+export interface Saving {
+  decides: boolean;
+  check: StepCheck;
+  attest: Attest;
+  saved: SavedCheck;
+}
 
 /** @returns false when the state has changed since the step was prepared */
 export function commitStep(
   db: Pick<TenantDatabase, 'inTenant'>,
   scope: TenantScope,
-  { before, after, record }: Step,
-  { decides, check }: { decides: boolean; check: StepCheck },
+  { before, after, hasSource, record }: Step,
+  { decides, check, attest, saved }: Saving,
 ): Promise<boolean> {
   const work = async (tx: TenantTransaction) => {
     const policies = policyStore(tx);
@@ -26,12 +43,15 @@ export function commitStep(
     if (before) {
       const current = await policies.findForUpdate(after.id);
       if (!current || changedFields(current, before).length > 0) return false;
-      await policies.update(after);
-    } else {
-      await policies.insert(after);
+      // Whoever activates or renames it would vouch for a source that a hand put there.
+      const isSourceKept = after.status === 'active' && !hasSource;
+      if (isSourceKept && (await saved.isByHand(tx, after.id))) throw changedByHand(after.id);
+    }
+    // What was not saved through here is recorded when it is saved again as it is.
+    if (!isUnchanged(before, after) || !(await saved.isAsRecorded(tx, after.id))) {
+      await savePolicy(tx, before, after, attest);
     }
     if (isLarger(before, after) && (await policies.isTooLarge())) throw tooLargeInAll();
-    if (!isUnchanged(before, after)) tx.audit.append(auditOf(before, after));
     await record?.(tx);
     return true;
   };
@@ -39,4 +59,21 @@ export function commitStep(
     if (!isUniqueViolation(error)) throw error;
     throw new AppError('DUPLICATE_NAME', 'Another policy has this name.', { cause: error });
   });
+}
+
+/** Writes a policy (new where `before` is undefined), its audit record, and the word that they agree. */
+export async function savePolicy(
+  tx: TenantTransaction,
+  before: Policy | undefined,
+  after: Policy,
+  attest: Attest,
+): Promise<void> {
+  const { tenantId } = tx.scope;
+  const recordId = uuidv7();
+  const about = targetOf(after.id);
+  const attested = attest({ tenantId, about, states: { ...recordedOf(after) }, recordId });
+  const policies = policyStore(tx);
+  if (before) await policies.update(after, attested);
+  else await policies.insert(after, attested);
+  tx.audit.append({ ...auditOf(before, after), id: recordId });
 }

@@ -49,7 +49,10 @@ it('as it is now, whatever the policy is called', async () => {
   };
   const issued = async () => [await issue(byWeb), await issue(byRuntime)];
 
-  await controlPlane.db.inTenant(scope, (tx) => insertBaselinePack(tx, baselinePack(), new Date()));
+  const attest = await controlPlane.attestations.prepare();
+  await controlPlane.db.inTenant(scope, (tx) =>
+    insertBaselinePack(tx, baselinePack(), new Date(), attest),
+  );
   const { policies } = (await ask('GET', '/api/v1/policies')).json;
   const id = policies.find(({ name }: { name: string }) => name === 'Local models').id;
   const change = (body: object) => ask('PATCH', `/api/v1/policies/${id}`, body);

@@ -14,7 +14,7 @@ export interface PoliciesCore extends Omit<PolicyServiceDeps, 'maxActive'> {
 }
 
 export function policiesFeature(core: PoliciesCore): Feature {
-  const { config, now } = core;
+  const { config, now, attestations } = core;
   const pack = baselinePack();
   const policies = createPolicyService({ ...core, maxActive: config.maxActivePolicies });
   return {
@@ -24,8 +24,9 @@ export function policiesFeature(core: PoliciesCore): Feature {
     ],
     settings: { local_models_policy: hasLocalModelsPolicy },
     facts: {
-      begin: (tx) => insertBaselinePack(tx, pack, now()),
-      publish: () => completeBaselinePacks(core.db, pack, now()),
+      begin: async (tx) => insertBaselinePack(tx, pack, now(), await attestations.prepare()),
+      publish: async () =>
+        completeBaselinePacks(core.db, pack, now(), await attestations.prepare()),
     },
   };
 }

@@ -64,3 +64,10 @@ export function tooLargeInAll(): AppError {
     'The policies of a tenant may have 32 MiB together, archived ones too: shorten one first.',
   );
 }
+
+export function changedByHand(id: string): AppError {
+  return new AppError(
+    'STORED_ROW_DAMAGED',
+    `The policy ${id} is not what was last saved: it was changed in the database. Give rego_content, the source that you mean, with this change, or archive it.`,
+  );
+}

@@ -12,8 +12,10 @@ import { readServerSettings } from '../mcp-servers/mcp-server-service.ts';
 import { createFeatureList } from '../platform/feature-list.ts';
 import { createServiceKeys } from '../platform/keys.ts';
 import { createMasterKey } from '../platform/master-key.ts';
+import { createRowAttestations } from '../platform/row-attestations.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
 import { completeBaselinePacks, insertBaselinePack } from './baseline-pack.ts';
+import { createPolicyRecords } from './policy-records.ts';
 import { createPolicyService, type PolicyServiceDeps } from './policy-service.ts';
 import { readActivePolicies } from './policy-store.ts';
 
@@ -23,6 +25,14 @@ const compiler = createRegoCompiler();
 const keys = createServiceKeys({
   db,
   masterKey: createMasterKey(new Secret(Buffer.alloc(32, 7))),
+});
+const attestations = createRowAttestations(keys);
+const attest = await attestations.prepare();
+const policyRecords = createPolicyRecords({
+  ...{ compiler, attestations },
+  findBundleKeys: async () =>
+    (await keys.bundleVerificationKeys()).map((jwk) => ({ kid: jwk.kid, jwk })),
+  elapsed: () => Number.MAX_SAFE_INTEGER,
 });
 const ends: (() => Promise<void>)[] = [() => compiler.close()];
 afterAll(async () => {
@@ -47,6 +57,7 @@ function aReplica(given: Partial<PolicyServiceDeps> = {}) {
     db,
     compiler,
     readPolicies: readActivePolicies,
+    prepareCheck: policyRecords.prepareBuild,
     readSettings,
     signer: keys.bundleSigningKey,
     now: () => new Date(),
@@ -54,6 +65,7 @@ function aReplica(given: Partial<PolicyServiceDeps> = {}) {
       built: () => {
         seen.builds++;
       },
+      doubted: async () => {},
       settled: async () => {},
       failed: async (_tenant, error) => {
         throw error;
@@ -70,6 +82,7 @@ function aReplica(given: Partial<PolicyServiceDeps> = {}) {
     },
     readSettings,
     maxActive: 300,
+    ...{ attestations, policyRecords },
     now: () => new Date(),
     ...given,
   });
@@ -268,14 +281,14 @@ describe('the baseline pack', () => {
     const whole = await aTenant(test);
     const without = await aTenant(test);
     const before = pack.filter(({ name }) => name !== 'Local models');
-    await db.inTenant(older, (tx) => insertBaselinePack(tx, before, new Date()));
-    await db.inTenant(whole, (tx) => insertBaselinePack(tx, pack, new Date()));
+    await db.inTenant(older, (tx) => insertBaselinePack(tx, before, new Date(), attest));
+    await db.inTenant(whole, (tx) => insertBaselinePack(tx, pack, new Date(), attest));
     const otherwise = pack.map((one) =>
       one.name === 'Local models' ? { ...one, name: 'Our models' } : one,
     );
-    await db.inTenant(renamed, (tx) => insertBaselinePack(tx, otherwise, new Date()));
+    await db.inTenant(renamed, (tx) => insertBaselinePack(tx, otherwise, new Date(), attest));
     const { policies } = aReplica();
-    const complete = () => completeBaselinePacks(db, pack, new Date());
+    const complete = () => completeBaselinePacks(db, pack, new Date(), attest);
     await Promise.all([complete(), complete()]);
     await complete();
     const said = async (scope: TenantScope) =>
@@ -299,7 +312,7 @@ describe('the baseline pack', () => {
     const given = await Promise.all(Array.from({ length: 30 }, () => aTenant(test)));
     for (const [index, scope] of given.entries()) {
       const own = index === 7 || index === 21 ? pack.slice(1) : pack;
-      await db.inTenant(scope, (tx) => insertBaselinePack(tx, own, new Date()));
+      await db.inTenant(scope, (tx) => insertBaselinePack(tx, own, new Date(), attest));
     }
     const opened: string[] = [];
     const counting: Pick<typeof db, 'inTenant' | 'inPlatform'> = {
@@ -312,11 +325,11 @@ describe('the baseline pack', () => {
         return db.inTenant(scope, work);
       },
     };
-    await completeBaselinePacks(counting, pack, new Date());
+    await completeBaselinePacks(counting, pack, new Date(), attest);
     const missing = [given[7]?.tenantId ?? '', given[21]?.tenantId ?? ''].sort();
     expect(opened).toEqual(['platform', ...missing]);
     opened.length = 0;
-    await completeBaselinePacks(counting, pack, new Date());
+    await completeBaselinePacks(counting, pack, new Date(), attest);
     expect(opened).toEqual(['platform']);
   });
 
@@ -329,7 +342,7 @@ describe('the baseline pack', () => {
       'Critical risk',
       'Local models',
     ]);
-    await db.inTenant(scope, (tx) => insertBaselinePack(tx, pack, new Date()));
+    await db.inTenant(scope, (tx) => insertBaselinePack(tx, pack, new Date(), attest));
     const { policies } = aReplica();
     const active = await policies.list(scope, 'active');
     expect(active.map(({ origin }) => origin)).toEqual(pack.map(() => 'baseline'));

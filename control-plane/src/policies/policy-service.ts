@@ -9,13 +9,15 @@ import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
+import type { RowAttestations } from '../platform/row-attestations.ts';
 import type { TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { commitStep } from './commit-step.ts';
 import { evaluatePolicy, toPolicyInput } from './evaluate-policy.ts';
 import { createKeyedMutex } from './keyed-mutex.ts';
 import { affectsDecisions, type Policy, type PolicyChange, type PolicyStatus } from './policy.ts';
+import type { PolicyRecords } from './policy-records.ts';
 import type { EvaluateBody, EvaluationView, NewPolicyBody } from './policy-schemas.ts';
-import { changed, isUnchanged, newPolicy, type Step, toSource, withPolicy } from './policy-step.ts';
+import { isUnchanged, newPolicy, type Step, stepOf, toSource, withPolicy } from './policy-step.ts';
 import { policyStore, readActivePolicies } from './policy-store.ts';
 import { createStepChecks, type StepCheckDeps } from './step-checks.ts';
 
@@ -28,6 +30,8 @@ export interface PolicyServiceDeps extends StepCheckDeps {
   /** The tenant's enforcement settings, which policies may read. */
   readSettings(tx: TenantTransaction): Promise<BundleSettings>;
   applied: AppliedBarrier;
+  attestations: Pick<RowAttestations, 'prepare'>;
+  policyRecords: Pick<PolicyRecords, 'prepareSave'>;
   now(): Date;
 }
 
@@ -92,10 +96,16 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
     const { before, after } = step;
     const isActive = after.status === 'active';
     const isSame = isUnchanged(before, after);
-    if (isSame && !step.record) return isActive ? 'build' : 'done';
+    const saved = await deps.policyRecords.prepareSave();
+    const isAsRecorded = (tx: TenantTransaction) => saved.isAsRecorded(tx, after.id);
+    if (isSame && !step.record && (await db.inTenant(scope, isAsRecorded))) {
+      return isActive ? 'build' : 'done';
+    }
     const decides = affectsDecisions(before, after);
     const check = await compileStep(scope, step, options);
-    const committed = await commitStep(db, scope, step, { decides, check });
+    const attest = await deps.attestations.prepare();
+    const saving = { decides, check, attest, saved };
+    const committed = await commitStep(db, scope, step, saving);
     if (!committed) return 'again';
     return decides || (isSame && isActive) ? 'build' : 'done';
   }
@@ -129,7 +139,7 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
     change: (scope, id, change) =>
       inTurn(scope, async () => {
         const before = await get(scope, id);
-        return { before, after: changed(before, change, deps.now()) };
+        return stepOf(before, change, deps.now());
       }),
 
     requireCompiles: checkAlone,
@@ -137,7 +147,7 @@ export function createPolicyService(deps: PolicyServiceDeps): PolicyService {
     applyReviewed: (scope, id, { plan, record }) =>
       inTurn(scope, async () => {
         const before = await get(scope, id);
-        return { before, after: changed(before, await plan(before), deps.now()), record };
+        return { ...stepOf(before, await plan(before), deps.now()), record };
       }),
 
     evaluate: async (scope, id, body) => {

@@ -9,6 +9,8 @@ import type { NewPolicyBody } from './policy-schemas.ts';
 export interface Step {
   before: Policy | undefined;
   after: Policy;
+  /** Its author gave its source; otherwise that of the row stays. */
+  hasSource?: boolean;
   /** What else the transaction of a reviewed change writes. */
   record?: (tx: TenantTransaction) => Promise<void>;
 }
@@ -24,7 +26,12 @@ export function isLarger(before: Policy | undefined, after: Policy): boolean {
   return before === undefined || sizeOf(after) > sizeOf(before);
 }
 
-export function changed(before: Policy, change: PolicyChange, now: Date): Policy {
+export function stepOf(before: Policy, change: PolicyChange, now: Date): Step {
+  const hasSource = change.regoContent !== undefined;
+  return { before, after: changed(before, change, now), hasSource };
+}
+
+function changed(before: Policy, change: PolicyChange, now: Date): Policy {
   const after = { ...before, ...definedFields(change) };
   return changedFields(before, after).length > 0 ? { ...after, updatedAt: now } : before;
 }

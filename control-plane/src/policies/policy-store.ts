@@ -1,4 +1,5 @@
 import type { PolicySource } from '@governance/policies/contract';
+import type { Attestation } from '../platform/row-attestations.ts';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { MAX_BYTES_OF_TENANT, type Policy, type PolicyStatus } from './policy.ts';
@@ -32,12 +33,13 @@ export function policyStore({ db, scope: { tenantId } }: TenantTransaction) {
       return row ? toPolicy(row) : undefined;
     },
 
-    insert: async (policy: Policy): Promise<void> => {
-      await db.policy.create({ data: { tenantId, ...policy } });
+    insert: async (policy: Policy, attested: Attestation): Promise<void> => {
+      await db.policy.create({ data: { tenantId, ...policy, ...attested } });
     },
 
-    update: async ({ id, ...fields }: Policy): Promise<void> => {
-      await db.policy.update({ where: { tenantId_id: { tenantId, id } }, data: fields });
+    update: async ({ id, ...fields }: Policy, attested: Attestation): Promise<void> => {
+      const data = { ...fields, ...attested };
+      await db.policy.update({ where: { tenantId_id: { tenantId, id } }, data });
     },
 
     /**
@@ -73,7 +75,7 @@ export async function readActivePolicies({
   return rows.map(({ id, name, regoContent }) => ({ id, name, rego: regoContent }));
 }
 
-function toPolicy({ tenantId: _, ...row }: Row): Policy {
+function toPolicy({ tenantId: _, recordId: _id, attestation: _by, ...row }: Row): Policy {
   // The table's CHECK constraints guarantee these values.
   return { ...row, status: row.status as PolicyStatus, origin: row.origin as Policy['origin'] };
 }

@@ -67,16 +67,34 @@ export function findPolicyWarnings(regoContent: string): string[] {
   return ['It has no rule deny, escalate or allow: it decides nothing.'];
 }
 
+/** What an audit record says of a policy, and what is attested of its row. */
+export interface Recorded {
+  name: string;
+  status: string;
+  /** Proves which source it was; the source itself stays in its table. */
+  rego_sha256: string;
+}
+
+export const recordedOf = ({
+  name,
+  status,
+  regoContent,
+}: Pick<Policy, 'name' | 'regoContent'> & { status: string }): Recorded => ({
+  name,
+  status,
+  rego_sha256: hash('sha256', regoContent, 'hex'),
+});
+
+/** The target of the audit records about a policy. */
+export const targetOf = (id: string): string => `policy/${id}`;
+
 /** The audit record of a policy's creation (`before` undefined) or change. */
 export function auditOf(before: Policy | undefined, after: Policy): AdminAction {
   return {
     action: before ? auditAction(before.status, after.status) : 'policy_created',
-    target: `policy/${after.id}`,
+    target: targetOf(after.id),
     details: {
-      name: after.name,
-      status: after.status,
-      // Proves which source it was; the source itself stays in its table.
-      rego_sha256: hash('sha256', after.regoContent, 'hex'),
+      ...recordedOf(after),
       ...(before && { status_before: before.status, changed: changedFields(before, after) }),
     },
   };
