@@ -457,6 +457,28 @@ it('reports all pins where what one of them was is damaged, and notices further 
   ]);
 });
 
+it('reports what it pins anew after rows were lost, and a pin whose times are damaged', () => {
+  const one = worker();
+  const named = (name: string, description = 'Reads.') => ({ ...tool(description), name });
+  one.observe('t', 's', [named('a'), named('b')], settings());
+  const tell = () => {
+    const told = one.reports.next('t') ?? [];
+    one.reports.received('t');
+    return told;
+  };
+  expect(tell()).toHaveLength(2);
+  const db = new Database(join(folder, 'tool-pins.db'));
+  db.exec('DELETE FROM tool_pins');
+  const writing = named('a', 'Writes.');
+  one.observe('t', 's', [writing], settings());
+  expect(tell()).toMatchObject([{ tool_name: 'a', pinned_hash: definitionOf(writing).digest }]);
+  db.exec(`UPDATE tool_pins SET first_seen_at = '?', seen_at = 'x', counted_from = ''`);
+  db.close();
+  one.observe('t', 's', [named('a', 'Deletes.')], settings());
+  const at = '2026-03-01T10:00:00.000Z';
+  expect(tell()).toMatchObject([{ tool_name: 'a', first_seen_at: at, seen_at: at }]);
+});
+
 it('takes a file of before', () => {
   const path = join(folder, 'tool-pins.db');
   const old = new Database(path);

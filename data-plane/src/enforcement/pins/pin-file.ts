@@ -64,15 +64,21 @@ function preparePinFile(db: Database.Database) {
   const count = db.prepare<[string, string], { tools: number }>(
     'SELECT count(*) AS tools FROM tool_pins WHERE tenant_id = ? AND server_id = ?',
   );
-  const put = db.prepare<[PinRow & ToolPlace]>(
+  /** By tenant: rows may be lost, and a serial that was reported must not come again. */
+  const highest = new Map<string, number>();
+  const keepHighest = (tenantId: string, serial: number) =>
+    highest.set(tenantId, Math.max(serial, highest.get(tenantId) ?? 0));
+  const put = db.prepare<[PinRow & ToolPlace & { highest: number }], { serial: number }>(
     `INSERT INTO tool_pins (tenant_id, server_id, tool_name, ${COLUMNS}, serial)
      VALUES (@tenantId, @serverId, @toolName, ${VALUES.join(', ')},
-       (SELECT coalesce(max(serial), 0) + 1 FROM tool_pins WHERE tenant_id = @tenantId))
+       (SELECT max(coalesce(max(serial), 0), @highest) + 1
+        FROM tool_pins WHERE tenant_id = @tenantId))
      ON CONFLICT DO UPDATE SET
        ${COLUMNS.split(', ')
          .map((name) => `${name} = excluded.${name}`)
          .join(', ')},
-       serial = excluded.serial`,
+       serial = excluded.serial
+     RETURNING serial`,
   );
   const setPutOff = db.prepare<[{ putOff: number } & ToolPlace]>(
     `UPDATE tool_pins SET put_off = @putOff
@@ -86,15 +92,20 @@ function preparePinFile(db: Database.Database) {
     find: ({ tenantId, serverId, toolName }: ToolPlace) => find.get(tenantId, serverId, toolName),
     countTools: (tenantId: string, serverId: string) => count.get(tenantId, serverId)?.tools ?? 0,
     put: (place: ToolPlace, row: PinRow): void => {
-      put.run({ ...place, ...row });
+      const { tenantId } = place;
+      const written = put.get({ ...place, ...row, highest: highest.get(tenantId) ?? 0 });
+      if (written) keepHighest(tenantId, written.serial);
     },
     /** Not reported, so the serial stays. */
     setPutOff: (place: ToolPlace, isPutOff: boolean): void => {
       setPutOff.run({ ...place, putOff: isPutOff ? 1 : 0 });
     },
     /** A tenant's pins with a serial above `serial`, in the order of their last change. */
-    listAfter: (tenantId: string, serial: number, limit: number): NumberedPin[] =>
-      after.all(tenantId, serial, limit),
+    listAfter: (tenantId: string, serial: number, limit: number): NumberedPin[] => {
+      const pins = after.all(tenantId, serial, limit);
+      for (const pin of pins) keepHighest(tenantId, pin.serial);
+      return pins;
+    },
     /** Changes when another worker has written to the file. */
     version: () => db.pragma('data_version', { simple: true }) as number,
     /** Runs `work` as one commit. */

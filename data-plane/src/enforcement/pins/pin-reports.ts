@@ -2,7 +2,8 @@
  * Reports pins to the control plane in heartbeats: all of them after a start and once a day, and
  * changes in between. Reports of a heartbeat that did not arrive are sent again.
  */
-import { MAX_PIN_REPORTS, ToolPinReport } from '@governance/shared/tool-pins';
+import { isoTime } from '@governance/shared/iso-time';
+import { MAX_PIN_REPORTS, SeenAt, ToolPinReport } from '@governance/shared/tool-pins';
 import { z } from 'zod';
 import type { PinReports } from '../../contracts.ts';
 import type { NumberedPin, PinFile } from './pin-file.ts';
@@ -58,7 +59,7 @@ export function createPinReports(deps: {
     const reports: ToolPinReport[] = [];
     let left = MAX_BYTES;
     for (const pin of deps.file.listAfter(tenantId, place.serial, MAX_PIN_REPORTS)) {
-      const report = ToolPinReport.safeParse(toReport(pin));
+      const report = ToolPinReport.safeParse(toReport(pin, isoTime(deps.now())));
       // A tool whose name does not fit a report is pinned here only.
       if (report.success) {
         const { data } = report;
@@ -96,8 +97,11 @@ function sizeOf(report: ToolPinReport): number {
   return Buffer.byteLength(JSON.stringify(report)) + 1;
 }
 
-function toReport(pin: NumberedPin): ToolPinReport {
-  const { server_id, tool_name, pinned: pinned_hash, first_seen_at, seen_at } = pin;
+function toReport(pin: NumberedPin, now: string): ToolPinReport {
+  const { server_id, tool_name, pinned: pinned_hash } = pin;
+  // A damaged time must not keep a change from being known, and approved.
+  const timeOf = (stored: string) => (SeenAt.safeParse(stored).success ? stored : now);
+  const [first_seen_at, seen_at] = [timeOf(pin.first_seen_at), timeOf(pin.seen_at)];
   const base = { server_id, tool_name, pinned_hash, first_seen_at, seen_at };
   const varies = pin.varies === 1 && { varies: true };
   if (pin.seen === pinned_hash) return { ...base, ...varies };
