@@ -13,8 +13,11 @@ import {
   isScored,
   type MarkedPassage,
 } from '@governance/shared/detect/inbound/scoring';
+import { conceptsOf, signsOf } from '@governance/shared/detect/inbound/sequence';
+import { ROWS_OF_TOKEN, readTokens, tokens } from '@governance/shared/detect/inbound/tokens';
 import type { WordGroups } from '@governance/shared/detect/inbound/word-groups';
 import { eachWording } from '@governance/shared/detect/inbound/wording';
+import type { Sequence } from './sequence-net.ts';
 import type { Span, TrainingText } from './training-text.ts';
 
 const DECODED = conceptNumber('decoded');
@@ -29,6 +32,7 @@ export interface Passage {
   readonly isAttack: boolean;
   /** What the detector subtracts from its score; training does not. */
   readonly strictness: number;
+  readonly sequence: Sequence;
   /** Features for the class, of attacks only; empty for decoded passages. */
   readonly classed: readonly number[];
 }
@@ -58,7 +62,9 @@ export function digestReading(texts: readonly TrainingText[], groups: WordGroups
     texts.filter((_text, index) => index % SAMPLED === 0),
     groups,
   )) {
-    for (const { features, values } of passages) digest.update(features).update(values);
+    for (const { features, values, sequence } of passages) {
+      digest.update(features).update(values).update(sequence.tokens);
+    }
   }
   return digest.digest('hex');
 }
@@ -68,8 +74,9 @@ export function toBag(training: TrainingText, groups: WordGroups): Bag {
   const isAttack = kind === 'attack';
   const place = attack === undefined ? undefined : placeOf(attack, text);
   const examined = examineText(text, isDescription ? 'tool_description' : 'result', undefined);
-  const passages = examined.flatMap((one) =>
-    one.passages.flatMap((passage, index): Passage[] => {
+  const passages = examined.flatMap((one) => {
+    const ofText = conceptsOf(one.passages);
+    return one.passages.flatMap((passage, index): Passage[] => {
       if (!isScored(passage)) return [];
       // An ordinary sentence beside an attack is not one, however suspicious it looks.
       if (place !== undefined && (passage.start >= place.end || passage.end <= place.start)) {
@@ -78,9 +85,9 @@ export function toBag(training: TrainingText, groups: WordGroups): Bag {
       const part = spans === undefined ? undefined : partWithin(spans, one.disguise, passage);
       // Less than half of it is an attack: it teaches neither.
       if (part === 'some') return [];
-      return [toPassage(one, index, groups, isAttack && part !== 'none')];
-    }),
-  );
+      return [toPassage(one, index, groups, ofText, isAttack && part !== 'none')];
+    });
+  });
   return { passages, class: name, isAttack };
 }
 
@@ -117,6 +124,7 @@ function toPassage(
   { text, passages, topics }: Examined,
   index: number,
   groups: WordGroups,
+  ofText: readonly number[],
   isAttack: boolean,
 ): Passage {
   const passage = passages[index] as MarkedPassage;
@@ -131,12 +139,17 @@ function toPassage(
   eachPiece(text, passage, take);
   eachContext(groups, passage, take);
   const isDecoded = passage.concepts.includes(DECODED);
+  const count = readTokens(text, passage.start, passage.end);
   return {
     features: Int32Array.from(features),
     values: Float32Array.from(values),
     concepts: concepts.length,
     isAttack,
     strictness: strictness(passages.length, concepts.length),
+    sequence: {
+      tokens: tokens.slice(0, count * ROWS_OF_TOKEN),
+      signs: signsOf(passage.concepts, ofText),
+    },
     classed: isAttack && !isDecoded ? classFeatures(passages, index) : [],
   };
 }

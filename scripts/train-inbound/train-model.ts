@@ -1,10 +1,14 @@
+import { createHash } from 'node:crypto';
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { Model } from '@governance/shared/detect/inbound/model';
 import { FEATURE_COUNT } from '@governance/shared/detect/inbound/scoring';
 import { readWordGroups } from '@governance/shared/detect/inbound/word-groups';
-import { type Bag, digestReading, toBags } from './bags.ts';
+import { type Bag, digestReading, toBag, toBags } from './bags.ts';
+import { examplesOf } from './examples.ts';
+import type { SequenceNet } from './sequence-net.ts';
 import { proseTexts } from './texts.ts';
 import { type ClassedFeatures, trainClasses } from './train-classes.ts';
+import { trainSequence } from './train-sequence.ts';
 import {
   findTop,
   meanOf,
@@ -14,7 +18,7 @@ import {
   type Weights,
 } from './train-weights.ts';
 import { digestTexts, type TrainingText } from './training-text.ts';
-import { type WrittenText, weighted } from './written-texts.ts';
+import { timesOf, type WrittenText } from './written-texts.ts';
 
 /** Of the generated texts: many, each in many forms, so few rounds. */
 const GENERATED: Training = {
@@ -45,12 +49,23 @@ const UNIT = 1 / 1000;
 const WORDING_UNIT = 1 / 34;
 /** Smaller weights, in units, are left out: together they decide nothing, and fill the file. */
 const LEAST_UNITS = 2;
+/** How much a generated text counts for the reader of sequences. */
+const GENERATED_WORTH = 0.5;
+const EMBEDDING_UNIT = 1 / 24;
+const LAYER_UNIT = 1 / 1000;
 
 /**
  * Added to each score: the threshold between attacks found and false alarms, chosen by the totals in
  * docs/inbound-measurements.md.
  */
-export const EASE = -4.6;
+export const EASE = -5.4;
+
+export interface TrainedModel {
+  readonly model: Model;
+  /** The contents of the two files beside model.json. */
+  readonly wording: Buffer;
+  readonly sequence: Buffer;
+}
 
 /** @param groups as model.json holds them */
 export function trainModel(
@@ -58,30 +73,50 @@ export function trainModel(
   written: readonly WrittenText[],
   groups: string,
   seed: number,
-): Model {
+): TrainedModel {
   const known = readWordGroups(groups);
   const manyBags = toBags(generated, known);
-  const writtenBags = toBags(weighted(written), known);
+  const counted = written
+    .map((text) => ({ bag: toBag(text, known), times: timesOf(text) }))
+    .filter(({ bag }) => bag.passages.length > 0);
+  const writtenBags = counted.flatMap(({ bag, times }) => Array.from({ length: times }, () => bag));
+  const fewBags = toBags(besideWritten(generated, 0), known);
   const parts = Array.from({ length: MODELS }, (_, part) =>
-    trainPart(writtenBags, toBags(besideWritten(generated, part), known), seed + part),
+    trainPart(
+      writtenBags,
+      part === 0 ? fewBags : toBags(besideWritten(generated, part), known),
+      seed + part,
+    ),
   );
-  const model = withGenerated(trainGenerated(manyBags, seed), meanOf(parts));
-  const classed = [...manyBags, ...writtenBags].flatMap((bag) => classedOf(bag, model));
-  return {
-    version: 6,
+  const linear = withGenerated(trainGenerated(manyBags, seed), meanOf(parts));
+  const classed = [...manyBags, ...writtenBags].flatMap((bag) => classedOf(bag, linear));
+  const wording = encodeWording(linear.weights.subarray(FEATURE_COUNT));
+  const examples = [
+    ...counted.flatMap(({ bag, times }) => examplesOf(bag, times)),
+    ...fewBags.flatMap((bag) => examplesOf(bag, GENERATED_WORTH)),
+  ];
+  const sequence = encodeNet(trainSequence(examples, seed));
+  const model: Model = {
+    version: 7,
     seed,
     data_digest: digestTexts([...generated, ...written]),
     reading_digest: digestReading([...generated, ...written], known),
     texts: generated.length + written.length,
-    bias: Math.round((model.bias + EASE) * 1000) / 1000,
+    bias: Math.round((linear.bias + EASE) * 1000) / 1000,
     unit: UNIT,
-    weights: encodeWeights(model.weights.subarray(0, FEATURE_COUNT)),
+    weights: encodeWeights(linear.weights.subarray(0, FEATURE_COUNT)).toString('base64'),
     wording_unit: WORDING_UNIT,
-    wording: encodeWording(model.weights.subarray(FEATURE_COUNT)),
+    wording_sha256: sha256(wording),
+    embedding_unit: EMBEDDING_UNIT,
+    layer_unit: LAYER_UNIT,
+    sequence_sha256: sha256(sequence),
     groups,
     classes: Buffer.from(trainClasses(classed, seed).buffer).toString('base64'),
   };
+  return { model, wording, sequence };
 }
+
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 export const trainGenerated = (generated: readonly Bag[], seed: number): Weights =>
   trainWeights(generated, GENERATED, seed);
@@ -114,20 +149,31 @@ function classedOf({ passages, class: name, isAttack }: Bag, model: Weights): Cl
   return name === undefined || features.length === 0 ? [] : [{ features, class: name }];
 }
 
-function encodeWording(weights: Float64Array): string {
+function encodeWording(weights: Float64Array): Buffer {
   const units = Int8Array.from(weights, (weight) => {
     const rounded = Math.round(weight / WORDING_UNIT);
     return Math.abs(rounded) < LEAST_UNITS ? 0 : Math.max(-128, Math.min(127, rounded));
   });
-  const params = { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS };
-  return brotliCompressSync(units, { params }).toString('base64');
+  return compress(units);
 }
 
-function encodeWeights(weights: Float64Array): string {
+function encodeNet({ embeddings, layers }: SequenceNet): Buffer {
+  const rows = Int8Array.from(embeddings, (weight) =>
+    Math.max(-128, Math.min(127, Math.round(weight / EMBEDDING_UNIT))),
+  );
+  return compress(Buffer.concat([Buffer.from(rows.buffer), encodeWeights(layers, LAYER_UNIT)]));
+}
+
+function compress(bytes: Uint8Array | Int8Array): Buffer {
+  const params = { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS };
+  return brotliCompressSync(bytes, { params });
+}
+
+function encodeWeights(weights: Float64Array | Float32Array, unit = UNIT): Buffer {
   const bytes = Buffer.alloc(weights.length * 2);
   weights.forEach((weight, at) => {
-    const units = Math.round(weight / UNIT);
+    const units = Math.round(weight / unit);
     bytes.writeInt16LE(Math.max(-32_768, Math.min(32_767, units)), at * 2);
   });
-  return bytes.toString('base64');
+  return bytes;
 }

@@ -28,11 +28,13 @@ export function writtenTexts(): WrittenText[] {
 /** How often the texts count that are as a red team's week and ordinary work bring them. */
 const NATURAL_TIMES = 3;
 
-/** The texts of `natural-*.txt` several times: those of the other files were written to be hard. */
+/** How often a text counts: those of `natural-*.txt` more, since the others were written to be hard. */
+export const timesOf = ({ file }: WrittenText): number =>
+  file.startsWith('natural') ? NATURAL_TIMES : 1;
+
+/** Each text as often as it counts. */
 export const weighted = (texts: readonly WrittenText[]): WrittenText[] =>
-  texts.flatMap((text) =>
-    text.file.startsWith('natural') ? Array.from({ length: NATURAL_TIMES }, () => text) : [text],
-  );
+  texts.flatMap((text) => Array.from({ length: timesOf(text) }, () => text));
 
 /** @throws Error that names the file and the header of a malformed text */
 export function readWritten(content: string, name: string): WrittenText[] {

@@ -15,10 +15,20 @@ const MOST = 2;
  * What a passage's pieces (pieces.ts) and its context (context.ts) are expected to add at most: a
  * passage that lacks more is not read that far.
  */
-export const MOST_OF_PIECES = 12;
-export const MOST_OF_CONTEXT = 6;
+export const MOST_OF_PIECES = 13;
+export const MOST_OF_CONTEXT = 7;
 /** The words around an order do not excuse it. */
 export const LEAST_OF_CONTEXT = -2;
+/**
+ * What the order of a passage's words (sequence.ts) adds at least and at most. A passage that lacks
+ * more is not read in its order: `MOST_OF_CONTEXT` again.
+ */
+export const LEAST_OF_SEQUENCE = -2;
+export const MOST_OF_SEQUENCE = 7;
+/** So many passages of a text are read in their order; the sum of their words decides of the others. */
+export const MOST_SEQUENCES = 200;
+/** A passage above this is a finding, whatever its order. */
+export const SURE = 8;
 
 /** @param passages of the text @param features of the passage, besides its wording */
 export function strictness(passages: number, features: number): number {

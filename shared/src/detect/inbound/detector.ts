@@ -5,13 +5,29 @@
 import type { Severity } from '../../ledger-record.ts';
 import type { InboundClass } from '../findings.ts';
 import { rankOf } from '../gravest.ts';
-import { LEAST_OF_CONTEXT, MOST_OF_CONTEXT, MOST_OF_PIECES, strictness } from './calibration.ts';
+import {
+  LEAST_OF_CONTEXT,
+  LEAST_OF_SEQUENCE,
+  MOST_OF_CONTEXT,
+  MOST_OF_PIECES,
+  MOST_OF_SEQUENCE,
+  MOST_SEQUENCES,
+  SURE,
+  strictness,
+} from './calibration.ts';
 import { CERTAIN_SUM, isCertain } from './certain.ts';
 import { classOf } from './class-model.ts';
 import { conceptNumber } from './concepts.ts';
 import { sumContext } from './context.ts';
 import { type Examined, examineText, type TextKind } from './examine.ts';
-import { classWeights, model, weights, wordGroups, wordingWeights } from './model.ts';
+import {
+  classWeights,
+  model,
+  sequenceWeights,
+  weights,
+  wordGroups,
+  wordingWeights,
+} from './model.ts';
 import { sumPieces } from './pieces.ts';
 import {
   asksInWords,
@@ -21,6 +37,7 @@ import {
   nameFeature,
   weigh,
 } from './scoring.ts';
+import { conceptsOf, readSequence } from './sequence.ts';
 import { sumWording } from './wording.ts';
 
 export type { TextKind } from './examine.ts';
@@ -76,8 +93,10 @@ export function detectInjection(text: string, options: DetectionOptions = {}): D
   let worst = Number.NEGATIVE_INFINITY;
   let worstFeatures: readonly number[] = [];
   const findings: TextFinding[] = [];
+  let sequences = 0;
   for (const examined of texts) {
     const { text, passages, topics, isVeiled } = examined;
+    let ofText: readonly number[] | undefined;
     for (let index = 0; index < passages.length; index += 1) {
       const passage = passages[index] as MarkedPassage;
       if (!isScored(passage)) continue;
@@ -94,6 +113,12 @@ export function detectInjection(text: string, options: DetectionOptions = {}): D
       if (sum > -MOST_OF_CONTEXT) {
         const context = sumContext(wordingWeights, wordGroups, passage) * model.wording_unit;
         sum += Math.max(LEAST_OF_CONTEXT, context);
+      }
+      if (sum > -MOST_OF_SEQUENCE && sum < SURE && sequences < MOST_SEQUENCES) {
+        sequences += 1;
+        ofText ??= conceptsOf(passages);
+        const sequence = readSequence(sequenceWeights, text, passage, ofText);
+        sum += Math.max(LEAST_OF_SEQUENCE, Math.min(MOST_OF_SEQUENCE, sequence));
       }
       if (sum < CERTAIN_SUM && isCertain(text, passage)) sum = CERTAIN_SUM;
       if (sum > worst) {
