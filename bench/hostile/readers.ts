@@ -9,6 +9,7 @@ import { createControlPlaneLink } from '@governance/data-plane/sync/link/control
 import { EventReader } from '@governance/data-plane/upstream/http/event-reader';
 import { parseUpstreamMessages } from '@governance/data-plane/upstream/message';
 import { LineReader } from '@governance/data-plane/upstream/stdio/line-reader';
+import { findRefusedAnswers } from '@governance/data-plane/upstream/stdio/refused-answers';
 import { unpackArchive } from '@governance/shared/bundle-archive';
 import { verifyBundleSignatures } from '@governance/shared/bundle-signature';
 import { decodeBatch, encodeBatch } from '@governance/shared/channel-routes';
@@ -56,6 +57,7 @@ function readStdio(bytes: Buffer): void {
       parseUpstreamMessages(line);
       unreadable = 0;
     } catch (error) {
+      findRefusedAnswers(line, () => undefined);
       if (++unreadable > UNREADABLE_LINES) throw error;
     }
   };

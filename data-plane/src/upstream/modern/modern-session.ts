@@ -50,6 +50,9 @@ export interface ModernSessionOptions extends Omit<SessionOptions, 'onReopened'>
 const MAX_PAGES = 20;
 /** The answer of legacy SDKs' servers to a missing session. */
 const MISSING_SESSION: readonly unknown[] = [-32000, -32001];
+/** Whether a process of unknown era exited at the first request, or answered it with no MCP. */
+const isUnknowing = (error: UpstreamFailure) =>
+  error instanceof ProcessExit || error.kind === 'malformed';
 
 export class ModernUpstreamSession implements EraCandidate {
   readonly #options: ModernSessionOptions;
@@ -165,7 +168,7 @@ export class ModernUpstreamSession implements EraCandidate {
     } catch (error) {
       const isProbe = patienceMs !== undefined;
       const failure =
-        isProbe && error instanceof ProcessExit
+        isProbe && error instanceof UpstreamFailure && isUnknowing(error)
           ? new EraRefusal(error.message, 0, { cause: error })
           : eraRefusalOf(error);
       if (failure instanceof EraRefusal) this.#options.onEraRefused?.();

@@ -357,6 +357,27 @@ describe('over stdio', () => {
     expect((await session.open(ownExchange())).era).toBe('legacy');
   });
 
+  it('is a legacy one where it answers the other first request with no MCP, and is not waited for', async () => {
+    const pool = openWith(
+      script(`
+        if (method === 'server/discover') send({ id, error: 'What?' });
+        if (method === 'initialize') send({ id, result: initialized });`),
+    );
+    const session = pool.getSession({ tenantId: TENANT, server, agentId: 'a', era: 'modern' });
+    const begun = performance.now();
+    expect((await session.open(ownExchange())).era).toBe('legacy');
+    expect(performance.now() - begun).toBeLessThan(2_500);
+  });
+
+  it.each([
+    'legacy',
+    'modern',
+  ] as const)('is refused at once where it answers nothing with MCP (%s)', async (era) => {
+    const pool = openWith(script(`send({ id, error: 'What?' });`), 60_000);
+    const session = pool.getSession({ tenantId: TENANT, server, agentId: 'a', era });
+    expect(await failureOf(session.open(ownExchange()))).toBe('malformed');
+  });
+
   it('is unreachable where there is no such command', async () => {
     const none = { command: '/nowhere/at/all', args: [], env: {}, cwd: process.cwd() };
     const session = openWith(none).getSession({

@@ -1,9 +1,14 @@
+import { isUtf8 } from 'node:buffer';
 import { ByteCollector } from '@governance/shared/byte-collector';
 import { type AnswerBytes, SMALL_ANSWER } from '../shares/answer-room.ts';
 
 /** Splits a byte stream into lines of UTF-8 with a limit: the rest of a longer line is dropped. */
 export interface LineSink {
   onLine(line: string): void;
+  /**
+   * Gets lines that are not UTF-8, with U+FFFD for what is not; onLine gets them where it is absent.
+   */
+  onNotUtf8?(line: string): void;
   /** Called once for each line over the limit. */
   onTooLong(): void;
   /** Called once for each line without an end for which there is no room: its rest is dropped too. */
@@ -81,11 +86,13 @@ export class LineReader {
 
   #flush(): void {
     // Blank lines come by the thousand in one chunk.
-    const read = () => (this.#line.length === 0 ? '' : this.#line.take().toString('utf8'));
-    const line = this.#isDropping ? null : read();
+    const bytes = this.#isDropping || this.#line.length === 0 ? null : this.#line.take();
+    const line = this.#isDropping ? null : (bytes?.toString('utf8') ?? '');
     this.#isDropping = false;
     // Whoever gets it counts it.
     this.#count();
-    if (line !== null) this.#sink.onLine(line);
+    if (line === null) return;
+    if (this.#sink.onNotUtf8 && bytes !== null && !isUtf8(bytes)) this.#sink.onNotUtf8(line);
+    else this.#sink.onLine(line);
   }
 }

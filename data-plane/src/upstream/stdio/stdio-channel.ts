@@ -21,6 +21,7 @@ import {
 } from '../upstream.ts';
 import { LineReader } from './line-reader.ts';
 import { readPaced } from './paced-pipe.ts';
+import { findRefusedAnswers } from './refused-answers.ts';
 import {
   closePipes,
   hasExited,
@@ -211,6 +212,9 @@ export class StdioChannel {
     };
     const sink = {
       onLine: (line: string) => this.#read(child, line),
+      onNotUtf8: (line: string) => {
+        if (this.#child === child) this.#refuse(line, malformed('it is not valid UTF-8'));
+      },
       onTooLong: () => failWaiting(() => new UpstreamFailure('too_large', tooLong)),
       onNoRoom: () => failWaiting(noRoomFor),
       onDropped: () => {
@@ -284,7 +288,7 @@ export class StdioChannel {
     try {
       messages = parseUpstreamMessages(line, this.limits.messageNodes);
     } catch (error) {
-      this.#notRead(error);
+      this.#refuse(line, error instanceof UpstreamFailure ? error : malformed(String(error)));
       return;
     }
     const isAwaited = (message: UpstreamMessage) =>
@@ -306,21 +310,27 @@ export class StdioChannel {
         // A message may answer several requests: each counts all of it.
         if (hasRoomFor(awaited.exchange, line.length)) awaited.resolve(message.answer);
         else awaited.reject(noRoom());
+      } else if (typeof message.id === 'string') {
+        this.finish(Number(message.id), malformed('its id is a text, where ours was a number'));
       }
     }
   }
 
-  /** Some write a greeting or a log there; one that writes nothing else would fill our log. */
-  #notRead(error: unknown): void {
+  /**
+   * Fails the calls that a refused line was meant to answer, as over HTTP: all, where it does not
+   * say which. What is no answer fails none; some write a greeting or a log there, and one that
+   * writes nothing else would fill ours.
+   */
+  #refuse(line: string, failure: UpstreamFailure): void {
     const { name, log } = this.#options;
+    findRefusedAnswers(line, (id) => {
+      this.#lastMessageAt = performance.now();
+      if (id === undefined) this.#failWaiting(() => failure);
+      else this.finish(id, failure);
+    });
     this.#wasUseless();
-    if (error instanceof UpstreamFailure && error.kind === 'too_large') {
-      // As a line that is too long.
-      this.#failWaiting(() => error);
-      return;
-    }
     if (this.#useless.count <= STDERR_LINES) {
-      log.warn({ server: name }, 'a stdio MCP server wrote no JSON-RPC');
+      log.warn({ server: name, why: failure.message }, 'a stdio MCP server wrote no JSON-RPC');
     }
   }
 
@@ -376,4 +386,8 @@ export class StdioChannel {
     this.receiver?.ended();
     this.#failWaiting(() => failure);
   }
+}
+
+function malformed(why: string): UpstreamFailure {
+  return new UpstreamFailure('malformed', `the server's message was refused: ${why}`);
 }
