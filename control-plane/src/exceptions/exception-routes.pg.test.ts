@@ -200,6 +200,8 @@ describe('an exception', () => {
     ['no end', { mcp_server: 'files', expires_in_hours: null }],
     ['too many extensions', { mcp_server: 'files', max_extensions: 11 }],
     ['a pattern of tools', { mcp_server: 'files', tool_name: 'delete_*' }],
+    ['an empty resource', { resource: '' }],
+    ['an empty resource beside others', { mcp_server: 'files', resource: '' }],
     ['a resource that leads upwards', { resource: '/srv/../etc/**' }],
     ['a resource of too many stars', { resource: '/*'.repeat(17) }],
     ['a policy that is no id', { policy_id: 'default' }],
@@ -218,6 +220,15 @@ describe('an exception', () => {
     const admin = await aTenantAdmin();
     const answer = await make(admin, given);
     expect(answer.statusCode, answer.body).toBe(422);
+  });
+
+  it('says of an empty resource what is meant by leaving it out', async () => {
+    const answer = await make(await aTenantAdmin(), { resource: '' });
+    const msg = 'must name a target; leave it out for calls with any target, or none';
+    expect(answer.json()).toMatchObject({
+      detail: `body.resource: ${msg}`,
+      errors: [{ loc: ['body', 'resource'], msg }],
+    });
   });
 
   it('names agents, servers and policies of its own tenant alone', async () => {

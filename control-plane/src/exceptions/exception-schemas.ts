@@ -37,10 +37,14 @@ const ToolName = Text.min(1)
   .max(256)
   .refine((name) => !name.includes('*'), 'must be the name of one tool; leave it out for any tool');
 
-const Resource = Text.max(1_024).superRefine((pattern, context) => {
-  const fault = pattern === '' ? undefined : findScopeFault(`target:${pattern}`);
-  if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
-});
+// Only an approval names calls without a target, by an empty text. Here it would be an empty field of
+// a form, and alone lift every escalation of such calls.
+const Resource = Text.min(1, 'must name a target; leave it out for calls with any target, or none')
+  .max(1_024)
+  .superRefine((pattern, context) => {
+    const fault = pattern === '' ? undefined : findScopeFault(`target:${pattern}`);
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+  });
 
 export const NewExceptionBody = z
   .strictObject({
@@ -52,7 +56,7 @@ export const NewExceptionBody = z
     tool_name: ToolName.optional(),
     resource: Resource.optional().meta({
       description:
-        'A glob, as in `target:` of a role’s resource_scopes: every target of the call has to match. Empty: calls without any target.',
+        'A glob, as in `target:` of a role’s resource_scopes: every target of the call has to match.',
     }),
     policy_id: z
       .union([GivenId, z.literal(BLAST_RADIUS)])

@@ -33,7 +33,7 @@ export interface ExceptionTarget {
   agentId: string | null;
   mcpServer: string | null;
   toolName: string | null;
-  /** As in `target:` of a role's scopes; empty: calls without any target. */
+  /** As in `target:` of a role's scopes; empty, made with an approval: calls without any target. */
   resource: string | null;
   policyId: string | null;
 }
