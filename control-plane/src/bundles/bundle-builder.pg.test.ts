@@ -65,7 +65,7 @@ function aBuilder(given: Partial<BundleBuilderDeps> = {}) {
       },
     },
     readPolicies: readActivePolicies,
-    prepareCheck: async () => async () => [],
+    prepareCheck: async () => async () => async () => ({ unrecorded: [], savedUntil: undefined }),
     readSettings,
     signer: keys.bundleSigningKey,
     now: () => new Date(),

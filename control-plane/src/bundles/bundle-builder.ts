@@ -113,14 +113,19 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
   const readChecked =
     (find: FindUnrecorded) =>
     async (tx: TenantTransaction): Promise<CheckedState> => {
+      const check = await find(tx);
       const state = await readState(tx);
-      return { ...state, unrecorded: await find(tx, state.policies) };
+      return { ...state, ...(await check(state.policies)) };
     };
 
   /** Nothing is signed that no administrator saved, as far as that can be known. */
-  async function requireRecorded({ tenantId, unrecorded }: CheckedState): Promise<void> {
+  function requireRecorded({ unrecorded }: CheckedState): void {
     const refused = unrecorded.filter(({ isDoubtful }) => !isDoubtful);
     if (refused.length > 0) throw new UnrecordedPoliciesError(refused);
+  }
+
+  /** Outside any transaction: the alert takes a connection of its own. */
+  async function tellDoubts({ tenantId, unrecorded }: CheckedState): Promise<void> {
     if (unrecorded.length > 0) await observer.doubted(tenantId, unrecorded);
   }
 
@@ -151,7 +156,8 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
     }
     const find = await deps.prepareCheck();
     const state = await db.inTenant(scope, readChecked(find), inSnapshot);
-    await requireRecorded(state);
+    requireRecorded(state);
+    await tellDoubts(state);
     const next = await makeNextBundle(deps, state, newer.newestOf(tenantId), (revision) =>
       db.inTenant(scope, (tx) => bundleStore(tx).findBytes(revision)),
     );
@@ -182,12 +188,13 @@ export function createBundleBuilder(deps: BundleBuilderDeps): BundleBuilder {
       let state = await read(tx);
       // Not one snapshot: a policy that was saved meanwhile is of two minds only once.
       if (state.unrecorded.length > 0) state = await read(tx);
-      await requireRecorded(state);
+      requireRecorded(state);
       const next = await makeNextBundle(deps, state, newer.newestOf(tenantId), store.findBytes);
       if (next) await storeBundle(tx, state, next);
-      return { next, revision: state.revision };
+      return { next, state };
     });
-    if (!result.next) return { revision: result.revision, feedSeq: undefined };
+    await tellDoubts(result.state);
+    if (!result.next) return { revision: result.state.revision, feedSeq: undefined };
     return reportBuilt(tenantId, result.next, feedSeq, started);
   }
 

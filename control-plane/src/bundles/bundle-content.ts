@@ -51,6 +51,8 @@ export interface BundleRequest {
   compiled: CompiledPolicySet;
   /** What was compiled: the manifest says so for the next build. */
   policies?: readonly PolicySource[];
+  /** The newest record of what it has of them. */
+  savedUntil?: string | undefined;
   settings: BundleSettings;
   signer: BundleSigner;
 }
@@ -62,7 +64,7 @@ export interface BundleRequest {
  * @returns SHA-256, lower-case hexadecimal
  */
 export function contentDigest(
-  request: Omit<BundleRequest, 'revision' | 'compiled' | 'policies'> & {
+  request: Omit<BundleRequest, 'revision' | 'compiled' | 'policies' | 'savedUntil'> & {
     sourcesDigest: string;
   },
 ): string {
@@ -105,7 +107,8 @@ export function readSignedMembers(files: ReadonlyMap<string, Uint8Array>): Signe
   return { manifest: text(BUNDLE_MEMBERS.manifest), signatures: text(BUNDLE_MEMBERS.signatures) };
 }
 
-function manifestOf({ tenantId, revision, compiled, policies }: BundleRequest): BundleManifest {
+function manifestOf(request: BundleRequest): BundleManifest {
+  const { tenantId, revision, compiled, policies, savedUntil } = request;
   const older = compiled.modules.filter((module) => module.rego_version === 0);
   return {
     revision: String(revision),
@@ -121,6 +124,7 @@ function manifestOf({ tenantId, revision, compiled, policies }: BundleRequest): 
       sources_digest: compiled.digest,
       builtins: compiled.builtins,
       ...(policies && { policies: toCarried(policies) }),
+      ...(savedUntil && { policies_saved_until: savedUntil }),
     },
   };
 }

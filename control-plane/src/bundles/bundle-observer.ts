@@ -98,11 +98,14 @@ export function createBundleObserver({
     },
 
     doubted: async (tenantId, policies) => {
-      log.error({ tenantId, policies: describeUnrecorded(policies) }, 'policies without a record');
+      log.error(
+        { tenantId, policies: describeUnrecorded(policies) },
+        'policies without a record or an attestation',
+      );
       await raise(tenantId, {
         alertType: 'POLICY_NOT_RECORDED',
         severity: 'high',
-        title: 'Policies of an earlier version have no record, and are in force',
+        title: 'Policies that this service did not save, or that have no record, are in force',
         details: detailsOf(policies),
         dedupeKey: DOUBTED,
       });

@@ -7,12 +7,14 @@ import type { PolicySource } from '@governance/policies/contract';
 import { BundleManifest } from '@governance/shared/bundle-format';
 import { readBundleSignature } from '@governance/shared/bundle-signature';
 import { canonicalize } from '@governance/shared/canonical-json';
-import { Sha256Hex } from '@governance/shared/text';
+import { Id, Sha256Hex } from '@governance/shared/text';
 import { z } from 'zod';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 /** The member of a manifest's metadata: digests by policy id. */
 const CarriedPolicies = z.record(z.string(), Sha256Hex);
+/** Another member: the newest record of what it has of them. */
+const SavedUntil = Id.optional();
 
 /** Bounds what is read, since a row may have been edited. */
 const MAX_TEXT = 1024 * 1024;
@@ -22,6 +24,8 @@ export interface Carried {
   sourcesDigest: string;
   /** By policy id; undefined in bundles of earlier versions. */
   digests: ReadonlyMap<string, string> | undefined;
+  /** Whatever differs from these was saved later than this record. */
+  savedUntil: string | undefined;
 }
 
 /** A public key with its id, as `readBundleSignature` takes it. */
@@ -36,15 +40,20 @@ export function toCarried(policies: readonly PolicySource[]): z.infer<typeof Car
   return Object.fromEntries(policies.map((policy) => [policy.id, policyDigest(policy)]));
 }
 
-/** @returns undefined before the first bundle, and where no key of the service signed the last one */
+/**
+ * @returns undefined before the first bundle, and where no key of the service signed the last one,
+ *   or its manifest is gone: an earlier one says what was carried once
+ */
 export async function readCarried(
   { db, scope: { tenantId } }: TenantTransaction,
   keys: readonly BundleKey[],
 ): Promise<Carried | undefined> {
   const [row] = await db.$queryRaw<{ revision: bigint; manifest: string; signatures: string }[]>`
-    SELECT revision, left(manifest, ${MAX_TEXT}::int) AS manifest,
-      left(signatures, ${MAX_TEXT}::int) AS signatures
-    FROM bundle_manifests WHERE tenant_id = ${tenantId}::uuid ORDER BY revision DESC LIMIT 1`;
+    SELECT m.revision, left(m.manifest, ${MAX_TEXT}::int) AS manifest,
+      left(m.signatures, ${MAX_TEXT}::int) AS signatures
+    FROM tenant_heads h JOIN bundle_manifests m
+      ON m.tenant_id = h.tenant_id AND m.revision = h.bundle_revision
+    WHERE h.tenant_id = ${tenantId}::uuid`;
   if (!row) return undefined;
   try {
     readBundleSignature(Buffer.from(row.signatures), Buffer.from(row.manifest), {
@@ -58,6 +67,7 @@ export async function readCarried(
     return {
       sourcesDigest: metadata.sources_digest,
       digests: digests && new Map(Object.entries(digests)),
+      savedUntil: SavedUntil.parse(metadata.policies_saved_until),
     };
   } catch {
     return undefined;

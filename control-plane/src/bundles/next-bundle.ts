@@ -13,7 +13,7 @@ import {
   type SignedMembers,
 } from './bundle-content.ts';
 import type { StoredBundle } from './bundle-store.ts';
-import type { UnrecordedPolicy } from './unrecorded-policies.ts';
+import type { CheckedPolicies } from './unrecorded-policies.ts';
 
 export interface NextBundleDeps {
   compiler: Pick<RegoCompiler, 'compile' | 'sourcesDigest'>;
@@ -34,9 +34,7 @@ export interface BundleState {
 }
 
 /** The state, and which of its policies are not what was recorded. */
-export interface CheckedState extends BundleState {
-  unrecorded: UnrecordedPolicy[];
-}
+export interface CheckedState extends BundleState, CheckedPolicies {}
 
 export interface NextBundle extends StoredBundle {
   bytes: Uint8Array<ArrayBuffer>;
@@ -70,12 +68,12 @@ export async function isUpToDate(
  */
 export async function makeNextBundle(
   deps: NextBundleDeps,
-  state: BundleState,
+  state: CheckedState,
   inUse: number,
   findBytes: FindBytes,
 ): Promise<NextBundle | undefined> {
   const signer = await deps.signer();
-  const { tenantId, newest, settings, policies } = state;
+  const { tenantId, newest, settings, policies, savedUntil } = state;
   const sourcesDigest = deps.compiler.sourcesDigest(policies);
   const digestOfContent = contentDigest({ tenantId, sourcesDigest, settings, signer });
   if (newest?.contentDigest === digestOfContent && state.revision >= inUse) return undefined;
@@ -86,7 +84,7 @@ export async function makeNextBundle(
   const compiled = reused ?? (await compile(deps.compiler, tenantId, policies));
   const revision = Math.max(state.revision + 1, inUse + 1, deps.now().getTime());
   const bundle = await composeBundle({
-    ...{ tenantId, revision, compiled, policies, settings, signer },
+    ...{ tenantId, revision, compiled, policies, savedUntil, settings, signer },
   });
   const { digest, signed } = bundle;
   const row = { revision, digest, contentDigest: digestOfContent, sourcesDigest };

@@ -8,6 +8,7 @@ export type RecordFault =
   | 'record_differs'
   | 'not_attested'
   | 'attestation_wrong'
+  | 'put_back'
   | 'gone';
 
 /** A policy that the next bundle would carry, or drop, without a record that says so. */
@@ -22,15 +23,17 @@ export interface UnrecordedPolicy {
   isDoubtful: boolean;
 }
 
-/**
- * The policies that may not go into the next bundle, or leave it, as they stand.
- *
- * @param policies the active ones, read in this transaction
- */
+/** Begins before the transaction reads the active policies, which it then judges. */
 export type FindUnrecorded = (
   tx: TenantTransaction,
-  policies: PolicySource[],
-) => Promise<UnrecordedPolicy[]>;
+) => Promise<(policies: PolicySource[]) => Promise<CheckedPolicies>>;
+
+export interface CheckedPolicies {
+  /** Those that may not go into the next bundle, or leave it, as they stand. */
+  unrecorded: UnrecordedPolicy[];
+  /** The newest record of a change that this bundle, or an earlier one, has; for its manifest. */
+  savedUntil: string | undefined;
+}
 
 const FAULTS: Record<RecordFault, string> = {
   no_record: 'the audit trail has no record of it',
@@ -38,6 +41,7 @@ const FAULTS: Record<RecordFault, string> = {
   record_differs: 'its source, name or status is not what the newest record of it says',
   not_attested: 'this service did not save it',
   attestation_wrong: 'this service did not save it as it stands, or not last',
+  put_back: 'it is what it was before a change that a bundle had',
   gone: 'its row was deleted, which the API never does',
 };
 

@@ -18,6 +18,7 @@ export type LockedInTenant =
   | 'inbound-rules'
   | 'pinned-tools'
   | 'policies'
+  | 'policy-records'
   | 'policy-sizes'
   | 'rate-limits'
   | 'roles'

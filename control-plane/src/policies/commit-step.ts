@@ -1,6 +1,5 @@
 /** Stores a policy with its audit record, in the transaction that checks that nothing has changed. */
 import { AppError } from '@governance/shared/errors';
-import { uuidv7 } from '@governance/shared/ids';
 import { isUniqueViolation } from '../platform/database.ts';
 import type { Attest } from '../platform/row-attestations.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
@@ -43,8 +42,8 @@ export function commitStep(
     if (before) {
       const current = await policies.findForUpdate(after.id);
       if (!current || changedFields(current, before).length > 0) return false;
-      // Whoever activates or renames it would vouch for a source that a hand put there.
-      const isSourceKept = after.status === 'active' && !hasSource;
+      // Whoever activates or renames it, a draft too, would vouch for a source that a hand put there.
+      const isSourceKept = after.status !== 'archived' && !hasSource;
       if (isSourceKept && (await saved.isByHand(tx, after.id))) throw changedByHand(after.id);
     }
     // What was not saved through here is recorded when it is saved again as it is.
@@ -69,10 +68,10 @@ export async function savePolicy(
   attest: Attest,
 ): Promise<void> {
   const { tenantId } = tx.scope;
-  const recordId = uuidv7();
+  const policies = policyStore(tx);
+  const recordId = await policies.nextRecordId();
   const about = targetOf(after.id);
   const attested = attest({ tenantId, about, states: { ...recordedOf(after) }, recordId });
-  const policies = policyStore(tx);
   if (before) await policies.update(after, attested);
   else await policies.insert(after, attested);
   tx.audit.append({ ...auditOf(before, after), id: recordId });

@@ -2,7 +2,7 @@
  * Whether policies are what their admin records say. The next bundle is signed by the service, so
  * whatever is in the table would be signed: a policy that differs from what the last signed bundle
  * carried has to agree with the newest record about it, and with the service's attestation of both
- * (ADR 104). Proven by policy-records.pg.test.ts.
+ * (ADR 104). Proven by policy-records.pg.test.ts and policy-replays.pg.test.ts.
  */
 import type { PolicySource, RegoCompiler } from '@governance/policies/contract';
 import {
@@ -12,6 +12,7 @@ import {
   readCarried,
 } from '../bundles/carried-policies.ts';
 import type {
+  CheckedPolicies,
   FindUnrecorded,
   RecordFault,
   UnrecordedPolicy,
@@ -20,6 +21,7 @@ import { type Judge, ROLL_OUT_MS, type RowAttestations } from '../platform/row-a
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { findNewestRecords, type NewestRecord } from './newest-records.ts';
 import { type Recorded, recordedOf, targetOf } from './policy.ts';
+import { findNewestSaved, latestRecordId } from './policy-store.ts';
 
 export interface PolicyRecordsDeps {
   compiler: Pick<RegoCompiler, 'sourcesDigest'>;
@@ -47,6 +49,8 @@ export interface SavedCheck {
 /** A policy as its row has it. */
 interface Stored extends Recorded {
   id: string;
+  /** What a bundle would carry of it. */
+  digest: string;
   recordId: string | null;
   attestation: string | null;
 }
@@ -58,52 +62,79 @@ export function createPolicyRecords(deps: PolicyRecordsDeps): PolicyRecords {
   async function findUnrecorded(
     tx: TenantTransaction,
     policies: PolicySource[],
-    { verify, bundleKeys }: { verify: Judge; bundleKeys: readonly BundleKey[] },
-  ): Promise<UnrecordedPolicy[]> {
+    { verify, bundleKeys, newest }: BuildCheck,
+  ): Promise<CheckedPolicies> {
     const carried = await readCarried(tx, bundleKeys);
+    const savedUntil = ifPlausible(carried?.savedUntil);
+    const asCarried = { unrecorded: [], savedUntil };
     const isOfEarlier = carried !== undefined && carried.digests === undefined;
-    if (isOfEarlier && carried.sourcesDigest === deps.compiler.sourcesDigest(policies)) return [];
+    if (isOfEarlier && carried.sourcesDigest === deps.compiler.sourcesDigest(policies)) {
+      return asCarried;
+    }
     const { changed, dropped } = differencesOf(carried, policies);
-    if (changed.length + dropped.length === 0) return [];
+    if (changed.length + dropped.length === 0) return asCarried;
 
     const rows = await readStored(tx, [...changed.map(({ id }) => id), ...dropped]);
     // What will be compiled is judged, whatever its row has become since it was read.
     const active = changed.map((policy) => ({
       ...marksOf(rows.get(policy.id)),
-      id: policy.id,
+      ...{ id: policy.id, digest: policyDigest(policy) },
       ...recordedOf({ name: policy.name, regoContent: policy.rego, status: 'active' }),
     }));
     const left = dropped.flatMap((id) => rows.get(id) ?? []);
     const gone = dropped.filter((id) => !rows.has(id));
     const isRollOut = elapsed() < ROLL_OUT_MS;
+    const judged = await judgeAll(tx, [...active, ...left], { verify, savedUntil });
+    const found = judged.flatMap(({ policy: { id, name }, fault }) => {
+      // The records of earlier versions vouch for what these saved.
+      if (!fault || (isOfEarlier && isUnattested(fault))) return [];
+      const isDoubtful =
+        isRollOut && (isUnattested(fault) || (isOfEarlier && fault === 'no_record'));
+      return [{ id, name, fault, isDoubtful }];
+    });
+    const saved = judged.flatMap(({ policy, fault }) => (fault ? [] : (policy.recordId ?? [])));
     const isLenient = isOfEarlier || isRollOut;
-    const isDoubtful = isOfEarlier && isRollOut;
-    const judged = await judgeAll(tx, [...active, ...left], { verify, isLenient });
-    const found = judged.flatMap(({ policy: { id, name }, fault }) =>
-      fault ? [{ id, name, fault, isDoubtful: isDoubtful && fault === 'no_record' }] : [],
-    );
-    return [...found, ...(await findGone(tx, gone, { verify, isLenient }))];
+    return {
+      unrecorded: [...found, ...(await findGone(tx, gone, { verify, isLenient }))],
+      savedUntil: latest([savedUntil, ...saved], newest),
+    };
   }
 
   return {
     prepareBuild: async () => {
       const verify = await deps.attestations.verifier();
       const bundleKeys = await deps.findBundleKeys();
-      return (tx, policies) => findUnrecorded(tx, policies, { verify, bundleKeys });
+      return async (tx) => {
+        const newest = await findNewestSaved(tx);
+        return (policies) => findUnrecorded(tx, policies, { verify, bundleKeys, newest });
+      };
     },
     prepareSave: async () => {
       const verify = await deps.attestations.verifier();
+      const bundleKeys = await deps.findBundleKeys();
+      const by = { verify, bundleKeys };
       return {
-        isAsRecorded: async (tx, id) => !(await judgeOne(tx, id, { verify, isLenient: false })),
-        isByHand: async (tx, id) => !!(await judgeOne(tx, id, { verify, isLenient: true })),
+        isAsRecorded: async (tx, id) => (await judgeOne(tx, id, by)) === undefined,
+        isByHand: async (tx, id) => {
+          const fault = await judgeOne(tx, id, by);
+          return fault !== undefined && !isUnattested(fault);
+        },
       };
     },
   };
 }
 
+interface BuildCheck {
+  verify: Judge;
+  bundleKeys: readonly BundleKey[];
+  /** The newest record that a policy named before the policies were read. */
+  newest: string | undefined;
+}
+
 interface Judging {
   verify: Judge;
-  isLenient: boolean;
+  /** What is judged was saved later than this record. */
+  savedUntil?: string | undefined;
 }
 
 async function judgeAll(tx: TenantTransaction, policies: readonly Stored[], by: Judging) {
@@ -120,17 +151,26 @@ async function judgeAll(tx: TenantTransaction, policies: readonly Stored[], by: 
   });
 }
 
-async function judgeOne(tx: TenantTransaction, id: string, by: Judging) {
-  const stored = [...(await readStored(tx, [id])).values()];
-  const [judged] = await judgeAll(tx, stored, by);
-  return judged ? judged.fault : 'no_record';
+async function judgeOne(
+  tx: TenantTransaction,
+  id: string,
+  { bundleKeys, ...by }: Judging & { bundleKeys: readonly BundleKey[] },
+): Promise<RecordFault | undefined> {
+  const stored = (await readStored(tx, [id])).get(id);
+  if (!stored) return 'no_record';
+  const carried = await readCarried(tx, bundleKeys);
+  const digest = stored.status === 'active' ? stored.digest : undefined;
+  const isCarried = carried?.digests?.get(id) === digest;
+  const savedUntil = isCarried ? undefined : ifPlausible(carried?.savedUntil);
+  const [judged] = await judgeAll(tx, [stored], { ...by, savedUntil });
+  return judged?.fault;
 }
 
 /** A policy whose row is gone was replaced where a later one has its name: people meant it. */
 async function findGone(
   tx: TenantTransaction,
   ids: readonly string[],
-  by: Judging,
+  { verify, isLenient }: { verify: Judge; isLenient: boolean },
 ): Promise<UnrecordedPolicy[]> {
   if (ids.length === 0) return [];
   const newest = await findNewestRecords(tx, ids, [null]);
@@ -142,12 +182,12 @@ async function findGone(
     tx,
     gone.map(({ name }) => name),
   );
-  const judged = await judgeAll(tx, namesakes, by);
+  const judged = await judgeAll(tx, namesakes, { verify });
   const isReplaced = ({ id, name }: { id: string; name: string }) =>
     judged.some(
       ({ policy, record, fault }) =>
         policy.name === name &&
-        fault === undefined &&
+        (fault === undefined || (isLenient && isUnattested(fault))) &&
         (record?.position ?? 0n) > (newest.get(id)?.position ?? 0n),
     );
   return gone
@@ -163,22 +203,51 @@ function differencesOf(carried: Carried | undefined, policies: readonly PolicySo
   return { changed, dropped: [...digests.keys()].filter((id) => !active.has(id)) };
 }
 
+/** A record of a clock that was far ahead bounds nothing. */
+const ifPlausible = (savedUntil: string | undefined) =>
+  savedUntil !== undefined && savedUntil < latestRecordId() ? savedUntil : undefined;
+
+/** The newest of the records, as far as what was saved until `newest` was surely read. */
+const latest = (recordIds: readonly (string | undefined)[], newest: string | undefined) =>
+  recordIds
+    .filter((id) => id !== undefined && newest !== undefined && id <= newest)
+    .sort()
+    .at(-1);
+
 function judge(
   policy: Stored,
   newest: NewestRecord | undefined,
-  { tenantId, verify, isLenient }: Judging & { tenantId: string },
+  { tenantId, verify, savedUntil = '' }: Judging & { tenantId: string },
 ): RecordFault | undefined {
-  const { id, recordId, attestation, ...states } = policy;
-  if (!newest) return 'no_record';
+  const fault = findRecordFault(policy, newest);
+  if (fault || !newest) return fault ?? 'no_record';
+  const { id, recordId, attestation, name, status, rego_sha256 } = policy;
   const about = targetOf(id);
-  if (newest.record?.target !== about) return 'record_damaged';
+  const states = { name, status, rego_sha256 };
+  const verdict = verify({ tenantId, about, states, recordId: newest.id }, attestation);
+  if (verdict === 'attested' && recordId === newest.id) {
+    return newest.id > savedUntil ? undefined : 'put_back';
+  }
+  return verdict === 'unsigned' ? 'not_attested' : 'attestation_wrong';
+}
+
+/**
+ * Its record agrees. An older replica attests nothing, and leaves the attestation of what was in
+ * the row before: that is no better than none.
+ */
+const isUnattested = (fault: RecordFault): boolean =>
+  fault === 'not_attested' || fault === 'attestation_wrong';
+
+function findRecordFault(
+  states: Stored,
+  newest: NewestRecord | undefined,
+): RecordFault | undefined {
+  if (!newest) return 'no_record';
+  if (newest.record?.target !== targetOf(states.id)) return 'record_damaged';
   const { name, status, rego_sha256 } = newest.record.details;
   const isSame =
     name === states.name && status === states.status && rego_sha256 === states.rego_sha256;
-  if (!isSame) return 'record_differs';
-  const verdict = verify({ tenantId, about, states, recordId: newest.id }, attestation);
-  if (verdict === 'unsigned') return isLenient ? undefined : 'not_attested';
-  return verdict === 'attested' && recordId === newest.id ? undefined : 'attestation_wrong';
+  return isSame ? undefined : 'record_differs';
 }
 
 const SELECT = {
@@ -186,9 +255,14 @@ const SELECT = {
   ...{ recordId: true, attestation: true },
 } as const;
 
-type Row = Parameters<typeof recordedOf>[0] & Omit<Stored, keyof Recorded>;
+type Row = Parameters<typeof recordedOf>[0] & Omit<Stored, keyof Recorded | 'digest'>;
 
-const toStored = (row: Row): Stored => ({ id: row.id, ...marksOf(row), ...recordedOf(row) });
+const toStored = (row: Row): Stored => ({
+  id: row.id,
+  digest: policyDigest({ name: row.name, rego: row.regoContent }),
+  ...marksOf(row),
+  ...recordedOf(row),
+});
 
 const marksOf = (row: Pick<Stored, 'recordId' | 'attestation'> | undefined) => ({
   recordId: row?.recordId ?? null,

@@ -1,4 +1,5 @@
 import type { PolicySource } from '@governance/policies/contract';
+import { uuidv7 } from '@governance/shared/ids';
 import type { Attestation } from '../platform/row-attestations.ts';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
@@ -8,6 +9,8 @@ type Row = Awaited<ReturnType<TenantTransaction['db']['policy']['findFirstOrThro
 
 /** What a policy's other members take in a list, about. */
 const MEMBERS = 500;
+/** An id of a record that is further ahead of the clock was written by hand, or by a clock that was wrong. */
+const MAX_AHEAD_MS = 24 * 60 * 60 * 1000;
 
 /** This feature's rows, of the transaction's tenant. */
 export function policyStore({ db, scope: { tenantId } }: TenantTransaction) {
@@ -43,6 +46,16 @@ export function policyStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /**
+     * The id for the record of a policy that is about to be saved, above those that the tenant's
+     * policies name, whatever the clock. From here to the commit its other policies wait to be saved.
+     */
+    nextRecordId: async (): Promise<string> => {
+      await lockInTenant(db, 'policy-records', tenantId);
+      const newest = await findNewestSaved({ db, scope: { tenantId } });
+      return uuidv7(newest ? Math.max(Date.now(), timeOf(newest) + 1) : undefined);
+    },
+
+    /**
      * Whether the tenant's policies are too large together, with what this transaction wrote.
      * Serialises those that ask until the transaction ends.
      */
@@ -61,6 +74,26 @@ export function policyStore({ db, scope: { tenantId } }: TenantTransaction) {
     lockActiveSet: (): Promise<void> => lockInTenant(db, 'policies', tenantId),
   };
 }
+
+/** The newest record that one of the tenant's policies names. */
+export async function findNewestSaved({
+  db,
+  scope: { tenantId },
+}: {
+  db: TenantTransaction['db'];
+  scope: Pick<TenantTransaction['scope'], 'tenantId'>;
+}): Promise<string | undefined> {
+  const [row] = await db.$queryRaw<{ record_id: string }[]>`
+    SELECT record_id::text FROM policies
+    WHERE tenant_id = ${tenantId}::uuid AND record_id < ${latestRecordId()}::uuid
+    ORDER BY record_id DESC LIMIT 1`;
+  return row?.record_id;
+}
+
+/** Ids from here on count for nothing. */
+export const latestRecordId = (): string => uuidv7(Date.now() + MAX_AHEAD_MS);
+
+const timeOf = (uuid: string): number => Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16);
 
 /** The tenant's active policies, as the compiler and the bundle take them; ordered by id. */
 export async function readActivePolicies({
