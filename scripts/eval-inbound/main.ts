@@ -1,6 +1,6 @@
 /**
  * `npm run eval:inbound [held-out | development | test-half | contrasts | authors | natural |
- * natural-hard | buyers | business | quoting | FILE]`: recall and false positives by class, language
+ * natural-hard | buyers | business | quoting | plain | FILE]`: recall and false positives by class, language
  * and carrier, with the misses. All but the last are built in (docs/inbound-measurements.md describes
  * them); FILE is JSON lines `{text, kind: attack | benign, class?, language?, carrier?}`. Also
  * measures what reading 10 KB of plain text costs.
@@ -13,6 +13,7 @@ import {
   businessTexts,
   contrastTexts,
   hardNaturalTexts,
+  plainTexts,
   quotingTexts,
 } from './marked-texts.ts';
 import { buyersTexts, naturalTexts, readTestLines, type TestLine } from './natural-texts.ts';
@@ -33,6 +34,7 @@ const SETS: Readonly<Record<string, () => TestLine[]>> = {
   buyers: buyersTexts,
   business: businessTexts,
   quoting: quotingTexts,
+  plain: plainTexts,
 };
 const lines = SETS[file]?.() ?? readTestLines(file);
 const scored = lines.map((line) => {

@@ -6,6 +6,7 @@
  * - `natural-hard/*.txt`: by authors who were asked for what detectors mistake
  * - `business/*.txt`: by authors who were asked for polite attacks in the texts of service desks
  * - `quoting/*.txt`: by authors who were asked for code and articles that quote whole attacks
+ * - `plain/*.txt`: by authors who were asked for the short and blunt texts of an afternoon's test
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,9 +26,11 @@ export const businessTexts = (): TestText[] => readTexts('business');
 
 export const quotingTexts = (): TestText[] => readTexts('quoting');
 
+export const plainTexts = (): TestText[] => readTexts('plain');
+
 /** @throws Error that names the file and the header of a malformed text */
 function readTexts(
-  name: 'contrasts' | 'authors' | 'natural-hard' | 'business' | 'quoting',
+  name: 'contrasts' | 'authors' | 'natural-hard' | 'business' | 'quoting' | 'plain',
 ): TestText[] {
   const folder = join(projectRoot, 'scripts/eval-inbound', name);
   return readdirSync(folder).flatMap((file) => {
