@@ -38,6 +38,7 @@ import {
   weigh,
 } from './scoring.ts';
 import { conceptsOf, readSequence } from './sequence.ts';
+import { isSpelled } from './spelled-letters.ts';
 import { sumWording } from './wording.ts';
 
 export type { TextKind } from './examine.ts';
@@ -99,7 +100,7 @@ export function detectInjection(text: string, options: DetectionOptions = {}): D
     let ofText: readonly number[] | undefined;
     for (let index = 0; index < passages.length; index += 1) {
       const passage = passages[index] as MarkedPassage;
-      if (!isScored(passage)) continue;
+      if (!isScored(passage) || isSpelled(passage.wording)) continue;
       const features = weigh(weights, passages, index, topics);
       let sum =
         model.bias +

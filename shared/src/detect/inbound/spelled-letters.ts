@@ -1,4 +1,6 @@
 /** Single letters, one after another: `i g n o r e`; and numbers that may be codes of letters. */
+import { LETTER } from './characters.ts';
+import { endOf, NUMBERS_OF_WORD, type Wording } from './wording.ts';
 
 /** This many in a row are not a coincidence. */
 const MIN_LETTERS = 6;
@@ -51,4 +53,28 @@ export class CodeNumbers {
       if (++this.row === MIN_CODES) this.areMany = true;
     } else if (letters !== 2) this.row = 0;
   }
+}
+
+const LETTERS_AND_DIGITS = 36;
+/** The numbers that single Latin letters and digits have as words (passages.ts). */
+const SINGLES = new Set(
+  Array.from(
+    { length: LETTERS_AND_DIGITS },
+    (_, at) => (Math.imul(LETTER + at, 0x01000193) + 1) | 0,
+  ),
+);
+const LEAST_SINGLES = 6;
+
+/**
+ * Whether the words of a passage are single letters, but for one at most. They say nothing as words:
+ * what they spell is read by itself. With two other words it could be an order among letters.
+ */
+export function isSpelled(wording: Wording): boolean {
+  const end = endOf(wording);
+  let [singles, others] = [0, 0];
+  for (let at = wording.from; at < end; at += NUMBERS_OF_WORD) {
+    if (SINGLES.has(wording.words[at] as number)) singles += 1;
+    else others += 1;
+  }
+  return singles >= LEAST_SINGLES && others <= 1;
 }
