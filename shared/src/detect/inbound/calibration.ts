@@ -21,7 +21,7 @@ export const MOST_OF_CONTEXT = 7;
 export const LEAST_OF_CONTEXT = -2;
 /**
  * What the order of a passage's words (sequence.ts) adds at least and at most. A passage that lacks
- * more is not read in its order: `MOST_OF_CONTEXT` again.
+ * more than the second is not read in its order.
  */
 export const LEAST_OF_SEQUENCE = -2;
 export const MOST_OF_SEQUENCE = 7;
